@@ -1,0 +1,40 @@
+import type { JsonValue } from './json.ts'
+
+/** One piece of a message, whatever host agent it came from. */
+export type ContentBlock =
+  | { type: 'text'; text: string }
+  | { type: 'thinking'; text: string }
+  | { type: 'tool_use'; id: string; name: string; input: JsonValue }
+  | { type: 'tool_result'; toolUseId: string; content: string; isError?: boolean }
+
+/** One turn. `user` holds only what a person said: tool results are blocks of the assistant's turn. */
+export interface Message {
+  /** Stable across two readings of the same transcript. */
+  id: string
+  role: 'user' | 'assistant'
+  content: ContentBlock[]
+  /** ISO 8601, when the transcript says so. */
+  at?: string
+}
+
+/** Facts about a conversation that are complete once its messages have been read. */
+export interface ConversationFacts {
+  /** What the host called the session, if it did. */
+  title?: string
+  /** The folder the agent worked in. */
+  project?: string
+  /** What the reader passed over, by kind, for example `{ 'half-written line': 1 }`. */
+  skipped: Record<string, number>
+}
+
+/**
+ * A session as a stream of messages, so that a transcript of any size is read in bounded memory.
+ * `messages` may be iterated once.
+ */
+export interface Conversation {
+  sessionId: string
+  messages: AsyncIterable<Message> | Iterable<Message>
+  /** Set for the transcript of a helper that a session started: the session's id. */
+  parent?: string
+  facts: ConversationFacts
+}

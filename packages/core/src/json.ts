@@ -1,0 +1,66 @@
+/** Any value that survives a round trip through JSON. */
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue }
+export type JsonObject = { [key: string]: JsonValue }
+
+/** Deepest nesting accepted, so that no stored value can exhaust a reader's stack. */
+export const maxJsonDepth = 100
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/**
+ * Copies a value the way JSON would, but says where it cannot be kept instead of changing it silently:
+ * `undefined` object members are left out as JSON does; everything else that JSON would alter is an error.
+ *
+ * @throws TypeError naming the path, for example `value.at is a Date: store value.at.toISOString()`
+ */
+export function toJsonValue(value: unknown, path = 'value', depth = 0): JsonValue {
+  if (depth > maxJsonDepth) throw new TypeError(`${path} is nested deeper than ${maxJsonDepth} levels`)
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new TypeError(`${path} is ${value}, which JSON cannot hold`)
+    return value
+  }
+  if (Array.isArray(value)) return value.map((item, i) => toJsonValue(item, `${path}[${i}]`, depth + 1))
+  if (isJsonObject(value)) {
+    const copy: JsonObject = {}
+    for (const [key, member] of Object.entries(value) as [string, unknown][]) {
+      if (member === undefined) continue
+      const kept = toJsonValue(member, `${path}.${key}`, depth + 1)
+      // Assigning `__proto__` would set the prototype; defining it keeps it an ordinary member.
+      if (key === '__proto__') {
+        Object.defineProperty(copy, key, { value: kept, enumerable: true, writable: true, configurable: true })
+      } else copy[key] = kept
+    }
+    return copy
+  }
+  if (value instanceof Date) throw new TypeError(`${path} is a Date: store ${path}.toISOString()`)
+  throw new TypeError(`${path} is ${describe(value)}, which JSON cannot hold`)
+}
+
+/** Visits every string of a value, object members in insertion order; returns a copy with the results. */
+export function mapStrings(value: JsonValue, change: (text: string) => string): JsonValue {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((item) => mapStrings(item, change))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, mapStrings(member, change)]))
+}
+
+/** The text by which a value is found: a string itself, otherwise its string leaves, a line each. */
+export function searchableText(value: JsonValue): string {
+  const lines: string[] = []
+  mapStrings(value, (text) => {
+    lines.push(text)
+    return text
+  })
+  return lines.join('\n')
+}
+
+function describe(value: unknown): string {
+  if (value === undefined) return 'undefined'
+  if (typeof value !== 'object') return `a ${typeof value}`
+  return `an instance of ${(value as object).constructor?.name ?? 'an unknown class'}`
+}

@@ -1,0 +1,255 @@
+import type { JsonValue } from './json.ts'
+import type { MemoryScope } from './scope.ts'
+
+/**
+ * What every memory does, whatever stands behind it: files, Postgres, or a hub over HTTP.
+ *
+ * A manager is bound to one namespace (a person, an entity, an agent) and no call can see another one.
+ * All times are milliseconds since the epoch. All failures are `MemoryError`. After `close()` every call
+ * rejects with `CLOSED`.
+ */
+export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends AsyncDisposable {
+  readonly namespace: string
+  /** What the store behind each scope can do. A call that needs more is refused with `NOT_SUPPORTED`. */
+  readonly capabilities: Readonly<Record<MemoryScope, Capabilities>>
+
+  /**
+   * Keeps a JSON value under a key. When the promise resolves the value is as durable as the store can
+   * make it. Secrets found in the value are replaced before anything else sees it, unless told otherwise.
+   *
+   * @throws INVALID_INPUT (not JSON, bad key or option, schema mismatch), CONFLICT (`overwrite: false` and
+   * the key exists), QUOTA_EXCEEDED, WRITE_FAILED, CLOSED
+   */
+  write<S extends keyof Schemas & MemoryScope, K extends keyof Schemas[S] & string>(
+    scope: S,
+    key: K,
+    value: Schemas[S][K],
+    options?: WriteOptions,
+  ): Promise<void>
+  write<T>(scope: MemoryScope, key: string, value: T, options?: WriteOptions): Promise<void>
+
+  /**
+   * The value, or `null` when the key is absent or expired. Counts as an access: it slides the expiry.
+   *
+   * @throws CORRUPTION when stored bytes do not parse or do not match the schema given for the key
+   */
+  read<S extends keyof Schemas & MemoryScope, K extends keyof Schemas[S] & string>(
+    scope: S,
+    key: K,
+    options: ReadOptions & { includeMetadata: true },
+  ): Promise<MemoryRecord<Schemas[S][K]> | null>
+  read<S extends keyof Schemas & MemoryScope, K extends keyof Schemas[S] & string>(
+    scope: S,
+    key: K,
+    options?: ReadOptions & { includeMetadata?: false },
+  ): Promise<Schemas[S][K] | null>
+  read<T = unknown>(
+    scope: MemoryScope,
+    key: string,
+    options: ReadOptions & { includeMetadata: true },
+  ): Promise<MemoryRecord<T> | null>
+  read<T = unknown>(
+    scope: MemoryScope,
+    key: string,
+    options?: ReadOptions & { includeMetadata?: false },
+  ): Promise<T | null>
+
+  /**
+   * Entries that match all parts of the query, best first. Expired entries never count towards `limit`.
+   * Returned entries count as accessed unless `touch` is false.
+   *
+   * @throws INVALID_INPUT, NOT_SUPPORTED (an embedding where the store keeps no vectors), SEARCH_FAILED
+   */
+  search<T = unknown>(
+    scope: MemoryScope,
+    query: SearchQuery,
+    options?: SearchOptions,
+  ): Promise<MemoryMatch<T>[]>
+
+  /** Removes the entries of one scope that match all parts of the filter; without a filter, all of them. */
+  clear(scope: MemoryScope, filter?: ClearFilter): Promise<void>
+
+  /** Removes one entry. Removing an absent key is not an error. */
+  delete(scope: MemoryScope, key: string): Promise<void>
+
+  /** Whether the key holds an unexpired entry. Does not count as an access. */
+  exists(scope: MemoryScope, key: string): Promise<boolean>
+
+  /** Removes expired entries, of one scope or of all; with `dryRun` only counts them. */
+  cleanup(options?: CleanupOptions): Promise<CleanupResult>
+
+  /** The values of the keys that exist; absent keys are absent from the map. */
+  batchRead<T = unknown>(scope: MemoryScope, keys: readonly string[]): Promise<Map<string, T>>
+
+  /** Many writes to one scope, all or none. */
+  batchWrite(scope: MemoryScope, writes: readonly BatchWrite[]): Promise<void>
+
+  /** Sets and deletes in one scope, all or none, also when the process dies in the middle. */
+  atomicUpdate(scope: MemoryScope, updates: readonly AtomicUpdate[]): Promise<void>
+
+  /** Releases files, connections and timers. Calling it again does nothing. */
+  close(): Promise<void>
+}
+
+/** Value types by scope and key, for a manager that was given schemas. */
+export type ValueTypes = { [Scope in MemoryScope]?: Record<string, unknown> }
+
+export interface Capabilities {
+  /** Entries outlive the process. */
+  readonly durable: boolean
+  /** Entries can be found by vector. */
+  readonly semantic: boolean
+}
+
+export interface WriteOptions {
+  /**
+   * Milliseconds until the entry expires, counted from the last access. `Infinity` keeps it for ever.
+   * Default: 1 hour in `short-term`, for ever elsewhere.
+   */
+  ttl?: number
+  /** Default true. With `false` an existing key is a `CONFLICT`. */
+  overwrite?: boolean
+  /** Encrypt the value at rest. Refused with NOT_SUPPORTED where no key was supplied: never plain text. */
+  encrypt?: boolean
+  /** Default true. With `false` the value is not found by text or embedding, only by key, tags and filters. */
+  index?: boolean
+  tags?: string[]
+  /** For example `playbook`. Default: the value's own string member `type`, if it has one. */
+  type?: string
+  /** What to find the value by, instead of its own strings. */
+  text?: string
+  /** A vector of the value made by the caller; needs a store that keeps vectors. */
+  embedding?: number[]
+}
+
+export interface ReadOptions {
+  /** Default true. With `false` an encrypted value is returned as its envelope. */
+  decrypt?: boolean
+  /** Return `{ value, metadata }` instead of the value. */
+  includeMetadata?: boolean
+}
+
+export interface MemoryRecord<T> {
+  value: T
+  metadata: MemoryMetadata
+}
+
+export interface MemoryMetadata {
+  key: string
+  scope: MemoryScope
+  namespace: string
+  type: string | null
+  tags: string[]
+  createdAt: number
+  updatedAt: number
+  /** Last access; equals `createdAt` until the first one. */
+  accessedAt: number
+  accessCount: number
+  expiresAt: number | null
+  encrypted: boolean
+  /** Model of the stored vector, if there is one. */
+  embeddingModel: string | null
+  /** 0..1, when the value carries a `successRate`. */
+  successRate: number | null
+}
+
+/** All parts that are given must hold. An empty query matches every entry of the scope. */
+export interface SearchQuery {
+  /** Words to find. */
+  text?: string
+  /** Conditions on the value's members and on metadata; see `parseFilter` for the language. */
+  filters?: Record<string, unknown>
+  /** A vector to be near to. */
+  embedding?: number[]
+  /** Tags that an entry must all carry. */
+  tags?: string[]
+}
+
+export interface SearchOptions {
+  /** 1..1000, default 10. */
+  limit?: number
+  /** Matches to pass over first, default 0. */
+  offset?: number
+  /** Default `relevance` when there is text or an embedding, else `recency`. */
+  sortBy?: 'relevance' | 'recency' | 'accessCount'
+  /** Default `desc`. */
+  sortOrder?: 'asc' | 'desc'
+  /** Leave out matches that score below this, 0..1. */
+  minScore?: number
+  /** Default true. With `false` the search leaves no trace in access counts and expiry. */
+  touch?: boolean
+  /** Add each signal's share to every match. */
+  explain?: boolean
+}
+
+export interface MemoryMatch<T> {
+  key: string
+  value: T
+  /** Relevance, 0..1; 1 when the query has neither text nor embedding. */
+  score: number
+  metadata: MemoryMetadata
+  /** How the match was found. Says `lexical` when vectors took no part. */
+  mode: SearchMode
+  /** Where in the value the match was found. */
+  passage?: MatchedPassage
+  /** With `explain`: what each signal contributed; the shares add up to `score`. */
+  signals?: Record<string, number>
+}
+
+export type SearchMode = 'lexical' | 'semantic' | 'hybrid' | 'filter'
+
+export interface MatchedPassage {
+  /** The matching turn, section or paragraph. */
+  text: string
+  /** File that holds it, relative to the memory's root, where there is one. */
+  path?: string
+  /** First line of the passage in that file, counted from 1. */
+  line?: number
+  /** The passages just before and after it. */
+  neighbours?: string[]
+}
+
+/** All parts that are given must hold. */
+export interface ClearFilter {
+  /** Entries last written before this time. */
+  olderThan?: number
+  /** Entries that carry all of these tags. */
+  tags?: string[]
+  type?: string
+}
+
+export interface CleanupOptions {
+  /** Default: all scopes. */
+  scope?: MemoryScope
+  /** Count without deleting. */
+  dryRun?: boolean
+  /** 0 (default) removes what has expired. Above 0: also evict when that share of the quota is used. */
+  threshold?: number
+}
+
+export interface CleanupResult {
+  deleted: number
+  archived: number
+  errors: CleanupError[]
+  /** Milliseconds. */
+  duration: number
+}
+
+export interface CleanupError {
+  scope: MemoryScope
+  key?: string
+  message: string
+}
+
+export interface BatchWrite {
+  key: string
+  value: unknown
+  options?: WriteOptions
+}
+
+export type AtomicUpdate =
+  | { operation: 'set'; key: string; value: unknown; options?: WriteOptions }
+  | { operation: 'delete'; key: string }
+
+/** A stored value as the contract sees it. */
+export type MemoryValue = JsonValue

@@ -1,0 +1,117 @@
+import type { Filter } from './filter/filter.ts'
+import type { JsonValue } from './json.ts'
+import type { Capabilities, MatchedPassage, SearchMode } from './memory-manager.ts'
+import type { MemoryScope } from './scope.ts'
+
+/**
+ * What a store implements. The front (`createMemoryManager`) validates, redacts, stamps times and turns
+ * TTLs into instants before it calls: a store may trust its input and only does I/O.
+ *
+ * Failures are thrown as `MemoryError` where the store knows the code; anything else the front wraps as
+ * WRITE_FAILED or SEARCH_FAILED. A store never returns a default in place of an error.
+ */
+export interface MemoryStore {
+  /** For people, for example `file`. */
+  readonly name: string
+  readonly capabilities: Capabilities
+
+  /** Keeps one entry. Durable, where the store is durable, before the promise resolves. */
+  put(entry: Entry, options: PutOptions): Promise<void>
+
+  /** The entry, or `null` when it is absent or expired at `now`. */
+  get(address: Address, now: number): Promise<Entry | null>
+
+  /** Entries that match, best first; expired ones are excluded before `limit` counts. */
+  find(query: StoreQuery): Promise<Found[]>
+
+  /** Records an access at `now` and slides the expiry of entries that have a `ttl`. Absent ones are ignored. */
+  touch(addresses: readonly Address[], now: number): Promise<void>
+
+  /** Whether there was anything to remove. */
+  remove(address: Address): Promise<boolean>
+
+  /** Removes what matches; returns how many. */
+  removeAll(selection: Selection): Promise<number>
+
+  /** Applies all changes or none, also across a crash. */
+  commit(changes: readonly Change[]): Promise<void>
+
+  /** Removes entries that expired before `now` (with `dryRun` only counts); returns how many. */
+  sweep(selection: SweepSelection): Promise<number>
+
+  /** Entries and bytes kept in a scope. */
+  stats(place: Place): Promise<StoreStats>
+
+  close(): Promise<void>
+}
+
+export interface Place {
+  namespace: string
+  scope: MemoryScope
+}
+
+export interface Address extends Place {
+  key: string
+}
+
+export interface Entry extends Address {
+  value: JsonValue
+  /** What the entry is found by; empty when it is not indexed. */
+  text: string
+  type: string | null
+  tags: string[]
+  createdAt: number
+  updatedAt: number
+  accessedAt: number
+  accessCount: number
+  /** Milliseconds from an access to the expiry, or `null`. */
+  ttl: number | null
+  expiresAt: number | null
+  encrypted: boolean
+  embedding: { model: string; vector: number[] } | null
+}
+
+export interface PutOptions {
+  /** When false, an existing unexpired key is a CONFLICT. */
+  overwrite: boolean
+  now: number
+}
+
+export type Change = { put: Entry; options: PutOptions } | { remove: Address }
+
+export interface StoreQuery extends Place {
+  text?: string
+  filter?: Filter
+  tags?: readonly string[]
+  embedding?: { model: string | null; vector: readonly number[] }
+  limit: number
+  offset: number
+  sortBy: 'relevance' | 'recency' | 'accessCount'
+  sortOrder: 'asc' | 'desc'
+  minScore: number
+  now: number
+}
+
+export interface Found {
+  entry: Entry
+  score: number
+  mode: SearchMode
+  signals: Record<string, number>
+  passage?: MatchedPassage
+}
+
+export interface Selection extends Place {
+  updatedBefore?: number
+  tags?: readonly string[]
+  type?: string
+}
+
+export interface SweepSelection extends Place {
+  now: number
+  dryRun: boolean
+}
+
+export interface StoreStats {
+  entries: number
+  bytes: number
+}

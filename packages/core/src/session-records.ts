@@ -1,0 +1,51 @@
+import * as z from 'zod/mini'
+
+/**
+ * The two records that the session lifecycle keeps through a `MemoryManager`. Any store can hold them as
+ * plain values; a store that has a better form for them (markdown files) recognises them by their type.
+ */
+
+/** Entry type of a conversation archive, in scope `episodic` under `conversation:<session id>`. */
+export const conversationType = 'conversation'
+/** Entry type of a session summary in the rolling window, in scope `short-term` under `session:<session id>`. */
+export const sessionSummaryType = 'session-summary'
+
+export const conversationArchive = z.object({
+  /** Sequence number; the store assigns it when it numbers archives. */
+  log: z.optional(z.int().check(z.positive())),
+  /** When the conversation ended (or was checkpointed), ISO 8601. */
+  date: z.string(),
+  sessionId: z.string(),
+  messageCount: z.int().check(z.nonnegative()),
+  /** For people, for example `30m`. */
+  duration: z.string(),
+  /** `session` for an ended session, `checkpoint` for one saved before its context was compacted. */
+  source: z.enum(['session', 'checkpoint']),
+  topics: z.array(z.string()),
+  /** Id of the last message: the same id means that nothing new was said. */
+  lastMessage: z.optional(z.string()),
+  /** Which summary this is: `algorithm`, or the model's name. */
+  summarizedBy: z.optional(z.string()),
+  /** Long sessions are archived in parts; absent on the first. */
+  part: z.optional(z.int().check(z.positive())),
+  project: z.optional(z.string()),
+  /** Markdown from `## Summary` to `## Tags`. */
+  body: z.string(),
+})
+export type ConversationArchive = z.output<typeof conversationArchive>
+
+export const sessionSummary = z.object({
+  sessionId: z.string(),
+  /** When the session ended, ISO 8601. */
+  date: z.string(),
+  duration: z.string(),
+  messageCount: z.int().check(z.nonnegative()),
+  summary: z.string(),
+  /** Key of the archive, and its file when the store has one. */
+  archive: z.string(),
+})
+export type SessionSummary = z.output<typeof sessionSummary>
+
+export const conversationKey = (sessionId: string, part = 1): string =>
+  `conversation:${sessionId}${part > 1 ? `#${part}` : ''}`
+export const sessionSummaryKey = (sessionId: string): string => `session:${sessionId}`

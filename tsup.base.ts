@@ -1,0 +1,12 @@
+import { defineConfig, type Options } from 'tsup'
+
+/** One build for every package: ESM for Node 20, declarations beside it, readable output. */
+export const library = (entry: Record<string, string>): ReturnType<typeof defineConfig> =>
+  defineConfig({
+    entry,
+    format: 'esm',
+    target: 'node20',
+    dts: { compilerOptions: { customConditions: [] } },
+    sourcemap: true,
+    clean: true,
+  } satisfies Options)
