@@ -1,1 +1,5 @@
-export {}
+export { listClaudeCodeTranscripts } from './claude-code/list-transcripts.ts'
+export { readClaudeCodeTranscript } from './claude-code/read-transcript.ts'
+export { readNeutralTranscript } from './neutral/read-transcript.ts'
+export { openTranscript } from './open-transcript.ts'
+export type { ReadLinesOptions } from './read-lines.ts'

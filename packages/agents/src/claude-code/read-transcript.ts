@@ -1,0 +1,97 @@
+import { basename } from 'node:path'
+import type { Conversation, ConversationFacts, Message } from '@recall/core'
+import { readJsonLines } from '../read-json-lines.ts'
+import type { ReadLinesOptions } from '../read-lines.ts'
+import { countInto, type Skip, skippedKinds } from '../skipped.ts'
+import { createQueuedPrompts } from './queued-prompts.ts'
+import { createTitle } from './title.ts'
+import { toMessages } from './to-messages.ts'
+import { type TranscriptLine, toTranscriptLine } from './transcript-line.ts'
+
+/** How far into a file the session's id is looked for. */
+const headLines = 200
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/**
+ * Opens a Claude Code transcript (JSONL). The file is streamed: memory use does not grow with its size.
+ *
+ * `messages` holds what the person said (without injected text and markup), what the assistant said and
+ * thought, tool uses and tool results, in file order, each `uuid` once; cutting the file anywhere yields a
+ * prefix. Damaged lines are passed over and counted in `facts.skipped`. A helper's transcript gets the id
+ * `<session id>/<agent id>` and `parent`.
+ *
+ * @throws MemoryError NOT_FOUND, FORBIDDEN or INVALID_INPUT when the file cannot be opened
+ */
+export async function readClaudeCodeTranscript(
+  path: string,
+  options: ReadLinesOptions = {},
+): Promise<Conversation> {
+  const identity = await identify(path, options)
+  const facts: ConversationFacts = { skipped: {} }
+  return {
+    ...identity,
+    facts,
+    messages: readMessages(path, identity.parent !== undefined, facts, options),
+  }
+}
+
+async function* readMessages(
+  path: string,
+  isHelper: boolean,
+  facts: ConversationFacts,
+  options: ReadLinesOptions,
+): AsyncGenerator<Message, void> {
+  const skip = countInto(facts.skipped)
+  const queue = createQueuedPrompts()
+  const title = createTitle()
+  const seen = new Set<string>()
+
+  for await (const { number, line } of readTranscriptLines(path, skip, options)) {
+    title.onLine(line)
+    facts.title = title.best()
+    facts.project ??= line.cwd
+    if (line.uuid !== undefined && seen.has(line.uuid)) continue
+    const messages = toMessages(line, { fallbackId: `line-${number}`, isHelper, queue, skip })
+    // A line that yielded nothing may be a damaged copy of a later one with the same uuid.
+    if (line.uuid !== undefined && messages.length > 0) seen.add(line.uuid)
+    yield* messages
+  }
+  for (let i = 0; i < queue.undelivered(); i++) skip('queued prompt that never reached the agent')
+}
+
+async function* readTranscriptLines(
+  path: string,
+  skip: Skip,
+  options: ReadLinesOptions,
+): AsyncGenerator<{ number: number; line: TranscriptLine }, void> {
+  for await (const { number, value } of readJsonLines(path, skip, options)) {
+    const line = toTranscriptLine(value)
+    if (line !== null) yield { number, line }
+    else skip(skippedKinds.notAMessage)
+  }
+}
+
+/**
+ * The host names a session's file after its id, and a resumed session's file may begin with lines that
+ * were copied from another session: so a file name that is an id counts more than what the lines say.
+ */
+async function identify(
+  path: string,
+  options: ReadLinesOptions,
+): Promise<Pick<Conversation, 'sessionId' | 'parent'>> {
+  const stem = basename(path).replace(/\.jsonl$/, '')
+  let sessionId = uuid.test(stem) ? stem : undefined
+  let read = 0
+  for await (const { line } of readTranscriptLines(path, () => {}, options)) {
+    sessionId ??= line.sessionId
+    if (line.type === 'user' || line.type === 'assistant') {
+      if (line.isSidechain && !uuid.test(stem)) {
+        const parent = line.sessionId ?? sessionId ?? stem
+        return { sessionId: `${parent}/${line.agentId ?? stem.replace(/^agent-/, '')}`, parent }
+      }
+      if (sessionId !== undefined) break
+    }
+    if (++read >= headLines) break
+  }
+  return { sessionId: sessionId ?? stem }
+}

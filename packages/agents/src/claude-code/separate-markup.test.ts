@@ -1,0 +1,45 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { separateMarkup } from './separate-markup.ts'
+
+const said = (text: string) => separateMarkup(text).said
+
+it('removes injected tags wherever they stand and keeps the words around them', () => {
+  expect(said('fix <system-reminder>x</system-reminder>this')).toBe('fix this')
+  expect(said('<system-reminder>a `code` ``` b</system-reminder>\nkeep')).toBe('keep')
+})
+
+it('keeps tags that a person wrote: unknown, unclosed or in code', () => {
+  for (const text of [
+    'why is <div>hi</div> blue?',
+    'what does <system-reminder> mean?',
+    'see `<system-reminder>x</system-reminder>` in the log',
+    '```\n<bash-stdout>1</bash-stdout>\n```',
+    'a < b and c > d',
+  ]) {
+    expect(said(text)).toBe(text)
+  }
+})
+
+it('never changes a text without tags', () => {
+  fc.assert(fc.property(fc.string(), (text) => text.includes('<') || said(text) === text))
+})
+
+it('keeps every word outside known tags', () => {
+  const word = fc.stringMatching(/^[a-z]{1,8}$/)
+  const reminder = word.map((inner) => `<system-reminder>${inner.toUpperCase()}</system-reminder>`)
+  fc.assert(
+    fc.property(fc.array(fc.oneof(word, reminder), { maxLength: 20 }), (parts) => {
+      const words = parts.filter((part) => !part.startsWith('<'))
+      expect(said(parts.join(' ')).split(/\s+/).filter(Boolean)).toEqual(words)
+    }),
+  )
+})
+
+it('stays fast on a text made of opening tags and ticks', () => {
+  const started = performance.now()
+  separateMarkup('<system-reminder>'.repeat(200_000))
+  separateMarkup('<system-reminder>`'.repeat(100_000))
+  separateMarkup('<bash-input></bash-input>'.repeat(50_000))
+  expect(performance.now() - started).toBeLessThan(2000)
+})

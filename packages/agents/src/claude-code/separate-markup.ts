@@ -1,0 +1,128 @@
+/**
+ * What a user line holds once the host's own markup is taken apart: the words a person typed, and the
+ * output that commands printed into the line.
+ */
+export interface SeparatedText {
+  said: string
+  outputs: string[]
+}
+
+/** Put into user lines for the model; nobody typed it and it is no output. */
+const reminders = new Set([
+  'system-reminder',
+  'local-command-caveat',
+  'command-message',
+  'command-contents',
+  'ide_opened_file',
+  'ide_selection',
+])
+const outputs = new Set(['local-command-stdout', 'local-command-stderr', 'bash-stdout', 'bash-stderr'])
+const known = new Set([
+  ...reminders,
+  ...outputs,
+  'command-name',
+  'command-args',
+  'bash-input',
+  'task-notification',
+])
+
+/** The host writes this sentence behind a notification; it belongs to the output. */
+const notificationTrailer = /^\s*Read the output file to retrieve the result: \S+[ \t]*(?:\n|$)/
+
+/**
+ * Takes the host's markup out of a text and never a word of the person's: a tag inside a code span, an
+ * unclosed tag and an unknown tag stay as they are. A slash command becomes `/name args`, a shell escape
+ * `! command`.
+ */
+export function separateMarkup(text: string): SeparatedText {
+  if (!text.includes('<')) return { said: text, outputs: [] }
+
+  const findTag = tagFinder(text)
+  const kept: string[] = []
+  const printed: string[] = []
+  let command: { name?: string; args?: string } | null = null
+  let position = 0
+
+  for (let tag = findTag(0); tag !== null; tag = findTag(position)) {
+    kept.push(text.slice(position, tag.start))
+    position = tag.end
+    if (outputs.has(tag.name)) printed.push(tag.body)
+    else if (tag.name === 'bash-input') kept.push(`! ${tag.body.trim()}`)
+    else if (tag.name === 'command-name' || tag.name === 'command-args') {
+      command ??= {}
+      if (tag.name === 'command-name') command.name = tag.body.trim()
+      else command.args = tag.body.trim()
+    } else if (tag.name === 'task-notification') {
+      const trailer = notificationTrailer.exec(text.slice(position, position + 4096))?.[0] ?? ''
+      position += trailer.length
+      printed.push([summaryOf(tag.body), trailer.trim()].filter((part) => part !== '').join('\n'))
+    }
+  }
+  kept.push(text.slice(position))
+
+  const rest = position === 0 ? text : kept.join('').trim()
+  return {
+    said: [command === null ? '' : asTyped(command), rest].filter((part) => part !== '').join('\n\n'),
+    outputs: printed.map((output) => output.trim()).filter((output) => output !== ''),
+  }
+}
+
+function asTyped({ name = '', args = '' }: { name?: string; args?: string }): string {
+  const slashed = name === '' || name.startsWith('/') ? name : `/${name}`
+  return [slashed, args].filter((part) => part !== '').join(' ')
+}
+
+function summaryOf(notification: string): string {
+  return /<summary>([^<]*)<\/summary>/.exec(notification)?.[1] ?? notification.trim()
+}
+
+interface Tag {
+  name: string
+  body: string
+  start: number
+  end: number
+}
+
+/**
+ * Finds known, closed tags from a position on, passing over code spans. Closing tags and fences are looked
+ * up once each, so a text made of thousands of opening tags costs no more than its length.
+ */
+function tagFinder(text: string): (from: number) => Tag | null {
+  const opening = /```|`|<([a-z][a-z_-]*)>/g
+  const lastClosing = new Map<string, number>()
+  const hasClosing = (closing: string, from: number): boolean => {
+    const last = lastClosing.get(closing) ?? text.lastIndexOf(closing)
+    lastClosing.set(closing, last)
+    return last >= from
+  }
+
+  return (from) => {
+    opening.lastIndex = from
+    for (let match = opening.exec(text); match !== null; match = opening.exec(text)) {
+      const after = opening.lastIndex
+      const name = match[1]
+      if (name === undefined) {
+        opening.lastIndex = endOfCode(text, match[0], after, hasClosing)
+        continue
+      }
+      const closing = `</${name}>`
+      if (!known.has(name) || !hasClosing(closing, after)) continue
+      const end = text.indexOf(closing, after)
+      return { name, body: text.slice(after, end), start: match.index, end: end + closing.length }
+    }
+    return null
+  }
+}
+
+/** Where a code span that opened at `after` ends; `after` itself when it is no span. */
+function endOfCode(
+  text: string,
+  mark: string,
+  after: number,
+  hasClosing: (closing: string, from: number) => boolean,
+): number {
+  if (mark === '```') return hasClosing(mark, after) ? text.indexOf(mark, after) + mark.length : after
+  const lineEnd = text.indexOf('\n', after)
+  const close = text.indexOf('`', after)
+  return close !== -1 && (lineEnd === -1 || close < lineEnd) ? close + 1 : after
+}

@@ -1,0 +1,95 @@
+import type { ContentBlock, Message } from '@recall/core'
+import { toContentBlocks } from '../content-blocks.ts'
+import { toInstant } from '../instants.ts'
+import { type Skip, skippedKinds } from '../skipped.ts'
+import { type QueuedPrompts, queuedCommandContent } from './queued-prompts.ts'
+import { separateMarkup } from './separate-markup.ts'
+import type { TranscriptLine } from './transcript-line.ts'
+
+export interface LineContext {
+  /** Stands for the `uuid` where a line has none. */
+  fallbackId: string
+  /** The whole transcript is a helper's, so its user lines are the prompts that the helper was given. */
+  isHelper: boolean
+  queue: QueuedPrompts
+  skip: Skip
+}
+
+/**
+ * The messages in one transcript line. Most `user` lines are tool results: those become blocks of the
+ * assistant's role, and a line that holds both yields one message of each.
+ */
+export function toMessages(line: TranscriptLine, context: LineContext): Message[] {
+  switch (line.type) {
+    case 'assistant': {
+      if (line.message === undefined) return skipped(context)
+      const content = toContentBlocks(line.message.content, context.skip)
+      return content.length > 0 ? [messageOf(line, context, 'assistant', content)] : []
+    }
+    case 'user':
+      if (line.isCompactSummary) return []
+      if (line.message?.content === undefined) return skipped(context)
+      return fromUserLine(line, line.message.content, context)
+    case 'system':
+      return line.subtype === 'local_command' ? fromUserLine(line, line.raw.content, context) : []
+    case 'attachment':
+      return fromUserLine(line, queuedCommandContent(line), context)
+    case 'queue-operation':
+      return context.queue.onOperation(line).map((text, index) => ({
+        ...messageOf(line, context, 'user', [{ type: 'text', text }]),
+        id: `${idOf(line, context)}${index === 0 ? '' : `#${index + 1}`}`,
+      }))
+    default:
+      return []
+  }
+}
+
+function fromUserLine(line: TranscriptLine, content: unknown, context: LineContext): Message[] {
+  const results: ContentBlock[] = []
+  const said: ContentBlock[] = []
+  for (const block of toContentBlocks(content, context.skip)) {
+    if (block.type !== 'text') {
+      results.push(block)
+      continue
+    }
+    if (line.isMeta) continue
+    const separated = separateMarkup(block.text)
+    if (separated.said.trim() !== '') said.push({ type: 'text', text: separated.said })
+    for (const output of separated.outputs) {
+      results.push({ type: 'tool_result', toolUseId: '', content: output })
+    }
+  }
+
+  const messages: Message[] = []
+  if (results.length > 0) messages.push(messageOf(line, context, 'assistant', results))
+  if (said.length > 0 && !context.queue.onPrompt(textOf(said))) {
+    // In a main transcript a sidechain's prompt was written by the agent, not by a person.
+    const role = line.isSidechain && !context.isHelper ? 'assistant' : 'user'
+    const message = messageOf(line, context, role, said)
+    messages.push(results.length > 0 ? { ...message, id: `${message.id}#said` } : message)
+  }
+  return messages
+}
+
+function messageOf(
+  line: TranscriptLine,
+  context: LineContext,
+  role: Message['role'],
+  content: ContentBlock[],
+): Message {
+  const at = toInstant(line.timestamp)
+  return { id: idOf(line, context), role, content, ...(at === undefined ? {} : { at }) }
+}
+
+function idOf(line: TranscriptLine, context: LineContext): string {
+  return line.uuid ?? context.fallbackId
+}
+
+function textOf(blocks: readonly ContentBlock[]): string {
+  return blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
+}
+
+function skipped(context: LineContext): Message[] {
+  context.skip(skippedKinds.notAMessage)
+  return []
+}

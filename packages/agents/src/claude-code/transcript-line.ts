@@ -1,0 +1,55 @@
+import { isRecord } from '../content-blocks.ts'
+
+/**
+ * The members of a transcript line that we rely on. The format is the host's own and changes without
+ * notice, so every member is checked and every one may be missing.
+ */
+export interface TranscriptLine {
+  type: string
+  subtype?: string
+  uuid?: string
+  sessionId?: string
+  agentId?: string
+  timestamp?: unknown
+  cwd?: string
+  isSidechain: boolean
+  /** Injected by the host, not typed. */
+  isMeta: boolean
+  /** Holds the summary of turns that stand earlier in the transcript. */
+  isCompactSummary: boolean
+  message?: { role?: string; content: unknown }
+  /** Everything, for the line types that have members of their own. */
+  raw: Record<string, unknown>
+}
+
+/** `null` when the value is no transcript line at all. */
+export function toTranscriptLine(value: unknown): TranscriptLine | null {
+  if (!isRecord(value) || typeof value.type !== 'string') return null
+  const message = isRecord(value.message) ? value.message : undefined
+  return {
+    type: value.type,
+    subtype: text(value.subtype),
+    uuid: text(value.uuid),
+    sessionId: text(value.sessionId),
+    agentId: text(value.agentId),
+    timestamp: value.timestamp,
+    cwd: text(value.cwd),
+    isSidechain: value.isSidechain === true,
+    isMeta: value.isMeta === true,
+    isCompactSummary: value.isCompactSummary === true,
+    message: message && { role: text(message.role), content: message.content },
+    raw: value,
+  }
+}
+
+/** Whether a JSON value looks like a line of this host's transcripts. */
+export function isClaudeCodeLine(value: unknown): boolean {
+  if (!isRecord(value) || typeof value.type !== 'string') return false
+  return ['sessionId', 'uuid', 'leafUuid', 'parentUuid', 'messageId'].some(
+    (member) => typeof value[member] === 'string',
+  )
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

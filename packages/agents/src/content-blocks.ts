@@ -1,0 +1,86 @@
+import type { ContentBlock, JsonValue } from '@recall/core'
+import { type Skip, skippedKinds } from './skipped.ts'
+
+/**
+ * Blocks of a message's `content`: a string, or a list of blocks in the shape that the Messages API made
+ * common. Blank texts are left out; pictures and documents leave a marker, so that a turn made of one is
+ * still a turn.
+ */
+export function toContentBlocks(content: unknown, skip: Skip): ContentBlock[] {
+  if (typeof content === 'string') return textBlock(content)
+  if (!Array.isArray(content)) return []
+  return content.flatMap((item): ContentBlock[] => {
+    if (typeof item === 'string') return textBlock(item)
+    const block = isRecord(item) ? toContentBlock(item) : null
+    if (block !== null) return block
+    skip(skippedKinds.unknownBlock)
+    return []
+  })
+}
+
+function toContentBlock(block: Record<string, unknown>): ContentBlock[] | null {
+  switch (block.type) {
+    case 'text':
+    case 'input_text':
+    case 'output_text':
+      return typeof block.text === 'string' ? textBlock(block.text) : null
+    case 'thinking':
+      return typeof block.thinking === 'string' && block.thinking !== ''
+        ? [{ type: 'thinking', text: block.thinking }]
+        : []
+    case 'redacted_thinking':
+      return []
+    case 'image':
+    case 'image_url':
+    case 'input_image':
+      return [{ type: 'text', text: '[image]' }]
+    case 'document':
+    case 'file':
+      return [{ type: 'text', text: '[document]' }]
+    case 'tool_use':
+    case 'server_tool_use':
+    case 'mcp_tool_use':
+      if (typeof block.name !== 'string') return null
+      return [
+        {
+          type: 'tool_use',
+          id: typeof block.id === 'string' ? block.id : '',
+          name: block.name,
+          // It came out of JSON.parse.
+          input: (block.input ?? null) as JsonValue,
+        },
+      ]
+    default:
+      if (typeof block.type !== 'string' || !block.type.endsWith('tool_result')) return null
+      return [
+        {
+          type: 'tool_result',
+          toolUseId: typeof block.tool_use_id === 'string' ? block.tool_use_id : '',
+          content: toResultText(block.content),
+          ...(block.is_error === true ? { isError: true } : {}),
+        },
+      ]
+  }
+}
+
+/** The text of a tool's result: its text blocks a line each, other blocks by their type in brackets. */
+export function toResultText(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (content === undefined || content === null) return ''
+  if (!Array.isArray(content)) return JSON.stringify(content)
+  return content
+    .map((item) => {
+      if (typeof item === 'string') return item
+      if (!isRecord(item)) return String(item)
+      return typeof item.text === 'string' ? item.text : `[${String(item.type ?? 'data')}]`
+    })
+    .join('\n')
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function textBlock(text: string): ContentBlock[] {
+  return text.trim() === '' ? [] : [{ type: 'text', text }]
+}

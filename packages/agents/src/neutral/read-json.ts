@@ -1,0 +1,67 @@
+import { stat } from 'node:fs/promises'
+import type { ConversationFacts, Message } from '@recall/core'
+import { isRecord } from '../content-blocks.ts'
+import { parseJson, readJsonLines } from '../read-json-lines.ts'
+import { readLines } from '../read-lines.ts'
+import { countInto, skippedKinds } from '../skipped.ts'
+import { isNeutralMessage, toMessages } from './to-message.ts'
+
+/** A JSON document, unlike JSON Lines, must be held as a whole. */
+const maxDocumentBytes = 64 * 1024 * 1024
+
+/** The messages of a JSON Lines file, streamed. */
+export async function* readJsonLineMessages(
+  path: string,
+  facts: ConversationFacts,
+): AsyncGenerator<Message, void> {
+  const skip = countInto(facts.skipped)
+  for await (const { number, value } of readJsonLines(path, skip)) {
+    if (isNeutralMessage(value)) yield* toMessages(value, `line-${number}`, skip)
+    else if (sessionIdOf(value) === undefined) skip(skippedKinds.notAMessage)
+    noteFacts(value, facts)
+  }
+}
+
+/** The messages of a parsed JSON document. */
+export function* documentMessages(
+  document: JsonDocument,
+  facts: ConversationFacts,
+): Generator<Message, void> {
+  const skip = countInto(facts.skipped)
+  for (const [index, value] of document.messages.entries()) {
+    if (isNeutralMessage(value)) yield* toMessages(value, `message-${index + 1}`, skip)
+    else skip(skippedKinds.notAMessage)
+  }
+}
+
+export interface JsonDocument {
+  messages: unknown[]
+  sessionId?: string
+  facts: Pick<ConversationFacts, 'title' | 'project'>
+}
+
+/** A file that is one JSON list of messages, or one object with `messages`; otherwise `null`. */
+export async function readJsonDocument(path: string): Promise<JsonDocument | null> {
+  if ((await stat(path)).size > maxDocumentBytes) return null
+  const text: string[] = []
+  for await (const line of readLines(path, { maxLineBytes: maxDocumentBytes })) text.push(line.text ?? '')
+  const value = parseJson(text.join('\n'))
+  const messages = isRecord(value) ? value.messages : value
+  if (!Array.isArray(messages) || !messages.some(isNeutralMessage)) return null
+  const facts: Pick<ConversationFacts, 'title' | 'project'> = {}
+  noteFacts(value, facts)
+  return { messages, sessionId: sessionIdOf(value), facts }
+}
+
+export function sessionIdOf(value: unknown): string | undefined {
+  if (!isRecord(value)) return undefined
+  const id = value.session_id ?? value.sessionId ?? value.conversation_id
+  return typeof id === 'string' && id.trim() !== '' ? id.trim() : undefined
+}
+
+function noteFacts(value: unknown, facts: Pick<ConversationFacts, 'title' | 'project'>): void {
+  if (!isRecord(value)) return
+  const project = value.project ?? value.cwd
+  if (typeof value.title === 'string') facts.title ??= value.title
+  if (typeof project === 'string') facts.project ??= project
+}

@@ -1,0 +1,65 @@
+import type { ConversationFacts, Message } from '@recall/core'
+import { readLines } from '../read-lines.ts'
+import { countInto, skippedKinds } from '../skipped.ts'
+import { toSpeakerLabel } from './speaker-labels.ts'
+
+/** How far into a file the first speaker is looked for. */
+const headLines = 400
+
+/** Whether somebody speaks near the head of a markdown file. */
+export async function hasSpeakers(path: string): Promise<boolean> {
+  const open = trackFence()
+  for await (const line of readLines(path)) {
+    if (line.number > headLines) return false
+    if (!open(line.text ?? '') && toSpeakerLabel(line.text ?? '') !== null) return true
+  }
+  return false
+}
+
+/** The turns of a markdown transcript, one held at a time. */
+export async function* readMarkdownMessages(
+  path: string,
+  facts: ConversationFacts,
+): AsyncGenerator<Message, void> {
+  const skip = countInto(facts.skipped)
+  const open = trackFence()
+  let style: string | null = null
+  let turn: { id: string; role: Message['role']; lines: string[] } | null = null
+
+  for await (const line of readLines(path)) {
+    if (line.text === null) {
+      skip(skippedKinds.tooLong)
+      continue
+    }
+    if (line.damaged) skip(skippedKinds.invalidUtf8)
+    const label = open(line.text) ? null : toSpeakerLabel(line.text)
+    if (label !== null && (style === null || label.style === style)) {
+      style = label.style
+      if (turn !== null) yield* toMessage(turn)
+      turn = { id: `line-${line.number}`, role: label.role, lines: [label.rest] }
+    } else if (turn !== null) turn.lines.push(line.text)
+    else if (line.text.startsWith('# ')) facts.title ??= line.text.slice(2).trim()
+    else if (line.text.trim() !== '') skip('line before the first speaker')
+  }
+  if (turn !== null) yield* toMessage(turn)
+}
+
+function* toMessage(turn: { id: string; role: Message['role']; lines: string[] }): Generator<Message, void> {
+  const text = turn.lines.join('\n').trim()
+  if (text !== '') yield { id: turn.id, role: turn.role, content: [{ type: 'text', text }] }
+}
+
+/** Says of each line in turn whether it belongs to a fenced code block, fences included. */
+function trackFence(): (line: string) => boolean {
+  let fence: string | null = null
+  return (line) => {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
+    if (fence === null) {
+      if (mark === undefined) return false
+      fence = mark
+      return true
+    }
+    if (mark?.startsWith(fence) && line.trim() === mark) fence = null
+    return true
+  }
+}

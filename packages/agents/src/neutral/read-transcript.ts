@@ -1,0 +1,76 @@
+import { basename } from 'node:path'
+import { type Conversation, type ConversationFacts, MemoryError, MemoryErrorCode } from '@recall/core'
+import { readJsonLines } from '../read-json-lines.ts'
+import { readLines } from '../read-lines.ts'
+import { documentMessages, readJsonDocument, readJsonLineMessages, sessionIdOf } from './read-json.ts'
+import { hasSpeakers, readMarkdownMessages } from './read-markdown.ts'
+import { isNeutralMessage } from './to-message.ts'
+
+/** How many lines are looked at to tell JSON Lines from other formats. */
+const headLines = 200
+
+export const neutralFormats = [
+  'JSON Lines with { role, content, at?, id? } on each line and optionally { session_id } on the first',
+  'a JSON list of such messages, or an object with "messages"',
+  'markdown with "## User" and "## Assistant" headings, or "User:" and "Assistant:" labels',
+]
+
+/**
+ * Opens a transcript in a form that belongs to no host: JSON Lines, a JSON list, or markdown. JSON Lines and
+ * markdown are streamed; a JSON document may have up to 64 MB.
+ *
+ * @throws MemoryError NOT_FOUND or FORBIDDEN when the file cannot be opened, INVALID_INPUT when it is none
+ * of these formats
+ */
+export async function readNeutralTranscript(path: string): Promise<Conversation> {
+  const conversation = await openNeutralTranscript(path)
+  if (conversation !== null) return conversation
+  throw new MemoryError(
+    `${path} is no transcript in a known form: expected ${neutralFormats.join('; or ')}`,
+    MemoryErrorCode.INVALID_INPUT,
+    { details: { path } },
+  )
+}
+
+/** As `readNeutralTranscript`, but `null` when the file is none of the formats. */
+export async function openNeutralTranscript(path: string): Promise<Conversation | null> {
+  const facts: ConversationFacts = { skipped: {} }
+  const fileName = basename(path).replace(/\.[^.]+$/, '')
+
+  const lines = await lookAtJsonLines(path)
+  if (lines.hasMessages) {
+    return { sessionId: lines.sessionId ?? fileName, facts, messages: readJsonLineMessages(path, facts) }
+  }
+  if (lines.startsLikeJson) {
+    const document = await readJsonDocument(path)
+    if (document !== null) {
+      Object.assign(facts, document.facts)
+      return { sessionId: document.sessionId ?? fileName, facts, messages: documentMessages(document, facts) }
+    }
+  }
+  if (await hasSpeakers(path)) {
+    return { sessionId: fileName, facts, messages: readMarkdownMessages(path, facts) }
+  }
+  return null
+}
+
+async function lookAtJsonLines(
+  path: string,
+): Promise<{ hasMessages: boolean; startsLikeJson: boolean; sessionId?: string }> {
+  let sessionId: string | undefined
+  let looked = 0
+  for await (const { value } of readJsonLines(path, () => looked++)) {
+    sessionId ??= sessionIdOf(value)
+    if (isNeutralMessage(value)) return { hasMessages: true, startsLikeJson: true, sessionId }
+    if (++looked >= headLines) break
+  }
+  return { hasMessages: false, startsLikeJson: await startsLikeJson(path) }
+}
+
+async function startsLikeJson(path: string): Promise<boolean> {
+  for await (const line of readLines(path)) {
+    const text = line.text?.trimStart() ?? '['
+    if (text !== '') return text.startsWith('[') || text.startsWith('{')
+  }
+  return false
+}

@@ -1,0 +1,98 @@
+import { expect, it } from 'vitest'
+import { jsonLines, messagesOf, outline, temporaryFile, temporaryFolder } from '../test/support.ts'
+import { openTranscript } from './open-transcript.ts'
+
+async function open(name: string, content: string) {
+  const conversation = await openTranscript(await temporaryFile(name, content))
+  return { conversation, outline: outline(await messagesOf(conversation)) }
+}
+
+it('recognises a host’s transcript by its content, also behind damaged lines and under another name', async () => {
+  const { conversation, outline } = await open(
+    'notes.txt',
+    `{"half\n${jsonLines(
+      { type: 'file-history-snapshot', messageId: 'm' },
+      { type: 'user', uuid: 'u1', sessionId: 's1', message: { role: 'user', content: 'hi' } },
+    )}`,
+  )
+  expect(conversation.sessionId).toBe('s1')
+  expect(outline).toEqual(['user: hi'])
+})
+
+it('reads JSON Lines with roles, a session line, tools and block lists', async () => {
+  const { conversation, outline } = await open(
+    'talk.jsonl',
+    jsonLines(
+      { session_id: 'abc', title: 'A talk', cwd: '/src' },
+      { role: 'system', content: 'You are helpful' },
+      { role: 'user', content: 'hello', at: '2026-01-01T00:00:00Z', id: 'm1' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 't', function: { name: 'ls', arguments: '{"path":"src/a.ts"}' } }],
+      },
+      { role: 'tool', tool_call_id: 't', content: 'a.ts' },
+      { role: 'assistant', content: [{ type: 'text', text: 'one file' }] },
+      { note: 1 },
+    ),
+  )
+  expect(conversation).toMatchObject({
+    sessionId: 'abc',
+    facts: { title: 'A talk', project: '/src', skipped: { 'line that is no message': 1 } },
+  })
+  expect(outline).toEqual([
+    'user: hello',
+    'assistant: (uses ls)',
+    'assistant: (result) a.ts',
+    'assistant: one file',
+  ])
+})
+
+it('reads a JSON list and an object with messages, on one line or many', async () => {
+  const messages = [
+    { role: 'human', content: 'ping' },
+    { role: 'ai', content: 'pong' },
+  ]
+  for (const text of [
+    JSON.stringify(messages),
+    JSON.stringify(messages, null, 2),
+    JSON.stringify({ session_id: 'x', messages }, null, 2),
+    JSON.stringify({ session_id: 'x', messages }),
+  ]) {
+    const { conversation, outline } = await open('talk.json', text)
+    expect(outline).toEqual(['user: ping', 'assistant: pong'])
+    expect(conversation.sessionId).toBe(text.includes('session_id') ? 'x' : 'talk')
+  }
+})
+
+it.each([
+  ['## User\n\nping\n\n## Assistant\n\npong\n\n# Not a speaker\nUser: quoted\n'],
+  ['# Title\n\n### User\nping\n### Assistant\npong\n\n# Not a speaker\nUser: quoted'],
+  ['**User:** ping\n\n**Assistant**: pong\n\n# Not a speaker\nUser: quoted\n'],
+])('reads markdown turns and keeps other headings and labels inside them', async (text) => {
+  const { outline } = await open('talk.md', text)
+  expect(outline).toEqual(['user: ping', 'assistant: pong\n\n# Not a speaker\nUser: quoted'])
+})
+
+it('reads plain labels, and not those inside fenced code', async () => {
+  const { outline } = await open('talk.md', 'User: ping\nmore\n\n```\nUser: no\n```\nAssistant:\npong')
+  expect(outline).toEqual(['user: ping\nmore\n\n```\nUser: no\n```', 'assistant: pong'])
+})
+
+it('refuses a file in no known format, and names the formats', async () => {
+  for (const text of ['', 'just a note', '{"a":1}', '[1,2]', '# Heading\n\nText']) {
+    const path = await temporaryFile('file.md', text)
+    await expect(openTranscript(path)).rejects.toMatchObject({
+      code: 'MEMORY_INVALID_INPUT',
+      message: expect.stringMatching(/Claude Code.*JSON Lines.*markdown/),
+      details: { path },
+    })
+  }
+})
+
+it('refuses a missing file and a folder', async () => {
+  await expect(openTranscript('/nowhere.jsonl')).rejects.toMatchObject({ code: 'MEMORY_NOT_FOUND' })
+  await expect(openTranscript(await temporaryFolder())).rejects.toMatchObject({
+    code: 'MEMORY_INVALID_INPUT',
+  })
+})

@@ -1,0 +1,47 @@
+import { type Conversation, MemoryError, MemoryErrorCode } from '@recall/core'
+import { readClaudeCodeTranscript } from './claude-code/read-transcript.ts'
+import { isClaudeCodeLine } from './claude-code/transcript-line.ts'
+import { neutralFormats, openNeutralTranscript } from './neutral/read-transcript.ts'
+import { readJsonLines } from './read-json-lines.ts'
+
+/** How many lines are looked at to recognise a host's own format. */
+const headLines = 200
+
+interface HostFormat {
+  name: string
+  /** Whether a JSON line can only come from this host. */
+  isLine(value: unknown): boolean
+  read(path: string): Promise<Conversation>
+}
+
+const hostFormats: readonly HostFormat[] = [
+  { name: 'Claude Code session (JSONL)', isLine: isClaudeCodeLine, read: readClaudeCodeTranscript },
+]
+
+/**
+ * Opens a transcript in any format that Recall understands. The content decides, not the file's name.
+ *
+ * @throws MemoryError NOT_FOUND or FORBIDDEN when the file cannot be opened, INVALID_INPUT when its format is
+ * none of the known ones; never returns an empty conversation in place of an error
+ */
+export async function openTranscript(path: string): Promise<Conversation> {
+  const host = await recogniseHost(path)
+  const conversation = host === null ? await openNeutralTranscript(path) : await host.read(path)
+  if (conversation !== null) return conversation
+  const formats = [...hostFormats.map((format) => format.name), ...neutralFormats]
+  throw new MemoryError(
+    `${path} is no transcript that Recall can read. It understands: ${formats.join('; ')}`,
+    MemoryErrorCode.INVALID_INPUT,
+    { details: { path, formats } },
+  )
+}
+
+async function recogniseHost(path: string): Promise<HostFormat | null> {
+  let looked = 0
+  for await (const { value } of readJsonLines(path, () => looked++)) {
+    const host = hostFormats.find((format) => format.isLine(value))
+    if (host !== undefined) return host
+    if (++looked >= headLines) break
+  }
+  return null
+}

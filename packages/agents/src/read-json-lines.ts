@@ -1,0 +1,35 @@
+import { type ReadLinesOptions, readLines } from './read-lines.ts'
+import { type Skip, skippedKinds } from './skipped.ts'
+
+export interface JsonLine {
+  number: number
+  value: unknown
+}
+
+/** The JSON values of a file, one per line. What does not parse is counted and passed over, never thrown. */
+export async function* readJsonLines(
+  path: string,
+  skip: Skip,
+  options?: ReadLinesOptions,
+): AsyncGenerator<JsonLine, void> {
+  for await (const line of readLines(path, options)) {
+    if (line.text === null) {
+      skip(skippedKinds.tooLong)
+      continue
+    }
+    if (line.text.trim() === '') continue
+    if (line.damaged) skip(skippedKinds.invalidUtf8)
+    const parsed = parseJson(line.text)
+    if (parsed !== undefined) yield { number: line.number, value: parsed }
+    else skip(line.ended ? skippedKinds.unreadable : skippedKinds.halfWritten)
+  }
+}
+
+/** `undefined` when the text is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

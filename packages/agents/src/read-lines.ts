@@ -1,0 +1,89 @@
+import { isUtf8 } from 'node:buffer'
+import { openFile, toMemoryError } from './open-file.ts'
+
+export interface Line {
+  /** Counted from 1. */
+  number: number
+  /** Without its line ending and without a byte order mark; `null` when the line was longer than the cap. */
+  text: string | null
+  /** False for a last line that no line ending follows: it may be half-written. */
+  ended: boolean
+  /** Bytes that are no UTF-8 were replaced. */
+  damaged: boolean
+}
+
+export interface ReadLinesOptions {
+  /** Longest line kept, in bytes. Default 16 MB. */
+  maxLineBytes?: number
+  /** Bytes read at once. Default 256 kB. */
+  chunkBytes?: number
+}
+
+export const defaultMaxLineBytes = 16 * 1024 * 1024
+const newline = 0x0a
+const carriageReturn = 0x0d
+
+/**
+ * The lines of a file of any size, holding at most one line and one chunk in memory. LF and CRLF both end
+ * a line. The file may grow while it is read: reading stops at the end found then.
+ *
+ * @throws MemoryError as `openFile` does
+ */
+export async function* readLines(path: string, options: ReadLinesOptions = {}): AsyncGenerator<Line, void> {
+  const { maxLineBytes = defaultMaxLineBytes, chunkBytes = 256 * 1024 } = options
+  const file = await openFile(path)
+  try {
+    const chunk = Buffer.allocUnsafe(chunkBytes)
+    const line = collectLine(maxLineBytes)
+    let number = 0
+    for (;;) {
+      const { bytesRead } = await file.read(chunk, 0, chunkBytes, null)
+      if (bytesRead === 0) break
+      let start = 0
+      for (;;) {
+        const end = chunk.subarray(0, bytesRead).indexOf(newline, start)
+        if (end === -1) break
+        line.add(chunk.subarray(start, end))
+        yield line.take(++number, true)
+        start = end + 1
+      }
+      line.add(chunk.subarray(start, bytesRead))
+    }
+    if (!line.isEmpty()) yield line.take(++number, false)
+  } catch (error) {
+    throw toMemoryError(path, error)
+  } finally {
+    await file.close()
+  }
+}
+
+/** Gathers one line from chunks. Past the cap it only remembers that the line was too long. */
+function collectLine(maxLineBytes: number) {
+  let pieces: Buffer[] = []
+  let length = 0
+
+  return {
+    isEmpty: (): boolean => length === 0,
+    add(piece: Buffer): void {
+      length += piece.length
+      // The chunk is reused for the next read, so what outlives it must be a copy.
+      if (length <= maxLineBytes) pieces.push(Buffer.from(piece))
+      else pieces = []
+    },
+    take(number: number, ended: boolean): Line {
+      const bytes = length > maxLineBytes ? null : Buffer.concat(pieces, length)
+      pieces = []
+      length = 0
+      if (bytes === null) return { number, text: null, ended, damaged: false }
+      const withoutReturn = bytes.at(-1) === carriageReturn ? bytes.subarray(0, -1) : bytes
+      const text = withoutReturn.toString('utf8')
+      return {
+        number,
+        text: number === 1 && text.startsWith('\uFEFF') ? text.slice(1) : text,
+        ended,
+        // A cut last line may end inside a character; that is a half-written line, not a damaged one.
+        damaged: ended && !isUtf8(withoutReturn),
+      }
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { ContentBlock, Conversation, Message } from '@recall/core'
+import { onTestFinished } from 'vitest'
+
+const dataFolder =
+  process.env.RECALL_TEST_DATA ?? fileURLToPath(new URL('../../../../shared/data', import.meta.url))
+
+/** Real transcripts are test data that is never part of the project: absent, their tests are skipped. */
+export const transcriptsFolder = join(dataFolder, 'transcripts')
+export const hasTranscripts = existsSync(transcriptsFolder)
+export const withoutTranscripts = hasTranscripts
+  ? ''
+  : ` (skipped: no transcripts at ${transcriptsFolder}; set RECALL_TEST_DATA)`
+
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'recall-agents-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export async function temporaryFile(name: string, content: string | Uint8Array): Promise<string> {
+  const path = join(await temporaryFolder(), name)
+  await writeFile(path, content)
+  return path
+}
+
+export const jsonLines = (...values: unknown[]): string =>
+  values.map((value) => `${JSON.stringify(value)}\n`).join('')
+
+export async function messagesOf(conversation: Conversation): Promise<Message[]> {
+  const messages: Message[] = []
+  for await (const message of conversation.messages) messages.push(message)
+  return messages
+}
+
+/** `role: text` for each message, other blocks by type, for short expectations. */
+export function outline(messages: readonly Message[]): string[] {
+  return messages.map(({ role, content }) => `${role}: ${content.map(describeBlock).join(' | ')}`)
+}
+
+function describeBlock(block: ContentBlock): string {
+  switch (block.type) {
+    case 'text':
+      return block.text
+    case 'thinking':
+      return `(thinks) ${block.text}`
+    case 'tool_use':
+      return `(uses ${block.name})`
+    case 'tool_result':
+      return `(result${block.isError ? ', failed' : ''}) ${block.content}`
+  }
+}
