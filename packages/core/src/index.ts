@@ -1,7 +1,18 @@
 export { type Clock, systemClock } from './clock.ts'
 export type { ContentBlock, Conversation, ConversationFacts, Message } from './conversation.ts'
+export {
+  createMemoryManager,
+  type MemoryManagerOptions,
+  type MemoryPolicies,
+  shortTermTtl,
+} from './create-memory-manager.ts'
 export type { Embedder } from './embedder.ts'
 export { errorStatus, isMemoryError, MemoryError, MemoryErrorCode, type MemoryErrorContext } from './errors.ts'
+export { everything, type Comparison, type Filter } from './filter/filter.ts'
+export { compareCodePoints, equalJson, type FilterSubject, matchesFilter } from './filter/matches-filter.ts'
+export { parseFilter } from './filter/parse-filter.ts'
+export { createInMemoryStore } from './in-memory-store.ts'
+export { entryMetadata } from './entry-metadata.ts'
 export { isJsonObject, type JsonObject, type JsonValue, mapStrings, searchableText, toJsonValue } from './json.ts'
 export type { LmProvider } from './lm-provider.ts'
 export type {
@@ -37,6 +48,11 @@ export type {
   StoreStats,
   SweepSelection,
 } from './memory-store.ts'
+export { type LexicalEvidence, lexicalScore, lexicalWeights } from './ranking/lexical-score.ts'
+export { queryTerms, queryWords, type Word, wordsOf } from './ranking/words.ts'
+export { redactJson, redactText } from './redaction/redact.ts'
+export type { RedactionReport, RedactPolicy } from './redaction/redactor.ts'
+export type { TypesOf, ValueSchema, ValueSchemas } from './schemas.ts'
 export { type MemoryScope, memoryScopes } from './scope.ts'
 export {
   type ConversationArchive,

@@ -1,0 +1,124 @@
+import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import { isJsonObject, type JsonObject, type JsonValue, toJsonValue } from '../json.ts'
+import { type Comparison, comparisons, everything, type Filter } from './filter.ts'
+
+const maxDepth = 20
+const maxConditions = 500
+const operators: ReadonlySet<string> = new Set([...comparisons, 'elemMatch', 'not'])
+
+/**
+ * Reads the filter language:
+ *
+ * - `{ outcome: 'success' }` equality with any JSON value; `{ 'goal.kind': 'deploy' }` a dotted path, whose
+ *   numeric parts index arrays
+ * - `{ successRate: { gte: 0.8, lt: 1 } }` operators, all of which must hold: `eq ne gt gte lt lte in nin
+ *   exists contains overlap elemMatch not`, each also with a leading `$`
+ * - `{ $or: [ … ] }`, `{ $and: [ … ] }`, `{ $not: { … } }`, also without `$` when the operand has that shape
+ *
+ * A path is looked up in the value; when the value has no such member, in the entry's metadata.
+ *
+ * @throws MemoryError INVALID_INPUT with the path of the first thing that is wrong
+ */
+export function parseFilter(filters: Record<string, unknown> | undefined): Filter {
+  if (filters === undefined) return everything
+  const budget = { conditions: maxConditions }
+  return parseConditions(asObject(filters, 'filters'), 'filters', 0, budget)
+}
+
+function parseConditions(source: JsonObject, at: string, depth: number, budget: Budget): Filter {
+  if (depth > maxDepth) fail(at, `is nested deeper than ${maxDepth} levels`)
+  const filters: Filter[] = []
+  for (const [name, operand] of Object.entries(source)) {
+    if (--budget.conditions < 0) fail(at, `has more than ${maxConditions} conditions`)
+    const path = `${at}.${name}`
+    const logic = logicalOperator(name, operand)
+    if (logic === 'not') {
+      filters.push({ kind: 'not', filter: parseConditions(asObject(operand, path), path, depth + 1, budget) })
+    } else if (logic) {
+      if (!Array.isArray(operand)) fail(path, 'takes a list of filters')
+      const parts = operand.map((part, i) =>
+        parseConditions(asObject(part, `${path}[${i}]`), `${path}[${i}]`, depth + 1, budget),
+      )
+      filters.push({ kind: logic === 'and' ? 'all' : 'any', filters: parts })
+    } else if (name.startsWith('$')) {
+      fail(path, 'is not an operator here: a field name must stand before it')
+    } else {
+      filters.push(parseField(name.split('.'), operand as JsonValue, path, depth, budget))
+    }
+  }
+  return filters.length === 1 ? (filters[0] as Filter) : { kind: 'all', filters }
+}
+
+function parseField(path: string[], operand: JsonValue, at: string, depth: number, budget: Budget): Filter {
+  if (path.some((part) => part === '')) fail(at, 'has an empty part in its path')
+  if (!isOperatorObject(operand, at)) return { kind: 'compare', path, operator: 'eq', operand }
+  const filters = Object.entries(operand).map(([name, value]): Filter => {
+    if (--budget.conditions < 0) fail(at, `has more than ${maxConditions} conditions`)
+    const operator = name.replace(/^\$/, '')
+    const where = `${at}.${name}`
+    if (operator === 'elemMatch') {
+      return { kind: 'element', path, filter: parseElement(value, where, depth + 1, budget) }
+    }
+    if (operator === 'not') {
+      return { kind: 'not', filter: parseField(path, value, where, depth + 1, budget) }
+    }
+    return { kind: 'compare', path, operator: operator as Comparison, operand: checkOperand(operator, value, where) }
+  })
+  return filters.length === 1 ? (filters[0] as Filter) : { kind: 'all', filters }
+}
+
+/** `$elemMatch` takes conditions on an element's members, operators on the element itself, or a list of equals. */
+function parseElement(operand: JsonValue, at: string, depth: number, budget: Budget): Filter {
+  if (depth > maxDepth) fail(at, `is nested deeper than ${maxDepth} levels`)
+  if (Array.isArray(operand)) return { kind: 'compare', path: [], operator: 'in', operand }
+  if (!isJsonObject(operand)) return { kind: 'compare', path: [], operator: 'eq', operand }
+  if (isOperatorObject(operand, at)) return parseField([], operand, at, depth, budget)
+  return parseConditions(operand, at, depth, budget)
+}
+
+function checkOperand(operator: string, operand: JsonValue, at: string): JsonValue {
+  if (operator === 'in' || operator === 'nin' || operator === 'overlap') {
+    if (!Array.isArray(operand)) fail(at, 'takes a list')
+  } else if (operator === 'exists') {
+    if (typeof operand !== 'boolean') fail(at, 'takes true or false')
+  } else if (operator === 'gt' || operator === 'gte' || operator === 'lt' || operator === 'lte') {
+    if (typeof operand !== 'number' && typeof operand !== 'string') fail(at, 'takes a number or a string')
+  }
+  return operand
+}
+
+/** True when every member is an operator; an unknown `$name` is an error rather than an equality. */
+function isOperatorObject(operand: JsonValue, at: string): operand is JsonObject {
+  if (!isJsonObject(operand)) return false
+  const names = Object.keys(operand)
+  for (const name of names) {
+    if (name.startsWith('$') && !operators.has(name.slice(1))) fail(`${at}.${name}`, 'is not a known operator')
+  }
+  return names.length > 0 && names.every((name) => operators.has(name.replace(/^\$/, '')))
+}
+
+function logicalOperator(name: string, operand: unknown): 'and' | 'or' | 'not' | undefined {
+  if (name === '$and' || name === '$or' || name === '$not') return name.slice(1) as 'and' | 'or' | 'not'
+  if ((name === 'and' || name === 'or') && Array.isArray(operand) && operand.every(isJsonObject)) return name
+  if (name === 'not' && isJsonObject(operand)) return name
+  return undefined
+}
+
+function asObject(value: unknown, at: string): JsonObject {
+  if (!isJsonObject(value)) fail(at, 'must be an object of conditions')
+  try {
+    return toJsonValue(value, at) as JsonObject
+  } catch (error) {
+    throw new MemoryError((error as Error).message, MemoryErrorCode.INVALID_INPUT, { cause: error })
+  }
+}
+
+function fail(at: string, problem: string): never {
+  throw new MemoryError(`${at} ${problem}`, MemoryErrorCode.INVALID_INPUT, {
+    details: { issues: [{ path: at, message: problem }] },
+  })
+}
+
+interface Budget {
+  conditions: number
+}

@@ -1,0 +1,232 @@
+import { MemoryError, MemoryErrorCode } from './errors.ts'
+import { compareCodePoints, matchesFilter } from './filter/matches-filter.ts'
+import { entryMetadata } from './entry-metadata.ts'
+import type { Address, Entry, Found, MemoryStore, Place, PutOptions, StoreQuery } from './memory-store.ts'
+import { bm25, countTerms, type DocumentTerms } from './ranking/bm25.ts'
+import { cosineSimilarity } from './ranking/cosine.ts'
+import { lexicalScore } from './ranking/lexical-score.ts'
+import { bestPassage } from './ranking/passages.ts'
+import { queryTerms, wordsOf } from './ranking/words.ts'
+
+/** Keeps entries in this process's memory: for working memory, tests and small tasks. Gone when it ends. */
+export function createInMemoryStore(): MemoryStore {
+  const places = new Map<string, Map<string, Kept>>()
+
+  const place = ({ namespace, scope }: Place): Map<string, Kept> => {
+    const name = JSON.stringify([namespace, scope])
+    let entries = places.get(name)
+    if (!entries) places.set(name, (entries = new Map()))
+    return entries
+  }
+
+  const live = (address: Address, now: number): Kept | undefined => {
+    const kept = place(address).get(address.key)
+    return kept && !isExpired(kept.entry, now) ? kept : undefined
+  }
+
+  const put = (entry: Entry, { overwrite, now }: PutOptions): void => {
+    const existing = live(entry, now)
+    if (existing && !overwrite) throw conflict(entry)
+    place(entry).set(entry.key, keep(existing ? succeed(entry, existing.entry) : entry))
+  }
+
+  return {
+    name: 'memory',
+    capabilities: { durable: false, semantic: true },
+
+    async put(entry, options) {
+      put(entry, options)
+    },
+
+    async get(address, now) {
+      const kept = live(address, now)
+      return kept ? structuredClone(kept.entry) : null
+    },
+
+    async find(query) {
+      const candidates = [...place(query).values()].filter(
+        ({ entry }) =>
+          !isExpired(entry, query.now) &&
+          (query.tags ?? []).every((tag) => entry.tags.includes(tag)) &&
+          (!query.filter ||
+            matchesFilter(query.filter, { value: entry.value, metadata: { ...entryMetadata(entry) } })),
+      )
+      const found = score(candidates, query).filter((match) => match.score >= query.minScore)
+      found.sort(byOrder(query))
+      return found.slice(query.offset, query.offset + query.limit).map((match) => structuredClone(match))
+    },
+
+    async touch(addresses, now) {
+      for (const address of addresses) {
+        const kept = live(address, now)
+        if (!kept) continue
+        const { entry } = kept
+        entry.accessedAt = now
+        entry.accessCount++
+        if (entry.ttl !== null) entry.expiresAt = now + entry.ttl
+      }
+    },
+
+    async remove(address) {
+      return place(address).delete(address.key)
+    },
+
+    async removeAll(selection) {
+      const entries = place(selection)
+      let removed = 0
+      for (const [key, { entry }] of entries) {
+        if (selection.updatedBefore !== undefined && entry.updatedAt >= selection.updatedBefore) continue
+        if (selection.type !== undefined && entry.type !== selection.type) continue
+        if (!(selection.tags ?? []).every((tag) => entry.tags.includes(tag))) continue
+        entries.delete(key)
+        removed++
+      }
+      return removed
+    },
+
+    async commit(changes) {
+      const clash = changes.find(
+        (change) => 'put' in change && !change.options.overwrite && live(change.put, change.options.now),
+      )
+      if (clash && 'put' in clash) throw conflict(clash.put)
+      for (const change of changes) {
+        if ('put' in change) put(change.put, { ...change.options, overwrite: true })
+        else place(change.remove).delete(change.remove.key)
+      }
+    },
+
+    async sweep({ now, dryRun, ...selection }) {
+      const entries = place(selection)
+      const expired = [...entries.values()].filter(({ entry }) => isExpired(entry, now))
+      if (!dryRun) for (const { entry } of expired) entries.delete(entry.key)
+      return expired.length
+    },
+
+    async stats(selection) {
+      const entries = [...place(selection).values()]
+      return {
+        entries: entries.length,
+        bytes: entries.reduce((sum, { entry }) => sum + JSON.stringify(entry.value).length, 0),
+      }
+    },
+
+    async close() {
+      places.clear()
+    },
+  }
+}
+
+/** An entry with its words counted once, not at every search. */
+interface Kept {
+  entry: Entry
+  terms: DocumentTerms
+}
+
+const keep = (entry: Entry): Kept => ({
+  entry: structuredClone(entry),
+  terms: countTerms(wordsOf(entry.text)),
+})
+
+/** A rewritten entry keeps its birth and its history of use. */
+function succeed(entry: Entry, earlier: Entry): Entry {
+  const { createdAt, accessCount } = earlier
+  return { ...entry, createdAt, accessCount }
+}
+
+const isExpired = (entry: Entry, now: number): boolean => entry.expiresAt !== null && entry.expiresAt <= now
+
+const conflict = ({ scope, key }: Address): MemoryError =>
+  new MemoryError(
+    `'${key}' already exists in ${scope} memory: pass overwrite: true to replace it`,
+    MemoryErrorCode.CONFLICT,
+    { scope, key },
+  )
+
+function score(candidates: readonly Kept[], query: StoreQuery): Found[] {
+  const { text, embedding, now } = query
+  if (text === undefined && !embedding) {
+    return candidates.map(({ entry }) => ({ entry, score: 1, mode: 'filter', signals: {} }))
+  }
+  const lexical = text === undefined ? undefined : scoreLexically(candidates, text, now)
+  const semantic = embedding ? scoreSemantically(candidates, embedding) : undefined
+  if (!semantic || !lexical) return [...(lexical ?? semantic ?? new Map()).values()]
+  return fuse(lexical, semantic)
+}
+
+function scoreLexically(candidates: readonly Kept[], text: string, now: number): Map<string, Found> {
+  const terms = queryTerms(text)
+  const strengths = bm25(terms, candidates.map((kept) => kept.terms)) // prettier-ignore
+  const found = new Map<string, Found>()
+  candidates.forEach(({ entry, terms: document }, i) => {
+    const matchedTerms = terms.filter((term) => document.counts.has(term)).length
+    if (matchedTerms === 0) return
+    const evidence = { bm25: strengths[i] ?? 0, queryTerms: terms.length, matchedTerms, ageMs: now - entry.updatedAt }
+    found.set(entry.key, {
+      entry,
+      mode: 'lexical',
+      ...lexicalScore(evidence),
+      passage: bestPassage(entry.text, terms),
+    })
+  })
+  return found
+}
+
+function scoreSemantically(
+  candidates: readonly Kept[],
+  { model, vector }: { model: string | null; vector: readonly number[] },
+): Map<string, Found> {
+  const found = new Map<string, Found>()
+  for (const { entry } of candidates) {
+    if (!entry.embedding) continue
+    if (model !== null && entry.embedding.model !== model) {
+      throw new MemoryError(
+        `'${entry.key}' was embedded with ${entry.embedding.model}, the query with ${model}: re-embed the memory`,
+        MemoryErrorCode.CONFLICT,
+        { scope: entry.scope, key: entry.key },
+      )
+    }
+    if (entry.embedding.vector.length !== vector.length) {
+      throw new MemoryError(
+        `the query vector has ${vector.length} dimensions, the stored ones have ${entry.embedding.vector.length}`,
+        MemoryErrorCode.INVALID_INPUT,
+        { scope: entry.scope },
+      )
+    }
+    const similarity = Math.max(0, cosineSimilarity(entry.embedding.vector, vector))
+    const score = Math.min(1, similarity)
+    found.set(entry.key, { entry, score, mode: 'semantic', signals: { similarity: score } })
+  }
+  return found
+}
+
+/** Convex combination of both scores, half and half; an entry that one arm misses scores 0 there. */
+function fuse(lexical: Map<string, Found>, semantic: Map<string, Found>): Found[] {
+  const keys = new Set([...lexical.keys(), ...semantic.keys()])
+  return [...keys].map((key) => {
+    const words = lexical.get(key)
+    const meaning = semantic.get(key)
+    const signals: Record<string, number> = {}
+    for (const [name, share] of Object.entries({ ...words?.signals, ...meaning?.signals })) {
+      signals[name] = share / 2
+    }
+    const { entry, passage } = (words ?? meaning) as Found
+    const score = ((words?.score ?? 0) + (meaning?.score ?? 0)) / 2
+    return { entry, score, mode: 'hybrid', signals, ...(passage ? { passage } : {}) }
+  })
+}
+
+/** The order that the query asks for; ties by recency, then by key, so that paging is stable. */
+function byOrder({ sortBy, sortOrder }: StoreQuery): (a: Found, b: Found) => number {
+  const direction = sortOrder === 'asc' ? -1 : 1
+  const measure = (match: Found): number =>
+    sortBy === 'relevance'
+      ? match.score
+      : sortBy === 'recency'
+        ? match.entry.updatedAt
+        : match.entry.accessCount
+  return (a, b) =>
+    direction * (measure(b) - measure(a)) ||
+    direction * (b.entry.updatedAt - a.entry.updatedAt) ||
+    compareCodePoints(a.entry.key, b.entry.key)
+}
+

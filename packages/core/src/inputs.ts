@@ -1,0 +1,105 @@
+import en from 'zod/v4/locales/en.js'
+import * as z from 'zod/mini'
+import { MemoryError, MemoryErrorCode } from './errors.ts'
+import { memoryScopes } from './scope.ts'
+
+/** Longest key, in UTF-16 units. */
+export const maxKeyLength = 1024
+/** Most results one search returns. */
+export const maxSearchLimit = 1000
+/** Longest query text, in UTF-16 units. */
+export const maxQueryLength = 10_000
+
+// zod/mini speaks no language by itself; naming this one file keeps the other forty from loading.
+const english = en().localeError
+
+const wellFormed = z.refine<string>((text) => text.isWellFormed(), 'must be well-formed Unicode')
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
+const printable = z.refine<string>((text) => !/[\u0000-\u001f\u007f]/.test(text), 'must not hold control characters')
+
+export const keySchema = z.string().check(z.minLength(1), z.maxLength(maxKeyLength), wellFormed, printable)
+export const scopeSchema = z.enum(memoryScopes)
+const tagSchema = z.string().check(z.minLength(1), z.maxLength(256), wellFormed, printable)
+const tagsSchema = z.array(tagSchema).check(z.maxLength(256))
+const timestamp = z.number().check(z.nonnegative())
+const vector = z.array(z.number()).check(z.minLength(1), z.maxLength(16_384))
+const ttl = z.number().check(z.positive('must be above 0; use Infinity to keep the entry for ever'))
+
+export const writeOptionsSchema = z.strictObject({
+  ttl: z.optional(z.union([ttl, z.literal(Number.POSITIVE_INFINITY)])),
+  overwrite: z.optional(z.boolean()),
+  encrypt: z.optional(z.boolean()),
+  index: z.optional(z.boolean()),
+  tags: z.optional(tagsSchema),
+  type: z.optional(tagSchema),
+  text: z.optional(z.string()),
+  embedding: z.optional(vector),
+})
+
+/** Most changes that one batch or atomic update may hold. */
+export const maxBatchSize = 10_000
+
+export const keysSchema = z.array(keySchema).check(z.maxLength(maxBatchSize))
+const write = { key: keySchema, value: z.unknown(), options: z.optional(writeOptionsSchema) }
+export const batchSchema = z.array(z.strictObject(write)).check(z.maxLength(maxBatchSize))
+export const updatesSchema = z
+  .array(
+    z.discriminatedUnion('operation', [
+      z.strictObject({ operation: z.literal('set'), ...write }),
+      z.strictObject({ operation: z.literal('delete'), key: keySchema }),
+    ]),
+  )
+  .check(z.maxLength(maxBatchSize))
+
+export const readOptionsSchema = z.strictObject({
+  decrypt: z.optional(z.boolean()),
+  includeMetadata: z.optional(z.boolean()),
+})
+
+export const searchQuerySchema = z.strictObject({
+  text: z.optional(z.string().check(z.maxLength(maxQueryLength), wellFormed)),
+  filters: z.optional(z.record(z.string(), z.unknown())),
+  embedding: z.optional(vector),
+  tags: z.optional(tagsSchema),
+})
+
+export const searchOptionsSchema = z.strictObject({
+  limit: z.optional(z.int().check(z.gte(1), z.lte(maxSearchLimit))),
+  offset: z.optional(z.int().check(z.nonnegative())),
+  sortBy: z.optional(z.enum(['relevance', 'recency', 'accessCount'])),
+  sortOrder: z.optional(z.enum(['asc', 'desc'])),
+  minScore: z.optional(z.number().check(z.gte(0), z.lte(1))),
+  touch: z.optional(z.boolean()),
+  explain: z.optional(z.boolean()),
+})
+
+export const clearFilterSchema = z.strictObject({
+  olderThan: z.optional(timestamp),
+  tags: z.optional(tagsSchema),
+  type: z.optional(z.string()),
+})
+
+export const cleanupOptionsSchema = z.strictObject({
+  scope: z.optional(scopeSchema),
+  dryRun: z.optional(z.boolean()),
+  threshold: z.optional(z.number().check(z.gte(0), z.lte(1))),
+})
+
+/** @throws MemoryError INVALID_INPUT with every problem and its path */
+export function parseInput<T>(schema: z.ZodMiniType<T>, input: unknown, name: string): T {
+  const result = schema.safeParse(input, { error: english })
+  if (result.success) return result.data
+  throw invalidInput(name, result.error.issues)
+}
+
+export function invalidInput(
+  name: string,
+  issues: readonly { path: readonly PropertyKey[]; message: string }[],
+): MemoryError {
+  const problems = issues.map(({ path, message }) => ({
+    path: [name, ...path.map(String)].join('.'),
+    message,
+  }))
+  const text = problems.map(({ path, message }) => `${path}: ${message}`).join('; ')
+  return new MemoryError(text, MemoryErrorCode.INVALID_INPUT, { details: { issues: problems } })
+}

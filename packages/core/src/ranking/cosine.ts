@@ -1,0 +1,14 @@
+/** Cosine similarity of two vectors of the same length, -1..1; 0 when either is all zeros. */
+export function cosineSimilarity(a: readonly number[], b: readonly number[]): number {
+  let dot = 0
+  let aa = 0
+  let bb = 0
+  for (let i = 0; i < a.length; i++) {
+    const x = a[i] as number
+    const y = b[i] as number
+    dot += x * y
+    aa += x * x
+    bb += y * y
+  }
+  return aa === 0 || bb === 0 ? 0 : dot / Math.sqrt(aa * bb)
+}

@@ -1,0 +1,49 @@
+import { stemmer } from 'stemmer'
+
+/** One word of a text: its searchable form and where it stands. */
+export interface Word {
+  /** Lower case, without diacritics, stemmed (Porter 1980). */
+  term: string
+  start: number
+  end: number
+}
+
+/** English words that say nothing about a subject; left out of a query unless it consists of them. */
+const stopWords = new Set(
+  `a about after all am an and any are as at be been before being but by can could did do does for from had has
+  have he her him his how i if in into is it its me my no not of on or our she should so some than that the their
+  them then there these they this to us was we were what when where which who whom why will with would you your`.split(
+    /\s+/,
+  ),
+)
+
+/**
+ * Splits a text the way SQLite's `porter unicode61` tokenizer does: runs of letters and numbers, folded and
+ * stemmed, so that every store agrees on what a word is.
+ */
+export function wordsOf(text: string): Word[] {
+  const words: Word[] = []
+  for (const match of text.matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)) {
+    words.push({ term: termOf(match[0]), start: match.index, end: match.index + match[0].length })
+  }
+  return words
+}
+
+/** The distinct terms of a query, stop words left out. */
+export function queryTerms(text: string): string[] {
+  const raw = [...text.matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)].map(([word]) => word)
+  const telling = raw.filter((word) => !stopWords.has(word.toLowerCase()))
+  return [...new Set((telling.length > 0 ? telling : raw).map(termOf))]
+}
+
+/** The distinct words of a query as written, stop words left out, for engines that stem by themselves. */
+export function queryWords(text: string): string[] {
+  const raw = [...text.matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)].map(([word]) => word.toLowerCase())
+  const telling = raw.filter((word) => !stopWords.has(word))
+  return [...new Set(telling.length > 0 ? telling : raw)]
+}
+
+function termOf(word: string): string {
+  const folded = word.normalize('NFD').replace(/\p{M}+/gu, '').toLowerCase()
+  return stemmer(folded)
+}

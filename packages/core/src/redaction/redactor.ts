@@ -1,0 +1,47 @@
+import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import type { JsonValue } from '../json.ts'
+import type { Address } from '../memory-store.ts'
+import type { MemoryScope } from '../scope.ts'
+import { redactJson, redactText } from './redact.ts'
+
+export type RedactPolicy = 'redact' | 'reject' | 'allow'
+
+/** What was found in one write. Holds no part of a secret. */
+export interface RedactionReport {
+  scope: MemoryScope
+  key: string
+  /** Secrets by kind, for example `{ github: 1 }`. */
+  counts: Record<string, number>
+}
+
+interface Content {
+  value: JsonValue
+  text: string | null
+  tags: string[]
+}
+
+/** Applies the policy to everything of a write that will be stored. */
+export function createRedactor(
+  policy: RedactPolicy,
+  onRedaction?: (report: RedactionReport) => void,
+): (address: Address, content: Content) => Content {
+  if (policy === 'allow') return (_address, content) => content
+  return ({ scope, key }, { value, text, tags }) => {
+    if (Object.keys(redactText(key).counts).length > 0) {
+      throw new MemoryError('the key holds a secret: choose another key', MemoryErrorCode.INVALID_INPUT, { scope })
+    }
+    const clean = redactJson([value, text, tags])
+    if (Object.keys(clean.counts).length === 0) return { value, text, tags }
+    if (policy === 'reject') {
+      const kinds = Object.keys(clean.counts).join(', ')
+      throw new MemoryError(
+        `the value holds secrets (${kinds}), which this memory does not keep`,
+        MemoryErrorCode.INVALID_INPUT,
+        { scope, key, details: { redactions: clean.counts } },
+      )
+    }
+    onRedaction?.({ scope, key, counts: clean.counts })
+    const [cleanValue, cleanText, cleanTags] = clean.value as [JsonValue, string | null, string[]]
+    return { value: cleanValue, text: cleanText, tags: cleanTags }
+  }
+}
