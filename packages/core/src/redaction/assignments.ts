@@ -1,0 +1,111 @@
+import { isNamed, nameParts } from './entropy.ts'
+import { withoutPlaceholders } from './placeholder.ts'
+
+/** A value found after a name that promises a secret. */
+export interface Assigned {
+  start: number
+  end: number
+  quoted: boolean
+}
+
+const bareValue = /[^\s"'`,;&<>{}|\\[\]「」“”«»]{1,4096}/y
+const closingQuotes: Record<string, string> = {
+  '"': '"',
+  "'": "'",
+  '`': '`',
+  '“': '”',
+  '„': '“',
+  '«': '»',
+  '「': '」',
+  '‘': '’',
+} // prettier-ignore
+
+/** Reads the value that starts at a position: up to its closing quote, or a run without spaces. */
+export function readAssigned(text: string, at: number): Assigned | undefined {
+  let start = at
+  while (text[start] === '\\') start++
+  const closing = closingQuotes[text[start] ?? '']
+  if (closing !== undefined) {
+    const end = endOfQuoted(text, start + 1, closing, start - at)
+    if (end !== undefined) return { start: start + 1, end, quoted: true }
+    start++
+  }
+  bareValue.lastIndex = start
+  const run = bareValue.exec(text)?.[0]
+  if (run === undefined) return undefined
+  return { start, end: start + run.replace(/[).:]{1,2}$/, '').length, quoted: false }
+}
+
+/**
+ * In JSON inside of JSON the closing quote carries as many backslashes as the opening one; a quote with more
+ * belongs to the value.
+ */
+function endOfQuoted(text: string, from: number, closing: string, escapes: number): number | undefined {
+  let slashes = 0
+  for (let i = from; i < text.length && i < from + 512 && text[i] !== '\n'; i++) {
+    if (text[i] === closing && (slashes < escapes || slashes % (2 * (escapes + 1)) === escapes)) {
+      return i - Math.min(slashes, escapes)
+    }
+    slashes = text[i] === '\\' ? slashes + 1 : 0
+  }
+  return undefined
+}
+
+/** How much a value's surroundings say that it is literal. */
+export interface Evidence {
+  quoted: boolean
+  /** `NAME=value`, the way of environment files. */
+  environment: boolean
+}
+
+/** Whether a value under a name like `password` is one, rather than a label, a type or a reference. */
+export function isPassword(value: string, { quoted, environment }: Evidence): boolean {
+  const rest = withoutPlaceholders(value).trim()
+  if (rest.length < 6 || isStandIn(rest) || isLabel(rest)) return false
+  if (quoted) return true
+  if (isReference(rest)) return false
+  if (environment) return true
+  if (!/\p{L}/u.test(rest) || !/[\d!@#$%^&*+~?=]/.test(rest)) return false
+  return (
+    !(isNamed(rest) && nameParts(rest) > 1) && !/^(?:sha\d|md5|bcrypt|argon2|base64|utf-?8|oauth)/i.test(rest)
+  )
+}
+
+/** Whether a value under a name like `api_key` or `token` is one. */
+export function isToken(value: string, { quoted, environment }: Evidence): boolean {
+  const rest = withoutPlaceholders(value).trim()
+  const literal = quoted || environment
+  if (rest.length < (literal ? 8 : 16) || !/^\S*[A-Za-z]\S*$/.test(rest)) return false
+  if (isStandIn(rest) || isLabel(rest) || (!quoted && isReference(rest))) return false
+  if (isNamed(rest) && (nameParts(rest) > 1 || !literal)) return false
+  return /\d/.test(rest) || rest.length >= 16
+}
+
+/** `${TOKEN}`, `<your key>`, `********`, `changeme`, a path or an address: what stands where a secret goes. */
+function isStandIn(value: string): boolean {
+  return (
+    /^(?:\$[{(].*|\$[A-Za-z_]+|%[A-Z_]+%|<[^>]*>|\{\{.*|\*+|[xX]+|\.+|-+)$/.test(value) ||
+    /^(?:your|insert|enter|example|replace|change[-_ ]?me|placeholder)/i.test(value) ||
+    /^(?:string|number|boolean|null|undefined|true|false|required|optional|redacted|hidden)\b/i.test(value) ||
+    /^[a-z][a-z0-9+.-]{1,20}:\/\//i.test(value) ||
+    (/^(?:~|\.{1,2})?\//.test(value) && isNamed(value.replace('~', '')))
+  )
+}
+
+/** Code that names a value: `process.env.TOKEN`, `readSecret()`. */
+function isReference(value: string): boolean {
+  return /^[A-Za-z_$][\w$.]*\(/.test(value) || /^[A-Za-z_$]+(?:\??\.[A-Za-z_$][\w$]*)+$/.test(value)
+}
+
+/** Words about a secret: `Enter your password`, `access_token`, `too short`. */
+function isLabel(value: string): boolean {
+  return (
+    (/^[\p{L}\s._-]+$/u.test(value) &&
+      /pass(?:w|phrase|code)|pwd|token|secret|api.?key|(?<!\p{L})keys?(?!\p{L})|credential|authori|senha|contrase|парол|токен/iu.test(
+        value,
+      )) ||
+    /^(?:too|not|no|is|are|was|must|should|may|in|wrong|missing|incorrect|expired|invalid|never|at least)\s/i.test(
+      value,
+    )
+  )
+}

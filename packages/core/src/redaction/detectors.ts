@@ -1,0 +1,136 @@
+import { type Evidence, isPassword, isToken, readAssigned } from './assignments.ts'
+import { isNamed, isPublicId, looksGenerated } from './entropy.ts'
+
+export interface Detector {
+  kind: string
+  /** One of these must occur before the pattern is tried; lower case when the pattern ignores case. None: always. */
+  gate: readonly string[]
+  /**
+   * Runs in linear time: no quantifier inside a quantifier, no unbounded run before the part that tells. The
+   * group `secret` is what gets replaced, or the whole match.
+   */
+  pattern: RegExp
+  /** Reads the secret that follows the match, in place of the group. */
+  follows?: (value: string, evidence: Evidence) => boolean
+  /** Has the last word on what was found; `before` is the text that leads up to the match. */
+  accept?: (secret: string, before: string) => boolean
+}
+
+const passwordNames = 'pass(?:word|wd|phrase|code)|pwd'
+const tokenNames =
+  '(?:api|access|secret|private|encryption|signing|master|session|account|service|shared|storage|license|app|auth)[_-]?key' +
+  '|token|secret(?:[_-]?key)?(?:[_-]?base)?|authorization|credentials?|auth[_-]?code'
+const foreignNames =
+  'пароль|токен|ключ|senha|contraseña|clave|passwort|kennwort|mot de passe|wachtwoord|hasło|密码|密碼|口令|令牌|密钥|パスワード|トークン|비밀번호|암호|토큰'
+const suffix = '(?:s|[_-]?(?:value|prod|production|dev|staging|test|live|base64|b64|\\d{1,3}))?'
+/** From the name to its value: `=`, `:`, `=>`, `":`, `"] =`, `: str =`, and their full-width twins. */
+const assigns =
+  '(?:\\\\{0,3}["\'`])?\\]?[ \\t]{0,8}(?::[ \\t]{0,2}[A-Za-z][\\w.]{0,20}[ \\t]{0,2}=|:=|=>|={1,3}|[:：＝])[ \\t]{0,8}'
+
+const notNamed = (secret: string): boolean => !isNamed(secret)
+/** Words are short: twenty letters in a row are no name. */
+const longOrUnnamed = (secret: string): boolean => !isNamed(secret) || /[A-Za-z0-9]{20}/.test(secret)
+const isKey = (secret: string): boolean => looksGenerated(secret) && !isPublicId(secret)
+
+/** Names whose values are random but public. */
+const publicName =
+  /(?:(?:^|[^A-Za-z])(?:id|ids|uuid|guid|hash|digest|checksum|etag|cursor|sha|integrity|ref|nonce|fingerprint)|Id|Hash|Digest|Cursor|Ref)["'`\]\s\\]*$/i
+/** Tokens that are not credentials: of a page, of a language model's vocabulary. */
+const harmlessToken =
+  /(?:next|page|continuation|sync|cancellation|pad|eos|bos|unk|mask|sep|cls|special|stop)[_-]?$/i
+
+/** Earlier rows name the kind where several find the same secret. */
+// biome-ignore format: a table, one detector a row
+export const detectors: readonly Detector[] = [
+  {
+    kind: 'private-key',
+    gate: ['-----BEGIN'],
+    pattern:
+      /-----BEGIN ?[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?:[^-]|-(?!----)){0,20000}-----END ?[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\s\\]{0,20000})/g,
+  },
+  { kind: 'private-key', gate: ['AGE-SECRET-KEY-'], pattern: /AGE-SECRET-KEY-1[0-9A-Z]{20,}/g },
+  { kind: 'jwt', gate: ['eyJ'], pattern: /(?<![A-Za-z0-9])eyJ[\w-]{8,2048}\.[\w-]{8,}\.[\w-]*/g },
+  { kind: 'aws-key-id', gate: ['AKIA', 'ASIA', 'ABIA', 'ACCA', 'AGPA', 'AIDA', 'AROA', 'AIPA', 'ANPA', 'ANVA', 'A3T'], pattern: /(?:A3T[A-Z0-9]|A(?:KI|SI|BI|CC|GP|ID|RO|IP|NP|NV)A)[A-Z0-9]{16}(?![a-z])/g },
+  { kind: 'aws-secret', gate: ['access'], pattern: /secret_?access_?key\\{0,3}["'`]?[ \t]{0,8}(?:=>|[:=])[ \t]{0,8}\\{0,3}["'`]?(?<secret>[A-Za-z0-9/+=]{32,})/gid },
+  { kind: 'github', gate: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'github_pat_'], pattern: /(?:gh[opsur]|github_pat)_\w{20,}/g },
+  { kind: 'gitlab', gate: ['glpat-', 'gldt-', 'glrt-', 'glcbt-', 'glptt-', 'glsoat-', 'glft-'], pattern: /gl(?:pat|dt|rt|cbt|ptt|soat|ft)-[\w-]{20,}/g },
+  { kind: 'npm', gate: ['npm_'], pattern: /npm_(?:[A-Za-z0-9]{30,}|\w{36}(?!\w))/g },
+  { kind: 'npm', gate: ['_authtoken', '_password', '_auth'], pattern: /:_(?:authToken|password|auth)[ \t]{0,4}=[ \t]{0,4}(?<secret>[^\s$"'[][^\s"'[]{3,})/gid },
+  { kind: 'npm', gate: ['_authToken='], pattern: /(?<![\w:])_authToken=(?<secret>[^\s$"'[][^\s"'[]{3,})/gd },
+  { kind: 'slack', gate: ['xox', 'xapp-'], pattern: /(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,}/g, accept: (secret) => /\d/.test(secret) || secret.length > 30 },
+  { kind: 'slack-webhook', gate: ['hooks.slack.com'], pattern: /hooks\.slack\.com\/(?:services|workflows|triggers)\/(?<secret>[A-Za-z0-9/_-]{8,})/gid },
+  { kind: 'discord-webhook', gate: ['api/webhooks/'], pattern: /discord(?:app)?\.com\/api\/webhooks\/(?<secret>\d{10,}\/[\w-]{30,})/gid },
+  { kind: 'sendgrid', gate: ['SG.'], pattern: /(?<![A-Za-z0-9])SG\.[\w-]{3,}\.[\w-]{8,}/g, accept: longOrUnnamed },
+  { kind: 'shopify', gate: ['shppa_', 'shpca_', 'shpat_', 'shpss_'], pattern: /shp(?:pa|ca|at|ss)_[A-Za-z0-9]{20,}/g },
+  { kind: 'grafana', gate: ['glc_', 'glsa_'], pattern: /gl(?:c|sa)_[A-Za-z0-9+/_]{30,}={0,2}/g },
+  { kind: 'anthropic', gate: ['sk-ant-'], pattern: /sk-ant-[\w-]{16,}/g },
+  { kind: 'openai', gate: ['sk-'], pattern: /(?<![A-Za-z0-9])sk-[A-Za-z0-9][\w-]{19,}/g, accept: longOrUnnamed },
+  { kind: 'groq', gate: ['gsk_'], pattern: /gsk_[A-Za-z0-9]{20,}/g },
+  { kind: 'xai', gate: ['xai-'], pattern: /(?<![A-Za-z0-9])xai-[A-Za-z0-9]{20,}/g },
+  { kind: 'hugging-face', gate: ['hf_', 'api_org_'], pattern: /(?<![A-Za-z0-9])(?:hf|api_org)_[A-Za-z0-9]{20,}/g, accept: longOrUnnamed },
+  { kind: 'perplexity', gate: ['pplx-'], pattern: /pplx-[A-Za-z0-9]{30,}/g },
+  { kind: 'replicate', gate: ['r8_'], pattern: /(?<![A-Za-z0-9])r8_[A-Za-z0-9]{30,}/g },
+  { kind: 'linear', gate: ['lin_api_', 'lin_oauth_', 'lin_wh_'], pattern: /lin_(?:api|oauth|wh)_\w{20,}/g },
+  { kind: 'notion', gate: ['ntn_', 'secret_'], pattern: /(?<![A-Za-z0-9])(?:ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43})/g },
+  { kind: '1password', gate: ['ops_ey'], pattern: /ops_ey[A-Za-z0-9+/=_-]{100,}/g },
+  { kind: 'vault', gate: ['hvs.', 'hvb.', 'hvr.'], pattern: /(?<![A-Za-z0-9])hv[sbr]\.[\w-]{20,}/g },
+  { kind: 'vercel', gate: ['vcp_', 'vci_', 'vca_', 'vcr_', 'vck_'], pattern: /(?<![A-Za-z0-9])vc[piark]_[A-Za-z0-9]{20,}/g },
+  { kind: 'databricks', gate: ['dapi'], pattern: /dapi[A-Fa-f0-9]{32}(?:-\d)?/g },
+  { kind: 'docker', gate: ['dckr_'], pattern: /dckr_(?:pat|oat)_[\w-]{20,}/g },
+  { kind: 'figma', gate: ['figd_', 'figo_'], pattern: /fig[do]_[\w-]{20,}/g },
+  { kind: 'stripe', gate: ['_live_', '_test_', 'whsec_'], pattern: /(?<![A-Za-z0-9])(?:(?:sk|rk)_(?:live|test)_|whsec_)[A-Za-z0-9]{16,}/g },
+  { kind: 'google', gate: ['AIza', 'GOCSPX-', 'ya29.'], pattern: /AIza[\w-]{30,}|GOCSPX-[\w-]{20,}|(?<![A-Za-z0-9])ya29\.[\w-]{20,}/g },
+  { kind: 'azure', gate: ['accountkey=', 'sharedaccesskey=', 'sig='], pattern: /(?:AccountKey=|SharedAccessKey=|[?&]sig=)(?<secret>[A-Za-z0-9+/%]{30,}={0,2})/gid },
+  { kind: 'terraform', gate: ['.atlasv1.'], pattern: /[A-Za-z0-9]{10,20}\.atlasv1\.[\w-]{30,}/g },
+  { kind: 'telegram', gate: [':AA'], pattern: /(?<!\d)\d{8,10}:AA[\w-]{32,}/g },
+  { kind: 'twilio', gate: ['SK'], pattern: /(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![0-9a-f])/g },
+  { kind: 'pypi', gate: ['pypi-AgE'], pattern: /pypi-AgE[\w-]{40,}/g },
+  { kind: 'rubygems', gate: ['rubygems_'], pattern: /rubygems_[0-9a-f]{40,}/g },
+  { kind: 'digitalocean', gate: ['_v1_'], pattern: /do[opr]_v1_[0-9a-f]{40,}/g },
+  { kind: 'atlassian', gate: ['ATATT3', 'ATCTT3'], pattern: /AT[AC]TT3[\w=-]{40,}/g },
+  { kind: 'supabase', gate: ['sbp_', 'sb_secret_'], pattern: /(?<![A-Za-z0-9])(?:sbp|sb_secret)_[\w-]{20,}/g },
+  { kind: 'postman', gate: ['PMAK-'], pattern: /PMAK-[0-9a-f-]{40,}/g },
+  { kind: 'mapbox', gate: ['sk.ey'], pattern: /(?<![A-Za-z0-9])sk\.ey[\w-]{20,1024}\.[\w-]{10,}/g },
+  { kind: 'url-password', gate: ['://'], pattern: /:\/\/[^\s:/@"'`<>[\]]{0,128}:(?<secret>[^\s/"'`<>]{1,256})@(?=[\w.[-])/gd, accept: (secret) => !/^(?:\$[{(A-Za-z_]|%[A-Z_]+%$|\{\{|\*+$|\d{1,5}[?#])/.test(secret) },
+  { kind: 'url-password', gate: ['x-oauth-basic@'], pattern: /:\/\/(?<secret>[^\s:/@"'`<>[\]]{1,256}):x-oauth-basic@/gd },
+  { kind: 'url-password', gate: ['://'], pattern: /:\/\/(?<secret>[\w-]{16,256})@(?=[\w.[-])/gd, accept: notNamed },
+  { kind: 'bearer', gate: ['bearer'], pattern: /(?<![A-Za-z])bearer[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{16,})/gid, accept: longOrUnnamed },
+  { kind: 'basic-auth', gate: ['basic'], pattern: /(?<![A-Za-z])basic[ \t]{1,4}(?<secret>[A-Za-z0-9+/_-]{10,}={0,2})/gid, accept: isBasicCredential },
+  { kind: 'basic-auth', gate: ['curl', 'wget', '--user'], pattern: /(?<![\w-])(?:-u|--user)[ =]["']?[^\s:"'[]{1,128}:(?<secret>[^\s"'[]{3,256})/gd, accept: (secret) => !/^\d+$/.test(secret) },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})${suffix}${assigns}`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})["'\`]?(?:[^"'\`=:.;\\n]|\\.(?! )){0,60}?[ \\t](?:is|was|equals)[ \\t]{0,2}[:=]?[ \\t]{0,2}`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:to|be|as|of|with)[ \\t]{0,2}[:=]?[ \\t]{0,2}`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:--?(?:${passwordNames})[ \\t]{1,4}|<(?:${passwordNames})>)`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass'], pattern: /(?:password|passphrase)["'`]?[ \t]{1,4}(?=["'“«])/gi, follows: isPassword },
+  { kind: 'password', gate: foreignNames.split('|'), pattern: new RegExp(`(?:${foreignNames})(?:["'»”]?[ \\t]{0,4}[:=：＝]|[ \\t]{0,2}(?:это|[—–]|es|ist|est|é|是|为|は|은|는))[ \\t]{0,4}`, 'gi'), follows: isPassword },
+  { kind: 'secret', gate: ['key', 'token', 'secret', 'auth', 'credential'], pattern: new RegExp(`(?:${tokenNames})${suffix}${assigns}(?:token[ \\t]{1,2})?`, 'gi'), follows: isToken, accept: (_, before) => !harmlessToken.test(before) },
+  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: /(?:--?(?:[\w-]{0,20}-)?(?:api-?key|token|secret|key)[ \t]{1,4}|<(?:[a-z]{0,12}_?)(?:key|token|secret)>)/gi, follows: isToken },
+  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:${tokenNames})["'\`]?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken },
+  { kind: 'high-entropy', gate: [], pattern: /[:=][ \t]{0,4}\\{0,3}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,}={0,2})/gd, accept: (secret, before) => isKey(secret) && !publicName.test(before) },
+  { kind: 'high-entropy', gate: [], pattern: /^[^\S\n]{0,16}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,}={0,2})["'`]?[^\S\n]{0,16}$/gmd, accept: isKey },
+]
+
+/** `user:password` in base64. */
+function isBasicCredential(secret: string): boolean {
+  try {
+    return /^[^:\s]*:\S/.test(atob(secret.replace(/-/g, '+').replace(/_/g, '/')))
+  } catch {
+    return false
+  }
+}
+
+const passwordName = new RegExp(
+  `(?:${passwordNames}|senha|contraseña|passwort|пароль|密码|パスワード|비밀번호)${suffix}$`,
+  'i',
+)
+const tokenName = new RegExp(`(?:${tokenNames}|токен|トークン|토큰|密钥)${suffix}$`, 'i')
+
+/** Whether the value of a member with this name must be hidden. */
+export function isSecretMember(name: string, value: string): 'password' | 'secret' | undefined {
+  const evidence: Evidence = { quoted: true, environment: false }
+  if (passwordName.test(name)) return isPassword(value, evidence) ? 'password' : undefined
+  if (!tokenName.test(name) || harmlessToken.test(name.replace(/tokens?$/i, ''))) return undefined
+  return isToken(value, evidence) ? 'secret' : undefined
+}
+
+export const isPublicMember = (name: string): boolean => publicName.test(name)

@@ -1,0 +1,59 @@
+/** Shannon entropy of the characters, in bits for each of them. */
+export function shannonEntropy(text: string): number {
+  const counts = new Map<string, number>()
+  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1)
+  let bits = 0
+  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length)
+  return bits
+}
+
+/**
+ * Whether a run of characters looks like a generated key. Hex digests, UUIDs, paths, identifiers and
+ * anything longer than a key (an embedded image, say) do not.
+ */
+export function looksGenerated(run: string): boolean {
+  if (run.length < 20 || run.length > 256) return false
+  if (!/[a-z]/.test(run) || !/[A-Z]/.test(run) || !/\d/.test(run)) return false
+  if (/^[0-9a-f-]+$/i.test(run) || /^sha\d{1,3}-/.test(run) || isNamed(run)) return false
+  return shannonEntropy(run) > 4 && classChanges(run) / run.length > 0.3
+}
+
+/** Whether a text reads like a name or a path: words joined by punctuation or by capitals. */
+export function isNamed(text: string): boolean {
+  return text.split(/[-_./:@+\\]+/).every((part) => part === '' || isWord(part))
+}
+
+/** How many of a name's parts are words; a path or a slug has two or more. */
+export function nameParts(text: string): number {
+  return text.split(/[-_./:@+\\]+/).filter((part) => part !== '').length
+}
+
+/** Identifiers that services hand out for messages and calls, which say nothing that must be hidden. */
+export function isPublicId(text: string): boolean {
+  return /^(?:toolu|msg|req|call|resp|chatcmpl|run|thread|asst|item|evt|file|batch|fc|rs)[_-]/.test(text)
+}
+
+function isWord(part: string): boolean {
+  if (/^\d{1,10}$/.test(part)) return true
+  if (!/^\d{0,3}[A-Za-z]+\d{0,4}$/.test(part)) return false
+  const humps = part.match(/[A-Z]?[a-z]+|[A-Z]+/g) ?? []
+  return part.length <= 4 || part.length / humps.length >= 2.5
+}
+
+/** How often a lower-case letter, capital, digit or sign is followed by one of another class. */
+function classChanges(text: string): number {
+  let changes = 0
+  let before = ''
+  for (const character of text) {
+    const kind = /[a-z]/.test(character)
+      ? 'a'
+      : /[A-Z]/.test(character)
+        ? 'A'
+        : /\d/.test(character)
+          ? '0'
+          : '-'
+    if (before !== '' && kind !== before) changes++
+    before = kind
+  }
+  return changes
+}

@@ -1,0 +1,157 @@
+import type { JsonValue } from '../json.ts'
+import { readAssigned } from './assignments.ts'
+import { type Detector, detectors, isPublicMember, isSecretMember } from './detectors.ts'
+import { placeholder, withoutPlaceholders } from './placeholder.ts'
+
+/** How often each kind of secret was replaced. */
+export type RedactionCounts = Record<string, number>
+
+/**
+ * Replaces what looks like a secret by `[redacted:<kind>]`. Pattern matching misses things: this guards
+ * against accidents, not against somebody who means to hide a secret.
+ *
+ * All patterns are linear, so a text is scanned whole, however long: there are no chunks for a secret to lie
+ * between.
+ */
+export function redactText(text: string): { text: string; counts: RedactionCounts } {
+  const counts: RedactionCounts = {}
+  return { text: redactString(text, detectors, counts), counts }
+}
+
+/** `redactText` on every string and member name; a member's name can also say that its value is a secret. */
+export function redactJson(value: JsonValue): { value: JsonValue; counts: RedactionCounts } {
+  const counts: RedactionCounts = {}
+  return { value: redactValue(value, '', counts), counts }
+}
+
+/** All gates of a table at once: most texts pass none, and one scan is cheaper than a hundred. */
+function gatesOf(table: readonly Detector[]): RegExp {
+  const literals = new Set(table.flatMap(({ gate }) => gate))
+  return new RegExp([...literals].map((literal) => literal.replace(/[.?]/g, '\\$&')).join('|'))
+}
+
+const exactGates = gatesOf(detectors.filter(({ pattern }) => !pattern.ignoreCase))
+const foldedGates = gatesOf(detectors.filter(({ pattern }) => pattern.ignoreCase))
+const withoutEntropy = detectors.filter(({ kind }) => kind !== 'high-entropy')
+
+function redactValue(value: JsonValue, name: string, counts: RedactionCounts): JsonValue {
+  if (typeof value === 'string') {
+    const kind = name === '' ? undefined : isSecretMember(name, value)
+    if (kind === undefined)
+      return redactString(value, isPublicMember(name) ? withoutEntropy : detectors, counts)
+    count(counts, kind)
+    return placeholder(kind)
+  }
+  if (Array.isArray(value)) return value.map((item) => redactValue(item, name, counts))
+  if (value === null || typeof value !== 'object') return value
+  const members = new Map<string, JsonValue>()
+  for (const [key, member] of Object.entries(value)) {
+    const clean = redactString(key, withoutEntropy, counts)
+    members.set(unused(clean, members), redactValue(member, key, counts))
+  }
+  return Object.fromEntries(members)
+}
+
+/** Two secrets of a kind as member names must not become one member. */
+function unused(name: string, members: ReadonlyMap<string, unknown>): string {
+  let free = name
+  for (let n = 2; members.has(free); n++) free = `${name} (${n})`
+  return free
+}
+
+function redactString(text: string, table: readonly Detector[], counts: RedactionCounts): string {
+  let clean = text
+  // A replacement can bare another secret beside it; only a text made for it needs more than two rounds.
+  for (let round = 0; round < 8; round++) {
+    const spans = findSecrets(clean, table)
+    if (spans.length === 0) break
+    clean = replaceSpans(clean, spans, counts)
+  }
+  return clean
+}
+
+interface Span {
+  start: number
+  end: number
+  kind: string
+  /** Row of the detector; the earliest names the kind. */
+  row: number
+}
+
+function findSecrets(text: string, table: readonly Detector[]): Span[] {
+  if (text.length < 6) return []
+  const spans: Span[] = []
+  const lower = text.toLowerCase()
+  const anyExact = exactGates.test(text)
+  const anyFolded = foldedGates.test(lower)
+  table.forEach((detector, row) => {
+    const { gate, pattern, kind } = detector
+    if (gate.length > 0) {
+      if (!(pattern.ignoreCase ? anyFolded : anyExact)) return
+      const searched = pattern.ignoreCase ? lower : text
+      if (!gate.some((literal) => searched.includes(literal))) return
+    }
+    for (const match of text.matchAll(pattern)) {
+      const span = secretOf(text, match, detector)
+      if (span) spans.push({ ...span, kind, row })
+    }
+  })
+  return merge(spans)
+}
+
+function secretOf(
+  text: string,
+  match: RegExpExecArray,
+  detector: Detector,
+): Pick<Span, 'start' | 'end'> | undefined {
+  const { follows, accept } = detector
+  let start = match.index
+  let end = start + match[0].length
+  if (follows) {
+    const value = readAssigned(text, end)
+    const environment = /^[A-Z0-9_]+=$/.test(match[0])
+    if (!value || !follows(text.slice(value.start, value.end), { quoted: value.quoted, environment }))
+      return undefined
+    start = value.start
+    end = value.end
+  } else {
+    const range = match.indices?.groups?.secret
+    if (range) [start, end] = range
+  }
+  const secret = text.slice(start, end)
+  if (withoutPlaceholders(secret).trim() === '') return undefined
+  if (accept && !accept(secret, text.slice(Math.max(0, match.index - 48), match.index))) return undefined
+  return { start, end }
+}
+
+function merge(spans: Span[]): Span[] {
+  const merged: Span[] = []
+  for (const span of spans.sort((a, b) => a.start - b.start)) {
+    const last = merged.at(-1)
+    if (!last || span.start >= last.end) {
+      merged.push({ ...span })
+      continue
+    }
+    last.end = Math.max(last.end, span.end)
+    if (span.row < last.row) {
+      last.row = span.row
+      last.kind = span.kind
+    }
+  }
+  return merged
+}
+
+function replaceSpans(text: string, spans: readonly Span[], counts: RedactionCounts): string {
+  let clean = ''
+  let from = 0
+  for (const { start, end, kind } of spans) {
+    clean += text.slice(from, start) + placeholder(kind)
+    from = end
+    count(counts, kind)
+  }
+  return clean + text.slice(from)
+}
+
+function count(counts: RedactionCounts, kind: string): void {
+  counts[kind] = (counts[kind] ?? 0) + 1
+}
