@@ -1,4 +1,4 @@
-import { type Evidence, isPassword, isToken, readAssigned } from './assignments.ts'
+import { type Evidence, isPassword, isToken } from './assignments.ts'
 import { isNamed, isPublicId, looksGenerated } from './entropy.ts'
 
 export interface Detector {
@@ -91,9 +91,9 @@ export const detectors: readonly Detector[] = [
   { kind: 'supabase', gate: ['sbp_', 'sb_secret_'], pattern: /(?<![A-Za-z0-9])(?:sbp|sb_secret)_[\w-]{20,}/g },
   { kind: 'postman', gate: ['PMAK-'], pattern: /PMAK-[0-9a-f-]{40,}/g },
   { kind: 'mapbox', gate: ['sk.ey'], pattern: /(?<![A-Za-z0-9])sk\.ey[\w-]{20,1024}\.[\w-]{10,}/g },
-  { kind: 'url-password', gate: ['://'], pattern: /:\/\/[^\s:/@"'`<>[\]]{0,128}:(?<secret>[^\s/"'`<>]{1,256})@(?=[\w.[-])/gd, accept: (secret) => !/^(?:\$[{(A-Za-z_]|%[A-Z_]+%$|\{\{|\*+$|\d{1,5}[?#])/.test(secret) },
-  { kind: 'url-password', gate: ['x-oauth-basic@'], pattern: /:\/\/(?<secret>[^\s:/@"'`<>[\]]{1,256}):x-oauth-basic@/gd },
-  { kind: 'url-password', gate: ['://'], pattern: /:\/\/(?<secret>[\w-]{16,256})@(?=[\w.[-])/gd, accept: notNamed },
+  { kind: 'url-credentials', gate: ['://'], pattern: /:\/\/[^\s:/@"'`<>[\]]{0,128}:(?<secret>[^\s/"'`<>]{1,256})@(?=[\w.[-])/gd, accept: (secret) => !/^(?:x-oauth-basic$|\$[{(]|\$[A-Za-z_]+$|%[A-Z_]+%$|\{\{|\*+$|\d{1,5}[?#])/.test(secret) },
+  { kind: 'url-credentials', gate: ['x-oauth-basic@'], pattern: /:\/\/(?<secret>[^\s:/@"'`<>[\]]{1,256}):x-oauth-basic@/gd },
+  { kind: 'url-credentials', gate: ['://'], pattern: /:\/\/(?<secret>[\w-]{16,256})@(?=[\w.[-])/gd, accept: notNamed },
   { kind: 'bearer', gate: ['bearer'], pattern: /(?<![A-Za-z])bearer[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{16,})/gid, accept: longOrUnnamed },
   { kind: 'basic-auth', gate: ['basic'], pattern: /(?<![A-Za-z])basic[ \t]{1,4}(?<secret>[A-Za-z0-9+/_-]{10,}={0,2})/gid, accept: isBasicCredential },
   { kind: 'basic-auth', gate: ['curl', 'wget', '--user'], pattern: /(?<![\w-])(?:-u|--user)[ =]["']?[^\s:"'[]{1,128}:(?<secret>[^\s"'[]{3,256})/gd, accept: (secret) => !/^\d+$/.test(secret) },

@@ -1,0 +1,207 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fill, inContext, tokens } from '../../test/secret-samples.ts'
+import { redactJson, redactText } from './redact.ts'
+
+const samples = [...tokens, ...inContext]
+
+describe('redactText', () => {
+  it.each(samples)('replaces a secret of kind $kind in: $text', ({ kind, secret, text }) => {
+    const clean = redactText(text)
+    expect(clean.text).not.toContain(secret)
+    expect(clean.text).toContain(`[redacted:${kind}]`)
+    expect(JSON.stringify(clean.counts)).not.toContain(secret)
+    expect(clean.counts[kind]).toBe(1)
+  })
+
+  it.each([
+    'the token expired',
+    'password reset flow',
+    'Please choose a password. The password must be at least 8 characters.',
+    'The secret to good code is small functions; the key is naming.',
+    'the password is required and the token is invalid',
+    'Basic authentication-protocols and bearer authentication-schemes compared',
+    'commit 9fceb02d0ae598e95dc970b74767f19372d61af8',
+    'sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    'id: 550e8400-e29b-41d4-a716-446655440000',
+    'see src/components/UserProfile2/index.tsx:120 and /usr/local/lib/node_modules/npm',
+    'createAuthenticatedSessionHandlerFactoryForUser2',
+    'const token = await getAccessToken(session)',
+    'const password = req.body.password',
+    'password: string; apiKey?: string',
+    'apiKey: process.env.OPENAI_API_KEY',
+    `token: \${{ secrets.GITHUB_TOKEN }}`,
+    'API_KEY=<your-api-key>',
+    'password: ********',
+    '{"type": "password", "label": "Enter your password"}',
+    'max_tokens: 4096, tokenizer: gpt2-large-uncased',
+    'http://host:8080/path?email=a@b.com',
+    'git@github.com:org/repo.git and https://github.com/org/repo',
+    '"integrity": "sha512-AbCd0123AbCd0123AbCd0123EfGhXyZ=="',
+    '"id": "toolu_01A09q90qw90lq917835lq9"',
+    'npm_config_registry_mirror_for_the_whole_team=1',
+    'risk-assessment-for-the-whole-organisation and task-list',
+    'arn:aws:iam::123456789012:role/deploy',
+    'docker run -u 1000:1000 image',
+    '2026-11-21T08:22:01.123Z',
+  ])('leaves alone: %s', (text) => {
+    expect(redactText(text)).toEqual({ text, counts: {} })
+  })
+
+  it('leaves an embedded image alone, for it is longer than any key', () => {
+    const text = `"image": "data:image/png;base64,iVBORw0KGgo${fill(4000)}"`
+    expect(redactText(text).text).toBe(text)
+  })
+
+  it('keeps everything around a secret', () => {
+    expect(redactText('a\nhttps://user:pass@host/x?y=1\nb').text).toBe(
+      'a\nhttps://user:[redacted:url-credentials]@host/x?y=1\nb',
+    )
+    expect(redactText('{"user": "ada", "password": "hunter2hunter2", "port": 1}').text).toBe(
+      '{"user": "ada", "password": "[redacted:password]", "port": 1}',
+    )
+  })
+
+  it('keeps an escaped quote inside a value from ending it', () => {
+    expect(redactText(String.raw`password: "abc\"def123" next`).text).toBe(
+      'password: "[redacted:password]" next',
+    )
+  })
+
+  it('counts every secret by its kind', () => {
+    const text = `gh${'p_'}${fill(36)} and gh${'o_'}${fill(36)}, password=hunter22`
+    expect(redactText(text).counts).toEqual({ github: 2, password: 1 })
+  })
+
+  it('names the kind of a known shape rather than that of the name before it', () => {
+    expect(redactText(`GITHUB_TOKEN=gh${'p_'}${fill(36)}`).text).toBe('GITHUB_TOKEN=[redacted:github]')
+  })
+
+  it.each([4096, 65_536, 262_144, 524_288])('finds a secret that lies across offset %i', (offset) => {
+    const secret = `gh${'p_'}${fill(36)}`
+    for (const shift of [0, 1, 20, 39, 40]) {
+      const text = `${'word '.repeat(Math.ceil(offset / 5)).slice(0, offset - shift - 1)} ${secret} and more`
+      expect(redactText(text).text).not.toContain(secret)
+    }
+  })
+
+  it('takes any string', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
+        redactText(text)
+      }),
+    ) // prettier-ignore
+  })
+
+  it('changes nothing in a text that it has redacted', () => {
+    const piece = fc.oneof(
+      fc.constantFrom(...samples.map(({ text }) => text), ...samples.map(({ secret }) => secret)),
+      fc.constantFrom(
+        'password',
+        'token',
+        '=',
+        ':',
+        '"',
+        "'",
+        '`',
+        ' is ',
+        '://',
+        '@',
+        '[redacted:x]',
+        '\n',
+        '\\',
+      ),
+      fc.string({ maxLength: 12 }),
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), fc.constantFrom('', ' '), (pieces, glue) => {
+        const once = redactText(pieces.join(glue)).text
+        expect(redactText(once)).toEqual({ text: once, counts: {} })
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('leaves words alone', () => {
+    const word = fc.stringMatching(/^[a-z]{1,12}$/)
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 40 }), (words) => {
+        const text = `${words.join(' ')}.`
+        expect(redactText(text).text).toBe(text)
+      }),
+    )
+  })
+
+  it.each([
+    'eyJ-',
+    'sk-a-',
+    'password is ',
+    'token=',
+    'password="',
+    '://a:b',
+    '-----BEGIN PRIVATE KEY-----',
+    '=aB3',
+  ])('takes time in proportion to the length of hostile text made of: %s', (piece) => {
+    const time = (length: number): number => {
+      const text = piece.repeat(length / piece.length)
+      return Math.min(
+        ...[1, 2, 3].map(() => {
+          const start = performance.now()
+          redactText(text)
+          return performance.now() - start
+        }),
+      )
+    }
+    time(5000)
+    // Quadratic time would multiply by 64.
+    expect(time(160_000) / Math.max(time(20_000), 0.5)).toBeLessThan(40)
+  })
+})
+
+describe('redactJson', () => {
+  it('replaces the values of members whose names say secret', () => {
+    const { value, counts } = redactJson({
+      api_key: 'abcd1234efgh5678',
+      db: { password: 'hunter2hunter2', port: 5432, tokens: ['abcdefgh12345678'] },
+      next_page_token: 'abcdefgh12345678',
+      passwordHint: 'the name of the dog',
+    })
+    expect(value).toEqual({
+      api_key: '[redacted:secret]',
+      db: { password: '[redacted:password]', port: 5432, tokens: ['[redacted:secret]'] },
+      next_page_token: 'abcdefgh12345678',
+      passwordHint: 'the name of the dog',
+    })
+    expect(counts).toEqual({ secret: 2, password: 1 })
+  })
+
+  it('replaces secrets in member names and keeps the members apart', () => {
+    const first = `gh${'p_'}${fill(36)}`
+    const second = `gh${'p_'}${fill(36, undefined, 9)}`
+    expect(redactJson({ [first]: 1, [second]: 2 }).value).toEqual({
+      '[redacted:github]': 1,
+      '[redacted:github] (2)': 2,
+    })
+  })
+
+  it('leaves random identifiers under public names alone', () => {
+    const value = { id: fill(40), sessionId: fill(40), etag: fill(40) }
+    expect(redactJson(value)).toEqual({ value, counts: {} })
+  })
+
+  it('keeps a member named __proto__ a member', () => {
+    const value = JSON.parse('{"__proto__": {"password": "hunter2hunter2"}}')
+    expect(JSON.stringify(redactJson(value).value)).toBe('{"__proto__":{"password":"[redacted:password]"}}')
+  })
+
+  it('changes nothing in a value that it has redacted, and nothing but strings', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (given) => {
+        const value = JSON.parse(JSON.stringify(given))
+        const once = redactJson(value).value
+        expect(redactJson(once)).toEqual({ value: once, counts: {} })
+        if (JSON.stringify(value).length < 6) expect(once).toEqual(value)
+      }),
+    )
+  })
+})

@@ -1,0 +1,152 @@
+/**
+ * Invented secrets, put together at run time so that no scanner of repositories takes them for real ones.
+ */
+export interface SecretSample {
+  kind: string
+  secret: string
+  text: string
+}
+
+const digits = '0123456789'
+const lower = 'abcdefghijklmnopqrstuvwxyz'
+const upper = lower.toUpperCase()
+const alphanumeric = upper + lower + digits
+
+/** Looks random, is the same every time. */
+export function fill(length: number, alphabet = alphanumeric, seed = 7): string {
+  let state = seed * 2654435761 + length
+  let text = ''
+  for (let i = 0; i < length; i++) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    text += alphabet[(state >>> 8) % alphabet.length]
+  }
+  return text
+}
+
+const hex = digits + 'abcdef'
+const base64 = (text: string): string => btoa(text).replace(/=+$/, '')
+const jwt = [base64('{"alg":"HS256","typ":"JWT"}'), base64('{"sub":"1234567890"}'), fill(43)].join('.')
+const pem = (label: string, body: string): string =>
+  [`-----BEGIN ${label}-----`, ...(body.match(/.{1,64}/g) ?? []), `-----END ${label}-----`].join('\n')
+const rsaKey = pem(['RSA', 'PRIVATE', 'KEY'].join(' '), `MIIEowIBAAKCAQEA${fill(600)}`)
+
+const sample = (kind: string, secret: string, text = `use ${secret} for this`): SecretSample => ({
+  kind,
+  secret,
+  text,
+})
+
+/** A sample for each provider whose keys have a shape of their own. */
+export const tokens: SecretSample[] = [
+  sample('aws-key-id', 'AKIA' + fill(16, upper + digits)),
+  sample('aws-key-id', 'ASIA' + fill(16, upper + digits)),
+  ...['aws_secret_access_key = ', 'AWS_SECRET_ACCESS_KEY=', '"SecretAccessKey": "'].map((name) => {
+    const secret = fill(40, `${alphanumeric}/+`)
+    return sample('aws-secret', secret, `${name}${secret}`)
+  }),
+  ...['p', 'o', 'u', 's', 'r'].map((letter) => sample('github', `gh${letter}_${fill(36)}`)),
+  sample('github', `github_pat_${fill(22)}_${fill(59)}`),
+  sample('gitlab', `glpat-${fill(20)}`),
+  sample('npm', `npm_${fill(36)}`),
+  sample('npm', fill(36), `//registry.npmjs.org/:_authToken=${fill(36)}`),
+  sample('slack', ['xoxb', fill(12, digits), fill(13, digits), fill(24)].join('-')),
+  sample('slack', ['xapp', '1', fill(11, upper), fill(13, digits), fill(40, hex)].join('-')),
+  sample(
+    'slack-webhook',
+    fill(24),
+    `https://hooks.slack.com/services/T${fill(8, upper)}/B${fill(8, upper)}/${fill(24)}`,
+  ),
+  sample('sendgrid', `SG.${fill(22)}.${fill(43)}`),
+  sample('shopify', `shpat_${fill(32, hex)}`),
+  sample('grafana', `glc_${fill(60)}`),
+  sample('grafana', `glsa_${fill(32)}_${fill(8, hex)}`),
+  sample('openai', `sk-proj-${fill(74)}T3Blbk${'FJ'}${fill(74)}`),
+  sample('openai', `sk-${fill(20)}T3Blbk${'FJ'}${fill(20)}`),
+  sample('openai', `sk-or-v1-${fill(64, hex)}`),
+  sample('anthropic', `sk-ant-api03-${fill(93)}AA`),
+  sample('groq', `gsk_${fill(52)}`),
+  sample('xai', `xai-${fill(80)}`),
+  sample('hugging-face', `hf_${fill(34, upper + lower)}`),
+  sample('perplexity', `pplx-${fill(48)}`),
+  sample('replicate', `r8_${fill(37)}`),
+  sample('linear', `lin_api_${fill(40)}`),
+  sample('notion', `ntn_${fill(11, digits)}${fill(35)}`),
+  sample('1password', `ops_ey${fill(300)}fQ`),
+  sample('vault', `hvs.${fill(95)}`),
+  sample('vault', `hvb.${fill(150)}`),
+  sample('vercel', `vcp_${fill(24)}`),
+  sample('databricks', `dapi${fill(32, hex)}`),
+  sample('docker', `dckr_pat_${fill(27)}`),
+  sample('figma', `figd_${fill(42)}`),
+  sample('stripe', `sk_live_${fill(24)}`),
+  sample('stripe', `rk_test_${fill(24)}`),
+  sample('google', `AIza${fill(35)}`),
+  sample('google', `GOCSPX-${fill(28)}`),
+  sample('azure', fill(86), `DefaultEndpointsProtocol=https;AccountKey=${fill(86)}==`),
+  sample('terraform', `${fill(14)}.atlasv1.${fill(67)}`),
+  sample('telegram', `${fill(10, digits)}:AA${fill(33)}`),
+  sample('twilio', `SK${fill(32, hex)}`),
+  sample('pypi', `pypi-AgE${fill(60)}`),
+  sample('rubygems', `rubygems_${fill(48, hex)}`),
+  sample('digitalocean', `dop_v1_${fill(64, hex)}`),
+  sample('atlassian', `ATATT3${fill(60)}`),
+  sample('supabase', `sbp_${fill(40, hex)}`),
+  sample('postman', `PMAK-${fill(24, hex)}-${fill(34, hex)}`),
+  sample('jwt', jwt),
+  sample('private-key', rsaKey),
+  sample(
+    'private-key',
+    fill(64),
+    pem(['OPENSSH', 'PRIVATE', 'KEY'].join(' '), `b3BlbnNzaC1rZXktdjE${fill(64)}`),
+  ),
+  sample(
+    'private-key',
+    fill(300),
+    `{"private_key": "${pem(['PRIVATE', 'KEY'].join(' '), `MII${fill(300)}`).replaceAll('\n', '\\n')}"}`,
+  ),
+  sample(
+    'private-key',
+    fill(120),
+    `cut short: -----BEGIN ${['PRIVATE', 'KEY'].join(' ')}-----\nMII${fill(120)}`,
+  ),
+]
+
+/** Secrets that only their surroundings give away. */
+export const inContext: SecretSample[] = [
+  sample('url-credentials', 'pass', 'https://user:pass@host.example.com/x'),
+  sample('url-credentials', 's3cret', 'postgres://app:s3cret@db.internal:5432/recall'),
+  sample('url-credentials', 'p@ss:w0rd', 'mysql://root:p@ss:w0rd@localhost/db'),
+  sample('url-credentials', 'r3d1sp4ss', 'redis://:r3d1sp4ss@cache:6379'),
+  sample('url-credentials', fill(40, hex), `https://${fill(40, hex)}:x-oauth-basic@github.com/a/b`),
+  sample('bearer', fill(32), `Authorization: Bearer ${fill(32)}`),
+  sample('basic-auth', base64('aladdin:opensesame'), `Authorization: Basic ${base64('aladdin:opensesame')}`),
+  sample('basic-auth', 'opensesame', 'curl -u aladdin:opensesame https://example.com'),
+  sample('secret', 'abcd1234efgh5678', '{"api_key": "abcd1234efgh5678"}'),
+  sample('secret', fill(32, hex), `api_key: ${fill(32, hex)}`),
+  sample('secret', fill(24), `export CUSTOM_API_KEY=${fill(24)}`),
+  sample('secret', fill(24), `SECRET_KEY_BASE='${fill(24)}'`),
+  sample('secret', fill(20), `config["client_secret"] = "${fill(20)}"`),
+  sample('secret', fill(24), `https://example.com/cb?access_token=${fill(24)}&state=5`),
+  sample('secret', fill(20), `tool --api-key ${fill(20)}`),
+  sample('password', 'hunter2hunter2', 'password: "hunter2hunter2"'),
+  sample('password', 'hunter2', 'password: hunter2'),
+  sample('password', 'hunter2', 'DB_PASSWORD=hunter2'),
+  sample('password', 'correct horse', "passphrase = 'correct horse battery staple'"),
+  sample('password', 'hunter2!', 'const password: string = "hunter2!"'),
+  sample('password', 'hunter22', 'Server=db;Uid=app;Pwd=hunter22;'),
+  sample('password', 'hunter22', '{\\"password\\": \\"hunter22\\"}'),
+  sample('password', 'hunter22', 'mysqldump --password hunter22'),
+  sample('password', 'hunter22', '<password>hunter22</password>'),
+  sample('password', 'Tr0ub4dor', 'the password for the staging box is "Tr0ub4dor"'),
+  sample('password', 'hunter22', 'I changed the password to hunter22 yesterday'),
+  sample('password', 'хантер22', 'пароль: хантер22'),
+  sample('password', 'abc12345', 'senha = "abc12345"'),
+  sample('password', 'abc12345', 'la contraseña es abc12345'),
+  sample('password', 'geheim123', 'Passwort: geheim123'),
+  sample('password', 'hunter22', '密码：hunter22'),
+  sample('password', 'hunter22', 'パスワードは「hunter22」です'),
+  sample('password', 'hunter22', '비밀번호: hunter22'),
+  sample('password', fill(20), `токен = "${fill(20)}"`),
+  sample('high-entropy', fill(40), `DEPLOY=${fill(40)}`),
+  sample('high-entropy', fill(40), `first line\n  ${fill(40)}\nlast line`),
+]
