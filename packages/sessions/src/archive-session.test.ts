@@ -1,0 +1,418 @@
+import type { Message } from '@recall/core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  clock,
+  conversation,
+  fakeLm,
+  lmAnswer,
+  minute,
+  openMemory,
+  readArchive,
+  start,
+  text,
+} from '../test/support.ts'
+import { archiveSession, createCheckpoint } from './archive-session.ts'
+import { fenceRecalled } from './recalled-text.ts'
+import { readWindow } from './window.ts'
+
+const talk = ['Fix the login of src/auth.rs', 'We decided to use JWT for auth.', 'thanks']
+
+describe('what an archive holds', () => {
+  it('has the facts, the summary, every turn to the letter and the tags', async () => {
+    const memory = openMemory()
+    const outcome = await archiveSession(
+      memory,
+      conversation(
+        'abc123',
+        [
+          'Fix the login\n\n  indented *as typed* ',
+          {
+            content: [
+              { type: 'thinking', text: 'secretly thinking' },
+              text('We decided to use JWT for auth.'),
+              { type: 'tool_use', id: 't1', name: 'Read', input: { file_path: '/home/dev/api/src/auth.rs' } },
+            ],
+          },
+          {
+            role: 'assistant',
+            content: [{ type: 'tool_result', toolUseId: 't1', content: 'fn main() {\n}' }],
+          },
+          'todo: add a test',
+        ],
+        { facts: { skipped: {}, project: '/home/dev/api' } },
+      ),
+      { clock },
+    )
+
+    const archive = await readArchive(memory, 'abc123')
+    expect(archive).toMatchObject({
+      date: '2026-03-06T10:03:00.000Z',
+      sessionId: 'abc123',
+      messageCount: 4,
+      duration: '3m',
+      source: 'session',
+      lastMessage: 'abc123-m4',
+      summarizedBy: 'algorithm',
+      project: '/home/dev/api',
+    })
+    expect(archive.part).toBeUndefined()
+    expect(archive.body).toBe(`## Summary
+
+Fix the login indented *as typed*
+
+### User
+
+Fix the login
+
+  indented *as typed* 
+
+### Assistant
+
+We decided to use JWT for auth.
+
+> [tool] Read: /home/dev/api/src/auth.rs
+
+> [output] fn main() {
+> }
+
+todo: add a test
+
+## Tags
+
+**Decisions**: We decided to use JWT for auth.
+**Action Items**: todo: add a test
+**Files**: src/auth.rs
+**Tools**: Read`)
+    expect(outcome).toMatchObject({ status: 'archived', messageCount: 4, window: 'added', kept: [] })
+  })
+
+  it('carries the type and the topics as tags', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', ['The middleware breaks the middleware tests', 'ok']))
+    const record = await memory.read('episodic', 'conversation:s', { includeMetadata: true })
+    expect(record?.metadata).toMatchObject({ type: 'conversation' })
+    expect(record?.metadata.tags[0]).toBe('middleware')
+    expect((await readArchive(memory, 's')).topics).toEqual(record?.metadata.tags)
+  })
+
+  it('dates a conversation without times by the clock', async () => {
+    const memory = openMemory()
+    const timeless = conversation('s', [{ at: undefined, content: [text('hi')] }])
+    await archiveSession(memory, timeless, { clock: () => start + minute })
+    expect(await readArchive(memory, 's')).toMatchObject({
+      date: '2026-03-06T10:01:00.000Z',
+      duration: 'unknown',
+    })
+  })
+
+  it('says which model summarised, with its decisions and action items in the summary', async () => {
+    const memory = openMemory()
+    const lm = fakeLm(lmAnswer('Login was fixed.'))
+    await archiveSession(memory, conversation('s', talk), { lm })
+    const archive = await readArchive(memory, 's')
+    expect(archive.body.split('### User')[0]).toBe(
+      '## Summary\n\nLogin was fixed.\n\n**Decisions**: Use JWT for auth\n**Action Items**: Rotate the keys\n\n',
+    )
+    expect(archive).toMatchObject({ summarizedBy: 'fake/model', topics: ['auth', 'jwt'] })
+    expect((await readWindow(memory))[0]?.summary).toMatch(/^Login was fixed\.\n\n\*\*Decisions\*\*/)
+  })
+
+  it('falls back to the algorithm when the model fails, and says so', async () => {
+    const memory = openMemory()
+    const outcome = await archiveSession(memory, conversation('s', talk), { lm: fakeLm(new Error('down')) })
+    expect(outcome.summarizedBy).toBe('algorithm')
+    expect((await readArchive(memory, 's')).summarizedBy).toBe('algorithm')
+  })
+
+  it('replaces secrets before the archive and the model see them, and counts them', async () => {
+    const memory = openMemory()
+    const key = `ghp_${'a1B2c3D4e5F6g7H8i9J0'.repeat(2).slice(0, 36)}`
+    const lm = fakeLm(lmAnswer('ok'))
+    const outcome = await archiveSession(
+      memory,
+      conversation('s', [
+        `use ${key}`,
+        { content: [{ type: 'tool_use', id: 't', name: 'Bash', input: { command: `echo ${key}` } }] },
+        { role: 'assistant', content: [{ type: 'tool_result', toolUseId: 't', content: `x ${key}` }] },
+      ]),
+      { lm },
+    )
+    expect((await readArchive(memory, 's')).body).not.toContain(key)
+    expect(lm.prompts.join()).not.toContain(key)
+    expect(Object.values(outcome.redactions).reduce((sum, count) => sum + count, 0)).toBe(3)
+  })
+
+  it('leaves out memory that was recalled into the conversation', async () => {
+    const memory = openMemory()
+    const recalled = fenceRecalled('an old summary', { source: 'window' })
+    await archiveSession(memory, conversation('s', [`${recalled}\ngo on`, 'ok']))
+    const { body } = await readArchive(memory, 's')
+    expect(body).not.toContain('an old summary')
+    expect(body).toContain('### User\n\ngo on')
+  })
+
+  it('writes nothing for an empty conversation', async () => {
+    const memory = openMemory()
+    expect(await archiveSession(memory, conversation('s', []))).toMatchObject({ status: 'empty', parts: [] })
+    expect(await memory.exists('episodic', 'conversation:s')).toBe(false)
+    expect(await readWindow(memory)).toEqual([])
+  })
+
+  it('finds every text of both sides in the archives, whatever it is and however small the parts are', async () => {
+    const said = fc.string({ minLength: 1, unit: 'grapheme' }).filter((value) => value.trim() !== '')
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(said, { minLength: 1, maxLength: 12 }),
+        fc.integer({ min: 1, max: 80 }),
+        async (texts, partSize) => {
+          const memory = openMemory()
+          const outcome = await archiveSession(memory, conversation('s', texts), { partSize })
+          const bodies = await Promise.all(
+            outcome.parts.map((_, index) => readArchive(memory, 's', index + 1)),
+          )
+          const all = bodies.map((archive) => archive.body).join('\n')
+          for (const each of texts) expect(all).toContain(each)
+          expect(bodies.reduce((sum, { messageCount }) => sum + messageCount, 0)).toBe(texts.length)
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+})
+
+describe('archiving again', () => {
+  it('changes nothing when nothing new was said', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', talk))
+    const before = await memory.read('episodic', 'conversation:s', { includeMetadata: true })
+    const lm = fakeLm(lmAnswer('other'))
+    const outcome = await archiveSession(memory, conversation('s', talk), { lm })
+    expect(outcome).toMatchObject({ status: 'unchanged', window: 'present' })
+    expect(lm.prompts).toEqual([])
+    const after = await memory.read('episodic', 'conversation:s', { includeMetadata: true })
+    expect(after?.value).toEqual(before?.value)
+    expect(after?.metadata.updatedAt).toBe(before?.metadata.updatedAt)
+  })
+
+  it('recognises sessions and messages by any kind of id', async () => {
+    const ids = [
+      '258c7280-ae70-4798-800f-63464d01a85d',
+      'toolu_01MP7XLcGvsgTN7E5MLGdM5X',
+      'line-12',
+      'msg#said',
+      'a/b',
+    ]
+    for (const id of ids) {
+      const memory = openMemory()
+      const talk = () => conversation(id, [{ id, content: [text('hello')] }])
+      await archiveSession(memory, talk())
+      expect(await archiveSession(memory, talk())).toMatchObject({ status: 'unchanged', window: 'present' })
+    }
+  })
+
+  it('replaces the earlier version of a session that grew', async () => {
+    const memory = openMemory()
+    await createCheckpoint(memory, conversation('s', talk.slice(0, 2)))
+    expect(await archiveSession(memory, conversation('s', talk))).toMatchObject({
+      status: 'updated',
+      parts: [{ key: 'conversation:s', status: 'replaced' }],
+    })
+    expect(await readArchive(memory, 's')).toMatchObject({ messageCount: 3, source: 'session' })
+    expect(await memory.search('episodic', {})).toHaveLength(1)
+  })
+
+  it('turns a checkpoint into a session when it ends without a further word, and not back', async () => {
+    const memory = openMemory()
+    await createCheckpoint(memory, conversation('s', talk))
+    expect(await readWindow(memory)).toEqual([])
+    expect(await archiveSession(memory, conversation('s', talk))).toMatchObject({
+      status: 'updated',
+      window: 'added',
+    })
+    expect(await createCheckpoint(memory, conversation('s', talk))).toMatchObject({
+      status: 'unchanged',
+      window: 'skipped',
+    })
+    expect(await readArchive(memory, 's')).toMatchObject({ source: 'session' })
+  })
+
+  it('never overwrites messages that the conversation no longer has', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', ['one', 'two', 'three', 'four']))
+    const whole = await readArchive(memory, 's')
+    const rewound = conversation('s', ['one', 'two', { id: 'new', content: [text('another way')] }])
+    const outcome = await archiveSession(memory, rewound)
+    expect(outcome).toMatchObject({
+      status: 'archived',
+      kept: ['conversation:s'],
+      parts: [{ key: 'conversation:s#2', status: 'created' }],
+    })
+    expect(await readArchive(memory, 's')).toEqual(whole)
+    expect((await readArchive(memory, 's', 2)).body).toContain('another way')
+
+    const again = conversation('s', ['one', 'two', { id: 'new', content: [text('another way')] }])
+    expect(await archiveSession(memory, again)).toMatchObject({
+      status: 'unchanged',
+      kept: ['conversation:s'],
+    })
+  })
+
+  it('keeps the beginning when a conversation goes on without it', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', ['one', 'two', 'three']))
+    const tail = conversation('s', [
+      { id: 's-m3', content: [text('three')] },
+      { id: 's-m4', content: [text('four')] },
+      { id: 's-m5', content: [text('five')] },
+    ])
+    expect((await archiveSession(memory, tail)).kept).toEqual(['conversation:s'])
+    expect((await readArchive(memory, 's')).body).toContain('two')
+  })
+
+  it('keeps an archive that does not say which message was its last', async () => {
+    const memory = openMemory()
+    const foreign = {
+      date: '',
+      sessionId: 's',
+      messageCount: 1,
+      duration: '',
+      source: 'session',
+      topics: [],
+      body: 'x',
+    }
+    await memory.write('episodic', 'conversation:s', foreign, { type: 'conversation' })
+    expect((await archiveSession(memory, conversation('s', talk))).kept).toEqual(['conversation:s'])
+    expect(await memory.read('episodic', 'conversation:s')).toEqual(foreign)
+  })
+
+  it('keeps the number that the store gave the archive', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', talk.slice(0, 1)))
+    await memory.write('episodic', 'conversation:s', { ...(await readArchive(memory, 's')), log: 7 })
+    await archiveSession(memory, conversation('s', talk))
+    expect(await readArchive(memory, 's')).toMatchObject({ log: 7, messageCount: 3 })
+  })
+
+  it('gives one result for any series of growing readings', async () => {
+    const steps = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 5 })
+    await fc.assert(
+      fc.asyncProperty(steps, fc.integer({ min: 1, max: 60 }), async (lengths, partSize) => {
+        const all = [
+          'alpha says hello',
+          'beta',
+          'gamma wants a longer line',
+          'delta',
+          'eps',
+          'zeta',
+          'eta',
+          'theta',
+        ]
+        const memory = openMemory()
+        for (const length of [...lengths].sort()) {
+          await createCheckpoint(memory, conversation('s', all.slice(0, length)), { partSize })
+        }
+        await archiveSession(memory, conversation('s', all), { partSize })
+        const once = openMemory()
+        const { parts } = await archiveSession(once, conversation('s', all), { partSize })
+        expect(await memory.search('episodic', {}, { limit: 100 })).toHaveLength(parts.length)
+        for (let part = 1; part <= parts.length; part++) {
+          const { source: _, ...archive } = await readArchive(memory, 's', part)
+          const { source: __, ...expected } = await readArchive(once, 's', part)
+          expect(archive).toEqual(expected)
+        }
+      }),
+      { numRuns: 50 },
+    )
+  })
+})
+
+describe('parts', () => {
+  const long = Array.from({ length: 10 }, (_, index) => `message ${index} ${'x'.repeat(80)}`)
+
+  it('begin when the one before is full, and leave it alone when the session grows', async () => {
+    const memory = openMemory()
+    const first = await archiveSession(memory, conversation('s', long.slice(0, 5)), { partSize: 300 })
+    expect(first.parts.map(({ key }) => key)).toEqual([
+      'conversation:s',
+      'conversation:s#2',
+      'conversation:s#3',
+    ])
+    expect(await readArchive(memory, 's', 2)).toMatchObject({ part: 2 })
+    const grown = await archiveSession(memory, conversation('s', long.slice(0, 8)), { partSize: 300 })
+    expect(grown.parts.map(({ status }) => status)).toEqual(['unchanged', 'unchanged', 'replaced', 'created'])
+    expect((await readWindow(memory))[0]).toMatchObject({
+      messageCount: 8,
+      duration: '7m',
+      archive: 'conversation:s',
+    })
+  })
+
+  it('hold a message that is larger than a part as a whole', async () => {
+    const memory = openMemory()
+    const outcome = await archiveSession(memory, conversation('s', ['a'.repeat(500), 'b']), { partSize: 100 })
+    expect(outcome.parts).toHaveLength(2)
+    expect((await readArchive(memory, 's')).body).toContain('a'.repeat(500))
+  })
+
+  it('are not held in memory together', async () => {
+    const memory = openMemory()
+    let largest = 0
+    const watched: typeof memory = Object.assign(Object.create(memory), {
+      write: (...args: Parameters<typeof memory.write>) => {
+        largest = Math.max(largest, JSON.stringify(args[2]).length)
+        return memory.write(...args)
+      },
+    })
+    async function* stream(): AsyncGenerator<Message> {
+      for (let index = 0; index < 2000; index++) {
+        yield { id: `m${index}`, role: 'user', content: [text(`line ${index} ${'y'.repeat(1000)}`)] }
+      }
+    }
+    await archiveSession(
+      watched,
+      { sessionId: 's', messages: stream(), facts: { skipped: {} } },
+      { partSize: 100_000 },
+    )
+    expect(largest).toBeLessThan(110_000)
+  })
+})
+
+describe('the window', () => {
+  it('takes no checkpoints and no helpers', async () => {
+    const memory = openMemory()
+    await createCheckpoint(memory, conversation('s', talk))
+    await archiveSession(memory, conversation('s/helper', talk, { parent: 's' }))
+    expect(await readWindow(memory)).toEqual([])
+  })
+
+  it('gets back an entry that a crash kept from being written', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', talk))
+    await memory.delete('short-term', 'session:s')
+    expect(await archiveSession(memory, conversation('s', talk))).toMatchObject({
+      status: 'unchanged',
+      window: 'added',
+    })
+    expect(await readWindow(memory)).toMatchObject([
+      {
+        sessionId: 's',
+        date: '2026-03-06T10:02:00.000Z',
+        duration: '2m',
+        messageCount: 3,
+        archive: 'conversation:s',
+      },
+    ])
+  })
+})
+
+it.each([0, 51, 2.5, Number.NaN])(
+  'refuses a window of %s sessions before it writes anything',
+  async (maxEntries) => {
+    const memory = openMemory()
+    await expect(archiveSession(memory, conversation('s', talk), { maxEntries })).rejects.toMatchObject({
+      code: 'MEMORY_INVALID_INPUT',
+    })
+    expect(await memory.exists('episodic', 'conversation:s')).toBe(false)
+  },
+)

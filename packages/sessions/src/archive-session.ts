@@ -1,0 +1,163 @@
+import {
+  type Clock,
+  type Conversation,
+  type ConversationArchive,
+  type LmProvider,
+  type MemoryManager,
+  systemClock,
+} from '@recall/core'
+import { createArchivePart } from './archive-part.ts'
+import { createMessageCleaner } from './clean-message.ts'
+import { createTimeSpan } from './duration.ts'
+import { defaultMaxEntries, parseMaxEntries, parsePartSize } from './options.ts'
+import { type PlacedPart, placePart } from './place-part.ts'
+import { summarySection } from './render-archive.ts'
+import { byAlgorithm } from './summarize.ts'
+import { addToWindow, type WindowOutcome } from './window.ts'
+
+export interface ArchiveOptions {
+  /** Summarises; without one, or when it fails, an algorithm does. */
+  lm?: LmProvider
+  /** How long the model may take for one summary, in milliseconds. Default 30 seconds. */
+  lmTimeoutMs?: number
+  /** How many sessions the rolling window holds, 1..50. Default 5. */
+  maxEntries?: number
+  /** Dates a conversation whose messages carry no times. */
+  clock?: Clock
+  /** How many characters of turns one archive holds before the next part begins. Default 4 million. */
+  partSize?: number
+}
+
+export interface ArchiveOutcome {
+  sessionId: string
+  /** `empty`: there was nothing to archive. `unchanged`: nothing new was said since the last time. */
+  status: 'archived' | 'updated' | 'unchanged' | 'empty'
+  /** The session's archives in order, and what happened to each. */
+  parts: { key: string; status: PlacedPart['status'] }[]
+  messageCount: number
+  /** Which summaries were made: `algorithm` or the model's name; of several parts the last one's. */
+  summarizedBy?: string
+  /** How many secrets were replaced, by kind. */
+  redactions: Readonly<Record<string, number>>
+  /**
+   * Archives of this session that hold messages which the conversation no longer has. They were left
+   * alone, and the conversation was archived behind them.
+   */
+  kept: string[]
+  /** What happened to the rolling window; `skipped` for checkpoints and helpers. */
+  window: WindowOutcome | 'skipped'
+}
+
+/**
+ * Archives a session that has ended, and enters it in the rolling window unless it is a helper's. Archiving
+ * the same conversation again changes nothing; one that grew replaces its earlier version. Holds one part of
+ * the conversation in memory at a time.
+ *
+ * @throws MemoryError INVALID_INPUT for an option out of range, and what the memory and the stream throw
+ */
+export function archiveSession(
+  memory: MemoryManager,
+  conversation: Conversation,
+  options: ArchiveOptions = {},
+): Promise<ArchiveOutcome> {
+  return archive(memory, conversation, 'session', options)
+}
+
+/** As `archiveSession`, for a session that goes on: does not touch the rolling window. */
+export function createCheckpoint(
+  memory: MemoryManager,
+  conversation: Conversation,
+  options: ArchiveOptions = {},
+): Promise<ArchiveOutcome> {
+  return archive(memory, conversation, 'checkpoint', options)
+}
+
+async function archive(
+  memory: MemoryManager,
+  conversation: Conversation,
+  source: ConversationArchive['source'],
+  options: ArchiveOptions,
+): Promise<ArchiveOutcome> {
+  const { clock = systemClock, lmTimeoutMs } = options
+  const maxEntries = parseMaxEntries(options.maxEntries ?? defaultMaxEntries)
+  const partSize = parsePartSize(options.partSize)
+  const { sessionId, facts } = conversation
+  const cleaner = createMessageCleaner()
+  const span = createTimeSpan()
+  const placed: PlacedPart[] = []
+  let lm = options.lm
+  let messageCount = 0
+
+  const newPart = () => createArchivePart(partSize, () => facts.project)
+  let part = newPart()
+  const place = async (): Promise<void> => {
+    const latest = await placePart(memory, {
+      sessionId,
+      source,
+      project: facts.project,
+      from: (placed.at(-1)?.number ?? 0) + 1,
+      part,
+      hasModel: lm !== undefined,
+      render: () => part.toArchive({ lm, timeoutMs: lmTimeoutMs, clock }),
+    })
+    placed.push(latest)
+    // A model that failed once is not asked again for every further part.
+    if (latest.status !== 'unchanged' && latest.archive.summarizedBy === byAlgorithm) lm = undefined
+  }
+
+  for await (const message of conversation.messages) {
+    const clean = cleaner.clean(message)
+    if (!part.hasRoomFor(clean)) {
+      await place()
+      part = newPart()
+    }
+    part.add(clean)
+    span.add(message.at)
+    messageCount++
+  }
+  if (part.messageCount > 0) await place()
+
+  const isInWindow = source === 'session' && conversation.parent === undefined && placed.length > 0
+  const window = isInWindow
+    ? await addToWindow(
+        memory,
+        {
+          ...windowEntry(placed.map((each) => each.archive)),
+          duration: span.duration(),
+          messageCount,
+          archive: placed[0]?.key ?? '',
+        },
+        { maxEntries },
+      )
+    : 'skipped'
+  return {
+    sessionId,
+    status: statusOf(placed),
+    parts: placed.map(({ key, status }) => ({ key, status })),
+    messageCount,
+    summarizedBy: placed.at(-1)?.archive.summarizedBy,
+    redactions: cleaner.redactions,
+    kept: placed.flatMap((each) => each.kept),
+    window,
+  }
+}
+
+/** What the window says of a session, told by its archives: how it began and how it ended. */
+export function windowEntry(
+  archives: readonly ConversationArchive[],
+): Pick<ConversationArchive, 'sessionId' | 'date'> & { summary: string } {
+  const first = archives[0]
+  const last = archives.at(-1)
+  const sections = [...new Set([first, last].map((each) => summarySection(each?.body ?? '')))]
+  return {
+    sessionId: last?.sessionId ?? '',
+    date: last?.date ?? '',
+    summary: sections.filter((section) => section !== '').join('\n\n'),
+  }
+}
+
+function statusOf(placed: readonly PlacedPart[]): ArchiveOutcome['status'] {
+  if (placed.length === 0) return 'empty'
+  if (placed.every(({ status }) => status === 'unchanged')) return 'unchanged'
+  return placed.every(({ status }) => status === 'created') ? 'archived' : 'updated'
+}

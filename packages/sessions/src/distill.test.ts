@@ -1,0 +1,118 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { applyDistill, planDistill } from './distill.ts'
+
+const section = (heading: string, length: number) =>
+  [
+    `## ${heading}`,
+    ...Array.from({ length: length - 2 }, (_, index) => `- ${heading} fact ${index}`),
+    '',
+  ].join('\n')
+
+const memory = [
+  '# Memory',
+  '',
+  section('Preferences', 20),
+  section('Debugging', 150),
+  section('Über API', 80),
+  '',
+].join('\n')
+
+it('proposes to move the heaviest sections, as few as bring the memory within its limit', () => {
+  const plan = planDistill(memory)
+  expect(plan).toMatchObject({ lines: 252, limit: 200 })
+  expect(plan.sections.map(({ heading, lines }) => [heading, lines])).toEqual([
+    ['Debugging', 150],
+    ['Über API', 80],
+    ['Preferences', 20],
+  ])
+  expect(plan.extractions).toEqual([
+    {
+      heading: 'Debugging',
+      fromLine: 23,
+      toLine: 172,
+      lines: 150,
+      topicFile: 'debugging.md',
+      pointer: '## Debugging (see [debugging.md](debugging.md))',
+    },
+  ])
+  expect(JSON.parse(JSON.stringify(plan))).toEqual(plan)
+})
+
+it('moves a section and leaves one line in its place', () => {
+  const { memory: after, topics } = applyDistill(memory, planDistill(memory))
+  expect(after).toBe(
+    memory.replace(section('Debugging', 150), '## Debugging (see [debugging.md](debugging.md))\n'),
+  )
+  expect(topics).toEqual({ 'debugging.md': section('Debugging', 150) })
+  expect(planDistill(after).extractions).toEqual([])
+})
+
+it('leaves a memory within its limit alone', () => {
+  const plan = planDistill(memory, { limit: 252 })
+  expect(plan.extractions).toEqual([])
+  expect(applyDistill(memory, plan)).toEqual({ memory, topics: {} })
+})
+
+it('names topic files after headings, never over an existing one or the memory itself', () => {
+  const text = [
+    section('Debugging', 40),
+    section('Debugging!', 40),
+    section('MEMORY', 40),
+    section('🎉', 40),
+  ].join('\n')
+  const { extractions } = planDistill(text, { limit: 20, existingTopics: ['Debugging.md'] })
+  expect(extractions.map(({ topicFile }) => topicFile)).toEqual([
+    'debugging-2.md',
+    'debugging-3.md',
+    'memory-notes.md',
+    'topic.md',
+  ])
+  expect(planDistill(section('Über API', 40), { limit: 9 }).extractions[0]?.topicFile).toBe('uber-api.md')
+})
+
+it('takes no heading from inside a code block', () => {
+  const text = ['## One', '```', '## not a heading', '```', '## Two', 'x'].join('\n')
+  expect(planDistill(text).sections.map(({ heading }) => heading)).toEqual(['One', 'Two'])
+})
+
+it('refuses a plan for another text, and one that was tampered with', () => {
+  const plan = planDistill(memory)
+  expect(() => applyDistill(`${memory} `, plan)).toThrow(expect.objectContaining({ code: 'MEMORY_CONFLICT' }))
+  const extraction = plan.extractions[0]
+  for (const change of [
+    { topicFile: '../escape.md' },
+    { topicFile: 'MEMORY.md' },
+    { toLine: 9999 },
+    { fromLine: 0 },
+  ]) {
+    const changed = { ...plan, extractions: [{ ...extraction, ...change } as NonNullable<typeof extraction>] }
+    expect(() => applyDistill(memory, changed)).toThrow(
+      expect.objectContaining({ code: 'MEMORY_INVALID_INPUT' }),
+    )
+  }
+})
+
+it('never loses a line, whatever the text', () => {
+  const line = fc.oneof(
+    fc.constantFrom('# A', '## A', '## B', '### C', '```', '', '  ', '- fact', 'text\r'),
+    fc.string().filter((value) => !value.includes('\n')),
+  )
+  fc.assert(
+    fc.property(
+      fc.array(line, { maxLength: 120 }),
+      fc.integer({ min: 1, max: 60 }),
+      fc.boolean(),
+      (lines, limit, ends) => {
+        const text = lines.join('\n') + (ends ? '\n' : '')
+        const { memory: after, topics } = applyDistill(text, planDistill(text, { limit }))
+        const left = [after, ...Object.values(topics)].flatMap((part) => part.split('\n'))
+        const count = (all: string[], wanted: string) => all.filter((each) => each === wanted).length
+        for (const each of new Set(lines.filter((value) => value.trim() !== ''))) {
+          expect(count(left, each)).toBeGreaterThanOrEqual(count(lines, each))
+        }
+      },
+    ),
+    { numRuns: 300 },
+  )
+})

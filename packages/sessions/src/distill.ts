@@ -1,0 +1,157 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { fingerprint } from './fingerprint.ts'
+import { isTopicFile, topicFileFor } from './topic-file.ts'
+
+/** The curated memory stays below this many lines, so that an agent can always hold all of it. */
+export const defaultLineLimit = 200
+/** A section shorter than this is left where it is: moving it would hide it and save next to nothing. */
+const shortestExtraction = 8
+
+export interface DistillSection {
+  heading: string
+  /** Counted from 1, both ends included. */
+  fromLine: number
+  toLine: number
+  lines: number
+}
+
+export interface DistillExtraction extends DistillSection {
+  /** File that the section moves to, for example `debugging.md`. */
+  topicFile: string
+  /** The line that takes its place. */
+  pointer: string
+}
+
+/** What distilling would do. Plain JSON: it can be shown, kept and applied later. */
+export interface DistillPlan {
+  lines: number
+  limit: number
+  /** Tells whether the text is still the one that was analysed. */
+  fingerprint: string
+  /** All sections, the heaviest first. */
+  sections: DistillSection[]
+  /** The sections to move, in the order of the text; empty when the text is within its limit. */
+  extractions: DistillExtraction[]
+}
+
+export interface DistillOptions {
+  /** Default 200. */
+  limit?: number
+  /** Topic files that exist and must not be written over. */
+  existingTopics?: readonly string[]
+}
+
+/**
+ * Finds the sections that make a memory too long and proposes to move the heaviest ones into topic files, as
+ * few as bring it within its limit. Changes nothing.
+ */
+export function planDistill(memoryText: string, options: DistillOptions = {}): DistillPlan {
+  const { limit = defaultLineLimit, existingTopics = [] } = options
+  const lines = linesOf(memoryText)
+  const sections = sectionsOf(lines).sort((a, b) => b.lines - a.lines || a.fromLine - b.fromLine)
+
+  const heavy: DistillSection[] = []
+  let remaining = lines.length
+  for (const section of sections) {
+    if (remaining <= limit || section.lines < shortestExtraction) break
+    heavy.push(section)
+    remaining -= section.lines - replacement('', section, lines).length
+  }
+
+  const taken = new Set(existingTopics.map((name) => name.toLowerCase()))
+  const extractions = heavy
+    .sort((a, b) => a.fromLine - b.fromLine)
+    .map((section) => {
+      const topicFile = topicFileFor(section.heading, taken)
+      taken.add(topicFile)
+      const marks = /^#+/.exec(lines[section.fromLine - 1] ?? '')?.[0] ?? '##'
+      const pointer = `${marks} ${section.heading} (see [${topicFile}](${topicFile}))`
+      return { ...section, topicFile, pointer }
+    })
+  return { lines: lines.length, limit, fingerprint: fingerprint(memoryText), sections, extractions }
+}
+
+/**
+ * Carries a plan out on the text it was made for. Every line of the text is afterwards in the memory or in a
+ * topic.
+ *
+ * @returns the new memory text, and the text of each topic by file name
+ * @throws MemoryError CONFLICT when the text has changed since, INVALID_INPUT when the plan is not sound
+ */
+export function applyDistill(
+  memoryText: string,
+  plan: DistillPlan,
+): { memory: string; topics: Record<string, string> } {
+  if (fingerprint(memoryText) !== plan.fingerprint) {
+    throw new MemoryError(
+      'The memory has changed since this plan was made; make a new plan',
+      MemoryErrorCode.CONFLICT,
+    )
+  }
+  const lines = linesOf(memoryText)
+  const kept: string[] = []
+  const topics: Record<string, string> = {}
+  let position = 0
+  for (const extraction of plan.extractions) {
+    const { fromLine, toLine, topicFile, pointer } = extraction
+    const isSound = fromLine > position && toLine >= fromLine && toLine <= lines.length
+    if (!isSound || !isTopicFile(topicFile) || topicFile in topics) {
+      throw new MemoryError('The plan does not fit the memory', MemoryErrorCode.INVALID_INPUT, {
+        details: { extraction },
+      })
+    }
+    kept.push(...lines.slice(position, fromLine - 1), ...replacement(pointer, extraction, lines))
+    const section = lines.slice(fromLine - 1, toLine)
+    while (section.at(-1)?.trim() === '') section.pop()
+    topics[topicFile] = `${section.join('\n')}\n`
+    position = toLine
+  }
+  kept.push(...lines.slice(position))
+  const ending = memoryText.endsWith('\n') && kept.length > 0 ? '\n' : ''
+  return { memory: `${kept.join('\n')}${ending}`, topics }
+}
+
+/** A line ending ends a line; it does not begin an empty one. */
+function linesOf(text: string): string[] {
+  const lines = text.split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  return lines
+}
+
+/** What stands in the memory for a section: the pointer, and the blank line that set the next one apart. */
+function replacement(pointer: string, section: DistillSection, lines: readonly string[]): string[] {
+  const last = lines[section.toLine - 1] ?? ''
+  const ending = last.endsWith('\r') ? '\r' : ''
+  return section.lines > 1 && last.trim() === '' ? [`${pointer}${ending}`, last] : [`${pointer}${ending}`]
+}
+
+/** Sections at the highest heading level that divides the text; code blocks hold no headings. */
+function sectionsOf(lines: readonly string[]): DistillSection[] {
+  const headings = headingsOf(lines)
+  const levels = [...new Set(headings.map(({ level }) => level))].sort((a, b) => a - b)
+  const dividing = levels.find((level) => headings.filter((each) => each.level === level).length > 1)
+  const level = dividing ?? levels.at(-1)
+  const ends = headings.filter((each) => level !== undefined && each.level <= level)
+  return ends.flatMap(({ heading, line, level: own }, index) => {
+    if (own !== level) return []
+    const toLine = (ends[index + 1]?.line ?? lines.length + 1) - 1
+    return [{ heading, fromLine: line, toLine, lines: toLine - line + 1 }]
+  })
+}
+
+function headingsOf(lines: readonly string[]): { heading: string; level: number; line: number }[] {
+  let fence: string | null = null
+  return lines.flatMap((text, index) => {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(text)?.[1]
+    if (mark !== undefined) {
+      if (fence === null) fence = mark
+      else if (mark.startsWith(fence)) fence = null
+      return []
+    }
+    const match = fence === null ? /^(#{1,6})[ \t]+(.*\S)/.exec(text) : null
+    const [, marks = '', heading = ''] = match ?? []
+    return match === null
+      ? []
+      : [{ heading: heading.replace(/[ \t]+#+$/, ''), level: marks.length, line: index + 1 }]
+  })
+}

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest'
+import { createTimeSpan, formatDuration, parseDuration } from './duration.ts'
+
+it.each([
+  [0, '0s'],
+  [45_400, '45s'],
+  [30 * 60_000, '30m'],
+  [59 * 60_000 + 59_000, '59m'],
+  [60 * 60_000, '1h'],
+  [65 * 60_000, '1h 5m'],
+  [26 * 3_600_000, '26h'],
+])('writes %s milliseconds as %s', (milliseconds, text) => {
+  expect(formatDuration(milliseconds)).toBe(text)
+  expect(formatDuration(parseDuration(text) ?? -1)).toBe(text)
+})
+
+it('reads no duration from other texts', () => {
+  expect(['', 'unknown', '5 apples'].map(parseDuration)).toEqual([null, null, null])
+})
+
+it('spans from the earliest to the latest time, passing over messages without one', () => {
+  const span = createTimeSpan()
+  expect([span.end(), span.duration()]).toEqual([undefined, 'unknown'])
+  for (const at of [
+    '2026-01-01T00:10:00Z',
+    '2026-01-01T00:00:00Z',
+    undefined,
+    'soon',
+    '2026-01-01T00:05:00+00:00',
+  ]) {
+    span.add(at)
+  }
+  expect([span.end(), span.duration()]).toEqual(['2026-01-01T00:05:00.000Z', '10m'])
+})

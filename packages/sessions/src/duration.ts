@@ -1,0 +1,42 @@
+/** Milliseconds for people: `45s`, `30m`, `1h 5m`. */
+export function formatDuration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000))
+  if (seconds < 60) return `${seconds}s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes}m`
+  return minutes % 60 === 0 ? `${minutes / 60}h` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`
+}
+
+/** Milliseconds of a text that `formatDuration` wrote; `null` for any other. */
+export function parseDuration(text: string): number | null {
+  const match = /^(?=.)(?:(\d+)h)? ?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text)
+  if (match === null) return null
+  const [hours, minutes, seconds] = match.slice(1).map((part) => Number(part ?? 0))
+  return (((hours ?? 0) * 60 + (minutes ?? 0)) * 60 + (seconds ?? 0)) * 1000
+}
+
+/** Follows the times of a run of messages. */
+export interface TimeSpan {
+  add(at: string | undefined): void
+  /** When the last message that has a time was sent, ISO 8601. */
+  end(): string | undefined
+  /** From the earliest to the latest time, for people; `unknown` when no message has one. */
+  duration(): string
+}
+
+export function createTimeSpan(): TimeSpan {
+  let earliest = Number.POSITIVE_INFINITY
+  let latest = Number.NEGATIVE_INFINITY
+  let end: string | undefined
+  return {
+    add(at) {
+      const time = at === undefined ? Number.NaN : Date.parse(at)
+      if (Number.isNaN(time)) return
+      earliest = Math.min(earliest, time)
+      latest = Math.max(latest, time)
+      end = new Date(time).toISOString()
+    },
+    end: () => end,
+    duration: () => (end === undefined ? 'unknown' : formatDuration(latest - earliest)),
+  }
+}

@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest'
+import { createTagCollector } from './extract-tags.ts'
+
+function tagsOf(
+  texts: string[],
+  inputs: [string, Parameters<ReturnType<typeof createTagCollector>['addToolUse']>[1]][] = [],
+) {
+  const collector = createTagCollector(() => '/home/dev/api')
+  for (const text of texts) collector.addText('user', text)
+  for (const [name, input] of inputs) collector.addToolUse(name, input)
+  return collector.tags()
+}
+
+it('finds decisions and action items by how they are worded, one sentence each', () => {
+  expect(
+    tagsOf([
+      'Tests pass. We decided to use JWT for auth. Fine.',
+      "- Let's use pgvector\n* **chose to** keep SQLite\nTODO: rotate keys",
+      '1. You need to add a test\nWe should follow up with Ana.',
+    ]),
+  ).toMatchObject({
+    decisions: ['We decided to use JWT for auth.', "Let's use pgvector", 'chose to keep SQLite'],
+    actionItems: ['TODO: rotate keys', 'You need to add a test', 'We should follow up with Ana.'],
+  })
+})
+
+it('finds none in code, and none in an assistant’s announcement of its next step', () => {
+  expect(tagsOf(['```\n// todo: x\n```'])).toMatchObject({ actionItems: [] })
+  const collector = createTagCollector()
+  collector.addText('assistant', 'Now I need to read the file.')
+  expect(collector.tags().actionItems).toEqual([])
+})
+
+it('lists files and tools once each, files relative to the project', () => {
+  const tags = tagsOf(
+    [],
+    [
+      ['Read', { file_path: '/home/dev/api/src/auth.rs' }],
+      ['Edit', { file_path: '/home/dev/api/src/auth.rs', old_string: 'a.b = c', replace_all: true }],
+      ['Glob', { pattern: '**/*.ts', path: 'My Notes/a.md' }],
+      ['Fetch', { url: 'https://example.com/a.html', version: '1.2.3' }],
+      ['Custom', { targets: ['lib/x.ts', 'README.md', 'no path'] }],
+    ],
+  )
+  expect(tags.files).toEqual(['src/auth.rs', 'My Notes/a.md', 'lib/x.ts', 'README.md'])
+  expect(tags.tools).toEqual(['Read', 'Edit', 'Glob', 'Fetch', 'Custom'])
+})
+
+it('keeps at most five decisions, five action items and ten files', () => {
+  const numbers = Array.from({ length: 20 }, (_, index) => index)
+  const tags = tagsOf(
+    numbers.flatMap((number) => [`We decided to do ${number}`, `todo: ${number}`]),
+    numbers.map((number) => ['Read', { path: `src/${number}.ts` }]),
+  )
+  expect([tags.decisions.length, tags.actionItems.length, tags.files.length]).toEqual([5, 5, 10])
+})

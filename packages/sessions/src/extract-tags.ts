@@ -1,0 +1,105 @@
+import type { JsonValue, Message } from '@recall/core'
+import { clip, oneLine } from './clip.ts'
+
+/** What can be told from a conversation's wording and tool uses, without a model. */
+export interface SessionTags {
+  decisions: string[]
+  actionItems: string[]
+  files: string[]
+  tools: string[]
+}
+
+export const tagLimits = { decisions: 5, actionItems: 5, files: 10 } as const
+
+const decision = /\b(?:decided to|let['’]?s use|chose to|settled on|agreed to|going with)\b/i
+const actionItem = /\b(?:todo:|action item:|need to|needs to|follow[- ]up)/i
+/** An assistant that announces its own next step leaves no task behind. */
+const ownNextStep = /\b(?:I|I['’]ll|now|we|let me)(?: (?:also|first|still|will|now))* need to\b/i
+const longestItem = 200
+
+const pathKey = /^(?:file_?)?(?:path|name|file)s?$|_path$|^paths$|^files$/i
+const barePath = /^~?[\w@.+-]*[./][\w@./+-]*\w[\w./]*$/
+const version = /^v?[\d.]+$/
+
+export interface TagCollector {
+  addText(role: Message['role'], text: string): void
+  addToolUse(name: string, input: JsonValue): void
+  tags(): SessionTags
+}
+
+/** @param project the folder below which files are named relatively */
+export function createTagCollector(project: () => string | undefined = () => undefined): TagCollector {
+  const decisions = uniqueList(tagLimits.decisions)
+  const actionItems = uniqueList(tagLimits.actionItems)
+  const files = uniqueList(tagLimits.files)
+  const tools = uniqueList(Number.POSITIVE_INFINITY)
+
+  return {
+    addText(role, text) {
+      if (decisions.isFull() && actionItems.isFull()) return
+      for (const sentence of sentences(text)) {
+        if (decision.test(sentence)) decisions.add(clip(sentence, longestItem))
+        else if (actionItem.test(sentence) && !(role === 'assistant' && ownNextStep.test(sentence))) {
+          actionItems.add(clip(sentence, longestItem))
+        }
+      }
+    },
+    addToolUse(name, input) {
+      tools.add(oneLine(name))
+      for (const path of paths(input)) files.add(relativeTo(project(), path))
+    },
+    tags: () => ({
+      decisions: decisions.items,
+      actionItems: actionItems.items,
+      files: files.items,
+      tools: tools.items,
+    }),
+  }
+}
+
+function uniqueList(limit: number) {
+  const items: string[] = []
+  const seen = new Set<string>()
+  return {
+    items,
+    isFull: (): boolean => items.length >= limit,
+    add(item: string): void {
+      const identity = item.toLowerCase()
+      if (item === '' || items.length >= limit || seen.has(identity)) return
+      seen.add(identity)
+      items.push(item)
+    },
+  }
+}
+
+/** Sentences of prose, list and heading marks removed; fenced code is left out. */
+function* sentences(text: string): Generator<string> {
+  let isCode = false
+  for (const line of text.split('\n')) {
+    if (/^\s*(?:```|~~~)/.test(line)) isCode = !isCode
+    else if (!isCode && (decision.test(line) || actionItem.test(line))) {
+      const plain = line.replace(/^[\s>#*+-]*(?:\d+[.)]\s+)?(?:\[[ xX]\]\s*)?/, '').replaceAll('**', '')
+      for (const sentence of plain.split(/(?<=[.!?])\s+/)) yield oneLine(sentence)
+    }
+  }
+}
+
+function* paths(input: JsonValue, key = ''): Generator<string> {
+  if (typeof input === 'string') {
+    const path = input.trim()
+    if (path.length <= 300 && isPath(path, key)) yield path
+  } else if (Array.isArray(input)) {
+    for (const item of input) yield* paths(item, key)
+  } else if (input !== null && typeof input === 'object') {
+    for (const [name, member] of Object.entries(input)) yield* paths(member, name)
+  }
+}
+
+function isPath(text: string, key: string): boolean {
+  if (!/[./]/.test(text) || /[\n*?]|:\/\//.test(text) || version.test(text)) return false
+  return pathKey.test(key) ? /\w/.test(text) : barePath.test(text)
+}
+
+function relativeTo(project: string | undefined, path: string): string {
+  return project && path.startsWith(`${project}/`) ? path.slice(project.length + 1) : path
+}

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest'
+import { assessHealth } from './health.ts'
+
+it.each([
+  [true, true, true, 'healthy', ''],
+  [true, false, true, 'degraded', 'the curated memory file does not exist'],
+  [true, true, false, 'degraded', 'the archive folder does not exist'],
+  [true, false, false, 'degraded', 'the curated memory file and the archive folder do not exist'],
+  [false, true, true, 'down', 'the memory folder does not exist'],
+])(
+  'judges folder %s, file %s, archives %s as it is',
+  (memoryFolder, memoryFile, archives, health, reason) => {
+    expect(assessHealth({ memoryFolder, memoryFile, archives })).toEqual({ health, reason })
+  },
+)

@@ -1,0 +1,28 @@
+export interface MemoryFacts {
+  /** The memory folder exists. */
+  memoryFolder: boolean
+  /** The curated memory file exists. */
+  memoryFile: boolean
+  /** The place for archives exists. */
+  archives: boolean
+}
+
+export interface Health {
+  health: 'healthy' | 'degraded' | 'down'
+  /** For people; empty when healthy. */
+  reason: string
+}
+
+/** Down without the memory folder, degraded without the memory file or the archives, else healthy. */
+export function assessHealth(facts: MemoryFacts): Health {
+  if (!facts.memoryFolder) return { health: 'down', reason: 'the memory folder does not exist' }
+  const missing = [
+    facts.memoryFile ? '' : 'the curated memory file',
+    facts.archives ? '' : 'the archive folder',
+  ].filter((name) => name !== '')
+  if (missing.length === 0) return { health: 'healthy', reason: '' }
+  return {
+    health: 'degraded',
+    reason: `${missing.join(' and ')} ${missing.length === 1 ? 'does' : 'do'} not exist`,
+  }
+}

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { createKeywordCounter } from './keywords.ts'
+
+function topOf(...texts: [string, number][]) {
+  const counter = createKeywordCounter()
+  for (const [text, weight] of texts) counter.add(text, weight)
+  return counter.top(5)
+}
+
+it('names the words that weigh most, without stop words, ids and chance words', () => {
+  expect(topOf(['please fix the middleware because the middleware and auth break', 3])).toEqual([
+    'middleware',
+    'break',
+    'auth',
+  ])
+  expect(topOf(['commit 258c7280ae70 deadbeef once', 1])).toEqual([])
+})
+
+it('lets tool targets and the person outweigh the assistant', () => {
+  expect(topOf(['kettle kettle', 1], ['src/pool.ts', 2], ['leak', 3]).slice(0, 2)).toEqual(['leak', 'kettle'])
+  expect(topOf(['pool pool', 2], ['noise noise noise', 1])).toEqual(['pool', 'noise'])
+})
+
+it('reads scripts with accents and scripts without spaces', () => {
+  expect(topOf(['résumé müller résumé', 3])).toEqual(['résumé', 'müller'])
+  expect(topOf(['数据库 迁移 数据库', 3])).toEqual(expect.arrayContaining(['数据', '迁移']))
+})

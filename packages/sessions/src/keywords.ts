@@ -1,0 +1,70 @@
+/** Words that say nothing about a conversation's subject. */
+const stopWords = new Set(
+  `a about above actually after again all already also although always am an and another any anything are aren around as
+at back be because been before being below best better between both but by call can cannot change changed changes check
+code come could couldn create created current currently did didn different do does doesn doing don done down each either
+else ensure error errors etc even ever every everything exactly example far few file files find first fix fixed following
+for found from full function further get getting give given go goes going good got great had has have haven having he
+hello help her here hers hey him his hold how however i if in instead into is isn issue it item its itself just keep know
+last later least less let lets like line lines list ll long look looking looks made make makes making many may maybe me
+mean means might mine more most much must my name need needed needs neither never new next no none nor not nothing now of
+off often ok okay old on once one only open or other others our ours out over own part per perfect please possible
+probably problem put question quite rather re read ready really right run running said same say says see seems set
+several shall she should shouldn show shows since so some something soon start started still stop such sure take than
+thank thanks that the their theirs them then there these they thing things think this those though three through time to
+today together too took tool toward true try trying two type under understand until up update updated us use used user
+uses using usually value very via want wants was wasn way we well went were weren what whatever when where whether which
+while who whole whose why will with within without won work working works would wouldn write written yes yet you your
+yours false null undefined const return import export string number`.split(/\s+/),
+)
+
+const word = /\p{L}[\p{L}\p{M}\p{N}_-]{1,39}/gu
+/** Scripts that are written without spaces, where a run of letters is many words. */
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}]/u
+/** Most characters of one text that are looked at: a pasted log says little about the subject. */
+const longestText = 20_000
+
+/** Counts words by weight and names those that a conversation is about. */
+export interface KeywordCounter {
+  add(text: string, weight: number): void
+  /** The heaviest words, at most `limit`; a word that occurred once counts only when boosted. */
+  top(limit: number): string[]
+}
+
+export function createKeywordCounter(): KeywordCounter {
+  const weights = new Map<string, number>()
+  let segmenter: Intl.Segmenter | undefined
+
+  const count = (candidate: string, weight: number): void => {
+    const keyword = candidate.toLowerCase().replace(/[_-]+$/, '')
+    if (keyword.length < (unspaced.test(keyword) ? 2 : 3) || stopWords.has(keyword) || isIdentifier(keyword))
+      return
+    weights.set(keyword, (weights.get(keyword) ?? 0) + weight)
+  }
+
+  return {
+    add(text, weight) {
+      for (const [found] of text.slice(0, longestText).matchAll(word)) {
+        if (!unspaced.test(found)) count(found, weight)
+        else {
+          segmenter ??= new Intl.Segmenter(undefined, { granularity: 'word' })
+          for (const { segment, isWordLike } of segmenter.segment(found))
+            if (isWordLike) count(segment, weight)
+        }
+      }
+    },
+    top: (limit) =>
+      [...weights]
+        .filter(([, weight]) => weight > 1)
+        // Ties go to the longer word, then by code unit, so that the answer never depends on the order.
+        .sort(([a, x], [b, y]) => y - x || b.length - a.length || (a < b ? -1 : 1))
+        .slice(0, limit)
+        .map(([keyword]) => keyword),
+  }
+}
+
+/** Hashes and generated ids repeat often and mean nothing. */
+function isIdentifier(keyword: string): boolean {
+  return /^[0-9a-f-]{7,}$/.test(keyword) || (keyword.length > 16 && /\d/.test(keyword))
+}

@@ -1,0 +1,80 @@
+import { expect, it, vi } from 'vitest'
+import { aiSdkLm } from './ai-sdk-lm.ts'
+import { openAiCompatibleLm } from './open-ai-compatible-lm.ts'
+
+const key = 'test-key-that-must-not-leak'
+const request = { system: 'Be brief', prompt: 'private words', json: true }
+const lmWith = (fetch: typeof globalThis.fetch, more: { timeoutMs?: number } = {}) =>
+  openAiCompatibleLm({ baseUrl: 'http://localhost:11434/v1', model: 'small', apiKey: key, fetch, ...more })
+
+it('asks the chat completions API in JSON mode', async () => {
+  const fetch = vi.fn(async (..._: Parameters<typeof globalThis.fetch>) =>
+    Response.json({ choices: [{ message: { content: '{"summary":"x"}' } }] }),
+  )
+  expect(await lmWith(fetch).complete(request)).toBe('{"summary":"x"}')
+  const [url, init] = fetch.mock.calls[0] ?? []
+  expect(String(url)).toBe('http://localhost:11434/v1/chat/completions')
+  expect(new Headers(init?.headers).get('authorization')).toBe(`Bearer ${key}`)
+  expect(JSON.parse(String(init?.body))).toEqual({
+    model: 'small',
+    messages: [
+      { role: 'system', content: 'Be brief' },
+      { role: 'user', content: 'private words' },
+    ],
+    response_format: { type: 'json_object' },
+  })
+})
+
+it.each([
+  [401, 'MEMORY_UNAUTHENTICATED'],
+  [403, 'MEMORY_FORBIDDEN'],
+  [404, 'MEMORY_INVALID_INPUT'],
+  [429, 'MEMORY_RATE_LIMITED'],
+  [500, 'MEMORY_UNAVAILABLE'],
+])('turns HTTP %s into %s, without the key or the conversation', async (status, code) => {
+  const echoing = async () =>
+    new Response(`bad key ${key} for private words`, { status, headers: { 'retry-after': '2' } })
+  const error = await lmWith(echoing)
+    .complete(request)
+    .catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ code, retryAfterMs: 2000, details: { status } })
+  expect(JSON.stringify(error) + String(error)).not.toMatch(/test-key|private/)
+})
+
+it('says when the server is unreachable, slow or answers something else', async () => {
+  const refused = lmWith(async () => {
+    throw new TypeError('fetch failed')
+  })
+  await expect(refused.complete(request)).rejects.toMatchObject({ code: 'MEMORY_UNAVAILABLE' })
+  const odd = lmWith(async () => Response.json({ choices: [] }))
+  await expect(odd.complete(request)).rejects.toMatchObject({ code: 'MEMORY_UNAVAILABLE' })
+  const slow = lmWith(
+    (_url, init) =>
+      new Promise((_, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(new Error('aborted')))
+      }),
+    { timeoutMs: 5 },
+  )
+  await expect(slow.complete(request)).rejects.toMatchObject({ code: 'MEMORY_TIMEOUT' })
+})
+
+it('refuses a base URL that is none', () => {
+  expect(() => openAiCompatibleLm({ baseUrl: 'nowhere', model: 'm' })).toThrow(
+    expect.objectContaining({ code: 'MEMORY_INVALID_INPUT' }),
+  )
+})
+
+it('uses a model of the AI SDK with the SDK’s own function', async () => {
+  const model = { modelId: 'small', provider: 'acme' }
+  const generateText = vi.fn(async () => ({ text: 'answer' }))
+  const lm = aiSdkLm(model, generateText)
+  expect(lm.model).toBe('acme/small')
+  expect(await lm.complete(request)).toBe('answer')
+  expect(generateText).toHaveBeenCalledWith({
+    model,
+    system: 'Be brief',
+    prompt: 'private words',
+    abortSignal: undefined,
+  })
+  expect(aiSdkLm('acme/large', generateText).model).toBe('acme/large')
+})

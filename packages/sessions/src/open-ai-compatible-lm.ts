@@ -1,0 +1,94 @@
+import { isMemoryError, type LmProvider, MemoryError, MemoryErrorCode } from '@recall/core'
+import * as z from 'zod/mini'
+
+export interface OpenAiCompatibleOptions {
+  /** Up to and including the version, for example `http://localhost:11434/v1`. */
+  baseUrl: string
+  model: string
+  apiKey?: string
+  fetch?: typeof globalThis.fetch
+  /** For one answer, in milliseconds. Default 30 seconds. */
+  timeoutMs?: number
+}
+
+const completion = z.object({
+  choices: z.array(z.object({ message: z.object({ content: z.string() }) })).check(z.minLength(1)),
+})
+
+/**
+ * A language model behind the chat completions API, hosted or local. Errors name the host and the status;
+ * the key and the conversation appear in none.
+ *
+ * @throws MemoryError INVALID_INPUT, from this call, for a base URL that is none; from `complete`
+ * UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED, INVALID_INPUT, UNAVAILABLE or TIMEOUT
+ */
+export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider {
+  const { model, apiKey, fetch = globalThis.fetch, timeoutMs = 30_000 } = options
+  const url = endpoint(options.baseUrl)
+
+  return {
+    model,
+    async complete({ system, prompt, json, signal }) {
+      const timeout = AbortSignal.timeout(timeoutMs)
+      try {
+        const response = await fetch(url, {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+          },
+          body: JSON.stringify({
+            model,
+            messages: [
+              { role: 'system', content: system },
+              { role: 'user', content: prompt },
+            ],
+            ...(json ? { response_format: { type: 'json_object' } } : {}),
+          }),
+          signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        })
+        if (!response.ok) throw httpError(url, response)
+        const parsed = completion.safeParse(await response.json())
+        if (!parsed.success) throw unavailable(url, 'gave an answer that is no chat completion')
+        return parsed.data.choices[0]?.message.content ?? ''
+      } catch (error) {
+        if (isMemoryError(error)) throw error
+        if (timeout.aborted) {
+          throw new MemoryError(`${url.host} did not answer in ${timeoutMs} ms`, MemoryErrorCode.TIMEOUT, {
+            cause: error,
+          })
+        }
+        throw unavailable(url, 'could not be reached', error)
+      }
+    },
+  }
+}
+
+function endpoint(baseUrl: string): URL {
+  try {
+    return new URL('chat/completions', baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`)
+  } catch (error) {
+    throw new MemoryError('baseUrl is not a URL', MemoryErrorCode.INVALID_INPUT, { cause: error })
+  }
+}
+
+/** Without the body: some servers repeat parts of the key or of the prompt in it. */
+function httpError(url: URL, response: Response): MemoryError {
+  const { status } = response
+  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
+  return new MemoryError(`${url.host} answered ${status} ${response.statusText}`.trim(), codeFor(status), {
+    details: { status },
+    ...(Number.isNaN(retryAfter) ? {} : { retryAfterMs: retryAfter * 1000 }),
+  })
+}
+
+function codeFor(status: number): MemoryErrorCode {
+  if (status === 401) return MemoryErrorCode.UNAUTHENTICATED
+  if (status === 403) return MemoryErrorCode.FORBIDDEN
+  if (status === 429) return MemoryErrorCode.RATE_LIMITED
+  return status >= 400 && status < 500 ? MemoryErrorCode.INVALID_INPUT : MemoryErrorCode.UNAVAILABLE
+}
+
+function unavailable(url: URL, problem: string, cause?: unknown): MemoryError {
+  return new MemoryError(`${url.host} ${problem}`, MemoryErrorCode.UNAVAILABLE, { cause })
+}

@@ -1,0 +1,50 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { fenceRecalled, stripRecalled } from './recalled-text.ts'
+
+it('marks text as data and names its source', () => {
+  const fenced = fenceRecalled('Uses Postgres 16', { source: 'conversation:abc' })
+  expect(fenced).toMatch(/^<recalled-memory source="conversation:abc" note="Data from memory\./)
+  expect(fenced).toMatch(/\nUses Postgres 16\n<\/recalled-memory>$/)
+})
+
+it('takes fenced text out and leaves the words around it', () => {
+  const fenced = fenceRecalled('old', { source: 'window' })
+  expect(stripRecalled(`before ${fenced} between ${fenced} after`)).toBe('before  between  after')
+})
+
+it('leaves text without a complete fence exactly as it is', () => {
+  for (const text of [
+    '  plain  ',
+    '<recalled-memory>',
+    '<recalled-memory source="x" …',
+    'a </recalled-memory> b',
+  ]) {
+    expect(stripRecalled(text)).toBe(text)
+  }
+})
+
+it('cannot be escaped from, by the text or by its source', () => {
+  const hostile = fc
+    .array(
+      fc.constantFrom(
+        '</recalled-memory>',
+        '</RECALLED-memory >',
+        '< / recalled-memory>',
+        '<recalled-memory source="',
+        '<',
+        '"',
+        '>',
+        '\n',
+        'x',
+      ),
+    )
+    .map((parts) => parts.join(''))
+  fc.assert(
+    fc.property(hostile, hostile, (text, source) => {
+      const fenced = fenceRecalled(text, { source })
+      expect(fenced.match(/<\s*\/?\s*recalled-memory/gi)).toHaveLength(2)
+      expect(stripRecalled(`me ${fenced} you`)).toBe('me  you')
+    }),
+  )
+})

@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest'
+import { clock, conversation, minute, openMemory, start } from '../test/support.ts'
+import { archiveSession, createCheckpoint } from './archive-session.ts'
+import { recoverWindow } from './recover.ts'
+import { consumeWindow, readWindow } from './window.ts'
+
+it('enters a session whose end was never seen, from its checkpoint', async () => {
+  const memory = openMemory()
+  await createCheckpoint(memory, conversation('s', ['Fix the login', 'done']), { clock })
+  expect(await recoverWindow(memory)).toBe('s')
+  expect(await readWindow(memory)).toEqual([
+    {
+      sessionId: 's',
+      date: '2026-03-06T10:01:00.000Z',
+      duration: '1m',
+      messageCount: 2,
+      summary: 'Fix the login',
+      archive: 'conversation:s',
+    },
+  ])
+  expect(await recoverWindow(memory)).toBe(null)
+})
+
+it('builds the same entry as an orderly end would have, also from several parts', async () => {
+  const messages = Array.from({ length: 9 }, (_, index) => `message ${index} ${'x'.repeat(60)}`)
+  const memory = openMemory()
+  await archiveSession(memory, conversation('s', messages), { partSize: 200 })
+  const expected = await readWindow(memory)
+  await memory.delete('short-term', 'session:s')
+  expect(await recoverWindow(memory)).toBe('s')
+  expect(await readWindow(memory)).toEqual(expected)
+})
+
+it('takes the newest session by its end, not the one archived last, and no helper', async () => {
+  const memory = openMemory()
+  await createCheckpoint(memory, conversation('late', ['a', 'b'], { from: start + 60 * minute }))
+  await createCheckpoint(memory, conversation('early', ['a', 'b']))
+  await archiveSession(
+    memory,
+    conversation('late/helper', ['a', 'b'], { from: start + 90 * minute, parent: 'late' }),
+  )
+  expect(await recoverWindow(memory)).toBe('late')
+})
+
+it('brings an entry up to a later checkpoint of its session', async () => {
+  const memory = openMemory()
+  await archiveSession(memory, conversation('s', ['a', 'b']))
+  await createCheckpoint(memory, conversation('s', ['a', 'b', 'c']))
+  expect(await recoverWindow(memory)).toBe('s')
+  expect(await readWindow(memory)).toMatchObject([{ messageCount: 3 }])
+})
+
+it('does nothing when there is nothing to recover or all was consumed', async () => {
+  const memory = openMemory()
+  expect(await recoverWindow(memory)).toBe(null)
+  await archiveSession(memory, conversation('s', ['a', 'b']))
+  expect(await recoverWindow(memory)).toBe(null)
+  await consumeWindow(memory, { clear: true })
+  expect(await recoverWindow(memory)).toBe(null)
+  await expect(recoverWindow(memory, { maxEntries: 0 })).rejects.toMatchObject({
+    code: 'MEMORY_INVALID_INPUT',
+  })
+})

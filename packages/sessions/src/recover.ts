@@ -1,0 +1,67 @@
+import { type ConversationArchive, conversationKey, conversationType, type MemoryManager } from '@recall/core'
+import { windowEntry } from './archive-session.ts'
+import { formatDuration, parseDuration } from './duration.ts'
+import { defaultMaxEntries, parseMaxEntries } from './options.ts'
+import { addToWindow, newestKnown } from './window.ts'
+
+/** How many of the latest archives are looked through. */
+const candidates = 20
+
+/**
+ * Enters the newest archived session in the window when it is not there: the session ended without its
+ * summary being written, or only a checkpoint of it was saved. What was consumed stays consumed. Returns the
+ * session's id, or `null` when there was nothing to recover.
+ *
+ * @throws MemoryError INVALID_INPUT unless `maxEntries` is 1..50
+ */
+export async function recoverWindow(
+  memory: MemoryManager,
+  options: { maxEntries?: number } = {},
+): Promise<string | null> {
+  const maxEntries = parseMaxEntries(options.maxEntries ?? defaultMaxEntries)
+  const known = await newestKnown(memory)
+  const found = await memory.search<ConversationArchive>(
+    'episodic',
+    { filters: { type: conversationType, ...(known === null ? {} : { date: { gt: known } }) } },
+    { limit: candidates, touch: false, sortBy: 'recency' },
+  )
+  const newest = found
+    .map(({ value }) => value)
+    .filter(({ sessionId }) => !isHelper(sessionId))
+    .sort((a, b) => Date.parse(a.date) - Date.parse(b.date))
+    .at(-1)
+  if (newest === undefined) return null
+
+  const archives = await partsUpTo(memory, newest)
+  const outcome = await addToWindow(
+    memory,
+    {
+      ...windowEntry(archives),
+      duration: durationOf(archives),
+      messageCount: archives.reduce((sum, { messageCount }) => sum + messageCount, 0),
+      archive: conversationKey(newest.sessionId),
+    },
+    { maxEntries },
+  )
+  return outcome === 'added' || outcome === 'updated' ? newest.sessionId : null
+}
+
+/** A helper's conversation has the id `<session id>/<helper id>`. */
+const isHelper = (sessionId: string): boolean => sessionId.includes('/')
+
+async function partsUpTo(memory: MemoryManager, last: ConversationArchive): Promise<ConversationArchive[]> {
+  const parts: ConversationArchive[] = []
+  for (let number = 1; number < (last.part ?? 1); number++) {
+    const part = await memory.read<ConversationArchive>('episodic', conversationKey(last.sessionId, number))
+    if (part !== null) parts.push(part)
+  }
+  return [...parts, last]
+}
+
+function durationOf(archives: readonly ConversationArchive[]): string {
+  const [first, last] = [archives[0], archives.at(-1)]
+  if (first === undefined || last === undefined || first === last) return last?.duration ?? 'unknown'
+  const began = Date.parse(first.date) - (parseDuration(first.duration) ?? Number.NaN)
+  const length = Date.parse(last.date) - began
+  return Number.isNaN(length) ? last.duration : formatDuration(length)
+}

@@ -1,0 +1,27 @@
+import type { JsonValue } from '@recall/core'
+import { clip, oneLine } from './clip.ts'
+
+/** Members of a tool's input that say best what it was used on, the best first. */
+const telling = [
+  'file_path',
+  'path',
+  'notebook_path',
+  'command',
+  'pattern',
+  'query',
+  'url',
+  'description',
+  'prompt',
+  'name',
+]
+
+/** What a tool was used on, on one short line; empty when its input does not say. */
+export function toolTarget(input: JsonValue): string {
+  if (typeof input === 'string') return clip(oneLine(input), 120)
+  if (input === null || typeof input !== 'object' || Array.isArray(input)) return ''
+  const named = telling.map((member) => input[member]).find(isText)
+  return clip(oneLine(named ?? Object.values(input).find(isText) ?? ''), 120)
+}
+
+const isText = (value: JsonValue | undefined): value is string =>
+  typeof value === 'string' && value.trim() !== ''

@@ -1,0 +1,28 @@
+const longestSlug = 60
+/** Names that belong to the memory itself. */
+const reserved = new Set(['memory', 'ephemeral', 'archive'])
+
+/**
+ * A file name for a heading, for example `debugging.md` for `## Debugging`; a number is added where the name
+ * is in use. Names are compared without regard to case, as some file systems do.
+ */
+export function topicFileFor(heading: string, taken: ReadonlySet<string>): string {
+  const slug = heading
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-+|-+$/g, '')
+  const name = [...slug].slice(0, longestSlug).join('').replace(/-+$/, '') || 'topic'
+  const base = reserved.has(name) ? `${name}-notes` : name
+  for (let number = 1; ; number++) {
+    const file = `${base}${number === 1 ? '' : `-${number}`}.md`
+    if (!taken.has(file)) return file
+  }
+}
+
+/** Whether a plan may name this file: one plain name, never a path. */
+export function isTopicFile(name: string): boolean {
+  return /^[\p{L}\p{N}][\p{L}\p{N}_-]*\.md$/u.test(name) && !reserved.has(name.slice(0, -3).toLowerCase())
+}

@@ -1,0 +1,135 @@
+import { type MemoryManager, type SessionSummary, sessionSummaryKey, sessionSummaryType } from '@recall/core'
+import { parseMaxEntries } from './options.ts'
+import { renderWindow } from './render-window.ts'
+
+const consumedKey = 'session-window:consumed'
+const consumedType = 'session-window'
+
+/** Remembers up to which session the window was read and emptied. */
+interface ConsumedMarker {
+  /** When that happened, ISO 8601. */
+  at: string
+  /** End of the newest session that was in it, ISO 8601. */
+  date: string
+}
+
+/**
+ * - `added`, `updated`, `present`: the session is in the window
+ * - `older`: so many later sessions are in it that there is no room
+ * - `consumed`: the window was emptied after this session ended
+ */
+export type WindowOutcome = 'added' | 'updated' | 'present' | 'older' | 'consumed'
+
+/** The sessions in the rolling window, newest last. */
+export async function readWindow(memory: MemoryManager): Promise<SessionSummary[]> {
+  const found = await memory.search<SessionSummary>(
+    'short-term',
+    { filters: { type: sessionSummaryType } },
+    { limit: 1000, touch: false },
+  )
+  return found.map(({ value }) => value).sort(byDate)
+}
+
+/**
+ * Enters a session in the window and removes the oldest beyond `maxEntries`. An old session never pushes
+ * out a newer one, and what was consumed does not come back.
+ *
+ * @throws MemoryError INVALID_INPUT unless `maxEntries` is 1..50
+ */
+export async function addToWindow(
+  memory: MemoryManager,
+  entry: SessionSummary,
+  options: { maxEntries: number },
+): Promise<WindowOutcome> {
+  const maxEntries = parseMaxEntries(options.maxEntries)
+  const present = await readWindow(memory)
+  const earlier = present.find(({ sessionId }) => sessionId === entry.sessionId)
+  const marker = await memory.read<ConsumedMarker>('short-term', consumedKey)
+  const isConsumed = marker !== null && timeOf(entry.date) <= timeOf(marker.date)
+  if (isConsumed && earlier === undefined) return 'consumed'
+
+  if (earlier !== undefined && timeOf(earlier.date) > timeOf(entry.date)) return 'present'
+
+  const others = present.filter(({ sessionId }) => sessionId !== entry.sessionId)
+  const survivors = [...others, entry].sort(byDate).slice(-maxEntries)
+  const isKept = survivors.includes(entry)
+  const isSame = earlier !== undefined && sameEntry(earlier, entry)
+  // Written before anything is removed: a crash in between leaves one entry too many, never one too few.
+  if (isKept && !isSame) {
+    await memory.write('short-term', sessionSummaryKey(entry.sessionId), entry, {
+      type: sessionSummaryType,
+      ttl: Number.POSITIVE_INFINITY,
+    })
+  }
+  for (const { sessionId } of present) {
+    if (!survivors.some((survivor) => survivor.sessionId === sessionId)) {
+      await memory.delete('short-term', sessionSummaryKey(sessionId))
+    }
+  }
+  if (!isKept) return 'older'
+  return isSame ? 'present' : earlier === undefined ? 'added' : 'updated'
+}
+
+export interface ConsumedWindow {
+  /** The window as markdown; empty when there is nothing in it. */
+  text: string
+  entries: SessionSummary[]
+}
+
+/**
+ * The window's text for an agent that begins a session. With `clear` the entries that were read are removed
+ * in the same step that marks them as consumed; one that is added meanwhile stays.
+ *
+ * @param options.now stamps the marker, in milliseconds; default the system's time
+ */
+export async function consumeWindow(
+  memory: MemoryManager,
+  options: { clear?: boolean; now?: number } = {},
+): Promise<ConsumedWindow> {
+  const entries = await readWindow(memory)
+  const newest = entries.at(-1)
+  if (options.clear && newest !== undefined) {
+    const before = await memory.read<ConsumedMarker>('short-term', consumedKey)
+    const marker: ConsumedMarker = {
+      at: new Date(options.now ?? Date.now()).toISOString(),
+      date: before !== null && timeOf(before.date) > timeOf(newest.date) ? before.date : newest.date,
+    }
+    await memory.atomicUpdate('short-term', [
+      {
+        operation: 'set',
+        key: consumedKey,
+        value: marker,
+        options: { type: consumedType, ttl: Number.POSITIVE_INFINITY, index: false },
+      },
+      ...entries.map(({ sessionId }) => ({
+        operation: 'delete' as const,
+        key: sessionSummaryKey(sessionId),
+      })),
+    ])
+  }
+  return { text: renderWindow(entries), entries }
+}
+
+/** End of the newest session that the window knows of, in it or consumed; `null` when it knows of none. */
+export async function newestKnown(memory: MemoryManager): Promise<string | null> {
+  const marker = await memory.read<ConsumedMarker>('short-term', consumedKey)
+  const newest = (await readWindow(memory)).at(-1)
+  const dates = [marker?.date, newest?.date].filter((date) => date !== undefined)
+  return dates.sort((a, b) => timeOf(a) - timeOf(b)).at(-1) ?? null
+}
+
+/** A date that does not parse counts as the oldest. */
+const timeOf = (date: string): number => Date.parse(date) || 0
+
+const byDate = (a: SessionSummary, b: SessionSummary): number =>
+  timeOf(a.date) - timeOf(b.date) || (a.sessionId < b.sessionId ? -1 : 1)
+
+/** A store may add its file to the pointer; the rest decides. */
+function sameEntry(a: SessionSummary, b: SessionSummary): boolean {
+  return (
+    timeOf(a.date) === timeOf(b.date) &&
+    a.duration === b.duration &&
+    a.messageCount === b.messageCount &&
+    a.summary.trim() === b.summary.trim()
+  )
+}
