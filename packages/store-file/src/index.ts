@@ -1,1 +1,6 @@
-export {}
+export { type FileMemoryConfig, readConfig } from './config.ts'
+export type { FileStore, LocatedHit } from './file-store.ts'
+export { defaultFileSystem, type FileSystem } from './file-system.ts'
+export type { IndexProgress } from './index/memory-index.ts'
+export { detectLayout, type Layout, layouts } from './layout.ts'
+export { type FileMemoryOptions, type FileStoreSettings, openFileMemory, openFileStore } from './open-file-memory.ts'

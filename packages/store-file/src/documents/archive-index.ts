@@ -1,0 +1,48 @@
+import type { ConversationArchive } from '@recall/core'
+
+/** ARCHIVE.md: a table for people, one row an archive. Derived from the archives, so it can be made anew. */
+export const archiveIndexHeader = `# Archive
+
+| # | Date | Session | Messages | Duration | Source | Topics |
+|---|------|---------|----------|----------|--------|--------|
+`
+
+export function printArchiveRow(archive: Omit<ConversationArchive, 'body'>, number: number): string {
+  const session = archive.part && archive.part > 1 ? `${archive.sessionId} (part ${archive.part})` : archive.sessionId
+  const cells = [
+    String(number).padStart(3, '0'),
+    archive.date,
+    session,
+    String(archive.messageCount),
+    archive.duration,
+    archive.source,
+    archive.topics.join(', '),
+  ]
+  return `| ${cells.map(cell).join(' | ')} |\n`
+}
+
+const cell = (text: string): string => text.replace(/\s+/g, ' ').replaceAll('|', '\\|')
+
+/** The row numbers that a table holds. */
+export function archiveRows(content: string): number[] {
+  return [...content.matchAll(/^\| (\d{3,}) \|/gm)].map(([, number]) => Number(number))
+}
+
+/** The table with one row replaced or added at the end; what people wrote around it stays. */
+export function withArchiveRow(content: string, number: number, row: string): string {
+  const existing = content === '' ? archiveIndexHeader : content
+  const lines = existing.split(/(?<=\n)/)
+  const start = `| ${String(number).padStart(3, '0')} |`
+  const at = lines.findIndex((line) => line.startsWith(start))
+  if (at >= 0) lines[at] = row
+  else lines.push(existing.endsWith('\n') ? row : `\n${row}`)
+  return lines.join('')
+}
+
+export function withoutArchiveRow(content: string, number: number): string {
+  const start = `| ${String(number).padStart(3, '0')} |`
+  return content
+    .split(/(?<=\n)/)
+    .filter((line) => !line.startsWith(start))
+    .join('')
+}

@@ -1,0 +1,63 @@
+import { type ConversationArchive, conversationKey, type JsonObject, type JsonValue } from '@recall/core'
+import { parseFrontMatter, printFrontMatter } from '../front-matter.ts'
+import { type FileEntry, type FileTimes, parseTime, stringsOf } from './file-entry.ts'
+
+/** A conversation archive: the front matter of the specification, then summary, turns and tags. */
+export function printConversation(archive: ConversationArchive, number: number): string {
+  const head = printFrontMatter({
+    log: number,
+    date: archive.date,
+    session_id: archive.sessionId,
+    message_count: archive.messageCount,
+    duration: archive.duration,
+    source: archive.source,
+    topics: archive.topics,
+    part: archive.part,
+    project: archive.project,
+    last_message: archive.lastMessage,
+    summarized_by: archive.summarizedBy,
+  })
+  return `${head}${archive.body}${archive.body.endsWith('\n') ? '' : '\n'}`
+}
+
+/**
+ * Reads an archive, also one written by hand or by another tool: what the front matter lacks is taken from
+ * the file.
+ */
+export function parseConversation(content: string, number: number, stem: string, { modified }: FileTimes): FileEntry {
+  const { fields, body, bodyLine, problem } = parseFrontMatter(content)
+  const session = typeof fields.session_id === 'string' || typeof fields.session_id === 'number' ? String(fields.session_id) : undefined // prettier-ignore
+  const part = typeof fields.part === 'number' && fields.part > 1 ? fields.part : 1
+  const topics = stringsOf(fields.topics)
+  const known: JsonObject = {
+    log: number,
+    date: typeof fields.date === 'string' ? fields.date : new Date(modified).toISOString(),
+    sessionId: session ?? stem,
+    messageCount: typeof fields.message_count === 'number' ? fields.message_count : 0,
+    duration: typeof fields.duration === 'string' ? fields.duration : '0s',
+    source: fields.source === 'checkpoint' ? 'checkpoint' : 'session',
+    topics,
+    ...(typeof fields.last_message === 'string' ? { lastMessage: fields.last_message } : {}),
+    ...(typeof fields.summarized_by === 'string' ? { summarizedBy: fields.summarized_by } : {}),
+    ...(part > 1 ? { part } : {}),
+    ...(typeof fields.project === 'string' ? { project: fields.project } : {}),
+  }
+  const ended = parseTime(known.date) ?? modified
+  return {
+    key: conversationKey(session ?? stem, part),
+    type: 'conversation',
+    tags: topics,
+    value: { ...known, body } satisfies Record<string, JsonValue>,
+    text: body,
+    created: ended,
+    updated: ended,
+    ttl: null,
+    expires: null,
+    line: bodyLine,
+    ...(session === undefined ? {} : { session }),
+    part,
+    number,
+    fields: known,
+    ...(problem ? { problem } : {}),
+  }
+}

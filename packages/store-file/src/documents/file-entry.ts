@@ -1,0 +1,46 @@
+import type { JsonValue } from '@recall/core'
+
+/** One entry as a file holds it, before access counts and addresses are added. */
+export interface FileEntry {
+  key: string
+  type: string | null
+  tags: string[]
+  value: JsonValue
+  /** What it is found by; empty when it is not indexed. */
+  text: string
+  created: number
+  updated: number
+  ttl: number | null
+  expires: number | null
+  /** Line of the file on which `text` begins, counted from 1. */
+  line: number
+  /** Set when `text` is not a piece of the file as it stands: lines inside it have no line number. */
+  derived?: boolean
+  /** Conversation archives only. */
+  session?: string
+  part?: number
+  number?: number
+  /** The members that filters can test without opening the file; `null` when they need the value. */
+  fields: JsonValue
+  /** Namespace other than the folder's own spelling. */
+  namespace?: string
+  /** What is wrong with the file, for `doctor`. */
+  problem?: string
+}
+
+/** When a file does not say when it was written, its modification time does. */
+export interface FileTimes {
+  modified: number
+}
+
+/** Reads an ISO 8601 time; `undefined` when the text is not one. */
+export function parseTime(value: unknown): number | undefined {
+  if (typeof value !== 'string') return undefined
+  const time = Date.parse(value)
+  return Number.isNaN(time) ? undefined : time
+}
+
+export const printTime = (time: number): string => new Date(time).toISOString()
+
+export const stringsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []

@@ -1,0 +1,92 @@
+import { type Entry, type JsonValue, MemoryError, MemoryErrorCode, searchableText } from '@recall/core'
+import { parseFrontMatter, printFrontMatter } from '../front-matter.ts'
+import { fileStem } from '../paths.ts'
+import { type FileEntry, type FileTimes, parseTime, printTime, stringsOf } from './file-entry.ts'
+
+/** Values larger than this are not copied into the index: filters read them from the file. */
+const largestIndexedValue = 2048
+
+/**
+ * A plain entry as one markdown file: front matter, then the value. A string is the body verbatim (plus the
+ * line end that every text file has); any other JSON stands in a fenced block.
+ */
+export function printNote(entry: Entry): string {
+  const { value } = entry
+  const asText = typeof value === 'string' && value.isWellFormed()
+  const ownText = asText ? value : searchableText(value)
+  const head = printFrontMatter({
+    key: entry.key,
+    namespace: entry.namespace === 'default' ? undefined : entry.namespace,
+    type: entry.type ?? undefined,
+    tags: entry.tags.length > 0 ? entry.tags : undefined,
+    created: printTime(entry.createdAt),
+    updated: printTime(entry.updatedAt),
+    ttl: entry.ttl ?? undefined,
+    expires: entry.expiresAt === null ? undefined : printTime(entry.expiresAt),
+    format: asText ? undefined : 'json',
+    indexed: entry.text === '' && ownText !== '' ? false : undefined,
+    text: entry.text !== '' && entry.text !== ownText ? entry.text : undefined,
+  })
+  return `${head}${asText ? value : fence(JSON.stringify(value, null, 2))}\n`
+}
+
+/** Reads a note, hand-written ones included: without front matter its name is the key and its text the value. */
+export function parseNote(content: string, stem: string, { modified }: FileTimes): FileEntry {
+  const { fields, body, bodyLine, problem } = parseFrontMatter(content)
+  const own = body.replace(/\r?\n$/, '')
+  const parsed = fields.format === 'json' ? parseFenced(own) : own
+  const value = parsed ?? own
+  const text = textOf(fields, value)
+  const created = parseTime(fields.created) ?? modified
+  return {
+    key: typeof fields.key === 'string' && fileStem(fields.key) === stem ? fields.key : stem,
+    type: typeof fields.type === 'string' ? fields.type : null,
+    tags: stringsOf(fields.tags),
+    value,
+    text,
+    created,
+    updated: parseTime(fields.updated) ?? modified,
+    ttl: typeof fields.ttl === 'number' && fields.ttl > 0 ? fields.ttl : null,
+    expires: parseTime(fields.expires) ?? null,
+    line: bodyLine,
+    ...(text === value ? {} : { derived: true }),
+    fields: indexable(value),
+    ...(typeof fields.namespace === 'string' ? { namespace: fields.namespace } : {}),
+    ...(problem ? { problem } : parsed === undefined ? { problem: unreadableJson } : {}),
+  }
+}
+
+const unreadableJson = 'format is json, but there is no fenced block of valid JSON'
+
+/** @throws MemoryError CORRUPTION when the note says it holds JSON and does not */
+export function requireValue(entry: FileEntry, path: string): FileEntry {
+  if (entry.problem !== unreadableJson) return entry
+  throw new MemoryError(
+    `${path} does not hold the JSON it announces: mend the block, or delete the line 'format: "json"'`,
+    MemoryErrorCode.CORRUPTION,
+    { key: entry.key, details: { path } },
+  )
+}
+
+function textOf(fields: Record<string, JsonValue>, value: JsonValue): string {
+  if (fields.indexed === false) return ''
+  return typeof fields.text === 'string' ? fields.text : searchableText(value)
+}
+
+/** A text has no members that a filter could name; a large value is read from its file when one does. */
+function indexable(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return ''
+  return JSON.stringify(value).length <= largestIndexedValue ? value : null
+}
+
+/** JSON never puts a backtick at the start of a line, so three are enough. */
+const fence = (json: string): string => `\`\`\`json\n${json}\n\`\`\``
+
+function parseFenced(body: string): JsonValue | undefined {
+  const match = /^\s*```(?:json)?[ \t]*\r?\n([\s\S]*?)\r?\n```\s*$/.exec(body)
+  try {
+    return JSON.parse(match?.[1] ?? body) as JsonValue
+  } catch {
+    return undefined
+  }
+}

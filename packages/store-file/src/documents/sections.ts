@@ -1,0 +1,105 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import type { FileEntry, FileTimes } from './file-entry.ts'
+
+/** A key that names a section of a curated file, for example `MEMORY.md#preferences`. */
+export const sectionKey = /^([A-Za-z0-9][A-Za-z0-9._-]*\.md)#([\p{L}\p{N}-]+)$/u
+
+/** The part of a curated file before its first section. */
+export const introSlug = 'intro'
+
+export interface Section {
+  slug: string
+  heading: string
+  /** The lines below the heading, verbatim. */
+  body: string
+  /** First line of the section (its heading) in the file, counted from 1. */
+  line: number
+}
+
+/** Splits a curated file at its `##` headings. Fenced code is not searched for headings. */
+export function parseSections(content: string): Section[] {
+  const sections: Section[] = [{ slug: introSlug, heading: '', body: '', line: 1 }]
+  const seen = new Set([introSlug])
+  let fence: string | undefined
+  let line = 0
+  for (const text of content.split(/(?<=\n)/)) {
+    line++
+    const mark = /^ {0,3}(```+|~~~+)/.exec(text)?.[1]
+    if (mark && fence === undefined) fence = mark
+    else if (mark && fence && mark.startsWith(fence)) fence = undefined
+    const heading = fence === undefined ? /^##[ \t]+(.+?)[ \t#]*\r?\n?$/.exec(text)?.[1] : undefined
+    if (heading === undefined) (sections.at(-1) as Section).body += text
+    else sections.push({ slug: uniqueSlug(heading, seen), heading, body: '', line })
+  }
+  return sections
+}
+
+/** Every section that holds text is an entry of long-term memory. */
+export function sectionEntries(content: string, fileName: string, { modified }: FileTimes): FileEntry[] {
+  return parseSections(content)
+    .filter(({ heading, body }) => heading !== '' || body.trim() !== '')
+    .map(({ slug, heading, body, line }) => ({
+      key: `${fileName}#${slug}`,
+      type: 'section',
+      tags: [],
+      value: body.trim(),
+      text: heading === '' ? body : `## ${heading}\n${body}`,
+      created: modified,
+      updated: modified,
+      ttl: null,
+      expires: null,
+      line,
+      fields: '',
+    }))
+}
+
+/** The file with one section's text replaced; a new section goes to the end. Everything else stays as it was. */
+export function withSection(content: string, slug: string, text: string): string {
+  const sections = parseSections(content)
+  const section = sections.find((candidate) => candidate.slug === slug)
+  const body = `${text.trim()}\n`
+  if (!section) {
+    const before = content === '' || content.endsWith('\n') ? content : `${content}\n`
+    return `${before}${before.trim() === '' ? '' : '\n'}## ${headingOf(slug)}\n\n${body}`
+  }
+  const last = section === sections.at(-1)
+  section.body = `${slug === introSlug ? '' : '\n'}${body}${last ? '' : '\n'}`
+  return printSections(content, sections)
+}
+
+/** The file without one section, or `null` when it has no such section. */
+export function withoutSection(content: string, slug: string): string | null {
+  const sections = parseSections(content)
+  const section = sections.find((candidate) => candidate.slug === slug)
+  if (!section || (slug === introSlug && section.body.trim() === '')) return null
+  if (slug === introSlug) section.body = ''
+  return printSections(content, slug === introSlug ? sections : sections.filter((kept) => kept !== section))
+}
+
+function printSections(content: string, sections: Section[]): string {
+  const headings = new Map(parseSections(content).map(({ slug, line }) => [slug, content.split(/(?<=\n)/)[line - 1]]))
+  return sections
+    .map(({ slug, heading, body }) => (heading === '' ? body : `${headings.get(slug) ?? `## ${heading}\n`}${body}`))
+    .join('')
+}
+
+/** @throws MemoryError INVALID_INPUT when the value is not text, or would change the file's structure */
+export function requireSectionText(value: unknown, key: string): string {
+  if (typeof value !== 'string') {
+    throw new MemoryError(`'${key}' is a section of a markdown file: its value must be text`, MemoryErrorCode.INVALID_INPUT, { key }) // prettier-ignore
+  }
+  if (parseSections(value).length > 1) {
+    throw new MemoryError(`the text for '${key}' holds a '## ' heading: write that section under its own key`, MemoryErrorCode.INVALID_INPUT, { key }) // prettier-ignore
+  }
+  return value
+}
+
+function uniqueSlug(heading: string, seen: Set<string>): string {
+  const base = heading.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-+|-+$/g, '') || 'section' // prettier-ignore
+  let slug = base
+  for (let i = 2; seen.has(slug); i++) slug = `${base}-${i}`
+  seen.add(slug)
+  return slug
+}
+
+const headingOf = (slug: string): string => slug.charAt(0).toUpperCase() + slug.slice(1).replaceAll('-', ' ')

@@ -1,0 +1,596 @@
+import { basename, dirname, join } from 'node:path'
+import {
+  type Address,
+  type Change,
+  type Clock,
+  type Entry,
+  type Found,
+  isMemoryError,
+  type JsonValue,
+  MemoryError,
+  MemoryErrorCode,
+  type MemoryStore,
+  memoryScopes,
+  type PutOptions,
+  type Selection,
+  type StoreQuery,
+} from '@recall/core'
+import { type Access, createAccessLog } from './access-log.ts'
+import { createFile, ensureFolder, removeFile, replaceFile } from './atomic-write.ts'
+import { printArchiveRow, withArchiveRow, withoutArchiveRow } from './documents/archive-index.ts'
+import { printConversation } from './documents/conversation.ts'
+import type { FileEntry } from './documents/file-entry.ts'
+import { parseNote, printNote, requireValue } from './documents/note.ts'
+import { requireSectionText, sectionEntries, sectionKey, withoutSection, withSection } from './documents/sections.ts'
+import { windowEntries, withoutBlocks, withSession } from './documents/window.ts'
+import { type FileSystem, orAbsent } from './file-system.ts'
+import type { OpenDatabase } from './index/driver.ts'
+import { sameStamp } from './index/file-stamp.ts'
+import { createMemoryIndex, type IndexProgress, missingRoot } from './index/memory-index.ts'
+import { type DocumentRow, unitsOf } from './index/search-index.ts'
+import { archiveFile, archiveName, type Layout } from './layout.ts'
+import { createLock } from './lock.ts'
+import { createPassageReader, type Passage } from './passages.ts'
+import { fileStem, fromShown, isInside, shownPath } from './paths.ts'
+import { type Placement, placementOf, specialPlace } from './placement.ts'
+import { readText } from './read-text.ts'
+import { type Hit, searchDocuments } from './search.ts'
+import { type LocatedEntry, noteFolder, type Source, sourcesOf } from './sources.ts'
+import { applyChanges, finishJournal, journalPath } from './transaction.ts'
+import { createWorkspace, type Workspace } from './workspace.ts'
+
+export interface FileStoreOptions {
+  /** Existing folder, with symbolic links already followed. */
+  root: string
+  layout: Layout
+  fileSystem: FileSystem
+  openDatabase: OpenDatabase
+  clock: Clock
+  onNotice: (text: string) => void
+}
+
+/** A hit with its place in the files, for people who search. */
+export interface LocatedHit extends Passage {
+  scope: (typeof memoryScopes)[number]
+  key: string
+  type: string | null
+  score: number
+  signals: Record<string, number>
+  updated: number
+}
+
+export interface FileStore extends MemoryStore {
+  readonly root: string
+  readonly layout: Layout
+  /** Searches without reading whole values: where each match is and what stands there. */
+  locate(query: StoreQuery): LocatedHit[]
+  /** Brings the index up to date (`full`: builds it anew). */
+  reindex(options: { full: boolean; onProgress?: (progress: IndexProgress) => void }): void
+  /** Runs a section under the memory's lock, after finishing what a dead process began. */
+  exclusively<T>(section: () => T): T
+  index: ReturnType<typeof createMemoryIndex>
+}
+
+/** Attempts to write a shared file that somebody keeps editing at the same moment. */
+const attempts = 5
+
+export function createFileStore(options: FileStoreOptions): FileStore {
+  const { root, layout, fileSystem, openDatabase, onNotice } = options
+  const internal = join(root, layout.internal)
+  const accessLog = createAccessLog(fileSystem, openDatabase, internal)
+  const lock = createLock(fileSystem, openDatabase, internal)
+  const index = createMemoryIndex({ fileSystem, root, layout, openDatabase, onNotice, slidExpiry: accessLog.slidExpiry })
+  const passages = createPassageReader(fileSystem, root)
+  const recent = new Map<string, { created: number; updated: number; ttl: number | null }>()
+  const paths = {
+    window: join(root, layout.window),
+    archiveIndex: join(root, layout.archiveIndex),
+    archives: join(root, layout.archives),
+  }
+  let knownMemory = fileSystem.existsSync(join(root, layout.memory))
+
+  /** Absence means nothing when the whole memory is away: its disk may just not be mounted. */
+  const assertPresent = (): void => {
+    const present = fileSystem.existsSync(join(root, layout.memory))
+    if (knownMemory && !present) throw missingRoot(join(root, layout.memory))
+    if (!present && !fileSystem.existsSync(root)) throw missingRoot(root)
+    knownMemory = present
+  }
+
+  const notePath = ({ namespace, scope, key }: Address): string =>
+    join(fromShown(root, noteFolder(layout, namespace, scope)), `${fileStem(key)}.md`)
+
+  const readNote = (address: Address): FileEntry | null => {
+    const path = notePath(address)
+    const file = readText(fileSystem, path)
+    if (!file) return null
+    const entry = parseNote(file.content, fileStem(address.key), { modified: Math.round(file.stamp.modified) })
+    return entry.key === address.key ? entry : null
+  }
+
+  /** Where the archive of a session is, looked up in the index and verified by the file itself. */
+  const archivePath = (key: string): string | null => {
+    const row = index.fresh().byKey('episodic', 'default', key)
+    return row ? pathOf(row) : null
+  }
+
+  const folderPaths = (): Map<number, string> => new Map(index.asIs().folders().map(({ id, path }) => [id, path]))
+  const pathOf = (row: DocumentRow, folders = folderPaths()): string =>
+    join(fromShown(root, folders.get(row.folder) ?? ''), row.name)
+
+  const readSpecial = (address: Address, read: (path: string) => ReturnType<typeof readText>): FileEntry | null => {
+    const place = specialPlace(address)
+    if (place === null) return null
+    const path = place === 'section' ? join(root, layout.memory, sectionKey.exec(address.key)?.[1] as string) : place === 'window' ? paths.window : archivePath(address.key) // prettier-ignore
+    const file = path === null ? null : read(path)
+    if (!file || path === null) return null
+    const times = { modified: Math.round(file.stamp.modified) }
+    if (place === 'section') return byKey(sectionEntries(file.content, basename(path), times), address.key)
+    if (place === 'window') return byKey(windowEntries(file.content, times), address.key)
+    const source = sourcesOf(fileSystem, root, layout).find((each) => each.path === shownPath(root, dirname(path)))
+    const [entry] = source?.parse(basename(path), file.content, times) ?? []
+    return entry ? { ...entry, key: address.key } : null
+  }
+
+  const readEntry = (address: Address): FileEntry | null =>
+    readSpecial(address, (path) => readText(fileSystem, path)) ?? readNote(address)
+
+  const toEntry = (address: Address, file: FileEntry): Entry => {
+    const access = accessLog.read(address, file)
+    const entry = toMemoryEntry(address, file, access)
+    remember(address, entry)
+    return entry
+  }
+
+  const remember = (address: Address, { createdAt, updatedAt, ttl }: Entry): void => {
+    if (recent.size > 2000) recent.clear()
+    recent.set(addressName(address), { created: createdAt, updated: updatedAt, ttl })
+  }
+
+  const live = (address: Address, now: number): Entry | null => {
+    const file = readEntry(address)
+    if (!file) return null
+    const entry = toEntry(address, file)
+    return isExpired(entry, now) ? null : entry
+  }
+
+  /** Finishes what a dead process began, before anything else is written. */
+  const recover = (): void => {
+    if (!fileSystem.existsSync(journalPath(internal))) return
+    lock.hold(() => {
+      const done = finishJournal(fileSystem, root, internal)
+      for (const path of done) {
+        index.changing(path)
+        index.changed(path)
+      }
+    })
+  }
+
+  const exclusively = <T>(section: () => T): T =>
+    lock.hold(() => {
+      recover()
+      return section()
+    })
+
+  const prepareFolder = (folder: string): void => {
+    assertPresent()
+    if (!isInside(fileSystem, root, folder)) {
+      ensureFolder(fileSystem, folder)
+      isInside(fileSystem, root, folder)
+      knownMemory = true
+    }
+  }
+
+  /** Lets the index know of a change to a file. */
+  const changing = (path: string, change: () => void): void => {
+    const shown = shownPath(root, path)
+    index.changing(shown)
+    change()
+    index.changed(shown)
+  }
+
+  const putNote = (entry: Entry, { overwrite, now }: PutOptions): void => {
+    const path = notePath(entry)
+    recover()
+    prepareFolder(dirname(path))
+    if (!overwrite) {
+      let created = false
+      changing(path, () => {
+        created = createFile(fileSystem, path, printNote(entry))
+      })
+      if (created) return
+    }
+    const write = (): void => {
+      const earlier = readNote(entry)
+      if (!earlier) refuseForeignFile(path, entry)
+      const known = earlier && toEntry(entry, earlier)
+      const alive = known && !isExpired(known, now)
+      if (alive && !overwrite) throw conflict(entry)
+      const content = printNote(alive ? { ...entry, createdAt: known.createdAt } : entry)
+      changing(path, () => replaceFile(fileSystem, path, content))
+    }
+    // Only one of several writers may find the key free.
+    if (overwrite) write()
+    else exclusively(write)
+  }
+
+  /** A file of that name which holds another key would be lost. */
+  const refuseForeignFile = (path: string, { scope, key }: Address): void => {
+    if (!fileSystem.existsSync(path)) return
+    const message = `${path} already holds another memory than '${key}': rename that file`
+    throw new MemoryError(message, MemoryErrorCode.CONFLICT, { scope, key, details: { path } })
+  }
+
+  const planPut = (workspace: Workspace, entry: Entry, { overwrite, now }: PutOptions): void => {
+    const placement = placementOf(entry)
+    if (!overwrite && live(entry, now)) throw conflict(entry)
+    if (placement.kind === 'note') planNote(workspace, entry, now)
+    else planDocument(workspace, entry, placement)
+  }
+
+  const planNote = (workspace: Workspace, entry: Entry, now: number): void => {
+    const path = notePath(entry)
+    const earlier = live(entry, now)
+    workspace.read(path)
+    workspace.write(path, printNote(earlier ? { ...entry, createdAt: earlier.createdAt } : entry))
+  }
+
+  const planDocument = (workspace: Workspace, entry: Entry, placement: Exclude<Placement, { kind: 'note' }>): void => {
+    if (placement.kind === 'section') {
+      const path = join(root, layout.memory, placement.fileName)
+      if (path === paths.window || path === paths.archiveIndex) {
+        throw new MemoryError(`${placement.fileName} is kept by the session lifecycle: choose another file`, MemoryErrorCode.INVALID_INPUT, { scope: entry.scope, key: entry.key }) // prettier-ignore
+      }
+      if (entry.tags.length > 0) {
+        throw new MemoryError(`'${entry.key}' is a section of a markdown file, which carries no tags`, MemoryErrorCode.INVALID_INPUT, { scope: entry.scope, key: entry.key }) // prettier-ignore
+      }
+      const text = requireSectionText(entry.value, entry.key)
+      workspace.write(path, withSection(workspace.read(path), placement.slug, text))
+    } else if (placement.kind === 'session') {
+      const archive = archivePath(placement.session.archive)
+      const pointer = archive ? shownPath(dirname(paths.window), archive) : placement.session.archive
+      workspace.write(paths.window, withSession(workspace.read(paths.window), placement.session, pointer))
+    } else planArchive(workspace, placement.archive, entry.key)
+  }
+
+  const planArchive = (workspace: Workspace, archive: ConversationArchiveOf, key: string): void => {
+    const known = archivePath(key)
+    let number = known ? Number(archiveFile.exec(basename(known))?.[1]) : index.fresh().lastArchiveNumber() + 1
+    let path = known ?? join(paths.archives, archiveName(layout, number))
+    while (!known && workspace.exists(path)) path = join(paths.archives, archiveName(layout, ++number))
+    if (known) workspace.read(path)
+    workspace.write(path, printConversation(archive, number))
+    const table = withArchiveRow(workspace.read(paths.archiveIndex), number, printArchiveRow(archive, number))
+    workspace.write(paths.archiveIndex, table)
+  }
+
+  const planRemove = (workspace: Workspace, address: Address): boolean => {
+    const place = specialPlace(address)
+    if (place === 'section') {
+      const [, fileName = '', slug = ''] = sectionKey.exec(address.key) ?? []
+      const path = join(root, layout.memory, fileName)
+      const without = withoutSection(workspace.read(path), slug)
+      if (without !== null) return workspace.write(path, without), true
+    }
+    if (place === 'window') {
+      const without = withoutBlocks(workspace.read(paths.window), (key) => key !== address.key)
+      if (without !== null) return workspace.write(paths.window, without), true
+    }
+    if (place === 'archive') {
+      const path = archivePath(address.key)
+      if (path && workspace.exists(path)) {
+        workspace.write(path, null)
+        const number = Number(archiveFile.exec(basename(path))?.[1])
+        const table = workspace.read(paths.archiveIndex)
+        const without = withoutArchiveRow(table, number)
+        if (without !== table) workspace.write(paths.archiveIndex, without)
+        return true
+      }
+    }
+    const path = notePath(address)
+    if (!workspace.exists(path)) return false
+    workspace.write(path, null)
+    return true
+  }
+
+  /** Plans on a workspace and applies it; plans anew when somebody edited a file in the meantime. */
+  const change = <T>(plan: (workspace: Workspace) => T): T =>
+    exclusively(() => {
+      assertPresent()
+      for (let attempt = 1; ; attempt++) {
+        const workspace = createWorkspace(fileSystem)
+        const result = plan(workspace)
+        const changes = workspace.changes()
+        for (const { path, content } of changes) if (content !== null) prepareFolder(dirname(path))
+        try {
+          workspace.assertUnchanged()
+        } catch (error) {
+          if (isMemoryError(error, MemoryErrorCode.CONFLICT) && attempt < attempts) continue
+          throw error
+        }
+        for (const { path } of changes) index.changing(shownPath(root, path))
+        applyChanges(fileSystem, root, internal, changes)
+        for (const { path } of changes) index.changed(shownPath(root, path))
+        return result
+      }
+    })
+
+  /** Reads what a row of the index stands for; `null` when the file no longer says so. */
+  const readRow = (row: DocumentRow, folders: Map<number, string>): { entry: LocatedEntry; stale: boolean } | null => {
+    const folder = folders.get(row.folder) ?? ''
+    const file = readText(fileSystem, join(fromShown(root, folder), row.name))
+    if (!file) return null
+    const source = sourceOf(folder)
+    const entries = source?.parse(row.name, file.content, { modified: Math.round(file.stamp.modified) }) ?? []
+    const own = row.key.split('@')[0]
+    const entry = entries.find(({ key }) => key === row.key) ?? entries.find(({ key }) => key === own)
+    return entry ? { entry, stale: !sameStamp(file.stamp, row) } : null
+  }
+
+  let sources: Map<string, Source> | undefined
+  const sourceOf = (folder: string): Source | undefined => {
+    const known = sources?.get(folder)
+    if (known) return known
+    sources = new Map(sourcesOf(fileSystem, root, layout).map((source) => [source.path, source]))
+    return sources.get(folder)
+  }
+
+  const searchHits = (query: StoreQuery): { hits: Hit[]; folders: Map<number, string> } => {
+    assertPresent()
+    return index.query((current) => {
+      const folders = new Map(current.folders().map(({ id, path }) => [id, path]))
+      let accesses: Map<string, { at: number; count: number }> | undefined
+      const hits = searchDocuments(current, query, {
+        value: (row) => readRow(row, folders)?.entry.value,
+        unitText: (row, unit) => {
+          const entry = row.units === 1 ? readRow(row, folders)?.entry : undefined
+          if (entry) return entry.text
+          return passages.read(current, row, folders, unit, () => readRow(row, folders)?.entry ?? null).text
+        },
+        accesses: () => (accesses ??= accessLog.all(query.scope, query.namespace)),
+      })
+      return { hits, folders }
+    })
+  }
+
+  const refuseVectors = (query: StoreQuery): void => {
+    if (!query.embedding) return
+    throw new MemoryError('the file store keeps no vectors yet: search by text', MemoryErrorCode.NOT_SUPPORTED, { scope: query.scope }) // prettier-ignore
+  }
+
+  const addressOfRow = (row: DocumentRow): Address => ({
+    scope: memoryScopes[row.scope] as Address['scope'],
+    namespace: row.namespace,
+    key: row.key,
+  })
+
+  return {
+    name: 'file',
+    capabilities: { durable: true, semantic: false },
+    root,
+    layout,
+    index,
+    exclusively,
+
+    async put(entry, putOptions) {
+      const placement = placementOf(entry)
+      if (placement.kind === 'note' && specialPlace(entry) === null) putNote(entry, putOptions)
+      else change((workspace) => planPut(workspace, entry, putOptions))
+    },
+
+    async get(address, now) {
+      recover()
+      const entry = readEntry(address)
+      if (!entry) {
+        assertPresent()
+        return null
+      }
+      const checked = requireValue(entry, shownPath(root, notePath(address)))
+      const found = toEntry(address, checked)
+      return isExpired(found, now) ? null : found
+    },
+
+    async find(query) {
+      refuseVectors(query)
+      recover()
+      const mode = query.text === undefined ? 'filter' : 'lexical'
+      for (let attempt = 1; ; attempt++) {
+        const { hits, folders } = searchHits(query)
+        const read = hits.map((hit) => ({ hit, file: readRow(hit.row, folders) }))
+        const stale = read.filter(({ file }) => !file || file.stale)
+        if (stale.length > 0 && attempt < attempts) {
+          // A file changed since it was indexed: take it in and ask again.
+          for (const { hit } of stale) index.changed(`${folders.get(hit.row.folder)}/${hit.row.name}`.replace(/^\//, ''))
+          continue
+        }
+        return read.flatMap(({ hit, file }): Found[] => {
+          if (!file) return []
+          const { score, signals, row, unit } = hit
+          const entry = toEntry(addressOfRow(row), file.entry)
+          if (mode === 'filter') return [{ entry, score, signals, mode }]
+          const passage = passages.fromEntry(shownPath(root, pathOf(row, folders)), file.entry, unit)
+          return [{ entry, score, signals, mode, passage }]
+        })
+      }
+    },
+
+    locate(query) {
+      refuseVectors(query)
+      recover()
+      const { hits, folders } = searchHits(query)
+      const current = index.asIs()
+      return hits.map(({ row, unit, score, signals }) => ({
+        ...passages.read(current, row, folders, unit, () => readRow(row, folders)?.entry ?? null),
+        ...addressOfRow(row),
+        type: row.type,
+        score,
+        signals,
+        updated: row.updated,
+      }))
+    },
+
+    async touch(addresses, now) {
+      const accesses = addresses.flatMap((address) => {
+        let version = recent.get(addressName(address))
+        if (!version) {
+          const entry = live(address, now)
+          if (!entry) return []
+          version = { created: entry.createdAt, updated: entry.updatedAt, ttl: entry.ttl }
+        }
+        const { created, updated, ttl } = version
+        return [{ address, version: { created, updated }, expires: ttl === null ? null : now + ttl }]
+      })
+      if (accesses.length === 0) return
+      accessLog.record(accesses, now)
+      const sliding = accesses.filter(({ expires }) => expires !== null)
+      if (sliding.length === 0) return
+      index.flush()
+      const current = index.asIs()
+      current.transaction(() => {
+        for (const { address, expires } of sliding) {
+          current.slideExpiry(address.scope, address.namespace, address.key, expires as number)
+        }
+      })
+    },
+
+    async remove(address) {
+      if (specialPlace(address) !== null) {
+        const removed = change((workspace) => planRemove(workspace, address))
+        accessLog.forget(address)
+        return removed
+      }
+      recover()
+      assertPresent()
+      const path = notePath(address)
+      if (!readNote(address)) return false
+      let removed = false
+      changing(path, () => {
+        removed = removeFile(fileSystem, path)
+      })
+      accessLog.forget(address)
+      return removed
+    },
+
+    async removeAll(selection) {
+      const addresses = selectAll(selection)
+      change((workspace) => {
+        for (const address of addresses) planRemove(workspace, address)
+      })
+      for (const address of addresses) accessLog.forget(address)
+      return addresses.length
+    },
+
+    async commit(changes) {
+      assertOnce(changes)
+      change((workspace) => {
+        for (const each of changes) {
+          if ('put' in each) planPut(workspace, each.put, each.options)
+          else planRemove(workspace, each.remove)
+        }
+      })
+    },
+
+    async sweep({ scope, namespace, now, dryRun }) {
+      recover()
+      assertPresent()
+      const rows = index.query((current) => current.expired(scope, namespace, now))
+      let count = 0
+      for (const address of rows.map(addressOfRow)) {
+        // The file decides, not the index: nothing is deleted on a guess.
+        const file = readNote(address)
+        if (!file || !isExpired(toEntry(address, file), now)) continue
+        count++
+        if (dryRun) continue
+        exclusively(() => {
+          const current = readNote(address)
+          if (!current || !isExpired(toEntry(address, current), now)) return
+          changing(notePath(address), () => removeFile(fileSystem, notePath(address)))
+        })
+        accessLog.forget(address)
+      }
+      return count
+    },
+
+    async stats({ scope, namespace }) {
+      let entries = 0
+      let bytes = 0
+      index.query((current) => {
+        for (const row of current.list({ scope, namespace, now: Number.NEGATIVE_INFINITY, tags: [] }, 'desc')) {
+          entries++
+          bytes += row.size
+        }
+      })
+      return { entries, bytes }
+    },
+
+    reindex({ full, onProgress }) {
+      recover()
+      if (!fileSystem.existsSync(root)) throw missingRoot(root)
+      if (full) index.rebuild(onProgress)
+      else index.update()
+    },
+
+    async close() {
+      index.close()
+      accessLog.close()
+      lock.close()
+    },
+  }
+
+  function selectAll({ scope, namespace, updatedBefore, tags = [], type }: Selection): Address[] {
+    recover()
+    assertPresent()
+    return index.query((current) => {
+      const found: Address[] = []
+      for (const row of current.list({ scope, namespace, tags, now: Number.NEGATIVE_INFINITY }, 'desc')) {
+        if (updatedBefore !== undefined && row.updated >= updatedBefore) continue
+        if (type !== undefined && row.type !== type) continue
+        found.push(addressOfRow(row))
+      }
+      return found
+    })
+  }
+}
+
+type ConversationArchiveOf = Extract<Placement, { kind: 'archive' }>['archive']
+
+const byKey = (entries: FileEntry[], key: string): FileEntry | null => entries.find((entry) => entry.key === key) ?? null
+
+const addressName = ({ scope, namespace, key }: Address): string => `${scope}\u0000${namespace}\u0000${key}`
+
+const isExpired = ({ expiresAt }: Entry, now: number): boolean => expiresAt !== null && expiresAt <= now
+
+const conflict = ({ scope, key }: Address): MemoryError =>
+  new MemoryError(
+    `'${key}' already exists in ${scope} memory: pass overwrite: true to replace it`,
+    MemoryErrorCode.CONFLICT,
+    { scope, key },
+  )
+
+function toMemoryEntry(address: Address, file: FileEntry, access: Access | null): Entry {
+  const value: JsonValue = file.value
+  return {
+    scope: address.scope,
+    namespace: address.namespace,
+    key: address.key,
+    value,
+    text: file.text,
+    type: file.type,
+    tags: file.tags,
+    createdAt: file.created,
+    updatedAt: file.updated,
+    accessedAt: access?.at ?? file.created,
+    accessCount: access?.count ?? 0,
+    ttl: file.ttl,
+    expiresAt: file.expires === null ? null : (access?.expires ?? file.expires),
+    encrypted: false,
+    embedding: null,
+  }
+}
+
+function assertOnce(changes: readonly Change[]): void {
+  const names = changes.map((each) => addressName('put' in each ? each.put : each.remove))
+  if (new Set(names).size === names.length) return
+  throw new MemoryError('a key may stand only once in a batch', MemoryErrorCode.INVALID_INPUT)
+}
+

@@ -1,0 +1,42 @@
+/** The part of the `node:sqlite` interface that the index uses. */
+export interface Database {
+  exec(sql: string): void
+  prepare(sql: string): Statement
+  close(): void
+}
+
+export interface Statement {
+  run(...parameters: SqlValue[]): { changes: number | bigint; lastInsertRowid: number | bigint }
+  get(...parameters: SqlValue[]): unknown
+  all(...parameters: SqlValue[]): unknown[]
+  iterate(...parameters: SqlValue[]): Iterable<unknown>
+}
+
+export type SqlValue = null | number | bigint | string | Uint8Array
+export type OpenDatabase = (path: string) => Database
+
+type DatabaseConstructor = new (path: string) => Database
+
+/** Before this release two connections that write and checkpoint could corrupt a WAL database. */
+const oldestSafeSqlite = [3, 51, 3] as const
+
+/**
+ * Node's own SQLite where it is there and recent enough, else a prebuilt one with the same interface. Neither
+ * needs a compiler or an install script.
+ */
+export async function loadSqlite(): Promise<OpenDatabase> {
+  const builtIn = hasSafeBuiltIn() ? process.getBuiltinModule?.('node:sqlite' as 'fs') : undefined
+  const { DatabaseSync } = (builtIn ?? (await import('@photostructure/sqlite'))) as unknown as {
+    DatabaseSync: DatabaseConstructor
+  }
+  return (path) => new DatabaseSync(path)
+}
+
+function hasSafeBuiltIn(): boolean {
+  const version = process.versions.sqlite?.split('.').map(Number) ?? []
+  for (const [i, oldest] of oldestSafeSqlite.entries()) {
+    const part = version[i] ?? 0
+    if (part !== oldest) return part > oldest
+  }
+  return version.length > 0
+}

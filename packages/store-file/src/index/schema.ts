@@ -1,0 +1,73 @@
+import type { MemoryScope } from '@recall/core'
+
+/** Raised when the tables change: an index of another version is thrown away and built anew. */
+export const schemaVersion = 1
+
+/** A row's scope is its position here. */
+export const scopeNumbers: Record<MemoryScope, number> = { working: 0, 'short-term': 1, 'long-term': 2, episodic: 3 }
+
+/**
+ * Texts are not stored: they are in the files. Each scope has its own word table, so that a query never
+ * reads the postings of another scope. A unit's row id is its document's id times `unitsPerDocument` plus
+ * its number; only archives list their units, everything else is cut again when it is read.
+ */
+export const schema = `
+CREATE TABLE folders (
+  id INTEGER PRIMARY KEY,
+  path TEXT NOT NULL UNIQUE,
+  modified REAL NOT NULL,
+  count INTEGER NOT NULL,
+  sum INTEGER NOT NULL
+);
+
+CREATE TABLE documents (
+  id INTEGER PRIMARY KEY,
+  folder INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  scope INTEGER NOT NULL,
+  namespace TEXT NOT NULL,
+  key TEXT NOT NULL,
+  type TEXT,
+  tags TEXT,
+  created INTEGER NOT NULL,
+  updated INTEGER NOT NULL,
+  expires INTEGER,
+  session TEXT,
+  number INTEGER,
+  fields TEXT,
+  units INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  modified REAL NOT NULL,
+  changed REAL NOT NULL,
+  inode INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  problem TEXT
+);
+CREATE UNIQUE INDEX document_address ON documents (scope, namespace, key);
+CREATE INDEX document_file ON documents (folder, name);
+CREATE INDEX document_updated ON documents (scope, updated);
+CREATE INDEX document_expires ON documents (scope, expires) WHERE expires IS NOT NULL;
+CREATE INDEX document_session ON documents (session) WHERE session IS NOT NULL;
+CREATE INDEX document_number ON documents (number) WHERE number IS NOT NULL;
+
+CREATE TABLE units (
+  id INTEGER PRIMARY KEY,
+  start INTEGER NOT NULL,
+  length INTEGER NOT NULL,
+  line INTEGER NOT NULL
+);
+
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+${[0, 1, 2, 3]
+  .map(
+    (scope) =>
+      `CREATE VIRTUAL TABLE words${scope} USING fts5(text, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2');`,
+  )
+  .join('\n')}
+
+PRAGMA user_version = ${schemaVersion};
+`
+
+/** Most units one document can have; what exceeds it joins the last one. */
+export const unitsPerDocument = 2 ** 20

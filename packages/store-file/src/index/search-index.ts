@@ -1,0 +1,360 @@
+import { createHash } from 'node:crypto'
+import type { MemoryScope } from '@recall/core'
+import type { LocatedEntry } from '../sources.ts'
+import { splitUnits, type Unit } from '../units.ts'
+import type { Database, SqlValue, Statement } from './driver.ts'
+import { type FileStamp, mixStamp, stampModulus } from './file-stamp.ts'
+import { scopeNumbers, unitsPerDocument } from './schema.ts'
+
+export interface FolderState {
+  id: number
+  path: string
+  modified: number
+  count: number
+  sum: number
+}
+
+export interface IndexedFile {
+  folder: number
+  name: string
+  stamp: FileStamp
+  bytes: Uint8Array
+  content: string
+  entries: LocatedEntry[]
+  /** Why nothing could be read from it. */
+  problem?: string
+}
+
+/** A row of `documents`, as searches return it. */
+export interface DocumentRow {
+  id: number
+  folder: number
+  name: string
+  scope: number
+  namespace: string
+  key: string
+  type: string | null
+  tags: string | null
+  created: number
+  updated: number
+  expires: number | null
+  session: string | null
+  number: number | null
+  fields: string | null
+  units: number
+  size: number
+  modified: number
+  changed: number
+  inode: number
+}
+
+export interface UnitRow {
+  /** `document id * unitsPerDocument + unit number` */
+  id: number
+  /** BM25, larger is better. */
+  bm25: number
+}
+
+/** Conditions that the database can test; all that are given must hold. */
+export interface Conditions {
+  scope: MemoryScope
+  namespace: string
+  now: number
+  tags: readonly string[]
+}
+
+/** The tables of the index: what is in them and how to ask. It neither reads files nor decides what is stale. */
+export type SearchIndex = ReturnType<typeof createSearchIndex>
+
+export function createSearchIndex(database: Database) {
+  const statements = new Map<string, Statement>()
+  const sql = (text: string): Statement => {
+    let statement = statements.get(text)
+    if (!statement) statements.set(text, (statement = database.prepare(text)))
+    return statement
+  }
+
+  const removeDocument = (row: { id: number; scope: number; units: number }): void => {
+    const first = row.id * unitsPerDocument
+    const last = first + row.units - 1
+    if (row.scope !== noScope) sql(`DELETE FROM words${row.scope} WHERE rowid BETWEEN ? AND ?`).run(first, last)
+    if (row.units > 1) sql('DELETE FROM units WHERE id BETWEEN ? AND ?').run(first, last)
+    sql('DELETE FROM documents WHERE id = ?').run(row.id)
+  }
+
+  /** Two files may claim one key, for example a copied archive: the later one gets a key of its own. */
+  const freeKey = (entry: LocatedEntry, name: string): string => {
+    const taken = sql('SELECT 1 FROM documents WHERE scope = ? AND namespace = ? AND key = ?')
+    const isTaken = (key: string): boolean => taken.get(scopeNumbers[entry.scope], entry.namespace, key) !== undefined
+    if (!isTaken(entry.key)) return entry.key
+    const own = `${entry.key}@${name.replace(/\.md$/, '')}`
+    return isTaken(own) ? `${own}@${Math.random().toString(36).slice(2)}` : own
+  }
+
+  const insertDocument = (file: IndexedFile, scope: number, entry: LocatedEntry, units: number, hash: Uint8Array) => {
+    const { stamp } = file
+    const { lastInsertRowid } = sql(
+      `INSERT INTO documents (folder, name, scope, namespace, key, type, tags, created, updated, expires, session,
+         number, fields, units, size, modified, changed, inode, hash, problem)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ).run(
+      file.folder,
+      file.name,
+      scope,
+      entry.namespace,
+      scope === noScope ? `${file.folder}/${file.name}` : freeKey(entry, file.name),
+      entry.type,
+      joinTags(entry.tags),
+      entry.created,
+      entry.updated,
+      entry.expires,
+      entry.session ?? null,
+      entry.number ?? null,
+      entry.fields === null ? null : JSON.stringify(entry.fields),
+      units,
+      stamp.size,
+      stamp.modified,
+      stamp.changed,
+      stamp.inode,
+      hash,
+      entry.problem ?? null,
+    )
+    return Number(lastInsertRowid)
+  }
+
+  const addEntry = (file: IndexedFile, entry: LocatedEntry, hash: Uint8Array): void => {
+    const units = unitsOf(entry)
+    const scope = scopeNumbers[entry.scope]
+    const first = insertDocument(file, scope, entry, units.length, hash) * unitsPerDocument
+    if (entry.text === '') return
+    const words = sql(`INSERT INTO words${scope} (rowid, text) VALUES (?, ?)`)
+    const only = units.length === 1
+    units.forEach((unit, i) => {
+      words.run(first + i, only ? entry.text : entry.text.slice(unit.start, unit.end))
+    })
+    if (!only) addUnits(first, file, entry, units)
+  }
+
+  /** Long documents list where their units lie, so that a passage is read without reading the file. */
+  const addUnits = (first: number, file: IndexedFile, entry: LocatedEntry, units: Unit[]): void => {
+    const insert = sql('INSERT INTO units (id, start, length, line) VALUES (?, ?, ?, ?)')
+    const start = entry.derived ? -1 : file.content.lastIndexOf(entry.text)
+    let at = start < 0 ? 0 : Buffer.byteLength(file.content.slice(0, start))
+    units.forEach((unit, i) => {
+      const length = Buffer.byteLength(entry.text.slice(unit.start, unit.end))
+      insert.run(first + i, start < 0 ? -1 : at, length, entry.line + unit.line)
+      at += length
+    })
+  }
+
+  const fileRows = (folder: number, name: string) =>
+    sql('SELECT id, scope, units, session, size, modified, changed, inode, hash FROM documents WHERE folder = ? AND name = ?').all(
+      folder,
+      name,
+    ) as (FileStamp & { id: number; scope: number; units: number; session: string | null; hash: Uint8Array })[]
+
+  const adjustFolder = (folder: number, count: number, sum: number): void => {
+    sql('UPDATE folders SET count = count + ?, sum = (sum + ? + ?) % ? WHERE id = ?').run(count, sum, stampModulus, stampModulus, folder) // prettier-ignore
+  }
+
+  const where = ({ scope, namespace, now, tags }: Conditions): { text: string; values: SqlValue[] } => {
+    const parts = ['d.scope = ?', 'd.namespace = ?', '(d.expires IS NULL OR d.expires > ?)']
+    const values: SqlValue[] = [scopeNumbers[scope], namespace, now]
+    for (const tag of tags) {
+      parts.push('instr(d.tags, ?) > 0')
+      values.push(joinTags([tag]))
+    }
+    return { text: parts.join(' AND '), values }
+  }
+
+  return {
+    /** Runs a call in one transaction that is exclusive from its start: an upgrade could not wait. */
+    transaction<T>(call: () => T): T {
+      database.exec('BEGIN IMMEDIATE')
+      try {
+        const result = call()
+        database.exec('COMMIT')
+        return result
+      } catch (error) {
+        try {
+          database.exec('ROLLBACK')
+        } catch {}
+        throw error
+      }
+    },
+
+    folders: (): FolderState[] => sql('SELECT id, path, modified, count, sum FROM folders').all() as FolderState[],
+
+    folder(path: string): FolderState {
+      sql('INSERT OR IGNORE INTO folders (path, modified, count, sum) VALUES (?, 0, 0, 0)').run(path)
+      return sql('SELECT id, path, modified, count, sum FROM folders WHERE path = ?').get(path) as FolderState
+    },
+
+    folderModified(id: number, modified: number): void {
+      sql('UPDATE folders SET modified = ? WHERE id = ?').run(modified, id)
+    },
+
+    /** The stamp of every file known in a folder. */
+    stamps(folder: number): Map<string, FileStamp> {
+      const rows = sql('SELECT name, size, modified, changed, inode FROM documents WHERE folder = ?').all(folder)
+      return new Map((rows as (FileStamp & { name: string })[]).map((row) => [row.name, row]))
+    },
+
+    /** @returns false when the content is what the index already has; then only the stamp is taken over */
+    putFile(file: IndexedFile): boolean {
+      const known = fileRows(file.folder, file.name)
+      const hash = createHash('sha1').update(file.bytes).digest().subarray(0, 8)
+      const [first] = known
+      adjustFolder(file.folder, first ? 0 : 1, mixStamp(file.stamp) - (first ? mixStamp(first) : 0))
+      if (first && Buffer.compare(first.hash, hash) === 0) {
+        const { size, modified, changed, inode } = file.stamp
+        sql('UPDATE documents SET size = ?, modified = ?, changed = ?, inode = ? WHERE folder = ? AND name = ?').run(size, modified, changed, inode, file.folder, file.name) // prettier-ignore
+        return false
+      }
+      for (const row of known) removeDocument(row)
+      for (const entry of file.entries) addEntry(file, entry, hash)
+      // A file without entries stays known all the same, so that it is not read at every check.
+      if (file.entries.length === 0) insertDocument(file, noScope, emptyFile(file), 0, hash)
+      return true
+    },
+
+    /** @returns sessions whose archive went, so that a copy can take its key */
+    removeFile(folder: number, name: string): string[] {
+      const known = fileRows(folder, name)
+      const [first] = known
+      if (!first) return []
+      adjustFolder(folder, -1, stampModulus - mixStamp(first))
+      for (const row of known) removeDocument(row)
+      return known.flatMap(({ session }) => session ?? [])
+    },
+
+    /** Best-matching units first. */
+    matchUnits(match: string, conditions: Conditions, join: boolean, limit: number): UnitRow[] {
+      const words = `words${scopeNumbers[conditions.scope]}`
+      const ranked = `SELECT rowid AS id, -bm25(${words}) AS bm25 FROM ${words} WHERE ${words} MATCH ?`
+      if (!join) return sql(`SELECT id, bm25 FROM (${ranked}) ORDER BY bm25 DESC, id LIMIT ?`).all(match, limit) as UnitRow[]
+      const { text, values } = where(conditions)
+      return sql(
+        `SELECT w.id AS id, w.bm25 AS bm25 FROM (${ranked}) w JOIN documents d ON d.id = w.id / ${unitsPerDocument}
+         WHERE ${text} ORDER BY w.bm25 DESC, w.id LIMIT ?`,
+      ).all(match, ...values, limit) as UnitRow[]
+    },
+
+    /** Whether a scope holds anything that a query without conditions could wrongly return. */
+    needsConditions({ scope, namespace }: Conditions): boolean {
+      const number = scopeNumbers[scope]
+      const expiring = sql('SELECT 1 FROM documents WHERE scope = ? AND expires IS NOT NULL LIMIT 1').get(number)
+      if (expiring) return true
+      const end = (order: string): unknown =>
+        sql(`SELECT namespace FROM documents WHERE scope = ? ORDER BY namespace ${order} LIMIT 1`).get(number)
+      return [end('ASC'), end('DESC')].some((row) => row && (row as DocumentRow).namespace !== namespace)
+    },
+
+    documents(ids: readonly number[]): DocumentRow[] {
+      const marks = ids.map(() => '?').join(',')
+      return database.prepare(`SELECT ${documentColumns} FROM documents d WHERE d.id IN (${marks})`).all(...ids) as DocumentRow[]
+    },
+
+    /** Documents of a scope, last written first. */
+    list(conditions: Conditions, order: 'asc' | 'desc'): Iterable<DocumentRow> {
+      const { text, values } = where(conditions)
+      const statement = database.prepare(
+        `SELECT ${documentColumns} FROM documents d WHERE ${text} ORDER BY d.updated ${order}, d.key`,
+      )
+      return statement.iterate(...values) as Iterable<DocumentRow>
+    },
+
+    expired(scope: MemoryScope, namespace: string, now: number): DocumentRow[] {
+      return sql(`SELECT ${documentColumns} FROM documents d WHERE d.scope = ? AND d.namespace = ? AND d.expires <= ?`).all(scopeNumbers[scope], namespace, now) as DocumentRow[] // prettier-ignore
+    },
+
+    byKey(scope: MemoryScope, namespace: string, key: string): DocumentRow | undefined {
+      return sql(`SELECT ${documentColumns} FROM documents d WHERE d.scope = ? AND d.namespace = ? AND d.key = ?`).get(
+        scopeNumbers[scope],
+        namespace,
+        key,
+      ) as DocumentRow | undefined
+    },
+
+    lastArchiveNumber(): number {
+      const row = sql('SELECT max(number) AS last FROM documents').get() as { last: number | null }
+      return row.last ?? 0
+    },
+
+    /** Files of a session that are indexed under a key that is not their own. */
+    displacedArchives(session: string): { folder: number; name: string }[] {
+      return sql("SELECT folder, name FROM documents WHERE session = ? AND key LIKE '%@%' ORDER BY number").all(session) as { folder: number; name: string }[] // prettier-ignore
+    },
+
+    forgetHash(folder: number, name: string): void {
+      sql("UPDATE documents SET hash = x'' WHERE folder = ? AND name = ?").run(folder, name)
+    },
+
+    units(document: number, numbers: readonly number[]) {
+      const first = document * unitsPerDocument
+      const marks = numbers.map(() => '?').join(',')
+      return database
+        .prepare(`SELECT id - ${first} AS number, start, length, line FROM units WHERE id IN (${marks}) ORDER BY id`)
+        .all(...numbers.map((number) => first + number)) as { number: number; start: number; length: number; line: number }[]
+    },
+
+    slideExpiry(scope: MemoryScope, namespace: string, key: string, expires: number): void {
+      sql('UPDATE documents SET expires = ? WHERE scope = ? AND namespace = ? AND key = ?').run(expires, scopeNumbers[scope], namespace, key) // prettier-ignore
+    },
+
+    problems: () =>
+      sql('SELECT f.path AS folder, d.name AS name, d.problem AS problem FROM documents d JOIN folders f ON f.id = d.folder WHERE d.problem IS NOT NULL').all() as { folder: string; name: string; problem: string }[], // prettier-ignore
+
+    hashes: () =>
+      sql('SELECT DISTINCT f.path AS folder, d.name AS name, d.hash AS hash FROM documents d JOIN folders f ON f.id = d.folder').all() as { folder: string; name: string; hash: Uint8Array }[], // prettier-ignore
+
+    countDocuments: (): number =>
+      (sql("SELECT count(*) AS n FROM documents WHERE scope >= 0").get() as { n: number }).n,
+
+    countFiles: (): number => (sql('SELECT coalesce(sum(count), 0) AS n FROM folders').get() as { n: number }).n,
+
+    fact: (name: string): string | undefined =>
+      (sql('SELECT value FROM facts WHERE name = ?').get(name) as { value: string } | undefined)?.value,
+
+    setFact(name: string, value: string): void {
+      sql('INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value').run(name, value) // prettier-ignore
+    },
+  }
+}
+
+const documentColumns =
+  'd.id, d.folder, d.name, d.scope, d.namespace, d.key, d.type, d.tags, d.created, d.updated, d.expires, d.session, d.number, d.fields, d.units, d.size, d.modified, d.changed, d.inode'
+
+/** Scope of a file that holds no entry. */
+const noScope = -1
+
+const emptyFile = ({ name, problem }: IndexedFile): LocatedEntry => ({
+  key: name,
+  scope: 'working',
+  namespace: '',
+  type: null,
+  tags: [],
+  value: null,
+  text: '',
+  created: 0,
+  updated: 0,
+  ttl: null,
+  expires: null,
+  line: 1,
+  fields: null,
+  ...(problem ? { problem } : {}),
+})
+
+/** Tags stand between separators, so that one tag is found whole. */
+const joinTags = (tags: readonly string[]): string | null =>
+  tags.length === 0 ? null : `\u001f${tags.join('\u001f')}\u001f`
+
+export const splitTags = (tags: string | null): string[] => tags?.slice(1, -1).split('\u001f') ?? []
+
+/** The units of an entry; an entry without text has one, which is not indexed. */
+export function unitsOf(entry: { text: string; type: string | null; number?: number }): Unit[] {
+  const units = splitUnits(entry.text, entry.number !== undefined)
+  const last = units[unitsPerDocument - 1]
+  if (!last || units.length === unitsPerDocument) return units
+  return [...units.slice(0, unitsPerDocument - 1), { ...last, end: entry.text.length }]
+}

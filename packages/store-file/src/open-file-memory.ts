@@ -1,0 +1,58 @@
+import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import {
+  type Clock,
+  createMemoryManager,
+  type Embedder,
+  type MemoryManager,
+  type MemoryManagerOptions,
+  systemClock,
+  type TypesOf,
+  type ValueSchemas,
+} from '@recall/core'
+import { createFileStore, type FileStore } from './file-store.ts'
+import { defaultFileSystem, type FileSystem, orAbsent } from './file-system.ts'
+import { loadSqlite } from './index/driver.ts'
+import { missingRoot } from './index/memory-index.ts'
+import { detectLayout, type Layout, layouts } from './layout.ts'
+
+export interface FileStoreSettings {
+  /** Folder that holds the memory. */
+  root: string
+  /** Default: the layout the root already has, else `entity`. */
+  layout?: Layout['name']
+  /** Create the root when it does not exist. Default false: a missing root is an error, not an empty memory. */
+  create?: boolean
+  clock?: Clock
+  /** Told, for people, when the index had to be rebuilt or cannot be kept. Default: nobody. */
+  onNotice?: (text: string) => void
+  fileSystem?: FileSystem
+}
+
+export interface FileMemoryOptions<Schemas extends ValueSchemas = ValueSchemas>
+  extends FileStoreSettings,
+    Omit<MemoryManagerOptions<Schemas>, 'stores' | 'clock'> {
+  embedder?: Embedder
+}
+
+/**
+ * Markdown files below `root` are the memory. The index beside them may be deleted at any time.
+ *
+ * @throws MemoryError UNAVAILABLE when the root is missing, CONFLICT when it holds two layouts
+ */
+export async function openFileMemory<Schemas extends ValueSchemas = Record<never, never>>(
+  options: FileMemoryOptions<Schemas>,
+): Promise<MemoryManager<TypesOf<Schemas>>> {
+  return createMemoryManager({ ...options, stores: await openFileStore(options) })
+}
+
+/** The store by itself, for tools that need to know where things lie in the files. */
+export async function openFileStore(settings: FileStoreSettings): Promise<FileStore> {
+  const { fileSystem = defaultFileSystem, clock = systemClock, onNotice = () => {} } = settings
+  const path = resolve(settings.root)
+  if (settings.create) mkdirSync(path, { recursive: true })
+  const root = orAbsent(() => fileSystem.realpathSync.native(path))
+  if (root === null) throw missingRoot(path)
+  const layout = settings.layout ? layouts[settings.layout] : detectLayout(fileSystem, root)
+  return createFileStore({ root, layout, fileSystem, openDatabase: await loadSqlite(), clock, onNotice })
+}

@@ -1,0 +1,80 @@
+import { join } from 'node:path'
+import type { MatchedPassage } from '@recall/core'
+import type { FileEntry } from './documents/file-entry.ts'
+import type { FileSystem } from './file-system.ts'
+import { type DocumentRow, type SearchIndex, unitsOf } from './index/search-index.ts'
+import { fromShown } from './paths.ts'
+
+export interface Passage extends MatchedPassage {
+  path: string
+  line: number
+}
+
+/** Gets the text of a unit and its neighbours, of long documents without reading them whole. */
+export function createPassageReader(fileSystem: FileSystem, root: string) {
+  const fromEntry = (path: string, entry: FileEntry, unit: number): Passage => {
+    const units = unitsOf(entry)
+    const cut = (i: number): string | undefined => {
+      const found = units[i]
+      return found && entry.text.slice(found.start, found.end).trim()
+    }
+    return {
+      text: cut(unit) ?? '',
+      path,
+      line: entry.line + (entry.derived ? 0 : (units[unit]?.line ?? 0)),
+      ...withNeighbours([cut(unit - 1), cut(unit + 1)]),
+    }
+  }
+
+  const readBytes = (path: string, start: number, length: number): string => {
+    const descriptor = fileSystem.openSync(path, 'r')
+    try {
+      const bytes = Buffer.alloc(length)
+      const read = fileSystem.readSync(descriptor, bytes, 0, length, start)
+      return bytes.toString('utf8', 0, read)
+    } finally {
+      fileSystem.closeSync(descriptor)
+    }
+  }
+
+  return {
+    fromEntry,
+
+    read(
+      index: SearchIndex,
+      row: DocumentRow,
+      folders: Map<number, string>,
+      unit: number,
+      readEntry: () => FileEntry | null,
+    ): Passage {
+      const folder = folders.get(row.folder) ?? ''
+      const path = folder === '' ? row.name : `${folder}/${row.name}`
+      const around = row.units > 1 ? index.units(row.id, [unit - 1, unit, unit + 1]) : []
+      const own = around.find(({ number }) => number === unit)
+      if (!own || own.start < 0) {
+        const entry = readEntry()
+        return entry ? fromEntry(path, entry, unit) : { text: '', path, line: 1 }
+      }
+      const first = around[0] as typeof own
+      const last = around.at(-1) as typeof own
+      const file = join(fromShown(root, folder), row.name)
+      const bytes = Buffer.from(readBytes(file, first.start, last.start + last.length - first.start))
+      const cut = (piece: typeof own | undefined): string | undefined =>
+        piece && bytes.toString('utf8', piece.start - first.start, piece.start - first.start + piece.length).trim()
+      return {
+        text: cut(own) ?? '',
+        path,
+        line: own.line,
+        ...withNeighbours([
+          cut(around.find(({ number }) => number === unit - 1)),
+          cut(around.find(({ number }) => number === unit + 1)),
+        ]),
+      }
+    },
+  }
+}
+
+function withNeighbours(texts: (string | undefined)[]): { neighbours?: string[] } {
+  const neighbours = texts.filter((text) => text !== undefined)
+  return neighbours.length > 0 ? { neighbours } : {}
+}

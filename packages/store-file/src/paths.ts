@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto'
+import { join, relative, sep } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { type FileSystem, orAbsent } from './file-system.ts'
+
+/** A key that is its own file name on every file system, also on those that ignore case. */
+const plainName = /^[a-z0-9](?:[a-z0-9._-]{0,78}[a-z0-9_-])?$/
+/** Names that Windows keeps for devices. */
+const deviceName = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/
+
+/**
+ * The file name of a key, without its ending: the key itself where that is safe, otherwise what is readable
+ * of it and a hash. No key can name a file outside its folder, and no two keys share a name.
+ */
+export function fileStem(key: string): string {
+  if (plainName.test(key) && !deviceName.test(key)) return key
+  const readable = key
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 60)
+  return `${readable}~${createHash('sha256').update(key).digest('hex').slice(0, 16)}`
+}
+
+/**
+ * Makes sure that a folder lies inside the root after all symbolic links are followed.
+ *
+ * @returns false when the folder does not exist
+ * @throws MemoryError FORBIDDEN when it lies outside
+ */
+export function isInside(fileSystem: FileSystem, realRoot: string, folder: string): boolean {
+  const real = orAbsent(() => fileSystem.realpathSync.native(folder))
+  if (real === null) return false
+  const path = relative(realRoot, real)
+  if (path === '..' || path.startsWith(`..${sep}`) || path.startsWith(sep) || /^[a-z]:/i.test(path)) {
+    throw new MemoryError(
+      `${folder} leads out of the memory's root (to ${real}): replace the link by a real folder`,
+      MemoryErrorCode.FORBIDDEN,
+      { details: { path: folder, target: real } },
+    )
+  }
+  return true
+}
+
+/** A path below the root with `/` on every platform, as it is shown and indexed. */
+export const shownPath = (root: string, path: string): string => relative(root, path).split(sep).join('/')
+
+export const fromShown = (root: string, shown: string): string => join(root, ...shown.split('/'))

@@ -1,0 +1,53 @@
+import {
+  type Address,
+  conversationArchive,
+  type ConversationArchive,
+  conversationKey,
+  conversationType,
+  type Entry,
+  sessionSummary,
+  type SessionSummary,
+  sessionSummaryKey,
+  sessionSummaryType,
+} from '@recall/core'
+import { sectionKey } from './documents/sections.ts'
+import { windowNotesKey } from './documents/window.ts'
+import { defaultNamespace } from './sources.ts'
+
+/**
+ * Which kind of file holds an entry. Sessions and sections have files of their own form; everything else is a
+ * note, one file each.
+ */
+export type Placement =
+  | { kind: 'note' }
+  | { kind: 'section'; fileName: string; slug: string }
+  | { kind: 'session'; session: SessionSummary }
+  | { kind: 'archive'; archive: ConversationArchive }
+
+export function placementOf(entry: Entry): Placement {
+  if (entry.namespace !== defaultNamespace || entry.ttl !== null) return { kind: 'note' }
+  const section = entry.scope === 'long-term' ? sectionKey.exec(entry.key) : null
+  if (section) return { kind: 'section', fileName: section[1] as string, slug: section[2] as string }
+  if (entry.scope === 'short-term' && entry.type === sessionSummaryType) {
+    const session = sessionSummary.safeParse(entry.value)
+    if (session.success && entry.key === sessionSummaryKey(session.data.sessionId)) {
+      return { kind: 'session', session: session.data }
+    }
+  }
+  if (entry.scope === 'episodic' && entry.type === conversationType) {
+    const archive = conversationArchive.safeParse(entry.value)
+    if (archive.success && entry.key === conversationKey(archive.data.sessionId, archive.data.part)) {
+      return { kind: 'archive', archive: archive.data }
+    }
+  }
+  return { kind: 'note' }
+}
+
+/** Where an entry of this key may be besides in a note. */
+export function specialPlace({ scope, namespace, key }: Address): 'section' | 'window' | 'archive' | null {
+  if (namespace !== defaultNamespace) return null
+  if (scope === 'long-term' && sectionKey.test(key)) return 'section'
+  if (scope === 'short-term' && (key.startsWith('session:') || key === windowNotesKey)) return 'window'
+  if (scope === 'episodic' && key.startsWith('conversation:')) return 'archive'
+  return null
+}

@@ -1,0 +1,203 @@
+import {
+  compareCodePoints,
+  type Filter,
+  isJsonObject,
+  type JsonValue,
+  lexicalScore,
+  matchesFilter,
+  memoryScopes,
+  queryTerms,
+  queryWords,
+  type StoreQuery,
+  wordsOf,
+} from '@recall/core'
+import { unitsPerDocument } from './index/schema.ts'
+import { type DocumentRow, type SearchIndex, splitTags, type UnitRow } from './index/search-index.ts'
+
+/** One entry that matches, with its best unit. */
+export interface Hit {
+  row: DocumentRow
+  /** Number of the unit that matched best; 0 when the query has no text. */
+  unit: number
+  score: number
+  signals: Record<string, number>
+}
+
+/** What the search needs from the files, asked only where the index cannot answer. */
+export interface FileAccess {
+  value(row: DocumentRow): JsonValue | undefined
+  unitText(row: DocumentRow, unit: number): string
+  accesses(): Map<string, { at: number; count: number }>
+}
+
+/** Best candidates whose words are counted when not every word of the query was found together. */
+const rescored = 30
+
+/**
+ * The entries that a query asks for, in order. Words are looked for together first; when that finds fewer
+ * entries than were asked for, entries with only some of the words follow, never ahead of the others.
+ */
+export function searchDocuments(index: SearchIndex, query: StoreQuery, files: FileAccess): Hit[] {
+  const wanted = query.offset + query.limit
+  const hits = query.text === undefined ? listHits(index, query, files) : wordHits(index, query, wanted, files)
+  return hits.slice(query.offset, wanted)
+}
+
+function listHits(index: SearchIndex, query: StoreQuery, files: FileAccess): Hit[] {
+  const byCount = query.sortBy === 'accessCount'
+  const hits: Hit[] = []
+  for (const row of index.list(conditionsOf(query), byCount ? 'desc' : query.sortOrder)) {
+    if (!passes(row, query.filter, files)) continue
+    hits.push({ row, unit: 0, score: 1, signals: {} })
+    if (!byCount && hits.length === query.offset + query.limit) break
+  }
+  return byCount ? sortHits(hits, query, files) : hits
+}
+
+function wordHits(index: SearchIndex, query: StoreQuery, wanted: number, files: FileAccess): Hit[] {
+  const words = queryWords(query.text ?? '').map((word) => `"${word}"`)
+  if (words.length === 0) return []
+  // Another order than relevance, or a filter on values, has to see every match.
+  const all = query.sortBy !== 'relevance'
+  const together = candidates(index, words.join(' '), query, all ? Number.POSITIVE_INFINITY : wanted, files)
+  let hits = together.map((candidate) => scoreHit(candidate, words.length, words.length, query.now))
+  if (words.length > 1 && (all || hits.length < wanted)) {
+    const known = new Set(together.map(({ row }) => row.id))
+    const floor = Math.min(1, ...hits.map(({ score }) => score))
+    const pool = all ? Number.POSITIVE_INFINITY : Math.max(rescored, 3 * wanted) + known.size
+    const partial = candidates(index, words.join(' OR '), query, pool, files).filter(({ row }) => !known.has(row.id))
+    const terms = queryTerms(query.text ?? '')
+    hits = [
+      ...hits,
+      ...partial.map((candidate) => {
+        const present = new Set(wordsOf(files.unitText(candidate.row, candidate.unit)).map(({ term }) => term))
+        const matched = terms.filter((term) => present.has(term)).length
+        return capHit(scoreHit(candidate, words.length, Math.max(1, matched), query.now), floor)
+      }),
+    ]
+  }
+  return sortHits(hits, query, files).filter(({ score }) => score >= query.minScore)
+}
+
+interface Candidate {
+  row: DocumentRow
+  unit: number
+  bm25: number
+}
+
+/** Matching entries by their best unit, best first; at least `wanted` of them where there are so many. */
+function candidates(
+  index: SearchIndex,
+  match: string,
+  query: StoreQuery,
+  wanted: number,
+  files: FileAccess,
+): Candidate[] {
+  const conditions = conditionsOf(query)
+  const join = conditions.tags.length > 0 || index.needsConditions(conditions)
+  for (let limit = Math.min(wanted * 3 + 10, everyUnit); ; limit = Math.min(limit * 8, everyUnit)) {
+    const units = index.matchUnits(match, conditions, join, limit)
+    const found = bestUnits(index, units, query, files, wanted)
+    if (found.length >= wanted || units.length < limit) return found
+  }
+}
+
+const everyUnit = 2 ** 31
+
+function bestUnits(
+  index: SearchIndex,
+  units: readonly UnitRow[],
+  query: StoreQuery,
+  files: FileAccess,
+  wanted: number,
+): Candidate[] {
+  const best = new Map<number, { unit: number; bm25: number }>()
+  for (const { id, bm25 } of units) {
+    const document = Math.floor(id / unitsPerDocument)
+    if (!best.has(document)) best.set(document, { unit: id - document * unitsPerDocument, bm25 })
+  }
+  const found: Candidate[] = []
+  const ids = [...best.keys()]
+  for (let i = 0; i < ids.length && found.length < wanted; i += rowsAtOnce) {
+    const rows = new Map(index.documents(ids.slice(i, i + rowsAtOnce)).map((row) => [row.id, row]))
+    for (const id of ids.slice(i, i + rowsAtOnce)) {
+      const row = rows.get(id)
+      const match = best.get(id)
+      if (row && match && passes(row, query.filter, files)) found.push({ row, ...match })
+    }
+  }
+  return found
+}
+
+const rowsAtOnce = 500
+
+const conditionsOf = ({ scope, namespace, now, tags }: StoreQuery) => ({ scope, namespace, now, tags: tags ?? [] })
+
+function scoreHit({ row, unit, bm25 }: Candidate, terms: number, matched: number, now: number): Hit {
+  const evidence = { bm25, queryTerms: terms, matchedTerms: matched, ageMs: now - row.updated }
+  return { row, unit, ...lexicalScore(evidence) }
+}
+
+/** An entry that lacks some of the words never scores above one that has them all. */
+function capHit(hit: Hit, floor: number): Hit {
+  if (hit.score <= floor) return hit
+  const share = floor / hit.score
+  const signals = Object.fromEntries(Object.entries(hit.signals).map(([name, value]) => [name, value * share]))
+  return { ...hit, score: floor, signals }
+}
+
+function sortHits(hits: Hit[], { sortBy, sortOrder }: StoreQuery, files: FileAccess): Hit[] {
+  const direction = sortOrder === 'asc' ? -1 : 1
+  const counts = sortBy === 'accessCount' ? files.accesses() : undefined
+  const measure = ({ row, score }: Hit): number =>
+    sortBy === 'relevance' ? score : sortBy === 'recency' ? row.updated : (counts?.get(row.key)?.count ?? 0)
+  return hits.sort(
+    (a, b) =>
+      direction * (measure(b) - measure(a)) ||
+      direction * (b.row.updated - a.row.updated) ||
+      compareCodePoints(a.row.key, b.row.key),
+  )
+}
+
+function passes(row: DocumentRow, filter: Filter | undefined, files: FileAccess): boolean {
+  if (!filter || (filter.kind === 'all' && filter.filters.length === 0)) return true
+  const metadata = rowMetadata(row, files)
+  // The index holds the members of small values; text values have none that a filter could name.
+  const fields = row.fields === null ? undefined : (JSON.parse(row.fields) as JsonValue)
+  if (fields !== undefined && row.number === null) return matchesFilter(filter, { value: fields, metadata })
+  if (fields !== undefined && !mentions(filter, 'body')) return matchesFilter(filter, { value: fields, metadata })
+  const value = files.value(row)
+  return value !== undefined && matchesFilter(filter, { value, metadata })
+}
+
+/** Metadata that filters fall back to. */
+function rowMetadata(row: DocumentRow, files: FileAccess): Record<string, JsonValue> {
+  const fields = row.fields === null ? null : (JSON.parse(row.fields) as JsonValue)
+  const rate = isJsonObject(fields) ? fields.successRate : undefined
+  return {
+    key: row.key,
+    scope: memoryScopes[row.scope] as string,
+    namespace: row.namespace,
+    type: row.type,
+    tags: splitTags(row.tags),
+    createdAt: row.created,
+    updatedAt: row.updated,
+    get accessedAt() {
+      return files.accesses().get(row.key)?.at ?? row.created
+    },
+    get accessCount() {
+      return files.accesses().get(row.key)?.count ?? 0
+    },
+    expiresAt: row.expires,
+    encrypted: false,
+    embeddingModel: null,
+    successRate: typeof rate === 'number' ? rate : null,
+  }
+}
+
+/** Whether a filter looks at a member of the value. */
+function mentions(filter: Filter, member: string): boolean {
+  if (filter.kind === 'all' || filter.kind === 'any') return filter.filters.some((part) => mentions(part, member))
+  if (filter.kind === 'not') return mentions(filter.filter, member)
+  return filter.path.length === 0 || filter.path[0] === member
+}

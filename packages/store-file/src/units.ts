@@ -1,0 +1,53 @@
+/** A piece of a text that is indexed and found on its own: a turn, a section, a few paragraphs. */
+export interface Unit {
+  /** Offset in the text, in UTF-16 units. */
+  start: number
+  end: number
+  /** Lines of the text before the unit. */
+  line: number
+}
+
+/** Texts up to this length are one unit; longer ones are cut near it, at a turn, a heading or a paragraph. */
+export const unitLength = 4000
+
+/**
+ * Cuts a text into units that together cover it whole. The same text always gives the same units.
+ *
+ * @param turns also cut at every `## ` and `### ` heading, as archives have one for every turn
+ */
+export function splitUnits(text: string, turns: boolean): Unit[] {
+  const starts = turns ? headingStarts(text) : [0]
+  const units: Unit[] = []
+  let line = 0
+  let counted = 0
+  const add = (start: number, end: number): void => {
+    for (let at = text.indexOf('\n', counted); at >= 0 && at < start; at = text.indexOf('\n', at + 1)) line++
+    counted = start
+    units.push({ start, end, line })
+  }
+  starts.forEach((start, i) => {
+    const end = starts[i + 1] ?? text.length
+    for (let from = start; from < end; ) {
+      const to = end - from <= unitLength ? end : cutBefore(text, from, from + unitLength)
+      add(from, to)
+      from = to
+    }
+  })
+  return units
+}
+
+function headingStarts(text: string): number[] {
+  const starts = [...text.matchAll(/^#{2,3} /gm)].map(({ index }) => index)
+  return starts[0] === 0 ? starts : [0, ...starts]
+}
+
+/** The end of the last paragraph, line or word before `limit`, but not in the first half; never inside a character. */
+function cutBefore(text: string, from: number, limit: number): number {
+  const half = from + unitLength / 2
+  for (const [mark, length] of [['\n\n', 2], ['\n', 1], [' ', 1]] as const) {
+    const at = text.lastIndexOf(mark, limit - length)
+    if (at >= half) return at + length
+  }
+  const code = text.charCodeAt(limit)
+  return code >= 0xdc00 && code <= 0xdfff ? limit - 1 : limit
+}

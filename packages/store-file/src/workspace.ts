@@ -1,0 +1,55 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { type FileSystem, orAbsent } from './file-system.ts'
+import { type FileStamp, sameStamp, stampOf } from './index/file-stamp.ts'
+import { readText } from './read-text.ts'
+import type { FileChange } from './transaction.ts'
+
+/** Files as they will be after a set of changes: what was read, and what is to be written. */
+export interface Workspace {
+  /** The content that the changes so far lead to; empty when there is no such file. */
+  read(path: string): string
+  exists(path: string): boolean
+  /** `null` removes the file. */
+  write(path: string, content: string | null): void
+  changes(): FileChange[]
+  /** @throws MemoryError CONFLICT when somebody changed a file that was read, in the meantime */
+  assertUnchanged(): void
+}
+
+export function createWorkspace(fileSystem: FileSystem): Workspace {
+  const seen = new Map<string, { content: string | null; stamp: FileStamp | null }>()
+  const written = new Map<string, string | null>()
+
+  const look = (path: string): string | null => {
+    const planned = written.get(path)
+    if (planned !== undefined) return planned
+    let known = seen.get(path)
+    if (!known) {
+      const file = readText(fileSystem, path)
+      seen.set(path, (known = { content: file?.content ?? null, stamp: file?.stamp ?? null }))
+    }
+    return known.content
+  }
+
+  return {
+    read: (path) => look(path) ?? '',
+    exists: (path) => look(path) !== null,
+    write: (path, content) => void written.set(path, content),
+
+    changes: () =>
+      [...written]
+        .filter(([path, content]) => content !== null || seen.get(path)?.content !== null)
+        .map(([path, content]) => ({ path, content })),
+
+    assertUnchanged() {
+      for (const [path, { stamp }] of seen) {
+        const stats = orAbsent(() => fileSystem.lstatSync(path))
+        const now = stats ? stampOf(stats) : null
+        if (stamp === now || (stamp && now && sameStamp(stamp, now))) continue
+        throw new MemoryError(`${path} was changed by somebody else while it was written`, MemoryErrorCode.CONFLICT, {
+          details: { path },
+        })
+      }
+    },
+  }
+}
