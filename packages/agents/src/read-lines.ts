@@ -19,7 +19,7 @@ export interface ReadLinesOptions {
   chunkBytes?: number
 }
 
-export const defaultMaxLineBytes = 16 * 1024 * 1024
+const defaultMaxLineBytes = 16 * 1024 * 1024
 const newline = 0x0a
 const carriageReturn = 0x0d
 

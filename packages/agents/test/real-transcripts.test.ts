@@ -3,13 +3,7 @@ import { relative } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listClaudeCodeTranscripts, openTranscript, readClaudeCodeTranscript } from '../src/index.ts'
-import {
-  hasTranscripts,
-  messagesOf,
-  temporaryFile,
-  transcriptsFolder,
-  withoutTranscripts,
-} from './support.ts'
+import { hasTranscripts, messagesOf, temporaryFile, transcriptsFolder } from './support.ts'
 
 type Block = { type?: string; text?: string }
 type Line = {
@@ -45,7 +39,7 @@ function extractTexts(path: string): { user: string[]; assistant: string[] } {
   return { user: texts.user.filter(spoken), assistant: texts.assistant.filter((text) => text.trim() !== '') }
 }
 
-describe.skipIf(!hasTranscripts)(`real transcripts${withoutTranscripts}`, async () => {
+describe.skipIf(!hasTranscripts)('real transcripts', async () => {
   const files = hasTranscripts ? await listClaudeCodeTranscripts(transcriptsFolder) : []
 
   it.each(files.map((path) => relative(transcriptsFolder, path)))(

@@ -12,9 +12,11 @@ const dataFolder =
 /** Real transcripts are test data that is never part of the project: absent, their tests are skipped. */
 export const transcriptsFolder = join(dataFolder, 'transcripts')
 export const hasTranscripts = existsSync(transcriptsFolder)
-export const withoutTranscripts = hasTranscripts
-  ? ''
-  : ` (skipped: no transcripts at ${transcriptsFolder}; set RECALL_TEST_DATA)`
+if (!hasTranscripts) {
+  process.stderr.write(
+    `Tests on real transcripts are skipped: none at ${transcriptsFolder}; set RECALL_TEST_DATA.\n`,
+  )
+}
 
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'recall-agents-'))

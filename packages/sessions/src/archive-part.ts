@@ -37,10 +37,18 @@ export function createArchivePart(size: number, project: () => string | undefine
   const tags = createTagCollector(project)
   const keywords = createKeywordCounter()
   const span = createTimeSpan()
+  const targets = new Set<string>()
   let length = 0
   let messageCount = 0
   let lastMessage: string | undefined
   let previousRole: Message['role'] | null = null
+
+  /** A file that was worked on names the subject better than many words; each counts once. */
+  const boostTarget = (target: string): void => {
+    if (targets.has(target)) return
+    targets.add(target)
+    keywords.add(targetWords(target), keywordWeights.toolTarget)
+  }
 
   return {
     get messageCount() {
@@ -62,7 +70,7 @@ export function createArchivePart(size: number, project: () => string | undefine
       length += turn.length
       previousRole = message.role
       for (const block of message.content) {
-        if (block.type === 'text' && block.text.trim() !== '') {
+        if (block.type === 'text' && saysSomething(block.text)) {
           spoken.push({
             role: message.role,
             text: clip(oneLine(block.text.slice(0, spokenLength * 2)), spokenLength),
@@ -71,7 +79,7 @@ export function createArchivePart(size: number, project: () => string | undefine
           keywords.add(block.text, keywordWeights[message.role])
         } else if (block.type === 'tool_use') {
           tags.addToolUse(block.name, block.input)
-          keywords.add(toolTarget(block.input), keywordWeights.toolTarget)
+          boostTarget(toolTarget(block.input))
         }
       }
     },
@@ -87,3 +95,10 @@ export function createArchivePart(size: number, project: () => string | undefine
     },
   }
 }
+
+/** A turn that is nothing but a marker in brackets, for example `[image]`, has no subject. */
+const saysSomething = (text: string): boolean => !/^\s*(?:\[[^\]\n]*\]\s*)?$/.test(text)
+
+/** Of a path the file's name without its ending; folders repeat in every target and mean nothing. */
+const targetWords = (target: string): string =>
+  target.replace(/\S*[/\\]/g, '').replace(/\.[a-z]\w{0,5}\b/gi, '')

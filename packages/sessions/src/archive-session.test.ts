@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Message } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -94,6 +96,26 @@ todo: add a test
     expect(record?.metadata).toMatchObject({ type: 'conversation' })
     expect(record?.metadata.tags[0]).toBe('middleware')
     expect((await readArchive(memory, 's')).topics).toEqual(record?.metadata.tags)
+  })
+
+  it('has the files that were worked on among its topics, without their folders and markers', async () => {
+    const memory = openMemory()
+    const read = (path: string) => ({ type: 'tool_use' as const, id: 't', name: 'Read', input: { path } })
+    await archiveSession(
+      memory,
+      conversation('s', [
+        'the leak is back',
+        {
+          content: [
+            read('/home/dev/api/pool.ts'),
+            read('/home/dev/api/pool.test.ts'),
+            read('/home/dev/api/pool.ts'),
+          ],
+        },
+        '[Request interrupted by user]',
+      ]),
+    )
+    expect((await readArchive(memory, 's')).topics).toEqual(['pool', 'leak'])
   })
 
   it('dates a conversation without times by the clock', async () => {
@@ -356,25 +378,26 @@ describe('parts', () => {
   })
 
   it('are not held in memory together', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const used = (): number => {
+      collect()
+      return process.memoryUsage().heapUsed
+    }
     const memory = openMemory()
-    let largest = 0
-    const watched: typeof memory = Object.assign(Object.create(memory), {
-      write: (...args: Parameters<typeof memory.write>) => {
-        largest = Math.max(largest, JSON.stringify(args[2]).length)
-        return memory.write(...args)
-      },
-    })
+    const forgetful: typeof memory = Object.assign(Object.create(memory), { write: async () => {} })
+    let growth = 0
     async function* stream(): AsyncGenerator<Message> {
-      for (let index = 0; index < 2000; index++) {
+      const before = used()
+      for (let index = 0; index < 30_000; index++) {
         yield { id: `m${index}`, role: 'user', content: [text(`line ${index} ${'y'.repeat(1000)}`)] }
       }
+      growth = used() - before
     }
-    await archiveSession(
-      watched,
-      { sessionId: 's', messages: stream(), facts: { skipped: {} } },
-      { partSize: 100_000 },
-    )
-    expect(largest).toBeLessThan(110_000)
+    const long = { sessionId: 's', messages: stream(), facts: { skipped: {} } }
+    const { parts } = await archiveSession(forgetful, long, { partSize: 1_000_000 })
+    expect(parts.length).toBeGreaterThan(25)
+    expect(growth).toBeLessThan(10_000_000)
   })
 })
 

@@ -11,9 +11,8 @@ import { createMessageCleaner } from './clean-message.ts'
 import { createTimeSpan } from './duration.ts'
 import { defaultMaxEntries, parseMaxEntries, parsePartSize } from './options.ts'
 import { type PlacedPart, placePart } from './place-part.ts'
-import { summarySection } from './render-archive.ts'
 import { byAlgorithm } from './summarize.ts'
-import { addToWindow, type WindowOutcome } from './window.ts'
+import { addToWindow, spanOf, type WindowOutcome } from './window.ts'
 
 export interface ArchiveOptions {
   /** Summarises; without one, or when it fails, an algorithm does. */
@@ -102,7 +101,7 @@ async function archive(
     })
     placed.push(latest)
     // A model that failed once is not asked again for every further part.
-    if (latest.status !== 'unchanged' && latest.archive.summarizedBy === byAlgorithm) lm = undefined
+    if (latest.status !== 'unchanged' && latest.digest.summarizedBy === byAlgorithm) lm = undefined
   }
 
   for await (const message of conversation.messages) {
@@ -122,7 +121,8 @@ async function archive(
     ? await addToWindow(
         memory,
         {
-          ...windowEntry(placed.map((each) => each.archive)),
+          sessionId,
+          ...spanOf(placed.map(({ digest }) => digest)),
           duration: span.duration(),
           messageCount,
           archive: placed[0]?.key ?? '',
@@ -135,24 +135,10 @@ async function archive(
     status: statusOf(placed),
     parts: placed.map(({ key, status }) => ({ key, status })),
     messageCount,
-    summarizedBy: placed.at(-1)?.archive.summarizedBy,
+    summarizedBy: placed.at(-1)?.digest.summarizedBy,
     redactions: cleaner.redactions,
     kept: placed.flatMap((each) => each.kept),
     window,
-  }
-}
-
-/** What the window says of a session, told by its archives: how it began and how it ended. */
-export function windowEntry(
-  archives: readonly ConversationArchive[],
-): Pick<ConversationArchive, 'sessionId' | 'date'> & { summary: string } {
-  const first = archives[0]
-  const last = archives.at(-1)
-  const sections = [...new Set([first, last].map((each) => summarySection(each?.body ?? '')))]
-  return {
-    sessionId: last?.sessionId ?? '',
-    date: last?.date ?? '',
-    summary: sections.filter((section) => section !== '').join('\n\n'),
   }
 }
 

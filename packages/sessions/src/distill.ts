@@ -3,7 +3,7 @@ import { fingerprint } from './fingerprint.ts'
 import { isTopicFile, topicFileFor } from './topic-file.ts'
 
 /** The curated memory stays below this many lines, so that an agent can always hold all of it. */
-export const defaultLineLimit = 200
+const defaultLineLimit = 200
 /** A section shorter than this is left where it is: moving it would hide it and save next to nothing. */
 const shortestExtraction = 8
 

@@ -9,7 +9,7 @@ export interface SessionTags {
   tools: string[]
 }
 
-export const tagLimits = { decisions: 5, actionItems: 5, files: 10 } as const
+const tagLimits = { decisions: 5, actionItems: 5, files: 10 } as const
 
 const decision = /\b(?:decided to|let['’]?s use|chose to|settled on|agreed to|going with)\b/i
 const actionItem = /\b(?:todo:|action item:|need to|needs to|follow[- ]up)/i

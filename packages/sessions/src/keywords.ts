@@ -15,7 +15,9 @@ thank thanks that the their theirs them then there these they thing things think
 today together too took tool toward true try trying two type under understand until up update updated us use used user
 uses using usually value very via want wants was wasn way we well went were weren what whatever when where whether which
 while who whole whose why will with within without won work working works would wouldn write written yes yet you your
-yours false null undefined const return import export string number`.split(/\s+/),
+yours git npm echo grep cat tail head cd ls sed awk sudo dev home bin usr tmp false null undefined const return import export string number`.split(
+    /\s+/,
+  ),
 )
 
 const word = /\p{L}[\p{L}\p{M}\p{N}_-]{1,39}/gu

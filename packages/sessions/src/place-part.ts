@@ -1,14 +1,27 @@
 import { type ConversationArchive, conversationKey, conversationType, type MemoryManager } from '@recall/core'
 import type { ArchivePart } from './archive-part.ts'
+import { summarySection } from './render-archive.ts'
 
 export interface PlacedPart {
   key: string
   /** Its number among the session's archives, from 1. */
   number: number
   status: 'created' | 'replaced' | 'unchanged'
-  archive: ConversationArchive
+  /** What the archive says of itself; its body is not held on to. */
+  digest: ArchiveDigest
   /** Archives that were passed over since they hold messages which this conversation does not. */
   kept: string[]
+}
+
+export interface ArchiveDigest {
+  date: string
+  summarizedBy?: string
+  /** What stands under `## Summary`. */
+  summary: string
+}
+
+export function digestOf({ date, summarizedBy, body }: ConversationArchive): ArchiveDigest {
+  return { date, summarizedBy, summary: summarySection(body) }
 }
 
 export interface PlaceRequest {
@@ -40,11 +53,11 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
     }
     if (stored !== null && saysTheSame(stored, part)) {
       const isFinal = stored.source === source || stored.source === 'session'
-      if (isFinal) return { key, number, status: 'unchanged', archive: stored, kept }
+      if (isFinal) return { key, number, status: 'unchanged', digest: digestOf(stored), kept }
       if (!request.hasModel || stored.summarizedBy !== 'algorithm') {
         const archive = { ...stored, source }
         await write(memory, key, archive)
-        return { key, number, status: 'replaced', archive, kept }
+        return { key, number, status: 'replaced', digest: digestOf(archive), kept }
       }
     }
     const archive: ConversationArchive = {
@@ -59,7 +72,7 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
       ...(await request.render()),
     }
     await write(memory, key, archive)
-    return { key, number, status: stored === null ? 'created' : 'replaced', archive, kept }
+    return { key, number, status: stored === null ? 'created' : 'replaced', digest: digestOf(archive), kept }
   }
 }
 

@@ -1,8 +1,8 @@
 import { type ConversationArchive, conversationKey, conversationType, type MemoryManager } from '@recall/core'
-import { windowEntry } from './archive-session.ts'
 import { formatDuration, parseDuration } from './duration.ts'
 import { defaultMaxEntries, parseMaxEntries } from './options.ts'
-import { addToWindow, newestKnown } from './window.ts'
+import { digestOf } from './place-part.ts'
+import { addToWindow, newestKnown, spanOf } from './window.ts'
 
 /** How many of the latest archives are looked through. */
 const candidates = 20
@@ -36,7 +36,8 @@ export async function recoverWindow(
   const outcome = await addToWindow(
     memory,
     {
-      ...windowEntry(archives),
+      sessionId: newest.sessionId,
+      ...spanOf(archives.map(digestOf)),
       duration: durationOf(archives),
       messageCount: archives.reduce((sum, { messageCount }) => sum + messageCount, 0),
       archive: conversationKey(newest.sessionId),

@@ -22,7 +22,7 @@ export interface SummarizeOptions {
 }
 
 export const byAlgorithm = 'algorithm'
-export const maxTopics = 8
+const maxTopics = 8
 const defaultTimeoutMs = 30_000
 const maxItems = 5
 const longestFirstMessage = 400

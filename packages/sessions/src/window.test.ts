@@ -1,7 +1,7 @@
 import type { MemoryManager, SessionSummary } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { minute, openMemory, start } from '../test/support.ts'
+import { clock, minute, openMemory, start } from '../test/support.ts'
 import { addToWindow, consumeWindow, readWindow } from './window.ts'
 
 const entry = (sessionId: string, minutes: number, more: Partial<SessionSummary> = {}): SessionSummary => ({
@@ -89,11 +89,11 @@ summary of b
 it('does not take back what was consumed, and takes what ended later', async () => {
   const memory = openMemory()
   await addToWindow(memory, entry('a', 10), { maxEntries: 5 })
-  await consumeWindow(memory, { clear: true, now: start })
+  await consumeWindow(memory, { clear: true, clock })
   expect(await addToWindow(memory, entry('a', 10), { maxEntries: 5 })).toBe('consumed')
   expect(await addToWindow(memory, entry('older', 5), { maxEntries: 5 })).toBe('consumed')
   expect(await addToWindow(memory, entry('a', 11), { maxEntries: 5 })).toBe('added')
-  await consumeWindow(memory, { clear: true, now: start })
+  await consumeWindow(memory, { clear: true, clock })
   expect(await addToWindow(memory, entry('a', 11), { maxEntries: 5 })).toBe('consumed')
 })
 

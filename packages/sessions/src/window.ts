@@ -1,5 +1,13 @@
-import { type MemoryManager, type SessionSummary, sessionSummaryKey, sessionSummaryType } from '@recall/core'
+import {
+  type Clock,
+  type MemoryManager,
+  type SessionSummary,
+  sessionSummaryKey,
+  sessionSummaryType,
+  systemClock,
+} from '@recall/core'
 import { parseMaxEntries } from './options.ts'
+import type { ArchiveDigest } from './place-part.ts'
 import { renderWindow } from './render-window.ts'
 
 const consumedKey = 'session-window:consumed'
@@ -70,6 +78,13 @@ export async function addToWindow(
   return isSame ? 'present' : earlier === undefined ? 'added' : 'updated'
 }
 
+/** What the window says of a session, told by its archives in order: how it began and how it ended. */
+export function spanOf(archives: readonly ArchiveDigest[]): Pick<SessionSummary, 'date' | 'summary'> {
+  const [first, last] = [archives[0], archives.at(-1)]
+  const summaries = new Set([first?.summary, last?.summary].filter((summary) => summary))
+  return { date: last?.date ?? '', summary: [...summaries].join('\n\n') }
+}
+
 export interface ConsumedWindow {
   /** The window as markdown; empty when there is nothing in it. */
   text: string
@@ -80,18 +95,18 @@ export interface ConsumedWindow {
  * The window's text for an agent that begins a session. With `clear` the entries that were read are removed
  * in the same step that marks them as consumed; one that is added meanwhile stays.
  *
- * @param options.now stamps the marker, in milliseconds; default the system's time
+ * @param options.clock stamps the marker
  */
 export async function consumeWindow(
   memory: MemoryManager,
-  options: { clear?: boolean; now?: number } = {},
+  options: { clear?: boolean; clock?: Clock } = {},
 ): Promise<ConsumedWindow> {
   const entries = await readWindow(memory)
   const newest = entries.at(-1)
   if (options.clear && newest !== undefined) {
     const before = await memory.read<ConsumedMarker>('short-term', consumedKey)
     const marker: ConsumedMarker = {
-      at: new Date(options.now ?? Date.now()).toISOString(),
+      at: new Date((options.clock ?? systemClock)()).toISOString(),
       date: before !== null && timeOf(before.date) > timeOf(newest.date) ? before.date : newest.date,
     }
     await memory.atomicUpdate('short-term', [
