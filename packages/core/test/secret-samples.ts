@@ -23,7 +23,7 @@ export function fill(length: number, alphabet = alphanumeric, seed = 7): string 
   return text
 }
 
-const hex = digits + 'abcdef'
+const hex = `${digits}abcdef`
 const base64 = (text: string): string => btoa(text).replace(/=+$/, '')
 const jwt = [base64('{"alg":"HS256","typ":"JWT"}'), base64('{"sub":"1234567890"}'), fill(43)].join('.')
 const pem = (label: string, body: string): string =>
@@ -38,8 +38,8 @@ const sample = (kind: string, secret: string, text = `use ${secret} for this`): 
 
 /** A sample for each provider whose keys have a shape of their own. */
 export const tokens: SecretSample[] = [
-  sample('aws-key-id', 'AKIA' + fill(16, upper + digits)),
-  sample('aws-key-id', 'ASIA' + fill(16, upper + digits)),
+  sample('aws-key-id', `AKIA${fill(16, upper + digits)}`),
+  sample('aws-key-id', `ASIA${fill(16, upper + digits)}`),
   ...['aws_secret_access_key = ', 'AWS_SECRET_ACCESS_KEY=', '"SecretAccessKey": "'].map((name) => {
     const secret = fill(40, `${alphanumeric}/+`)
     return sample('aws-secret', secret, `${name}${secret}`)

@@ -1,0 +1,133 @@
+import { expect } from 'vitest'
+import type { AtomicUpdate } from '../memory-manager.ts'
+import { keysFound, refused } from './expectations.ts'
+import { law, type Theme } from './harness.ts'
+
+export const batches: Theme = {
+  title: 'Batches and atomic updates',
+  laws: [
+    law('batchRead gives the values of the keys that exist, also a stored null.', async ({ memory }) => {
+      await memory.write('long-term', 'a', 1)
+      await memory.write('long-term', 'nothing', null)
+      const values = await memory.batchRead('long-term', ['a', 'absent', 'nothing', 'a'])
+      expect(values).toEqual(
+        new Map<string, unknown>([
+          ['a', 1],
+          ['nothing', null],
+        ]),
+      ) // prettier-ignore
+      expect(await memory.batchRead('long-term', [])).toEqual(new Map())
+    }),
+
+    law('batchWrite keeps every value with its own options.', async ({ memory, time }) => {
+      await memory.batchWrite('long-term', [
+        { key: 'a', value: 'blue', options: { tags: ['t'], type: 'note' } },
+        { key: 'b', value: { n: 2 }, options: { ttl: 1000 } },
+      ])
+      const record = await memory.read('long-term', 'a', { includeMetadata: true })
+      expect(record).toMatchObject({
+        value: 'blue',
+        metadata: { tags: ['t'], type: 'note', expiresAt: null },
+      })
+      expect(await keysFound(memory, 'long-term', { text: 'blue' })).toEqual(['a'])
+      time.advance(1000)
+      expect(await memory.exists('long-term', 'b')).toBe(false)
+    }),
+
+    law('A batch with one value that is refused writes none.', async ({ memory }) => {
+      const writes = [
+        { key: 'a', value: 1 },
+        { key: 'b', value: Number.NaN },
+      ]
+      await refused('INVALID_INPUT', () => memory.batchWrite('long-term', writes))
+      await refused('INVALID_INPUT', () =>
+        memory.batchWrite('long-term', [
+          { key: 'a', value: 1 },
+          { key: '', value: 1 },
+        ]),
+      ) // prettier-ignore
+      expect(await keysFound(memory, 'long-term', {})).toEqual([])
+    }),
+
+    law('A batch with one conflict writes none.', async ({ memory }) => {
+      await memory.write('long-term', 'taken', 'before')
+      const writes = ['first', 'taken', 'last'].map((key) => ({
+        key,
+        value: 'after',
+        options: { overwrite: false },
+      }))
+      await refused('CONFLICT', () => memory.batchWrite('long-term', writes))
+      expect(await keysFound(memory, 'long-term', {})).toEqual(['taken'])
+      expect(await memory.read('long-term', 'taken')).toBe('before')
+    }),
+
+    law('An atomic update sets and deletes together, and searches see both.', async ({ memory }) => {
+      await memory.write('long-term', 'old', 'blue')
+      await memory.atomicUpdate('long-term', [
+        { operation: 'set', key: 'new', value: 'blue', options: { tags: ['t'] } },
+        { operation: 'delete', key: 'old' },
+        { operation: 'delete', key: 'absent' },
+      ])
+      expect(await keysFound(memory, 'long-term', { text: 'blue' })).toEqual(['new'])
+      expect(await memory.read('long-term', 'old')).toBeNull()
+      expect(await keysFound(memory, 'long-term', { tags: ['t'] })).toEqual(['new'])
+    }),
+
+    law('An atomic update that meets a conflict changes nothing.', async ({ memory }) => {
+      await memory.write('long-term', 'taken', 'before')
+      await memory.write('long-term', 'victim', 'before')
+      const updates: AtomicUpdate[] = [
+        { operation: 'set', key: 'first', value: 'after' },
+        { operation: 'delete', key: 'victim' },
+        { operation: 'set', key: 'taken', value: 'after', options: { overwrite: false } },
+      ]
+      await refused('CONFLICT', () => memory.atomicUpdate('long-term', updates))
+      expect((await keysFound(memory, 'long-term', { text: 'before' })).sort()).toEqual(['taken', 'victim'])
+      expect(await keysFound(memory, 'long-term', { text: 'after' })).toEqual([])
+    }),
+
+    law('An atomic update with one value that is refused changes nothing.', async ({ memory }) => {
+      await memory.write('long-term', 'victim', 'before')
+      const updates: AtomicUpdate[] = [
+        { operation: 'delete', key: 'victim' },
+        { operation: 'set', key: 'bad', value: () => 1 },
+      ]
+      await refused('INVALID_INPUT', () => memory.atomicUpdate('long-term', updates))
+      expect(await memory.read('long-term', 'victim')).toBe('before')
+    }),
+
+    law('A key that stands twice in one batch is refused.', async ({ memory }) => {
+      const twice = [
+        { key: 'a', value: 1 },
+        { key: 'a', value: 2 },
+      ]
+      await refused('INVALID_INPUT', () => memory.batchWrite('long-term', twice))
+      await refused(
+        'INVALID_INPUT',
+        () =>
+          memory.atomicUpdate('long-term', [
+            { operation: 'set', key: 'a', value: 1 },
+            { operation: 'delete', key: 'a' },
+          ]), // prettier-ignore
+      )
+      expect(await memory.exists('long-term', 'a')).toBe(false)
+    }),
+
+    law('An empty batch does nothing, and an update of an unknown kind is refused.', async ({ memory }) => {
+      await memory.batchWrite('long-term', [])
+      await memory.atomicUpdate('long-term', [])
+      const odd = [{ operation: 'append', key: 'a', value: 1 }] as unknown as AtomicUpdate[]
+      await refused('INVALID_INPUT', () => memory.atomicUpdate('long-term', odd))
+      expect(await keysFound(memory, 'long-term', {})).toEqual([])
+    }),
+
+    law('Overwriting in a batch keeps createdAt as a single write does.', async ({ memory, time }) => {
+      const born = time.clock()
+      await memory.write('long-term', 'a', 1)
+      time.advance(1000)
+      await memory.batchWrite('long-term', [{ key: 'a', value: 2 }])
+      const record = await memory.read('long-term', 'a', { includeMetadata: true })
+      expect(record?.metadata).toMatchObject({ createdAt: born, updatedAt: born + 1000 })
+    }),
+  ],
+}

@@ -1,0 +1,5 @@
+export { createConceptEmbedder } from './concept-embedder.ts'
+export { describeMemory } from './describe-memory.ts'
+export type { Fixture, HandleOptions, Harness, Law, Theme } from './harness.ts'
+export { themes } from './themes.ts'
+export { createTicker, type Ticker } from './ticker.ts'

@@ -1,0 +1,173 @@
+import { expect } from 'vitest'
+import type { MemoryManager, SearchOptions } from '../memory-manager.ts'
+import { keysFound } from './expectations.ts'
+import { type Fixture, law, type Theme } from './harness.ts'
+
+const sorts = ['relevance', 'recency', 'accessCount'] as const
+
+/** Twelve entries of different relevance, age and use; some tie. */
+async function fillShelf({ memory, time }: Fixture): Promise<void> {
+  for (let i = 0; i < 12; i++) {
+    await memory.write(
+      'long-term',
+      `book ${i}`,
+      `${'harbour '.repeat(1 + (i % 4))} ${'other words '.repeat(i % 3)}`,
+    )
+    if (i % 2 === 0) time.advance(60_000)
+  }
+  for (let i = 0; i < 5; i++) await memory.batchRead('long-term', [`book ${i}`, `book ${i * 2}`])
+}
+
+const scoresOf = async (memory: MemoryManager, options: SearchOptions): Promise<number[]> =>
+  (await memory.search('long-term', { text: 'harbour' }, { limit: 100, touch: false, ...options })).map(
+    ({ score }) => score,
+  )
+
+export const searchOrder: Theme = {
+  title: 'Order and paging',
+  laws: [
+    law('A search returns ten matches unless told otherwise.', async (fixture) => {
+      await fillShelf(fixture)
+      expect(await fixture.memory.search('long-term', {})).toHaveLength(10)
+      expect(await fixture.memory.search('long-term', {}, { limit: 11 })).toHaveLength(11)
+      expect(await fixture.memory.search('long-term', {}, { limit: 1000 })).toHaveLength(12)
+    }),
+
+    law('Pages put together are the whole list, in its order and without repeats.', async (fixture) => {
+      await fillShelf(fixture)
+      for (const query of [{}, { text: 'harbour' }]) {
+        for (const sortBy of sorts) {
+          for (const sortOrder of ['asc', 'desc'] as const) {
+            const whole = await keysFound(fixture.memory, 'long-term', query, { sortBy, sortOrder })
+            const pages: string[] = []
+            for (let offset = 0; offset < 15; offset += 5) {
+              pages.push(
+                ...(await keysFound(fixture.memory, 'long-term', query, {
+                  sortBy,
+                  sortOrder,
+                  limit: 5,
+                  offset,
+                })),
+              )
+            }
+            expect(whole).toHaveLength(12)
+            expect(pages).toEqual(whole)
+          }
+        }
+      }
+    }),
+
+    law('The same search gives the same order every time.', async (fixture) => {
+      await fillShelf(fixture)
+      for (const sortBy of sorts) {
+        const first = await keysFound(fixture.memory, 'long-term', { text: 'harbour' }, { sortBy })
+        expect(await keysFound(fixture.memory, 'long-term', { text: 'harbour' }, { sortBy })).toEqual(first)
+      }
+    }),
+
+    law('An offset beyond the end finds nothing.', async (fixture) => {
+      await fillShelf(fixture)
+      expect(await keysFound(fixture.memory, 'long-term', {}, { offset: 12 })).toEqual([])
+      expect(await keysFound(fixture.memory, 'long-term', { text: 'harbour' }, { offset: 500 })).toEqual([])
+    }),
+
+    law(
+      'Scores lie between 0 and 1 and fall along the list by relevance, or rise when ascending.',
+      async (fixture) => {
+        await fillShelf(fixture)
+        const falling = await scoresOf(fixture.memory, {})
+        expect(falling).toHaveLength(12)
+        for (const score of falling) expect(score).toBeGreaterThan(0)
+        for (const score of falling) expect(score).toBeLessThanOrEqual(1)
+        expect(falling).toEqual([...falling].sort((a, b) => b - a))
+        expect(await scoresOf(fixture.memory, { sortOrder: 'asc' })).toEqual([...falling].reverse())
+      },
+    ),
+
+    law('By recency the last written comes first, and accesses change nothing.', async ({ memory, time }) => {
+      for (const key of ['first', 'second', 'third']) {
+        await memory.write('long-term', key, 'harbour')
+        time.advance(1000)
+      }
+      await memory.read('long-term', 'second')
+      await memory.write('long-term', 'first', 'harbour again')
+      const newest = ['first', 'third', 'second']
+      for (const query of [{}, { text: 'harbour' }]) {
+        expect(await keysFound(memory, 'long-term', query, { sortBy: 'recency' })).toEqual(newest)
+        const ascending = await keysFound(memory, 'long-term', query, { sortBy: 'recency', sortOrder: 'asc' })
+        expect(ascending).toEqual([...newest].reverse())
+      }
+    }),
+
+    law('By access count the most used comes first.', async ({ memory }) => {
+      for (const key of ['never', 'twice', 'once']) await memory.write('long-term', key, 'harbour')
+      await memory.batchRead('long-term', ['twice', 'once'])
+      await memory.read('long-term', 'twice')
+      const used = ['twice', 'once', 'never']
+      expect(await keysFound(memory, 'long-term', {}, { sortBy: 'accessCount' })).toEqual(used)
+      expect(await keysFound(memory, 'long-term', {}, { sortBy: 'accessCount', sortOrder: 'asc' })).toEqual(
+        used.reverse(),
+      )
+    }),
+
+    law(
+      'With a text the default order is relevance, without one it is recency.',
+      async ({ memory, time }) => {
+        await memory.write('long-term', 'older and better', 'harbour master')
+        time.advance(1000)
+        await memory.write(
+          'long-term',
+          'newer',
+          'the harbour lies to the north of the town and its old walls',
+        )
+        expect(await keysFound(memory, 'long-term', { text: 'harbour master' })).toEqual([
+          'older and better',
+          'newer',
+        ])
+        expect(await keysFound(memory, 'long-term', {})).toEqual(['newer', 'older and better'])
+      },
+    ),
+
+    law('Without a text or an embedding every match says filter and scores 1.', async ({ memory }) => {
+      await memory.write('long-term', 'a', { n: 1 }, { tags: ['t'] })
+      for (const query of [{}, { tags: ['t'] }, { filters: { n: 1 } }]) {
+        expect(await memory.search('long-term', query)).toMatchObject([
+          { key: 'a', score: 1, mode: 'filter' },
+        ])
+      }
+    }),
+
+    law('Matches that score below minScore are left out before the limit counts.', async (fixture) => {
+      await fillShelf(fixture)
+      const scores = await scoresOf(fixture.memory, {})
+      const middle = scores[5] ?? 0
+      const kept = await scoresOf(fixture.memory, { minScore: middle })
+      expect(kept).toEqual(scores.filter((score) => score >= middle))
+      expect(await scoresOf(fixture.memory, { minScore: 1 })).toEqual(scores.filter((score) => score === 1))
+    }),
+
+    law(
+      'With explain the shares of the signals add up to the score, without it there are none.',
+      async (fixture) => {
+        await fillShelf(fixture)
+        const explained = await fixture.memory.search('long-term', { text: 'harbour' }, { explain: true })
+        for (const { score, signals } of explained) {
+          const sum = Object.values(signals ?? {}).reduce((total, share) => total + share, 0)
+          expect(sum).toBeCloseTo(score, 6)
+        }
+        const [plain] = await fixture.memory.search('long-term', { text: 'harbour' })
+        expect(plain).not.toHaveProperty('signals')
+      },
+    ),
+
+    law('A search by tags finds the entries that carry all of them.', async ({ memory }) => {
+      await memory.write('long-term', 'ab', 1, { tags: ['a', 'b'] })
+      await memory.write('long-term', 'a', 2, { tags: ['a'] })
+      await memory.write('long-term', 'abc', 3, { tags: ['c', 'b', 'a'] })
+      await memory.write('long-term', 'AB', 4, { tags: ['A', 'B', 'a b', 'ab'] })
+      expect((await keysFound(memory, 'long-term', { tags: ['a', 'b'] })).sort()).toEqual(['ab', 'abc'])
+      expect(await keysFound(memory, 'long-term', { tags: [] })).toHaveLength(4)
+      expect(await keysFound(memory, 'long-term', { tags: ['%'] })).toEqual([])
+    }),
+  ],
+}

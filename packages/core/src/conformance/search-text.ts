@@ -1,0 +1,156 @@
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import { keysFound } from './expectations.ts'
+import { law, type Theme } from './harness.ts'
+
+export const searchText: Theme = {
+  title: 'Search by text',
+  laws: [
+    law('A text finds the entries that hold its words, and the match says lexical.', async ({ memory }) => {
+      await memory.write('long-term', 'door', 'the door is painted blue')
+      await memory.write('long-term', 'window', 'the window is painted green')
+      const matches = await memory.search('long-term', { text: 'blue door' })
+      expect(matches[0]).toMatchObject({ key: 'door', value: 'the door is painted blue', mode: 'lexical' })
+      expect(await keysFound(memory, 'long-term', { text: 'green' })).toEqual(['window'])
+    }),
+
+    law('A word finds its inflections.', async ({ memory }) => {
+      await memory.write('long-term', 'deploy', 'the deployments were failing')
+      for (const text of ['deployment', 'fail', 'failed', 'fails']) {
+        expect(await keysFound(memory, 'long-term', { text })).toEqual(['deploy'])
+      }
+    }),
+
+    law('Case and diacritics do not matter.', async ({ memory }) => {
+      await memory.write('long-term', 'cafe', 'Crème brûlée at the Café Müller')
+      for (const text of ['creme', 'BRULEE', 'café', 'cafe\u0301', 'muller']) {
+        expect(await keysFound(memory, 'long-term', { text })).toEqual(['cafe'])
+      }
+    }),
+
+    law('Stop words in a query change nothing.', async ({ memory }) => {
+      await memory.write('long-term', 'door', 'a door')
+      await memory.write('long-term', 'noise', 'what is the of and to it')
+      expect(await keysFound(memory, 'long-term', { text: 'what is the door' })).toEqual(['door'])
+    }),
+
+    law('Words of any script are found.', async ({ memory }) => {
+      await memory.write('long-term', 'ru', 'Деплой упал в пятницу')
+      await memory.write('long-term', 'el', 'η πόρτα είναι μπλε')
+      await memory.write('long-term', 'zh', '部署 失败 了')
+      expect(await keysFound(memory, 'long-term', { text: 'пятницу' })).toEqual(['ru'])
+      expect(await keysFound(memory, 'long-term', { text: 'μπλε' })).toEqual(['el'])
+      expect(await keysFound(memory, 'long-term', { text: '失败' })).toEqual(['zh'])
+    }),
+
+    law('Words are found in every string of a value, however deep.', async ({ memory }) => {
+      await memory.write('long-term', 'deep', { title: 'alpha', steps: [{ note: ['beta'] }], count: 7 })
+      for (const text of ['alpha', 'beta'])
+        expect(await keysFound(memory, 'long-term', { text })).toEqual(['deep'])
+      expect(await keysFound(memory, 'long-term', { text: 'title' })).toEqual([])
+    }),
+
+    law(
+      'An entry that holds only some of the words is found, below one that holds more.',
+      async ({ memory }) => {
+        await memory.write('long-term', 'one', 'the scraper needs a proxy')
+        await memory.write('long-term', 'both', 'the scraper needs authentication')
+        await memory.write('long-term', 'none', 'buy bread and milk')
+        expect(await keysFound(memory, 'long-term', { text: 'scraper authentication' })).toEqual([
+          'both',
+          'one',
+        ])
+        expect(await keysFound(memory, 'long-term', { text: 'proxy zeppelin' })).toEqual(['one'])
+      },
+    ),
+
+    law('Words that occur nowhere find nothing.', async ({ memory }) => {
+      await memory.write('long-term', 'door', 'a blue door')
+      expect(await keysFound(memory, 'long-term', { text: 'zeppelin' })).toEqual([])
+      expect(await keysFound(memory, 'long-term', { text: 'doo' })).toEqual([])
+    }),
+
+    law('A text without any word finds nothing, and an empty text is no condition.', async ({ memory }) => {
+      await memory.write('long-term', 'door', 'a blue door!')
+      expect(await keysFound(memory, 'long-term', { text: '!? … ---' })).toEqual([])
+      expect(await keysFound(memory, 'long-term', { text: '' })).toEqual(['door'])
+      expect(await keysFound(memory, 'long-term', { text: ' \n' })).toEqual(['door'])
+    }),
+
+    law('No text is query syntax.', async ({ memory }) => {
+      await memory.write('long-term', 'door', 'a blue door')
+      const hostile = [
+        '"',
+        'blue"',
+        'AND',
+        'NOT blue',
+        'blue OR',
+        '(blue',
+        'key:blue',
+        '^blue',
+        'blue*',
+        '-blue',
+        '{a b}',
+        "blue'; --",
+        'NEAR(blue door)',
+        'blue & !door',
+        '<->',
+        '\\',
+        '%',
+        'a\u0000b',
+      ]
+      for (const text of hostile) {
+        const found = await keysFound(memory, 'long-term', { text })
+        if (/blue/.test(text)) expect(found).toEqual(['door'])
+      }
+      await fc.assert(
+        fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 60 }), async (text) => {
+          await memory.search('long-term', { text }, { touch: false })
+        }),
+        { numRuns: 50 },
+      )
+    }),
+
+    law(
+      'An entry written with index false is found by key, tags and filters, and not by text.',
+      async ({ memory }) => {
+        await memory.write('long-term', 'quiet', { text: 'a blue door', n: 1 }, { index: false, tags: ['t'] })
+        expect(await keysFound(memory, 'long-term', { text: 'blue' })).toEqual([])
+        expect(await memory.exists('long-term', 'quiet')).toBe(true)
+        for (const query of [{}, { tags: ['t'] }, { filters: { n: 1 } }]) {
+          expect(await keysFound(memory, 'long-term', query)).toEqual(['quiet'])
+        }
+      },
+    ),
+
+    law('The text option replaces what the value is found by.', async ({ memory }) => {
+      await memory.write('long-term', 'scan', { data: 'alpha' }, { text: 'an invoice from the dentist' })
+      expect(await keysFound(memory, 'long-term', { text: 'dentist' })).toEqual(['scan'])
+      expect(await keysFound(memory, 'long-term', { text: 'alpha' })).toEqual([])
+      expect(await memory.read('long-term', 'scan')).toEqual({ data: 'alpha' })
+    }),
+
+    law(
+      'What was overwritten, deleted or cleared is no longer found, and what replaced it is.',
+      async ({ memory }) => {
+        await memory.write('long-term', 'a', 'alpha')
+        await memory.write('long-term', 'b', 'alpha')
+        await memory.write('long-term', 'c', 'alpha', { tags: ['gone'] })
+        await memory.write('long-term', 'a', 'omega')
+        await memory.delete('long-term', 'b')
+        await memory.clear('long-term', { tags: ['gone'] })
+        expect(await keysFound(memory, 'long-term', { text: 'alpha' })).toEqual([])
+        expect(await keysFound(memory, 'long-term', { text: 'omega' })).toEqual(['a'])
+      },
+    ),
+
+    law('A match shows the passage that holds the words.', async ({ memory }) => {
+      const paragraphs = Array.from({ length: 40 }, (_, i) => `Paragraph ${i} is about nothing much at all.`)
+      paragraphs[25] = 'Here the zeppelin lands.'
+      await memory.write('long-term', 'long', paragraphs.join('\n\n'))
+      const [match] = await memory.search('long-term', { text: 'zeppelin' })
+      expect(match?.passage?.text).toContain('zeppelin')
+      expect(match?.passage?.text.length).toBeLessThan(1300)
+    }),
+  ],
+}

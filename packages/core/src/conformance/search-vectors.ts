@@ -1,0 +1,99 @@
+import { expect } from 'vitest'
+import { createConceptEmbedder } from './concept-embedder.ts'
+import { keysFound, refused } from './expectations.ts'
+import { law, type Theme } from './harness.ts'
+
+const embedder = createConceptEmbedder()
+
+export const searchVectors: Theme = {
+  title: 'Search by meaning',
+  laws: [
+    law(
+      'An embedding finds the nearest entries first, or is refused where no vectors are kept.',
+      async ({ memory }) => {
+        const write = (key: string, embedding: number[]) => memory.write('long-term', key, key, { embedding })
+        if (!memory.capabilities['long-term'].semantic) {
+          await refused('NOT_SUPPORTED', () => write('east', [1, 0]))
+          await refused('NOT_SUPPORTED', () => memory.search('long-term', { embedding: [1, 0] }))
+          return
+        }
+        await write('east', [1, 0])
+        await write('north', [0, 1])
+        await write('north-east', [0.7, 0.7])
+        await memory.write('long-term', 'nowhere', 'has no vector')
+        const matches = await memory.search('long-term', { embedding: [1, 0.1] })
+        expect(matches.slice(0, 2).map(({ key }) => key)).toEqual(['east', 'north-east'])
+        expect(matches[0]?.mode).toBe('semantic')
+        expect(matches[0]?.score).toBeGreaterThan(0.98)
+        for (const { score } of matches) expect(score).toBeGreaterThanOrEqual(0)
+        for (const { score } of matches) expect(score).toBeLessThanOrEqual(1)
+      },
+    ),
+
+    law(
+      'With an embedder a text also finds what shares its meaning and not its words.',
+      async ({ memory }) => {
+        await memory.write('long-term', 'car', 'the automobile would not start')
+        await memory.write('long-term', 'dog', 'a puppy in the garden')
+        const matches = await memory.search('long-term', { text: 'vehicle' })
+        if (memory.capabilities['long-term'].semantic) {
+          expect(matches[0]).toMatchObject({ key: 'car', mode: 'hybrid' })
+          expect(matches[0]?.metadata.embeddingModel).toBe(embedder.model)
+        } else expect(matches).toEqual([])
+      },
+      { embedder },
+    ),
+
+    law(
+      'With an embedder an entry that shares words and meaning is found before one that shares either.',
+      async ({ memory }) => {
+        await memory.write('long-term', 'words', 'the broken window of the shop')
+        await memory.write('long-term', 'both', 'the broken engine of the shop')
+        await memory.write('long-term', 'neither', 'a puppy in the garden')
+        const found = await keysFound(memory, 'long-term', { text: 'broken car' })
+        if (memory.capabilities['long-term'].semantic) expect(found[0]).toBe('both')
+        else expect(found.sort()).toEqual(['both', 'words'])
+      },
+      { embedder },
+    ),
+
+    law('Tags and filters hold for an embedding as for a text.', async ({ memory }) => {
+      if (!memory.capabilities['long-term'].semantic) {
+        await refused('NOT_SUPPORTED', () => memory.search('long-term', { embedding: [1, 0], tags: ['a'] }))
+        return
+      }
+      for (let i = 0; i < 30; i++) {
+        await memory.write('long-term', `near ${i}`, { n: i }, { embedding: [1, i / 100] })
+      }
+      await memory.write('long-term', 'far', { n: 99 }, { embedding: [0.1, 1], tags: ['a'] })
+      expect(await keysFound(memory, 'long-term', { embedding: [1, 0], tags: ['a'] }, { limit: 5 })).toEqual([
+        'far',
+      ])
+      expect(
+        await keysFound(memory, 'long-term', { embedding: [1, 0], filters: { n: 99 } }, { limit: 5 }),
+      ).toEqual(['far'])
+    }),
+
+    law('A vector of the wrong length is refused, never compared.', async ({ memory }) => {
+      if (!memory.capabilities['long-term'].semantic) {
+        await refused('NOT_SUPPORTED', () => memory.search('long-term', { embedding: [1] }))
+        return
+      }
+      await memory.write('long-term', 'east', 1, { embedding: [1, 0] })
+      await refused('INVALID_INPUT', () => memory.search('long-term', { embedding: [1, 0, 0] }))
+    }),
+
+    law(
+      'An overwritten entry is found by its new vector only.',
+      async ({ memory }) => {
+        await memory.write('long-term', 'pet', 'a puppy')
+        await memory.write('long-term', 'pet', 'a physician')
+        const text = await keysFound(memory, 'long-term', { text: 'hound' }, { minScore: 0.3 })
+        expect(text).toEqual([])
+        const found = await keysFound(memory, 'long-term', { text: 'doctor' }, { minScore: 0.3 })
+        expect(found).toEqual(memory.capabilities['long-term'].semantic ? ['pet'] : [])
+      },
+      { embedder },
+    ),
+  ],
+}
