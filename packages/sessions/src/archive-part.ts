@@ -43,9 +43,9 @@ export function createArchivePart(size: number, project: () => string | undefine
   let lastMessage: string | undefined
   let previousRole: Message['role'] | null = null
 
-  /** A file that was worked on names the subject better than many words; each counts once. */
+  /** A file that was worked on names the subject better than many words; each counts once, commands not. */
   const boostTarget = (target: string): void => {
-    if (targets.has(target)) return
+    if (targets.has(target) || /\s/.test(target)) return
     targets.add(target)
     keywords.add(targetWords(target), keywordWeights.toolTarget)
   }

@@ -85,7 +85,8 @@ todo: add a test
 **Decisions**: We decided to use JWT for auth.
 **Action Items**: todo: add a test
 **Files**: src/auth.rs
-**Tools**: Read`)
+**Tools**: Read
+`)
     expect(outcome).toMatchObject({ status: 'archived', messageCount: 4, window: 'added', kept: [] })
   })
 
@@ -368,6 +369,15 @@ describe('parts', () => {
       duration: '7m',
       archive: 'conversation:s',
     })
+  })
+
+  it('are summed up in the window by the first one, and by the last one when a model wrote it', async () => {
+    const [plain, modelled] = [openMemory(), openMemory()]
+    await archiveSession(plain, conversation('s', long.slice(0, 4)), { partSize: 300 })
+    expect((await readWindow(plain))[0]?.summary).toBe(long[0])
+    const lm = fakeLm('{"summary":"It began."}', '{"summary":"It ended."}')
+    await archiveSession(modelled, conversation('s', long.slice(0, 4)), { partSize: 300, lm })
+    expect((await readWindow(modelled))[0]?.summary).toBe('It began.\n\nIt ended.')
   })
 
   it('hold a message that is larger than a part as a whole', async () => {

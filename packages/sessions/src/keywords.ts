@@ -1,6 +1,6 @@
 /** Words that say nothing about a conversation's subject. */
 const stopWords = new Set(
-  `a about above actually after again all already also although always am an and another any anything are aren around as
+  `a about above actually add added adding after again all already also although always am an and another any anything are aren around as
 at back be because been before being below best better between both but by call can cannot change changed changes check
 code come could couldn create created current currently did didn different do does doesn doing don done down each either
 else ensure error errors etc even ever every everything exactly example far few file files find first fix fixed following

@@ -9,7 +9,7 @@ const outputLength = 300
 
 const headings = { user: '### User', assistant: '### Assistant' } as const
 
-/** The markdown of one archive: `## Summary`, the turns, `## Tags`. */
+/** The markdown of one archive: `## Summary`, the turns, `## Tags`; ends with a line ending, as files do. */
 export function renderArchive(
   summary: Pick<Summary, 'summary' | 'decisions' | 'actionItems'>,
   turns: readonly string[],
@@ -25,9 +25,8 @@ export function renderArchive(
     listLine('Files', tags.files, ', '),
     listLine('Tools', tags.tools, ', '),
   ]
-  return ['## Summary', summary.summary, lines(points), ...turns, '## Tags', lines(tagLines)]
-    .filter((section) => section !== '')
-    .join('\n\n')
+  const sections = ['## Summary', summary.summary, lines(points), ...turns, '## Tags', lines(tagLines)]
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`
 }
 
 /**

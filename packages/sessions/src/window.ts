@@ -9,6 +9,7 @@ import {
 import { parseMaxEntries } from './options.ts'
 import type { ArchiveDigest } from './place-part.ts'
 import { renderWindow } from './render-window.ts'
+import { byAlgorithm } from './summarize.ts'
 
 const consumedKey = 'session-window:consumed'
 const consumedType = 'session-window'
@@ -78,10 +79,14 @@ export async function addToWindow(
   return isSame ? 'present' : earlier === undefined ? 'added' : 'updated'
 }
 
-/** What the window says of a session, told by its archives in order: how it began and how it ended. */
+/**
+ * What the window says of a session, told by its archives in order: how it began and, when a model said so,
+ * how it ended. Without a model a later part's summary is just whatever was said where the part begins.
+ */
 export function spanOf(archives: readonly ArchiveDigest[]): Pick<SessionSummary, 'date' | 'summary'> {
   const [first, last] = [archives[0], archives.at(-1)]
-  const summaries = new Set([first?.summary, last?.summary].filter((summary) => summary))
+  const ending = last?.summarizedBy === byAlgorithm ? undefined : last?.summary
+  const summaries = new Set([first?.summary, ending].filter((summary) => summary))
   return { date: last?.date ?? '', summary: [...summaries].join('\n\n') }
 }
 
