@@ -9,13 +9,14 @@ export function describeMemory(name: string, harness: Harness): void {
   describe(`${name} memory`, () => {
     for (const theme of themes) {
       describe(theme.title, () => {
-        for (const law of theme.laws) it(law.title, () => run(law, harness), 60_000)
+        for (const law of theme.laws) it(law.title, () => runLaw(law, harness), 60_000)
       })
     }
   })
 }
 
-async function run(law: Law, harness: Harness): Promise<void> {
+/** Opens a fresh memory, checks one law on it and closes every handle. */
+export async function runLaw(law: Law, harness: Harness): Promise<void> {
   const time = createTicker()
   const opened: MemoryManager[] = []
   const keep = (memory: MemoryManager): MemoryManager => {

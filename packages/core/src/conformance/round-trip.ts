@@ -115,7 +115,7 @@ export const roundTrip: Theme = {
       expect(await memory.read('long-term', 'numbers')).toEqual(numbers)
     }),
 
-    law('A member may have any name, also __proto__ and the empty string.', async ({ memory }) => {
+    law('A member may have any name, also that of a prototype and the empty string.', async ({ memory }) => {
       const text = '{"__proto__":{"a":1},"":2,"constructor":3,"a.b":4,"$or":5}'
       await memory.write('long-term', 'names', JSON.parse(text))
       const read = await memory.read<object>('long-term', 'names')

@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { filterOn } from '../conformance/filter-arbitraries.ts'
+import { isMemoryError } from '../errors.ts'
+import { everything } from './filter.ts'
+import { parseFilter } from './parse-filter.ts'
+
+function problemWith(filters: unknown): string {
+  try {
+    parseFilter(filters as Record<string, unknown>)
+  } catch (error) {
+    if (isMemoryError(error, 'MEMORY_INVALID_INPUT')) return error.message
+    throw error
+  }
+  return 'none'
+}
+
+describe('parseFilter', () => {
+  it('takes every filter of the language', () => {
+    fc.assert(
+      fc.property(filterOn, (filters) => {
+        expect(problemWith(filters)).toBe('none')
+      }),
+    )
+  })
+
+  it('takes or refuses any object, and never fails otherwise', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (filters) => {
+        problemWith(filters)
+      }),
+    )
+  })
+
+  it('reads no filter and an empty filter as everything', () => {
+    expect(parseFilter(undefined)).toEqual(everything)
+    expect(parseFilter({})).toEqual(everything)
+  })
+
+  it('reads a plain value as equality and an object of operators as conditions', () => {
+    expect(parseFilter({ a: 1 })).toEqual({ kind: 'compare', path: ['a'], operator: 'eq', operand: 1 })
+    expect(parseFilter({ 'a.b': { gte: 1 } })).toEqual({
+      kind: 'compare',
+      path: ['a', 'b'],
+      operator: 'gte',
+      operand: 1,
+    })
+    expect(parseFilter({ a: { gte: 1, colour: 2 } })).toMatchObject({
+      operator: 'eq',
+      operand: { gte: 1, colour: 2 },
+    })
+    expect(parseFilter({ a: {} })).toMatchObject({ operator: 'eq', operand: {} })
+  })
+
+  it('reads and, or and not without a $ only where the operand has their shape', () => {
+    expect(parseFilter({ or: [{ a: 1 }] })).toMatchObject({ kind: 'any' })
+    expect(parseFilter({ or: 'else' })).toMatchObject({ kind: 'compare', path: ['or'] })
+    expect(parseFilter({ not: { a: 1 } })).toMatchObject({ kind: 'not' })
+    expect(parseFilter({ not: true })).toMatchObject({ kind: 'compare', path: ['not'] })
+  })
+
+  it.each([
+    [{ v: { $regex: 'x' } }, 'filters.v.$regex'],
+    [{ $where: 'x' }, 'filters.$where'],
+    [{ v: { in: 'a' } }, 'filters.v.in'],
+    [{ v: { $elemMatch: { w: { exists: 1 } } } }, 'filters.v.$elemMatch.w.exists'],
+    [{ $or: [{ v: 1 }, { v: { gt: [] } }] }, 'filters.$or[1].v.gt'],
+    [{ 'a..b': 1 }, 'filters.a..b'],
+    [{ v: { w: new Date(0) } }, 'filters.v.w'],
+    ['text', 'filters'],
+  ])('names the place of the mistake in %j', (filters, place) => {
+    expect(problemWith(filters)).toContain(`${place} `)
+  })
+
+  it('limits depth and number of conditions', () => {
+    const nested = (depth: number): object => (depth === 0 ? { a: 1 } : { $not: nested(depth - 1) })
+    expect(problemWith(nested(20))).toBe('none')
+    expect(problemWith(nested(21))).toContain('nested deeper')
+    const wide = (count: number): object => ({ $or: Array.from({ length: count }, () => ({ a: 1 })) })
+    expect(problemWith(wide(499))).toBe('none')
+    expect(problemWith(wide(500))).toContain('more than 500')
+    const inner = (depth: number): object => (depth === 0 ? { eq: 1 } : { not: inner(depth - 1) })
+    expect(problemWith({ a: inner(50) })).not.toBe('none')
+  })
+})

@@ -1,0 +1,134 @@
+import { expect, it } from 'vitest'
+import { runLaw } from '../src/conformance/describe-memory.ts'
+import { themes } from '../src/conformance/themes.ts'
+import { createMemoryManager } from '../src/create-memory-manager.ts'
+import { createInMemoryStore } from '../src/in-memory-store.ts'
+import type { MemoryStore } from '../src/memory-store.ts'
+
+/** Mistakes that a store could make, each with the theme that must notice it. */
+const mistakes: [string, string, (store: MemoryStore) => Partial<MemoryStore>][] = [
+  ['drops writes', 'Round trip', () => ({ put: async () => {} })],
+  ['hands out what it holds', 'Round trip', () => sharing()],
+  [
+    'folds the case of keys',
+    'Keys',
+    (store) => ({
+      put: (entry, options) => store.put({ ...entry, key: entry.key.toLowerCase() }, options),
+      get: (address, now) => store.get({ ...address, key: address.key.toLowerCase() }, now),
+    }),
+  ],
+  [
+    'ignores the scope',
+    'Scopes and namespaces',
+    (store) => ({
+      find: (query) => store.find({ ...query, scope: 'long-term' }),
+    }),
+  ],
+  [
+    'ignores the namespace',
+    'Scopes and namespaces',
+    (store) => ({
+      put: (entry, options) => store.put({ ...entry, namespace: 'x' }, options),
+      get: (address, now) => store.get({ ...address, namespace: 'x' }, now),
+    }),
+  ],
+  ['counts no accesses', 'Metadata', () => ({ touch: async () => {} })],
+  [
+    'finds nothing by text',
+    'Search by text',
+    (store) => ({
+      find: async (query) => (query.text === undefined ? store.find(query) : []),
+    }),
+  ],
+  [
+    'ignores filters',
+    'Search by filters',
+    (store) => ({ find: ({ filter: _, ...query }) => store.find(query) }),
+  ],
+  ['ignores tags', 'Order and paging', (store) => ({ find: ({ tags: _, ...query }) => store.find(query) })],
+  [
+    'ignores the offset',
+    'Order and paging',
+    (store) => ({ find: (query) => store.find({ ...query, offset: 0 }) }),
+  ],
+  [
+    'ranks the worst first',
+    'Search quality',
+    (store) => ({
+      find: (query) => store.find({ ...query, sortOrder: query.sortOrder === 'asc' ? 'desc' : 'asc' }),
+    }),
+  ],
+  [
+    'clears too much',
+    'Deletion',
+    (store) => ({
+      removeAll: ({ namespace, scope }) => store.removeAll({ namespace, scope }),
+    }),
+  ],
+  ['shows what has expired', 'Expiry', (store) => ({ get: (address) => store.get(address, 0) })],
+  [
+    'deletes in a dry run',
+    'Expiry',
+    (store) => ({ sweep: (selection) => store.sweep({ ...selection, dryRun: false }) }),
+  ],
+  [
+    'applies half a batch',
+    'Batches and atomic updates',
+    (store) => ({
+      async commit(changes) {
+        for (const change of changes) {
+          if ('put' in change) await store.put(change.put, change.options)
+          else await store.remove(change.remove)
+        }
+      },
+    }),
+  ],
+  [
+    'checks first and writes later',
+    'Concurrency',
+    (store) => ({
+      async put(entry, options) {
+        const existing = await store.get(entry, options.now)
+        await Promise.resolve()
+        if (existing && !options.overwrite) return store.put(entry, options)
+        await store.put(entry, { ...options, overwrite: true })
+      },
+    }),
+  ],
+  ['says that it is durable', 'Durability', () => ({ capabilities: { durable: true, semantic: true } })],
+  ['says that it keeps no vectors', 'none', () => ({ capabilities: { durable: false, semantic: false } })],
+] // prettier-ignore
+
+it.each(mistakes)('a store that %s breaks a law of: %s', async (_, title, mistake) => {
+  const broken = new Set<string>()
+  for (const theme of themes) {
+    if (theme.title !== title && title !== 'none') continue
+    for (const law of theme.laws) {
+      let store: MemoryStore
+      const open = async (): Promise<void> => {
+        const sound = createInMemoryStore()
+        store = { ...sound, ...mistake(sound) }
+      }
+      const harness = {
+        open: async (options: object) => {
+          await open()
+          return createMemoryManager({ stores: store, ...options })
+        },
+        reopen: async (options: object) => createMemoryManager({ stores: store, ...options }),
+      }
+      await runLaw(law, harness).catch(() => broken.add(theme.title))
+    }
+  }
+  expect([...broken]).toEqual(title === 'none' ? [] : [title])
+})
+
+/** A store that keeps and returns the very objects it is given. */
+function sharing(): Partial<MemoryStore> {
+  const entries = new Map<string, Parameters<MemoryStore['put']>[0]>()
+  return {
+    put: async (entry) => void entries.set(entry.key, entry),
+    get: async ({ key }) => entries.get(key) ?? null,
+    find: async () =>
+      [...entries.values()].map((entry) => ({ entry, score: 1, mode: 'filter', signals: {} })),
+  }
+}
