@@ -50,6 +50,7 @@ function parseConditions(source: JsonObject, at: string, depth: number, budget: 
 }
 
 function parseField(path: string[], operand: JsonValue, at: string, depth: number, budget: Budget): Filter {
+  if (depth > maxDepth) fail(at, `is nested deeper than ${maxDepth} levels`)
   if (path.some((part) => part === '')) fail(at, 'has an empty part in its path')
   if (!isOperatorObject(operand, at)) return { kind: 'compare', path, operator: 'eq', operand }
   const filters = Object.entries(operand).map(([name, value]): Filter => {
@@ -62,7 +63,12 @@ function parseField(path: string[], operand: JsonValue, at: string, depth: numbe
     if (operator === 'not') {
       return { kind: 'not', filter: parseField(path, value, where, depth + 1, budget) }
     }
-    return { kind: 'compare', path, operator: operator as Comparison, operand: checkOperand(operator, value, where) }
+    return {
+      kind: 'compare',
+      path,
+      operator: operator as Comparison,
+      operand: checkOperand(operator, value, where),
+    }
   })
   return filters.length === 1 ? (filters[0] as Filter) : { kind: 'all', filters }
 }
@@ -92,7 +98,8 @@ function isOperatorObject(operand: JsonValue, at: string): operand is JsonObject
   if (!isJsonObject(operand)) return false
   const names = Object.keys(operand)
   for (const name of names) {
-    if (name.startsWith('$') && !operators.has(name.slice(1))) fail(`${at}.${name}`, 'is not a known operator')
+    if (name.startsWith('$') && !operators.has(name.slice(1)))
+      fail(`${at}.${name}`, 'is not a known operator')
   }
   return names.length > 0 && names.every((name) => operators.has(name.replace(/^\$/, '')))
 }
