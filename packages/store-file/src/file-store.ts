@@ -57,6 +57,8 @@ export interface LocatedHit extends Passage {
   score: number
   signals: Record<string, number>
   updated: number
+  /** Front matter of an archive, members of a small value. */
+  fields: JsonValue
 }
 
 export interface FileStore extends MemoryStore {
@@ -426,6 +428,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
         score,
         signals,
         updated: row.updated,
+        fields: row.fields === null ? null : (JSON.parse(row.fields) as JsonValue),
       }))
     },
 

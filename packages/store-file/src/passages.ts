@@ -16,7 +16,7 @@ export function createPassageReader(fileSystem: FileSystem, root: string) {
     const units = unitsOf(entry)
     const cut = (i: number): string | undefined => {
       const found = units[i]
-      return found && entry.text.slice(found.start, found.end).trim()
+      return found && entry.text.slice(found.start, found.end).trimEnd()
     }
     return {
       text: cut(unit) ?? '',
@@ -60,7 +60,7 @@ export function createPassageReader(fileSystem: FileSystem, root: string) {
       const file = join(fromShown(root, folder), row.name)
       const bytes = Buffer.from(readBytes(file, first.start, last.start + last.length - first.start))
       const cut = (piece: typeof own | undefined): string | undefined =>
-        piece && bytes.toString('utf8', piece.start - first.start, piece.start - first.start + piece.length).trim()
+        piece && bytes.toString('utf8', piece.start - first.start, piece.start - first.start + piece.length).trimEnd()
       return {
         text: cut(own) ?? '',
         path,

@@ -85,13 +85,17 @@ export function passesCheck(database: Database): boolean {
   return rows.length === 1 && rows[0]?.quick_check === 'ok'
 }
 
-/** Marks a properly closed index. Call it after the database was closed. */
-export function sealIndex(fileSystem: FileSystem, folder: string): void {
-  const path = join(folder, indexName)
-  // Somebody else still has it open: the last one to close seals it.
-  if (fileSystem.existsSync(`${path}-wal`)) return
-  const stats = orAbsent(() => fileSystem.lstatSync(path))
-  if (!stats) return
+/**
+ * Closes the index and marks it as properly closed. What was written is moved from the write-ahead log into
+ * the file first; where another process still reads the log that is left to the last one to close.
+ */
+export function closeIndexFile(fileSystem: FileSystem, folder: string, database: Database): void {
+  const { n } = database.prepare('SELECT total_changes() AS n').get() as { n: number }
+  if (n === 0 && isSealed(fileSystem, folder)) return database.close()
+  database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)')
+  database.close()
+  const stats = orAbsent(() => fileSystem.lstatSync(join(folder, indexName)))
+  if (!stats || logSize(fileSystem, folder) > 0) return
   const descriptor = fileSystem.openSync(join(folder, sealName), 'w')
   try {
     fileSystem.writeSync(descriptor, JSON.stringify(stampOf(stats)))
@@ -101,12 +105,14 @@ export function sealIndex(fileSystem: FileSystem, folder: string): void {
 }
 
 function isSealed(fileSystem: FileSystem, folder: string): boolean {
-  const path = join(folder, indexName)
-  if (fileSystem.existsSync(`${path}-wal`)) return false
+  if (logSize(fileSystem, folder) > 0) return false
   const seal = orAbsent(() => fileSystem.readFileSync(join(folder, sealName), 'utf8'))
-  const stats = orAbsent(() => fileSystem.lstatSync(path))
+  const stats = orAbsent(() => fileSystem.lstatSync(join(folder, indexName)))
   return seal !== null && stats !== null && seal === JSON.stringify(stampOf(stats))
 }
+
+const logSize = (fileSystem: FileSystem, folder: string): number =>
+  orAbsent(() => fileSystem.lstatSync(join(folder, `${indexName}-wal`)))?.size ?? 0
 
 export function setAside(fileSystem: FileSystem, path: string): string {
   const aside = `${path}.corrupt-${Date.now()}`

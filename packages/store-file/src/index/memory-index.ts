@@ -9,7 +9,7 @@ import { readText } from '../read-text.ts'
 import { type Source, sourcesOf } from '../sources.ts'
 import type { OpenDatabase } from './driver.ts'
 import { type FileStamp, mixStamp, sameStamp, stampModulus, stampOf } from './file-stamp.ts'
-import { indexName, isDamage, openIndexFile, type OpenedIndex, sealIndex, setAside } from './index-file.ts'
+import { closeIndexFile, indexName, isDamage, openIndexFile, passesCheck, type OpenedIndex, setAside } from './index-file.ts'
 import { createSearchIndex, type SearchIndex } from './search-index.ts'
 import { openWriterNotes } from './writer-notes.ts'
 
@@ -251,6 +251,16 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     /** The index as it is, for look-ups by key that the caller verifies. */
     asIs: (): SearchIndex => open(),
 
+    /** Whether the folders look as they did when the index was last brought up to date. Changes nothing. */
+    inStep(): boolean {
+      const states = new Map(open().folders().map((state) => [state.path, state]))
+      if (pending.size > 0 || notes.others().paths.length > 0) return false
+      return sources().every(({ path }) => {
+        const modified = modifiedOf(fromShown(root, path))
+        return modified === (states.get(path)?.modified ?? 0)
+      })
+    },
+
     /** Notes that a file is about to change. Call `changed` when it has. */
     changing(path: string): void {
       notes.add(path)
@@ -292,6 +302,12 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       })
     },
 
+    /** Checks the index page by page; says what is wrong with it, if anything. */
+    damage(): string | null {
+      open()
+      return opened && passesCheck(opened.database) ? null : 'the index is damaged'
+    },
+
     /** Looks at every file now, however large the memory. */
     update(): void {
       guarded(() => {
@@ -320,8 +336,8 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     if (!opened) return
     const { database, temporary } = opened
     opened = undefined
-    database.close()
-    if (!temporary) sealIndex(fileSystem, folder)
+    if (temporary) database.close()
+    else closeIndexFile(fileSystem, folder, database)
   }
 }
 

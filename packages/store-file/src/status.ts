@@ -1,0 +1,102 @@
+import { join } from 'node:path'
+import { readConfig } from './config.ts'
+import { parseWindow } from './documents/window.ts'
+import type { FileStore } from './file-store.ts'
+import { type FileSystem, orAbsent } from './file-system.ts'
+import { indexName } from './index/index-file.ts'
+import { archiveFile, type Layout } from './layout.ts'
+import { readText } from './read-text.ts'
+import { parseFrontMatter } from './front-matter.ts'
+import { stringsOf } from './documents/file-entry.ts'
+
+/** MEMORY.md is to stay below this, so that it fits an agent's context. */
+export const memoryLineLimit = 200
+
+export interface MemoryStatus {
+  root: string
+  layout: Layout['name']
+  present: { memory: boolean; curated: boolean; archives: boolean }
+  memory: { lines: number; limit: number }
+  ephemeral: { entries: number; max: number }
+  archives: { count: number; bytes: number }
+  /** `fresh` says whether a search would find the index in step with the folders as they are. */
+  index: { fresh: boolean; documents: number }
+  recent: RecentArchive[]
+  /** What is wrong with the configuration, if anything. */
+  problem?: string
+}
+
+export interface RecentArchive {
+  number: number
+  date: string
+  session: string
+  messages: number
+  duration: string
+  topics: string[]
+}
+
+const recentCount = 5
+
+/** The state of a memory at a glance, without changing or rebuilding anything. */
+export function readStatus(fileSystem: FileSystem, store: Pick<FileStore, 'root' | 'layout' | 'index'>): MemoryStatus {
+  const { root, layout } = store
+  const { config, problem } = readConfig(fileSystem, root, layout)
+  const curated = readText(fileSystem, join(root, layout.curated))
+  const window = readText(fileSystem, join(root, layout.window))
+  const names = orAbsent(() => fileSystem.readdirSync(join(root, layout.archives)))
+  const archives = (names ?? [])
+    .filter((name) => archiveFile.test(name))
+    .sort((a, b) => numberOf(b) - numberOf(a))
+  return {
+    root,
+    layout: layout.name,
+    present: {
+      memory: fileSystem.existsSync(join(root, layout.memory)),
+      curated: curated !== null,
+      archives: names !== null,
+    },
+    memory: { lines: curated ? countLines(curated.content) : 0, limit: memoryLineLimit },
+    ephemeral: {
+      entries: parseWindow(window?.content ?? '').filter(({ session }) => session).length,
+      max: config.ephemeral.maxEntries,
+    },
+    archives: {
+      count: archives.length,
+      bytes: archives.reduce((sum, name) => sum + sizeOf(fileSystem, join(root, layout.archives, name)), 0),
+    },
+    index: indexStatus(fileSystem, store),
+    recent: archives.slice(0, recentCount).flatMap((name) => recentArchive(fileSystem, join(root, layout.archives, name), numberOf(name))), // prettier-ignore
+    ...(problem ? { problem } : {}),
+  }
+}
+
+function indexStatus(fileSystem: FileSystem, { root, layout, index }: Pick<FileStore, 'root' | 'layout' | 'index'>) {
+  if (!fileSystem.existsSync(join(root, layout.internal, indexName))) return { fresh: false, documents: 0 }
+  return { fresh: index.inStep(), documents: index.asIs().countDocuments() }
+}
+
+function recentArchive(fileSystem: FileSystem, path: string, number: number): RecentArchive[] {
+  const file = readText(fileSystem, path)
+  if (!file) return []
+  const { fields } = parseFrontMatter(file.content)
+  return [
+    {
+      number,
+      date: String(fields.date ?? ''),
+      session: String(fields.session_id ?? ''),
+      messages: Number(fields.message_count ?? 0),
+      duration: String(fields.duration ?? ''),
+      topics: stringsOf(fields.topics),
+    },
+  ]
+}
+
+const numberOf = (name: string): number => Number(archiveFile.exec(name)?.[1])
+
+const sizeOf = (fileSystem: FileSystem, path: string): number => orAbsent(() => fileSystem.lstatSync(path))?.size ?? 0
+
+/** Lines as an editor counts them: a trailing line end does not begin another line. */
+export function countLines(text: string): number {
+  if (text === '') return 0
+  return text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import type { Address } from '@recall/core'
+import * as z from 'zod/mini'
+import { appendDurably, ensureFolder, syncFolder } from './atomic-write.ts'
+import type { FileStore } from './file-store.ts'
+import type { FileSystem } from './file-system.ts'
+import { readText } from './read-text.ts'
+
+const tombstoneSchema = z.object({ address: z.string(), at: z.string() })
+
+/**
+ * What a person had forgotten, so that an import does not bring it back. Only a hash of the address is kept:
+ * the list must not tell what was in it.
+ */
+export function addTombstones(
+  fileSystem: FileSystem,
+  { root, layout }: Pick<FileStore, 'root' | 'layout'>,
+  addresses: readonly Address[],
+  at: number,
+): void {
+  const folder = join(root, layout.internal)
+  ensureFolder(fileSystem, folder)
+  const lines = addresses.map((address) => `${JSON.stringify({ address: addressHash(address), at: new Date(at).toISOString() })}\n`) // prettier-ignore
+  appendDurably(fileSystem, join(folder, tombstoneFile), lines.join(''))
+  syncFolder(fileSystem, folder)
+}
+
+/** @returns a test for addresses that were forgotten */
+export function readTombstones(
+  fileSystem: FileSystem,
+  { root, layout }: Pick<FileStore, 'root' | 'layout'>,
+): (address: Address) => boolean {
+  const file = readText(fileSystem, join(root, layout.internal, tombstoneFile))
+  const forgotten = new Set<string>()
+  for (const line of file?.content.split('\n') ?? []) {
+    // The last line may be torn by a crash; what it belonged to was not acknowledged.
+    const tombstone = parseLine(line)
+    if (tombstone) forgotten.add(tombstone.address)
+  }
+  return (address) => forgotten.has(addressHash(address))
+}
+
+const tombstoneFile = 'tombstones.jsonl'
+
+function parseLine(line: string): z.output<typeof tombstoneSchema> | null {
+  try {
+    return tombstoneSchema.parse(JSON.parse(line))
+  } catch {
+    return null
+  }
+}
+
+const addressHash = ({ scope, namespace, key }: Address): string =>
+  createHash('sha256').update(JSON.stringify([namespace, scope, key])).digest('hex')
