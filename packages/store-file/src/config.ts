@@ -1,7 +1,10 @@
 import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { parse } from 'smol-toml'
 import * as z from 'zod/mini'
-import type { FileSystem } from './file-system.ts'
+import { replaceFile } from './atomic-write.ts'
+import type { FileStore } from './file-store.ts'
+import { defaultFileSystem, type FileSystem } from './file-system.ts'
 import type { Layout } from './layout.ts'
 import { readText } from './read-text.ts'
 
@@ -37,4 +40,41 @@ export function readConfig(
   } catch (error) {
     return { config: defaultConfig, problem: `${layout.config} is not valid, the defaults are used: ${(error as Error).message.split('\n')[0]}` } // prettier-ignore
   }
+}
+
+/** The settings by their full names. */
+export const settingNames: readonly string[] = ['ephemeral.max_entries']
+
+/**
+ * Changes one setting and leaves every other line of the file as it is.
+ *
+ * @throws MemoryError INVALID_INPUT when the value is not allowed
+ */
+export function setConfig(store: FileStore, name: string, value: string): void {
+  const [table = '', key = ''] = name.split('.')
+  const check = configSchema.safeParse({ [table]: { [key]: Number(value) } })
+  if (!settingNames.includes(name) || !check.success) {
+    throw new MemoryError(`${name} takes a whole number from 1 to 50, not '${value}'`, MemoryErrorCode.INVALID_INPUT)
+  }
+  store.exclusively(() => {
+    const path = join(store.root, store.layout.config)
+    const text = readText(defaultFileSystem, path)?.content ?? ''
+    const changed = withSetting(text, table, key, String(Number(value)))
+    // The edit works on lines; the parser has the last word before it is kept.
+    configSchema.parse(parse(changed))
+    replaceFile(defaultFileSystem, path, changed)
+  })
+}
+
+function withSetting(text: string, table: string, key: string, value: string): string {
+  const lines = text.split(/(?<=\n)/)
+  const start = lines.findIndex((line) => line.trim() === `[${table}]`)
+  if (start < 0) return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${text === '' ? '' : '\n'}[${table}]\n${key} = ${value}\n`
+  const end = lines.findIndex((line, i) => i > start && /^\s*\[/.test(line))
+  const own = lines.findIndex((line, i) => i > start && (end < 0 || i < end) && new RegExp(`^\\s*${key}\\s*=`).test(line))
+  const comment = own < 0 ? '' : (/(\s*#.*)$/.exec(lines[own]?.trimEnd() ?? '')?.[1] ?? '')
+  const line = `${key} = ${value}${comment}\n`
+  if (own >= 0) lines[own] = line
+  else lines.splice(start + 1, 0, line)
+  return lines.join('')
 }
