@@ -94,5 +94,5 @@ function canonical(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonical)}]`
   return `{${Object.keys(value)
     .sort()
-    .map((name) => `${JSON.stringify(name)}:${canonical(value[name] ?? null)}`)}}` // prettier-ignore
+    .map((name) => `${JSON.stringify(name)}:${canonical(value[name] ?? null)}`)}}`
 }

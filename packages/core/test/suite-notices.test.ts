@@ -97,7 +97,7 @@ const mistakes: [string, string, (store: MemoryStore) => Partial<MemoryStore>][]
   ],
   ['says that it is durable', 'Durability', () => ({ capabilities: { durable: true, semantic: true } })],
   ['says that it keeps no vectors', 'none', () => ({ capabilities: { durable: false, semantic: false } })],
-] // prettier-ignore
+]
 
 it.each(mistakes)('a store that %s breaks a law of: %s', async (_, title, mistake) => {
   const broken = new Set<string>()

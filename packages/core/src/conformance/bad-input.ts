@@ -36,7 +36,7 @@ export const badInput: Theme = {
         [undefined],
         { at: new Date(0) },
         { deep: [{ f() {} }] },
-      ] // prettier-ignore
+      ]
       for (const value of values)
         await refused('INVALID_INPUT', () => memory.write('long-term', 'bad', value))
       expect(await keysFound(memory, 'long-term', {})).toEqual([])
@@ -71,7 +71,7 @@ export const badInput: Theme = {
         { ttll: 5 },
         'x',
         null,
-      ] // prettier-ignore
+      ]
       for (const wrong of options.filter((each) => each !== null)) {
         await refused('INVALID_INPUT', () => memory.write('long-term', 'bad', 1, wrong as WriteOptions))
       }
@@ -91,7 +91,7 @@ export const badInput: Theme = {
         { sortBy: 'name' },
         { sortOrder: 'up' },
         { size: 3 },
-      ] // prettier-ignore
+      ]
       for (const wrong of options) {
         await refused('INVALID_INPUT', () => memory.search('long-term', {}, wrong as SearchOptions))
       }
@@ -111,7 +111,7 @@ export const badInput: Theme = {
         { embedding: ['a'] },
         { embedding: [Number.NaN] },
         { words: 'a' },
-      ] // prettier-ignore
+      ]
       for (const wrong of queries)
         await refused('INVALID_INPUT', () => memory.search('long-term', wrong as SearchQuery))
       await memory.search('long-term', { text: 'word '.repeat(2000) })

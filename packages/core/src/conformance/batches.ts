@@ -15,7 +15,7 @@ export const batches: Theme = {
           ['a', 1],
           ['nothing', null],
         ]),
-      ) // prettier-ignore
+      )
       expect(await memory.batchRead('long-term', [])).toEqual(new Map())
     }),
 
@@ -45,7 +45,7 @@ export const batches: Theme = {
           { key: 'a', value: 1 },
           { key: '', value: 1 },
         ]),
-      ) // prettier-ignore
+      )
       expect(await keysFound(memory, 'long-term', {})).toEqual([])
     }),
 
@@ -102,13 +102,11 @@ export const batches: Theme = {
         { key: 'a', value: 2 },
       ]
       await refused('INVALID_INPUT', () => memory.batchWrite('long-term', twice))
-      await refused(
-        'INVALID_INPUT',
-        () =>
-          memory.atomicUpdate('long-term', [
-            { operation: 'set', key: 'a', value: 1 },
-            { operation: 'delete', key: 'a' },
-          ]), // prettier-ignore
+      await refused('INVALID_INPUT', () =>
+        memory.atomicUpdate('long-term', [
+          { operation: 'set', key: 'a', value: 1 },
+          { operation: 'delete', key: 'a' },
+        ]),
       )
       expect(await memory.exists('long-term', 'a')).toBe(false)
     }),

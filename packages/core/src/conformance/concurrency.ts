@@ -21,7 +21,7 @@ export const concurrency: Theme = {
       const values = await memory.batchRead(
         'long-term',
         times(50).map((i) => `key ${i}`),
-      ) // prettier-ignore
+      )
       expect([...values.values()]).toEqual(times(50).map((i) => ({ i })))
       expect(await keysFound(memory, 'long-term', {})).toHaveLength(50)
     }),
@@ -48,12 +48,11 @@ export const concurrency: Theme = {
     law('Atomic updates of the same keys do not mix.', async ({ memory }) => {
       const keys = ['a', 'b', 'c']
       await Promise.all(
-        times(10).map(
-          (i) =>
-            memory.atomicUpdate(
-              'long-term',
-              keys.map((key) => ({ operation: 'set', key, value: i })),
-            ), // prettier-ignore
+        times(10).map((i) =>
+          memory.atomicUpdate(
+            'long-term',
+            keys.map((key) => ({ operation: 'set', key, value: i })),
+          ),
         ),
       )
       const values = [...(await memory.batchRead('long-term', keys)).values()]

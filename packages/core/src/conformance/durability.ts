@@ -67,7 +67,7 @@ export const durability: Theme = {
           await mine.read('long-term', 'key'),
           await mine.read('episodic', 'key'),
           await theirs.read('long-term', 'key'),
-        ] // prettier-ignore
+        ]
         expect(read).toEqual(isDurable(memory) ? ['mine', 'mine, episodic', 'theirs'] : [null, null, null])
       },
     ),

@@ -20,7 +20,7 @@ const scalar: fc.Arbitrary<JsonValue> = fc.constantFrom<JsonValue[]>(
   '1',
   '%',
   '_',
-) // prettier-ignore
+)
 
 const list = fc.array(scalar, { maxLength: 3 })
 const leaf: fc.Arbitrary<JsonValue> = fc.oneof({ weight: 3, arbitrary: scalar }, list)
@@ -50,7 +50,7 @@ const comparison: fc.Arbitrary<JsonObject> = fc
     fc.tuple(fc.constantFrom('in', 'nin', 'overlap'), list),
     fc.tuple(fc.constant('exists'), fc.boolean()),
   )
-  .map(([operator, operand]) => ({ [operator]: operand as JsonValue })) // prettier-ignore
+  .map(([operator, operand]) => ({ [operator]: operand as JsonValue }))
 
 /** Operators as they follow a field name, bare spelling. */
 export const condition: fc.Arbitrary<JsonValue> = fc.letrec<{ condition: JsonValue; operators: JsonObject }>(

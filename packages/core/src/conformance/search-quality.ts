@@ -9,7 +9,7 @@ async function quality(memory: MemoryManager): Promise<{ recall: number; rank: n
   await memory.batchWrite(
     'long-term',
     Object.entries(notes).map(([key, value]) => ({ key, value })),
-  ) // prettier-ignore
+  )
   let recall = 0
   let rank = 0
   for (const { text, answers } of questions) {

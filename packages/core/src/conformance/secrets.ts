@@ -62,7 +62,7 @@ export const secrets: Theme = {
             { key: 'a', value: 1 },
             { key: 'b', value: token },
           ]),
-        ) // prettier-ignore
+        )
         expect(await keysFound(memory, 'long-term', {})).toEqual([])
       },
       { redact: 'reject' },

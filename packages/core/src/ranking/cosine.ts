@@ -10,5 +10,6 @@ export function cosineSimilarity(a: readonly number[], b: readonly number[]): nu
     aa += x * x
     bb += y * y
   }
-  return aa === 0 || bb === 0 ? 0 : dot / Math.sqrt(aa * bb)
+  // One root for each: the product of two tiny squares would be zero.
+  return aa === 0 || bb === 0 ? 0 : dot / (Math.sqrt(aa) * Math.sqrt(bb))
 }

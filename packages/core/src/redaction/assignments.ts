@@ -18,7 +18,7 @@ const closingQuotes: Record<string, string> = {
   '«': '»',
   '「': '」',
   '‘': '’',
-} // prettier-ignore
+}
 
 /** Reads the value that starts at a position: up to its closing quote, or a run without spaces. */
 export function readAssigned(text: string, at: number): Assigned | undefined {

@@ -90,7 +90,7 @@ describe('redactText', () => {
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
         redactText(text)
       }),
-    ) // prettier-ignore
+    )
   })
 
   it('changes nothing in a text that it has redacted', () => {

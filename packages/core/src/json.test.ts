@@ -1,0 +1,96 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isJsonObject, mapStrings, maxJsonDepth, searchableText, toJsonValue } from './json.ts'
+
+describe('toJsonValue', () => {
+  it('copies every JSON value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: 'binary' }), (given) => {
+        const value: unknown = JSON.parse(JSON.stringify(given))
+        expect(toJsonValue(value)).toEqual(value)
+      }),
+    )
+  })
+
+  it('shares nothing with what it copies', () => {
+    const value = { list: [{ a: 1 }] }
+    const copy = toJsonValue(value)
+    value.list.push({ a: 2 })
+    expect(copy).toEqual({ list: [{ a: 1 }] })
+  })
+
+  it.each([
+    ['undefined', undefined, 'value is undefined'],
+    ['a function', { f() {} }, 'value.f is a function'],
+    ['a symbol', [Symbol('s')], 'value[0] is a symbol'],
+    ['a bigint', 1n, 'value is a bigint'],
+    ['NaN', { n: Number.NaN }, 'value.n is NaN'],
+    ['Infinity', [[Number.POSITIVE_INFINITY]], 'value[0][0] is Infinity'],
+    ['a Map', new Map(), 'value is an instance of Map'],
+    ['undefined in a list', [1, undefined], 'value[1] is undefined'],
+  ])('says where %s stands', (_, value, problem) => {
+    expect(() => toJsonValue(value)).toThrow(problem)
+  })
+
+  it('says what to do about a Date', () => {
+    expect(() => toJsonValue({ at: new Date(0) })).toThrow('store value.at.toISOString()')
+  })
+
+  it('leaves out members that are undefined', () => {
+    expect(Object.keys(toJsonValue({ a: 1, b: undefined }) as object)).toEqual(['a'])
+  })
+
+  it('keeps a member named __proto__ a member', () => {
+    const copy = toJsonValue(JSON.parse('{"__proto__": {"polluted": true}}'))
+    expect(Object.keys(copy as object)).toEqual(['__proto__'])
+    expect({}).not.toHaveProperty('polluted')
+  })
+
+  it('takes objects without a prototype', () => {
+    expect(toJsonValue(Object.assign(Object.create(null), { a: 1 }))).toEqual({ a: 1 })
+  })
+
+  it('refuses cycles and anything nested too deep', () => {
+    const cyclic: unknown[] = []
+    cyclic.push(cyclic)
+    expect(() => toJsonValue(cyclic)).toThrow(`nested deeper than ${maxJsonDepth} levels`)
+  })
+})
+
+describe('isJsonObject', () => {
+  it('tells plain objects from everything else', () => {
+    expect(isJsonObject({})).toBe(true)
+    expect(isJsonObject(Object.create(null))).toBe(true)
+    for (const other of [null, undefined, [], 'text', 1, new Date(), new Map()])
+      expect(isJsonObject(other)).toBe(false)
+  })
+})
+
+describe('mapStrings', () => {
+  it('changes every string and nothing else', () => {
+    const value = { a: 'x', b: ['y', 1, null, { c: 'z' }], d: true }
+    expect(mapStrings(value, (text) => text.toUpperCase())).toEqual({
+      a: 'X',
+      b: ['Y', 1, null, { c: 'Z' }],
+      d: true,
+    })
+    expect(value.a).toBe('x')
+  })
+
+  it('changes nothing when the change is none', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (given) => {
+        const value = JSON.parse(JSON.stringify(given))
+        expect(mapStrings(value, (text) => text)).toEqual(value)
+      }),
+    )
+  })
+})
+
+describe('searchableText', () => {
+  it('is a string itself, or the string leaves of a value, a line each', () => {
+    expect(searchableText('text')).toBe('text')
+    expect(searchableText({ a: 'one', n: 2, b: ['two', { c: 'three' }] })).toBe('one\ntwo\nthree')
+    expect(searchableText([1, null, true])).toBe('')
+  })
+})

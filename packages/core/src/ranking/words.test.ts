@@ -1,0 +1,61 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { queryTerms, queryWords, wordsOf } from './words.ts'
+
+const terms = (text: string): string[] => wordsOf(text).map(({ term }) => term)
+
+describe('wordsOf', () => {
+  it('folds case and diacritics and stems', () => {
+    expect(terms('Crème BRÛLÉE, deployments!')).toEqual(terms('creme brulee deployment'))
+    expect(terms('cafe\u0301')).toEqual(terms('caf\u00e9'))
+    expect(terms('fail failed fails failing')).toEqual(['fail', 'fail', 'fail', 'fail'])
+  })
+
+  it('takes runs of letters and digits of any script', () => {
+    expect(terms('step-2: Привет, 世界 v1.5')).toEqual(['step', '2', 'привет', '世界', 'v1', '5'])
+    expect(terms('!? … ---')).toEqual([])
+    expect(terms('')).toEqual([])
+  })
+
+  it('says where each word stands', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        let after = 0
+        for (const { start, end } of wordsOf(text)) {
+          expect(start).toBeGreaterThanOrEqual(after)
+          expect(end).toBeGreaterThan(start)
+          after = end
+        }
+        expect(after).toBeLessThanOrEqual(text.length)
+      }),
+    )
+    const [first, second] = wordsOf('The blue Doors')
+    expect([first?.start, first?.end, second?.start, second?.end]).toEqual([0, 3, 4, 8])
+  })
+})
+
+describe('queryTerms and queryWords', () => {
+  it('leave out stop words', () => {
+    expect(queryTerms('What is the Door?')).toEqual(['door'])
+    expect(queryWords('What are the Doors?')).toEqual(['doors'])
+  })
+
+  it('keep stop words when there is nothing else', () => {
+    expect(queryTerms('to be or not to be')).toEqual(['to', 'be', 'or', 'not'])
+    expect(queryWords('To be')).toEqual(['to', 'be'])
+  })
+
+  it('name each term once', () => {
+    expect(queryTerms('deploy deployed DEPLOY')).toEqual(['deploi'])
+    expect(queryWords('deploy Deploy')).toEqual(['deploy'])
+  })
+
+  it('find their terms among the words of the text itself', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const present = new Set(terms(text))
+        for (const term of queryTerms(text)) expect(present).toContain(term)
+      }),
+    )
+  })
+})
