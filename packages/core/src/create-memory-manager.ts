@@ -99,7 +99,8 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
   ): Promise<Entry> => {
     const address = addressOf(scope, key)
     const wanted = parseInput(writeOptionsSchema, given ?? {}, 'options')
-    if (wanted.encrypt) throw new MemoryError('no encryption key was supplied', MemoryErrorCode.NOT_SUPPORTED, { scope, key }) // prettier-ignore
+    if (wanted.encrypt)
+      throw new MemoryError('no encryption key was supplied', MemoryErrorCode.NOT_SUPPORTED, { scope, key })
     if (wanted.embedding && !store.capabilities.semantic) throw noVectors(store, scope)
     const clean = redactor(address, {
       value: toJson(checkWritten(schemas, scope, key, value)),
@@ -189,7 +190,11 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
 
     read: read as MemoryManager<ValueTypes>['read'],
 
-    async search<T>(scope: MemoryScope, query: SearchQuery, given?: SearchOptions): Promise<MemoryMatch<T>[]> {
+    async search<T>(
+      scope: MemoryScope,
+      query: SearchQuery,
+      given?: SearchOptions,
+    ): Promise<MemoryMatch<T>[]> {
       const store = enter(scope)
       const { text: words, tags, filters, embedding } = parseInput(searchQuerySchema, query, 'query')
       const wanted = parseInput(searchOptionsSchema, given ?? {}, 'options')
@@ -198,7 +203,8 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
       const text = words?.trim() ? words : undefined
       const now = clock()
       return failingAs(MemoryErrorCode.SEARCH_FAILED, { scope }, async () => {
-        const vector = embedding ?? (text && store.capabilities.semantic ? await embedQuery(embedder, text) : undefined)
+        const vector =
+          embedding ?? (text && store.capabilities.semantic ? await embedQuery(embedder, text) : undefined)
         const found = await store.find({
           namespace,
           scope,
@@ -214,9 +220,16 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
           now,
         })
         const touch = wanted.touch ?? true
-        if (touch && found.length > 0) await store.touch(found.map(({ entry }) => entry), now) // prettier-ignore
+        if (touch && found.length > 0)
+          await store.touch(
+            found.map(({ entry }) => entry),
+            now,
+          )
         return found.map((match) =>
-          toMatch<T>(touch ? { ...match, entry: accessed(match.entry, now) } : match, wanted.explain ?? false),
+          toMatch<T>(
+            touch ? { ...match, entry: accessed(match.entry, now) } : match,
+            wanted.explain ?? false,
+          ),
         )
       })
     },
@@ -245,11 +258,19 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
       const store = enter(scope)
       const address = addressOf(scope, key)
       const now = clock()
-      return failingAs(MemoryErrorCode.SEARCH_FAILED, { scope, key }, async () => (await store.get(address, now)) !== null) // prettier-ignore
+      return failingAs(
+        MemoryErrorCode.SEARCH_FAILED,
+        { scope, key },
+        async () => (await store.get(address, now)) !== null,
+      )
     },
 
     async cleanup(given?: CleanupOptions): Promise<CleanupResult> {
-      const { scope, dryRun = false, threshold = 0 } = parseInput(cleanupOptionsSchema, given ?? {}, 'options')
+      const {
+        scope,
+        dryRun = false,
+        threshold = 0,
+      } = parseInput(cleanupOptionsSchema, given ?? {}, 'options')
       const scopes = scope ? [scope] : memoryScopes
       for (const each of scopes) enter(each)
       if (threshold > 0) {
@@ -279,7 +300,10 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
 
     async batchWrite(scope: MemoryScope, writes: readonly BatchWrite[]): Promise<void> {
       const given = parseInput(batchSchema, writes, 'writes') as BatchWrite[]
-      await commit(scope, given.map((write) => ({ ...write, operation: 'set' }))) // prettier-ignore
+      await commit(
+        scope,
+        given.map((write) => ({ ...write, operation: 'set' })),
+      )
     },
 
     async atomicUpdate(scope: MemoryScope, updates: readonly AtomicUpdate[]): Promise<void> {

@@ -1,6 +1,6 @@
+import { entryMetadata } from './entry-metadata.ts'
 import { MemoryError, MemoryErrorCode } from './errors.ts'
 import { compareCodePoints, matchesFilter } from './filter/matches-filter.ts'
-import { entryMetadata } from './entry-metadata.ts'
 import type { Address, Entry, Found, MemoryStore, Place, PutOptions, StoreQuery } from './memory-store.ts'
 import { bm25, countTerms, type DocumentTerms } from './ranking/bm25.ts'
 import { cosineSimilarity } from './ranking/cosine.ts'
@@ -155,12 +155,20 @@ function score(candidates: readonly Kept[], query: StoreQuery): Found[] {
 
 function scoreLexically(candidates: readonly Kept[], text: string, now: number): Map<string, Found> {
   const terms = queryTerms(text)
-  const strengths = bm25(terms, candidates.map((kept) => kept.terms)) // prettier-ignore
+  const strengths = bm25(
+    terms,
+    candidates.map((kept) => kept.terms),
+  )
   const found = new Map<string, Found>()
   candidates.forEach(({ entry, terms: document }, i) => {
     const matchedTerms = terms.filter((term) => document.counts.has(term)).length
     if (matchedTerms === 0) return
-    const evidence = { bm25: strengths[i] ?? 0, queryTerms: terms.length, matchedTerms, ageMs: now - entry.updatedAt }
+    const evidence = {
+      bm25: strengths[i] ?? 0,
+      queryTerms: terms.length,
+      matchedTerms,
+      ageMs: now - entry.updatedAt,
+    }
     found.set(entry.key, {
       entry,
       mode: 'lexical',
@@ -229,4 +237,3 @@ function byOrder({ sortBy, sortOrder }: StoreQuery): (a: Found, b: Found) => num
     direction * (b.entry.updatedAt - a.entry.updatedAt) ||
     compareCodePoints(a.entry.key, b.entry.key)
 }
-

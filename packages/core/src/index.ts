@@ -7,13 +7,26 @@ export {
   shortTermTtl,
 } from './create-memory-manager.ts'
 export type { Embedder } from './embedder.ts'
-export { errorStatus, isMemoryError, MemoryError, MemoryErrorCode, type MemoryErrorContext } from './errors.ts'
-export { everything, type Comparison, type Filter } from './filter/filter.ts'
+export { entryMetadata } from './entry-metadata.ts'
+export {
+  errorStatus,
+  isMemoryError,
+  MemoryError,
+  MemoryErrorCode,
+  type MemoryErrorContext,
+} from './errors.ts'
+export { type Comparison, everything, type Filter } from './filter/filter.ts'
 export { compareCodePoints, equalJson, type FilterSubject, matchesFilter } from './filter/matches-filter.ts'
 export { parseFilter } from './filter/parse-filter.ts'
 export { createInMemoryStore } from './in-memory-store.ts'
-export { entryMetadata } from './entry-metadata.ts'
-export { isJsonObject, type JsonObject, type JsonValue, mapStrings, searchableText, toJsonValue } from './json.ts'
+export {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  mapStrings,
+  searchableText,
+  toJsonValue,
+} from './json.ts'
 export type { LmProvider } from './lm-provider.ts'
 export type {
   AtomicUpdate,

@@ -1,5 +1,5 @@
-import en from 'zod/v4/locales/en.js'
 import * as z from 'zod/mini'
+import en from 'zod/v4/locales/en.js'
 import { MemoryError, MemoryErrorCode } from './errors.ts'
 import { memoryScopes } from './scope.ts'
 
@@ -15,7 +15,10 @@ const english = en().localeError
 
 const wellFormed = z.refine<string>((text) => text.isWellFormed(), 'must be well-formed Unicode')
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
-const printable = z.refine<string>((text) => !/[\u0000-\u001f\u007f]/.test(text), 'must not hold control characters')
+const printable = z.refine<string>(
+  (text) => !/[\u0000-\u001f\u007f]/.test(text),
+  'must not hold control characters',
+)
 
 export const keySchema = z.string().check(z.minLength(1), z.maxLength(maxKeyLength), wellFormed, printable)
 export const scopeSchema = z.enum(memoryScopes)

@@ -32,7 +32,12 @@ export function toJsonValue(value: unknown, path = 'value', depth = 0): JsonValu
       const kept = toJsonValue(member, `${path}.${key}`, depth + 1)
       // Assigning `__proto__` would set the prototype; defining it keeps it an ordinary member.
       if (key === '__proto__') {
-        Object.defineProperty(copy, key, { value: kept, enumerable: true, writable: true, configurable: true })
+        Object.defineProperty(copy, key, {
+          value: kept,
+          enumerable: true,
+          writable: true,
+          configurable: true,
+        })
       } else copy[key] = kept
     }
     return copy

@@ -27,13 +27,20 @@ function schemaFor(schemas: ValueSchemas, scope: MemoryScope, key: string): Valu
   const ofScope = schemas[scope]
   if (!ofScope) return undefined
   if (Object.hasOwn(ofScope, key)) return ofScope[key]
-  const patterns = Object.keys(ofScope).filter((name) => name.endsWith('*') && key.startsWith(name.slice(0, -1)))
+  const patterns = Object.keys(ofScope).filter(
+    (name) => name.endsWith('*') && key.startsWith(name.slice(0, -1)),
+  )
   const longest = patterns.sort((a, b) => b.length - a.length)[0]
   return longest === undefined ? undefined : ofScope[longest]
 }
 
 /** @throws MemoryError INVALID_INPUT when the value about to be written does not match the key's schema */
-export function checkWritten(schemas: ValueSchemas, scope: MemoryScope, key: string, value: unknown): unknown {
+export function checkWritten(
+  schemas: ValueSchemas,
+  scope: MemoryScope,
+  key: string,
+  value: unknown,
+): unknown {
   const result = schemaFor(schemas, scope, key)?.safeParse(value)
   if (!result) return value
   if (result.success) return result.data

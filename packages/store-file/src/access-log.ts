@@ -51,7 +51,8 @@ export function createAccessLog(fileSystem: FileSystem, openDatabase: OpenDataba
     } catch (error) {
       // A memory that cannot be written can still be read; its reads are just not counted.
       const code = (error as { errcode?: number }).errcode ?? 0
-      if (!['EACCES', 'EROFS', 'EPERM'].includes(errorCode(error) ?? '') && ![8, 14].includes(code & 0xff)) throw error
+      if (!['EACCES', 'EROFS', 'EPERM'].includes(errorCode(error) ?? '') && ![8, 14].includes(code & 0xff))
+        throw error
       readOnly = true
       database = undefined
     }
@@ -59,7 +60,11 @@ export function createAccessLog(fileSystem: FileSystem, openDatabase: OpenDataba
   }
 
   const row = (address: Address) =>
-    open(false)?.prepare('SELECT created, updated, at, count, expires FROM access WHERE scope = ? AND namespace = ? AND key = ?').get(address.scope, address.namespace, address.key) as (Access & Version) | undefined // prettier-ignore
+    open(false)
+      ?.prepare(
+        'SELECT created, updated, at, count, expires FROM access WHERE scope = ? AND namespace = ? AND key = ?',
+      )
+      .get(address.scope, address.namespace, address.key) as (Access & Version) | undefined
 
   return {
     read(address: Address, { created, updated }: Version): Access | null {
@@ -76,7 +81,10 @@ export function createAccessLog(fileSystem: FileSystem, openDatabase: OpenDataba
     },
 
     /** Counts one access for each entry. */
-    record(accesses: readonly { address: Address; version: Version; expires: number | null }[], at: number): void {
+    record(
+      accesses: readonly { address: Address; version: Version; expires: number | null }[],
+      at: number,
+    ): void {
       const target = open(true)
       if (!target) return
       const statement = target.prepare(
@@ -87,7 +95,15 @@ export function createAccessLog(fileSystem: FileSystem, openDatabase: OpenDataba
       target.exec('BEGIN IMMEDIATE')
       try {
         for (const { address, version, expires } of accesses) {
-          statement.run(address.scope, address.namespace, address.key, version.created, version.updated, at, expires)
+          statement.run(
+            address.scope,
+            address.namespace,
+            address.key,
+            version.created,
+            version.updated,
+            at,
+            expires,
+          )
         }
         target.exec('COMMIT')
       } catch (error) {
@@ -98,12 +114,18 @@ export function createAccessLog(fileSystem: FileSystem, openDatabase: OpenDataba
 
     /** Accesses of a scope, by key. */
     all(scope: string, namespace: string): Map<string, { at: number; count: number }> {
-      const rows = open(false)?.prepare('SELECT key, at, count FROM access WHERE scope = ? AND namespace = ?').all(scope, namespace) // prettier-ignore
-      return new Map(((rows ?? []) as { key: string; at: number; count: number }[]).map((row) => [row.key, row]))
+      const rows = open(false)
+        ?.prepare('SELECT key, at, count FROM access WHERE scope = ? AND namespace = ?')
+        .all(scope, namespace)
+      return new Map(
+        ((rows ?? []) as { key: string; at: number; count: number }[]).map((row) => [row.key, row]),
+      )
     },
 
     forget(address: Address): void {
-      open(false)?.prepare('DELETE FROM access WHERE scope = ? AND namespace = ? AND key = ?').run(address.scope, address.namespace, address.key) // prettier-ignore
+      open(false)
+        ?.prepare('DELETE FROM access WHERE scope = ? AND namespace = ? AND key = ?')
+        .run(address.scope, address.namespace, address.key)
     },
 
     close(): void {

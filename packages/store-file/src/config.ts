@@ -36,9 +36,14 @@ export function readConfig(
     const file = readText(fileSystem, path)
     if (!file) return { config: defaultConfig }
     const { ephemeral } = configSchema.parse(parse(file.content))
-    return { config: { ephemeral: { maxEntries: ephemeral?.max_entries ?? defaultConfig.ephemeral.maxEntries } } }
+    return {
+      config: { ephemeral: { maxEntries: ephemeral?.max_entries ?? defaultConfig.ephemeral.maxEntries } },
+    }
   } catch (error) {
-    return { config: defaultConfig, problem: `${layout.config} is not valid, the defaults are used: ${(error as Error).message.split('\n')[0]}` } // prettier-ignore
+    return {
+      config: defaultConfig,
+      problem: `${layout.config} is not valid, the defaults are used: ${(error as Error).message.split('\n')[0]}`,
+    }
   }
 }
 
@@ -54,7 +59,10 @@ export function setConfig(store: FileStore, name: string, value: string): void {
   const [table = '', key = ''] = name.split('.')
   const check = configSchema.safeParse({ [table]: { [key]: Number(value) } })
   if (!settingNames.includes(name) || !check.success) {
-    throw new MemoryError(`${name} takes a whole number from 1 to 50, not '${value}'`, MemoryErrorCode.INVALID_INPUT)
+    throw new MemoryError(
+      `${name} takes a whole number from 1 to 50, not '${value}'`,
+      MemoryErrorCode.INVALID_INPUT,
+    )
   }
   store.exclusively(() => {
     const path = join(store.root, store.layout.config)
@@ -69,9 +77,12 @@ export function setConfig(store: FileStore, name: string, value: string): void {
 function withSetting(text: string, table: string, key: string, value: string): string {
   const lines = text.split(/(?<=\n)/)
   const start = lines.findIndex((line) => line.trim() === `[${table}]`)
-  if (start < 0) return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${text === '' ? '' : '\n'}[${table}]\n${key} = ${value}\n`
+  if (start < 0)
+    return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${text === '' ? '' : '\n'}[${table}]\n${key} = ${value}\n`
   const end = lines.findIndex((line, i) => i > start && /^\s*\[/.test(line))
-  const own = lines.findIndex((line, i) => i > start && (end < 0 || i < end) && new RegExp(`^\\s*${key}\\s*=`).test(line))
+  const own = lines.findIndex(
+    (line, i) => i > start && (end < 0 || i < end) && new RegExp(`^\\s*${key}\\s*=`).test(line),
+  )
   const comment = own < 0 ? '' : (/(\s*#.*)$/.exec(lines[own]?.trimEnd() ?? '')?.[1] ?? '')
   const line = `${key} = ${value}${comment}\n`
   if (own >= 0) lines[own] = line

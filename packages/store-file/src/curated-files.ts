@@ -16,7 +16,9 @@ export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultF
 
     /** Names of the topic files beside it. */
     topics: (): string[] =>
-      fileSystem.readdirSync(folder).filter((name) => name.endsWith('.md') && name !== basename(layout.curated)),
+      fileSystem
+        .readdirSync(folder)
+        .filter((name) => name.endsWith('.md') && name !== basename(layout.curated)),
 
     /**
      * Writes several of these files at once, all or none.
@@ -28,17 +30,23 @@ export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultF
       store.exclusively(() => {
         const current = readText(fileSystem, join(root, layout.curated))?.content ?? ''
         const files = Object.entries(change(current))
-        const clash = files.find(([name]) => name !== basename(layout.curated) && fileSystem.existsSync(join(folder, name))) // prettier-ignore
+        const clash = files.find(
+          ([name]) => name !== basename(layout.curated) && fileSystem.existsSync(join(folder, name)),
+        )
         if (current !== expected || clash) {
           const what = clash ? `${clash[0]} exists already` : `${layout.curated} was changed in the meantime`
           throw new MemoryError(`${what}: nothing was written; try again`, MemoryErrorCode.CONFLICT)
         }
         const shown = files.map(([name]) => `${dirname(layout.curated)}/${name}`)
         for (const path of shown) store.index.changing(path)
-        applyChanges(fileSystem, root, join(root, layout.internal), files.map(([name, content]) => ({ path: join(folder, name), content }))) // prettier-ignore
+        applyChanges(
+          fileSystem,
+          root,
+          join(root, layout.internal),
+          files.map(([name, content]) => ({ path: join(folder, name), content })),
+        )
         for (const path of shown) store.index.changed(path)
       })
     },
   }
 }
-

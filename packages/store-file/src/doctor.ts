@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import type { ConversationArchive } from '@recall/core'
 import { replaceFile, temporaryName } from './atomic-write.ts'
 import { readConfig } from './config.ts'
 import { archiveIndexHeader, archiveRows, printArchiveRow } from './documents/archive-index.ts'
@@ -9,11 +10,10 @@ import { type FileSystem, orAbsent } from './file-system.ts'
 import { indexName } from './index/index-file.ts'
 import { archiveFile, layouts } from './layout.ts'
 import { fromShown } from './paths.ts'
-import { readText } from './read-text.ts'
 import { isAlive } from './process-identity.ts'
+import { readText } from './read-text.ts'
 import { sourcesOf } from './sources.ts'
 import { journalPath } from './transaction.ts'
-import type { ConversationArchive } from '@recall/core'
 
 export interface Finding {
   check: string
@@ -35,30 +35,58 @@ export interface CheckUpOptions {
 export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }: CheckUpOptions): Finding[] {
   const { root, layout } = store
   const findings: Finding[] = []
-  const report = (check: string, problems: string[], fine: string, remedy: string, mend?: () => void): void => {
+  const report = (
+    check: string,
+    problems: string[],
+    fine: string,
+    remedy: string,
+    mend?: () => void,
+  ): void => {
     if (problems.length === 0) return void findings.push({ check, ok: true, message: fine })
     const fixed = fix && mend !== undefined
     if (fixed) mend()
     findings.push({ check, ok: fixed, message: problems.join('; '), remedy, ...(fixed ? { fixed } : {}) })
   }
 
-  report('folder', fileSystem.existsSync(join(root, layout.memory)) ? [] : [`${layout.memory} is missing`], `${root} (${layout.name} layout)`, "run 'recall init'") // prettier-ignore
+  report(
+    'folder',
+    fileSystem.existsSync(join(root, layout.memory)) ? [] : [`${layout.memory} is missing`],
+    `${root} (${layout.name} layout)`,
+    "run 'recall init'",
+  )
   if (!fileSystem.existsSync(join(root, layout.memory))) return findings
 
   const other = layout.name === 'entity' ? layouts.user : layouts.entity
   const foreign = [other.window, other.archives].filter((path) => fileSystem.existsSync(join(root, path)))
-  report('layout', foreign.map((path) => `${path} belongs to the ${other.name} layout`), 'one layout', 'its archives are searched; move them to one place when convenient') // prettier-ignore
+  report(
+    'layout',
+    foreign.map((path) => `${path} belongs to the ${other.name} layout`),
+    'one layout',
+    'its archives are searched; move them to one place when convenient',
+  )
 
   const { problem } = readConfig(fileSystem, root, layout)
   report('configuration', problem ? [problem] : [], 'valid', `correct ${layout.config}`)
 
   const journal = fileSystem.existsSync(journalPath(join(root, layout.internal)))
-  report('unfinished write', journal ? ['a process died while it wrote'] : [], 'none', "run 'recall doctor --fix' to finish it", () => store.exclusively(() => {})) // prettier-ignore
+  report(
+    'unfinished write',
+    journal ? ['a process died while it wrote'] : [],
+    'none',
+    "run 'recall doctor --fix' to finish it",
+    () => store.exclusively(() => {}),
+  )
 
   const leftovers = findLeftovers(fileSystem, store)
-  report('leftovers', leftovers.map((path) => `${path} was never finished`), 'none', "run 'recall doctor --fix' to remove them", () => { // prettier-ignore
-    for (const path of leftovers) orAbsent(() => fileSystem.unlinkSync(fromShown(root, path)))
-  })
+  report(
+    'leftovers',
+    leftovers.map((path) => `${path} was never finished`),
+    'none',
+    "run 'recall doctor --fix' to remove them",
+    () => {
+      for (const path of leftovers) orAbsent(() => fileSystem.unlinkSync(fromShown(root, path)))
+    },
+  )
 
   checkArchiveTable(fileSystem, store, report)
   checkIndex(fileSystem, store, deep, report)
@@ -71,23 +99,37 @@ function findLeftovers(fileSystem: FileSystem, { root, layout }: FileStore): str
   const folders = new Set([...sourcesOf(fileSystem, root, layout).map(({ path }) => path), layout.internal])
   return [...folders].flatMap((folder) =>
     (orAbsent(() => fileSystem.readdirSync(fromShown(root, folder))) ?? [])
-      .filter((name) => temporaryName.test(name) && !isAlive({ pid: Number(temporaryName.exec(name)?.[1]), started: 0 }))
+      .filter(
+        (name) =>
+          temporaryName.test(name) && !isAlive({ pid: Number(temporaryName.exec(name)?.[1]), started: 0 }),
+      )
       .map((name) => `${folder}/${name}`),
   )
 }
 
 function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const { root, layout } = store
-  const names = (orAbsent(() => fileSystem.readdirSync(join(root, layout.archives))) ?? []).filter((name) => archiveFile.test(name)) // prettier-ignore
+  const names = (orAbsent(() => fileSystem.readdirSync(join(root, layout.archives))) ?? []).filter((name) =>
+    archiveFile.test(name),
+  )
   const files = names.map((name) => Number(archiveFile.exec(name)?.[1]))
   const rows = archiveRows(readText(fileSystem, join(root, layout.archiveIndex))?.content ?? '')
   const problems = [
     ...files.filter((number) => !rows.includes(number)).map((number) => `archive ${number} has no row`),
     ...rows.filter((number) => !files.includes(number)).map((number) => `row ${number} has no archive`),
-    ...files.filter((number, i) => files.indexOf(number) !== i).map((number) => `number ${number} is used twice`),
+    ...files
+      .filter((number, i) => files.indexOf(number) !== i)
+      .map((number) => `number ${number} is used twice`),
   ]
-  report('archive table', problems, `${files.length} archives, ${rows.length} rows`, "run 'recall doctor --fix' to make it anew", () => // prettier-ignore
-    store.exclusively(() => replaceFile(fileSystem, join(root, layout.archiveIndex), archiveTable(fileSystem, store, names))),
+  report(
+    'archive table',
+    problems,
+    `${files.length} archives, ${rows.length} rows`,
+    "run 'recall doctor --fix' to make it anew",
+    () =>
+      store.exclusively(() =>
+        replaceFile(fileSystem, join(root, layout.archiveIndex), archiveTable(fileSystem, store, names)),
+      ),
   )
 }
 
@@ -96,7 +138,9 @@ function archiveTable(fileSystem: FileSystem, { root, layout }: FileStore, names
     const file = readText(fileSystem, join(root, layout.archives, name))
     if (!file) return []
     const number = Number(archiveFile.exec(name)?.[1])
-    const entry = parseConversation(file.content, number, name.slice(0, -3), { modified: file.stamp.modified })
+    const entry = parseConversation(file.content, number, name.slice(0, -3), {
+      modified: file.stamp.modified,
+    })
     return [printArchiveRow(entry.value as ConversationArchive, number)]
   })
   return archiveIndexHeader + rows.join('')
@@ -105,12 +149,27 @@ function archiveTable(fileSystem: FileSystem, { root, layout }: FileStore, names
 function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, report: Report): void {
   const { root, layout } = store
   if (!fileSystem.existsSync(join(root, layout.internal, indexName))) {
-    report('index', ['there is none yet'], '', "it is built by the first search, or by 'recall reindex'", () => store.reindex({ full: true })) // prettier-ignore
+    report(
+      'index',
+      ['there is none yet'],
+      '',
+      "it is built by the first search, or by 'recall reindex'",
+      () => store.reindex({ full: true }),
+    )
     return
   }
   const damage = deep ? store.index.damage() : null
-  report('index', damage ? [damage] : [], `${store.index.fresh().countDocuments()} entries`, "run 'recall reindex --full'", () => store.reindex({ full: true })) // prettier-ignore
-  const unreadable = store.index.fresh().problems().map(({ folder, name, problem }) => `${folder}/${name}: ${problem}`) // prettier-ignore
+  report(
+    'index',
+    damage ? [damage] : [],
+    `${store.index.fresh().countDocuments()} entries`,
+    "run 'recall reindex --full'",
+    () => store.reindex({ full: true }),
+  )
+  const unreadable = store.index
+    .fresh()
+    .problems()
+    .map(({ folder, name, problem }) => `${folder}/${name}: ${problem}`)
   report('files', unreadable, 'all readable', 'correct these files by hand; nothing in them was changed')
   if (!deep) return
   const stale = store.index
@@ -121,7 +180,9 @@ function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, rep
       return file && Buffer.compare(createHash('sha1').update(file.bytes).digest().subarray(0, 8), hash) !== 0
     })
     .map(({ folder, name }) => `${folder}/${name} is not what was indexed`)
-  report('contents', stale, 'the index agrees with every file', "run 'recall reindex --full'", () => store.reindex({ full: true })) // prettier-ignore
+  report('contents', stale, 'the index agrees with every file', "run 'recall reindex --full'", () =>
+    store.reindex({ full: true }),
+  )
 }
 
 /** Files that cannot be read are reported by another check. */
@@ -132,4 +193,3 @@ function orUnreadable<T>(call: () => T): T | null {
     return null
   }
 }
-

@@ -21,7 +21,13 @@ import { printArchiveRow, withArchiveRow, withoutArchiveRow } from './documents/
 import { printConversation } from './documents/conversation.ts'
 import type { FileEntry } from './documents/file-entry.ts'
 import { parseNote, printNote, requireValue } from './documents/note.ts'
-import { requireSectionText, sectionEntries, sectionKey, withoutSection, withSection } from './documents/sections.ts'
+import {
+  requireSectionText,
+  sectionEntries,
+  sectionKey,
+  withoutSection,
+  withSection,
+} from './documents/sections.ts'
 import { windowEntries, withoutBlocks, withSession } from './documents/window.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
 import type { OpenDatabase } from './index/driver.ts'
@@ -81,7 +87,14 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   const internal = join(root, layout.internal)
   const accessLog = createAccessLog(fileSystem, openDatabase, internal)
   const lock = createLock(fileSystem, openDatabase, internal)
-  const index = createMemoryIndex({ fileSystem, root, layout, openDatabase, onNotice, slidExpiry: accessLog.slidExpiry })
+  const index = createMemoryIndex({
+    fileSystem,
+    root,
+    layout,
+    openDatabase,
+    onNotice,
+    slidExpiry: accessLog.slidExpiry,
+  })
   const passages = createPassageReader(fileSystem, root)
   const recent = new Map<string, { created: number; updated: number; ttl: number | null }>()
   const paths = {
@@ -106,7 +119,9 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     const path = notePath(address)
     const file = readText(fileSystem, path)
     if (!file) return null
-    const entry = parseNote(file.content, fileStem(address.key), { modified: Math.round(file.stamp.modified) })
+    const entry = parseNote(file.content, fileStem(address.key), {
+      modified: Math.round(file.stamp.modified),
+    })
     return entry.key === address.key ? entry : null
   }
 
@@ -116,20 +131,36 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     return row ? pathOf(row) : null
   }
 
-  const folderPaths = (): Map<number, string> => new Map(index.asIs().folders().map(({ id, path }) => [id, path]))
+  const folderPaths = (): Map<number, string> =>
+    new Map(
+      index
+        .asIs()
+        .folders()
+        .map(({ id, path }) => [id, path]),
+    )
   const pathOf = (row: DocumentRow, folders = folderPaths()): string =>
     join(fromShown(root, folders.get(row.folder) ?? ''), row.name)
 
-  const readSpecial = (address: Address, read: (path: string) => ReturnType<typeof readText>): FileEntry | null => {
+  const readSpecial = (
+    address: Address,
+    read: (path: string) => ReturnType<typeof readText>,
+  ): FileEntry | null => {
     const place = specialPlace(address)
     if (place === null) return null
-    const path = place === 'section' ? join(root, layout.memory, sectionKey.exec(address.key)?.[1] as string) : place === 'window' ? paths.window : archivePath(address.key) // prettier-ignore
+    const path =
+      place === 'section'
+        ? join(root, layout.memory, sectionKey.exec(address.key)?.[1] as string)
+        : place === 'window'
+          ? paths.window
+          : archivePath(address.key)
     const file = path === null ? null : read(path)
     if (!file || path === null) return null
     const times = { modified: Math.round(file.stamp.modified) }
     if (place === 'section') return byKey(sectionEntries(file.content, basename(path), times), address.key)
     if (place === 'window') return byKey(windowEntries(file.content, times), address.key)
-    const source = sourcesOf(fileSystem, root, layout).find((each) => each.path === shownPath(root, dirname(path)))
+    const source = sourcesOf(fileSystem, root, layout).find(
+      (each) => each.path === shownPath(root, dirname(path)),
+    )
     const [entry] = source?.parse(basename(path), file.content, times) ?? []
     return entry ? { ...entry, key: address.key } : null
   }
@@ -237,14 +268,26 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     workspace.write(path, printNote(earlier ? { ...entry, createdAt: earlier.createdAt } : entry))
   }
 
-  const planDocument = (workspace: Workspace, entry: Entry, placement: Exclude<Placement, { kind: 'note' }>): void => {
+  const planDocument = (
+    workspace: Workspace,
+    entry: Entry,
+    placement: Exclude<Placement, { kind: 'note' }>,
+  ): void => {
     if (placement.kind === 'section') {
       const path = join(root, layout.memory, placement.fileName)
       if (path === paths.window || path === paths.archiveIndex) {
-        throw new MemoryError(`${placement.fileName} is kept by the session lifecycle: choose another file`, MemoryErrorCode.INVALID_INPUT, { scope: entry.scope, key: entry.key }) // prettier-ignore
+        throw new MemoryError(
+          `${placement.fileName} is kept by the session lifecycle: choose another file`,
+          MemoryErrorCode.INVALID_INPUT,
+          { scope: entry.scope, key: entry.key },
+        )
       }
       if (entry.tags.length > 0) {
-        throw new MemoryError(`'${entry.key}' is a section of a markdown file, which carries no tags`, MemoryErrorCode.INVALID_INPUT, { scope: entry.scope, key: entry.key }) // prettier-ignore
+        throw new MemoryError(
+          `'${entry.key}' is a section of a markdown file, which carries no tags`,
+          MemoryErrorCode.INVALID_INPUT,
+          { scope: entry.scope, key: entry.key },
+        )
       }
       const text = requireSectionText(entry.value, entry.key)
       workspace.write(path, withSection(workspace.read(path), placement.slug, text))
@@ -257,7 +300,9 @@ export function createFileStore(options: FileStoreOptions): FileStore {
 
   const planArchive = (workspace: Workspace, archive: ConversationArchiveOf, key: string): void => {
     const known = archivePath(key)
-    let number = known ? Number(archiveFile.exec(basename(known))?.[1]) : index.fresh().lastArchiveNumber() + 1
+    let number = known
+      ? Number(archiveFile.exec(basename(known))?.[1])
+      : index.fresh().lastArchiveNumber() + 1
     let path = known ?? join(paths.archives, archiveName(layout, number))
     while (!known && workspace.exists(path)) path = join(paths.archives, archiveName(layout, ++number))
     if (known) workspace.read(path)
@@ -272,11 +317,11 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       const [, fileName = '', slug = ''] = sectionKey.exec(address.key) ?? []
       const path = join(root, layout.memory, fileName)
       const without = withoutSection(workspace.read(path), slug)
-      if (without !== null) return workspace.write(path, without), true
+      if (without !== null) return (workspace.write(path, without), true)
     }
     if (place === 'window') {
       const without = withoutBlocks(workspace.read(paths.window), (key) => key !== address.key)
-      if (without !== null) return workspace.write(paths.window, without), true
+      if (without !== null) return (workspace.write(paths.window, without), true)
     }
     if (place === 'archive') {
       const path = archivePath(address.key)
@@ -318,7 +363,10 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     })
 
   /** Reads what a row of the index stands for; `null` when the file no longer says so. */
-  const readRow = (row: DocumentRow, folders: Map<number, string>): { entry: LocatedEntry; stale: boolean } | null => {
+  const readRow = (
+    row: DocumentRow,
+    folders: Map<number, string>,
+  ): { entry: LocatedEntry; stale: boolean } | null => {
     const folder = folders.get(row.folder) ?? ''
     const file = readText(fileSystem, join(fromShown(root, folder), row.name))
     if (!file) return null
@@ -357,7 +405,11 @@ export function createFileStore(options: FileStoreOptions): FileStore {
 
   const refuseVectors = (query: StoreQuery): void => {
     if (!query.embedding) return
-    throw new MemoryError('the file store keeps no vectors yet: search by text', MemoryErrorCode.NOT_SUPPORTED, { scope: query.scope }) // prettier-ignore
+    throw new MemoryError(
+      'the file store keeps no vectors yet: search by text',
+      MemoryErrorCode.NOT_SUPPORTED,
+      { scope: query.scope },
+    )
   }
 
   const addressOfRow = (row: DocumentRow): Address => ({
@@ -402,7 +454,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
         const stale = read.filter(({ file }) => !file || file.stale)
         if (stale.length > 0 && attempt < attempts) {
           // A file changed since it was indexed: take it in and ask again.
-          for (const { hit } of stale) index.changed(`${folders.get(hit.row.folder)}/${hit.row.name}`.replace(/^\//, ''))
+          for (const { hit } of stale)
+            index.changed(`${folders.get(hit.row.folder)}/${hit.row.name}`.replace(/^\//, ''))
           continue
         }
         return read.flatMap(({ hit, file }): Found[] => {
@@ -518,7 +571,10 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       let entries = 0
       let bytes = 0
       index.query((current) => {
-        for (const row of current.list({ scope, namespace, now: Number.NEGATIVE_INFINITY, tags: [] }, 'desc')) {
+        for (const row of current.list(
+          { scope, namespace, now: Number.NEGATIVE_INFINITY, tags: [] },
+          'desc',
+        )) {
           entries++
           bytes += row.size
         }
@@ -557,7 +613,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
 
 type ConversationArchiveOf = Extract<Placement, { kind: 'archive' }>['archive']
 
-const byKey = (entries: FileEntry[], key: string): FileEntry | null => entries.find((entry) => entry.key === key) ?? null
+const byKey = (entries: FileEntry[], key: string): FileEntry | null =>
+  entries.find((entry) => entry.key === key) ?? null
 
 const addressName = ({ scope, namespace, key }: Address): string => `${scope}\u0000${namespace}\u0000${key}`
 
@@ -596,4 +653,3 @@ function assertOnce(changes: readonly Change[]): void {
   if (new Set(names).size === names.length) return
   throw new MemoryError('a key may stand only once in a batch', MemoryErrorCode.INVALID_INPUT)
 }
-

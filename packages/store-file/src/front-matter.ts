@@ -28,7 +28,10 @@ export function parseFrontMatter(text: string): MarkdownDocument {
   const end = closing.exec(head)
   const whole = { fields: {}, body: text, bodyLine: 1 }
   if (!end) {
-    const problem = text.length - begin > maxFrontMatterBytes ? 'front matter larger than 64 KB' : 'front matter never closed' // prettier-ignore
+    const problem =
+      text.length - begin > maxFrontMatterBytes
+        ? 'front matter larger than 64 KB'
+        : 'front matter never closed'
     return { ...whole, problem }
   }
   const source = head.slice(0, end.index)
@@ -62,7 +65,12 @@ function parseFields(source: string): JsonObject | string {
   const quick = parseJsonLines(source)
   if (quick) return quick
   try {
-    const fields: unknown = parseYaml(source, { schema: 'core', maxAliasCount: 0, merge: false, uniqueKeys: true })
+    const fields: unknown = parseYaml(source, {
+      schema: 'core',
+      maxAliasCount: 0,
+      merge: false,
+      uniqueKeys: true,
+    })
     if (fields === null || fields === undefined) return {}
     return isJsonObject(fields) ? fields : 'front matter is not a list of fields'
   } catch (error) {

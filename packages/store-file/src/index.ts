@@ -1,13 +1,18 @@
-export { archiveIndexHeader } from './documents/archive-index.ts'
 export { type FileMemoryConfig, readConfig, setConfig, settingNames } from './config.ts'
 export { curatedFiles } from './curated-files.ts'
-export { checkUp, type CheckUpOptions, type Finding } from './doctor.ts'
+export { type CheckUpOptions, checkUp, type Finding } from './doctor.ts'
+export { archiveIndexHeader } from './documents/archive-index.ts'
 export type { FileStore, LocatedHit } from './file-store.ts'
 export { defaultFileSystem, type FileSystem } from './file-system.ts'
 export type { IndexProgress } from './index/memory-index.ts'
 export { writeInternal } from './internal-files.ts'
 export { detectLayout, type Layout, layouts } from './layout.ts'
-export { type FileMemoryOptions, type FileStoreSettings, openFileMemory, openFileStore } from './open-file-memory.ts'
+export {
+  type FileMemoryOptions,
+  type FileStoreSettings,
+  openFileMemory,
+  openFileStore,
+} from './open-file-memory.ts'
 export { type ScrubbedFile, scrubFiles } from './scrub.ts'
-export { memoryLineLimit, type MemoryStatus, type RecentArchive, readStatus } from './status.ts'
+export { type MemoryStatus, memoryLineLimit, type RecentArchive, readStatus } from './status.ts'
 export { addTombstones, readTombstones } from './tombstones.ts'

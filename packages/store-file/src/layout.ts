@@ -1,6 +1,6 @@
+import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import type { FileSystem } from './file-system.ts'
-import { join } from 'node:path'
 
 /**
  * Where things lie below the root. A layout is data: paths relative to the root, with `/`.
@@ -62,7 +62,9 @@ export const archiveName = (layout: Layout, number: number): string =>
  */
 export function detectLayout(fileSystem: FileSystem, root: string): Layout {
   const has = (layout: Layout): boolean =>
-    [layout.window, layout.archiveIndex, layout.archives].some((path) => fileSystem.existsSync(join(root, path)))
+    [layout.window, layout.archiveIndex, layout.archives].some((path) =>
+      fileSystem.existsSync(join(root, path)),
+    )
   const entity = has(layouts.entity)
   const user = has(layouts.user)
   if (entity && user) {

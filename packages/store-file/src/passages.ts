@@ -60,7 +60,8 @@ export function createPassageReader(fileSystem: FileSystem, root: string) {
       const file = join(fromShown(root, folder), row.name)
       const bytes = Buffer.from(readBytes(file, first.start, last.start + last.length - first.start))
       const cut = (piece: typeof own | undefined): string | undefined =>
-        piece && bytes.toString('utf8', piece.start - first.start, piece.start - first.start + piece.length).trimEnd()
+        piece &&
+        bytes.toString('utf8', piece.start - first.start, piece.start - first.start + piece.length).trimEnd()
       return {
         text: cut(own) ?? '',
         path,

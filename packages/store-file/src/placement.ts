@@ -1,12 +1,12 @@
 import {
   type Address,
-  conversationArchive,
   type ConversationArchive,
+  conversationArchive,
   conversationKey,
   conversationType,
   type Entry,
-  sessionSummary,
   type SessionSummary,
+  sessionSummary,
   sessionSummaryKey,
   sessionSummaryType,
 } from '@recall/core'

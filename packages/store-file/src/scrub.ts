@@ -26,7 +26,9 @@ export function scrubFiles(
   const found: ScrubbedFile[] = []
   for (const source of sourcesOf(fileSystem, root, layout)) {
     const folder = fromShown(root, source.path)
-    for (const name of (orAbsent(() => fileSystem.readdirSync(folder)) ?? []).filter((each) => source.accepts(each))) {
+    for (const name of (orAbsent(() => fileSystem.readdirSync(folder)) ?? []).filter((each) =>
+      source.accepts(each),
+    )) {
       const path = source.path === '' ? name : `${source.path}/${name}`
       const scan = (write: boolean): void => {
         const file = readText(fileSystem, join(folder, name))

@@ -39,7 +39,8 @@ const rescored = 30
  */
 export function searchDocuments(index: SearchIndex, query: StoreQuery, files: FileAccess): Hit[] {
   const wanted = query.offset + query.limit
-  const hits = query.text === undefined ? listHits(index, query, files) : wordHits(index, query, wanted, files)
+  const hits =
+    query.text === undefined ? listHits(index, query, files) : wordHits(index, query, wanted, files)
   return hits.slice(query.offset, wanted)
 }
 
@@ -65,12 +66,16 @@ function wordHits(index: SearchIndex, query: StoreQuery, wanted: number, files: 
     const known = new Set(together.map(({ row }) => row.id))
     const floor = Math.min(1, ...hits.map(({ score }) => score))
     const pool = all ? Number.POSITIVE_INFINITY : Math.max(rescored, 3 * wanted) + known.size
-    const partial = candidates(index, words.join(' OR '), query, pool, files).filter(({ row }) => !known.has(row.id))
+    const partial = candidates(index, words.join(' OR '), query, pool, files).filter(
+      ({ row }) => !known.has(row.id),
+    )
     const terms = queryTerms(query.text ?? '')
     hits = [
       ...hits,
       ...partial.map((candidate) => {
-        const present = new Set(wordsOf(files.unitText(candidate.row, candidate.unit)).map(({ term }) => term))
+        const present = new Set(
+          wordsOf(files.unitText(candidate.row, candidate.unit)).map(({ term }) => term),
+        )
         const matched = terms.filter((term) => present.has(term)).length
         return capHit(scoreHit(candidate, words.length, Math.max(1, matched), query.now), floor)
       }),
@@ -131,7 +136,12 @@ function bestUnits(
 
 const rowsAtOnce = 500
 
-const conditionsOf = ({ scope, namespace, now, tags }: StoreQuery) => ({ scope, namespace, now, tags: tags ?? [] })
+const conditionsOf = ({ scope, namespace, now, tags }: StoreQuery) => ({
+  scope,
+  namespace,
+  now,
+  tags: tags ?? [],
+})
 
 function scoreHit({ row, unit, bm25 }: Candidate, terms: number, matched: number, now: number): Hit {
   const evidence = { bm25, queryTerms: terms, matchedTerms: matched, ageMs: now - row.updated }
@@ -142,7 +152,9 @@ function scoreHit({ row, unit, bm25 }: Candidate, terms: number, matched: number
 function capHit(hit: Hit, floor: number): Hit {
   if (hit.score <= floor) return hit
   const share = floor / hit.score
-  const signals = Object.fromEntries(Object.entries(hit.signals).map(([name, value]) => [name, value * share]))
+  const signals = Object.fromEntries(
+    Object.entries(hit.signals).map(([name, value]) => [name, value * share]),
+  )
   return { ...hit, score: floor, signals }
 }
 
@@ -165,7 +177,8 @@ function passes(row: DocumentRow, filter: Filter | undefined, files: FileAccess)
   // The index holds the members of small values; text values have none that a filter could name.
   const fields = row.fields === null ? undefined : (JSON.parse(row.fields) as JsonValue)
   if (fields !== undefined && row.number === null) return matchesFilter(filter, { value: fields, metadata })
-  if (fields !== undefined && !mentions(filter, 'body')) return matchesFilter(filter, { value: fields, metadata })
+  if (fields !== undefined && !mentions(filter, 'body'))
+    return matchesFilter(filter, { value: fields, metadata })
   const value = files.value(row)
   return value !== undefined && matchesFilter(filter, { value, metadata })
 }
@@ -197,7 +210,8 @@ function rowMetadata(row: DocumentRow, files: FileAccess): Record<string, JsonVa
 
 /** Whether a filter looks at a member of the value. */
 function mentions(filter: Filter, member: string): boolean {
-  if (filter.kind === 'all' || filter.kind === 'any') return filter.filters.some((part) => mentions(part, member))
+  if (filter.kind === 'all' || filter.kind === 'any')
+    return filter.filters.some((part) => mentions(part, member))
   if (filter.kind === 'not') return mentions(filter.filter, member)
   return filter.path.length === 0 || filter.path[0] === member
 }

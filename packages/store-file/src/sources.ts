@@ -28,8 +28,11 @@ export interface LocatedEntry extends FileEntry {
 export function sourcesOf(fileSystem: FileSystem, root: string, layout: Layout): Source[] {
   const windowFolder = folderOf(layout.window)
   const windowName = layout.window.slice(windowFolder.length === 0 ? 0 : windowFolder.length + 1)
-  const reserved = new Set([layout.window, layout.archiveIndex].filter((path) => folderOf(path) === layout.memory))
-  const isCurated = (name: string): boolean => name.endsWith('.md') && !name.startsWith('.') && !reserved.has(`${layout.memory}/${name}`) // prettier-ignore
+  const reserved = new Set(
+    [layout.window, layout.archiveIndex].filter((path) => folderOf(path) === layout.memory),
+  )
+  const isCurated = (name: string): boolean =>
+    name.endsWith('.md') && !name.startsWith('.') && !reserved.has(`${layout.memory}/${name}`)
 
   const windowSource: Source = {
     path: windowFolder,
@@ -45,7 +48,9 @@ export function sourcesOf(fileSystem: FileSystem, root: string, layout: Layout):
     windowFolder === layout.memory ? [together(windowSource, curatedSource)] : [windowSource, curatedSource]
 
   const archiveFolders = [...new Set([layout.archives, 'memory/conversations', 'memories'])]
-  const archives = archiveFolders.map((path): Source => ({ path, accepts: (name) => archiveFile.test(name), parse: parseArchive })) // prettier-ignore
+  const archives = archiveFolders.map(
+    (path): Source => ({ path, accepts: (name) => archiveFile.test(name), parse: parseArchive }),
+  )
 
   return [...documents, ...archives, ...noteSources(fileSystem, root, layout)]
 }

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { readConfig } from './config.ts'
+import { stringsOf } from './documents/file-entry.ts'
 import { parseWindow } from './documents/window.ts'
 import type { FileStore } from './file-store.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
+import { parseFrontMatter } from './front-matter.ts'
 import { indexName } from './index/index-file.ts'
 import { archiveFile, type Layout } from './layout.ts'
 import { readText } from './read-text.ts'
-import { parseFrontMatter } from './front-matter.ts'
-import { stringsOf } from './documents/file-entry.ts'
 
 /** MEMORY.md is to stay below this, so that it fits an agent's context. */
 export const memoryLineLimit = 200
@@ -38,7 +38,10 @@ export interface RecentArchive {
 const recentCount = 5
 
 /** The state of a memory at a glance, without changing or rebuilding anything. */
-export function readStatus(fileSystem: FileSystem, store: Pick<FileStore, 'root' | 'layout' | 'index'>): MemoryStatus {
+export function readStatus(
+  fileSystem: FileSystem,
+  store: Pick<FileStore, 'root' | 'layout' | 'index'>,
+): MemoryStatus {
   const { root, layout } = store
   const { config, problem } = readConfig(fileSystem, root, layout)
   const curated = readText(fileSystem, join(root, layout.curated))
@@ -65,12 +68,17 @@ export function readStatus(fileSystem: FileSystem, store: Pick<FileStore, 'root'
       bytes: archives.reduce((sum, name) => sum + sizeOf(fileSystem, join(root, layout.archives, name)), 0),
     },
     index: indexStatus(fileSystem, store),
-    recent: archives.slice(0, recentCount).flatMap((name) => recentArchive(fileSystem, join(root, layout.archives, name), numberOf(name))), // prettier-ignore
+    recent: archives
+      .slice(0, recentCount)
+      .flatMap((name) => recentArchive(fileSystem, join(root, layout.archives, name), numberOf(name))),
     ...(problem ? { problem } : {}),
   }
 }
 
-function indexStatus(fileSystem: FileSystem, { root, layout, index }: Pick<FileStore, 'root' | 'layout' | 'index'>) {
+function indexStatus(
+  fileSystem: FileSystem,
+  { root, layout, index }: Pick<FileStore, 'root' | 'layout' | 'index'>,
+) {
   if (!fileSystem.existsSync(join(root, layout.internal, indexName))) return { fresh: false, documents: 0 }
   return { fresh: index.inStep(), documents: index.asIs().countDocuments() }
 }
@@ -93,7 +101,8 @@ function recentArchive(fileSystem: FileSystem, path: string, number: number): Re
 
 const numberOf = (name: string): number => Number(archiveFile.exec(name)?.[1])
 
-const sizeOf = (fileSystem: FileSystem, path: string): number => orAbsent(() => fileSystem.lstatSync(path))?.size ?? 0
+const sizeOf = (fileSystem: FileSystem, path: string): number =>
+  orAbsent(() => fileSystem.lstatSync(path))?.size ?? 0
 
 /** Lines as an editor counts them: a trailing line end does not begin another line. */
 export function countLines(text: string): number {

@@ -21,7 +21,9 @@ export function addTombstones(
 ): void {
   const folder = join(root, layout.internal)
   ensureFolder(fileSystem, folder)
-  const lines = addresses.map((address) => `${JSON.stringify({ address: addressHash(address), at: new Date(at).toISOString() })}\n`) // prettier-ignore
+  const lines = addresses.map(
+    (address) => `${JSON.stringify({ address: addressHash(address), at: new Date(at).toISOString() })}\n`,
+  )
   appendDurably(fileSystem, join(folder, tombstoneFile), lines.join(''))
   syncFolder(fileSystem, folder)
 }
@@ -52,4 +54,6 @@ function parseLine(line: string): z.output<typeof tombstoneSchema> | null {
 }
 
 const addressHash = ({ scope, namespace, key }: Address): string =>
-  createHash('sha256').update(JSON.stringify([namespace, scope, key])).digest('hex')
+  createHash('sha256')
+    .update(JSON.stringify([namespace, scope, key]))
+    .digest('hex')

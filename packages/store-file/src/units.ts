@@ -44,7 +44,11 @@ function headingStarts(text: string): number[] {
 /** The end of the last paragraph, line or word before `limit`, but not in the first half; never inside a character. */
 function cutBefore(text: string, from: number, limit: number): number {
   const half = from + unitLength / 2
-  for (const [mark, length] of [['\n\n', 2], ['\n', 1], [' ', 1]] as const) {
+  for (const [mark, length] of [
+    ['\n\n', 2],
+    ['\n', 1],
+    [' ', 1],
+  ] as const) {
     const at = text.lastIndexOf(mark, limit - length)
     if (at >= half) return at + length
   }

@@ -46,9 +46,13 @@ export function createWorkspace(fileSystem: FileSystem): Workspace {
         const stats = orAbsent(() => fileSystem.lstatSync(path))
         const now = stats ? stampOf(stats) : null
         if (stamp === now || (stamp && now && sameStamp(stamp, now))) continue
-        throw new MemoryError(`${path} was changed by somebody else while it was written`, MemoryErrorCode.CONFLICT, {
-          details: { path },
-        })
+        throw new MemoryError(
+          `${path} was changed by somebody else while it was written`,
+          MemoryErrorCode.CONFLICT,
+          {
+            details: { path },
+          },
+        )
       }
     },
   }

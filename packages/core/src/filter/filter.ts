@@ -2,8 +2,18 @@ import type { JsonValue } from '../json.ts'
 
 /** The operators that compare the value at a path with an operand. */
 export const comparisons = [
-  'eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin', 'exists', 'contains', 'overlap',
-] as const // prettier-ignore
+  'eq',
+  'ne',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'in',
+  'nin',
+  'exists',
+  'contains',
+  'overlap',
+] as const
 
 export type Comparison = (typeof comparisons)[number]
 

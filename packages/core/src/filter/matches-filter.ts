@@ -95,12 +95,16 @@ export function compareCodePoints(a: string, b: string): number {
 export function equalJson(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true
   if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, i) => equalJson(item, b[i] as JsonValue))
+    return (
+      Array.isArray(b) && a.length === b.length && a.every((item, i) => equalJson(item, b[i] as JsonValue))
+    )
   }
   if (!isJsonObject(a) || !isJsonObject(b)) return false
   const names = Object.keys(a)
   if (names.length !== Object.keys(b).length) return false
-  return names.every((name) => Object.hasOwn(b, name) && equalJson(a[name] as JsonValue, b[name] as JsonValue))
+  return names.every(
+    (name) => Object.hasOwn(b, name) && equalJson(a[name] as JsonValue, b[name] as JsonValue),
+  )
 }
 
 function includes(list: JsonValue | undefined, item: JsonValue): boolean {

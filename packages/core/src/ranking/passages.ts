@@ -6,7 +6,8 @@ const passageLength = 1200
 
 /** The paragraph of a text that holds most of the query's terms, with its neighbours. */
 export function bestPassage(text: string, terms: readonly string[]): MatchedPassage {
-  const paragraphs = text.length <= passageLength ? [text] : text.split(/\n{2,}/).filter((part) => part.trim())
+  const paragraphs =
+    text.length <= passageLength ? [text] : text.split(/\n{2,}/).filter((part) => part.trim())
   const wanted = new Set(terms)
   let best = 0
   let bestCount = -1

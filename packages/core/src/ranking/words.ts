@@ -44,6 +44,9 @@ export function queryWords(text: string): string[] {
 }
 
 function termOf(word: string): string {
-  const folded = word.normalize('NFD').replace(/\p{M}+/gu, '').toLowerCase()
+  const folded = word
+    .normalize('NFD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
   return stemmer(folded)
 }

@@ -8,7 +8,8 @@ export const archiveIndexHeader = `# Archive
 `
 
 export function printArchiveRow(archive: Omit<ConversationArchive, 'body'>, number: number): string {
-  const session = archive.part && archive.part > 1 ? `${archive.sessionId} (part ${archive.part})` : archive.sessionId
+  const session =
+    archive.part && archive.part > 1 ? `${archive.sessionId} (part ${archive.part})` : archive.sessionId
   const cells = [
     String(number).padStart(3, '0'),
     archive.date,

@@ -24,9 +24,17 @@ export function printConversation(archive: ConversationArchive, number: number):
  * Reads an archive, also one written by hand or by another tool: what the front matter lacks is taken from
  * the file.
  */
-export function parseConversation(content: string, number: number, stem: string, { modified }: FileTimes): FileEntry {
+export function parseConversation(
+  content: string,
+  number: number,
+  stem: string,
+  { modified }: FileTimes,
+): FileEntry {
   const { fields, body, bodyLine, problem } = parseFrontMatter(content)
-  const session = typeof fields.session_id === 'string' || typeof fields.session_id === 'number' ? String(fields.session_id) : undefined // prettier-ignore
+  const session =
+    typeof fields.session_id === 'string' || typeof fields.session_id === 'number'
+      ? String(fields.session_id)
+      : undefined
   const part = typeof fields.part === 'number' && fields.part > 1 ? fields.part : 1
   const topics = stringsOf(fields.topics)
   const known: JsonObject = {

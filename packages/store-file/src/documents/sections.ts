@@ -77,25 +77,41 @@ export function withoutSection(content: string, slug: string): string | null {
 }
 
 function printSections(content: string, sections: Section[]): string {
-  const headings = new Map(parseSections(content).map(({ slug, line }) => [slug, content.split(/(?<=\n)/)[line - 1]]))
+  const headings = new Map(
+    parseSections(content).map(({ slug, line }) => [slug, content.split(/(?<=\n)/)[line - 1]]),
+  )
   return sections
-    .map(({ slug, heading, body }) => (heading === '' ? body : `${headings.get(slug) ?? `## ${heading}\n`}${body}`))
+    .map(({ slug, heading, body }) =>
+      heading === '' ? body : `${headings.get(slug) ?? `## ${heading}\n`}${body}`,
+    )
     .join('')
 }
 
 /** @throws MemoryError INVALID_INPUT when the value is not text, or would change the file's structure */
 export function requireSectionText(value: unknown, key: string): string {
   if (typeof value !== 'string') {
-    throw new MemoryError(`'${key}' is a section of a markdown file: its value must be text`, MemoryErrorCode.INVALID_INPUT, { key }) // prettier-ignore
+    throw new MemoryError(
+      `'${key}' is a section of a markdown file: its value must be text`,
+      MemoryErrorCode.INVALID_INPUT,
+      { key },
+    )
   }
   if (parseSections(value).length > 1) {
-    throw new MemoryError(`the text for '${key}' holds a '## ' heading: write that section under its own key`, MemoryErrorCode.INVALID_INPUT, { key }) // prettier-ignore
+    throw new MemoryError(
+      `the text for '${key}' holds a '## ' heading: write that section under its own key`,
+      MemoryErrorCode.INVALID_INPUT,
+      { key },
+    )
   }
   return value
 }
 
 function uniqueSlug(heading: string, seen: Set<string>): string {
-  const base = heading.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-+|-+$/g, '') || 'section' // prettier-ignore
+  const base =
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]+/gu, '-')
+      .replace(/^-+|-+$/g, '') || 'section'
   let slug = base
   for (let i = 2; seen.has(slug); i++) slug = `${base}-${i}`
   seen.add(slug)

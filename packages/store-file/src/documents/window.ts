@@ -76,7 +76,9 @@ export function withSession(content: string, session: SessionSummary, pointer: s
 /** The file without the blocks that are not to be kept, or `null` when all are kept. */
 export function withoutBlocks(content: string, keep: (key: string) => boolean): string | null {
   const blocks = parseWindow(content)
-  const kept = blocks.filter(({ session }) => keep(session ? sessionSummaryKey(session.sessionId) : windowNotesKey))
+  const kept = blocks.filter(({ session }) =>
+    keep(session ? sessionSummaryKey(session.sessionId) : windowNotesKey),
+  )
   return kept.length === blocks.length ? null : printBlocks(kept.map(({ text }) => text))
 }
 
@@ -107,7 +109,17 @@ export function windowEntries(content: string, { modified }: FileTimes): FileEnt
   if (first) {
     const text = notes.map((note) => note.text.trim()).join('\n\n')
     const { line } = first
-    entries.push({ ...permanent, key: windowNotesKey, type: 'note', value: text, text, created: modified, updated: modified, line, fields: '' }) // prettier-ignore
+    entries.push({
+      ...permanent,
+      key: windowNotesKey,
+      type: 'note',
+      value: text,
+      text,
+      created: modified,
+      updated: modified,
+      line,
+      fields: '',
+    })
   }
   return entries
 }

@@ -37,9 +37,14 @@ export function openIndexFile(
     if (!fileSystem.existsSync(path)) return { ...create(open, path), unclean: false }
     const sealed = isSealed(fileSystem, folder)
     const problem = tryOpen(open, path, !sealed && !inUse)
-    if (typeof problem !== 'string') return { database: problem, isNew: false, unclean: !sealed && !inUse, temporary: false }
+    if (typeof problem !== 'string')
+      return { database: problem, isNew: false, unclean: !sealed && !inUse, temporary: false }
     const aside = setAside(fileSystem, path)
-    return { ...create(open, path), unclean: false, notice: `the search index was ${problem}: it was moved to ${aside} and is built anew` } // prettier-ignore
+    return {
+      ...create(open, path),
+      unclean: false,
+      notice: `the search index was ${problem}: it was moved to ${aside} and is built anew`,
+    }
   } catch (error) {
     if (!isReadOnly(error)) throw error
     return { ...create(open, ':memory:'), unclean: false, temporary: true }
@@ -73,7 +78,9 @@ function tryOpen(open: OpenDatabase, path: string, check: boolean): Database | s
 }
 
 function prepare(database: Database): Database {
-  database.exec('PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 0')
+  database.exec(
+    'PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 0',
+  )
   return database
 }
 

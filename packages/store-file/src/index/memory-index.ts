@@ -9,7 +9,15 @@ import { readText } from '../read-text.ts'
 import { type Source, sourcesOf } from '../sources.ts'
 import type { OpenDatabase } from './driver.ts'
 import { type FileStamp, mixStamp, sameStamp, stampModulus, stampOf } from './file-stamp.ts'
-import { closeIndexFile, indexName, isDamage, openIndexFile, passesCheck, type OpenedIndex, setAside } from './index-file.ts'
+import {
+  closeIndexFile,
+  indexName,
+  isDamage,
+  type OpenedIndex,
+  openIndexFile,
+  passesCheck,
+  setAside,
+} from './index-file.ts'
 import { createSearchIndex, type SearchIndex } from './search-index.ts'
 import { openWriterNotes } from './writer-notes.ts'
 
@@ -55,7 +63,11 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   const modifiedOf = (path: string): number => orAbsent(() => fileSystem.lstatSync(path))?.mtimeMs ?? 0
 
   const open = (): SearchIndex => {
-    if (opened && !opened.temporary && orAbsent(() => fileSystem.lstatSync(join(folder, indexName)))?.ino !== opened.inode) {
+    if (
+      opened &&
+      !opened.temporary &&
+      orAbsent(() => fileSystem.lstatSync(join(folder, indexName)))?.ino !== opened.inode
+    ) {
       // Somebody deleted or replaced the file: what we hold open is nobody's index any more.
       opened.database.close()
       opened = undefined
@@ -83,7 +95,15 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       file = readText(fileSystem, path)
     } catch (error) {
       // Unreadable is not empty: the file stays known, with what is wrong, and is tried again when it changes.
-      index.putFile({ folder: folderId, name, stamp: stampOf(stats), bytes: Buffer.from(String(error)), content: '', entries: [], problem: (error as Error).message }) // prettier-ignore
+      index.putFile({
+        folder: folderId,
+        name,
+        stamp: stampOf(stats),
+        bytes: Buffer.from(String(error)),
+        content: '',
+        entries: [],
+        problem: (error as Error).message,
+      })
       return
     }
     if (!file) return
@@ -169,7 +189,10 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     if (!inStep) {
       const known = index.stamps(id)
       const changed = [...found].filter(([name, stamp]) => !sameStamp(known.get(name) ?? absentStamp, stamp))
-      const names = [...changed.map(([name]) => name), ...[...known.keys()].filter((name) => !found.has(name))].sort()
+      const names = [
+        ...changed.map(([name]) => name),
+        ...[...known.keys()].filter((name) => !found.has(name)),
+      ].sort()
       for (let i = 0; i < names.length; i += filesPerTransaction) {
         const some = names.slice(i, i + filesPerTransaction)
         index.transaction(() => {
@@ -186,7 +209,10 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     try {
       return fileSystem.readdirSync(path)
     } catch (cause) {
-      throw new MemoryError(`${path} cannot be read`, MemoryErrorCode.UNAVAILABLE, { cause, details: { path } })
+      throw new MemoryError(`${path} cannot be read`, MemoryErrorCode.UNAVAILABLE, {
+        cause,
+        details: { path },
+      })
     }
   }
 
@@ -253,7 +279,11 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
 
     /** Whether the folders look as they did when the index was last brought up to date. Changes nothing. */
     inStep(): boolean {
-      const states = new Map(open().folders().map((state) => [state.path, state]))
+      const states = new Map(
+        open()
+          .folders()
+          .map((state) => [state.path, state]),
+      )
       if (pending.size > 0 || notes.others().paths.length > 0) return false
       return sources().every(({ path }) => {
         const modified = modifiedOf(fromShown(root, path))
@@ -291,7 +321,8 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     rebuild(progress?: (progress: IndexProgress) => void): void {
       close()
       orAbsent(() => fileSystem.unlinkSync(join(folder, indexName)))
-      for (const suffix of ['-wal', '-shm']) orAbsent(() => fileSystem.unlinkSync(join(folder, indexName + suffix)))
+      for (const suffix of ['-wal', '-shm'])
+        orAbsent(() => fileSystem.unlinkSync(join(folder, indexName + suffix)))
       const index = open()
       const total = sources().reduce((sum, source) => sum + countFiles(source), 0)
       let done = 0

@@ -4,7 +4,12 @@ import type { MemoryScope } from '@recall/core'
 export const schemaVersion = 1
 
 /** A row's scope is its position here. */
-export const scopeNumbers: Record<MemoryScope, number> = { working: 0, 'short-term': 1, 'long-term': 2, episodic: 3 }
+export const scopeNumbers: Record<MemoryScope, number> = {
+  working: 0,
+  'short-term': 1,
+  'long-term': 2,
+  episodic: 3,
+}
 
 /**
  * Texts are not stored: they are in the files. Each scope has its own word table, so that a query never

@@ -77,7 +77,8 @@ export function createSearchIndex(database: Database) {
   const removeDocument = (row: { id: number; scope: number; units: number }): void => {
     const first = row.id * unitsPerDocument
     const last = first + row.units - 1
-    if (row.scope !== noScope) sql(`DELETE FROM words${row.scope} WHERE rowid BETWEEN ? AND ?`).run(first, last)
+    if (row.scope !== noScope)
+      sql(`DELETE FROM words${row.scope} WHERE rowid BETWEEN ? AND ?`).run(first, last)
     if (row.units > 1) sql('DELETE FROM units WHERE id BETWEEN ? AND ?').run(first, last)
     sql('DELETE FROM documents WHERE id = ?').run(row.id)
   }
@@ -85,13 +86,20 @@ export function createSearchIndex(database: Database) {
   /** Two files may claim one key, for example a copied archive: the later one gets a key of its own. */
   const freeKey = (entry: LocatedEntry, name: string): string => {
     const taken = sql('SELECT 1 FROM documents WHERE scope = ? AND namespace = ? AND key = ?')
-    const isTaken = (key: string): boolean => taken.get(scopeNumbers[entry.scope], entry.namespace, key) !== undefined
+    const isTaken = (key: string): boolean =>
+      taken.get(scopeNumbers[entry.scope], entry.namespace, key) !== undefined
     if (!isTaken(entry.key)) return entry.key
     const own = `${entry.key}@${name.replace(/\.md$/, '')}`
     return isTaken(own) ? `${own}@${Math.random().toString(36).slice(2)}` : own
   }
 
-  const insertDocument = (file: IndexedFile, scope: number, entry: LocatedEntry, units: number, hash: Uint8Array) => {
+  const insertDocument = (
+    file: IndexedFile,
+    scope: number,
+    entry: LocatedEntry,
+    units: number,
+    hash: Uint8Array,
+  ) => {
     const { stamp } = file
     const { lastInsertRowid } = sql(
       `INSERT INTO documents (folder, name, scope, namespace, key, type, tags, created, updated, expires, session,
@@ -148,13 +156,24 @@ export function createSearchIndex(database: Database) {
   }
 
   const fileRows = (folder: number, name: string) =>
-    sql('SELECT id, scope, units, session, size, modified, changed, inode, hash FROM documents WHERE folder = ? AND name = ?').all(
-      folder,
-      name,
-    ) as (FileStamp & { id: number; scope: number; units: number; session: string | null; hash: Uint8Array })[]
+    sql(
+      'SELECT id, scope, units, session, size, modified, changed, inode, hash FROM documents WHERE folder = ? AND name = ?',
+    ).all(folder, name) as (FileStamp & {
+      id: number
+      scope: number
+      units: number
+      session: string | null
+      hash: Uint8Array
+    })[]
 
   const adjustFolder = (folder: number, count: number, sum: number): void => {
-    sql('UPDATE folders SET count = count + ?, sum = (sum + ? + ?) % ? WHERE id = ?').run(count, sum, stampModulus, stampModulus, folder) // prettier-ignore
+    sql('UPDATE folders SET count = count + ?, sum = (sum + ? + ?) % ? WHERE id = ?').run(
+      count,
+      sum,
+      stampModulus,
+      stampModulus,
+      folder,
+    )
   }
 
   const where = ({ scope, namespace, now, tags }: Conditions): { text: string; values: SqlValue[] } => {
@@ -183,7 +202,8 @@ export function createSearchIndex(database: Database) {
       }
     },
 
-    folders: (): FolderState[] => sql('SELECT id, path, modified, count, sum FROM folders').all() as FolderState[],
+    folders: (): FolderState[] =>
+      sql('SELECT id, path, modified, count, sum FROM folders').all() as FolderState[],
 
     folder(path: string): FolderState {
       sql('INSERT OR IGNORE INTO folders (path, modified, count, sum) VALUES (?, 0, 0, 0)').run(path)
@@ -196,7 +216,9 @@ export function createSearchIndex(database: Database) {
 
     /** The stamp of every file known in a folder. */
     stamps(folder: number): Map<string, FileStamp> {
-      const rows = sql('SELECT name, size, modified, changed, inode FROM documents WHERE folder = ?').all(folder)
+      const rows = sql('SELECT name, size, modified, changed, inode FROM documents WHERE folder = ?').all(
+        folder,
+      )
       return new Map((rows as (FileStamp & { name: string })[]).map((row) => [row.name, row]))
     },
 
@@ -208,7 +230,9 @@ export function createSearchIndex(database: Database) {
       adjustFolder(file.folder, first ? 0 : 1, mixStamp(file.stamp) - (first ? mixStamp(first) : 0))
       if (first && Buffer.compare(first.hash, hash) === 0) {
         const { size, modified, changed, inode } = file.stamp
-        sql('UPDATE documents SET size = ?, modified = ?, changed = ?, inode = ? WHERE folder = ? AND name = ?').run(size, modified, changed, inode, file.folder, file.name) // prettier-ignore
+        sql(
+          'UPDATE documents SET size = ?, modified = ?, changed = ?, inode = ? WHERE folder = ? AND name = ?',
+        ).run(size, modified, changed, inode, file.folder, file.name)
         return false
       }
       for (const row of known) removeDocument(row)
@@ -232,7 +256,11 @@ export function createSearchIndex(database: Database) {
     matchUnits(match: string, conditions: Conditions, join: boolean, limit: number): UnitRow[] {
       const words = `words${scopeNumbers[conditions.scope]}`
       const ranked = `SELECT rowid AS id, -bm25(${words}) AS bm25 FROM ${words} WHERE ${words} MATCH ?`
-      if (!join) return sql(`SELECT id, bm25 FROM (${ranked}) ORDER BY bm25 DESC, id LIMIT ?`).all(match, limit) as UnitRow[]
+      if (!join)
+        return sql(`SELECT id, bm25 FROM (${ranked}) ORDER BY bm25 DESC, id LIMIT ?`).all(
+          match,
+          limit,
+        ) as UnitRow[]
       const { text, values } = where(conditions)
       return sql(
         `SELECT w.id AS id, w.bm25 AS bm25 FROM (${ranked}) w JOIN documents d ON d.id = w.id / ${unitsPerDocument}
@@ -243,7 +271,9 @@ export function createSearchIndex(database: Database) {
     /** Whether a scope holds anything that a query without conditions could wrongly return. */
     needsConditions({ scope, namespace }: Conditions): boolean {
       const number = scopeNumbers[scope]
-      const expiring = sql('SELECT 1 FROM documents WHERE scope = ? AND expires IS NOT NULL LIMIT 1').get(number)
+      const expiring = sql('SELECT 1 FROM documents WHERE scope = ? AND expires IS NOT NULL LIMIT 1').get(
+        number,
+      )
       if (expiring) return true
       const end = (order: string): unknown =>
         sql(`SELECT namespace FROM documents WHERE scope = ? ORDER BY namespace ${order} LIMIT 1`).get(number)
@@ -252,7 +282,9 @@ export function createSearchIndex(database: Database) {
 
     documents(ids: readonly number[]): DocumentRow[] {
       const marks = ids.map(() => '?').join(',')
-      return database.prepare(`SELECT ${documentColumns} FROM documents d WHERE d.id IN (${marks})`).all(...ids) as DocumentRow[]
+      return database
+        .prepare(`SELECT ${documentColumns} FROM documents d WHERE d.id IN (${marks})`)
+        .all(...ids) as DocumentRow[]
     },
 
     /** Documents of a scope, last written first. */
@@ -265,15 +297,15 @@ export function createSearchIndex(database: Database) {
     },
 
     expired(scope: MemoryScope, namespace: string, now: number): DocumentRow[] {
-      return sql(`SELECT ${documentColumns} FROM documents d WHERE d.scope = ? AND d.namespace = ? AND d.expires <= ?`).all(scopeNumbers[scope], namespace, now) as DocumentRow[] // prettier-ignore
+      return sql(
+        `SELECT ${documentColumns} FROM documents d WHERE d.scope = ? AND d.namespace = ? AND d.expires <= ?`,
+      ).all(scopeNumbers[scope], namespace, now) as DocumentRow[]
     },
 
     byKey(scope: MemoryScope, namespace: string, key: string): DocumentRow | undefined {
-      return sql(`SELECT ${documentColumns} FROM documents d WHERE d.scope = ? AND d.namespace = ? AND d.key = ?`).get(
-        scopeNumbers[scope],
-        namespace,
-        key,
-      ) as DocumentRow | undefined
+      return sql(
+        `SELECT ${documentColumns} FROM documents d WHERE d.scope = ? AND d.namespace = ? AND d.key = ?`,
+      ).get(scopeNumbers[scope], namespace, key) as DocumentRow | undefined
     },
 
     lastArchiveNumber(): number {
@@ -283,7 +315,9 @@ export function createSearchIndex(database: Database) {
 
     /** Files of a session that are indexed under a key that is not their own. */
     displacedArchives(session: string): { folder: number; name: string }[] {
-      return sql("SELECT folder, name FROM documents WHERE session = ? AND key LIKE '%@%' ORDER BY number").all(session) as { folder: number; name: string }[] // prettier-ignore
+      return sql(
+        "SELECT folder, name FROM documents WHERE session = ? AND key LIKE '%@%' ORDER BY number",
+      ).all(session) as { folder: number; name: string }[]
     },
 
     forgetHash(folder: number, name: string): void {
@@ -294,30 +328,49 @@ export function createSearchIndex(database: Database) {
       const first = document * unitsPerDocument
       const marks = numbers.map(() => '?').join(',')
       return database
-        .prepare(`SELECT id - ${first} AS number, start, length, line FROM units WHERE id IN (${marks}) ORDER BY id`)
-        .all(...numbers.map((number) => first + number)) as { number: number; start: number; length: number; line: number }[]
+        .prepare(
+          `SELECT id - ${first} AS number, start, length, line FROM units WHERE id IN (${marks}) ORDER BY id`,
+        )
+        .all(...numbers.map((number) => first + number)) as {
+        number: number
+        start: number
+        length: number
+        line: number
+      }[]
     },
 
     slideExpiry(scope: MemoryScope, namespace: string, key: string, expires: number): void {
-      sql('UPDATE documents SET expires = ? WHERE scope = ? AND namespace = ? AND key = ?').run(expires, scopeNumbers[scope], namespace, key) // prettier-ignore
+      sql('UPDATE documents SET expires = ? WHERE scope = ? AND namespace = ? AND key = ?').run(
+        expires,
+        scopeNumbers[scope],
+        namespace,
+        key,
+      )
     },
 
     problems: () =>
-      sql('SELECT f.path AS folder, d.name AS name, d.problem AS problem FROM documents d JOIN folders f ON f.id = d.folder WHERE d.problem IS NOT NULL').all() as { folder: string; name: string; problem: string }[], // prettier-ignore
+      sql(
+        'SELECT f.path AS folder, d.name AS name, d.problem AS problem FROM documents d JOIN folders f ON f.id = d.folder WHERE d.problem IS NOT NULL',
+      ).all() as { folder: string; name: string; problem: string }[],
 
     hashes: () =>
-      sql('SELECT DISTINCT f.path AS folder, d.name AS name, d.hash AS hash FROM documents d JOIN folders f ON f.id = d.folder').all() as { folder: string; name: string; hash: Uint8Array }[], // prettier-ignore
+      sql(
+        'SELECT DISTINCT f.path AS folder, d.name AS name, d.hash AS hash FROM documents d JOIN folders f ON f.id = d.folder',
+      ).all() as { folder: string; name: string; hash: Uint8Array }[],
 
     countDocuments: (): number =>
-      (sql("SELECT count(*) AS n FROM documents WHERE scope >= 0").get() as { n: number }).n,
+      (sql('SELECT count(*) AS n FROM documents WHERE scope >= 0').get() as { n: number }).n,
 
-    countFiles: (): number => (sql('SELECT coalesce(sum(count), 0) AS n FROM folders').get() as { n: number }).n,
+    countFiles: (): number =>
+      (sql('SELECT coalesce(sum(count), 0) AS n FROM folders').get() as { n: number }).n,
 
     fact: (name: string): string | undefined =>
       (sql('SELECT value FROM facts WHERE name = ?').get(name) as { value: string } | undefined)?.value,
 
     setFact(name: string, value: string): void {
-      sql('INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value').run(name, value) // prettier-ignore
+      sql(
+        'INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+      ).run(name, value)
     },
   }
 }
