@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import { UsageError } from '../exit-codes.ts'
+import type { Io } from '../io.ts'
+
+/** Prints a script that completes commands and their options. */
+export async function completion(io: Io, shell: string, program: Command): Promise<undefined> {
+  const commands = program.commands.map((command) => ({
+    name: command.name(),
+    description: command.description(),
+    options: command.options.flatMap(({ long }) => long ?? []),
+  }))
+  const script = { bash, zsh, fish }[shell]
+  if (!script) throw new UsageError(`completion is there for bash, zsh and fish, not for '${shell}'`)
+  io.out(script(commands))
+  return undefined
+}
+
+type Described = { name: string; description: string; options: string[] }[]
+
+const bash = (commands: Described): string => `_recall() {
+  local word="\${COMP_WORDS[COMP_CWORD]}"
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(' ')}" -- "$word"))
+    return
+  fi
+  case "\${COMP_WORDS[1]}" in
+${commands.map(({ name, options }) => `    ${name}) COMPREPLY=($(compgen -W "${options.join(' ')}" -f -- "$word")) ;;`).join('\n')}
+  esac
+}
+complete -o filenames -F _recall recall recall-echo
+`
+
+const zsh = (commands: Described): string => `#compdef recall recall-echo
+_recall() {
+  local -a commands
+  commands=(
+${commands.map(({ name, description }) => `    '${name}:${quote(description)}'`).join('\n')}
+  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  case $words[2] in
+${commands.map(({ name, options }) => `    ${name}) _arguments ${options.map((option) => `'${option}'`).join(' ')} '*:file:_files' ;;`).join('\n')}
+  esac
+}
+compdef _recall recall recall-echo
+`
+
+const fish = (commands: Described): string =>
+  commands
+    .flatMap(({ name, description, options }) => [
+      `complete -c recall -n __fish_use_subcommand -a ${name} -d '${quote(description)}'`,
+      ...options.map(
+        (option) => `complete -c recall -n '__fish_seen_subcommand_from ${name}' -l ${option.slice(2)}`,
+      ),
+    ])
+    .join('\n')
+    .concat('\n')
+
+const quote = (text: string): string => text.replaceAll("'", '').replaceAll(':', '\\:')

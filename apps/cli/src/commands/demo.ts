@@ -1,0 +1,3 @@
+export async function demo(): Promise<undefined> {
+  return undefined
+}

@@ -1,0 +1,58 @@
+import { basename } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { applyDistill, planDistill } from '@recall/sessions'
+import { curatedFiles } from '@recall/store-file'
+import { count } from '../format.ts'
+import type { Io } from '../io.ts'
+import { type RootOptions, withStore } from '../root.ts'
+
+/** Shows how MEMORY.md could be brought below its limit; with `--apply` does it. */
+export async function distill(
+  io: Io,
+  given: string | undefined,
+  options: RootOptions & { json?: boolean; apply?: boolean },
+): Promise<undefined> {
+  return withStore(io, given ? { ...options, root: given } : options, (store) => {
+    const files = curatedFiles(store)
+    const text = files.read()
+    if (text === null)
+      throw new MemoryError(
+        `${store.layout.curated} does not exist: run 'recall init'`,
+        MemoryErrorCode.NOT_FOUND,
+      )
+    const plan = planDistill(text, { existingTopics: files.topics() })
+    const applied = options.apply === true && plan.extractions.length > 0
+    if (applied) {
+      files.replace(text, (current) => {
+        const { memory, topics } = applyDistill(current, plan)
+        return { [basename(store.layout.curated)]: memory, ...topics }
+      })
+    }
+    if (options.json) {
+      io.out(`${JSON.stringify({ applied, plan })}\n`)
+      return undefined
+    }
+    const lines = [`MEMORY.md has ${plan.lines} of ${plan.limit} lines.`]
+    if (plan.extractions.length === 0) {
+      lines.push(
+        plan.lines <= plan.limit
+          ? 'Nothing to distil.'
+          : 'No single section is heavy enough to move: shorten it by hand.',
+      )
+      const heaviest = plan.sections.slice(0, 3).filter(({ lines: n }) => n > 1)
+      if (heaviest.length > 0)
+        lines.push(
+          '',
+          'Heaviest sections:',
+          ...heaviest.map(({ heading, lines: n }) => `  ${String(n).padStart(4)}  ${heading}`),
+        )
+    } else {
+      lines.push('', applied ? 'Moved to topic files:' : 'Would move to topic files:')
+      for (const { heading, lines: n, topicFile } of plan.extractions)
+        lines.push(`  ${heading} (${count(n, 'line')}) → ${topicFile}`)
+      if (!applied) lines.push('', "Run 'recall distill --apply' to do it.")
+    }
+    io.out(`${lines.join('\n')}\n`)
+    return undefined
+  })
+}

@@ -1,0 +1,73 @@
+import { assessHealth } from '@recall/sessions'
+import { defaultFileSystem, type MemoryStatus, readStatus } from '@recall/store-file'
+import { exitCodes } from '../exit-codes.ts'
+import { formatBytes, paint } from '../format.ts'
+import type { Io } from '../io.ts'
+import { type RootOptions, withStore } from '../root.ts'
+
+/** The dashboard: one look at the whole memory. Exit code 1 when it is not healthy. */
+export async function status(
+  io: Io,
+  given: string | undefined,
+  options: RootOptions & { json?: boolean },
+): Promise<number> {
+  return withStore(io, given ? { ...options, root: given } : options, (store) => {
+    const state = readStatus(defaultFileSystem, store)
+    const { memory, curated, archives } = state.present
+    const { health, reason } = assessHealth({ memoryFolder: memory, memoryFile: curated, archives })
+    io.out(
+      options.json
+        ? `${JSON.stringify(toJson(state, health, reason))}\n`
+        : dashboard(io, state, health, reason),
+    )
+    return health === 'healthy' ? exitCodes.fine : exitCodes.no
+  })
+}
+
+const toJson = (
+  { memory, ephemeral, archives, index, recent }: MemoryStatus,
+  health: string,
+  reason: string,
+) => ({
+  health,
+  reason,
+  memory,
+  ephemeral,
+  archives,
+  index,
+  recent,
+})
+
+function dashboard(io: Io, state: MemoryStatus, health: string, reason: string): string {
+  const colour = paint(io)
+  const mark =
+    health === 'healthy' ? colour.green('●') : health === 'degraded' ? colour.yellow('●') : colour.red('●')
+  const { memory, ephemeral, archives, index } = state
+  const lines = [
+    `${colour.bold('Recall')}  ${colour.dim(state.root)}`,
+    '',
+    `  ${mark} ${health}${reason ? colour.dim(`  ${reason}`) : ''}`,
+    '',
+    `  MEMORY.md   ${bar(io, memory.lines, memory.limit)}  ${memory.lines} of ${memory.limit} lines`,
+    `  window      ${bar(io, ephemeral.entries, ephemeral.max)}  ${ephemeral.entries} of ${ephemeral.max} sessions`,
+    `  archives    ${archives.count} (${formatBytes(archives.bytes)})`,
+    `  index       ${index.documents} entries, ${index.fresh ? 'fresh' : 'is brought up to date by the next search'}`,
+    ...(state.problem ? ['', `  ${colour.yellow('!')} ${state.problem}`] : []),
+    ...(state.recent.length > 0 ? ['', colour.bold('  Recent sessions')] : []),
+    ...state.recent.map(
+      ({ number, date, messages, duration, topics }) =>
+        `  ${String(number).padStart(3, '0')}  ${date.slice(0, 16).replace('T', ' ')}  ${`${messages} messages, ${duration}`.padEnd(22)} ${colour.dim(topics.slice(0, 4).join(', '))}`,
+    ),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+const barWidth = 20
+
+function bar(io: Io, value: number, limit: number): string {
+  const colour = paint(io)
+  const share = Math.min(1, limit === 0 ? 0 : value / limit)
+  const filled = Math.round(share * barWidth)
+  const tint = share > 0.9 ? colour.red : share > 0.75 ? colour.yellow : colour.green
+  return `${tint('█'.repeat(filled))}${colour.dim('░'.repeat(barWidth - filled))}`
+}

@@ -1,0 +1,20 @@
+import picocolors from 'picocolors'
+import type { Io } from './io.ts'
+
+/** Colours for a person's screen, nothing for a pipe. */
+export const paint = (io: Io) => picocolors.createColors(io.terminal && !io.env.NO_COLOR)
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`
+  return `${(bytes / 1_000_000).toFixed(1)} MB`
+}
+
+/** `1 session`, `2 sessions`. */
+export const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`
+
+/** `{ github: 1, jwt: 2 }` as `1 github, 2 jwt`. */
+export const formatCounts = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([kind, n]) => `${n} ${kind}`)
+    .join(', ')

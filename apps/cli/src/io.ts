@@ -1,0 +1,16 @@
+/** The world as a command sees it, so that tests can run commands without a process. */
+export interface Io {
+  /** Results. */
+  out(text: string): void
+  /** Talk: progress, notices, errors. */
+  err(text: string): void
+  env: Readonly<Record<string, string | undefined>>
+  cwd: string
+  home: string
+  now: () => number
+  /** Whether results go to a person's screen. */
+  terminal: boolean
+  /** Whether talk goes to a person's screen. */
+  talkTerminal: boolean
+  columns: number
+}

@@ -1,0 +1,12 @@
+import type { Io } from './io.ts'
+
+/** A reader that goes away, like `head`, is no error. */
+const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'EPIPE') throw error
+}
+process.stdout.on('error', ignoreClosedPipe)
+
+export const standardOutput: Pick<Io, 'out' | 'err'> = {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+}
