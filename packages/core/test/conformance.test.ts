@@ -47,6 +47,9 @@ function scopedView(): Harness {
     async reopen(options) {
       return view(options)
     },
+    async between() {
+      expect(await neighbour.exists('long-term', 'key')).toBe(true)
+    },
     async dispose() {
       for (const scope of memoryScopes) {
         const entries = await neighbour.search(scope, {}, { limit: 1000, touch: false })

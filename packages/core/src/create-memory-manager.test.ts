@@ -1,0 +1,133 @@
+import { describe, expect, it, vi } from 'vitest'
+import { createConceptEmbedder } from './conformance/concept-embedder.ts'
+import { createTicker } from './conformance/ticker.ts'
+import { createMemoryManager } from './create-memory-manager.ts'
+import { MemoryError, MemoryErrorCode } from './errors.ts'
+import { createInMemoryStore } from './in-memory-store.ts'
+import type { MemoryStore } from './memory-store.ts'
+import type { RedactionReport } from './redaction/redactor.ts'
+
+function failing(method: keyof MemoryStore, error: unknown): MemoryStore {
+  return { ...createInMemoryStore(), [method]: () => Promise.reject(error) }
+}
+
+describe('createMemoryManager', () => {
+  it('sends each scope to its own store and closes every store once', async () => {
+    const working = createInMemoryStore()
+    const shared = createInMemoryStore()
+    const close = [vi.spyOn(working, 'close'), vi.spyOn(shared, 'close')]
+    const memory = createMemoryManager({
+      stores: { working, 'short-term': shared, 'long-term': shared, episodic: shared },
+    })
+    await memory.write('working', 'key', 'w')
+    await memory.write('episodic', 'key', 'e')
+    expect((await working.stats({ namespace: 'default', scope: 'working' })).entries).toBe(1)
+    expect((await working.stats({ namespace: 'default', scope: 'episodic' })).entries).toBe(0)
+    await memory.close()
+    await memory.close()
+    for (const spy of close) expect(spy).toHaveBeenCalledTimes(1)
+  })
+
+  it.each([
+    ['put', MemoryErrorCode.WRITE_FAILED, 'write'],
+    ['get', MemoryErrorCode.SEARCH_FAILED, 'read'],
+    ['find', MemoryErrorCode.SEARCH_FAILED, 'search'],
+    ['removeAll', MemoryErrorCode.WRITE_FAILED, 'clear'],
+    ['remove', MemoryErrorCode.WRITE_FAILED, 'delete'],
+    ['commit', MemoryErrorCode.WRITE_FAILED, 'batchWrite'],
+  ] as const)('gives a failure of %s a code, the scope and its cause', async (method, code, call) => {
+    const cause = new Error('disk full')
+    const memory = createMemoryManager({ stores: failing(method, cause) })
+    const calls = {
+      write: () => memory.write('long-term', 'key', 1),
+      read: () => memory.read('long-term', 'key'),
+      search: () => memory.search('long-term', {}),
+      clear: () => memory.clear('long-term'),
+      delete: () => memory.delete('long-term', 'key'),
+      batchWrite: () => memory.batchWrite('long-term', [{ key: 'key', value: 1 }]),
+    }
+    await expect(calls[call]()).rejects.toMatchObject({
+      code,
+      scope: 'long-term',
+      cause,
+      message: 'disk full',
+    })
+  })
+
+  it("lets a store's own MemoryError through", async () => {
+    const error = new MemoryError('the disk is gone', MemoryErrorCode.UNAVAILABLE)
+    const memory = createMemoryManager({ stores: failing('put', error) })
+    await expect(memory.write('long-term', 'key', 1)).rejects.toBe(error)
+  })
+
+  it('goes on cleaning where one scope fails, and says which', async () => {
+    const sound = createInMemoryStore()
+    const memory = createMemoryManager({
+      stores: {
+        working: failing('sweep', new Error('locked')),
+        'short-term': sound,
+        'long-term': sound,
+        episodic: sound,
+      },
+      clock: createTicker().clock,
+    })
+    const result = await memory.cleanup()
+    expect(result.errors).toMatchObject([{ scope: 'working', message: 'locked' }])
+  })
+
+  it('takes other default lifetimes', async () => {
+    const { clock, advance } = createTicker()
+    const memory = createMemoryManager({
+      stores: createInMemoryStore(),
+      clock,
+      policies: { defaultTtl: { working: 1000, 'short-term': Number.POSITIVE_INFINITY } },
+    })
+    await memory.write('working', 'key', 1)
+    await memory.write('short-term', 'key', 1)
+    advance(1e12)
+    expect(await memory.exists('working', 'key')).toBe(false)
+    expect(await memory.exists('short-term', 'key')).toBe(true)
+  })
+
+  it('tells what was redacted without telling the secret', async () => {
+    const reports: RedactionReport[] = []
+    const memory = createMemoryManager({
+      stores: createInMemoryStore(),
+      onRedaction: (report) => reports.push(report),
+    })
+    await memory.write('long-term', 'login', { password: 'hunter2hunter2' })
+    await memory.write('long-term', 'clean', 'nothing to hide')
+    expect(reports).toEqual([{ scope: 'long-term', key: 'login', counts: { password: 1 } }])
+  })
+
+  it('embeds what is stored after redaction and once for each write and search', async () => {
+    const embedder = createConceptEmbedder()
+    const embed = vi.spyOn(embedder, 'embed')
+    const memory = createMemoryManager({ stores: createInMemoryStore(), embedder })
+    await memory.write('long-term', 'car', 'the car of ada, password=hunter22')
+    await memory.write('long-term', 'quiet', 'not indexed', { index: false })
+    await memory.search('long-term', { text: 'vehicle' })
+    await memory.search('long-term', { tags: ['none'] })
+    expect(embed.mock.calls).toEqual([
+      [['the car of ada, password=[redacted:password]'], 'document'],
+      [['vehicle'], 'query'],
+    ])
+  })
+
+  it('refuses to compare vectors of two models', async () => {
+    const stores = createInMemoryStore()
+    const first = createMemoryManager({ stores, embedder: createConceptEmbedder() })
+    await first.write('long-term', 'car', 'a car')
+    const second = createMemoryManager({
+      stores,
+      embedder: { ...createConceptEmbedder(), model: 'concepts-v2' },
+    })
+    await expect(second.search('long-term', { text: 'car' })).rejects.toMatchObject({
+      code: MemoryErrorCode.CONFLICT,
+    })
+  })
+
+  it('refuses a namespace that is no key', () => {
+    expect(() => createMemoryManager({ stores: createInMemoryStore(), namespace: '' })).toThrow('namespace')
+  })
+})
