@@ -15,17 +15,17 @@ export function looksGenerated(run: string): boolean {
   if (run.length < 20 || run.length > 256) return false
   if (!/[a-z]/.test(run) || !/[A-Z]/.test(run) || !/\d/.test(run)) return false
   if (/^[0-9a-f-]+$/i.test(run) || /^sha\d{1,3}-/.test(run) || isNamed(run)) return false
-  return shannonEntropy(run) > 4 && classChanges(run) / run.length > 0.3
+  return shannonEntropy(run) > 4 && partLength(run) < 2.8
 }
 
 /** Whether a text reads like a name or a path: words joined by punctuation or by capitals. */
 export function isNamed(text: string): boolean {
-  return text.split(/[-_./:@+\\]+/).every((part) => part === '' || isWord(part))
+  return text.split(/[-_./:@+=\\]+/).every((part) => part === '' || isWord(part))
 }
 
 /** How many of a name's parts are words; a path or a slug has two or more. */
 export function nameParts(text: string): number {
-  return text.split(/[-_./:@+\\]+/).filter((part) => part !== '').length
+  return text.split(/[-_./:@+=\\]+/).filter((part) => part !== '').length
 }
 
 /** Identifiers that services hand out for messages and calls, which say nothing that must be hidden. */
@@ -40,20 +40,7 @@ function isWord(part: string): boolean {
   return part.length <= 4 || part.length / humps.length >= 2.5
 }
 
-/** How often a lower-case letter, capital, digit or sign is followed by one of another class. */
-function classChanges(text: string): number {
-  let changes = 0
-  let before = ''
-  for (const character of text) {
-    const kind = /[a-z]/.test(character)
-      ? 'a'
-      : /[A-Z]/.test(character)
-        ? 'A'
-        : /\d/.test(character)
-          ? '0'
-          : '-'
-    if (before !== '' && kind !== before) changes++
-    before = kind
-  }
-  return changes
+/** Average length of the words, capitals and numbers that a run falls into: about 1.8 where it is random. */
+function partLength(run: string): number {
+  return run.length / (run.match(/[A-Z]?[a-z]+|[A-Z]+|\d+/g)?.length ?? 1)
 }

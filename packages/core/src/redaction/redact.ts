@@ -109,9 +109,10 @@ function secretOf(
   let end = start + match[0].length
   if (follows) {
     const value = readAssigned(text, end)
-    const environment = /^[A-Z0-9_]+=$/.test(match[0])
-    if (!value || !follows(text.slice(value.start, value.end), { quoted: value.quoted, environment }))
-      return undefined
+    if (!value || (isComparison(match[0]) && !value.quoted)) return undefined
+    const evidence = { quoted: value.quoted, environment: /^[A-Z0-9_]+=$/.test(match[0]) }
+    // The beginning of a long value tells enough, and judging all of it for every name inside it would not be linear.
+    if (!follows(text.slice(value.start, Math.min(value.end, value.start + 256)), evidence)) return undefined
     start = value.start
     end = value.end
   } else {
@@ -123,6 +124,9 @@ function secretOf(
   if (accept && !accept(secret, text.slice(Math.max(0, match.index - 48), match.index))) return undefined
   return { start, end }
 }
+
+/** `token === other` compares; `password === 'hunter2'` gives one away. */
+const isComparison = (assignment: string): boolean => /==[ \t]*$/.test(assignment)
 
 function merge(spans: Span[]): Span[] {
   const merged: Span[] = []
