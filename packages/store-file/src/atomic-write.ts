@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
+import { randomName } from './digest.ts'
 import { errorCode, type FileSystem } from './file-system.ts'
 
 /** Unfinished files carry the id of the process that writes them, so that a dead one's can be swept. */
@@ -38,7 +38,7 @@ export function createFile(fileSystem: FileSystem, path: string, content: string
 
 /** Writes a file of its own beside `path`, durable, and returns its name. */
 export function writeTemporary(fileSystem: FileSystem, path: string, content: string | Uint8Array): string {
-  const temporary = join(dirname(path), `.tmp-${process.pid}-${randomBytes(6).toString('hex')}`)
+  const temporary = join(dirname(path), `.tmp-${process.pid}-${randomName()}`)
   const descriptor = fileSystem.openSync(temporary, 'wx', 0o666)
   orDiscard(fileSystem, temporary, () => {
     try {

@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { ConversationArchive } from '@recall/core'
 import { replaceFile, temporaryName } from './atomic-write.ts'
 import { readConfig } from './config.ts'
+import { contentHash } from './digest.ts'
 import { archiveIndexHeader, archiveRows, printArchiveRow } from './documents/archive-index.ts'
 import { parseConversation } from './documents/conversation.ts'
 import type { FileStore } from './file-store.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
-import { indexName } from './index/index-file.ts'
+import { indexName } from './index/seal.ts'
 import { archiveFile, layouts } from './layout.ts'
 import { fromShown } from './paths.ts'
 import { isAlive } from './process-identity.ts'
@@ -177,7 +177,7 @@ function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, rep
     .hashes()
     .filter(({ folder, name, hash }) => {
       const file = orUnreadable(() => readText(fileSystem, join(fromShown(root, folder), name)))
-      return file && Buffer.compare(createHash('sha1').update(file.bytes).digest().subarray(0, 8), hash) !== 0
+      return file && Buffer.compare(contentHash(file.bytes), hash) !== 0
     })
     .map(({ folder, name }) => `${folder}/${name} is not what was indexed`)
   report('contents', stale, 'the index agrees with every file', "run 'recall reindex --full'", () =>

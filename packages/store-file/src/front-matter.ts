@@ -1,5 +1,8 @@
+import { createRequire } from 'node:module'
 import { isJsonObject, type JsonObject, type JsonValue } from '@recall/core'
-import { parse as parseYaml } from 'yaml'
+
+/** Most memories never need the YAML parser, and loading it takes as long as a whole short command. */
+const loadYaml = createRequire(import.meta.url)
 
 /** Larger front matter is not read: it is somebody's mistake or attack. */
 export const maxFrontMatterBytes = 64 * 1024
@@ -65,7 +68,8 @@ function parseFields(source: string): JsonObject | string {
   const quick = parseJsonLines(source)
   if (quick) return quick
   try {
-    const fields: unknown = parseYaml(source, {
+    const { parse } = loadYaml('yaml') as typeof import('yaml')
+    const fields: unknown = parse(source, {
       schema: 'core',
       maxAliasCount: 0,
       merge: false,

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { join, relative, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { sha256 } from './digest.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
 
 /** A key that is its own file name on every file system, also on those that ignore case. */
@@ -20,7 +20,7 @@ export function fileStem(key: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
     .slice(0, 60)
-  return `${readable}~${createHash('sha256').update(key).digest('hex').slice(0, 16)}`
+  return `${readable}~${sha256(key).slice(0, 16)}`
 }
 
 /**

@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { readConfig } from './config.ts'
 import { stringsOf } from './documents/file-entry.ts'
 import { parseWindow } from './documents/window.ts'
-import type { FileStore } from './file-store.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
 import { parseFrontMatter } from './front-matter.ts'
-import { indexName } from './index/index-file.ts'
+import { indexName, readSeal } from './index/seal.ts'
 import { archiveFile, type Layout } from './layout.ts'
 import { readText } from './read-text.ts'
+import { sourcesOf } from './sources.ts'
 
 /** MEMORY.md is to stay below this, so that it fits an agent's context. */
 export const memoryLineLimit = 200
@@ -19,7 +19,7 @@ export interface MemoryStatus {
   memory: { lines: number; limit: number }
   ephemeral: { entries: number; max: number }
   archives: { count: number; bytes: number }
-  /** `fresh` says whether a search would find the index in step with the folders as they are. */
+  /** `fresh`: the folders look as they did when the index was last in step with them. */
   index: { fresh: boolean; documents: number }
   recent: RecentArchive[]
   /** What is wrong with the configuration, if anything. */
@@ -37,12 +37,15 @@ export interface RecentArchive {
 
 const recentCount = 5
 
-/** The state of a memory at a glance, without changing or rebuilding anything. */
+/**
+ * The state of a memory at a glance. Changes nothing and opens no database: of an index that is in use at
+ * this moment, or was not closed properly, `index` is `null`.
+ */
 export function readStatus(
   fileSystem: FileSystem,
-  store: Pick<FileStore, 'root' | 'layout' | 'index'>,
-): MemoryStatus {
-  const { root, layout } = store
+  root: string,
+  layout: Layout,
+): Omit<MemoryStatus, 'index'> & { index: MemoryStatus['index'] | null } {
   const { config, problem } = readConfig(fileSystem, root, layout)
   const curated = readText(fileSystem, join(root, layout.curated))
   const window = readText(fileSystem, join(root, layout.window))
@@ -67,7 +70,7 @@ export function readStatus(
       count: archives.length,
       bytes: archives.reduce((sum, name) => sum + sizeOf(fileSystem, join(root, layout.archives, name)), 0),
     },
-    index: indexStatus(fileSystem, store),
+    index: indexStatus(fileSystem, root, layout),
     recent: archives
       .slice(0, recentCount)
       .flatMap((name) => recentArchive(fileSystem, join(root, layout.archives, name), numberOf(name))),
@@ -75,12 +78,17 @@ export function readStatus(
   }
 }
 
-function indexStatus(
-  fileSystem: FileSystem,
-  { root, layout, index }: Pick<FileStore, 'root' | 'layout' | 'index'>,
-) {
-  if (!fileSystem.existsSync(join(root, layout.internal, indexName))) return { fresh: false, documents: 0 }
-  return { fresh: index.inStep(), documents: index.asIs().countDocuments() }
+function indexStatus(fileSystem: FileSystem, root: string, layout: Layout): MemoryStatus['index'] | null {
+  const internal = join(root, layout.internal)
+  if (!fileSystem.existsSync(join(internal, indexName))) return { fresh: false, documents: 0 }
+  const seal = readSeal(fileSystem, internal)
+  if (!seal) return null
+  const writers = orAbsent(() => fileSystem.readdirSync(join(internal, 'writers'))) ?? []
+  const inStep = sourcesOf(fileSystem, root, layout).every(({ path }) => {
+    const modified = orAbsent(() => fileSystem.lstatSync(join(root, path)))?.mtimeMs ?? 0
+    return modified === (seal.folders[path] ?? 0)
+  })
+  return { fresh: inStep && writers.length === 0, documents: seal.documents }
 }
 
 function recentArchive(fileSystem: FileSystem, path: string, number: number): RecentArchive[] {

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Address } from '@recall/core'
 import * as z from 'zod/mini'
 import { appendDurably, ensureFolder, syncFolder } from './atomic-write.ts'
+import { sha256 } from './digest.ts'
 import type { FileStore } from './file-store.ts'
 import type { FileSystem } from './file-system.ts'
 import { readText } from './read-text.ts'
@@ -54,6 +54,4 @@ function parseLine(line: string): z.output<typeof tombstoneSchema> | null {
 }
 
 const addressHash = ({ scope, namespace, key }: Address): string =>
-  createHash('sha256')
-    .update(JSON.stringify([namespace, scope, key]))
-    .digest('hex')
+  sha256(JSON.stringify([namespace, scope, key]))

@@ -2,11 +2,8 @@ import { join } from 'node:path'
 import { ensureFolder } from '../atomic-write.ts'
 import { errorCode, type FileSystem, orAbsent } from '../file-system.ts'
 import type { Database, OpenDatabase } from './driver.ts'
-import { stampOf } from './file-stamp.ts'
 import { schema, schemaVersion } from './schema.ts'
-
-export const indexName = 'index.db'
-const sealName = 'index.seal'
+import { indexName, readSeal, writeSeal } from './seal.ts'
 
 export interface OpenedIndex {
   database: Database
@@ -35,7 +32,7 @@ export function openIndexFile(
   try {
     ensureFolder(fileSystem, folder)
     if (!fileSystem.existsSync(path)) return { ...create(open, path), unclean: false }
-    const sealed = isSealed(fileSystem, folder)
+    const sealed = readSeal(fileSystem, folder) !== null
     const problem = tryOpen(open, path, !sealed && !inUse)
     if (typeof problem !== 'string')
       return { database: problem, isNew: false, unclean: !sealed && !inUse, temporary: false }
@@ -98,28 +95,20 @@ export function passesCheck(database: Database): boolean {
  */
 export function closeIndexFile(fileSystem: FileSystem, folder: string, database: Database): void {
   const { n } = database.prepare('SELECT total_changes() AS n').get() as { n: number }
-  if (n === 0 && isSealed(fileSystem, folder)) return database.close()
-  database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)')
-  database.close()
-  const stats = orAbsent(() => fileSystem.lstatSync(join(folder, indexName)))
-  if (!stats || logSize(fileSystem, folder) > 0) return
-  const descriptor = fileSystem.openSync(join(folder, sealName), 'w')
-  try {
-    fileSystem.writeSync(descriptor, JSON.stringify(stampOf(stats)))
-  } finally {
-    fileSystem.closeSync(descriptor)
-  }
+  if (n > 0 || !readSeal(fileSystem, folder)) {
+    const folders = database.prepare('SELECT path, modified FROM folders').all() as {
+      path: string
+      modified: number
+    }[]
+    const { documents } = database
+      .prepare('SELECT count(*) AS documents FROM documents WHERE scope >= 0')
+      .get() as { documents: number }
+    database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)')
+    database.close()
+    const modified = Object.fromEntries(folders.map((each) => [each.path, each.modified]))
+    writeSeal(fileSystem, folder, { documents, folders: modified })
+  } else database.close()
 }
-
-function isSealed(fileSystem: FileSystem, folder: string): boolean {
-  if (logSize(fileSystem, folder) > 0) return false
-  const seal = orAbsent(() => fileSystem.readFileSync(join(folder, sealName), 'utf8'))
-  const stats = orAbsent(() => fileSystem.lstatSync(join(folder, indexName)))
-  return seal !== null && stats !== null && seal === JSON.stringify(stampOf(stats))
-}
-
-const logSize = (fileSystem: FileSystem, folder: string): number =>
-  orAbsent(() => fileSystem.lstatSync(join(folder, `${indexName}-wal`)))?.size ?? 0
 
 export function setAside(fileSystem: FileSystem, path: string): string {
   const aside = `${path}.corrupt-${Date.now()}`

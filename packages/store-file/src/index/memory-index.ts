@@ -11,13 +11,13 @@ import type { OpenDatabase } from './driver.ts'
 import { type FileStamp, mixStamp, sameStamp, stampModulus, stampOf } from './file-stamp.ts'
 import {
   closeIndexFile,
-  indexName,
   isDamage,
   type OpenedIndex,
   openIndexFile,
   passesCheck,
   setAside,
 } from './index-file.ts'
+import { indexName } from './seal.ts'
 import { createSearchIndex, type SearchIndex } from './search-index.ts'
 import { openWriterNotes } from './writer-notes.ts'
 
@@ -276,20 +276,6 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
 
     /** The index as it is, for look-ups by key that the caller verifies. */
     asIs: (): SearchIndex => open(),
-
-    /** Whether the folders look as they did when the index was last brought up to date. Changes nothing. */
-    inStep(): boolean {
-      const states = new Map(
-        open()
-          .folders()
-          .map((state) => [state.path, state]),
-      )
-      if (pending.size > 0 || notes.others().paths.length > 0) return false
-      return sources().every(({ path }) => {
-        const modified = modifiedOf(fromShown(root, path))
-        return modified === (states.get(path)?.modified ?? 0)
-      })
-    },
 
     /** Notes that a file is about to change. Call `changed` when it has. */
     changing(path: string): void {

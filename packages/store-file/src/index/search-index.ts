@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { MemoryScope } from '@recall/core'
+import { contentHash } from '../digest.ts'
 import type { LocatedEntry } from '../sources.ts'
 import { splitUnits, type Unit } from '../units.ts'
 import type { Database, SqlValue, Statement } from './driver.ts'
@@ -225,7 +225,7 @@ export function createSearchIndex(database: Database) {
     /** @returns false when the content is what the index already has; then only the stamp is taken over */
     putFile(file: IndexedFile): boolean {
       const known = fileRows(file.folder, file.name)
-      const hash = createHash('sha1').update(file.bytes).digest().subarray(0, 8)
+      const hash = contentHash(file.bytes)
       const [first] = known
       adjustFolder(file.folder, first ? 0 : 1, mixStamp(file.stamp) - (first ? mixStamp(first) : 0))
       if (first && Buffer.compare(first.hash, hash) === 0) {

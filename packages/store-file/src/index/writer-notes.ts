@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { ensureFolder } from '../atomic-write.ts'
+import { randomName } from '../digest.ts'
 import { type FileSystem, orAbsent } from '../file-system.ts'
 import { isAlive, thisProcess } from '../process-identity.ts'
 
@@ -13,7 +13,7 @@ const noteName = /^(\d+)-(\d+)-[0-9a-f]+$/
  * and after a power loss the index is checked as a whole.
  */
 export function openWriterNotes(fileSystem: FileSystem, folder: string) {
-  const own = `${thisProcess.pid}-${thisProcess.started}-${randomBytes(4).toString('hex')}`
+  const own = `${thisProcess.pid}-${thisProcess.started}-${randomName()}`
   let descriptor: number | undefined
 
   return {

@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+import { type FileSystem, orAbsent } from '../file-system.ts'
+import { type FileStamp, stampOf } from './file-stamp.ts'
+
+export const indexName = 'index.db'
+const sealName = 'index.seal'
+
+/** Beside a properly closed index: what the file looked like, and what is worth knowing without opening it. */
+export interface Seal {
+  stamp: FileStamp
+  documents: number
+  /** Modification time of every folder when the index was last in step with it. */
+  folders: Record<string, number>
+}
+
+/** The seal of an index that nobody has touched since it was closed, else `null`. */
+export function readSeal(fileSystem: FileSystem, folder: string): Seal | null {
+  if (logSize(fileSystem, folder) > 0) return null
+  const text = orAbsent(() => fileSystem.readFileSync(join(folder, sealName), 'utf8'))
+  const stats = orAbsent(() => fileSystem.lstatSync(join(folder, indexName)))
+  if (text === null || !stats) return null
+  try {
+    const seal = JSON.parse(text) as Seal
+    return JSON.stringify(seal.stamp) === JSON.stringify(stampOf(stats)) ? seal : null
+  } catch {
+    // A torn seal proves nothing; the index is then checked page by page.
+    return null
+  }
+}
+
+export function writeSeal(fileSystem: FileSystem, folder: string, facts: Omit<Seal, 'stamp'>): void {
+  const stats = orAbsent(() => fileSystem.lstatSync(join(folder, indexName)))
+  if (!stats || logSize(fileSystem, folder) > 0) return
+  const descriptor = fileSystem.openSync(join(folder, sealName), 'w')
+  try {
+    fileSystem.writeSync(descriptor, JSON.stringify({ stamp: stampOf(stats), ...facts } satisfies Seal))
+  } finally {
+    fileSystem.closeSync(descriptor)
+  }
+}
+
+/** Bytes in the write-ahead log that are not in the file yet. */
+const logSize = (fileSystem: FileSystem, folder: string): number =>
+  orAbsent(() => fileSystem.lstatSync(join(folder, `${indexName}-wal`)))?.size ?? 0
