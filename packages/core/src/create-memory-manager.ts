@@ -102,18 +102,18 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     if (wanted.encrypt)
       throw new MemoryError('no encryption key was supplied', MemoryErrorCode.NOT_SUPPORTED, { scope, key })
     if (wanted.embedding && !store.capabilities.semantic) throw noVectors(store, scope)
-    const clean = redactor(address, {
-      value: toJson(checkWritten(schemas, scope, key, value)),
-      text: wanted.text ?? null,
-      tags: wanted.tags ?? [],
-    })
+    const checked = toJson(checkWritten(schemas, scope, key, value))
+    const { text: ownText = null, type = null, tags = [] } = wanted
+    const clean = redactor(address, { value: checked, text: ownText, type, tags })
+    // A placeholder may be no e-mail address, say: better refused here than found corrupt by every read.
+    if (clean.value !== checked) checkWritten(schemas, scope, key, clean.value)
     const text = wanted.index === false ? '' : (clean.text ?? searchableText(clean.value))
     const ttl = wanted.ttl ?? defaultTtl[scope] ?? Number.POSITIVE_INFINITY
     return {
       ...address,
       value: clean.value,
       text,
-      type: wanted.type ?? ownType(clean.value),
+      type: clean.type ?? ownType(clean.value),
       tags: [...new Set(clean.tags)],
       createdAt: now,
       updatedAt: now,

@@ -38,6 +38,16 @@ export const schemas: Theme = {
     ),
 
     law(
+      'A value that redaction makes unfit for its schema is refused at the write, not found corrupt by a read.',
+      async ({ memory }) => {
+        const login = { password: 'hunter2hunter2' }
+        await refused('INVALID_INPUT', () => memory.write('long-term', 'login', login))
+        expect(await memory.exists('long-term', 'login')).toBe(false)
+      },
+      { schemas: { 'long-term': { login: z.object({ password: z.string().check(z.maxLength(16)) }) } } },
+    ),
+
+    law(
       'What is stored and does not match its schema reads as corruption, not as a value.',
       async ({ memory, reopen }) => {
         await memory.write('long-term', 'goal', { name: 'ship' })

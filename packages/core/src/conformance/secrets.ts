@@ -27,17 +27,24 @@ export const secrets: Theme = {
       })
     }),
 
-    law('Secrets in tags, in the text option and in batches are replaced as well.', async ({ memory }) => {
-      await memory.batchWrite('long-term', [
-        { key: 'note', value: token, options: { tags: [token, 'kept'], text: `about ${token}` } },
-      ])
-      await memory.atomicUpdate('long-term', [{ operation: 'set', key: 'second', value: token }])
-      const matches = await memory.search('long-term', {})
-      expect(JSON.stringify(matches)).not.toContain(token)
-      expect(await keysFound(memory, 'long-term', { tags: ['kept'] })).toEqual(['note'])
-      expect(await keysFound(memory, 'long-term', { text: 'about' })).toEqual(['note'])
-      expect(await keysFound(memory, 'long-term', { text: token })).toEqual([])
-    }),
+    law(
+      'Secrets in tags, in the type, in the text option and in batches are replaced as well.',
+      async ({ memory }) => {
+        await memory.batchWrite('long-term', [
+          {
+            key: 'note',
+            value: token,
+            options: { tags: [token, 'kept'], type: token, text: `about ${token}` },
+          },
+        ])
+        await memory.atomicUpdate('long-term', [{ operation: 'set', key: 'second', value: token }])
+        const matches = await memory.search('long-term', {})
+        expect(JSON.stringify(matches)).not.toContain(token)
+        expect(await keysFound(memory, 'long-term', { tags: ['kept'] })).toEqual(['note'])
+        expect(await keysFound(memory, 'long-term', { text: 'about' })).toEqual(['note'])
+        expect(await keysFound(memory, 'long-term', { text: token })).toEqual([])
+      },
+    ),
 
     law('A key that holds a secret is refused without repeating it.', async ({ memory }) => {
       const error: unknown = await memory.write('long-term', token, 1).catch((reason: unknown) => reason)

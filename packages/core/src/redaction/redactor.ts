@@ -17,6 +17,7 @@ export interface RedactionReport {
 interface Content {
   value: JsonValue
   text: string | null
+  type: string | null
   tags: string[]
 }
 
@@ -26,15 +27,15 @@ export function createRedactor(
   onRedaction?: (report: RedactionReport) => void,
 ): (address: Address, content: Content) => Content {
   if (policy === 'allow') return (_address, content) => content
-  return ({ scope, key }, { value, text, tags }) => {
+  return ({ scope, key }, content) => {
     // A generated key looks random without being secret: only what is known to be a secret is refused.
     if (Object.keys(redactText(key).counts).some((kind) => kind !== 'high-entropy')) {
       throw new MemoryError('the key holds a secret: choose another key', MemoryErrorCode.INVALID_INPUT, {
         scope,
       })
     }
-    const clean = redactJson([value, text, tags])
-    if (Object.keys(clean.counts).length === 0) return { value, text, tags }
+    const clean = redactJson([content.value, content.text, content.type, content.tags])
+    if (Object.keys(clean.counts).length === 0) return content
     if (policy === 'reject') {
       const kinds = Object.keys(clean.counts).join(', ')
       throw new MemoryError(
@@ -44,7 +45,7 @@ export function createRedactor(
       )
     }
     onRedaction?.({ scope, key, counts: clean.counts })
-    const [cleanValue, cleanText, cleanTags] = clean.value as [JsonValue, string | null, string[]]
-    return { value: cleanValue, text: cleanText, tags: cleanTags }
+    const [value, text, type, tags] = clean.value as [JsonValue, string | null, string | null, string[]]
+    return { value, text, type, tags }
   }
 }
