@@ -1,15 +1,19 @@
-import { isMemoryError, MemoryErrorCode } from '@recall/core'
+import type { MemoryErrorCode } from '@recall/core'
 
 /** 0 fine · 1 the answer is no · 2 wrong use · 3 failed */
 export const exitCodes = { fine: 0, no: 1, wrongUse: 2, failed: 3 } as const
 
-export function exitCodeOf(error: unknown): number {
-  if (isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) return exitCodes.wrongUse
-  if (isMemoryError(error, MemoryErrorCode.NOT_FOUND)) return exitCodes.no
-  return exitCodes.failed
-}
-
 /** What was asked cannot be done as it was asked. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
+}
+
+/** Only the codes are looked at, not the class: that would load the whole contract for `--version`. */
+export function exitCodeOf(error: unknown): number {
+  // By name: each command's bundle has its own copy of the class.
+  if ((error as { name?: unknown } | null)?.name === 'UsageError') return exitCodes.wrongUse
+  const code = (error as { code?: unknown } | null)?.code
+  if (code === ('MEMORY_INVALID_INPUT' satisfies MemoryErrorCode)) return exitCodes.wrongUse
+  if (code === ('MEMORY_NOT_FOUND' satisfies MemoryErrorCode)) return exitCodes.no
+  return exitCodes.failed
 }

@@ -20,7 +20,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     const message = error instanceof Error ? error.message : String(error)
     io.err(`recall: ${message}\n`)
     if (io.env.RECALL_DEBUG && error instanceof Error) io.err(`${error.stack}\n`)
-    return error instanceof UsageError ? exitCodes.wrongUse : exitCodeOf(error)
+    return exitCodeOf(error)
   }
 }
 

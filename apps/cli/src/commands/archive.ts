@@ -14,7 +14,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { count, formatCounts } from '../format.ts'
 import type { Io } from '../io.ts'
 import { languageModel, withMemory } from '../memory.ts'
-import type { RootOptions } from '../root.ts'
+import type { RootOptions } from '../find-root.ts'
 
 export type ArchiveResult = ArchiveOutcome & { path: string; title?: string; skipped: Record<string, number> }
 
@@ -61,7 +61,7 @@ export async function createArchiver(
 ): Promise<(path: string) => Promise<ArchiveResult>> {
   const { config } = readConfig(defaultFileSystem, store.root, store.layout)
   const isForgotten = readTombstones(defaultFileSystem, store)
-  const lm = await languageModel(io)
+  const lm = languageModel(io)
   const save = source === 'session' ? archiveSession : createCheckpoint
   return async (path) => {
     const conversation = await openTranscript(path)

@@ -4,7 +4,8 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { create, extract } from 'tar'
 import { formatBytes } from '../format.ts'
 import type { Io } from '../io.ts'
-import { findRoot, type RootOptions, withStore } from '../root.ts'
+import { findRoot, type RootOptions } from '../find-root.ts'
+import { withStore } from '../with-store.ts'
 
 /** What is derived or belongs to running processes stays out. */
 const derived = /(?:^|\/)(?:\.tmp-|index\.(?:db|seal)|lock|writers(?:\/|$)|journal\.json$)/

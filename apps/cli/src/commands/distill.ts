@@ -4,7 +4,8 @@ import { applyDistill, planDistill } from '@recall/sessions'
 import { curatedFiles } from '@recall/store-file'
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
-import { type RootOptions, withStore } from '../root.ts'
+import type { RootOptions } from '../find-root.ts'
+import { withStore } from '../with-store.ts'
 
 /** Shows how MEMORY.md could be brought below its limit; with `--apply` does it. */
 export async function distill(

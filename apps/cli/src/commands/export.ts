@@ -1,7 +1,7 @@
 import { type MemoryScope, memoryScopes } from '@recall/core'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
-import type { RootOptions } from '../root.ts'
+import type { RootOptions } from '../find-root.ts'
 
 const pageSize = 200
 

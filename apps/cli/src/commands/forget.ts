@@ -12,7 +12,7 @@ import { exitCodes, UsageError } from '../exit-codes.ts'
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
-import type { RootOptions } from '../root.ts'
+import type { RootOptions } from '../find-root.ts'
 
 export interface ForgetOptions extends RootOptions {
   json?: boolean

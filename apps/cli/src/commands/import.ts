@@ -8,7 +8,7 @@ import { count, formatCounts } from '../format.ts'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
 import { progressBar } from '../progress.ts'
-import type { RootOptions } from '../root.ts'
+import type { RootOptions } from '../find-root.ts'
 import { createArchiver, listTranscripts } from './archive.ts'
 
 interface ImportReport {

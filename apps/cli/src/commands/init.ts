@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { archiveIndexHeader, defaultFileSystem, detectLayout, layouts } from '@recall/store-file'
 import type { Io } from '../io.ts'
-import { findRoot, type RootOptions } from '../root.ts'
+import { findRoot, type RootOptions } from '../find-root.ts'
 
 /** Creates what is missing and leaves everything else alone. */
 export async function init(

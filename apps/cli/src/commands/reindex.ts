@@ -1,7 +1,8 @@
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
 import { progressBar } from '../progress.ts'
-import { type RootOptions, withStore } from '../root.ts'
+import type { RootOptions } from '../find-root.ts'
+import { withStore } from '../with-store.ts'
 
 export async function reindex(
   io: Io,

@@ -3,7 +3,8 @@ import { defaultFileSystem, scrubFiles } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { count, formatCounts } from '../format.ts'
 import type { Io } from '../io.ts'
-import { type RootOptions, withStore } from '../root.ts'
+import type { RootOptions } from '../find-root.ts'
+import { withStore } from '../with-store.ts'
 
 /** Exit code 1 when secrets are stored and were not replaced. */
 export async function scrub(

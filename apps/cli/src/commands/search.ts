@@ -3,7 +3,8 @@ import type { LocatedHit } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { paint } from '../format.ts'
 import type { Io } from '../io.ts'
-import { type RootOptions, withStore } from '../root.ts'
+import type { RootOptions } from '../find-root.ts'
+import { withStore } from '../with-store.ts'
 
 export interface SearchCommandOptions extends RootOptions {
   json?: boolean

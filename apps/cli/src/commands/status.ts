@@ -1,9 +1,9 @@
 import { assessHealth } from '@recall/sessions'
-import { defaultFileSystem, type MemoryStatus, readStatus } from '@recall/store-file'
+import { defaultFileSystem, detectLayout, layouts, type MemoryStatus, readStatus } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { formatBytes, paint } from '../format.ts'
 import type { Io } from '../io.ts'
-import { type RootOptions, withStore } from '../root.ts'
+import { findRoot, type RootOptions } from '../find-root.ts'
 
 /** The dashboard: one look at the whole memory. Exit code 1 when it is not healthy. */
 export async function status(
@@ -11,17 +11,17 @@ export async function status(
   given: string | undefined,
   options: RootOptions & { json?: boolean },
 ): Promise<number> {
-  return withStore(io, given ? { ...options, root: given } : options, (store) => {
-    const state = readStatus(defaultFileSystem, store)
-    const { memory, curated, archives } = state.present
-    const { health, reason } = assessHealth({ memoryFolder: memory, memoryFile: curated, archives })
-    io.out(
-      options.json
-        ? `${JSON.stringify(toJson(state, health, reason))}\n`
-        : dashboard(io, state, health, reason),
-    )
-    return health === 'healthy' ? exitCodes.fine : exitCodes.no
-  })
+  const where = given ? { ...options, root: given } : options
+  const root = findRoot(io, where)
+  const layout = options.layout ? layouts[options.layout] : detectLayout(defaultFileSystem, root)
+  const seen = readStatus(defaultFileSystem, root, layout)
+  // Most of the time the index tells without being opened; opening it costs more than all the rest.
+  const index = seen.index ?? (await (await import('../commands/index-facts.ts')).indexFacts(io, where))
+  const state = { ...seen, index }
+  const { memory, curated, archives } = state.present
+  const { health, reason } = assessHealth({ memoryFolder: memory, memoryFile: curated, archives })
+  io.out(options.json ? `${JSON.stringify(toJson(state, health, reason))}\n` : dashboard(io, state, health, reason))
+  return health === 'healthy' ? exitCodes.fine : exitCodes.no
 }
 
 const toJson = (

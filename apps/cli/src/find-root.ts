@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Io } from './io.ts'
+
+export interface RootOptions {
+  root?: string
+  layout?: 'entity' | 'user'
+}
+
+/**
+ * Where the memory is: what was asked for, else `RECALL_ROOT`, else this folder when it holds a memory, else
+ * `.recall` in the home folder.
+ */
+export function findRoot(io: Io, { root }: RootOptions): string {
+  const asked = root ?? io.env.RECALL_ROOT
+  if (asked) return resolve(io.cwd, asked)
+  return existsSync(join(io.cwd, 'memory', 'MEMORY.md')) ||
+    existsSync(join(io.cwd, 'memory', 'conversations'))
+    ? io.cwd
+    : join(io.home, '.recall')
+}

@@ -1,0 +1,22 @@
+import { type FileStore, openFileStore } from '@recall/store-file'
+import { findRoot, type RootOptions } from './find-root.ts'
+import type { Io } from './io.ts'
+
+/** Opens the store, gives it to a call and closes it, whatever happens. */
+export async function withStore<T>(
+  io: Io,
+  options: RootOptions & { create?: boolean },
+  call: (store: FileStore) => T | Promise<T>,
+): Promise<T> {
+  const store = await openFileStore({
+    root: findRoot(io, options),
+    onNotice: (text) => io.err(`recall: ${text}\n`),
+    ...(options.layout ? { layout: options.layout } : {}),
+    ...(options.create ? { create: true } : {}),
+  })
+  try {
+    return await call(store)
+  } finally {
+    await store.close()
+  }
+}
