@@ -11,7 +11,6 @@ import {
   type StoreQuery,
   wordsOf,
 } from '@recall/core'
-import { unitsPerDocument } from './index/schema.ts'
 import { type DocumentRow, type SearchIndex, splitTags, type UnitRow } from './index/search-index.ts'
 
 /** One entry that matches, with its best unit. */
@@ -116,22 +115,21 @@ function bestUnits(
   files: FileAccess,
   wanted: number,
 ): Candidate[] {
-  const best = new Map<number, { unit: number; bm25: number }>()
-  for (const { id, bm25 } of units) {
-    const document = Math.floor(id / unitsPerDocument)
-    if (!best.has(document)) best.set(document, { unit: id - document * unitsPerDocument, bm25 })
-  }
-  const found: Candidate[] = []
-  const ids = [...best.keys()]
-  for (let i = 0; i < ids.length && found.length < wanted; i += rowsAtOnce) {
-    const rows = new Map(index.documents(ids.slice(i, i + rowsAtOnce)).map((row) => [row.id, row]))
-    for (const id of ids.slice(i, i + rowsAtOnce)) {
+  const found = new Map<number, Candidate | null>()
+  let accepted = 0
+  for (let i = 0; i < units.length && accepted < wanted; i += rowsAtOnce) {
+    const some = units.slice(i, i + rowsAtOnce)
+    const rows = index.documentsOfUnits(some.map(({ id }) => id))
+    for (const { id, bm25 } of some) {
       const row = rows.get(id)
-      const match = best.get(id)
-      if (row && match && passes(row, query.filter, files)) found.push({ row, ...match })
+      // Units come best first: the first of a document is its best one.
+      if (!row || found.has(row.id)) continue
+      const accept = passes(row, query.filter, files)
+      found.set(row.id, accept ? { row, unit: id - row.id, bm25 } : null)
+      if (accept && ++accepted === wanted) break
     }
   }
-  return found
+  return [...found.values()].filter((candidate) => candidate !== null)
 }
 
 const rowsAtOnce = 500

@@ -1,7 +1,7 @@
 import type { MemoryScope } from '@recall/core'
 
 /** Raised when the tables change: an index of another version is thrown away and built anew. */
-export const schemaVersion = 1
+export const schemaVersion = 2
 
 /** A row's scope is its position here. */
 export const scopeNumbers: Record<MemoryScope, number> = {
@@ -13,8 +13,9 @@ export const scopeNumbers: Record<MemoryScope, number> = {
 
 /**
  * Texts are not stored: they are in the files. Each scope has its own word table, so that a query never
- * reads the postings of another scope. A unit's row id is its document's id times `unitsPerDocument` plus
- * its number; only archives list their units, everything else is cut again when it is read.
+ * reads the postings of another scope. A document's id is the row id of its first unit there, and its other
+ * units follow: small numbers close together make the postings a third smaller. Only documents of several
+ * units list where these lie.
  */
 export const schema = `
 CREATE TABLE folders (
@@ -50,7 +51,6 @@ CREATE TABLE documents (
 );
 CREATE UNIQUE INDEX document_address ON documents (scope, namespace, key);
 CREATE INDEX document_file ON documents (folder, name);
-CREATE INDEX document_updated ON documents (scope, updated);
 CREATE INDEX document_expires ON documents (scope, expires) WHERE expires IS NOT NULL;
 CREATE INDEX document_session ON documents (session) WHERE session IS NOT NULL;
 CREATE INDEX document_number ON documents (number) WHERE number IS NOT NULL;
@@ -73,6 +73,3 @@ ${[0, 1, 2, 3]
 
 PRAGMA user_version = ${schemaVersion};
 `
-
-/** Most units one document can have; what exceeds it joins the last one. */
-export const unitsPerDocument = 2 ** 20

@@ -4,7 +4,7 @@ import type { LocatedEntry } from '../sources.ts'
 import { splitUnits, type Unit } from '../units.ts'
 import type { Database, SqlValue, Statement } from './driver.ts'
 import { type FileStamp, mixStamp, stampModulus } from './file-stamp.ts'
-import { scopeNumbers, unitsPerDocument } from './schema.ts'
+import { scopeNumbers } from './schema.ts'
 
 export interface FolderState {
   id: number
@@ -49,7 +49,7 @@ export interface DocumentRow {
 }
 
 export interface UnitRow {
-  /** `document id * unitsPerDocument + unit number` */
+  /** The document's id plus the unit's number in it. */
   id: number
   /** BM25, larger is better. */
   bm25: number
@@ -75,7 +75,7 @@ export function createSearchIndex(database: Database) {
   }
 
   const removeDocument = (row: { id: number; scope: number; units: number }): void => {
-    const first = row.id * unitsPerDocument
+    const first = row.id
     const last = first + row.units - 1
     if (row.scope !== noScope)
       sql(`DELETE FROM words${row.scope} WHERE rowid BETWEEN ? AND ?`).run(first, last)
@@ -101,11 +101,15 @@ export function createSearchIndex(database: Database) {
     hash: Uint8Array,
   ) => {
     const { stamp } = file
-    const { lastInsertRowid } = sql(
-      `INSERT INTO documents (folder, name, scope, namespace, key, type, tags, created, updated, expires, session,
+    const { id } = sql(
+      'SELECT coalesce((SELECT id + max(units, 1) FROM documents ORDER BY id DESC LIMIT 1), 1) AS id',
+    ).get() as { id: number }
+    sql(
+      `INSERT INTO documents (id, folder, name, scope, namespace, key, type, tags, created, updated, expires, session,
          number, fields, units, size, modified, changed, inode, hash, problem)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ).run(
+      id,
       file.folder,
       file.name,
       scope,
@@ -127,13 +131,13 @@ export function createSearchIndex(database: Database) {
       hash,
       entry.problem ?? null,
     )
-    return Number(lastInsertRowid)
+    return id
   }
 
   const addEntry = (file: IndexedFile, entry: LocatedEntry, hash: Uint8Array): void => {
     const units = unitsOf(entry)
     const scope = scopeNumbers[entry.scope]
-    const first = insertDocument(file, scope, entry, units.length, hash) * unitsPerDocument
+    const first = insertDocument(file, scope, entry, units.length, hash)
     if (entry.text === '') return
     const words = sql(`INSERT INTO words${scope} (rowid, text) VALUES (?, ?)`)
     const only = units.length === 1
@@ -263,7 +267,8 @@ export function createSearchIndex(database: Database) {
         ) as UnitRow[]
       const { text, values } = where(conditions)
       return sql(
-        `SELECT w.id AS id, w.bm25 AS bm25 FROM (${ranked}) w JOIN documents d ON d.id = w.id / ${unitsPerDocument}
+        `SELECT w.id AS id, w.bm25 AS bm25 FROM (${ranked}) w JOIN documents d
+           ON d.id = (SELECT max(x.id) FROM documents x WHERE x.id <= w.id)
          WHERE ${text} ORDER BY w.bm25 DESC, w.id LIMIT ?`,
       ).all(match, ...values, limit) as UnitRow[]
     },
@@ -278,6 +283,14 @@ export function createSearchIndex(database: Database) {
       const end = (order: string): unknown =>
         sql(`SELECT namespace FROM documents WHERE scope = ? ORDER BY namespace ${order} LIMIT 1`).get(number)
       return [end('ASC'), end('DESC')].some((row) => row && (row as DocumentRow).namespace !== namespace)
+    },
+
+    /** The document that each unit belongs to. */
+    documentsOfUnits(ids: readonly number[]): Map<number, DocumentRow> {
+      const found = new Map(this.documents(ids).map((row) => [row.id, row]))
+      const holder = sql(`SELECT ${documentColumns} FROM documents d WHERE d.id <= ? ORDER BY d.id DESC LIMIT 1`)
+      for (const id of ids) if (!found.has(id)) found.set(id, holder.get(id) as DocumentRow)
+      return found
     },
 
     documents(ids: readonly number[]): DocumentRow[] {
@@ -325,13 +338,12 @@ export function createSearchIndex(database: Database) {
     },
 
     units(document: number, numbers: readonly number[]) {
-      const first = document * unitsPerDocument
       const marks = numbers.map(() => '?').join(',')
       return database
         .prepare(
-          `SELECT id - ${first} AS number, start, length, line FROM units WHERE id IN (${marks}) ORDER BY id`,
+          `SELECT id - ${document} AS number, start, length, line FROM units WHERE id IN (${marks}) ORDER BY id`,
         )
-        .all(...numbers.map((number) => first + number)) as {
+        .all(...numbers.map((number) => document + number)) as {
         number: number
         start: number
         length: number
@@ -404,10 +416,7 @@ const joinTags = (tags: readonly string[]): string | null =>
 
 export const splitTags = (tags: string | null): string[] => tags?.slice(1, -1).split('\u001f') ?? []
 
-/** The units of an entry; an entry without text has one, which is not indexed. */
+/** The units of an entry; an entry without text has none. */
 export function unitsOf(entry: { text: string; type: string | null; number?: number }): Unit[] {
-  const units = splitUnits(entry.text, entry.number !== undefined)
-  const last = units[unitsPerDocument - 1]
-  if (!last || units.length === unitsPerDocument) return units
-  return [...units.slice(0, unitsPerDocument - 1), { ...last, end: entry.text.length }]
+  return splitUnits(entry.text, entry.number !== undefined)
 }
