@@ -51,7 +51,7 @@ export const searchOrder: Theme = {
               )
             }
             expect(whole).toHaveLength(12)
-            expect(pages).toEqual(whole)
+            expect(pages, `${sortBy} ${sortOrder}`).toEqual(whole)
           }
         }
       }

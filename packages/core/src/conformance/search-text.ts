@@ -151,7 +151,7 @@ export const searchText: Theme = {
       await memory.write('long-term', 'long', text)
       const [match] = await memory.search('long-term', { text: 'zeppelin' })
       expect(match?.passage?.text).toContain('zeppelin')
-      expect(match?.passage?.text.length).toBeLessThan(text.length / 5)
+      expect(match?.passage?.text.length).toBeLessThan(text.length / 3)
     }),
   ],
 }
