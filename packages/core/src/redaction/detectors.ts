@@ -33,8 +33,11 @@ const longOrUnnamed = (secret: string): boolean => !isNamed(secret) || /[A-Za-z0
 const isKey = (secret: string): boolean => looksGenerated(secret) && !isPublicId(secret)
 
 /** Names whose values are random but public. */
-const publicName =
-  /(?:(?:^|[^A-Za-z])(?:id|ids|uuid|guid|hash|digest|checksum|etag|cursor|sha|integrity|ref|nonce|fingerprint)|Id|Hash|Digest|Cursor|Ref)["'`\]\s\\]*$/i
+const publicWord =
+  /(?:^|[^A-Za-z])(?:id|ids|uuid|guid|hash|digest|checksum|etag|cursor|sha|integrity|ref|nonce|fingerprint)["'`\]\s\\]*$/i
+const publicEnding = /[a-z](?:Id|Ids|Hash|Digest|Ref)["'`\]\s\\]*$/
+const isPublic = (name: string): boolean => publicWord.test(name) || publicEnding.test(name)
+
 /** Tokens that are not credentials: of a page, of a language model's vocabulary. */
 const harmlessToken =
   /(?:next|page|continuation|sync|cancellation|pad|eos|bos|unk|mask|sep|cls|special|stop)[_-]?$/i
@@ -106,7 +109,7 @@ export const detectors: readonly Detector[] = [
   { kind: 'secret', gate: ['key', 'token', 'secret', 'auth', 'credential'], pattern: new RegExp(`(?:${tokenNames})${suffix}${assigns}(?:token[ \\t]{1,2})?`, 'gi'), follows: isToken, accept: (_, before) => !harmlessToken.test(before) },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: /(?:--?(?:[\w-]{0,20}-)?(?:api-?key|token|secret|key)[ \t]{1,4}|<(?:[a-z]{0,12}_?)(?:key|token|secret)>)/gi, follows: isToken },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:${tokenNames})["'\`]?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken },
-  { kind: 'high-entropy', gate: [], pattern: /[:=][ \t]{0,4}\\{0,3}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,}={0,2})/gd, accept: (secret, before) => isKey(secret) && !publicName.test(before) },
+  { kind: 'high-entropy', gate: [], pattern: /[:=][ \t]{0,4}\\{0,3}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,}={0,2})/gd, accept: (secret, before) => isKey(secret) && !isPublic(before) },
   { kind: 'high-entropy', gate: [], pattern: /^[^\S\n]{0,16}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,}={0,2})["'`]?[^\S\n]{0,16}$/gmd, accept: isKey },
 ]
 
@@ -133,4 +136,4 @@ export function isSecretMember(name: string, value: string): 'password' | 'secre
   return isToken(value, evidence) ? 'secret' : undefined
 }
 
-export const isPublicMember = (name: string): boolean => publicName.test(name)
+export const isPublicMember = (name: string): boolean => isPublic(name)

@@ -1,5 +1,5 @@
 /** Shannon entropy of the characters, in bits for each of them. */
-export function shannonEntropy(text: string): number {
+function shannonEntropy(text: string): number {
   const counts = new Map<string, number>()
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1)
   let bits = 0

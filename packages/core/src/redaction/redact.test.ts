@@ -193,6 +193,10 @@ describe('redactJson', () => {
     expect(redactJson(value)).toEqual({ value, counts: {} })
   })
 
+  it('replaces random values under names that only end like public ones', () => {
+    expect(redactJson({ PHPSESSID: fill(40), valid: fill(40) }).counts).toEqual({ 'high-entropy': 2 })
+  })
+
   it('keeps a member named __proto__ a member', () => {
     const value = JSON.parse('{"__proto__": {"password": "hunter2hunter2"}}')
     expect(JSON.stringify(redactJson(value).value)).toBe('{"__proto__":{"password":"[redacted:password]"}}')
