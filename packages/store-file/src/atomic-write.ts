@@ -1,6 +1,8 @@
 import { dirname, join } from 'node:path'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { randomName } from './digest.ts'
-import { errorCode, type FileSystem } from './file-system.ts'
+import { errorCode, type FileSystem, orAbsent } from './file-system.ts'
+import { isGone, place } from './process-identity.ts'
 
 /** Unfinished files carry the id of the process that writes them, so that a dead one's can be swept. */
 export const temporaryName = /^\.tmp-(\d+)-[0-9a-f]+$/

@@ -36,7 +36,7 @@ export function readText(fileSystem: FileSystem, path: string): TextFile | null 
         details: { path },
       })
     }
-    const bytes = fileSystem.readFileSync(descriptor)
+    const bytes = readBytes(fileSystem, descriptor, stats.size)
     if (!isUtf8(bytes)) {
       throw new MemoryError(
         `${path} is not UTF-8 text: it was left as it is; convert it, or move it away`,
@@ -51,6 +51,18 @@ export function readText(fileSystem: FileSystem, path: string): TextFile | null 
   } finally {
     fileSystem.closeSync(descriptor)
   }
+}
+
+/** One read for the size that is known, where `readFileSync` would ask for it again. */
+function readBytes(fileSystem: FileSystem, descriptor: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafe(size)
+  let read = 0
+  while (read < size) {
+    const more = fileSystem.readSync(descriptor, bytes, read, size - read, null)
+    if (more === 0) break
+    read += more
+  }
+  return bytes.subarray(0, read)
 }
 
 function unreadable(path: string, cause: unknown): MemoryError {

@@ -44,9 +44,17 @@ export function queryWords(text: string): string[] {
 }
 
 function termOf(word: string): string {
-  const folded = word
-    .normalize('NFD')
-    .replace(/\p{M}+/gu, '')
-    .toLowerCase()
-  return stemmer(folded)
+  const known = terms.get(word)
+  if (known !== undefined) return known
+  const folded = ascii.test(word) ? word : word.normalize('NFD').replace(/\p{M}+/gu, '')
+  const term = stemmer(folded.toLowerCase())
+  if (terms.size >= mostTerms) terms.clear()
+  terms.set(word, term)
+  return term
 }
+
+const ascii = /^[a-zA-Z0-9]*$/
+
+/** Few words make up most of a text: stemming each of them once makes splitting several times faster. */
+const terms = new Map<string, string>()
+const mostTerms = 20_000

@@ -25,7 +25,7 @@ import { openWriterNotes } from './writer-notes.ts'
 export const alwaysWalk = 2000
 /** In larger memories a file edited in place by hand is found after at most this long. */
 export const longestUnwalkedMs = 60_000
-const filesPerTransaction = 500
+const filesPerTransaction = 5000
 const flushDelayMs = 100
 
 export interface MemoryIndexOptions {
@@ -62,6 +62,12 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
 
   const modifiedOf = (path: string): number => orAbsent(() => fileSystem.lstatSync(path))?.mtimeMs ?? 0
 
+  /** `null` for what is no regular file; links are not followed. */
+  const stampOfFile = (path: string): FileStamp | null => {
+    const stats = orAbsent(() => fileSystem.lstatSync(path))
+    return stats?.isFile() ? stampOf(stats) : null
+  }
+
   const open = (): SearchIndex => {
     if (
       opened &&
@@ -83,10 +89,15 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   }
 
   /** Reads one file into the index, or takes it out when it is gone. */
-  const indexFile = (index: SearchIndex, source: Source, folderId: number, name: string): void => {
-    const path = fromShown(root, source.path === '' ? name : `${source.path}/${name}`)
-    const stats = orAbsent(() => fileSystem.lstatSync(path))
-    if (!stats?.isFile()) {
+  const indexFile = (
+    index: SearchIndex,
+    source: Source,
+    folderId: number,
+    name: string,
+    seen = stampOfFile(join(fromShown(root, source.path), name)),
+  ): void => {
+    const path = join(fromShown(root, source.path), name)
+    if (!seen) {
       for (const session of index.removeFile(folderId, name)) promoteCopy(index, session)
       return
     }
@@ -98,7 +109,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       index.putFile({
         folder: folderId,
         name,
-        stamp: stampOf(stats),
+        stamp: seen,
         bytes: Buffer.from(String(error)),
         content: '',
         entries: [],
@@ -176,9 +187,8 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     for (const name of listFolder(path)) {
       if (temporaryName.test(name)) sweepTemporary(join(path, name), name)
       else if (source.accepts(name)) {
-        const stats = orAbsent(() => fileSystem.lstatSync(join(path, name)))
-        if (!stats?.isFile()) continue
-        const stamp = stampOf(stats)
+        const stamp = stampOfFile(join(path, name))
+        if (!stamp) continue
         found.set(name, stamp)
         sum = (sum + mixStamp(stamp)) % stampModulus
       }
@@ -196,7 +206,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       for (let i = 0; i < names.length; i += filesPerTransaction) {
         const some = names.slice(i, i + filesPerTransaction)
         index.transaction(() => {
-          for (const name of some) indexFile(index, source, id, name)
+          for (const name of some) indexFile(index, source, id, name, found.get(name) ?? null)
         })
         progress?.(some.length)
       }

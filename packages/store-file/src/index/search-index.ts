@@ -170,14 +170,25 @@ export function createSearchIndex(database: Database) {
       hash: Uint8Array
     })[]
 
+  /** What the transaction changes in each folder's count and sum; written once, at its end. */
+  const adjustments = new Map<number, { count: number; sum: number }>()
+
   const adjustFolder = (folder: number, count: number, sum: number): void => {
-    sql('UPDATE folders SET count = count + ?, sum = (sum + ? + ?) % ? WHERE id = ?').run(
-      count,
-      sum,
-      stampModulus,
-      stampModulus,
-      folder,
-    )
+    const known = adjustments.get(folder) ?? { count: 0, sum: 0 }
+    const total = (known.sum + sum + stampModulus) % stampModulus
+    adjustments.set(folder, { count: known.count + count, sum: total })
+  }
+
+  const writeAdjustments = (): void => {
+    for (const [folder, { count, sum }] of adjustments) {
+      sql('UPDATE folders SET count = count + ?, sum = (sum + ?) % ? WHERE id = ?').run(
+        count,
+        sum,
+        stampModulus,
+        folder,
+      )
+    }
+    adjustments.clear()
   }
 
   const where = ({ scope, namespace, now, tags }: Conditions): { text: string; values: SqlValue[] } => {
@@ -196,9 +207,11 @@ export function createSearchIndex(database: Database) {
       database.exec('BEGIN IMMEDIATE')
       try {
         const result = call()
+        writeAdjustments()
         database.exec('COMMIT')
         return result
       } catch (error) {
+        adjustments.clear()
         try {
           database.exec('ROLLBACK')
         } catch {}
@@ -288,7 +301,9 @@ export function createSearchIndex(database: Database) {
     /** The document that each unit belongs to. */
     documentsOfUnits(ids: readonly number[]): Map<number, DocumentRow> {
       const found = new Map(this.documents(ids).map((row) => [row.id, row]))
-      const holder = sql(`SELECT ${documentColumns} FROM documents d WHERE d.id <= ? ORDER BY d.id DESC LIMIT 1`)
+      const holder = sql(
+        `SELECT ${documentColumns} FROM documents d WHERE d.id <= ? ORDER BY d.id DESC LIMIT 1`,
+      )
       for (const id of ids) if (!found.has(id)) found.set(id, holder.get(id) as DocumentRow)
       return found
     },
