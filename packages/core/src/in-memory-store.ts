@@ -14,8 +14,10 @@ export function createInMemoryStore(): MemoryStore {
 
   const place = ({ namespace, scope }: Place): Map<string, Kept> => {
     const name = JSON.stringify([namespace, scope])
-    let entries = places.get(name)
-    if (!entries) places.set(name, (entries = new Map()))
+    const known = places.get(name)
+    if (known) return known
+    const entries = new Map<string, Kept>()
+    places.set(name, entries)
     return entries
   }
 

@@ -40,7 +40,7 @@ import { createPassageReader, type Passage } from './passages.ts'
 import { fileStem, fromShown, isInside, shownPath } from './paths.ts'
 import { type Placement, placementOf, specialPlace } from './placement.ts'
 import { readText } from './read-text.ts'
-import { type Hit, searchDocuments } from './search.ts'
+import { searchDocuments } from './search.ts'
 import { type LocatedEntry, noteFolder, type Source, sourcesOf } from './sources.ts'
 import { applyChanges, finishJournal, journalPath } from './transaction.ts'
 import { createWorkspace, type Workspace } from './workspace.ts'
@@ -385,21 +385,28 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     return sources.get(folder)
   }
 
-  const searchHits = (query: StoreQuery): { hits: Hit[]; folders: Map<number, string> } => {
+  /** Hits of a query, and what their files hold; each file is read once. */
+  const searchHits = (query: StoreQuery) => {
     assertPresent()
     return index.query((current) => {
       const folders = new Map(current.folders().map(({ id, path }) => [id, path]))
+      const files = new Map<number, ReturnType<typeof readRow>>()
+      const read = (row: DocumentRow): ReturnType<typeof readRow> => {
+        const known = files.get(row.id)
+        if (known !== undefined) return known
+        const file = readRow(row, folders)
+        files.set(row.id, file)
+        return file
+      }
       let accesses: Map<string, { at: number; count: number }> | undefined
       const hits = searchDocuments(current, query, {
-        value: (row) => readRow(row, folders)?.entry.value,
-        unitText: (row, unit) => {
-          const entry = row.units === 1 ? readRow(row, folders)?.entry : undefined
-          if (entry) return entry.text
-          return passages.read(current, row, folders, unit, () => readRow(row, folders)?.entry ?? null).text
+        value: (row) => read(row)?.entry.value,
+        accesses: () => {
+          accesses ??= accessLog.all(query.scope, query.namespace)
+          return accesses
         },
-        accesses: () => (accesses ??= accessLog.all(query.scope, query.namespace)),
       })
-      return { hits, folders }
+      return { hits, folders, read }
     })
   }
 
@@ -449,16 +456,16 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       recover()
       const mode = query.text === undefined ? 'filter' : 'lexical'
       for (let attempt = 1; ; attempt++) {
-        const { hits, folders } = searchHits(query)
-        const read = hits.map((hit) => ({ hit, file: readRow(hit.row, folders) }))
-        const stale = read.filter(({ file }) => !file || file.stale)
+        const { hits, folders, read } = searchHits(query)
+        const found = hits.map((hit) => ({ hit, file: read(hit.row) }))
+        const stale = found.filter(({ file }) => !file || file.stale)
         if (stale.length > 0 && attempt < attempts) {
           // A file changed since it was indexed: take it in and ask again.
           for (const { hit } of stale)
             index.changed(`${folders.get(hit.row.folder)}/${hit.row.name}`.replace(/^\//, ''))
           continue
         }
-        return read.flatMap(({ hit, file }): Found[] => {
+        return found.flatMap(({ hit, file }): Found[] => {
           if (!file) return []
           const { score, signals, row, unit } = hit
           const entry = toEntry(addressOfRow(row), file.entry)
@@ -472,10 +479,10 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     locate(query) {
       refuseVectors(query)
       recover()
-      const { hits, folders } = searchHits(query)
+      const { hits, folders, read } = searchHits(query)
       const current = index.asIs()
       return hits.map(({ row, unit, score, signals }) => ({
-        ...passages.read(current, row, folders, unit, () => readRow(row, folders)?.entry ?? null),
+        ...passages.read(current, row, folders, unit, () => read(row)?.entry ?? null),
         ...addressOfRow(row),
         type: row.type,
         score,

@@ -6,10 +6,8 @@ import {
   lexicalScore,
   matchesFilter,
   memoryScopes,
-  queryTerms,
   queryWords,
   type StoreQuery,
-  wordsOf,
 } from '@recall/core'
 import { type DocumentRow, type SearchIndex, splitTags, type UnitRow } from './index/search-index.ts'
 
@@ -25,12 +23,14 @@ export interface Hit {
 /** What the search needs from the files, asked only where the index cannot answer. */
 export interface FileAccess {
   value(row: DocumentRow): JsonValue | undefined
-  unitText(row: DocumentRow, unit: number): string
   accesses(): Map<string, { at: number; count: number }>
 }
 
-/** Best candidates whose words are counted when not every word of the query was found together. */
-const rescored = 30
+/**
+ * Best candidates, by BM25, whose words are counted when not every word of the query was found together. The
+ * same for every page of a result, so that pages fit together.
+ */
+const rescored = 50
 
 /**
  * The entries that a query asks for, in order. Words are looked for together first; when that finds fewer
@@ -64,23 +64,40 @@ function wordHits(index: SearchIndex, query: StoreQuery, wanted: number, files: 
   if (words.length > 1 && (all || hits.length < wanted)) {
     const known = new Set(together.map(({ row }) => row.id))
     const floor = Math.min(1, ...hits.map(({ score }) => score))
-    const pool = all ? Number.POSITIVE_INFINITY : Math.max(rescored, 3 * wanted) + known.size
+    const pool = all ? Number.POSITIVE_INFINITY : Math.max(rescored, wanted) + known.size
     const partial = candidates(index, words.join(' OR '), query, pool, files).filter(
       ({ row }) => !known.has(row.id),
     )
-    const terms = queryTerms(query.text ?? '')
-    hits = [
-      ...hits,
-      ...partial.map((candidate) => {
-        const present = new Set(
-          wordsOf(files.unitText(candidate.row, candidate.unit)).map(({ term }) => term),
-        )
-        const matched = terms.filter((term) => present.has(term)).length
-        return capHit(scoreHit(candidate, words.length, Math.max(1, matched), query.now), floor)
-      }),
-    ]
+    hits = [...hits, ...scorePartial(index, partial, words, query, floor)]
   }
   return sortHits(hits, query, files).filter(({ score }) => score >= query.minScore)
+}
+
+/** The best are ordered by all signals; those behind them keep BM25's order and score no higher. */
+function scorePartial(
+  index: SearchIndex,
+  partial: Candidate[],
+  words: string[],
+  query: StoreQuery,
+  floor: number,
+): Hit[] {
+  const best = partial.slice(0, rescored)
+  const counts = index.countWords(
+    query.scope,
+    words,
+    best.map(({ row, unit }) => row.id + unit),
+  )
+  const scored = best.map((candidate) => {
+    const matched = Math.max(1, counts.get(candidate.row.id + candidate.unit) ?? 1)
+    return capHit(scoreHit(candidate, words.length, matched, query.now), floor)
+  })
+  let lowest = Math.min(floor, ...scored.map(({ score }) => score))
+  const rest = partial.slice(rescored).map((candidate) => {
+    const hit = capHit(scoreHit(candidate, words.length, 1, query.now), lowest)
+    lowest = hit.score
+    return hit
+  })
+  return [...scored, ...rest]
 }
 
 interface Candidate {

@@ -286,6 +286,22 @@ export function createSearchIndex(database: Database) {
       ).all(match, ...values, limit) as UnitRow[]
     },
 
+    /** How many of the words each of some units contains. */
+    countWords(scope: MemoryScope, words: readonly string[], units: readonly number[]): Map<number, number> {
+      const table = `words${scopeNumbers[scope]}`
+      const containing = sql(
+        `SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ? AND rowid IN (SELECT value FROM json_each(?))`,
+      )
+      const ids = JSON.stringify(units)
+      const counts = new Map<number, number>()
+      for (const word of words) {
+        for (const { id } of containing.all(word, ids) as { id: number }[]) {
+          counts.set(id, (counts.get(id) ?? 0) + 1)
+        }
+      }
+      return counts
+    },
+
     /** Whether a scope holds anything that a query without conditions could wrongly return. */
     needsConditions({ scope, namespace }: Conditions): boolean {
       const number = scopeNumbers[scope]
