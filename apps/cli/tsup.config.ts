@@ -16,12 +16,15 @@ export default defineConfig({
   format: 'cjs',
   target: 'node20',
   splitting: false,
+  removeNodeProtocol: false,
   shims: true,
   noExternal: [/^(?!@photostructure\/|yaml$)/],
   define: { 'process.env.RECALL_VERSION': JSON.stringify(version) },
   esbuildOptions(options) {
     options.conditions = ['@recall/source']
     // `import()` would start the ESM loader for a CommonJS file: 20 ms for nothing.
+    // The argument parser wants it for commands that are programs of their own. We have none.
+    options.alias = { 'node:child_process': './src/nothing.ts' }
     options.supported = { 'dynamic-import': false }
   },
   esbuildPlugins: [
@@ -32,10 +35,6 @@ export default defineConfig({
           path: path.replace(/\.ts$/, '.cjs'),
           external: true,
         }))
-        // The argument parser asks for it to run commands that are programs of their own. We have none, and
-        // loading it takes longer than parsing.
-        build.onResolve({ filter: /^node:child_process$/ }, () => ({ path: 'none', namespace: 'none' }))
-        build.onLoad({ filter: /.*/, namespace: 'none' }, () => ({ contents: 'module.exports = {}' }))
       },
     },
   ],

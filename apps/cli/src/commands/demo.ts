@@ -1,3 +1,75 @@
-export async function demo(): Promise<undefined> {
-  return undefined
+import { appendFileSync, copyFileSync, mkdtempSync, realpathSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { exitCodes } from '../exit-codes.ts'
+import { paint } from '../format.ts'
+import type { Io } from '../io.ts'
+
+/** The package keeps the sample beside `src` and `dist` alike, so one way leads to it from both. */
+const sample = fileURLToPath(new URL('../../demo/session.jsonl', import.meta.url))
+
+const handWritten = `
+## Staging
+
+- The on-call person this week is Jonas; the rota is in the wiki under "Duty".
+- Never deploy to staging on a Friday after 15:00.
+`
+
+/**
+ * Shows the main job on a sample session, in a folder of its own.
+ *
+ * @param run how a command line is run; the demo does nothing that a person could not do
+ * @param recall what a person types to run `recall`
+ */
+export async function demo(
+  io: Io,
+  run: (argv: readonly string[], io: Io) => Promise<number>,
+  recall = 'recall',
+): Promise<number> {
+  const started = performance.now()
+  const colour = paint(io)
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'recall-demo-')))
+  copyFileSync(sample, join(root, 'session.jsonl'))
+
+  const say = (text: string): void => io.out(`\n${colour.bold(text)}\n`)
+  let failed = 0
+  const show = async (...argv: string[]): Promise<void> => {
+    io.out(`${colour.cyan(`$ recall ${argv.map(quote).join(' ')}`)}\n`)
+    failed ||= await run(argv, { ...io, cwd: root, env: { ...io.env, RECALL_ROOT: undefined } })
+  }
+
+  say('A developer and an agent chased a leak for 48 minutes. The session becomes memory.')
+  // Without a root the sample folder would not be taken for a memory yet.
+  await show('init', '--root', '.')
+  await show('archive', 'session.jsonl')
+
+  say('How the memory is doing, and what the next session would be told.')
+  await show('status')
+  await show('consume')
+
+  say('Any turn can be found again: line by line, by rank with reasons, or in one scope with its context.')
+  await show('search', 'idle in transaction', '--limit', '3')
+  await show('search', 'how to tell a leak from load', '--ranked', '--explain', '--limit', '1')
+  await show('search', 'advisory lock', '--scope', 'episodic', '-C', '2', '--limit', '1')
+
+  say('The files are the memory. Write in them as you like, the next search knows.')
+  io.out(`${colour.cyan("$ cat >> memory/MEMORY.md <<'END'")}${handWritten}${colour.cyan('END')}\n`)
+  appendFileSync(join(root, 'memory', 'MEMORY.md'), handWritten)
+  await show('search', 'who is on call', '--limit', '1')
+
+  say(`That took ${((performance.now() - started) / 1000).toFixed(1)} s. The memory stays until you delete it:`)
+  io.out(
+    [
+      `  ${root}`,
+      '',
+      `  ${recall} search "pool size" --root ${quote(root)}`,
+      `  ${recall} import ~/.claude/projects     your own sessions, into ~/.recall`,
+      `  ${recall} --help`,
+      '',
+    ].join('\n'),
+  )
+  return failed === 0 ? exitCodes.fine : exitCodes.failed
 }
+
+const quote = (argument: string): string => (/^[\w./:-]+$/.test(argument) ? argument : `"${argument}"`)

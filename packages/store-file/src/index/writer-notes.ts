@@ -1,10 +1,11 @@
 import { join } from 'node:path'
-import { ensureFolder } from '../atomic-write.ts'
+import { ensureFolder, writing } from '../atomic-write.ts'
 import { randomName } from '../digest.ts'
 import { type FileSystem, orAbsent } from '../file-system.ts'
-import { isAlive, thisProcess } from '../process-identity.ts'
+import { isGone, place, thisProcess } from '../process-identity.ts'
+import { isDiskFull } from './index-file.ts'
 
-const noteName = /^(\d+)-(\d+)-[0-9a-f]+$/
+const noteName = /^(\d+)-(\d+)-([0-9a-f]{8})[0-9a-f]+$/
 
 /**
  * Every open store that writes keeps a note of the files it has written but not yet indexed. Whoever searches
@@ -13,7 +14,7 @@ const noteName = /^(\d+)-(\d+)-[0-9a-f]+$/
  * and after a power loss the index is checked as a whole.
  */
 export function openWriterNotes(fileSystem: FileSystem, folder: string) {
-  const own = `${thisProcess.pid}-${thisProcess.started}-${randomName()}`
+  let own: string | undefined
   let descriptor: number | undefined
 
   return {
@@ -21,6 +22,7 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
     add(path: string): void {
       if (descriptor === undefined) {
         ensureFolder(fileSystem, folder)
+        own = `${thisProcess.pid}-${thisProcess.started}-${place}${randomName()}`
         descriptor = fileSystem.openSync(join(folder, own), 'a')
       }
       fileSystem.writeSync(descriptor, `${path}\n`)
@@ -37,13 +39,14 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
       const abandoned: string[] = []
       let alive = false
       for (const name of orAbsent(() => fileSystem.readdirSync(folder)) ?? []) {
-        const [, pid, started] = noteName.exec(name) ?? []
+        const [, pid, started, owner = ''] = noteName.exec(name) ?? []
         if (name === own || pid === undefined) continue
         const path = join(folder, name)
         const text = orAbsent(() => fileSystem.readFileSync(path, 'utf8')) ?? ''
         paths.push(...text.split('\n').filter((line) => line !== ''))
-        if (isAlive({ pid: Number(pid), started: Number(started) })) alive = true
-        else abandoned.push(path)
+        const written = (): number => orAbsent(() => fileSystem.lstatSync(path))?.mtimeMs ?? Date.now()
+        if (isGone({ pid: Number(pid), started: Number(started) }, owner, written)) abandoned.push(path)
+        else alive = true
       }
       return { paths, abandoned, alive }
     },
@@ -52,11 +55,16 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
       for (const path of abandoned) orAbsent(() => fileSystem.unlinkSync(path))
     },
 
-    close(): void {
+    /** @param keep leave the notes to others: what they name did not get into the index */
+    close(keep: boolean): void {
       if (descriptor === undefined) return
-      fileSystem.closeSync(descriptor)
-      descriptor = undefined
-      orAbsent(() => fileSystem.unlinkSync(join(folder, own)))
+      release()
+      if (!keep) orAbsent(() => fileSystem.unlinkSync(join(folder, own)))
     },
+  }
+
+  function release(): void {
+    if (descriptor !== undefined) fileSystem.closeSync(descriptor)
+    descriptor = undefined
   }
 }

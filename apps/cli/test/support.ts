@@ -1,0 +1,93 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { run } from '../src/run.ts'
+
+const dataFolder =
+  process.env.RECALL_TEST_DATA ?? fileURLToPath(new URL('../../../../shared/data', import.meta.url))
+
+/** Real transcripts are test data that is never part of the project: absent, their tests are skipped. */
+export const transcriptsFolder = join(dataFolder, 'transcripts')
+export const hasTranscripts = existsSync(transcriptsFolder)
+if (!hasTranscripts) {
+  process.stderr.write(
+    `Tests on real transcripts are skipped: none at ${transcriptsFolder}; set RECALL_TEST_DATA.\n`,
+  )
+}
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'recall-cli-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export interface Ran {
+  code: number
+  out: string
+  err: string
+}
+
+/** A command line in a folder of its own, as a person or a script would run it. */
+export function createShell(root = temporaryFolder()) {
+  const now = Date.parse('2026-03-06T12:00:00Z')
+  return {
+    root,
+    async run(...argv: string[]): Promise<Ran> {
+      let out = ''
+      let err = ''
+      const code = await run(argv, {
+        out: (text) => {
+          out += text
+        },
+        err: (text) => {
+          err += text
+        },
+        env: { RECALL_ROOT: root },
+        cwd: root,
+        home: root,
+        now: () => now,
+        terminal: false,
+        talkTerminal: false,
+        columns: 100,
+      })
+      return { code, out, err }
+    },
+    /** Runs a command with `--json` and parses what it prints. */
+    async json<T = Record<string, unknown>>(...argv: string[]): Promise<T> {
+      const { out, err } = await this.run(...argv, '--json')
+      if (out === '') throw new Error(`nothing was printed; ${err}`)
+      return JSON.parse(out) as T
+    },
+  }
+}
+
+export type Shell = ReturnType<typeof createShell>
+
+export interface Turn {
+  role: 'user' | 'assistant'
+  text: string
+}
+
+/** Writes a session that the neutral reader understands; returns its path. */
+export function writeSession(folder: string, sessionId: string, turns: Turn[], day = '2026-03-05'): string {
+  const path = join(folder, `${sessionId}.jsonl`)
+  const lines = turns.map(({ role, text }, i) =>
+    JSON.stringify({
+      id: `${sessionId}-${i}`,
+      role,
+      content: text,
+      timestamp: `${day}T10:${String(i).padStart(2, '0')}:00.000Z`,
+    }),
+  )
+  writeFileSync(path, `${[JSON.stringify({ session_id: sessionId }), ...lines].join('\n')}\n`)
+  return path
+}
+
+export const poolSession: Turn[] = [
+  { role: 'user', text: 'The orders service runs out of database connections after an hour. Why?' },
+  { role: 'assistant', text: 'The retry path in src/pool.ts takes a client and never releases it.' },
+  { role: 'user', text: "Then let's use a try/finally around the query, and we need to add a leak test." },
+  { role: 'assistant', text: 'Done. We decided to release the client in finally; the leak test passes.' },
+]
