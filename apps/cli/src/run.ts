@@ -210,7 +210,7 @@ export function createProgram(io: Io, done: (code: number) => void): Command {
   program
     .command('demo')
     .description('watch the main job on a sample session, in a temporary folder')
-    .action(runs(async () => (await import('./commands/demo.ts')).demo(io)))
+    .action(runs(async () => (await import('./commands/demo.ts')).demo(io, run)))
 
   return program
 }

@@ -8,6 +8,8 @@ import type { Io } from '../io.ts'
 
 /** The package keeps the sample beside `src` and `dist` alike, so one way leads to it from both. */
 const sample = fileURLToPath(new URL('../../demo/session.jsonl', import.meta.url))
+/** What a person types: in the repository nothing is installed. */
+const recall = import.meta.url.endsWith('.ts') ? 'npx pnpm@10.34.9 -s recall' : 'recall'
 
 const handWritten = `
 ## Staging
@@ -20,12 +22,10 @@ const handWritten = `
  * Shows the main job on a sample session, in a folder of its own.
  *
  * @param run how a command line is run; the demo does nothing that a person could not do
- * @param recall what a person types to run `recall`
  */
 export async function demo(
   io: Io,
   run: (argv: readonly string[], io: Io) => Promise<number>,
-  recall = 'recall',
 ): Promise<number> {
   const started = performance.now()
   const colour = paint(io)
@@ -39,9 +39,8 @@ export async function demo(
     failed ||= await run(argv, { ...io, cwd: root, env: { ...io.env, RECALL_ROOT: undefined } })
   }
 
-  say('A developer and an agent chased a leak for 48 minutes. The session becomes memory.')
-  // Without a root the sample folder would not be taken for a memory yet.
-  await show('init', '--root', '.')
+  say('A developer and an agent chased a leak for 47 minutes. The session becomes memory.')
+  await show('init', '.')
   await show('archive', 'session.jsonl')
 
   say('How the memory is doing, and what the next session would be told.')
@@ -51,14 +50,16 @@ export async function demo(
   say('Any turn can be found again: line by line, by rank with reasons, or in one scope with its context.')
   await show('search', 'idle in transaction', '--limit', '3')
   await show('search', 'how to tell a leak from load', '--ranked', '--explain', '--limit', '1')
-  await show('search', 'advisory lock', '--scope', 'episodic', '-C', '2', '--limit', '1')
+  await show('search', 'time to failure', '--scope', 'episodic', '-C', '1', '--limit', '1')
 
   say('The files are the memory. Write in them as you like, the next search knows.')
   io.out(`${colour.cyan("$ cat >> memory/MEMORY.md <<'END'")}${handWritten}${colour.cyan('END')}\n`)
   appendFileSync(join(root, 'memory', 'MEMORY.md'), handWritten)
-  await show('search', 'who is on call', '--limit', '1')
+  await show('search', 'duty rota', '--limit', '1')
 
-  say(`That took ${((performance.now() - started) / 1000).toFixed(1)} s. The memory stays until you delete it:`)
+  say(
+    `That took ${((performance.now() - started) / 1000).toFixed(1)} s. The memory stays until you delete it:`,
+  )
   io.out(
     [
       `  ${root}`,
