@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'tsup'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
-const commands = readdirSync('src/commands').filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+const commands = readdirSync('src/commands').filter(
+  (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+)
 
 /**
  * One file for the command line and one for each command, with everything they need inside: resolving modules
@@ -16,15 +18,12 @@ export default defineConfig({
   format: 'cjs',
   target: 'node20',
   splitting: false,
-  removeNodeProtocol: false,
   shims: true,
   noExternal: [/^(?!@photostructure\/|yaml$)/],
   define: { 'process.env.RECALL_VERSION': JSON.stringify(version) },
   esbuildOptions(options) {
     options.conditions = ['@recall/source']
     // `import()` would start the ESM loader for a CommonJS file: 20 ms for nothing.
-    // The argument parser wants it for commands that are programs of their own. We have none.
-    options.alias = { 'node:child_process': './src/nothing.ts' }
     options.supported = { 'dynamic-import': false }
   },
   esbuildPlugins: [

@@ -1,8 +1,8 @@
 import { createMemoryManager, type LmProvider, type MemoryManager } from '@recall/core'
 import { openAiCompatibleLm } from '@recall/sessions'
 import type { FileStore } from '@recall/store-file'
-import type { Io } from './io.ts'
 import type { RootOptions } from './find-root.ts'
+import type { Io } from './io.ts'
 import { withStore } from './with-store.ts'
 
 /** A memory over the files, with what it redacts told on the talk channel. */

@@ -19,7 +19,10 @@ describe.runIf(hasTranscripts)('real transcripts', () => {
   it('archive without loss, twice without change, and every turn is found again', async () => {
     const shell = createShell()
     await shell.run('init')
-    const { archived } = await shell.json<{ archived: { path: string; parts: { key: string }[] }[] }>('archive', transcriptsFolder)
+    const { archived } = await shell.json<{ archived: { path: string; parts: { key: string }[] }[] }>(
+      'archive',
+      transcriptsFolder,
+    )
     const folder = join(shell.root, 'memory/conversations')
     const bodies = new Map<string, string>()
     for (const name of readdirSync(folder)) {
@@ -41,11 +44,19 @@ describe.runIf(hasTranscripts)('real transcripts', () => {
     expect(new Set(again.archived.map(({ status }) => status))).toEqual(new Set(['unchanged']))
     expect(readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))).toEqual(before)
 
-    const sample = (await spokenTexts(join(transcriptsFolder, 'tool_heavy.jsonl'))).assistant.filter((text) => text.length > 40)
+    const sample = (await spokenTexts(join(transcriptsFolder, 'tool_heavy.jsonl'))).assistant.filter(
+      (text) => text.length > 40,
+    )
     for (const text of sample.slice(0, 10)) {
       const words = text.split(/\s+/).slice(0, 12).join(' ')
-      const { results } = await shell.json<{ results: { snippet: string; path: string }[] }>('search', '--ranked', words)
-      const found = results.some(({ path }) => readFileSync(join(shell.root, path), 'utf8').includes(text.trim()))
+      const { results } = await shell.json<{ results: { snippet: string; path: string }[] }>(
+        'search',
+        '--ranked',
+        words,
+      )
+      const found = results.some(({ path }) =>
+        readFileSync(join(shell.root, path), 'utf8').includes(text.trim()),
+      )
       expect(found, words).toBe(true)
     }
     expect(await shell.json('doctor', '--deep')).toMatchObject({ healthy: true })

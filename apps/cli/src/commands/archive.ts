@@ -11,10 +11,10 @@ import {
 import { type ArchiveOutcome, archiveSession, createCheckpoint } from '@recall/sessions'
 import { defaultFileSystem, type FileStore, readConfig, readTombstones } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
+import type { RootOptions } from '../find-root.ts'
 import { count, formatCounts } from '../format.ts'
 import type { Io } from '../io.ts'
 import { languageModel, withMemory } from '../memory.ts'
-import type { RootOptions } from '../find-root.ts'
 
 export type ArchiveResult = ArchiveOutcome & { path: string; title?: string; skipped: Record<string, number> }
 

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { create, extract } from 'tar'
+import { findRoot, type RootOptions } from '../find-root.ts'
 import { formatBytes } from '../format.ts'
 import type { Io } from '../io.ts'
-import { findRoot, type RootOptions } from '../find-root.ts'
 import { withStore } from '../with-store.ts'
 
 /** What is derived or belongs to running processes stays out. */

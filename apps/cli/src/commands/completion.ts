@@ -1,13 +1,13 @@
-import type { Command } from 'commander'
 import { UsageError } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
+import type { CommandSpec } from '../parse-command-line.ts'
 
 /** Prints a script that completes commands and their options. */
-export async function completion(io: Io, shell: string, program: Command): Promise<undefined> {
-  const commands = program.commands.map((command) => ({
-    name: command.name(),
-    description: command.description(),
-    options: command.options.flatMap(({ long }) => long ?? []),
+export async function completion(io: Io, shell: string, specs: readonly CommandSpec[]): Promise<undefined> {
+  const commands = specs.map(({ name, description, options }) => ({
+    name,
+    description,
+    options: Object.keys(options).map((option) => `--${option}`),
   }))
   const script = { bash, zsh, fish }[shell]
   if (!script) throw new UsageError(`completion is there for bash, zsh and fish, not for '${shell}'`)

@@ -1,7 +1,7 @@
 import { defaultFileSystem, readConfig, setConfig, settingNames } from '@recall/store-file'
 import { UsageError } from '../exit-codes.ts'
-import type { Io } from '../io.ts'
 import type { RootOptions } from '../find-root.ts'
+import type { Io } from '../io.ts'
 import { withStore } from '../with-store.ts'
 
 /** Shows all settings, shows one, or changes one. */

@@ -1,7 +1,7 @@
 import { consumeWindow } from '@recall/sessions'
+import type { RootOptions } from '../find-root.ts'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
-import type { RootOptions } from '../find-root.ts'
 
 /** Prints the window and, when asked, empties it. */
 export async function consume(

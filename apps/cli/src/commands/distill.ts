@@ -2,9 +2,9 @@ import { basename } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { applyDistill, planDistill } from '@recall/sessions'
 import { curatedFiles } from '@recall/store-file'
+import type { RootOptions } from '../find-root.ts'
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
-import type { RootOptions } from '../find-root.ts'
 import { withStore } from '../with-store.ts'
 
 /** Shows how MEMORY.md could be brought below its limit; with `--apply` does it. */

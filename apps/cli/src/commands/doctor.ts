@@ -1,8 +1,8 @@
 import { checkUp, defaultFileSystem } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
+import type { RootOptions } from '../find-root.ts'
 import { paint } from '../format.ts'
 import type { Io } from '../io.ts'
-import type { RootOptions } from '../find-root.ts'
 import { withStore } from '../with-store.ts'
 
 /** Exit code 1 when something is wrong and was not mended. */

@@ -1,7 +1,7 @@
 import { type MemoryScope, memoryScopes } from '@recall/core'
+import type { RootOptions } from '../find-root.ts'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
-import type { RootOptions } from '../find-root.ts'
 
 const pageSize = 200
 

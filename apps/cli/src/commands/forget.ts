@@ -9,10 +9,10 @@ import {
 } from '@recall/core'
 import { addTombstones, defaultFileSystem, type FileStore } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
+import type { RootOptions } from '../find-root.ts'
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
-import type { RootOptions } from '../find-root.ts'
 
 export interface ForgetOptions extends RootOptions {
   json?: boolean

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
 import { type FileStore, writeInternal } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
+import type { RootOptions } from '../find-root.ts'
 import { count, formatCounts } from '../format.ts'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
 import { progressBar } from '../progress.ts'
-import type { RootOptions } from '../find-root.ts'
 import { createArchiver, listTranscripts } from './archive.ts'
 
 interface ImportReport {

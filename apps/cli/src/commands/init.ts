@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { archiveIndexHeader, defaultFileSystem, detectLayout, layouts } from '@recall/store-file'
-import type { Io } from '../io.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
+import type { Io } from '../io.ts'
 
 /** Creates what is missing and leaves everything else alone. */
 export async function init(

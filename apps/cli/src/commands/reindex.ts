@@ -1,7 +1,7 @@
+import type { RootOptions } from '../find-root.ts'
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
 import { progressBar } from '../progress.ts'
-import type { RootOptions } from '../find-root.ts'
 import { withStore } from '../with-store.ts'
 
 export async function reindex(

@@ -1,9 +1,9 @@
 import { redactText } from '@recall/core'
 import { defaultFileSystem, scrubFiles } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
+import type { RootOptions } from '../find-root.ts'
 import { count, formatCounts } from '../format.ts'
 import type { Io } from '../io.ts'
-import type { RootOptions } from '../find-root.ts'
 import { withStore } from '../with-store.ts'
 
 /** Exit code 1 when secrets are stored and were not replaced. */

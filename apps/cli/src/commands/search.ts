@@ -1,9 +1,9 @@
 import { isJsonObject, type MemoryScope, memoryScopes, queryTerms, wordsOf } from '@recall/core'
 import type { LocatedHit } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
+import type { RootOptions } from '../find-root.ts'
 import { paint } from '../format.ts'
 import type { Io } from '../io.ts'
-import type { RootOptions } from '../find-root.ts'
 import { withStore } from '../with-store.ts'
 
 export interface SearchCommandOptions extends RootOptions {
@@ -31,7 +31,7 @@ interface Result {
 /** Finds matches and shows the line of each. Exit code 1 when there is none. */
 export async function search(io: Io, query: string, options: SearchCommandOptions): Promise<number> {
   if (query.trim() === '') throw new UsageError('what should be searched for?')
-  if (options.limit < 1 || options.limit > 1000) throw new UsageError('--limit takes 1 to 1000')
+  if (options.limit === 0) throw new UsageError('--limit takes at least 1')
   const started = performance.now()
   return withStore(io, options, (store) => {
     const terms = new Set(queryTerms(query))

@@ -1,9 +1,9 @@
 import { assessHealth } from '@recall/sessions'
 import { defaultFileSystem, detectLayout, layouts, type MemoryStatus, readStatus } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
+import { findRoot, type RootOptions } from '../find-root.ts'
 import { formatBytes, paint } from '../format.ts'
 import type { Io } from '../io.ts'
-import { findRoot, type RootOptions } from '../find-root.ts'
 
 /** The dashboard: one look at the whole memory. Exit code 1 when it is not healthy. */
 export async function status(
@@ -20,7 +20,11 @@ export async function status(
   const state = { ...seen, index }
   const { memory, curated, archives } = state.present
   const { health, reason } = assessHealth({ memoryFolder: memory, memoryFile: curated, archives })
-  io.out(options.json ? `${JSON.stringify(toJson(state, health, reason))}\n` : dashboard(io, state, health, reason))
+  io.out(
+    options.json
+      ? `${JSON.stringify(toJson(state, health, reason))}\n`
+      : dashboard(io, state, health, reason),
+  )
   return health === 'healthy' ? exitCodes.fine : exitCodes.no
 }
 

@@ -1,0 +1,268 @@
+import type { MemoryScope } from '@recall/core'
+import type { RootOptions } from './find-root.ts'
+import type { Io } from './io.ts'
+import { type CommandLine, type CommandSpec, type OptionSpec, wholeNumber } from './parse-command-line.ts'
+
+export interface Command extends CommandSpec {
+  /**
+   * Loads the command's module and runs it; nothing returned means exit code 0.
+   *
+   * @param again runs another command line, for a command that shows others
+   */
+  run(
+    io: Io,
+    line: CommandLine,
+    again: (argv: readonly string[], io: Io) => Promise<number>,
+  ): Promise<number | undefined>
+}
+
+const common: Record<string, OptionSpec> = {
+  root: {
+    value: '<folder>',
+    description: 'where the memory is (default: RECALL_ROOT, this folder, or ~/.recall)',
+  },
+  layout: { value: '<name>', description: 'how files are laid out', choices: ['entity', 'user'] },
+  json: { description: 'print one JSON document instead of text' },
+}
+
+const scope: OptionSpec = {
+  value: '<name>',
+  description: 'one scope only',
+  choices: ['working', 'short-term', 'long-term', 'episodic'],
+}
+
+/** What every command understands. */
+const shared = ({ options: { root, layout, json } }: CommandLine): RootOptions & { json: boolean } => ({
+  ...(typeof root === 'string' ? { root } : {}),
+  ...(layout === 'entity' || layout === 'user' ? { layout } : {}),
+  json: json === true,
+})
+
+const scopeOf = ({ options }: CommandLine): { scope?: MemoryScope } =>
+  options.scope === undefined ? {} : { scope: options.scope as MemoryScope }
+
+/** Every command in one place; help, completion and the parser all read it. */
+export const commands: readonly Command[] = [
+  {
+    name: 'init',
+    positionals: ['[root]'],
+    description: 'create a memory',
+    examples: ['recall init', 'recall init ~/agents/ada', 'recall init ~/notes --layout user'],
+    options: common,
+    run: async (io, line) => (await import('./commands/init.ts')).init(io, line.positionals[0], shared(line)),
+  },
+  {
+    name: 'status',
+    positionals: ['[root]'],
+    description: 'show how the memory is doing',
+    examples: ['recall status', 'recall status --json'],
+    options: common,
+    run: async (io, line) =>
+      (await import('./commands/status.ts')).status(io, line.positionals[0], shared(line)),
+  },
+  {
+    name: 'archive',
+    positionals: ['<transcript...>'],
+    description: 'archive sessions that have ended: files, or folders of them',
+    examples: ['recall archive session.jsonl', 'recall archive notes/talk.md sessions/'],
+    options: common,
+    run: async (io, line) =>
+      (await import('./commands/archive.ts')).archive(io, line.positionals, shared(line), 'session'),
+  },
+  {
+    name: 'checkpoint',
+    positionals: ['<transcript...>'],
+    description: 'archive a session that goes on; it does not enter the window',
+    examples: ['recall checkpoint session.jsonl'],
+    options: common,
+    run: async (io, line) =>
+      (await import('./commands/archive.ts')).archive(io, line.positionals, shared(line), 'checkpoint'),
+  },
+  {
+    name: 'import',
+    positionals: ['<source...>'],
+    description: 'archive many sessions; what is already there is passed over',
+    examples: [
+      'recall import sessions/',
+      'recall import talks/ --dry-run',
+      'recall import logs/ --since 2026-03-01',
+    ],
+    options: {
+      'dry-run': { description: 'say what would be archived' },
+      since: { value: '<date>', description: 'only files changed since this day, for example 2026-03-01' },
+      ...common,
+    },
+    run: async (io, line) =>
+      (await import('./commands/import.ts')).importSessions(io, line.positionals, {
+        ...shared(line),
+        dryRun: line.options['dry-run'] === true,
+        ...(typeof line.options.since === 'string' ? { since: line.options.since } : {}),
+      }),
+  },
+  {
+    name: 'search',
+    positionals: ['<query...>'],
+    description: 'find what was said or learned',
+    examples: [
+      'recall search pool leak',
+      'recall search --ranked "jwt refresh"',
+      'recall search retry -C 3 --scope episodic',
+    ],
+    options: {
+      ranked: { description: 'best match first, with its score, instead of in the order of the files' },
+      context: { short: 'C', value: '<lines>', description: 'lines to show around each match' },
+      scope,
+      limit: { value: '<n>', description: 'most results (default: 10)' },
+      explain: { description: "show each signal's share of the score" },
+      ...common,
+    },
+    run: async (io, line) =>
+      (await import('./commands/search.ts')).search(io, line.positionals.join(' '), {
+        ...shared(line),
+        ...scopeOf(line),
+        ranked: line.options.ranked === true,
+        explain: line.options.explain === true,
+        context: wholeNumber('context', line.options.context, 0, 1000),
+        limit: wholeNumber('limit', line.options.limit, 10, 1000),
+      }),
+  },
+  {
+    name: 'distill',
+    positionals: ['[root]'],
+    description: 'find what makes MEMORY.md too long, and move it to topic files',
+    examples: ['recall distill', 'recall distill --apply'],
+    options: { apply: { description: 'make the changes that were shown' }, ...common },
+    run: async (io, line) =>
+      (await import('./commands/distill.ts')).distill(io, line.positionals[0], {
+        ...shared(line),
+        apply: line.options.apply === true,
+      }),
+  },
+  {
+    name: 'consume',
+    positionals: ['[root]'],
+    description: 'print the rolling window of recent sessions',
+    examples: ['recall consume', 'recall consume --clear'],
+    options: { clear: { description: 'empty the window once it was printed' }, ...common },
+    run: async (io, line) =>
+      (await import('./commands/consume.ts')).consume(io, line.positionals[0], {
+        ...shared(line),
+        clear: line.options.clear === true,
+      }),
+  },
+  {
+    name: 'doctor',
+    positionals: [],
+    description: 'examine the memory',
+    examples: ['recall doctor', 'recall doctor --deep', 'recall doctor --fix'],
+    options: {
+      deep: { description: 'also read every file and check the index page by page' },
+      fix: { description: 'mend what can be mended without losing anything' },
+      ...common,
+    },
+    run: async (io, line) =>
+      (await import('./commands/doctor.ts')).doctor(io, {
+        ...shared(line),
+        deep: line.options.deep === true,
+        fix: line.options.fix === true,
+      }),
+  },
+  {
+    name: 'reindex',
+    positionals: [],
+    description: 'bring the search index up to date',
+    examples: ['recall reindex', 'recall reindex --full'],
+    options: { full: { description: 'build it anew from the files' }, ...common },
+    run: async (io, line) =>
+      (await import('./commands/reindex.ts')).reindex(io, {
+        ...shared(line),
+        full: line.options.full === true,
+      }),
+  },
+  {
+    name: 'config',
+    positionals: ['[name]', '[value]'],
+    description: 'show or change settings',
+    examples: ['recall config', 'recall config ephemeral.max_entries 8'],
+    options: common,
+    run: async (io, line) =>
+      (await import('./commands/config.ts')).config(
+        io,
+        line.positionals[0],
+        line.positionals[1],
+        shared(line),
+      ),
+  },
+  {
+    name: 'export',
+    positionals: [],
+    description: 'print every memory as JSON lines',
+    examples: ['recall export > memory.jsonl', 'recall export --scope long-term'],
+    options: { scope, ...common },
+    run: async (io, line) =>
+      (await import('./commands/export.ts')).exportMemory(io, { ...shared(line), ...scopeOf(line) }),
+  },
+  {
+    name: 'backup',
+    positionals: ['<file>'],
+    description: 'save the memory to one compressed file',
+    examples: ['recall backup memory.tar.gz'],
+    options: common,
+    run: async (io, line) =>
+      (await import('./commands/backup.ts')).backup(io, line.positionals[0] as string, shared(line)),
+  },
+  {
+    name: 'restore',
+    positionals: ['<file>'],
+    description: 'put a saved memory back, into a root without one',
+    examples: ['recall restore memory.tar.gz --root ~/restored'],
+    options: common,
+    run: async (io, line) =>
+      (await import('./commands/backup.ts')).restore(io, line.positionals[0] as string, shared(line)),
+  },
+  {
+    name: 'forget',
+    positionals: ['[key...]'],
+    description: 'remove memories for good; shows what would go unless --yes is given',
+    examples: ['recall forget conversation:4d56', 'recall forget --containing "old address" --yes'],
+    options: {
+      containing: { value: '<text>', description: 'every memory that contains this text' },
+      scope,
+      yes: { description: 'remove them' },
+      ...common,
+    },
+    run: async (io, line) =>
+      (await import('./commands/forget.ts')).forget(io, line.positionals, {
+        ...shared(line),
+        ...scopeOf(line),
+        yes: line.options.yes === true,
+        ...(typeof line.options.containing === 'string' ? { containing: line.options.containing } : {}),
+      }),
+  },
+  {
+    name: 'scrub',
+    positionals: [],
+    description: 'look for secrets in what is stored; shows them unless --yes is given',
+    examples: ['recall scrub', 'recall scrub --yes'],
+    options: { yes: { description: 'replace them' }, ...common },
+    run: async (io, line) =>
+      (await import('./commands/scrub.ts')).scrub(io, { ...shared(line), yes: line.options.yes === true }),
+  },
+  {
+    name: 'completion',
+    positionals: ['<shell>'],
+    description: 'print a completion script for bash, zsh or fish',
+    examples: ['recall completion bash >> ~/.bashrc'],
+    options: {},
+    run: async (io, line) =>
+      (await import('./commands/completion.ts')).completion(io, line.positionals[0] as string, commands),
+  },
+  {
+    name: 'demo',
+    positionals: [],
+    description: 'watch the main job on a sample session, in a temporary folder',
+    examples: ['recall demo'],
+    options: {},
+    run: async (io, _line, again) => (await import('./commands/demo.ts')).demo(io, again),
+  },
+]

@@ -1,0 +1,86 @@
+import { parseArgs } from 'node:util'
+import { UsageError } from './exit-codes.ts'
+
+export interface OptionSpec {
+  description: string
+  /** Name of the value, for example `<lines>`; an option without one is a switch. */
+  value?: string
+  short?: string
+  choices?: readonly string[]
+}
+
+export interface CommandSpec {
+  name: string
+  /** Positional arguments as usage shows them: `<needed>`, `[optional]`, `<several...>`. */
+  positionals: readonly string[]
+  description: string
+  examples: readonly string[]
+  options: Readonly<Record<string, OptionSpec>>
+}
+
+export interface CommandLine {
+  positionals: string[]
+  /** Switches that were given are `true`, options hold their text. */
+  options: Record<string, string | true | undefined>
+}
+
+/**
+ * Reads a command's arguments, strictly: what it does not know is an error that says what it does know.
+ *
+ * @throws UsageError
+ */
+export function parseCommandLine(command: CommandSpec, argv: readonly string[]): CommandLine {
+  const { values, positionals } = strictly(command, () =>
+    parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      strict: true,
+      options: Object.fromEntries(
+        Object.entries(command.options).map(([name, { value, short }]) => [
+          name,
+          { type: value ? ('string' as const) : ('boolean' as const), ...(short ? { short } : {}) },
+        ]),
+      ),
+    }),
+  )
+  checkPositionals(command, positionals)
+  for (const [name, { choices }] of Object.entries(command.options)) {
+    const value = values[name]
+    if (choices && typeof value === 'string' && !choices.includes(value)) {
+      throw new UsageError(`--${name} takes ${choices.join(', ')}, not '${value}'`)
+    }
+  }
+  return { positionals, options: values as CommandLine['options'] }
+}
+
+function checkPositionals({ name, positionals: expected }: CommandSpec, given: string[]): void {
+  const needed = expected.filter((usage) => usage.startsWith('<'))
+  const missing = needed[given.length]
+  if (missing) throw new UsageError(`${missing} is missing (see 'recall ${name} --help')`)
+  const isOpen = expected.some((usage) => usage.includes('...'))
+  if (!isOpen && given.length > expected.length) {
+    throw new UsageError(`'${given[expected.length]}' is one argument too many (see 'recall ${name} --help')`)
+  }
+}
+
+function strictly<T>(command: CommandSpec, call: () => T): T {
+  try {
+    return call()
+  } catch (error) {
+    const [reason] = (error as Error).message.split('. To specify')
+    throw new UsageError(`${reason} (see 'recall ${command.name} --help')`)
+  }
+}
+
+/** @throws UsageError unless the text is a whole number within the bounds */
+export function wholeNumber(
+  name: string,
+  text: string | true | undefined,
+  fallback: number,
+  most: number,
+): number {
+  if (text === undefined) return fallback
+  const number = typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (number >= 0 && number <= most) return number
+  throw new UsageError(`--${name} takes a whole number up to ${most}, not '${text}'`)
+}
