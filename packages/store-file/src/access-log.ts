@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import type { Address } from '@recall/core'
 import { ensureFolder } from './atomic-write.ts'
-import { errorCode, type FileSystem } from './file-system.ts'
+import { type FileSystem, orAbsent } from './file-system.ts'
 import type { Database, OpenDatabase } from './index/driver.ts'
+import { isDamage, isDiskFull, isUnwritable, setAside } from './index/index-file.ts'
 
 /** Which version of an entry an access belongs to: a rewritten entry starts its expiry anew. */
 interface Version {
@@ -34,37 +35,78 @@ export type AccessLog = ReturnType<typeof createAccessLog>
 
 /**
  * When and how often entries were read, and how far their expiry slid. Kept apart from the files, so that
- * reading a memory does not rewrite it, and apart from the index, which may be deleted at any time.
+ * reading a memory does not rewrite it, and apart from the index, which may be deleted at any time. What
+ * cannot be counted can still be read: a damaged log starts anew, and a full or read-only disk is no error.
  */
-export function createAccessLog(fileSystem: FileSystem, openDatabase: OpenDatabase, folder: string) {
+export function createAccessLog(
+  fileSystem: FileSystem,
+  openDatabase: OpenDatabase,
+  folder: string,
+  onNotice: (text: string) => void,
+) {
   const path = join(folder, 'access.db')
-  let database: Database | undefined
-  let readOnly = false
+  let opened: { database: Database; inode: number } | undefined
+  let isReadOnly = false
+  let isFull = false
+
+  const inode = (): number | undefined => orAbsent(() => fileSystem.lstatSync(path))?.ino
 
   const open = (create: boolean): Database | undefined => {
-    if (database || readOnly || (!create && !fileSystem.existsSync(path))) return database
-    try {
-      ensureFolder(fileSystem, folder)
-      database = openDatabase(path)
-      database.exec('PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
-      database.exec(schema)
-    } catch (error) {
-      // A memory that cannot be written can still be read; its reads are just not counted.
-      const code = (error as { errcode?: number }).errcode ?? 0
-      if (!['EACCES', 'EROFS', 'EPERM'].includes(errorCode(error) ?? '') && ![8, 14].includes(code & 0xff))
-        throw error
-      readOnly = true
-      database = undefined
-    }
+    const present = inode()
+    // Somebody deleted or replaced the file: what is counted in the old one nobody would see.
+    if (opened && opened.inode !== present) close()
+    if (opened || isReadOnly || (!create && present === undefined)) return opened?.database
+    ensureFolder(fileSystem, folder)
+    const database = openDatabase(path)
+    opened = { database, inode: inode() ?? 0 }
+    database.exec('PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    database.exec(schema)
     return database
   }
 
-  const row = (address: Address) =>
-    open(false)
-      ?.prepare(
-        'SELECT created, updated, at, count, expires FROM access WHERE scope = ? AND namespace = ? AND key = ?',
-      )
-      .get(address.scope, address.namespace, address.key) as (Access & Version) | undefined
+  const close = (): void => {
+    opened?.database.close()
+    opened = undefined
+  }
+
+  /** Runs a call on the log, or answers `undefined` where there is none. */
+  const using = <T>(create: boolean, call: (database: Database) => T): T | undefined => {
+    const run = (): T | undefined => {
+      const database = open(create)
+      return database && call(database)
+    }
+    try {
+      try {
+        return run()
+      } catch (error) {
+        if (!isDamage(error)) throw error
+        close()
+        onNotice(
+          `the access counts were damaged: they were moved to ${setAside(fileSystem, path)} and start anew`,
+        )
+        return run()
+      }
+    } catch (error) {
+      if (!isUnwritable(error)) throw error
+      close()
+      if (isDiskFull(error)) {
+        if (!isFull) onNotice(`${path} cannot be written, the disk is full: accesses are not counted`)
+        isFull = true
+      } else isReadOnly = true
+      return undefined
+    }
+  }
+
+  const row = (address: Address): (Access & Version) | undefined =>
+    using(
+      false,
+      (database) =>
+        database
+          .prepare(
+            'SELECT created, updated, at, count, expires FROM access WHERE scope = ? AND namespace = ? AND key = ?',
+          )
+          .get(address.scope, address.namespace, address.key) as (Access & Version) | undefined,
+    )
 
   return {
     read(address: Address, { created, updated }: Version): Access | null {
@@ -85,52 +127,54 @@ export function createAccessLog(fileSystem: FileSystem, openDatabase: OpenDataba
       accesses: readonly { address: Address; version: Version; expires: number | null }[],
       at: number,
     ): void {
-      const target = open(true)
-      if (!target) return
-      const statement = target.prepare(
-        `INSERT INTO access (scope, namespace, key, created, updated, at, count, expires) VALUES (?, ?, ?, ?, ?, ?, 1, ?)
+      using(true, (database) => {
+        const statement = database.prepare(
+          `INSERT INTO access (scope, namespace, key, created, updated, at, count, expires) VALUES (?, ?, ?, ?, ?, ?, 1, ?)
          ON CONFLICT DO UPDATE SET at = excluded.at, expires = excluded.expires, updated = excluded.updated,
            count = CASE WHEN created = excluded.created THEN count + 1 ELSE 1 END, created = excluded.created`,
-      )
-      target.exec('BEGIN IMMEDIATE')
-      try {
-        for (const { address, version, expires } of accesses) {
-          statement.run(
-            address.scope,
-            address.namespace,
-            address.key,
-            version.created,
-            version.updated,
-            at,
-            expires,
-          )
+        )
+        database.exec('BEGIN IMMEDIATE')
+        try {
+          for (const { address, version, expires } of accesses) {
+            const { scope, namespace, key } = address
+            statement.run(scope, namespace, key, version.created, version.updated, at, expires)
+          }
+          database.exec('COMMIT')
+        } catch (error) {
+          rollBack(database)
+          throw error
         }
-        target.exec('COMMIT')
-      } catch (error) {
-        target.exec('ROLLBACK')
-        throw error
-      }
+        isFull = false
+      })
     },
 
     /** Accesses of a scope, by key. */
     all(scope: string, namespace: string): Map<string, { at: number; count: number }> {
-      const rows = open(false)
-        ?.prepare('SELECT key, at, count FROM access WHERE scope = ? AND namespace = ?')
-        .all(scope, namespace)
+      const rows = using(false, (database) =>
+        database
+          .prepare('SELECT key, at, count FROM access WHERE scope = ? AND namespace = ?')
+          .all(scope, namespace),
+      )
       return new Map(
         ((rows ?? []) as { key: string; at: number; count: number }[]).map((row) => [row.key, row]),
       )
     },
 
-    forget(address: Address): void {
-      open(false)
-        ?.prepare('DELETE FROM access WHERE scope = ? AND namespace = ? AND key = ?')
-        .run(address.scope, address.namespace, address.key)
+    forget({ scope, namespace, key }: Address): void {
+      using(false, (database) =>
+        database
+          .prepare('DELETE FROM access WHERE scope = ? AND namespace = ? AND key = ?')
+          .run(scope, namespace, key),
+      )
     },
 
-    close(): void {
-      database?.close()
-      database = undefined
-    },
+    close,
   }
+}
+
+/** A failed statement may have ended the transaction already. */
+function rollBack(database: Database): void {
+  try {
+    database.exec('ROLLBACK')
+  } catch {}
 }

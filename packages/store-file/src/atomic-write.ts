@@ -4,44 +4,63 @@ import { randomName } from './digest.ts'
 import { errorCode, type FileSystem, orAbsent } from './file-system.ts'
 import { isGone, place } from './process-identity.ts'
 
-/** Unfinished files carry the id of the process that writes them, so that a dead one's can be swept. */
-export const temporaryName = /^\.tmp-(\d+)-[0-9a-f]+$/
+/** Unfinished files say which process writes them and where it runs, so that a dead one's can be swept. */
+export const temporaryName = /^\.tmp-(\d+)-([0-9a-f]{8})[0-9a-f]+$/
 
 /**
  * Puts a whole file in place: temporary file beside it, fsync, rename, fsync of the folder. After a crash at
  * any point the old file or the new one is there, never a mixture; when this returns, the new one is.
  *
  * A failed fsync is never retried: the kernel may have dropped the pages, so the write is reported as failed.
+ *
+ * @param verify runs just before the rename, with the new content already durable; what it throws stops it
+ * @throws MemoryError WRITE_FAILED naming the path
  */
-export function replaceFile(fileSystem: FileSystem, path: string, content: string | Uint8Array): void {
-  const temporary = writeTemporary(fileSystem, path, content)
-  orDiscard(fileSystem, temporary, () => fileSystem.renameSync(temporary, path))
-  syncFolder(fileSystem, dirname(path))
+export function replaceFile(
+  fileSystem: FileSystem,
+  path: string,
+  content: string | Uint8Array,
+  verify: () => void = () => {},
+): void {
+  writing(path, () => {
+    const temporary = writeTemporary(fileSystem, path, content)
+    orDiscard(fileSystem, temporary, () => {
+      verify()
+      fileSystem.renameSync(temporary, path)
+    })
+    syncFolder(fileSystem, dirname(path))
+  })
 }
 
 /**
  * Like `replaceFile`, but only where no file has that name yet.
  *
- * @returns false, with nothing changed, when the name is taken
+ * @returns false, with nothing changed, when the name is taken, or when the file system has no hard links and
+ * cannot tell: then only a lock can
  */
 export function createFile(fileSystem: FileSystem, path: string, content: string | Uint8Array): boolean {
-  const temporary = writeTemporary(fileSystem, path, content)
-  try {
-    fileSystem.linkSync(temporary, path)
-  } catch (error) {
-    if (errorCode(error) === 'EEXIST') return false
-    throw error
-  } finally {
-    discard(fileSystem, temporary)
-  }
-  syncFolder(fileSystem, dirname(path))
-  return true
+  return writing(path, () => {
+    const temporary = writeTemporary(fileSystem, path, content)
+    try {
+      fileSystem.linkSync(temporary, path)
+    } catch (error) {
+      if (['EEXIST', ...noHardLinks].includes(errorCode(error) ?? '')) return false
+      throw error
+    } finally {
+      discard(fileSystem, temporary)
+    }
+    syncFolder(fileSystem, dirname(path))
+    return true
+  })
 }
 
-/** Writes a file of its own beside `path`, durable, and returns its name. */
+const noHardLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
+
+/** Writes a file of its own beside `path`, durable and no more readable than `path` is; returns its name. */
 export function writeTemporary(fileSystem: FileSystem, path: string, content: string | Uint8Array): string {
-  const temporary = join(dirname(path), `.tmp-${process.pid}-${randomName()}`)
-  const descriptor = fileSystem.openSync(temporary, 'wx', 0o666)
+  const temporary = join(dirname(path), `.tmp-${process.pid}-${place}${randomName()}`)
+  const mode = orAbsent(() => fileSystem.lstatSync(path))?.mode ?? 0o666
+  const descriptor = fileSystem.openSync(temporary, 'wx', mode & 0o777)
   orDiscard(fileSystem, temporary, () => {
     try {
       writeAll(fileSystem, descriptor, typeof content === 'string' ? Buffer.from(content) : content)
@@ -53,27 +72,37 @@ export function writeTemporary(fileSystem: FileSystem, path: string, content: st
   return temporary
 }
 
+/** Whether an unfinished file was left behind by a process that is gone. */
+export function isLeftover(fileSystem: FileSystem, folder: string, name: string): boolean {
+  const [, pid, owner = ''] = temporaryName.exec(name) ?? []
+  if (pid === undefined || Number(pid) === process.pid) return false
+  const written = (): number =>
+    orAbsent(() => fileSystem.lstatSync(join(folder, name)))?.mtimeMs ?? Date.now()
+  return isGone({ pid: Number(pid), started: 0 }, owner, written)
+}
+
 /** Adds text to the end of a file with one write, and makes it durable. */
 export function appendDurably(fileSystem: FileSystem, path: string, text: string): void {
-  const descriptor = fileSystem.openSync(path, 'a')
-  try {
-    writeAll(fileSystem, descriptor, Buffer.from(text))
-    fileSystem.fsyncSync(descriptor)
-  } finally {
-    fileSystem.closeSync(descriptor)
-  }
+  writing(path, () => {
+    const descriptor = fileSystem.openSync(path, 'a')
+    try {
+      writeAll(fileSystem, descriptor, Buffer.from(text))
+      fileSystem.fsyncSync(descriptor)
+    } finally {
+      fileSystem.closeSync(descriptor)
+    }
+    syncFolder(fileSystem, dirname(path))
+  })
 }
 
 /** @returns false when there was nothing to remove */
 export function removeFile(fileSystem: FileSystem, path: string): boolean {
-  try {
-    fileSystem.unlinkSync(path)
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return false
-    throw error
-  }
-  syncFolder(fileSystem, dirname(path))
-  return true
+  return writing(path, () => {
+    // `unlinkSync` returns nothing; `null` is what `orAbsent` says of an absent file.
+    if (orAbsent(() => fileSystem.unlinkSync(path)) === null) return false
+    syncFolder(fileSystem, dirname(path))
+    return true
+  })
 }
 
 /** Makes the names in a folder durable. Windows cannot open folders and needs no such call. */
@@ -91,7 +120,25 @@ export function syncFolder(fileSystem: FileSystem, folder: string): void {
 export function ensureFolder(fileSystem: FileSystem, folder: string): void {
   if (fileSystem.existsSync(folder)) return
   const first = fileSystem.mkdirSync(folder, { recursive: true })
-  if (first !== undefined) syncFolder(fileSystem, dirname(first))
+  if (first === undefined) return
+  // Each new level is a name in the level above it.
+  for (let level = folder; level.length >= first.length; level = dirname(level)) {
+    syncFolder(fileSystem, dirname(level))
+  }
+}
+
+/** Runs a call that writes to `path`; gives every failure a code and the path. */
+export function writing<T>(path: string, call: () => T): T {
+  try {
+    return call()
+  } catch (cause) {
+    if (isMemoryError(cause)) throw cause
+    throw new MemoryError(
+      `${path} could not be written: ${(cause as Error).message}`,
+      MemoryErrorCode.WRITE_FAILED,
+      { cause, details: { path } },
+    )
+  }
 }
 
 function writeAll(fileSystem: FileSystem, descriptor: number, bytes: Uint8Array): void {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { ConversationArchive } from '@recall/core'
-import { replaceFile, temporaryName } from './atomic-write.ts'
+import { isLeftover, replaceFile } from './atomic-write.ts'
 import { readConfig } from './config.ts'
 import { contentHash } from './digest.ts'
 import { archiveIndexHeader, archiveRows, printArchiveRow } from './documents/archive-index.ts'
@@ -10,7 +10,6 @@ import { type FileSystem, orAbsent } from './file-system.ts'
 import { indexName } from './index/seal.ts'
 import { archiveFile, layouts } from './layout.ts'
 import { fromShown } from './paths.ts'
-import { isAlive } from './process-identity.ts'
 import { readText } from './read-text.ts'
 import { sourcesOf } from './sources.ts'
 import { journalPath } from './transaction.ts'
@@ -99,10 +98,7 @@ function findLeftovers(fileSystem: FileSystem, { root, layout }: FileStore): str
   const folders = new Set([...sourcesOf(fileSystem, root, layout).map(({ path }) => path), layout.internal])
   return [...folders].flatMap((folder) =>
     (orAbsent(() => fileSystem.readdirSync(fromShown(root, folder))) ?? [])
-      .filter(
-        (name) =>
-          temporaryName.test(name) && !isAlive({ pid: Number(temporaryName.exec(name)?.[1]), started: 0 }),
-      )
+      .filter((name) => isLeftover(fileSystem, fromShown(root, folder), name))
       .map((name) => `${folder}/${name}`),
   )
 }

@@ -3,6 +3,7 @@ import {
   type Address,
   type Change,
   type Clock,
+  compareCodePoints,
   type Entry,
   type Found,
   isMemoryError,
@@ -16,7 +17,7 @@ import {
   type StoreQuery,
 } from '@recall/core'
 import { type Access, createAccessLog } from './access-log.ts'
-import { createFile, ensureFolder, removeFile, replaceFile } from './atomic-write.ts'
+import { createFile, ensureFolder, removeFile, replaceFile, writing } from './atomic-write.ts'
 import { printArchiveRow, withArchiveRow, withoutArchiveRow } from './documents/archive-index.ts'
 import { printConversation } from './documents/conversation.ts'
 import type { FileEntry } from './documents/file-entry.ts'
@@ -33,11 +34,11 @@ import { type FileSystem, orAbsent } from './file-system.ts'
 import type { OpenDatabase } from './index/driver.ts'
 import { sameStamp } from './index/file-stamp.ts'
 import { createMemoryIndex, type IndexProgress, missingRoot } from './index/memory-index.ts'
-import { type DocumentRow, unitsOf } from './index/search-index.ts'
+import type { DocumentRow } from './index/search-index.ts'
 import { archiveFile, archiveName, type Layout } from './layout.ts'
 import { createLock } from './lock.ts'
 import { createPassageReader, type Passage } from './passages.ts'
-import { fileStem, fromShown, isInside, shownPath } from './paths.ts'
+import { fileStem, fromShown, isInside, ownFile, shownPath } from './paths.ts'
 import { type Placement, placementOf, specialPlace } from './placement.ts'
 import { readText } from './read-text.ts'
 import { searchDocuments } from './search.ts'
@@ -53,6 +54,8 @@ export interface FileStoreOptions {
   openDatabase: OpenDatabase
   clock: Clock
   onNotice: (text: string) => void
+  /** How long to wait for another process that holds the lock. */
+  lockTimeoutMs?: number
 }
 
 /** A hit with its place in the files, for people who search. */
@@ -85,8 +88,8 @@ const attempts = 5
 export function createFileStore(options: FileStoreOptions): FileStore {
   const { root, layout, fileSystem, openDatabase, onNotice } = options
   const internal = join(root, layout.internal)
-  const accessLog = createAccessLog(fileSystem, openDatabase, internal)
-  const lock = createLock(fileSystem, openDatabase, internal)
+  const accessLog = createAccessLog(fileSystem, openDatabase, internal, onNotice)
+  const lock = createLock(fileSystem, openDatabase, internal, options.lockTimeoutMs)
   const index = createMemoryIndex({
     fileSystem,
     root,
@@ -94,6 +97,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     openDatabase,
     onNotice,
     slidExpiry: accessLog.slidExpiry,
+    exclusively: (section) => lock.hold(section),
   })
   const passages = createPassageReader(fileSystem, root)
   const recent = new Map<string, { created: number; updated: number; ttl: number | null }>()
@@ -102,24 +106,35 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     archiveIndex: join(root, layout.archiveIndex),
     archives: join(root, layout.archives),
   }
-  let knownMemory = fileSystem.existsSync(join(root, layout.memory))
+  const memoryDevice = (): number | undefined =>
+    orAbsent(() => fileSystem.lstatSync(join(root, layout.memory)))?.dev
+  let device = memoryDevice()
 
   /** Absence means nothing when the whole memory is away: its disk may just not be mounted. */
   const assertPresent = (): void => {
-    const present = fileSystem.existsSync(join(root, layout.memory))
-    if (knownMemory && !present) throw missingRoot(join(root, layout.memory))
-    if (!present && !fileSystem.existsSync(root)) throw missingRoot(root)
-    knownMemory = present
+    const now = memoryDevice()
+    if (now !== device && device !== undefined) throw missingRoot(join(root, layout.memory))
+    if (now === undefined && !fileSystem.existsSync(root)) throw missingRoot(root)
+    device = now
   }
 
-  const notePath = ({ namespace, scope, key }: Address): string =>
-    join(fromShown(root, noteFolder(layout, namespace, scope)), `${fileStem(key)}.md`)
+  const notePath = ({ namespace, scope, key }: Address): string => {
+    const folder = fromShown(root, noteFolder(layout, namespace, scope))
+    const path = join(folder, `${fileStem(key)}.md`)
+    if (fileStem(key) === key || fileSystem.existsSync(path)) return path
+    // People name their files as they like.
+    return ownFile(fileSystem, folder, key) ?? path
+  }
+
+  /** Reads a file, but none that a link puts into the memory. */
+  const read = (path: string): ReturnType<typeof readText> =>
+    isInside(fileSystem, root, dirname(path)) ? readText(fileSystem, path) : null
 
   const readNote = (address: Address): FileEntry | null => {
     const path = notePath(address)
-    const file = readText(fileSystem, path)
+    const file = read(path)
     if (!file) return null
-    const entry = parseNote(file.content, fileStem(address.key), {
+    const entry = parseNote(file.content, basename(path, '.md'), {
       modified: Math.round(file.stamp.modified),
     })
     return entry.key === address.key ? entry : null
@@ -141,18 +156,15 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   const pathOf = (row: DocumentRow, folders = folderPaths()): string =>
     join(fromShown(root, folders.get(row.folder) ?? ''), row.name)
 
-  const readSpecial = (
-    address: Address,
-    read: (path: string) => ReturnType<typeof readText>,
-  ): FileEntry | null => {
+  const readSpecial = (address: Address): FileEntry | null => {
     const place = specialPlace(address)
     if (place === null) return null
     const path =
       place === 'section'
-        ? join(root, layout.memory, sectionKey.exec(address.key)?.[1] as string)
+        ? sectionPath(address.key)
         : place === 'window'
           ? paths.window
-          : archivePath(address.key)
+          : archivePath(address.key) // prettier-ignore
     const file = path === null ? null : read(path)
     if (!file || path === null) return null
     const times = { modified: Math.round(file.stamp.modified) }
@@ -165,8 +177,14 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     return entry ? { ...entry, key: address.key } : null
   }
 
-  const readEntry = (address: Address): FileEntry | null =>
-    readSpecial(address, (path) => readText(fileSystem, path)) ?? readNote(address)
+  /** The curated file that a key names; `null` for the files that the session lifecycle keeps. */
+  const sectionPath = (key: string): string | null => {
+    const path = join(root, layout.memory, sectionKey.exec(key)?.[1] as string)
+    const kept = [paths.window, paths.archiveIndex].map((each) => each.toLowerCase())
+    return kept.includes(path.toLowerCase()) ? null : path
+  }
+
+  const readEntry = (address: Address): FileEntry | null => readSpecial(address) ?? readNote(address)
 
   const toEntry = (address: Address, file: FileEntry): Entry => {
     const access = accessLog.read(address, file)
@@ -208,9 +226,9 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   const prepareFolder = (folder: string): void => {
     assertPresent()
     if (!isInside(fileSystem, root, folder)) {
-      ensureFolder(fileSystem, folder)
+      writing(folder, () => ensureFolder(fileSystem, folder))
       isInside(fileSystem, root, folder)
-      knownMemory = true
+      device = memoryDevice()
     }
   }
 
@@ -218,8 +236,12 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   const changing = (path: string, change: () => void): void => {
     const shown = shownPath(root, path)
     index.changing(shown)
-    change()
-    index.changed(shown)
+    try {
+      change()
+    } finally {
+      // Also when it failed: the new file may stand although its folder could not be synced.
+      index.changed(shown)
+    }
   }
 
   const putNote = (entry: Entry, { overwrite, now }: PutOptions): void => {
@@ -257,14 +279,19 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   const planPut = (workspace: Workspace, entry: Entry, { overwrite, now }: PutOptions): void => {
     const placement = placementOf(entry)
     if (!overwrite && live(entry, now)) throw conflict(entry)
-    if (placement.kind === 'note') planNote(workspace, entry, now)
-    else planDocument(workspace, entry, placement)
+    if (placement.kind === 'note') {
+      planRemoveSpecial(workspace, entry)
+      planNote(workspace, entry, now)
+    } else {
+      planRemoveNote(workspace, entry)
+      planDocument(workspace, entry, placement)
+    }
   }
 
   const planNote = (workspace: Workspace, entry: Entry, now: number): void => {
     const path = notePath(entry)
     const earlier = live(entry, now)
-    workspace.read(path)
+    if (workspace.exists(path) && !readNote(entry)) refuseForeignFile(path, entry)
     workspace.write(path, printNote(earlier ? { ...entry, createdAt: earlier.createdAt } : entry))
   }
 
@@ -274,8 +301,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     placement: Exclude<Placement, { kind: 'note' }>,
   ): void => {
     if (placement.kind === 'section') {
-      const path = join(root, layout.memory, placement.fileName)
-      if (path === paths.window || path === paths.archiveIndex) {
+      const path = sectionPath(entry.key)
+      if (path === null) {
         throw new MemoryError(
           `${placement.fileName} is kept by the session lifecycle: choose another file`,
           MemoryErrorCode.INVALID_INPUT,
@@ -312,31 +339,38 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   }
 
   const planRemove = (workspace: Workspace, address: Address): boolean => {
-    const place = specialPlace(address)
-    if (place === 'section') {
-      const [, fileName = '', slug = ''] = sectionKey.exec(address.key) ?? []
-      const path = join(root, layout.memory, fileName)
-      const without = withoutSection(workspace.read(path), slug)
-      if (without !== null) return (workspace.write(path, without), true)
-    }
-    if (place === 'window') {
-      const without = withoutBlocks(workspace.read(paths.window), (key) => key !== address.key)
-      if (without !== null) return (workspace.write(paths.window, without), true)
-    }
-    if (place === 'archive') {
-      const path = archivePath(address.key)
-      if (path && workspace.exists(path)) {
-        workspace.write(path, null)
-        const number = Number(archiveFile.exec(basename(path))?.[1])
-        const table = workspace.read(paths.archiveIndex)
-        const without = withoutArchiveRow(table, number)
-        if (without !== table) workspace.write(paths.archiveIndex, without)
-        return true
-      }
-    }
+    const special = planRemoveSpecial(workspace, address)
+    return planRemoveNote(workspace, address) || special
+  }
+
+  const planRemoveNote = (workspace: Workspace, address: Address): boolean => {
     const path = notePath(address)
-    if (!workspace.exists(path)) return false
+    if (!workspace.exists(path) || !readNote(address)) return false
     workspace.write(path, null)
+    return true
+  }
+
+  const planRemoveSpecial = (workspace: Workspace, { scope, namespace, key }: Address): boolean => {
+    const place = specialPlace({ scope, namespace, key })
+    if (place === 'archive') return planRemoveArchive(workspace, key)
+    const path = place === 'section' ? sectionPath(key) : place === 'window' ? paths.window : null
+    if (path === null) return false
+    const content = workspace.read(path)
+    const without =
+      place === 'section'
+        ? withoutSection(content, sectionKey.exec(key)?.[2] as string)
+        : withoutBlocks(content, (each) => each !== key)
+    if (without !== null) workspace.write(path, without)
+    return without !== null
+  }
+
+  const planRemoveArchive = (workspace: Workspace, key: string): boolean => {
+    const path = archivePath(key)
+    if (!path || !workspace.exists(path)) return false
+    workspace.write(path, null)
+    const table = workspace.read(paths.archiveIndex)
+    const without = withoutArchiveRow(table, Number(archiveFile.exec(basename(path))?.[1]))
+    if (without !== table) workspace.write(paths.archiveIndex, without)
     return true
   }
 
@@ -349,15 +383,15 @@ export function createFileStore(options: FileStoreOptions): FileStore {
         const result = plan(workspace)
         const changes = workspace.changes()
         for (const { path, content } of changes) if (content !== null) prepareFolder(dirname(path))
+        for (const { path } of changes) index.changing(shownPath(root, path))
         try {
-          workspace.assertUnchanged()
+          applyChanges(fileSystem, root, internal, changes, workspace.assertUnchanged)
         } catch (error) {
           if (isMemoryError(error, MemoryErrorCode.CONFLICT) && attempt < attempts) continue
           throw error
+        } finally {
+          for (const { path } of changes) index.changed(shownPath(root, path))
         }
-        for (const { path } of changes) index.changing(shownPath(root, path))
-        applyChanges(fileSystem, root, internal, changes)
-        for (const { path } of changes) index.changed(shownPath(root, path))
         return result
       }
     })
@@ -368,13 +402,23 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     folders: Map<number, string>,
   ): { entry: LocatedEntry; stale: boolean } | null => {
     const folder = folders.get(row.folder) ?? ''
-    const file = readText(fileSystem, join(fromShown(root, folder), row.name))
+    const file = readable(() => read(join(fromShown(root, folder), row.name)))
     if (!file) return null
     const source = sourceOf(folder)
     const entries = source?.parse(row.name, file.content, { modified: Math.round(file.stamp.modified) }) ?? []
     const own = row.key.split('@')[0]
     const entry = entries.find(({ key }) => key === row.key) ?? entries.find(({ key }) => key === own)
     return entry ? { entry, stale: !sameStamp(file.stamp, row) } : null
+  }
+
+  /** What cannot be read must not hide the rest: the index takes it in anew, with what is wrong with it. */
+  const readable = (call: () => ReturnType<typeof readText>): ReturnType<typeof readText> => {
+    try {
+      return call()
+    } catch (error) {
+      if (isMemoryError(error)) return null
+      throw error
+    }
   }
 
   let sources: Map<string, Source> | undefined
@@ -537,7 +581,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     async removeAll(selection) {
       const addresses = selectAll(selection)
       change((workspace) => {
-        for (const address of addresses) planRemove(workspace, address)
+        for (const address of lastFirst(addresses)) planRemove(workspace, address)
       })
       for (const address of addresses) accessLog.forget(address)
       return addresses.length
@@ -546,10 +590,9 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     async commit(changes) {
       assertOnce(changes)
       change((workspace) => {
-        for (const each of changes) {
-          if ('put' in each) planPut(workspace, each.put, each.options)
-          else planRemove(workspace, each.remove)
-        }
+        for (const each of changes) if ('put' in each) planPut(workspace, each.put, each.options)
+        const removed = changes.flatMap((each) => ('put' in each ? [] : each.remove))
+        for (const address of lastFirst(removed)) planRemove(workspace, address)
       })
     },
 
@@ -654,6 +697,10 @@ function toMemoryEntry(address: Address, file: FileEntry, access: Access | null)
     embedding: null,
   }
 }
+
+/** Of sections with the same heading the later ones are numbered: when one goes, those after it move up. */
+const lastFirst = (addresses: readonly Address[]): Address[] =>
+  [...addresses].sort((a, b) => b.key.length - a.key.length || compareCodePoints(b.key, a.key))
 
 function assertOnce(changes: readonly Change[]): void {
   const names = changes.map((each) => addressName('put' in each ? each.put : each.remove))

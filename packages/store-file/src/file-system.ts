@@ -1,4 +1,5 @@
 import * as nodeFileSystem from 'node:fs'
+import { isMemoryError } from '@recall/core'
 
 /**
  * The synchronous calls this store makes, injected so that tests can fail or kill at every one of them.
@@ -27,8 +28,13 @@ export type FileSystem = Pick<
 
 export const defaultFileSystem: FileSystem = nodeFileSystem
 
+/** What lies below the errors that name a path. */
+export const causeOf = (error: unknown): unknown =>
+  isMemoryError(error) && error.cause ? causeOf(error.cause) : error
+
+/** The operating system's code, for example `ENOSPC`. */
 export function errorCode(error: unknown): string | undefined {
-  const code = (error as { code?: unknown } | null)?.code
+  const code = (causeOf(error) as { code?: unknown } | null)?.code
   return typeof code === 'string' ? code : undefined
 }
 

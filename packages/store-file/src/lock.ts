@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { ensureFolder } from './atomic-write.ts'
+import { ensureFolder, writing } from './atomic-write.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
 import type { Database, OpenDatabase } from './index/driver.ts'
-import { isBusy } from './index/index-file.ts'
+import { isBusy, isDamage } from './index/index-file.ts'
 import { type ProcessIdentity, thisProcess } from './process-identity.ts'
 
 /** Critical sections take milliseconds: a lock held longer than this is held by something that hangs. */
@@ -17,36 +17,69 @@ export type Lock = ReturnType<typeof createLock>
  * one. Beside it stands who holds it, for people. Sections are synchronous: within a process they cannot
  * overlap.
  */
-export function createLock(fileSystem: FileSystem, openDatabase: OpenDatabase, folder: string) {
+export function createLock(
+  fileSystem: FileSystem,
+  openDatabase: OpenDatabase,
+  folder: string,
+  timeoutMs: number = lockTimeoutMs,
+) {
   const path = join(folder, 'lock.db')
-  let database: Database | undefined
+  let opened: { database: Database; inode: number } | undefined
   let held = false
 
-  const acquire = (): Database => {
-    if (database && !fileSystem.existsSync(path)) {
-      database.close()
-      database = undefined
-    }
-    if (!database) {
+  const inode = (): number | undefined => orAbsent(() => fileSystem.lstatSync(path))?.ino
+
+  const open = (): Database => {
+    if (opened && opened.inode !== inode()) close()
+    if (!opened) {
       ensureFolder(fileSystem, folder)
-      database = openDatabase(path)
-      database.exec(`PRAGMA busy_timeout = ${lockTimeoutMs}`)
+      const database = openDatabase(path)
+      database.exec(`PRAGMA busy_timeout = ${timeoutMs}`)
+      opened = { database, inode: inode() ?? 0 }
     }
-    database.exec('BEGIN IMMEDIATE')
-    return database
+    return opened.database
+  }
+
+  const begin = (database: Database): void => {
+    try {
+      database.exec('BEGIN IMMEDIATE')
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      // Nothing is kept in this file. Emptied in place it stays the same lock for everybody.
+      fileSystem.closeSync(fileSystem.openSync(path, 'w'))
+      database.exec('BEGIN IMMEDIATE')
+    }
+  }
+
+  const acquire = (): Database => {
+    for (;;) {
+      const database = open()
+      begin(database)
+      // A lock on a file that was deleted meanwhile keeps nobody out.
+      if (opened?.inode === inode()) return database
+      close()
+    }
+  }
+
+  const close = (): void => {
+    opened?.database.close()
+    opened = undefined
   }
 
   return {
-    /** @throws MemoryError TIMEOUT, naming the holder, when another process does not let go */
+    /**
+     * @throws MemoryError TIMEOUT, naming the holder, when another process does not let go; WRITE_FAILED when
+     * the lock cannot be kept, as in a folder that may not be written
+     */
     hold<T>(section: () => T): T {
       if (held) return section()
       let transaction: Database
       try {
-        transaction = acquire()
+        transaction = writing(path, acquire)
       } catch (error) {
         if (!isBusy(error)) throw error
         throw new MemoryError(
-          `another process has held the lock of this memory for ${lockTimeoutMs / 1000} s (${describeHolder(fileSystem, folder)}): end it, or try again`,
+          `another process has held the lock of this memory for ${timeoutMs / 1000} s (${describeHolder(fileSystem, folder)}): end it, or try again`,
           MemoryErrorCode.TIMEOUT,
           { cause: error, details: { path } },
         )
@@ -61,22 +94,22 @@ export function createLock(fileSystem: FileSystem, openDatabase: OpenDatabase, f
       }
     },
 
-    close(): void {
-      database?.close()
-      database = undefined
-    },
+    close,
   }
 }
 
 const holderName = 'lock-holder.json'
 
+/** Best effort: the note is for people, and a full disk must not keep anybody from deleting. */
 function noteHolder(fileSystem: FileSystem, folder: string): void {
-  const descriptor = fileSystem.openSync(join(folder, holderName), 'w')
   try {
-    fileSystem.writeSync(descriptor, JSON.stringify({ ...thisProcess, since: new Date().toISOString() }))
-  } finally {
-    fileSystem.closeSync(descriptor)
-  }
+    const descriptor = fileSystem.openSync(join(folder, holderName), 'w')
+    try {
+      fileSystem.writeSync(descriptor, JSON.stringify({ ...thisProcess, since: new Date().toISOString() }))
+    } finally {
+      fileSystem.closeSync(descriptor)
+    }
+  } catch {}
 }
 
 function describeHolder(fileSystem: FileSystem, folder: string): string {

@@ -1,4 +1,4 @@
-import { join, relative, sep } from 'node:path'
+import { basename, join, relative, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { sha256 } from './digest.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
@@ -22,6 +22,23 @@ export function fileStem(key: string): string {
     .slice(0, 60)
   return `${readable}~${sha256(key).slice(0, 16)}`
 }
+
+/** A key that a person may have given a file as its name; never a way out of the folder. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
+const handName = /^(?!\.)[^/\\:*?"<>|\u0000-\u001f\u007f]{1,200}(?<![. ])$/
+
+/** The file that a person named like a key, `null` when there is none. */
+export function ownFile(fileSystem: FileSystem, folder: string, key: string): string | null {
+  if (!handName.test(key) || deviceName.test(key.toLowerCase())) return null
+  const path = join(folder, `${key}.md`)
+  const real = orAbsent(() => fileSystem.realpathSync.native(path))
+  if (real === null) return null
+  // Where case or accents do not matter, the file may really be that of another key.
+  const isAlias = basename(real) !== `${key}.md` && folded(basename(real)) === folded(`${key}.md`)
+  return isAlias ? null : path
+}
+
+const folded = (name: string): string => name.normalize('NFC').toLowerCase()
 
 /**
  * Makes sure that a folder lies inside the root after all symbolic links are followed.

@@ -10,8 +10,8 @@ import {
   sessionSummaryKey,
   sessionSummaryType,
 } from '@recall/core'
-import { sectionKey } from './documents/sections.ts'
-import { windowNotesKey } from './documents/window.ts'
+import { isSlug, sectionKey } from './documents/sections.ts'
+import { fitsWindow, windowNotesKey } from './documents/window.ts'
 import { defaultNamespace } from './sources.ts'
 
 /**
@@ -27,10 +27,15 @@ export type Placement =
 export function placementOf(entry: Entry): Placement {
   if (entry.namespace !== defaultNamespace || entry.ttl !== null) return { kind: 'note' }
   const section = entry.scope === 'long-term' ? sectionKey.exec(entry.key) : null
-  if (section) return { kind: 'section', fileName: section[1] as string, slug: section[2] as string }
+  const [, fileName = '', slug = ''] = section ?? []
+  if (isSlug(slug)) return { kind: 'section', fileName, slug }
   if (entry.scope === 'short-term' && entry.type === sessionSummaryType) {
     const session = sessionSummary.safeParse(entry.value)
-    if (session.success && entry.key === sessionSummaryKey(session.data.sessionId)) {
+    if (
+      session.success &&
+      entry.key === sessionSummaryKey(session.data.sessionId) &&
+      fitsWindow(session.data)
+    ) {
       return { kind: 'session', session: session.data }
     }
   }

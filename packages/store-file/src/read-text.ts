@@ -1,11 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
-import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { errorCode, type FileSystem } from './file-system.ts'
 import { type FileStamp, stampOf } from './index/file-stamp.ts'
 
 /** Larger files are not memory. */
 export const maxFileBytes = 256 * 1024 * 1024
+
+/** No link is followed; and a pipe of that name does not keep us waiting for its other end. */
+const readFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 export interface TextFile {
   content: string
@@ -23,14 +26,16 @@ export interface TextFile {
 export function readText(fileSystem: FileSystem, path: string): TextFile | null {
   let descriptor: number
   try {
-    descriptor = fileSystem.openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+    descriptor = fileSystem.openSync(path, readFlags)
   } catch (error) {
-    const code = errorCode(error)
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    if (errorCode(error) === 'ENOENT') return null
     throw unreadable(path, error)
   }
   try {
     const stats = fileSystem.fstatSync(descriptor)
+    if (!stats.isFile()) {
+      throw new MemoryError(`${path} is not a file`, MemoryErrorCode.CORRUPTION, { details: { path } })
+    }
     if (stats.size > maxFileBytes) {
       throw new MemoryError(`${path} is larger than ${maxFileBytes} bytes`, MemoryErrorCode.CORRUPTION, {
         details: { path },
@@ -46,7 +51,7 @@ export function readText(fileSystem: FileSystem, path: string): TextFile | null 
     }
     return { content: bytes.toString('utf8'), bytes, stamp: stampOf(stats) }
   } catch (error) {
-    if (errorCode(error)?.startsWith('MEMORY_')) throw error
+    if (isMemoryError(error)) throw error
     throw unreadable(path, error)
   } finally {
     fileSystem.closeSync(descriptor)

@@ -57,14 +57,15 @@ function listHits(index: SearchIndex, query: StoreQuery, files: FileAccess): Hit
 function wordHits(index: SearchIndex, query: StoreQuery, wanted: number, files: FileAccess): Hit[] {
   const words = queryWords(query.text ?? '').map((word) => `"${word}"`)
   if (words.length === 0) return []
-  // Another order than relevance, or a filter on values, has to see every match.
-  const all = query.sortBy !== 'relevance'
-  const together = candidates(index, words.join(' '), query, all ? Number.POSITIVE_INFINITY : wanted, files)
+  // Another order than best first, or a filter on values, has to see every match.
+  const all = query.sortBy !== 'relevance' || query.sortOrder === 'asc'
+  const enough = all ? Number.POSITIVE_INFINITY : Math.max(leastPool, 2 ** Math.ceil(Math.log2(wanted)))
+  const together = candidates(index, words.join(' '), query, enough, files)
   let hits = together.map((candidate) => scoreHit(candidate, words.length, words.length, query.now))
   if (words.length > 1 && (all || hits.length < wanted)) {
     const known = new Set(together.map(({ row }) => row.id))
     const floor = Math.min(1, ...hits.map(({ score }) => score))
-    const pool = all ? Number.POSITIVE_INFINITY : Math.max(rescored, wanted) + known.size
+    const pool = enough + known.size
     const partial = candidates(index, words.join(' OR '), query, pool, files).filter(
       ({ row }) => !known.has(row.id),
     )
@@ -99,6 +100,12 @@ function scorePartial(
   })
   return [...scored, ...rest]
 }
+
+/**
+ * Candidates by BM25 among which the best scores are looked for. It grows in powers of two, so that the pages
+ * of one search are cut from the same list.
+ */
+const leastPool = 64
 
 interface Candidate {
   row: DocumentRow

@@ -63,7 +63,8 @@ export function noteFolder(layout: Layout, namespace: string, scope: MemoryScope
 
 function noteSources(fileSystem: FileSystem, root: string, layout: Layout): Source[] {
   const folder = `${layout.memory}/namespaces`
-  const others = orAbsent(() => fileSystem.readdirSync(join(root, folder))) ?? []
+  const found = orAbsent(() => fileSystem.readdirSync(join(root, folder), { withFileTypes: true })) ?? []
+  const others = found.filter((each) => each.isDirectory()).map(({ name }) => name)
   return memoryScopes.flatMap((scope) => [
     noteSource(`${layout.memory}/${scope}`, scope, defaultNamespace),
     ...others.sort().map((name) => noteSource(`${folder}/${name}/${scope}`, scope, name)),

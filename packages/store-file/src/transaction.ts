@@ -1,20 +1,33 @@
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import * as z from 'zod/mini'
-import { replaceFile, syncFolder, writeTemporary } from './atomic-write.ts'
+import { replaceFile, syncFolder, temporaryName, writeTemporary, writing } from './atomic-write.ts'
+import { sha256 } from './digest.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
-import { fromShown, shownPath } from './paths.ts'
+import { fromShown, isInside, shownPath } from './paths.ts'
 
 /** One file to write, or with `content: null` to remove. Paths are absolute. */
 export interface FileChange {
   path: string
   content: string | null
+  /** What stood there when the change was planned, `null` for no file. */
+  before?: string | null
 }
 
-const inside = z.string().check(z.regex(/^(?!.*(?:^|\/)\.\.(?:\/|$))[^/\\]/, 'must lie below the root'))
+const inside = z.string().check(z.regex(/^(?!.*(?:^|[/\\])\.\.(?:[/\\]|$))[^/\\]/, 'must lie below the root'))
+const temporary = inside.check(
+  z.refine((path: string) => temporaryName.test(basename(path)), 'must be an unfinished file'),
+)
 const journalSchema = z.object({
   version: z.literal(1),
-  steps: z.array(z.object({ path: inside, temporary: z.nullable(inside) })),
+  steps: z.array(
+    z.object({
+      path: inside,
+      temporary: z.nullable(temporary),
+      /** SHA-256 of what stood there, `null` for no file. */
+      before: z.optional(z.nullable(z.string())),
+    }),
+  ),
 })
 type Journal = z.output<typeof journalSchema>
 
@@ -24,59 +37,107 @@ export const journalPath = (folder: string): string => join(folder, 'journal.jso
  * Changes several files at once, all or none, also across a crash: the new contents are made durable under
  * temporary names, then a journal says where they belong, then they are moved there. Before the journal
  * stands nothing has happened; after it, whoever comes next finishes the work. Call it under the lock.
+ *
+ * @param verify runs at the last moment at which the change can still be called off, by throwing
  */
 export function applyChanges(
   fileSystem: FileSystem,
   root: string,
   folder: string,
   changes: readonly FileChange[],
+  verify: () => void = () => {},
 ): void {
   const [only] = changes
   if (!only) return
-  if (changes.length === 1 && only.content !== null) return replaceFile(fileSystem, only.path, only.content)
+  if (changes.length === 1 && only.content !== null) {
+    replaceFile(fileSystem, only.path, only.content, verify)
+    return
+  }
   const written: string[] = []
   try {
-    const steps = changes.map(({ path, content }) => {
-      if (content === null) return { path: shownPath(root, path), temporary: null }
-      const temporary = writeTemporary(fileSystem, path, content)
-      written.push(temporary)
-      return { path: shownPath(root, path), temporary: shownPath(root, temporary) }
+    const steps = changes.map(({ path, content, before }) => {
+      const step = { path: shownPath(root, path), before: before && sha256(before) }
+      if (content === null) return { ...step, temporary: null }
+      const unfinished = writing(path, () => writeTemporary(fileSystem, path, content))
+      written.push(unfinished)
+      return { ...step, temporary: shownPath(root, unfinished) }
     })
-    for (const place of new Set(written.map(dirname))) syncFolder(fileSystem, place)
-    replaceFile(fileSystem, journalPath(folder), JSON.stringify({ version: 1, steps } satisfies Journal))
+    for (const place of new Set(written.map(dirname))) writing(place, () => syncFolder(fileSystem, place))
+    const journal = JSON.stringify({ version: 1, steps } satisfies Journal)
+    replaceFile(fileSystem, journalPath(folder), journal, verify)
   } catch (error) {
     // The journal may stand although its folder could not be synced: then the work must not be undone.
     if (!fileSystem.existsSync(journalPath(folder))) {
-      for (const temporary of written) orAbsent(() => fileSystem.unlinkSync(temporary))
+      for (const path of written) orAbsent(() => fileSystem.unlinkSync(path))
     }
     throw error
   }
-  finishJournal(fileSystem, root, folder)
+  finish(
+    fileSystem,
+    folder,
+    changes.map(({ path }) => path),
+    () => {
+      const unfinished = written.values()
+      for (const { path, content } of changes) {
+        writing(path, () => {
+          if (content === null) orAbsent(() => fileSystem.unlinkSync(path))
+          else fileSystem.renameSync(unfinished.next().value as string, path)
+        })
+      }
+    },
+  )
 }
 
 /**
- * Finishes what a dead process began. Call it under the lock.
+ * Finishes what a dead process began. A file that somebody wrote after that process died is newer than the
+ * unfinished write and stays. Call it under the lock.
  *
  * @returns the paths below the root that may have changed
  */
 export function finishJournal(fileSystem: FileSystem, root: string, folder: string): string[] {
-  const path = journalPath(folder)
-  const text = orAbsent(() => fileSystem.readFileSync(path, 'utf8'))
+  const journal = journalPath(folder)
+  const text = orAbsent(() => fileSystem.readFileSync(journal, 'utf8'))
   if (text === null) return []
-  const { steps } = parseJournal(text, path)
-  for (const step of steps) {
-    const target = fromShown(root, step.path)
-    // A temporary file that is gone was already moved: each step may be done again.
-    if (step.temporary === null) orAbsent(() => fileSystem.unlinkSync(target))
-    else orAbsent(() => fileSystem.renameSync(fromShown(root, step.temporary as string), target))
+  const { steps } = parseJournal(text, journal)
+  const targets = steps.map(({ path }) => fromShown(root, path))
+  finish(fileSystem, folder, targets, () => {
+    steps.forEach((step, i) => {
+      const path = targets[i] as string
+      writing(path, () => finishStep(fileSystem, root, path, step))
+    })
+  })
+  return steps.map(({ path }) => path)
+}
+
+function finishStep(
+  fileSystem: FileSystem,
+  root: string,
+  path: string,
+  step: Journal['steps'][number],
+): void {
+  if (!isInside(fileSystem, root, dirname(path))) return
+  const unfinished = step.temporary === null ? null : fromShown(root, step.temporary)
+  // What is gone was already moved: each step may be done again.
+  if (unfinished !== null && !fileSystem.existsSync(unfinished)) return
+  const now = orAbsent(() => sha256(fileSystem.readFileSync(path, 'utf8')))
+  const isNewer = step.before !== undefined && now !== step.before
+  if (unfinished === null) {
+    if (!isNewer) orAbsent(() => fileSystem.unlinkSync(path))
+  } else if (isNewer) fileSystem.unlinkSync(unfinished)
+  else fileSystem.renameSync(unfinished, path)
+}
+
+/** Runs the moves, makes them durable, and only then takes the journal away. */
+function finish(fileSystem: FileSystem, folder: string, targets: string[], move: () => void): void {
+  move()
+  for (const place of new Set(targets.map(dirname))) {
+    if (fileSystem.existsSync(place)) writing(place, () => syncFolder(fileSystem, place))
   }
-  for (const place of new Set(steps.map((step) => dirname(fromShown(root, step.path))))) {
-    if (fileSystem.existsSync(place)) syncFolder(fileSystem, place)
-  }
-  fileSystem.unlinkSync(path)
-  // Were the journal to come back after a power loss, it would undo what was written since.
-  syncFolder(fileSystem, folder)
-  return steps.map((step) => step.path)
+  writing(journalPath(folder), () => {
+    fileSystem.unlinkSync(journalPath(folder))
+    // Were the journal to come back after a power loss, it would undo what was written since.
+    syncFolder(fileSystem, folder)
+  })
 }
 
 function parseJournal(text: string, path: string): Journal {

@@ -23,12 +23,11 @@ export function createWorkspace(fileSystem: FileSystem): Workspace {
   const look = (path: string): string | null => {
     const planned = written.get(path)
     if (planned !== undefined) return planned
-    let known = seen.get(path)
-    if (!known) {
-      const file = readText(fileSystem, path)
-      seen.set(path, (known = { content: file?.content ?? null, stamp: file?.stamp ?? null }))
-    }
-    return known.content
+    const known = seen.get(path)
+    if (known) return known.content
+    const file = readText(fileSystem, path)
+    seen.set(path, { content: file?.content ?? null, stamp: file?.stamp ?? null })
+    return file?.content ?? null
   }
 
   return {
@@ -38,8 +37,8 @@ export function createWorkspace(fileSystem: FileSystem): Workspace {
 
     changes: () =>
       [...written]
-        .filter(([path, content]) => content !== null || seen.get(path)?.content !== null)
-        .map(([path, content]) => ({ path, content })),
+        .map(([path, content]) => ({ path, content, before: seen.get(path)?.content }))
+        .filter(({ content, before }) => content !== null || before !== null),
 
     assertUnchanged() {
       for (const [path, { stamp }] of seen) {

@@ -12,7 +12,8 @@ const largestIndexedValue = 2048
  */
 export function printNote(entry: Entry): string {
   const { value } = entry
-  const asText = typeof value === 'string' && value.isWellFormed()
+  // A carriage return at the end would be taken for half of the line end that follows it.
+  const asText = typeof value === 'string' && value.isWellFormed() && !value.endsWith('\r')
   const ownText = asText ? value : searchableText(value)
   const head = printFrontMatter({
     key: entry.key,
@@ -35,7 +36,7 @@ export function parseNote(content: string, stem: string, { modified }: FileTimes
   const { fields, body, bodyLine, problem } = parseFrontMatter(content)
   const own = body.replace(/\r?\n$/, '')
   const parsed = fields.format === 'json' ? parseFenced(own) : own
-  const value = parsed ?? own
+  const value = parsed === undefined ? own : parsed
   const text = textOf(fields, value)
   const created = parseTime(fields.created) ?? modified
   return {

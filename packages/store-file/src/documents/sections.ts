@@ -2,7 +2,11 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import type { FileEntry, FileTimes } from './file-entry.ts'
 
 /** A key that names a section of a curated file, for example `MEMORY.md#preferences`. */
-export const sectionKey = /^([A-Za-z0-9][A-Za-z0-9._-]*\.md)#([\p{L}\p{N}-]+)$/u
+export const sectionKey = /^([\p{L}\p{N}_][\p{L}\p{M}\p{N} ._-]{0,80}\.md)#([\p{L}\p{N}-]+)$/u
+
+/** Whether a section of that name is found again under it: `Preferences` would be read as `preferences`. */
+export const isSlug = (slug: string): boolean =>
+  slug !== '' && uniqueSlug(headingOf(slug), new Set()) === slug
 
 /** The part of a curated file before its first section. */
 export const introSlug = 'intro'
@@ -53,8 +57,28 @@ export function sectionEntries(content: string, fileName: string, { modified }: 
     }))
 }
 
-/** The file with one section's text replaced; a new section goes to the end. Everything else stays as it was. */
+/**
+ * The file with one section's text replaced; a new section goes to the end. Everything else stays as it was.
+ *
+ * @throws MemoryError INVALID_INPUT when the text would swallow what follows it, or be swallowed itself
+ */
 export function withSection(content: string, slug: string, text: string): string {
+  const result = printWithSection(content, slug, text)
+  const outline = (whole: string): string =>
+    JSON.stringify(
+      parseSections(whole)
+        .filter((each) => each.slug !== slug)
+        .map(({ heading, body }) => [heading, body.trim()]),
+    ) // prettier-ignore
+  const written = parseSections(result).find((each) => each.slug === slug)
+  if (written?.body.trim() === text.trim() && outline(result) === outline(content)) return result
+  throw new MemoryError(
+    `the section '${slug}' would run into its neighbours: close the code block that is open in it or before it`,
+    MemoryErrorCode.INVALID_INPUT,
+  )
+}
+
+function printWithSection(content: string, slug: string, text: string): string {
   const sections = parseSections(content)
   const section = sections.find((candidate) => candidate.slug === slug)
   const body = `${text.trim()}\n`

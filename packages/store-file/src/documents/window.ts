@@ -8,33 +8,28 @@ const separator = /^---[ \t]*\r?\n?$/
 const heading = /^## Session (.+?) — (\S+)[ \t]*\r?\n/
 const facts = /^\*\*Duration\*\*: (.*?) · \*\*Messages\*\*: (\d+) · \*\*Archive\*\*: (.*?)[ \t]*\r?$/m
 
-/** A block between two separator lines. */
+/** What stands between two separator lines. */
 interface Block {
+  /** The separator line before it, verbatim; empty before the first block. */
+  separator: string
   text: string
   line: number
   session: SessionSummary | null
 }
 
-/** Splits EPHEMERAL.md at its `---` lines; blocks that are no session entries are kept as they are. */
+/** Splits EPHEMERAL.md at its `---` lines. The blocks with their separators are the file, byte for byte. */
 export function parseWindow(content: string): Block[] {
-  const blocks: Block[] = []
-  let text = ''
-  let start = 1
+  const blocks: Block[] = [{ separator: '', text: '', line: 1, session: null }]
   let line = 0
-  const close = (): void => {
-    if (text.trim() !== '') blocks.push({ text, line: start, session: parseSession(text) })
-    text = ''
-    start = line + 1
-  }
   for (const each of content.split(/(?<=\n)/)) {
     line++
-    if (separator.test(each)) close()
-    else text += each
+    if (separator.test(each)) blocks.push({ separator: each, text: '', line: line + 1, session: null })
+    else (blocks.at(-1) as Block).text += each
   }
-  line++
-  close()
-  return blocks
+  return blocks.map((block) => ({ ...block, session: parseSession(block.text) }))
 }
+
+const isBlank = ({ text }: Block): boolean => text.trim() === ''
 
 function parseSession(block: string): SessionSummary | null {
   const text = block.trimStart()
@@ -64,26 +59,46 @@ ${summary}
 `
 }
 
-/** The file with a session added at the end, or replaced where it stands. */
+/** Whether a session reads from the window as it was written; an id of two lines, say, would not. */
+export function fitsWindow(session: SessionSummary): boolean {
+  const read = parseSession(printSession(session, session.archive))
+  return (
+    read?.sessionId === session.sessionId && read.date === session.date && read.duration === session.duration
+  )
+}
+
+/** The file with a session added at the end, or replaced where it stands. Everything else stays as it was. */
 export function withSession(content: string, session: SessionSummary, pointer: string): string {
   const printed = printSession(session, pointer)
   const blocks = parseWindow(content)
-  const known = blocks.findIndex((block) => block.session?.sessionId === session.sessionId)
-  if (known < 0) return printBlocks([...blocks.map(({ text }) => text), printed])
-  return printBlocks(blocks.map(({ text }, i) => (i === known ? printed : text)))
+  const known = blocks.find((block) => block.session?.sessionId === session.sessionId)
+  if (known) {
+    const [, before = '', after = ''] = /^(\s*)[\s\S]*?(\s*)$/.exec(known.text) ?? []
+    known.text = `${before}${printed.trimEnd()}${after || '\n'}`
+    return printBlocks(blocks)
+  }
+  const last = blocks.at(-1) as Block
+  if (isBlank(last)) return `${content}${blocks.length === 1 || last.text !== '' ? '' : '\n'}${printed}`
+  const gap = content.endsWith('\n\n') ? '' : content.endsWith('\n') ? '\n' : '\n\n'
+  return `${content}${gap}---\n\n${printed}`
 }
 
 /** The file without the blocks that are not to be kept, or `null` when all are kept. */
 export function withoutBlocks(content: string, keep: (key: string) => boolean): string | null {
   const blocks = parseWindow(content)
-  const kept = blocks.filter(({ session }) =>
-    keep(session ? sessionSummaryKey(session.sessionId) : windowNotesKey),
+  const kept = blocks.filter(
+    (block) =>
+      isBlank(block) || keep(block.session ? sessionSummaryKey(block.session.sessionId) : windowNotesKey),
   )
-  return kept.length === blocks.length ? null : printBlocks(kept.map(({ text }) => text))
+  if (kept.length === blocks.length) return null
+  const [first, ...others] = kept
+  if (!first) return ''
+  const start = first === blocks[0] ? first.text : first.text.replace(/^\s*\n/, '')
+  return printBlocks([{ ...first, separator: '', text: start }, ...others])
 }
 
-const printBlocks = (blocks: string[]): string =>
-  blocks.map((text) => `${text.replace(/^\s*\n/, '').trimEnd()}\n`).join('\n---\n\n')
+const printBlocks = (blocks: readonly Block[]): string =>
+  blocks.map((block) => `${block.separator}${block.text}`).join('')
 
 /** Session entries of the window are short-term memory; so is hand-written text, as one entry. */
 export function windowEntries(content: string, { modified }: FileTimes): FileEntry[] {
@@ -104,7 +119,7 @@ export function windowEntries(content: string, { modified }: FileTimes): FileEnt
       fields: { ...session },
     })
   }
-  const notes = blocks.filter(({ session, text }) => !session && !isTitle(text))
+  const notes = blocks.filter((block) => !block.session && !isBlank(block) && !isTitle(block.text))
   const [first] = notes
   if (first) {
     const text = notes.map((note) => note.text.trim()).join('\n\n')

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { ensureFolder } from '../atomic-write.ts'
-import { errorCode, type FileSystem, orAbsent } from '../file-system.ts'
+import { causeOf, errorCode, type FileSystem, orAbsent } from '../file-system.ts'
 import type { Database, OpenDatabase } from './driver.ts'
 import { schema, schemaVersion } from './schema.ts'
 import { indexName, readSeal, writeSeal } from './seal.ts'
@@ -17,68 +17,99 @@ export interface OpenedIndex {
   notice?: string
 }
 
+export interface IndexFileOptions {
+  fileSystem: FileSystem
+  openDatabase: OpenDatabase
+  folder: string
+  /** A living process writes to the memory: the seal of its index cannot fit. */
+  inUse: boolean
+  /** Runs a section that no other process runs at the same time. */
+  exclusively: <T>(section: () => T) => T
+}
+
 /**
  * Opens the index file, or makes a new one. An index that was closed properly carries a seal with its size
  * and times; one whose seal does not fit is checked page by page before it is believed, unless a living
  * process explains the difference. A damaged one is set aside, never trusted and never deleted.
  */
-export function openIndexFile(
-  fileSystem: FileSystem,
-  open: OpenDatabase,
-  folder: string,
-  inUse: boolean,
-): OpenedIndex {
+export function openIndexFile(options: IndexFileOptions): OpenedIndex {
+  const { fileSystem, openDatabase, folder, inUse, exclusively } = options
   const path = join(folder, indexName)
   try {
     ensureFolder(fileSystem, folder)
-    if (!fileSystem.existsSync(path)) return { ...create(open, path), unclean: false }
+    const inode = inodeOf(fileSystem, path)
     const sealed = readSeal(fileSystem, folder) !== null
-    const problem = tryOpen(open, path, !sealed && !inUse)
-    if (typeof problem !== 'string')
-      return { database: problem, isNew: false, unclean: !sealed && !inUse, temporary: false }
-    const aside = setAside(fileSystem, path)
-    return {
-      ...create(open, path),
-      unclean: false,
-      notice: `the search index was ${problem}: it was moved to ${aside} and is built anew`,
-    }
+    const found = inode === undefined ? 'missing' : tryOpen(openDatabase, path, !sealed && !inUse)
+    if (typeof found !== 'string')
+      return { database: found, isNew: false, unclean: !sealed && !inUse, temporary: false }
+    return exclusively(() => {
+      // Another process may have been faster.
+      if (inode !== inodeOf(fileSystem, path)) return openIndexFile(options)
+      const now = found === 'unfinished' ? tryOpen(openDatabase, path, true) : found
+      if (typeof now !== 'string') return { database: now, isNew: false, unclean: true, temporary: false }
+      if (now === 'missing' || now === 'unfinished') {
+        removeIndexFile(fileSystem, folder)
+        return { ...create(openDatabase, path), unclean: false }
+      }
+      const notice = `the search index was ${now}: it was moved to ${setAside(fileSystem, path)} and is built anew`
+      return { ...create(openDatabase, path), unclean: false, notice }
+    })
   } catch (error) {
-    if (!isReadOnly(error)) throw error
-    return { ...create(open, ':memory:'), unclean: false, temporary: true }
+    if (!isUnwritable(error) && !isDamage(error)) throw error
+    return openTemporaryIndex(openDatabase)
   }
 }
 
-function create(open: OpenDatabase, path: string): Pick<OpenedIndex, 'database' | 'isNew' | 'temporary'> {
-  const database = prepare(open(path))
-  database.exec('BEGIN IMMEDIATE')
-  // Another process may have made it between the look and the lock.
-  const isNew = versionOf(database) === 0
-  if (isNew) database.exec(schema)
-  database.exec('COMMIT')
-  return { database, isNew, temporary: path === ':memory:' }
+/** Removes the index with its log. A log left without its database would be taken for that of the next one. */
+export function removeIndexFile(fileSystem: FileSystem, folder: string): void {
+  for (const suffix of ['', '-wal', '-shm'])
+    orAbsent(() => fileSystem.unlinkSync(join(folder, indexName + suffix)))
 }
 
-/** The database, or what is wrong with it. */
+export const inodeOf = (fileSystem: FileSystem, path: string): number | undefined =>
+  orAbsent(() => fileSystem.lstatSync(path))?.ino
+
+/** An index for as long as this store is open. */
+export const openTemporaryIndex = (open: OpenDatabase): OpenedIndex => ({
+  ...create(open, ':memory:'),
+  unclean: false,
+})
+
+function create(open: OpenDatabase, path: string): Pick<OpenedIndex, 'database' | 'isNew' | 'temporary'> {
+  const database = open(path)
+  try {
+    prepare(database)
+    database.exec(`BEGIN IMMEDIATE; ${schema} COMMIT`)
+    return { database, isNew: true, temporary: path === ':memory:' }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** The database, or what is wrong with it. `unfinished`: whoever was to make it has not, or not yet. */
 function tryOpen(open: OpenDatabase, path: string, check: boolean): Database | string {
   let database: Database | undefined
   try {
-    database = prepare(open(path))
+    database = open(path)
+    prepare(database)
     const version = versionOf(database)
     if (version === schemaVersion && (!check || passesCheck(database))) return database
+    const isEmpty = version === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined
     database.close()
-    return version === schemaVersion ? 'damaged' : 'made by another version'
+    if (isEmpty) return 'unfinished'
+    return version === schemaVersion || version === 0 ? 'damaged' : 'made by another version'
   } catch (error) {
     database?.close()
-    if (isReadOnly(error) || isBusy(error)) throw error
+    if (isUnwritable(error) || isBusy(error)) throw error
     return 'damaged'
   }
 }
 
-function prepare(database: Database): Database {
+function prepare(database: Database): void {
   database.exec(
     'PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 0',
   )
-  return database
 }
 
 const versionOf = (database: Database): number =>
@@ -112,16 +143,25 @@ export function closeIndexFile(fileSystem: FileSystem, folder: string, database:
 
 export function setAside(fileSystem: FileSystem, path: string): string {
   const aside = `${path}.corrupt-${Date.now()}`
-  fileSystem.renameSync(path, aside)
+  // Another process may have set it aside before.
+  orAbsent(() => fileSystem.renameSync(path, aside))
   for (const suffix of ['-wal', '-shm']) orAbsent(() => fileSystem.unlinkSync(`${path}${suffix}`))
   return aside
 }
 
 /** SQLite's extended codes keep the primary code in the low byte: 8 READONLY, 14 CANTOPEN, 5 BUSY. */
-const sqliteCode = (error: unknown): number => ((error as { errcode?: number } | null)?.errcode ?? 0) & 0xff
+const sqliteCode = (error: unknown): number =>
+  ((causeOf(error) as { errcode?: number } | null)?.errcode ?? 0) & 0xff
 
-const isReadOnly = (error: unknown): boolean =>
-  ['EACCES', 'EROFS', 'EPERM'].includes(errorCode(error) ?? '') || [8, 14].includes(sqliteCode(error))
+/** 13 FULL. */
+export const isDiskFull = (error: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '') || sqliteCode(error) === 13
+
+/** What is stored can still be read. */
+export const isUnwritable = (error: unknown): boolean =>
+  isDiskFull(error) ||
+  ['EACCES', 'EROFS', 'EPERM'].includes(errorCode(error) ?? '') ||
+  [8, 14].includes(sqliteCode(error))
 
 export const isBusy = (error: unknown): boolean => sqliteCode(error) === 5
 

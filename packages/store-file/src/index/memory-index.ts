@@ -1,20 +1,24 @@
 import { basename, dirname, join } from 'node:path'
-import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { temporaryName } from '../atomic-write.ts'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import { isLeftover, temporaryName } from '../atomic-write.ts'
 import { type FileSystem, orAbsent } from '../file-system.ts'
 import type { Layout } from '../layout.ts'
-import { fromShown } from '../paths.ts'
-import { isAlive } from '../process-identity.ts'
+import { fromShown, isInside } from '../paths.ts'
 import { readText } from '../read-text.ts'
 import { type Source, sourcesOf } from '../sources.ts'
+import { journalPath } from '../transaction.ts'
 import type { OpenDatabase } from './driver.ts'
 import { type FileStamp, mixStamp, sameStamp, stampModulus, stampOf } from './file-stamp.ts'
 import {
   closeIndexFile,
+  inodeOf,
   isDamage,
+  isUnwritable,
   type OpenedIndex,
   openIndexFile,
+  openTemporaryIndex,
   passesCheck,
+  removeIndexFile,
   setAside,
 } from './index-file.ts'
 import { indexName } from './seal.ts'
@@ -37,6 +41,8 @@ export interface MemoryIndexOptions {
   onNotice: (text: string) => void
   /** Expiry that reads have put off, by the entry's address; consulted when an entry is indexed. */
   slidExpiry: (scope: string, namespace: string, key: string, updated: number) => number | null
+  /** Runs a section that no other process runs at the same time. */
+  exclusively: <T>(section: () => T) => T
 }
 
 export interface IndexProgress {
@@ -51,8 +57,9 @@ export type MemoryIndex = ReturnType<typeof createMemoryIndex>
  * index up to date: with what this store wrote, what other processes noted, and what people changed by hand.
  */
 export function createMemoryIndex(options: MemoryIndexOptions) {
-  const { fileSystem, root, layout, openDatabase, onNotice, slidExpiry } = options
+  const { fileSystem, root, layout, openDatabase, onNotice, slidExpiry, exclusively } = options
   const folder = join(root, layout.internal)
+  const indexPath = join(folder, indexName)
   const notes = openWriterNotes(fileSystem, join(folder, 'writers'))
   const pending = new Set<string>()
   const ownChanges = new Map<string, { before: number; after: number; broken: boolean }>()
@@ -62,31 +69,35 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
 
   const modifiedOf = (path: string): number => orAbsent(() => fileSystem.lstatSync(path))?.mtimeMs ?? 0
 
-  /** `null` for what is no regular file; links are not followed. */
+  /** `null` for what is no file; of a link or a pipe the reader says what is wrong. */
   const stampOfFile = (path: string): FileStamp | null => {
     const stats = orAbsent(() => fileSystem.lstatSync(path))
-    return stats?.isFile() ? stampOf(stats) : null
+    return stats && !stats.isDirectory() ? stampOf(stats) : null
   }
 
   const open = (): SearchIndex => {
-    if (
-      opened &&
-      !opened.temporary &&
-      orAbsent(() => fileSystem.lstatSync(join(folder, indexName)))?.ino !== opened.inode
-    ) {
+    if (opened && !isCurrent()) {
       // Somebody deleted or replaced the file: what we hold open is nobody's index any more.
       opened.database.close()
       opened = undefined
     }
     if (opened) return opened.index
-    const file = openIndexFile(fileSystem, openDatabase, folder, notes.others().alive)
+    const inUse = notes.others().alive
+    const file = openIndexFile({ fileSystem, openDatabase, folder, inUse, exclusively })
     if (file.notice) onNotice(file.notice)
     if (file.temporary) onNotice(`${folder} cannot be written: the search index is kept in memory`)
-    const inode = file.temporary ? 0 : fileSystem.lstatSync(join(folder, indexName)).ino
+    return use(file)
+  }
+
+  const use = (file: OpenedIndex): SearchIndex => {
+    const inode = file.temporary ? 0 : (inodeOf(fileSystem, indexPath) ?? 0)
     opened = { ...file, index: createSearchIndex(file.database), inode }
     lastWalk = file.isNew || file.unclean ? 0 : Number(opened.index.fact('walked') ?? 0)
     return opened.index
   }
+
+  const isCurrent = (): boolean =>
+    opened !== undefined && (opened.temporary || inodeOf(fileSystem, indexPath) === opened.inode)
 
   /** Reads one file into the index, or takes it out when it is gone. */
   const indexFile = (
@@ -105,11 +116,13 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     try {
       file = readText(fileSystem, path)
     } catch (error) {
-      // Unreadable is not empty: the file stays known, with what is wrong, and is tried again when it changes.
+      // Unreadable is not empty: the file stays known, with what is wrong, and is tried again when it changes;
+      // where the fault may not lie in the file, at every look.
+      const mayPass = isMemoryError(error, MemoryErrorCode.UNAVAILABLE)
       index.putFile({
         folder: folderId,
         name,
-        stamp: seen,
+        stamp: mayPass ? { ...seen, changed: absentStamp.changed } : seen,
         bytes: Buffer.from(String(error)),
         content: '',
         entries: [],
@@ -164,7 +177,8 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     })
     pending.clear()
     ownChanges.clear()
-    notes.done()
+    // What went into an index of our own is still news to others.
+    if (!opened?.temporary) notes.done()
   }
 
   const absorbOthers = (index: SearchIndex): void => {
@@ -176,7 +190,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   /** Looks at every file of a folder; returns how many there are. */
   const walk = (index: SearchIndex, source: Source, progress?: (files: number) => void): number => {
     const path = fromShown(root, source.path)
-    const modified = orAbsent(() => fileSystem.lstatSync(path))?.mtimeMs
+    const modified = isInside(fileSystem, root, path) ? modifiedOf(path) : undefined
     const state = index.folders().find((known) => known.path === source.path)
     if (modified === undefined) {
       if (state && state.count > 0) throw missingFolder(path, state.count)
@@ -185,7 +199,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     const found = new Map<string, FileStamp>()
     let sum = 0
     for (const name of listFolder(path)) {
-      if (temporaryName.test(name)) sweepTemporary(join(path, name), name)
+      if (temporaryName.test(name)) sweepTemporary(path, name)
       else if (source.accepts(name)) {
         const stamp = stampOfFile(join(path, name))
         if (!stamp) continue
@@ -226,21 +240,29 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     }
   }
 
-  /** What a dead process left half-written was never acknowledged. */
+  /** What a dead process left half-written was never acknowledged, unless its journal says otherwise. */
   const sweepTemporary = (path: string, name: string): void => {
-    const pid = Number(temporaryName.exec(name)?.[1])
-    if (pid === process.pid || isAlive({ pid, started: 0 })) return
+    if (!isLeftover(fileSystem, path, name) || fileSystem.existsSync(journalPath(folder))) return
     try {
-      fileSystem.unlinkSync(path)
+      fileSystem.unlinkSync(join(path, name))
     } catch {}
   }
 
   const walkAll = (index: SearchIndex, progress?: (files: number) => void): void => {
     const started = Date.now()
     let files = 0
-    for (const source of sources()) files += walk(index, source, progress)
+    const all = sources()
+    for (const source of all) files += walk(index, source, progress)
+    assertNoneMissing(index, all)
     lastWalk = started
     if (files > alwaysWalk) index.transaction(() => index.setFact('walked', String(started)))
+  }
+
+  /** A folder of another namespace that is gone is not among the sources, but its entries are known. */
+  const assertNoneMissing = (index: SearchIndex, present: readonly Source[]): void => {
+    const paths = new Set(present.map(({ path }) => path))
+    const missing = index.folders().find(({ path, count }) => count > 0 && !paths.has(path))
+    if (missing) throw missingFolder(fromShown(root, missing.path), missing.count)
   }
 
   /** Brings the index up to date as far as can be known without looking at every file of a large memory. */
@@ -263,18 +285,36 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     return index
   }
 
-  /** Runs a call on the index; a damaged one is set aside and built anew, once. */
+  /**
+   * Runs a call on the index. A damaged one is set aside and built anew, once; one that cannot be written, on
+   * a full disk, gives way to one in memory: what is stored can still be found.
+   */
   const guarded = <T>(call: () => T): T => {
     try {
       return call()
     } catch (error) {
-      if (!isDamage(error) || !opened || opened.temporary) throw error
-      opened.database.close()
+      if (!isDamage(error) || !opened || opened.temporary) return inMemory(error, call)
+      const damaged = opened
+      damaged.database.close()
       opened = undefined
-      const aside = setAside(fileSystem, join(folder, indexName))
-      onNotice(`the search index was damaged: it was moved to ${aside} and is built anew`)
+      exclusively(() => {
+        if (inodeOf(fileSystem, indexPath) !== damaged.inode) return
+        onNotice(
+          `the search index was damaged: it was moved to ${setAside(fileSystem, indexPath)} and is built anew`,
+        )
+      })
       return call()
     }
+  }
+
+  const inMemory = <T>(error: unknown, call: () => T): T => {
+    if (!isUnwritable(error) || !opened || opened.temporary) throw error
+    opened.database.close()
+    onNotice(
+      `${indexPath} cannot be written (${(error as Error).message}): the search index is kept in memory`,
+    )
+    use(openTemporaryIndex(openDatabase))
+    return call()
   }
 
   return {
@@ -316,9 +356,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     /** Reads every file anew into an empty index. */
     rebuild(progress?: (progress: IndexProgress) => void): void {
       close()
-      orAbsent(() => fileSystem.unlinkSync(join(folder, indexName)))
-      for (const suffix of ['-wal', '-shm'])
-        orAbsent(() => fileSystem.unlinkSync(join(folder, indexName + suffix)))
+      exclusively(() => removeIndexFile(fileSystem, folder))
       const index = open()
       const total = sources().reduce((sum, source) => sum + countFiles(source), 0)
       let done = 0
@@ -345,10 +383,16 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       })
     },
 
+    /** Does not fail: what did not get into the index stays noted for whoever searches next. */
     close(): void {
-      guarded(flush)
-      close()
-      notes.close()
+      const isTemporary = opened?.temporary ?? false
+      try {
+        guarded(flush)
+        close()
+      } catch (error) {
+        onNotice(`the search index could not be brought up to date: ${(error as Error).message}`)
+      }
+      notes.close(pending.size > 0 || isTemporary)
     },
   }
 
@@ -362,8 +406,9 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     timer = undefined
     if (!opened) return
     const { database, temporary } = opened
+    const isOurs = isCurrent()
     opened = undefined
-    if (temporary) database.close()
+    if (temporary || !isOurs) database.close()
     else closeIndexFile(fileSystem, folder, database)
   }
 }
@@ -372,7 +417,7 @@ const absentStamp: FileStamp = { size: -1, modified: -1, changed: -1, inode: -1 
 
 function missingFolder(path: string, count: number): MemoryError {
   return new MemoryError(
-    `${path} is missing, but ${count} memories were there: put it back, or run 'recall reindex' to accept the loss`,
+    `${path} is missing, but ${count} memories were there: put it back, or run 'recall reindex --full' to accept the loss`,
     MemoryErrorCode.UNAVAILABLE,
     { details: { path } },
   )

@@ -69,8 +69,10 @@ export type SearchIndex = ReturnType<typeof createSearchIndex>
 export function createSearchIndex(database: Database) {
   const statements = new Map<string, Statement>()
   const sql = (text: string): Statement => {
-    let statement = statements.get(text)
-    if (!statement) statements.set(text, (statement = database.prepare(text)))
+    const known = statements.get(text)
+    if (known) return known
+    const statement = database.prepare(text)
+    statements.set(text, statement)
     return statement
   }
 

@@ -20,12 +20,16 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
   return {
     /** Must be called before the file is changed. */
     add(path: string): void {
-      if (descriptor === undefined) {
-        ensureFolder(fileSystem, folder)
-        own = `${thisProcess.pid}-${thisProcess.started}-${place}${randomName()}`
-        descriptor = fileSystem.openSync(join(folder, own), 'a')
+      try {
+        writing(folder, () => {
+          if (descriptor !== undefined && fileSystem.fstatSync(descriptor).nlink === 0) release()
+          descriptor ??= begin()
+          fileSystem.writeSync(descriptor, `${path}\n`)
+        })
+      } catch (error) {
+        // A full disk must not keep anybody from deleting; the folder's time tells others as well.
+        if (!isDiskFull(error)) throw error
       }
-      fileSystem.writeSync(descriptor, `${path}\n`)
     },
 
     /** What this store had noted is in the index now. */
@@ -39,8 +43,8 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
       const abandoned: string[] = []
       let alive = false
       for (const name of orAbsent(() => fileSystem.readdirSync(folder)) ?? []) {
-        const [, pid, started, owner = ''] = noteName.exec(name) ?? []
-        if (name === own || pid === undefined) continue
+        const [, pid = '', started = '', owner = ''] = noteName.exec(name) ?? []
+        if (name === own || pid === '') continue
         const path = join(folder, name)
         const text = orAbsent(() => fileSystem.readFileSync(path, 'utf8')) ?? ''
         paths.push(...text.split('\n').filter((line) => line !== ''))
@@ -59,8 +63,14 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
     close(keep: boolean): void {
       if (descriptor === undefined) return
       release()
-      if (!keep) orAbsent(() => fileSystem.unlinkSync(join(folder, own)))
+      if (!keep) orAbsent(() => fileSystem.unlinkSync(join(folder, own as string)))
     },
+  }
+
+  function begin(): number {
+    ensureFolder(fileSystem, folder)
+    own = `${thisProcess.pid}-${thisProcess.started}-${place}${randomName()}`
+    return fileSystem.openSync(join(folder, own), 'a')
   }
 
   function release(): void {
