@@ -33,7 +33,10 @@ const wordsPerTopic = 40
  * Notes of 50 to 400 words (mean about 190) over a Zipf vocabulary, each about one of 400 topics, with
  * identifiers, error codes and people in them. Synthetic: for comparing engines, not for judging quality.
  */
-export function createCorpus(size: number, seed = 1): { documents: CorpusDocument[]; queries: CorpusQuery[] } {
+export function createCorpus(
+  size: number,
+  seed = 1,
+): { documents: CorpusDocument[]; queries: CorpusQuery[] } {
   const random = createRandom(seed)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
   const vocabulary = createVocabulary(random)
@@ -55,9 +58,21 @@ export function createCorpus(size: number, seed = 1): { documents: CorpusDocumen
       words += count
     }
     const at = Math.floor(sentences.length / 2)
-    sentences.splice(at, 0, `${pick(people)} saw ${code} in ${identifier} and looked at src/${pick(topic)}/${pick(topic)}.ts.`)
-    const text = sentences.map((sentence, n) => sentence + (n % 4 === 3 ? '\n\n' : ' ')).join('').trim()
-    return { key: `note-${String(i).padStart(6, '0')}`, title: capital(topic.slice(0, 3).join(' ')), tags: [pick(topic)], text }
+    sentences.splice(
+      at,
+      0,
+      `${pick(people)} saw ${code} in ${identifier} and looked at src/${pick(topic)}/${pick(topic)}.ts.`,
+    )
+    const text = sentences
+      .map((sentence, n) => sentence + (n % 4 === 3 ? '\n\n' : ' '))
+      .join('')
+      .trim()
+    return {
+      key: `note-${String(i).padStart(6, '0')}`,
+      title: capital(topic.slice(0, 3).join(' ')),
+      tags: [pick(topic)],
+      text,
+    }
   })
   return { documents, queries: createQueries(documents, random) }
 }
@@ -67,7 +82,8 @@ function createQueries(documents: CorpusDocument[], random: () => number): Corpu
   return Array.from({ length: 200 }, (): CorpusQuery => {
     const { key, text } = documents[Math.floor(random() * documents.length)] as CorpusDocument
     const words = [...new Set(text.match(/[a-z]{5,}/g) ?? [])]
-    const some = (n: number): string => Array.from({ length: n }, () => words[Math.floor(random() * words.length)]).join(' ')
+    const some = (n: number): string =>
+      Array.from({ length: n }, () => words[Math.floor(random() * words.length)]).join(' ')
     const kind = random()
     if (kind < 0.3) return { key, text: `${/ in (\S+) and looked/.exec(text)?.[1]} ${some(1)}` }
     if (kind < 0.45) return { key, text: `${/ saw (E\d+)/.exec(text)?.[1]} ${some(2)}` }

@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface Ran {
+  /** Wall clock of the whole process, milliseconds. */
+  ms: number
+  /** Peak resident memory in megabytes, of Node processes that were asked for it. */
+  peakMb: number | null
+  out: string
+  code: number | null
+}
+
+/** Node parses this bundle at every start, which can double the time of an empty process. */
+const environment = { ...process.env, NODE_EXTRA_CA_CERTS: undefined }
+
+/** Runs a whole process and waits for it. */
+export function run(command: string, args: readonly string[], cwd = process.cwd()): Ran {
+  const started = process.hrtime.bigint()
+  const { stdout, status } = spawnSync(command, args, { cwd, env: environment, maxBuffer: 1 << 28 })
+  const ms = Number(process.hrtime.bigint() - started) / 1e6
+  return { ms, peakMb: null, out: String(stdout ?? ''), code: status }
+}
+
+/** As `run`, for a Node process, with its peak memory. Asking costs a little: not for timing. */
+export function runMeasuringMemory(args: readonly string[]): Ran {
+  const folder = mkdtempSync(join(tmpdir(), 'recall-bench-'))
+  const hook = join(folder, 'memory.cjs')
+  const report = join(folder, 'peak')
+  writeFileSync(hook, `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(report)}, String(process.resourceUsage().maxRSS)))`) // biome-ignore format: one call
+  const ran = run(process.execPath, ['-r', hook, ...args])
+  return { ...ran, peakMb: Number(readFileSync(report, 'utf8')) / 1024 }
+}
+
+export const isInstalled = (command: string): boolean => run(command, ['--version']).code === 0
+
+/** Runs some processes in turn, round after round, so that all of them see the same machine. */
+export function interleave<Name extends string>(
+  rounds: number,
+  cases: Record<Name, (round: number) => Ran>,
+): Record<Name, number[]> {
+  const names = Object.keys(cases) as Name[]
+  const figures = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>
+  for (const name of names) cases[name](0)
+  for (let round = 0; round < rounds; round++) {
+    for (const name of names) figures[name].push(cases[name](round).ms)
+  }
+  return figures
+}

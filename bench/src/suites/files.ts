@@ -1,0 +1,294 @@
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createMemoryManager } from '@recall/core'
+import { type FileStore, openFileStore } from '@recall/store-file'
+import { buildBareIndex, openBareIndex, writeBareScript } from '../bare-index.ts'
+import { type CorpusQuery, createCorpus, writeCorpus } from '../corpus.ts'
+import { interleave, isInstalled, type Ran, run, runMeasuringMemory } from '../processes.ts'
+import type { Row } from '../report.ts'
+import { median, pairedRatio, quantile } from '../statistics.ts'
+
+const cli = fileURLToPath(new URL('../../../apps/cli/dist/recall.cjs', import.meta.url))
+const node = process.execPath
+
+export interface FilesOptions {
+  sizes: number[]
+  rounds: number
+  seed: number
+  /** Compare with qmd as well: downloads it and Node 22 with npx, and indexes for minutes. */
+  qmd: boolean
+  say: (text: string) => void
+}
+
+/** The file store and the command line against the machine's limits and against other tools. */
+export async function measureFiles(options: FilesOptions): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const size of options.sizes) {
+    const folder = mkdtempSync(join(tmpdir(), 'recall-bench-'))
+    const root = join(folder, 'root')
+    try {
+      options.say(`${size} documents: writing the corpus`)
+      const { documents, queries } = createCorpus(size, options.seed)
+      writeCorpus(root, documents)
+      const textBytes = documents.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
+      const setting: Setting = {
+        ...options,
+        size,
+        folder,
+        root,
+        queries,
+        textBytes,
+        bare: join(folder, 'bare.db'),
+      }
+      options.say(`${size} documents: rebuilding`)
+      rows.push(...measureRebuild(setting))
+      options.say(`${size} documents: cold queries`)
+      rows.push(...measureCold(setting))
+      options.say(`${size} documents: in one process`)
+      rows.push(...(await measureWarm(setting)))
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+  return rows
+}
+
+interface Setting extends FilesOptions {
+  size: number
+  folder: string
+  root: string
+  queries: CorpusQuery[]
+  textBytes: number
+  /** A bare FTS5 index of the same files. */
+  bare: string
+}
+
+function measureRebuild({ size, root, bare, textBytes, folder, qmd, say }: Setting): Row[] {
+  const rebuild = ['reindex', '--full', '--root', root]
+  const memory = runMeasuringMemory([cli, ...rebuild])
+  const ours: number[] = []
+  const floor: number[] = []
+  for (let round = 0; round < 3; round++) {
+    ours.push(run(node, [cli, ...rebuild]).ms)
+    const started = performance.now()
+    buildBareIndex(root, bare)
+    floor.push(performance.now() - started)
+  }
+  const indexBytes = statSync(join(root, 'memory/.recall/index.db')).size
+  const rows: Row[] = [
+    {
+      what: 'rebuild, ms',
+      size,
+      ours: median(ours),
+      peer: 'bare read + FTS5 insert',
+      peers: median(floor),
+      ratio: pairedRatio(ours, floor),
+      bound: 1.5,
+    },
+    {
+      what: 'rebuild, peak MB',
+      size,
+      ours: memory.peakMb ?? Number.NaN,
+      peer: 'limit',
+      peers: 250,
+      ratio: (memory.peakMb ?? Number.NaN) / 250,
+      bound: 1,
+    },
+    {
+      what: 'index, MB',
+      size,
+      ours: indexBytes / 1e6,
+      peer: 'text',
+      peers: textBytes / 1e6,
+      ratio: indexBytes / textBytes,
+      bound: 0.75,
+    },
+  ]
+  if (qmd) {
+    say(`${size} documents: indexing with qmd`)
+    const theirs = runQmd(folder, ['collection', 'add', join(root, 'memory/long-term'), '--name', 'bench'])
+    if (theirs.code === 0)
+      rows.push({
+        what: 'rebuild, documents/s',
+        size,
+        ours: size / (median(ours) / 1000),
+        peer: 'qmd',
+        peers: size / (theirs.ms / 1000),
+        ratio: theirs.ms / median(ours),
+        bound: 25,
+        atLeast: true,
+      })
+    else say(`qmd did not run: ${theirs.out.slice(-200)}`)
+  }
+  return rows
+}
+
+const runQmd = (folder: string, args: string[]): Ran =>
+  run(
+    'npx',
+    ['--yes', '-p', 'node@22', '-p', '@tobilu/qmd@2.8.3', 'qmd', '--index', join(folder, 'qmd'), ...args],
+    folder,
+  )
+
+function measureCold({ size, root, bare, folder, queries, rounds }: Setting): Row[] {
+  const words = (round: number): string[] => (queries[round % queries.length] as CorpusQuery).text.split(' ')
+  const script = writeBareScript(folder, root, bare)
+  const notes = join(root, 'memory/long-term')
+  const hasRipgrep = isInstalled('rg')
+  const figures = interleave(rounds, {
+    empty: () => run(node, ['-e', '0']),
+    ours: (round) => run(node, [cli, 'search', '--ranked', ...words(round), '--root', root]),
+    bare: (round) => run(node, [script, ...words(round)]),
+    version: () => run(node, [cli, '--version']),
+    status: () => run(node, [cli, 'status', '--root', root]),
+    ...(hasRipgrep
+      ? {
+          ripgrep: (round: number) =>
+            run('rg', ['-c', '-i', '-F', ...words(round).flatMap((word) => ['-e', word]), notes]),
+        }
+      : {}),
+  }) as Record<string, number[]>
+  const row = (what: string, ours: string, peer: string, label: string, bound?: number): Row => ({
+    what,
+    size,
+    ours: median(figures[ours] ?? []),
+    peer: label,
+    peers: median(figures[peer] ?? []),
+    ratio: pairedRatio(figures[ours] ?? [], figures[peer] ?? []),
+    ...(bound === undefined ? {} : { bound }),
+  })
+  const limits = {
+    node: size >= 100_000 ? 2 : 1.8,
+    ripgrep: size >= 100_000 ? 0.12 : size >= 10_000 ? 0.8 : 2,
+  }
+  const memory = runMeasuringMemory([cli, 'search', '--ranked', ...words(0), '--root', root])
+  return [
+    row('cold query, ms', 'ours', 'empty', 'empty Node process', size >= 10_000 ? limits.node : undefined),
+    row('cold query, ms', 'ours', 'bare', 'bare FTS5 process'),
+    ...(hasRipgrep ? [row('cold query, ms', 'ours', 'ripgrep', 'ripgrep', limits.ripgrep)] : []),
+    {
+      what: 'cold query, peak MB',
+      size,
+      ours: memory.peakMb ?? Number.NaN,
+      peer: 'limit',
+      peers: 75,
+      ratio: (memory.peakMb ?? Number.NaN) / 75,
+      bound: 1,
+    },
+    row('recall --version, ms', 'version', 'empty', 'empty Node process', 1.6),
+    row('recall status, ms', 'status', 'empty', 'empty Node process', 1.6),
+  ]
+}
+
+async function measureWarm({ size, root, bare, queries }: Setting): Promise<Row[]> {
+  const store = await openFileStore({ root })
+  const memory = createMemoryManager({ stores: store })
+  const theirs = openBareIndex(root, bare)
+  const ours: number[] = []
+  const floor: number[] = []
+  const ask = async (text: string): Promise<void> => {
+    const started = performance.now()
+    await memory.search('long-term', { text }, { touch: false })
+    ours.push(performance.now() - started)
+    const restarted = performance.now()
+    theirs(text)
+    floor.push(performance.now() - restarted)
+  }
+  for (const { text } of queries.slice(0, 20)) await ask(text)
+  ours.length = 0
+  floor.length = 0
+  for (const { text } of queries) await ask(text)
+  const rows: Row[] = [0.5, 0.95].map((q) => ({
+    what: `warm query p${q * 100}, ms`,
+    size,
+    ours: quantile(ours, q),
+    peer: 'bare FTS5, same plan',
+    peers: quantile(floor, q),
+    ratio: quantile(ours, q) / quantile(floor, q),
+    bound: 1.3,
+  }))
+  rows.push(measureFreshness(store, root, size), await measureWrites(memory, root, size))
+  await memory.close()
+  return rows
+}
+
+/** Finding out that nothing changed, against looking at every file and nothing else. */
+function measureFreshness(store: FileStore, root: string, size: number): Row {
+  const folder = join(root, 'memory/long-term')
+  const ours: number[] = []
+  const floor: number[] = []
+  for (let round = 0; round < 9; round++) {
+    let started = performance.now()
+    store.index.update()
+    ours.push(performance.now() - started)
+    started = performance.now()
+    let bytes = 0
+    for (const name of readdirSync(folder)) bytes += lstatSync(join(folder, name)).size
+    floor.push(performance.now() - started)
+    if (bytes === 0) throw new Error('the corpus is empty')
+  }
+  return {
+    what: 'nothing-changed check, ms',
+    size,
+    ours: median(ours),
+    peer: 'bare lstat walk',
+    peers: median(floor),
+    ratio: pairedRatio(ours, floor),
+    bound: 1.5,
+  }
+}
+
+/** A durable note through the front, against the bare file protocol. */
+async function measureWrites(
+  memory: ReturnType<typeof createMemoryManager>,
+  root: string,
+  size: number,
+): Promise<Row> {
+  const folder = join(root, 'bare-notes')
+  mkdirSync(folder, { recursive: true })
+  const text = 'A note of two kilobytes. '.repeat(80)
+  const ours: number[] = []
+  const floor: number[] = []
+  for (let round = 0; round < 300; round++) {
+    let started = performance.now()
+    await memory.write('long-term', `bench-${round}`, text)
+    ours.push(performance.now() - started)
+    started = performance.now()
+    writeBare(join(folder, `bench-${round}.md`), folder, text)
+    floor.push(performance.now() - started)
+  }
+  return {
+    what: 'durable note, ms',
+    size,
+    ours: median(ours),
+    peer: 'bare write + fsync + rename + fsync(dir)',
+    peers: median(floor),
+    ratio: pairedRatio(ours, floor),
+    bound: 1.5,
+  }
+}
+
+function writeBare(path: string, folder: string, text: string): void {
+  const file = openSync(`${path}.tmp`, 'wx')
+  writeSync(file, text)
+  fsyncSync(file)
+  closeSync(file)
+  renameSync(`${path}.tmp`, path)
+  const directory = openSync(folder, 'r')
+  fsyncSync(directory)
+  closeSync(directory)
+}
