@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createMemoryManager } from '@recall/core'
+import { createMemoryManager, type MemoryManager } from '@recall/core'
 import { type FileStore, openFileStore } from '@recall/store-file'
 import { buildBareIndex, openBareIndex, writeBareScript } from '../bare-index.ts'
 import { type CorpusQuery, createCorpus, writeCorpus } from '../corpus.ts'
@@ -149,7 +149,7 @@ function measureCold({ size, root, bare, folder, queries, rounds }: Setting): Ro
   const script = writeBareScript(folder, root, bare)
   const notes = join(root, 'memory/long-term')
   const hasRipgrep = isInstalled('rg')
-  const figures = interleave(rounds, {
+  const figures = interleave<string>(rounds, {
     empty: () => run(node, ['-e', '0']),
     ours: (round) => run(node, [cli, 'search', '--ranked', ...words(round), '--root', root]),
     bare: (round) => run(node, [script, ...words(round)]),
@@ -161,7 +161,7 @@ function measureCold({ size, root, bare, folder, queries, rounds }: Setting): Ro
             run('rg', ['-c', '-i', '-F', ...words(round).flatMap((word) => ['-e', word]), notes]),
         }
       : {}),
-  }) as Record<string, number[]>
+  })
   const row = (what: string, ours: string, peer: string, label: string, bound?: number): Row => ({
     what,
     size,
@@ -253,11 +253,7 @@ function measureFreshness(store: FileStore, root: string, size: number): Row {
 }
 
 /** A durable note through the front, against the bare file protocol. */
-async function measureWrites(
-  memory: ReturnType<typeof createMemoryManager>,
-  root: string,
-  size: number,
-): Promise<Row> {
+async function measureWrites(memory: MemoryManager, root: string, size: number): Promise<Row> {
   const folder = join(root, 'bare-notes')
   mkdirSync(folder, { recursive: true })
   const text = 'A note of two kilobytes. '.repeat(80)
