@@ -405,7 +405,7 @@ describe('parts', () => {
       growth = used() - before
     }
     const long = { sessionId: 's', messages: stream(), facts: { skipped: {} } }
-    const { parts } = await archiveSession(forgetful, long, { partSize: 1_000_000 })
+    const { parts } = await archiveSession(forgetful, long, { partSize: 500_000 })
     expect(parts.length).toBeGreaterThan(25)
     expect(growth).toBeLessThan(10_000_000)
   })

@@ -23,7 +23,7 @@ export interface ArchiveOptions {
   maxEntries?: number
   /** Dates a conversation whose messages carry no times. */
   clock?: Clock
-  /** How many characters of turns one archive holds before the next part begins. Default 4 million. */
+  /** How many characters of turns one archive holds before the next part begins. Default 500,000. */
   partSize?: number
 }
 

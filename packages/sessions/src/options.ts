@@ -1,7 +1,7 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 
 export const defaultMaxEntries = 5
-const defaultPartSize = 4_000_000
+const defaultPartSize = 500_000
 
 /** @throws MemoryError INVALID_INPUT unless it is a whole number from 1 to 50 */
 export function parseMaxEntries(maxEntries: number): number {

@@ -15,7 +15,7 @@ export const scopeNumbers: Record<MemoryScope, number> = {
  * Texts are not stored: they are in the files. Each scope has its own word table, so that a query never
  * reads the postings of another scope. A document's id is the row id of its first unit there, and its other
  * units follow: small numbers close together make the postings a third smaller. Only documents of several
- * units list where these lie. Word tables gather 16 MB of postings before they write them: a rebuild of
+ * units list where these lie. Word tables gather 8 MB of postings before they write them: a rebuild of
  * 100,000 files takes a third less time than with SQLite's default of 1 MB.
  */
 export const schema = `
@@ -69,7 +69,7 @@ ${[0, 1, 2, 3]
   .map(
     (scope) =>
       `CREATE VIRTUAL TABLE words${scope} USING fts5(text, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2');
-INSERT INTO words${scope} (words${scope}, rank) VALUES ('hashsize', ${16 * 1024 * 1024});`,
+INSERT INTO words${scope} (words${scope}, rank) VALUES ('hashsize', ${8 * 1024 * 1024});`,
   )
   .join('\n')}
 
