@@ -254,6 +254,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     const all = sources()
     for (const source of all) files += walk(index, source, progress)
     assertNoneMissing(index, all)
+    for (const name of orAbsent(() => fileSystem.readdirSync(folder)) ?? []) sweepTemporary(folder, name)
     lastWalk = started
     if (files > alwaysWalk) index.transaction(() => index.setFact('walked', String(started)))
   }
