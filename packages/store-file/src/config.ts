@@ -3,20 +3,11 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { parse } from 'smol-toml'
 import * as z from 'zod/mini'
 import { replaceFile } from './atomic-write.ts'
+import { defaultConfig, type ReadConfig } from './default-config.ts'
 import type { FileStore } from './file-store.ts'
 import { defaultFileSystem, type FileSystem } from './file-system.ts'
 import type { Layout } from './layout.ts'
 import { readText } from './read-text.ts'
-
-/** Settings of `.recall-echo.toml`. */
-export interface FileMemoryConfig {
-  ephemeral: {
-    /** Sessions that the rolling window keeps, 1..50. */
-    maxEntries: number
-  }
-}
-
-export const defaultConfig: FileMemoryConfig = { ephemeral: { maxEntries: 5 } }
 
 const configSchema = z.object({
   ephemeral: z.optional(z.object({ max_entries: z.optional(z.int().check(z.gte(1), z.lte(50))) })),
@@ -26,11 +17,7 @@ const configSchema = z.object({
  * The settings of a memory. A missing file means the defaults; so does a value that makes no sense, but then
  * `problem` says what is wrong with it.
  */
-export function readConfig(
-  fileSystem: FileSystem,
-  root: string,
-  layout: Layout,
-): { config: FileMemoryConfig; problem?: string } {
+export function readConfig(fileSystem: FileSystem, root: string, layout: Layout): ReadConfig {
   const path = join(root, layout.config)
   try {
     const file = readText(fileSystem, path)

@@ -10,6 +10,7 @@ import {
   type JsonValue,
   MemoryError,
   MemoryErrorCode,
+  type MemoryScope,
   type MemoryStore,
   memoryScopes,
   type PutOptions,
@@ -60,7 +61,7 @@ export interface FileStoreOptions {
 
 /** A hit with its place in the files, for people who search. */
 export interface LocatedHit extends Passage {
-  scope: (typeof memoryScopes)[number]
+  scope: MemoryScope
   key: string
   type: string | null
   score: number
@@ -73,8 +74,11 @@ export interface LocatedHit extends Passage {
 export interface FileStore extends MemoryStore {
   readonly root: string
   readonly layout: Layout
-  /** Searches without reading whole values: where each match is and what stands there. */
-  locate(query: StoreQuery): LocatedHit[]
+  /**
+   * Searches some scopes without reading whole values: where each match is and what stands there. The best of
+   * each scope, scope by scope.
+   */
+  locate(query: Omit<StoreQuery, 'scope'>, scopes: readonly MemoryScope[]): LocatedHit[]
   /** Brings the index up to date (`full`: builds it anew). */
   reindex(options: { full: boolean; onProgress?: (progress: IndexProgress) => void }): void
   /** Runs a section under the memory's lock, after finishing what a dead process began. */
@@ -429,8 +433,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     return sources.get(folder)
   }
 
-  /** Hits of a query, and what their files hold; each file is read once. */
-  const searchHits = (query: StoreQuery) => {
+  /** Hits of some queries on one state of the index, and what their files hold; each file is read once. */
+  const searchHits = (queries: readonly StoreQuery[]) => {
     assertPresent()
     return index.query((current) => {
       const folders = new Map(current.folders().map(({ id, path }) => [id, path]))
@@ -442,19 +446,21 @@ export function createFileStore(options: FileStoreOptions): FileStore {
         files.set(row.id, file)
         return file
       }
-      let accesses: Map<string, { at: number; count: number }> | undefined
-      const hits = searchDocuments(current, query, {
-        value: (row) => read(row)?.entry.value,
-        accesses: () => {
-          accesses ??= accessLog.all(query.scope, query.namespace)
-          return accesses
-        },
+      const hits = queries.flatMap((query) => {
+        let accesses: Map<string, { at: number; count: number }> | undefined
+        return searchDocuments(current, query, {
+          value: (row) => read(row)?.entry.value,
+          accesses: () => {
+            accesses ??= accessLog.all(query.scope, query.namespace)
+            return accesses
+          },
+        })
       })
-      return { hits, folders, read }
+      return { hits, folders, read, current }
     })
   }
 
-  const refuseVectors = (query: StoreQuery): void => {
+  const refuseVectors = (query: Omit<StoreQuery, 'scope'>): void => {
     if (!query.embedding) return
     throw new MemoryError(
       'the file store keeps no vectors yet: search by text',
@@ -500,7 +506,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       recover()
       const mode = query.text === undefined ? 'filter' : 'lexical'
       for (let attempt = 1; ; attempt++) {
-        const { hits, folders, read } = searchHits(query)
+        const { hits, folders, read } = searchHits([query])
         const found = hits.map((hit) => ({ hit, file: read(hit.row) }))
         const stale = found.filter(({ file }) => !file || file.stale)
         if (stale.length > 0 && attempt < attempts) {
@@ -520,11 +526,10 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       }
     },
 
-    locate(query) {
+    locate(query, scopes) {
       refuseVectors(query)
       recover()
-      const { hits, folders, read } = searchHits(query)
-      const current = index.asIs()
+      const { hits, folders, read, current } = searchHits(scopes.map((scope) => ({ ...query, scope })))
       return hits.map(({ row, unit, score, signals }) => ({
         ...passages.read(current, row, folders, unit, () => read(row)?.entry ?? null),
         ...addressOfRow(row),

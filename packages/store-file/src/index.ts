@@ -1,5 +1,6 @@
-export { type FileMemoryConfig, readConfig, setConfig, settingNames } from './config.ts'
+export { readConfig, setConfig, settingNames } from './config.ts'
 export { curatedFiles } from './curated-files.ts'
+export { defaultConfig, type FileMemoryConfig, type ReadConfig } from './default-config.ts'
 export { type CheckUpOptions, checkUp, type Finding } from './doctor.ts'
 export { archiveIndexHeader } from './documents/archive-index.ts'
 export type { FileStore, LocatedHit } from './file-store.ts'

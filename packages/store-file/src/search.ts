@@ -37,6 +37,7 @@ const rescored = 50
  * entries than were asked for, entries with only some of the words follow, never ahead of the others.
  */
 export function searchDocuments(index: SearchIndex, query: StoreQuery, files: FileAccess): Hit[] {
+  if (index.isEmpty(query.scope)) return []
   const wanted = query.offset + query.limit
   const hits =
     query.text === undefined ? listHits(index, query, files) : wordHits(index, query, wanted, files)

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readConfig } from './config.ts'
+import type { ReadConfig } from './default-config.ts'
 import { stringsOf } from './documents/file-entry.ts'
 import { parseWindow } from './documents/window.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
@@ -45,8 +45,8 @@ export function readStatus(
   fileSystem: FileSystem,
   root: string,
   layout: Layout,
+  { config, problem }: ReadConfig,
 ): Omit<MemoryStatus, 'index'> & { index: MemoryStatus['index'] | null } {
-  const { config, problem } = readConfig(fileSystem, root, layout)
   const curated = readText(fileSystem, join(root, layout.curated))
   const window = readText(fileSystem, join(root, layout.window))
   const names = orAbsent(() => fileSystem.readdirSync(join(root, layout.archives)))

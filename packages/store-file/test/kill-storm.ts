@@ -59,7 +59,12 @@ export async function runKillStorm({ root, kills, seed, writers = 2 }: StormOpti
     }
     // What survived the last kill of its writer must have survived all later ones as well.
     const all = readFileSync(reports, 'utf8').split('\n').slice(0, -1)
-    result.violations.push(...(await findViolations(root, all.map((line) => JSON.parse(line) as Report))))
+    result.violations.push(
+      ...(await findViolations(
+        root,
+        all.map((line) => JSON.parse(line) as Report),
+      )),
+    )
   } finally {
     closeSync(file)
     defaultFileSystem.unlinkSync(reports)
@@ -67,7 +72,8 @@ export async function runKillStorm({ root, kills, seed, writers = 2 }: StormOpti
   return result
 }
 
-const moment = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+const moment = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 async function findViolations(root: string, reports: Report[]): Promise<string[]> {
   const violations: string[] = []
@@ -98,7 +104,10 @@ async function findViolations(root: string, reports: Report[]): Promise<string[]
     } else if (each.done === 'delete') {
       await expect(`${each.key} is back`, async () => (await read(each.key)) === null)
     } else if (each.done === 'hot' || each.done === 'section') {
-      await expect(`${each.key} is older than acknowledged`, async () => openSealed(await read(each.key)) >= each.n)
+      await expect(
+        `${each.key} is older than acknowledged`,
+        async () => openSealed(await read(each.key)) >= each.n,
+      )
     } else if (each.done === 'pair') {
       await expect(`${each.key} is half written`, async () => {
         const [a, b] = [await read(`${each.key}-a`), await read(`${each.key}-b`)]
@@ -115,8 +124,13 @@ async function findViolations(root: string, reports: Report[]): Promise<string[]
     const hot = await read('hot')
     return hot === null || openSealed(hot) > 0
   })
-  await expect('an atomic update of two writers is mixed', async () => (await read('shared-a')) === (await read('shared-b')))
-  const known = [...latest.values()].flatMap((each) => ('done' in each && each.done === 'note' ? each.key : []))
+  await expect(
+    'an atomic update of two writers is mixed',
+    async () => (await read('shared-a')) === (await read('shared-b')),
+  )
+  const known = [...latest.values()].flatMap((each) =>
+    'done' in each && each.done === 'note' ? each.key : [],
+  )
   for (const key of known.slice(-3)) {
     await expect(`${key} is not found by a search`, async () => {
       const found = await memory.search('long-term', { filters: { key } })

@@ -39,7 +39,10 @@ const operations: ((n: number) => Promise<void>)[] = [
   async (n) => {
     const value = sealedText(n, 300)
     const keys = [`pair-${name}-a`, `pair-${name}-b`, 'shared-a', 'shared-b']
-    await memory.atomicUpdate('long-term', keys.map((key) => ({ operation: 'set', key, value })))
+    await memory.atomicUpdate(
+      'long-term',
+      keys.map((key) => ({ operation: 'set', key, value })),
+    )
     report({ done: 'pair', key: `pair-${name}`, n })
   },
   async (n) => {
@@ -51,7 +54,10 @@ const operations: ((n: number) => Promise<void>)[] = [
     const id = `${name}-${n}`
     await memory.write('episodic', conversationKey(id), archiveOf(id, n), { type: conversationType })
     report({ done: 'archive', id })
-    await memory.write('short-term', sessionSummaryKey(id), summaryOf(id, n), { type: sessionSummaryType, ...forGood })
+    await memory.write('short-term', sessionSummaryKey(id), summaryOf(id, n), {
+      type: sessionSummaryType,
+      ...forGood,
+    })
     sessions.push(id)
     if (sessions.length > 3) await memory.delete('short-term', sessionSummaryKey(sessions.shift() as string))
   },
@@ -69,7 +75,11 @@ const weights = [6, 3, 3, 2, 2, 2, 0.3, 1]
 
 process.send?.('ready')
 for (let n = 1; ; n++) {
-  let left = random() * weights.reduce((sum, weight) => sum + weight, 0)
-  const chosen = weights.findIndex((weight) => (left -= weight) < 0)
-  await operations[chosen]?.(n)
+  const chosen = random() * weights.reduce((sum, weight) => sum + weight, 0)
+  let sum = 0
+  const at = weights.findIndex((weight) => {
+    sum += weight
+    return chosen < sum
+  })
+  await operations[at]?.(n)
 }

@@ -20,7 +20,8 @@ export function sealedText(n: number, length: number): string {
 /** The number of a text that is whole; throws when it is torn. */
 export function openSealed(value: unknown): number {
   const [, text = '', sum] = /^([\s\S]*)\nsum (\w+)$/.exec(String(value)) ?? []
-  if (createHash('sha256').update(text).digest('hex') !== sum) throw new Error(`torn: ${String(value).slice(0, 80)}`)
+  if (createHash('sha256').update(text).digest('hex') !== sum)
+    throw new Error(`torn: ${String(value).slice(0, 80)}`)
   return Number(/^number (\d+)/.exec(text)?.[1])
 }
 

@@ -118,7 +118,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     } catch (error) {
       // Unreadable is not empty: the file stays known, with what is wrong, and is tried again when it changes;
       // where the fault may not lie in the file, at every look.
-      const mayPass = isMemoryError(error, MemoryErrorCode.UNAVAILABLE)
+      const mayPass = !isMemoryError(error) || error.code === MemoryErrorCode.UNAVAILABLE
       index.putFile({
         folder: folderId,
         name,

@@ -304,6 +304,9 @@ export function createSearchIndex(database: Database) {
       return counts
     },
 
+    isEmpty: (scope: MemoryScope): boolean =>
+      sql('SELECT 1 FROM documents WHERE scope = ? LIMIT 1').get(scopeNumbers[scope]) === undefined,
+
     /** Whether a scope holds anything that a query without conditions could wrongly return. */
     needsConditions({ scope, namespace }: Conditions): boolean {
       const number = scopeNumbers[scope]

@@ -1,0 +1,72 @@
+import { defaultFileSystem, type FileSystem } from '../src/file-system.ts'
+
+/** Calls that change something on disk, or make it durable. */
+const mutating = new Set([
+  'openSync',
+  'writeSync',
+  'fsyncSync',
+  'ftruncateSync',
+  'linkSync',
+  'mkdirSync',
+  'renameSync',
+  'unlinkSync',
+  'closeSync',
+]) // prettier-ignore
+
+export interface FaultyFileSystem {
+  fileSystem: FileSystem
+  /** Mutating calls so far, with the file or descriptor each was for. */
+  calls: { name: string; target: unknown }[]
+}
+
+function intercept(before: (name: string, count: number) => void): FaultyFileSystem {
+  const calls: FaultyFileSystem['calls'] = []
+  const fileSystem = new Proxy(defaultFileSystem, {
+    get(target, name: keyof FileSystem) {
+      const original = target[name] as (...given: unknown[]) => unknown
+      if (name === 'realpathSync') return original
+      return (...given: unknown[]) => {
+        if (mutating.has(name)) calls.push({ name, target: given[0] })
+        before(name, calls.length)
+        return original(...given)
+      }
+    },
+  })
+  return { fileSystem, calls }
+}
+
+export class ProcessDied extends Error {}
+
+/** The process dies just before its `k`-th mutating call: that one and everything after it never happens. */
+export function dyingFileSystem(k: number): FaultyFileSystem {
+  return intercept((_name, count) => {
+    if (count >= k) throw new ProcessDied(`died before call ${k}`)
+  })
+}
+
+/** The process is really killed just before its `k`-th mutating call. */
+export function killingFileSystem(k: number): FaultyFileSystem {
+  return intercept((_name, count) => {
+    if (count >= k) process.kill(process.pid, 'SIGKILL')
+  })
+}
+
+/** The `k`-th mutating call fails once. */
+export function failingFileSystem(k: number, code: string): FaultyFileSystem {
+  let failed = false
+  return intercept((name, count) => {
+    if (count !== k || failed || !mutating.has(name)) return
+    failed = true
+    throw Object.assign(new Error(`${code}: simulated, ${name.replace('Sync', '')}`), { code })
+  })
+}
+
+/** Every mutating call fails, as on a disk mounted read-only. */
+export function readOnlyFileSystem(code: string): FaultyFileSystem {
+  return intercept((name, count) => {
+    const isRead = name === 'openSync' || name === 'closeSync'
+    if (mutating.has(name) && !isRead && count > 0) {
+      throw Object.assign(new Error(`${code}: simulated, ${name.replace('Sync', '')}`), { code })
+    }
+  })
+}
