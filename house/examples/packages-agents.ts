@@ -1,0 +1,9 @@
+import { listClaudeCodeTranscripts, openTranscript } from '@recall/agents'
+
+for (const path of await listClaudeCodeTranscripts('/home/ana/.claude/projects')) {
+  const conversation = await openTranscript(path)
+  for await (const message of conversation.messages) {
+    // message.role, message.content
+  }
+  // conversation.facts.skipped: what could not be read, by kind
+}

@@ -1,0 +1,15 @@
+import { createInMemoryStore, createMemoryManager } from '@recall/core'
+import { archiveSession, consumeWindow, fenceRecalled } from '@recall/sessions'
+
+const memory = createMemoryManager({ stores: createInMemoryStore() })
+
+// When a session ends:
+await archiveSession(memory, {
+  sessionId: 'abc123',
+  messages: [{ id: 'm1', role: 'user', content: [{ type: 'text', text: 'Fix the login' }] }],
+  facts: { skipped: {} },
+})
+
+// When the next one begins:
+const { text } = await consumeWindow(memory, { clear: true })
+const context = fenceRecalled(text, { source: 'session window' })

@@ -1,0 +1,131 @@
+import { builtinModules } from 'node:module'
+import { dirname, join } from 'node:path'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+import { apps, filesIn, isTest, libraries, read, sourcesOf, type Workspace } from './workspace.ts'
+
+const importsOf = (path: string): string[] =>
+  ts.preProcessFile(read(path), true, true).importedFiles.map(({ fileName }) => fileName)
+
+/** `@recall/core/conformance` belongs to `@recall/core`. */
+const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+
+const isRelative = (specifier: string): boolean => specifier.startsWith('.')
+const isNode = (specifier: string): boolean =>
+  specifier.startsWith('node:') || builtinModules.includes(specifier)
+const isOurs = (specifier: string): boolean => specifier.startsWith('@recall/')
+
+const imports = (files: string[]): { path: string; specifier: string }[] =>
+  files.flatMap((path) => importsOf(path).map((specifier) => ({ path, specifier })))
+
+const shown = (found: { path: string; specifier: string }[]): string[] =>
+  found.map(({ path, specifier }) => `${path} imports ${specifier}`)
+
+describe.each(libraries)('$folder', (library: Workspace) => {
+  const { manifest, folder } = library
+  const own = imports(sourcesOf(library))
+
+  it('imports no package of ours but core', () => {
+    const allowed = manifest.name === '@recall/core' ? [] : ['@recall/core']
+    const named = own.filter(({ specifier }) => isOurs(specifier) && !allowed.includes(packageOf(specifier)))
+    expect(shown(named)).toEqual([])
+    const declared = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }).filter(isOurs)
+    expect(declared).toEqual(allowed)
+  })
+
+  it('imports only what its users get installed', () => {
+    const installed = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
+    const missing = own.filter(
+      ({ specifier }) =>
+        !isRelative(specifier) && !isNode(specifier) && !installed.includes(packageOf(specifier)),
+    )
+    expect(shown(missing)).toEqual([])
+  })
+
+  it('reaches into no other folder', () => {
+    const leaving = imports(filesIn(folder, '.ts').filter((path) => !path.endsWith('.config.ts'))).filter(
+      ({ path, specifier }) =>
+        isRelative(specifier) && !join(dirname(path), specifier).startsWith(`${folder}/`),
+    )
+    expect(shown(leaving)).toEqual([])
+  })
+})
+
+it('core runs anywhere: it imports nothing of Node', () => {
+  const core = libraries.filter(({ manifest }) => manifest.name === '@recall/core').flatMap(sourcesOf)
+  expect(core).not.toEqual([])
+  expect(shown(imports(core).filter(({ specifier }) => isNode(specifier)))).toEqual([])
+})
+
+it('only the main file of an app reads the environment and the arguments', () => {
+  const files = [...libraries, ...apps]
+    .flatMap(sourcesOf)
+    .filter((path) => !/^apps\/[^/]+\/src\/main\.ts$/.test(path))
+  expect(files.flatMap((path) => processReads(path))).toEqual([])
+})
+
+/** Set when the command is bundled, so it is a constant and no part of the environment. */
+const constants = ['process.env.RECALL_VERSION']
+
+function processReads(path: string): string[] {
+  const source = ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest)
+  const found: string[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isPropertyAccessExpression(node)) {
+      const text = node.getText(source)
+      if (constants.includes(text)) return
+      if (text === 'process.env' || text === 'process.argv') found.push(`${path}: ${text}`)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return found
+}
+
+/** Hosts and platforms are known to adapters, commands that install for them, and documents. */
+const platforms = /\b(?:claude|cursor|codex|moltbook|openclaw|windsurf|aider|gemini|copilot|opencode)\b/gi
+/** Where one of these is an ordinary word. */
+const ordinary = [/paged with a cursor/g, /cursor or offset/g, /etag\|cursor\|sha/g]
+const neutral = ['@recall/core', '@recall/store-file', '@recall/sessions']
+
+it('what is not made for one host names none', () => {
+  const files = libraries.filter(({ manifest }) => neutral.includes(manifest.name)).flatMap(sourcesOf)
+  expect(files).not.toEqual([])
+  const named = files.flatMap((path) => {
+    const text = ordinary.reduce((rest, phrase) => rest.replace(phrase, ''), read(path))
+    return [...text.matchAll(platforms)].map(([name]) => `${path}: ${name}`)
+  })
+  expect(named).toEqual([])
+})
+
+it('no test is left out without a word about it', () => {
+  const files = [...libraries, ...apps].flatMap(({ folder }) => filesIn(folder, '.ts')).filter(isTest)
+  const left = files.flatMap((path) => {
+    const text = read(path)
+    const silent = /\b(?:it|test|describe)\.(?:only|skip|todo|fails)\b/.exec(text)?.[0]
+    const conditional = /\b(?:it|test|describe)\.(?:skipIf|runIf)\((?:!?)(\w+)/.exec(text)?.[1]
+    // The file, or the support file that the condition comes from, says on the error channel what is missing.
+    const support = `${path.split('/').slice(0, 2).join('/')}/test/support.ts`
+    const tells = [path, ...filesIn(dirname(support), 'support.ts')].some((each) =>
+      /process\.stderr\.write\([\s\S]{0,80}skipped/.test(read(each)),
+    )
+    if (silent) return [`${path}: ${silent}`]
+    return conditional && !tells ? [`${path}: left out unless ${conditional}, and nothing says so`] : []
+  })
+  expect(left).toEqual([])
+})
+
+it('nothing is left to be done in a comment', () => {
+  const files = [...libraries, ...apps].flatMap(sourcesOf).concat(filesIn('scripts', '.ts'))
+  const marks = files.flatMap((path) =>
+    read(path)
+      .split('\n')
+      .filter((line) => /(?:\/\/|^\s*\/?\*).*\b(?:TODO|FIXME|XXX|HACK)\b/.test(line))
+      .map((line) => `${path}: ${line.trim()}`),
+  )
+  expect(marks).toEqual([])
+})

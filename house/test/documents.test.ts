@@ -1,0 +1,172 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { run } from '../../apps/cli/src/run.ts'
+import { apps, filesIn, libraries, read, root } from './workspace.ts'
+
+const readmes = ['README.md', ...[...libraries, ...apps].map(({ folder }) => `${folder}/README.md`)]
+const codeIn = (path: string): string[] =>
+  [...read(path).matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) => code as string)
+
+/** `packages/store-file/README.md` is tested by `examples/packages-store-file.ts`. */
+const exampleOf = (readme: string): string =>
+  `house/examples/${dirname(readme) === '.' ? 'readme' : dirname(readme).replaceAll('/', '-')}.ts`
+
+describe.each(readmes)('%s', (readme) => {
+  it('holds the code of its example, to the letter', () => {
+    const [code, ...more] = codeIn(readme)
+    expect(more).toEqual([])
+    expect(code ?? '').toBe(existsSync(join(root, exampleOf(readme))) ? read(exampleOf(readme)) : '')
+  })
+})
+
+describe('examples', () => {
+  const folders: string[] = []
+  const home = process.cwd()
+
+  const runExample = async (name: string): Promise<unknown[]> => {
+    const folder = await mkdtemp(join(tmpdir(), 'recall-example-'))
+    folders.push(folder)
+    process.chdir(folder)
+    const printed: unknown[] = []
+    vi.spyOn(console, 'log').mockImplementation((value) => void printed.push(value))
+    await import(`../examples/${name}.ts`)
+    return printed
+  }
+
+  afterEach(async () => {
+    vi.restoreAllMocks()
+    process.chdir(home)
+    for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+  })
+
+  it('README.md writes and finds a memory on files', async () => {
+    expect(await runExample('readme')).toEqual(['Ana prefers tabs, short answers and Fridays off.'])
+  })
+
+  it('the README of core finds by words and filters, and validates', async () => {
+    expect(await runExample('packages-core')).toEqual([
+      'Run migrations before deploying the API',
+      'MEMORY_INVALID_INPUT',
+    ])
+  })
+
+  it('the README of the file store finds what a person wrote', async () => {
+    expect(await runExample('packages-store-file')).toEqual(['Deploys are frozen on Fridays.'])
+  })
+
+  it('the README of sessions archives a session', async () => {
+    expect(await runExample('packages-sessions')).toEqual([])
+  })
+
+  // The example of agents reads a folder that only its reader has: it is type-checked with the others.
+})
+
+it('README.md shows commands that exist, and its lines run', async () => {
+  const lines = [...read('README.md').matchAll(/^```sh\n([\s\S]*?)^```$/gm)]
+    .flatMap(([, block]) => (block as string).split('\n'))
+    .map((line) => line.replace(/\s+#.*$/, ''))
+    .filter((line) => line.startsWith('recall '))
+  expect(lines.length).toBeGreaterThanOrEqual(5)
+  const folder = await mkdtemp(join(tmpdir(), 'recall-example-'))
+  try {
+    await writeFile(join(folder, 'session.jsonl'), read('apps/cli/demo/session.jsonl'))
+    for (const line of lines) {
+      let printed = ''
+      const code = await run(wordsOf(line).slice(1), {
+        out: (text) => {
+          printed += text
+        },
+        err: (text) => {
+          printed += text
+        },
+        env: {},
+        cwd: folder,
+        home: folder,
+        now: Date.now,
+        terminal: false,
+        talkTerminal: false,
+        columns: 100,
+      })
+      expect(code, `${line}\n${printed}`).toBe(0)
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})
+
+const wordsOf = (line: string): string[] =>
+  [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => (quoted ?? bare) as string)
+
+it('docs/cli.md describes every command and option', async () => {
+  const text = read('docs/cli.md')
+  let help = ''
+  const io = {
+    out: (line: string) => {
+      help += line
+    },
+    err: () => {},
+    env: {},
+    cwd: root,
+    home: root,
+    now: Date.now,
+    terminal: false,
+    talkTerminal: false,
+    columns: 100,
+  }
+  await run(['--help'], io)
+  const commands = [...help.matchAll(/^ {2}([a-z]+)(?: \[options\])?(?: [[<].*?)?(?: {2,}|$)/gm)].map(
+    ([, name]) => name as string,
+  )
+  expect(commands).toContain('search')
+  for (const name of commands.filter((command) => command !== 'help')) {
+    const section = new RegExp(`^### recall ${name}\\b[\\s\\S]*?(?=^### |^## |(?![\\s\\S]))`, 'm').exec(
+      text,
+    )?.[0]
+    expect(section, `docs/cli.md has no section on ${name}`).toBeDefined()
+    help = ''
+    await run([name, '--help'], io)
+    const options = [...help.matchAll(/(--[a-z-]+)/g)].map(([, option]) => option as string)
+    for (const option of new Set(options)) {
+      if (!['--root', '--layout', '--json', '--help'].includes(option)) {
+        expect(section, `docs/cli.md: recall ${name} ${option}`).toContain(option)
+      }
+    }
+  }
+})
+
+it('every decision is listed, by its title, in the index of decisions', () => {
+  const files = filesIn('docs/decisions', '.md').filter((path) => !path.endsWith('README.md'))
+  expect(files).not.toEqual([])
+  const listed = read('docs/decisions/README.md')
+    .split('\n')
+    .filter((line) => line.startsWith('- '))
+  expect(listed).toEqual(
+    files.map((path) => {
+      const title = /^# \d+\. (.+)$/m.exec(read(path))?.[1]
+      const name = path.slice('docs/decisions/'.length)
+      return `- [${name.slice(0, 4)}](${name}) ${title}`
+    }),
+  )
+  for (const path of files) {
+    expect(read(path), path).toMatch(/^## Context$[\s\S]+^## Decision$[\s\S]+^## Cost$/m)
+  }
+})
+
+it('links between documents lead somewhere', () => {
+  const documents = [...readmes, 'CONTRIBUTING.md', 'AGENTS.md', ...filesIn('docs', '.md')]
+  const broken = documents.flatMap((path) =>
+    [...read(path).matchAll(/\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)/g)]
+      .map(([, target]) => join(dirname(path), target as string))
+      .filter((target) => !existsSync(join(root, target)))
+      .map((target) => `${path}: ${target}`),
+  )
+  expect(broken).toEqual([])
+})
+
+it('AGENTS.md stays short', () => {
+  expect(read('AGENTS.md').split('\n').length).toBeLessThanOrEqual(81)
+  expect(read('CLAUDE.md')).toBe('@AGENTS.md\n')
+})

@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { apps, libraries, read, root, type Workspace } from './workspace.ts'
+
+describe.each([...libraries, ...apps])('$folder', ({ folder, manifest }: Workspace) => {
+  it('says what people and tools need to know', () => {
+    expect(manifest).toMatchObject({ license: 'MIT', type: 'module', engines: { node: '>=20.19.0' } })
+    expect(manifest.files).toContain('dist')
+    expect(manifest.scripts).toMatchObject({
+      build: expect.any(String),
+      test: expect.any(String),
+      typecheck: expect.any(String),
+    })
+    expect(read(`${folder}/README.md`)).toMatch(new RegExp(`^# ${manifest.name}\n`))
+  })
+
+  it('runs no code when it is installed', () => {
+    const hooks = Object.keys(manifest.scripts ?? {}).filter((name) =>
+      /^(?:pre|post)?install$|^prepare$/.test(name),
+    )
+    expect(hooks).toEqual([])
+  })
+})
+
+describe.each(libraries)('$folder', ({ folder, manifest }: Workspace) => {
+  const entries = Object.entries(manifest.exports ?? {})
+
+  it('exports sources first, then types, then code', () => {
+    expect(entries).not.toEqual([])
+    for (const [, conditions] of entries) {
+      expect(Object.keys(conditions)).toEqual(['@recall/source', 'types', 'default'])
+      expect(existsSync(join(root, folder, conditions['@recall/source'] ?? ''))).toBe(true)
+    }
+    expect(manifest.sideEffects).toBe(false)
+  })
+
+  it('is published with the same entries, without the sources', () => {
+    const published = entries.map(([entry, { types, default: code }]) => [entry, { types, default: code }])
+    expect(manifest.publishConfig?.exports).toEqual(Object.fromEntries(published))
+  })
+
+  it('names what its index exports', () => {
+    for (const [, conditions] of entries) {
+      expect(read(join(folder, conditions['@recall/source'] ?? ''))).not.toMatch(/export \*|export default/)
+    }
+  })
+})
