@@ -68,12 +68,14 @@ export type { RedactionReport, RedactPolicy } from './redaction/redactor.ts'
 export type { TypesOf, ValueSchema, ValueSchemas } from './schemas.ts'
 export { type MemoryScope, memoryScopes } from './scope.ts'
 export {
-  type ConversationArchive,
-  conversationArchive,
   conversationKey,
   conversationType,
-  type SessionSummary,
-  sessionSummary,
   sessionSummaryKey,
   sessionSummaryType,
+} from './session-keys.ts'
+export {
+  type ConversationArchive,
+  conversationArchive,
+  type SessionSummary,
+  sessionSummary,
 } from './session-records.ts'

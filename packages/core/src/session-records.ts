@@ -5,11 +5,6 @@ import * as z from 'zod/mini'
  * plain values; a store that has a better form for them (markdown files) recognises them by their type.
  */
 
-/** Entry type of a conversation archive, in scope `episodic` under `conversation:<session id>`. */
-export const conversationType = 'conversation'
-/** Entry type of a session summary in the rolling window, in scope `short-term` under `session:<session id>`. */
-export const sessionSummaryType = 'session-summary'
-
 export const conversationArchive = z.object({
   /** Sequence number; the store assigns it when it numbers archives. */
   log: z.optional(z.int().check(z.positive())),
@@ -45,7 +40,3 @@ export const sessionSummary = z.object({
   archive: z.string(),
 })
 export type SessionSummary = z.output<typeof sessionSummary>
-
-export const conversationKey = (sessionId: string, part = 1): string =>
-  `conversation:${sessionId}${part > 1 ? `#${part}` : ''}`
-export const sessionSummaryKey = (sessionId: string): string => `session:${sessionId}`

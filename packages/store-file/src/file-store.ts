@@ -33,7 +33,7 @@ import {
 import { windowEntries, withoutBlocks, withSession } from './documents/window.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
 import type { OpenDatabase } from './index/driver.ts'
-import { sameStamp } from './index/file-stamp.ts'
+import { sameStamp, stampOf } from './index/file-stamp.ts'
 import { createMemoryIndex, type IndexProgress, missingRoot } from './index/memory-index.ts'
 import type { DocumentRow } from './index/search-index.ts'
 import { archiveFile, archiveName, type Layout } from './layout.ts'
@@ -401,28 +401,13 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     })
 
   /** Reads what a row of the index stands for; `null` when the file no longer says so. */
-  const readRow = (
-    row: DocumentRow,
-    folders: Map<number, string>,
-  ): { entry: LocatedEntry; stale: boolean } | null => {
-    const folder = folders.get(row.folder) ?? ''
-    const file = readable(() => read(join(fromShown(root, folder), row.name)))
+  const readRow = (row: DocumentRow, folders: Map<number, string>): LocatedEntry | null => {
+    const file = readText(fileSystem, pathOf(row, folders))
     if (!file) return null
-    const source = sourceOf(folder)
+    const source = sourceOf(folders.get(row.folder) ?? '')
     const entries = source?.parse(row.name, file.content, { modified: Math.round(file.stamp.modified) }) ?? []
     const own = row.key.split('@')[0]
-    const entry = entries.find(({ key }) => key === row.key) ?? entries.find(({ key }) => key === own)
-    return entry ? { entry, stale: !sameStamp(file.stamp, row) } : null
-  }
-
-  /** What cannot be read must not hide the rest: the index takes it in anew, with what is wrong with it. */
-  const readable = (call: () => ReturnType<typeof readText>): ReturnType<typeof readText> => {
-    try {
-      return call()
-    } catch (error) {
-      if (isMemoryError(error)) return null
-      throw error
-    }
+    return entries.find(({ key }) => key === row.key) ?? entries.find(({ key }) => key === own) ?? null
   }
 
   let sources: Map<string, Source> | undefined
@@ -433,10 +418,26 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     return sources.get(folder)
   }
 
-  /** Hits of some queries on one state of the index, and what their files hold; each file is read once. */
-  const searchHits = (queries: readonly StoreQuery[]) => {
+  /** Whether a hit's file is still what was indexed. */
+  const isCurrent = (row: DocumentRow, folders: Map<number, string>): boolean => {
+    const stats = orAbsent(() => fileSystem.lstatSync(pathOf(row, folders)))
+    return stats !== null && sameStamp(stampOf(stats), row)
+  }
+
+  /** Hits of some queries; when a hit's file was changed by hand a moment ago, it is indexed and asked again. */
+  const searchHits = (queries: readonly StoreQuery[]): ReturnType<typeof searchOnce> => {
     assertPresent()
-    return index.query((current) => {
+    for (let attempt = 1; ; attempt++) {
+      const found = searchOnce(queries)
+      const stale = found.hits.filter(({ row }) => !isCurrent(row, found.folders))
+      if (stale.length === 0 || attempt === attempts) return found
+      for (const { row } of stale) index.changed(shownPath(root, pathOf(row, found.folders)))
+    }
+  }
+
+  /** Hits on one state of the index, and what their files hold; each file is read once. */
+  const searchOnce = (queries: readonly StoreQuery[]) =>
+    index.query((current) => {
       const folders = new Map(current.folders().map(({ id, path }) => [id, path]))
       const files = new Map<number, ReturnType<typeof readRow>>()
       const read = (row: DocumentRow): ReturnType<typeof readRow> => {
@@ -449,7 +450,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       const hits = queries.flatMap((query) => {
         let accesses: Map<string, { at: number; count: number }> | undefined
         return searchDocuments(current, query, {
-          value: (row) => read(row)?.entry.value,
+          value: (row) => read(row)?.value,
           accesses: () => {
             accesses ??= accessLog.all(query.scope, query.namespace)
             return accesses
@@ -458,14 +459,12 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       })
       return { hits, folders, read, current }
     })
-  }
 
-  const refuseVectors = (query: Omit<StoreQuery, 'scope'>): void => {
-    if (!query.embedding) return
+  const refuseVectors = ({ embedding }: Pick<StoreQuery, 'embedding'>): void => {
+    if (!embedding) return
     throw new MemoryError(
       'the file store keeps no vectors yet: search by text',
       MemoryErrorCode.NOT_SUPPORTED,
-      { scope: query.scope },
     )
   }
 
@@ -505,25 +504,15 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       refuseVectors(query)
       recover()
       const mode = query.text === undefined ? 'filter' : 'lexical'
-      for (let attempt = 1; ; attempt++) {
-        const { hits, folders, read } = searchHits([query])
-        const found = hits.map((hit) => ({ hit, file: read(hit.row) }))
-        const stale = found.filter(({ file }) => !file || file.stale)
-        if (stale.length > 0 && attempt < attempts) {
-          // A file changed since it was indexed: take it in and ask again.
-          for (const { hit } of stale)
-            index.changed(`${folders.get(hit.row.folder)}/${hit.row.name}`.replace(/^\//, ''))
-          continue
-        }
-        return found.flatMap(({ hit, file }): Found[] => {
-          if (!file) return []
-          const { score, signals, row, unit } = hit
-          const entry = toEntry(addressOfRow(row), file.entry)
-          if (mode === 'filter') return [{ entry, score, signals, mode }]
-          const passage = passages.fromEntry(shownPath(root, pathOf(row, folders)), file.entry, unit)
-          return [{ entry, score, signals, mode, passage }]
-        })
-      }
+      const { hits, folders, read } = searchHits([query])
+      return hits.flatMap(({ row, unit, score, signals }): Found[] => {
+        const file = read(row)
+        if (!file) return []
+        const entry = toEntry(addressOfRow(row), file)
+        if (mode === 'filter') return [{ entry, score, signals, mode }]
+        const passage = passages.fromEntry(shownPath(root, pathOf(row, folders)), file, unit)
+        return [{ entry, score, signals, mode, passage }]
+      })
     },
 
     locate(query, scopes) {
@@ -531,7 +520,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       recover()
       const { hits, folders, read, current } = searchHits(scopes.map((scope) => ({ ...query, scope })))
       return hits.map(({ row, unit, score, signals }) => ({
-        ...passages.read(current, row, folders, unit, () => read(row)?.entry ?? null),
+        ...passages.read(current, row, folders, unit, () => read(row)),
         ...addressOfRow(row),
         type: row.type,
         score,

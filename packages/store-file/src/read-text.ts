@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
-import { errorCode, type FileSystem } from './file-system.ts'
+import { errorCode, type FileSystem, orAbsent } from './file-system.ts'
 import { type FileStamp, stampOf } from './index/file-stamp.ts'
 
 /** Larger files are not memory. */
@@ -24,50 +24,29 @@ export interface TextFile {
  * be read: never an empty text instead
  */
 export function readText(fileSystem: FileSystem, path: string): TextFile | null {
-  let descriptor: number
   try {
-    descriptor = fileSystem.openSync(path, readFlags)
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null
-    throw unreadable(path, error)
-  }
-  try {
-    const stats = fileSystem.fstatSync(descriptor)
-    if (!stats.isFile()) {
-      throw new MemoryError(`${path} is not a file`, MemoryErrorCode.CORRUPTION, { details: { path } })
+    const descriptor = orAbsent(() => fileSystem.openSync(path, readFlags))
+    if (descriptor === null) return null
+    try {
+      return readOpen(fileSystem, path, descriptor)
+    } finally {
+      fileSystem.closeSync(descriptor)
     }
-    if (stats.size > maxFileBytes) {
-      throw new MemoryError(`${path} is larger than ${maxFileBytes} bytes`, MemoryErrorCode.CORRUPTION, {
-        details: { path },
-      })
-    }
-    const bytes = readBytes(fileSystem, descriptor, stats.size)
-    if (!isUtf8(bytes)) {
-      throw new MemoryError(
-        `${path} is not UTF-8 text: it was left as it is; convert it, or move it away`,
-        MemoryErrorCode.CORRUPTION,
-        { details: { path } },
-      )
-    }
-    return { content: bytes.toString('utf8'), bytes, stamp: stampOf(stats) }
   } catch (error) {
     if (isMemoryError(error)) throw error
     throw unreadable(path, error)
-  } finally {
-    fileSystem.closeSync(descriptor)
   }
 }
 
-/** One read for the size that is known, where `readFileSync` would ask for it again. */
-function readBytes(fileSystem: FileSystem, descriptor: number, size: number): Buffer {
-  const bytes = Buffer.allocUnsafe(size)
-  let read = 0
-  while (read < size) {
-    const more = fileSystem.readSync(descriptor, bytes, read, size - read, null)
-    if (more === 0) break
-    read += more
-  }
-  return bytes.subarray(0, read)
+function readOpen(fileSystem: FileSystem, path: string, descriptor: number): TextFile {
+  const unfit = (problem: string): MemoryError =>
+    new MemoryError(`${path} ${problem}`, MemoryErrorCode.CORRUPTION, { details: { path } })
+  const stats = fileSystem.fstatSync(descriptor)
+  if (!stats.isFile()) throw unfit('is not a file')
+  if (stats.size > maxFileBytes) throw unfit(`is larger than ${maxFileBytes} bytes`)
+  const bytes = fileSystem.readFileSync(descriptor)
+  if (!isUtf8(bytes)) throw unfit('is not UTF-8 text: it was left as it is; convert it, or move it away')
+  return { content: bytes.toString('utf8'), bytes, stamp: stampOf(stats) }
 }
 
 function unreadable(path: string, cause: unknown): MemoryError {

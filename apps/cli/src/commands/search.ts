@@ -35,10 +35,8 @@ export async function search(io: Io, query: string, options: SearchCommandOption
   const started = performance.now()
   return withStore(io, options, (store) => {
     const terms = new Set(queryTerms(query))
-    const scopes = options.scope ? [options.scope] : memoryScopes
-    const found = scopes.flatMap((scope) =>
-      store.locate({
-        scope,
+    const found = store.locate(
+      {
         namespace: 'default',
         text: query,
         limit: options.limit,
@@ -47,7 +45,8 @@ export async function search(io: Io, query: string, options: SearchCommandOption
         sortOrder: 'desc',
         minScore: 0,
         now: io.now(),
-      }),
+      },
+      options.scope ? [options.scope] : memoryScopes,
     )
     const best = found.sort((a, b) => b.score - a.score).slice(0, options.limit)
     const ordered = options.ranked

@@ -1,5 +1,14 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { assessHealth } from '@recall/sessions'
-import { defaultFileSystem, detectLayout, layouts, type MemoryStatus, readStatus } from '@recall/store-file'
+import {
+  defaultConfig,
+  defaultFileSystem,
+  detectLayout,
+  layouts,
+  type MemoryStatus,
+  readStatus,
+} from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
 import { formatBytes, paint } from '../format.ts'
@@ -14,7 +23,10 @@ export async function status(
   const where = given ? { ...options, root: given } : options
   const root = findRoot(io, where)
   const layout = options.layout ? layouts[options.layout] : detectLayout(defaultFileSystem, root)
-  const seen = readStatus(defaultFileSystem, root, layout)
+  const settings = existsSync(join(root, layout.config))
+    ? (await import('../commands/settings.ts')).readSettings(root, layout)
+    : { config: defaultConfig }
+  const seen = readStatus(defaultFileSystem, root, layout, settings)
   // Most of the time the index tells without being opened; opening it costs more than all the rest.
   const index = seen.index ?? (await (await import('../commands/index-facts.ts')).indexFacts(io, where))
   const state = { ...seen, index }

@@ -1,0 +1,10 @@
+// Apart from the schemas, so that naming a key does not load a validator.
+
+/** Entry type of a conversation archive, in scope `episodic` under `conversation:<session id>`. */
+export const conversationType = 'conversation'
+/** Entry type of a session summary in the rolling window, in scope `short-term` under `session:<session id>`. */
+export const sessionSummaryType = 'session-summary'
+
+export const conversationKey = (sessionId: string, part = 1): string =>
+  `conversation:${sessionId}${part > 1 ? `#${part}` : ''}`
+export const sessionSummaryKey = (sessionId: string): string => `session:${sessionId}`
