@@ -1,6 +1,6 @@
 import type { CommandSpec } from './parse-command-line.ts'
 
-export const usageOf = ({ name, positionals }: CommandSpec): string =>
+const usageOf = ({ name, positionals }: CommandSpec): string =>
   ['recall', name, ...positionals].join(' ')
 
 /** Help for all commands. */

@@ -3,15 +3,24 @@ import { homedir } from 'node:os'
 import { standardOutput } from './output.ts'
 import { run } from './run.ts'
 
+// What takes time to find out is found out when somebody asks: a stream that is never used is never opened.
 void run(process.argv.slice(2), {
   ...standardOutput,
   env: process.env,
   cwd: process.cwd(),
-  home: homedir(),
   now: Date.now,
-  terminal: process.stdout.isTTY === true,
-  talkTerminal: process.stderr.isTTY === true,
-  columns: process.stdout.columns ?? 100,
+  get home() {
+    return homedir()
+  },
+  get terminal() {
+    return process.stdout.isTTY === true
+  },
+  get talkTerminal() {
+    return process.stderr.isTTY === true
+  },
+  get columns() {
+    return process.stdout.columns ?? 100
+  },
 }).then((code) => {
   process.exitCode = code
 })

@@ -4,9 +4,11 @@ import type { Io } from './io.ts'
 const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
   if (error.code !== 'EPIPE') throw error
 }
-process.stdout.on('error', ignoreClosedPipe)
 
 export const standardOutput: Pick<Io, 'out' | 'err'> = {
-  out: (text) => void process.stdout.write(text),
+  out: (text) => {
+    if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', ignoreClosedPipe)
+    process.stdout.write(text)
+  },
   err: (text) => void process.stderr.write(text),
 }

@@ -58,7 +58,7 @@ const noHardLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
 /** Writes a file of its own beside `path`, durable and no more readable than `path` is; returns its name. */
 export function writeTemporary(fileSystem: FileSystem, path: string, content: string | Uint8Array): string {
-  const temporary = join(dirname(path), `.tmp-${process.pid}-${place}${randomName()}`)
+  const temporary = join(dirname(path), `.tmp-${process.pid}-${place()}${randomName()}`)
   const mode = orAbsent(() => fileSystem.lstatSync(path))?.mode ?? 0o666
   const descriptor = fileSystem.openSync(temporary, 'wx', mode & 0o777)
   orDiscard(fileSystem, temporary, () => {

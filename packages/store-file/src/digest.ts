@@ -1,8 +1,5 @@
-import { createRequire } from 'node:module'
-
 /** Loading `node:crypto` takes a tenth of a short command's time, and looking something up does not need it. */
-const load = createRequire(import.meta.url)
-const crypto = (): typeof import('node:crypto') => load('node:crypto')
+const crypto = (): typeof import('node:crypto') => process.getBuiltinModule('node:crypto')
 
 export const sha256 = (text: string): string => crypto().createHash('sha256').update(text).digest('hex')
 

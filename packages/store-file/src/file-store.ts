@@ -35,7 +35,7 @@ import { type FileSystem, orAbsent } from './file-system.ts'
 import type { OpenDatabase } from './index/driver.ts'
 import { sameStamp, stampOf } from './index/file-stamp.ts'
 import { createMemoryIndex, type IndexProgress, missingRoot } from './index/memory-index.ts'
-import type { DocumentRow } from './index/search-index.ts'
+import type { DocumentRow, SearchIndex } from './index/search-index.ts'
 import { archiveFile, archiveName, type Layout } from './layout.ts'
 import { createLock } from './lock.ts'
 import { createPassageReader, type Passage } from './passages.ts'
@@ -144,10 +144,21 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     return entry.key === address.key ? entry : null
   }
 
+  /** What cannot be read at the moment may be just what is asked for. */
+  const assertReadable = (current: SearchIndex, concerns: (name: string) => boolean): void => {
+    const unreadable = current.unreadable().find(({ name }) => concerns(name))
+    if (!unreadable) return
+    const path = join(fromShown(root, unreadable.folder), unreadable.name)
+    throw new MemoryError(unreadable.problem, MemoryErrorCode.UNAVAILABLE, { details: { path } })
+  }
+
   /** Where the archive of a session is, looked up in the index and verified by the file itself. */
   const archivePath = (key: string): string | null => {
-    const row = index.fresh().byKey('episodic', 'default', key)
-    return row ? pathOf(row) : null
+    const current = index.fresh()
+    const row = current.byKey('episodic', 'default', key)
+    if (row) return pathOf(row)
+    assertReadable(current, (name) => archiveFile.test(name))
+    return null
   }
 
   const folderPaths = (): Map<number, string> =>
@@ -644,6 +655,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     recover()
     assertPresent()
     return index.query((current) => {
+      assertReadable(current, () => true)
       const found: Address[] = []
       for (const row of current.list({ scope, namespace, tags, now: Number.NEGATIVE_INFINITY }, 'desc')) {
         if (updatedBefore !== undefined && row.updated >= updatedBefore) continue

@@ -1,8 +1,8 @@
-import { createRequire } from 'node:module'
 import { isJsonObject, type JsonObject, type JsonValue } from '@recall/core'
 
-/** Most memories never need the YAML parser, and loading it takes as long as a whole short command. */
-const loadYaml = createRequire(import.meta.url)
+/** Most memories never need the YAML parser, and loading it takes as long as a short search. */
+const loadYaml = (): typeof import('yaml') =>
+  process.getBuiltinModule('node:module').createRequire(import.meta.url)('yaml')
 
 /** Larger front matter is not read: it is somebody's mistake or attack. */
 export const maxFrontMatterBytes = 64 * 1024
@@ -68,7 +68,7 @@ function parseFields(source: string): JsonObject | string {
   const quick = parseJsonLines(source)
   if (quick) return quick
   try {
-    const { parse } = loadYaml('yaml') as typeof import('yaml')
+    const { parse } = loadYaml()
     const fields: unknown = parse(source, {
       schema: 'core',
       maxAliasCount: 0,

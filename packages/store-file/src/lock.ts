@@ -7,9 +7,7 @@ import { isBusy, isDamage } from './index/index-file.ts'
 import { type ProcessIdentity, thisProcess } from './process-identity.ts'
 
 /** Critical sections take milliseconds: a lock held longer than this is held by something that hangs. */
-export const lockTimeoutMs = 15_000
-
-export type Lock = ReturnType<typeof createLock>
+const lockTimeoutMs = 15_000
 
 /**
  * One lock for all processes that write to a memory. It is an exclusive transaction on an empty SQLite file,

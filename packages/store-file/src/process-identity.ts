@@ -8,13 +8,20 @@ export interface ProcessIdentity {
   started: number
 }
 
-export const thisProcess: ProcessIdentity = { pid: process.pid, started: startOf(process.pid) }
+export const thisProcess: ProcessIdentity = {
+  pid: process.pid,
+  get started() {
+    return ownStart()
+  },
+}
+
+const ownStart = once(() => startOf(process.pid))
 
 /**
  * Eight hex digits for the set of processes whose ids mean the same here: this machine, or this container.
  * Of a process elsewhere nobody here can tell whether it lives.
  */
-export const place: string = mix(`${hostname()} ${processNamespace()}`)
+export const place: () => string = once(() => mix(`${hostname()} ${processNamespace()}`))
 
 export function isAlive({ pid, started }: ProcessIdentity): boolean {
   try {
@@ -35,7 +42,7 @@ const longestElsewhereMs = 60 * 60 * 1000
  * another machine or in another container.
  */
 export function isGone(owner: ProcessIdentity, ownersPlace: string, lastWritten: () => number): boolean {
-  if (ownersPlace === place) return !isAlive(owner)
+  if (ownersPlace === place()) return !isAlive(owner)
   return Date.now() - lastWritten() > longestElsewhereMs
 }
 
@@ -63,4 +70,13 @@ function mix(text: string): string {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return (hash >>> 0).toString(16).padStart(8, '0')
+}
+
+/** Asks the system only when somebody wants to know, and only once. */
+function once<T>(ask: () => T): () => T {
+  let known: { answer: T } | undefined
+  return () => {
+    known ??= { answer: ask() }
+    return known.answer
+  }
 }

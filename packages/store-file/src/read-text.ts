@@ -5,7 +5,7 @@ import { errorCode, type FileSystem, orAbsent } from './file-system.ts'
 import { type FileStamp, stampOf } from './index/file-stamp.ts'
 
 /** Larger files are not memory. */
-export const maxFileBytes = 256 * 1024 * 1024
+const maxFileBytes = 256 * 1024 * 1024
 
 /** No link is followed; and a pipe of that name does not keep us waiting for its other end. */
 const readFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)

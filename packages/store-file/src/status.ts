@@ -113,7 +113,7 @@ const sizeOf = (fileSystem: FileSystem, path: string): number =>
   orAbsent(() => fileSystem.lstatSync(path))?.size ?? 0
 
 /** Lines as an editor counts them: a trailing line end does not begin another line. */
-export function countLines(text: string): number {
+function countLines(text: string): number {
   if (text === '') return 0
   return text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
 }

@@ -8,7 +8,7 @@ export interface Unit {
 }
 
 /** Texts up to this length are one unit; longer ones are cut near it, at a turn, a heading or a paragraph. */
-export const unitLength = 4000
+const unitLength = 4000
 
 /**
  * Cuts a text into units that together cover it whole. The same text always gives the same units.

@@ -9,7 +9,7 @@ export const isSlug = (slug: string): boolean =>
   slug !== '' && uniqueSlug(headingOf(slug), new Set()) === slug
 
 /** The part of a curated file before its first section. */
-export const introSlug = 'intro'
+const introSlug = 'intro'
 
 export interface Section {
   slug: string
@@ -21,7 +21,7 @@ export interface Section {
 }
 
 /** Splits a curated file at its `##` headings. Fenced code is not searched for headings. */
-export function parseSections(content: string): Section[] {
+function parseSections(content: string): Section[] {
   const sections: Section[] = [{ slug: introSlug, heading: '', body: '', line: 1 }]
   const seen = new Set([introSlug])
   let fence: string | undefined

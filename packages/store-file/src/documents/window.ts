@@ -49,7 +49,7 @@ function parseSession(block: string): SessionSummary | null {
 }
 
 /** @param pointer where a reader finds the archive: its file, or its key when it has none */
-export function printSession(session: SessionSummary, pointer: string): string {
+function printSession(session: SessionSummary, pointer: string): string {
   // A separator line inside a summary would end the entry.
   const summary = session.summary.trim().replace(/^---[ \t]*$/gm, '- - -')
   return `## Session ${oneLine(session.sessionId)} — ${oneLine(session.date)}

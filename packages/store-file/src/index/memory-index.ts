@@ -22,13 +22,13 @@ import {
   setAside,
 } from './index-file.ts'
 import { indexName } from './seal.ts'
-import { createSearchIndex, type SearchIndex } from './search-index.ts'
+import { createSearchIndex, neverRead, type SearchIndex } from './search-index.ts'
 import { openWriterNotes } from './writer-notes.ts'
 
 /** Up to this many files are looked at one by one before every search: it takes a few milliseconds. */
-export const alwaysWalk = 2000
+const alwaysWalk = 2000
 /** In larger memories a file edited in place by hand is found after at most this long. */
-export const longestUnwalkedMs = 60_000
+const longestUnwalkedMs = 60_000
 const filesPerTransaction = 5000
 const flushDelayMs = 100
 
@@ -49,8 +49,6 @@ export interface IndexProgress {
   done: number
   total: number
 }
-
-export type MemoryIndex = ReturnType<typeof createMemoryIndex>
 
 /**
  * Keeps the derived index in step with the files. Writes are only noted; whoever searches first brings the
@@ -122,7 +120,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       index.putFile({
         folder: folderId,
         name,
-        stamp: mayPass ? { ...seen, changed: absentStamp.changed } : seen,
+        stamp: mayPass ? { ...seen, changed: neverRead } : seen,
         bytes: Buffer.from(String(error)),
         content: '',
         entries: [],
@@ -393,7 +391,11 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       } catch (error) {
         onNotice(`the search index could not be brought up to date: ${(error as Error).message}`)
       }
-      notes.close(pending.size > 0 || isTemporary)
+      try {
+        notes.close(pending.size > 0 || isTemporary)
+      } catch (error) {
+        onNotice(`${folder} could not be tidied up: ${(error as Error).message}`)
+      }
     },
   }
 
@@ -414,7 +416,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   }
 }
 
-const absentStamp: FileStamp = { size: -1, modified: -1, changed: -1, inode: -1 }
+const absentStamp: FileStamp = { size: -1, modified: -1, changed: neverRead, inode: -1 }
 
 function missingFolder(path: string, count: number): MemoryError {
   return new MemoryError(

@@ -401,6 +401,12 @@ export function createSearchIndex(database: Database) {
         'SELECT f.path AS folder, d.name AS name, d.problem AS problem FROM documents d JOIN folders f ON f.id = d.folder WHERE d.problem IS NOT NULL',
       ).all() as { folder: string; name: string; problem: string }[],
 
+    /** Files that could not be read when they were last looked at, for a reason that may pass. */
+    unreadable: () =>
+      sql(
+        'SELECT f.path AS folder, d.name AS name, d.problem AS problem FROM documents d JOIN folders f ON f.id = d.folder WHERE d.changed = ? AND d.problem IS NOT NULL',
+      ).all(neverRead) as { folder: string; name: string; problem: string }[],
+
     hashes: () =>
       sql(
         'SELECT DISTINCT f.path AS folder, d.name AS name, d.hash AS hash FROM documents d JOIN folders f ON f.id = d.folder',
@@ -425,6 +431,9 @@ export function createSearchIndex(database: Database) {
 
 const documentColumns =
   'd.id, d.folder, d.name, d.scope, d.namespace, d.key, d.type, d.tags, d.created, d.updated, d.expires, d.session, d.number, d.fields, d.units, d.size, d.modified, d.changed, d.inode'
+
+/** Change time of a file that is to be read again at every look. */
+export const neverRead = -1
 
 /** Scope of a file that holds no entry. */
 const noScope = -1

@@ -69,7 +69,7 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
 
   function begin(): number {
     ensureFolder(fileSystem, folder)
-    own = `${thisProcess.pid}-${thisProcess.started}-${place}${randomName()}`
+    own = `${thisProcess.pid}-${thisProcess.started}-${place()}${randomName()}`
     return fileSystem.openSync(join(folder, own), 'a')
   }
 
