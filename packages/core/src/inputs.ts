@@ -4,11 +4,11 @@ import { MemoryError, MemoryErrorCode } from './errors.ts'
 import { memoryScopes } from './scope.ts'
 
 /** Longest key, in UTF-16 units. */
-export const maxKeyLength = 1024
+const maxKeyLength = 1024
 /** Most results one search returns. */
-export const maxSearchLimit = 1000
+const maxSearchLimit = 1000
 /** Longest query text, in UTF-16 units. */
-export const maxQueryLength = 10_000
+const maxQueryLength = 10_000
 
 // zod/mini speaks no language by itself; naming this one file keeps the other forty from loading.
 const english = en().localeError
@@ -40,7 +40,7 @@ export const writeOptionsSchema = z.strictObject({
 })
 
 /** Most changes that one batch or atomic update may hold. */
-export const maxBatchSize = 10_000
+const maxBatchSize = 10_000
 
 export const keysSchema = z.array(keySchema).check(z.maxLength(maxBatchSize))
 const write = { key: keySchema, value: z.unknown(), options: z.optional(writeOptionsSchema) }

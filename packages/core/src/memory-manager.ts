@@ -251,5 +251,3 @@ export type AtomicUpdate =
   | { operation: 'set'; key: string; value: unknown; options?: WriteOptions }
   | { operation: 'delete'; key: string }
 
-/** A stored value as the contract sees it. */
-export type MemoryValue = JsonValue
