@@ -1,7 +1,6 @@
 import type { CommandSpec } from './parse-command-line.ts'
 
-const usageOf = ({ name, positionals }: CommandSpec): string =>
-  ['recall', name, ...positionals].join(' ')
+const usageOf = ({ name, positionals }: CommandSpec): string => ['recall', name, ...positionals].join(' ')
 
 /** Help for all commands. */
 export function programHelp(

@@ -13,4 +13,6 @@ export interface Io {
   /** Whether talk goes to a person's screen. */
   talkTerminal: boolean
   columns: number
+  /** Asks the person at the terminal; `null` where nobody can answer. */
+  ask(question: string): Promise<string | null>
 }

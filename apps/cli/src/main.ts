@@ -18,6 +18,12 @@ void run(process.argv.slice(2), {
   get talkTerminal() {
     return process.stderr.isTTY === true
   },
+  async ask(question) {
+    if (!process.stdin.isTTY || !process.stderr.isTTY) return null
+    const { createInterface } = await import('node:readline/promises')
+    const dialogue = createInterface({ input: process.stdin, output: process.stderr })
+    return dialogue.question(question).finally(() => dialogue.close())
+  },
   get columns() {
     return process.stdout.columns ?? 100
   },

@@ -43,6 +43,18 @@ describe('init', () => {
   })
 })
 
+describe('init at a terminal', () => {
+  it('asks for the layout of a new memory and takes entity when nothing is typed', async () => {
+    const user = createShell(temporaryFolder(), 'user')
+    await user.run('init')
+    expect(existsSync(join(user.root, 'memories'))).toBe(true)
+    const entity = createShell(temporaryFolder(), '')
+    await entity.run('init')
+    expect(existsSync(join(entity.root, 'memory/conversations'))).toBe(true)
+    expect(await createShell(temporaryFolder(), 'both').run('init')).toMatchObject({ code: 2 })
+  })
+})
+
 describe('archive', () => {
   it('writes a numbered archive, a row in the table and an entry in the window', async () => {
     const { root } = await shellWithSession()

@@ -30,7 +30,7 @@ export interface Ran {
 }
 
 /** A command line in a folder of its own, as a person or a script would run it. */
-export function createShell(root = temporaryFolder()) {
+export function createShell(root = temporaryFolder(), answer: string | null = null) {
   const now = Date.parse('2026-03-06T12:00:00Z')
   return {
     root,
@@ -51,6 +51,7 @@ export function createShell(root = temporaryFolder()) {
         terminal: false,
         talkTerminal: false,
         columns: 100,
+        ask: async () => answer,
       })
       return { code, out, err }
     },

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { archiveIndexHeader, defaultFileSystem, detectLayout, layouts } from '@recall/store-file'
+import { archiveIndexHeader, defaultFileSystem, detectLayout, type Layout, layouts } from '@recall/store-file'
+import { UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
 import type { Io } from '../io.ts'
 
@@ -12,7 +13,7 @@ export async function init(
 ): Promise<undefined> {
   const root = given ? resolve(io.cwd, given) : findRoot(io, options)
   mkdirSync(root, { recursive: true })
-  const layout = options.layout ? layouts[options.layout] : detectLayout(defaultFileSystem, root)
+  const layout = await chooseLayout(io, root, options)
   const created: string[] = []
   const kept: string[] = []
   const file = (path: string, content: string): void => {
@@ -37,6 +38,26 @@ export async function init(
   if (options.json) io.out(`${JSON.stringify({ root, layout: layout.name, created, kept })}\n`)
   else io.out(summary(root, layout.name, created, kept))
   return undefined
+}
+
+/** What was asked for, else what is there, else what the person chooses. */
+async function chooseLayout(
+  io: Io,
+  root: string,
+  { layout, json }: RootOptions & { json?: boolean },
+): Promise<Layout> {
+  if (layout) return layouts[layout]
+  const detected = detectLayout(defaultFileSystem, root)
+  const isNew = ![detected.window, detected.archiveIndex, detected.archives].some((path) =>
+    existsSync(join(root, path)),
+  )
+  if (!isNew || json) return detected
+  const answer = await io.ask(
+    'One memory for an entity (everything below memory/), or for a user (window and archives beside it)? [entity] ',
+  )
+  if (answer === null || answer.trim() === '') return layouts.entity
+  if (answer.trim() === 'user' || answer.trim() === 'entity') return layouts[answer.trim() as Layout['name']]
+  throw new UsageError(`the layouts are entity and user, not '${answer.trim()}'`)
 }
 
 function summary(root: string, layout: string, created: string[], kept: string[]): string {
