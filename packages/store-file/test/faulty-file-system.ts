@@ -51,21 +51,27 @@ export function killingFileSystem(k: number): FaultyFileSystem {
   })
 }
 
-/** The `k`-th mutating call fails once. */
-export function failingFileSystem(k: number, code: string): FaultyFileSystem {
-  let failed = false
-  return intercept((name, count) => {
-    if (count !== k || failed || !mutating.has(name)) return
-    failed = true
+/** The `k`-th mutating call fails once, unless `disarm` was called before it. */
+export function failingFileSystem(k: number, code: string): FaultyFileSystem & { disarm(): void } {
+  let armed = true
+  const faulty = intercept((name, count) => {
+    if (count !== k || !armed || !mutating.has(name)) return
+    armed = false
     throw Object.assign(new Error(`${code}: simulated, ${name.replace('Sync', '')}`), { code })
   })
+  return {
+    ...faulty,
+    disarm() {
+      armed = false
+    },
+  }
 }
 
 /** Every mutating call fails, as on a disk mounted read-only. */
 export function readOnlyFileSystem(code: string): FaultyFileSystem {
-  return intercept((name, count) => {
+  return intercept((name) => {
     const isRead = name === 'openSync' || name === 'closeSync'
-    if (mutating.has(name) && !isRead && count > 0) {
+    if (mutating.has(name) && !isRead) {
       throw Object.assign(new Error(`${code}: simulated, ${name.replace('Sync', '')}`), { code })
     }
   })

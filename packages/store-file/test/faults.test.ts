@@ -1,0 +1,130 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { isMemoryError } from '@recall/core'
+import { describe, expect, it } from 'vitest'
+import { bundleScript } from './child-process.ts'
+import { failingFileSystem, readOnlyFileSystem } from './faulty-file-system.ts'
+import { fill, observe, openAt, operations } from './operations.ts'
+import { temporaryRoot } from './temporary-root.ts'
+
+const leftovers = (root: string): string[] =>
+  readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.tmp-'))
+
+describe('an input or output error at any call', () => {
+  for (const { name, run, stepwise } of operations) {
+    it(`is reported with the path, acknowledges nothing and leaves nothing behind: ${name}`, async () => {
+      const place = temporaryRoot()
+      const full = join(place, 'full')
+      mkdirSync(full)
+      await fill(full)
+      const copy = (to: string): string => {
+        cpSync(full, join(place, to), { recursive: true })
+        return join(place, to)
+      }
+      const done = copy('done')
+      const opened = await openAt(done)
+      await run(opened)
+      await opened.memory.close()
+      const before = await observe(copy('before'))
+      const after = await observe(done)
+
+      const codes = ['EIO', 'ENOSPC', 'EACCES'] as const
+      for (let k = 1, isReached = true; isReached; k++) {
+        const code = codes[k % 3] as string
+        const root = copy(`k${k}`)
+        const { fileSystem, calls, disarm } = failingFileSystem(k, code)
+        const faulty = await openAt(root, fileSystem)
+        const error = await run(faulty).then(
+          () => null,
+          (reason: unknown) => reason,
+        )
+        isReached = calls.length >= k
+        disarm()
+        const at = `${code} at call ${k}, ${calls[k - 1]?.name}`
+        const found = await observe(root)
+        if (error === null) expect(found, at).toBe(after)
+        else {
+          if (!stepwise) {
+            expect(isMemoryError(error), `${at}: ${error}`).toBe(true)
+            expect(String(error), at).toContain(root)
+            if (found !== before) expect(found, at).toBe(after)
+          }
+          if (calls[k - 1]?.name === 'fsyncSync') {
+            const descriptor = calls[k - 1]?.target
+            const next = calls.slice(k).findIndex((call) => call.target === descriptor)
+            expect(calls.slice(k)[next]?.name, `${at} is not tried again`).not.toBe('fsyncSync')
+          }
+        }
+        if (calls[k - 1]?.name !== 'unlinkSync') expect(leftovers(root), at).toEqual([])
+        const again = await run(faulty).then(
+          () => null,
+          (reason: unknown) => reason,
+        )
+        if (!isMemoryError(again, 'MEMORY_CONFLICT')) expect(again, `${at}, tried again`).toBe(null)
+        await faulty.memory.close()
+        expect(await observe(root), `${at}, tried again`).toBe(after)
+      }
+    })
+  }
+})
+
+describe('a memory that may not be written', () => {
+  it.each(['EROFS', 'EACCES'])(
+    'can be read and searched, and says why it cannot be written: %s',
+    async (code) => {
+      const root = temporaryRoot()
+      await fill(root)
+      const { memory } = await openAt(root, readOnlyFileSystem(code).fileSystem)
+      expect(await memory.read('long-term', 'a')).toBe('old a')
+      expect((await memory.search('long-term', { text: 'old' })).map(({ key }) => key).sort()).toEqual([
+        'a',
+        'b',
+        'c',
+      ])
+      const error = await memory.write('long-term', 'a', 'new').catch((reason: unknown) => reason)
+      expect(isMemoryError(error, 'MEMORY_WRITE_FAILED')).toBe(true)
+      expect(String(error)).toContain(root)
+      expect(String(error)).toContain(code)
+      const section = await memory
+        .write('long-term', 'MEMORY.md#people', 'x')
+        .catch((reason: unknown) => reason)
+      expect(String(section)).toContain(root)
+      await memory.close()
+    },
+  )
+})
+
+/** Runs a script on a small disk of its own, where the system allows one to be mounted. */
+async function onSmallDisk(name: string, steps: string[]): Promise<{ skipped: string } | { output: string }> {
+  const script = await bundleScript(name)
+  const place = temporaryRoot()
+  const run = `${process.execPath} ${script}`
+  const command = steps.map((step) => step.replaceAll('$AT', place).replace('$RUN', run))
+  const { status, stdout, stderr } = spawnSync('unshare', ['-rm', 'sh', '-c', command.join(' && ')], {
+    encoding: 'utf8',
+  })
+  if (/unshare|mount:|not permitted/.test(stderr) || status === null)
+    return { skipped: stderr || 'no unshare' }
+  expect(`${stdout}${stderr}`).toContain('ok')
+  return { output: stdout }
+}
+
+describe('a disk of its own', () => {
+  it('keeps old notes whole, readable and searchable when full, and goes on by itself when freed', async ({
+    skip,
+  }) => {
+    const result = await onSmallDisk('full-disk-child.ts', ['mount -t tmpfs -o size=1m t $AT', '$RUN $AT'])
+    if ('skipped' in result) skip(`no small disk can be mounted here: ${result.skipped}`)
+  })
+
+  it('is read and searched when it is mounted read-only', async ({ skip }) => {
+    const result = await onSmallDisk('read-only-child.ts', [
+      'mount -t tmpfs -o size=8m t $AT',
+      '$RUN $AT fill',
+      'mount -o remount,ro $AT',
+      '$RUN $AT check',
+    ])
+    if ('skipped' in result) skip(`no disk can be mounted here: ${result.skipped}`)
+  })
+})
