@@ -26,11 +26,18 @@ export interface FileAccess {
   accesses(): Map<string, { at: number; count: number }>
 }
 
+/** What ranking needs to know of a document; the rest is read for the hits that are returned. */
+type Ranked = Pick<DocumentRow, 'id' | 'key' | 'updated'>
+
+interface RankedHit extends Omit<Hit, 'row'> {
+  document: Ranked
+}
+
 /**
  * Best candidates, by BM25, whose words are counted when not every word of the query was found together. The
  * same for every page of a result, so that pages fit together.
  */
-const rescored = 50
+const rescored = 32
 
 /**
  * The entries that a query asks for, in order. Words are looked for together first; when that finds fewer
@@ -41,21 +48,26 @@ export function searchDocuments(index: SearchIndex, query: StoreQuery, files: Fi
   const wanted = query.offset + query.limit
   const hits =
     query.text === undefined ? listHits(index, query, files) : wordHits(index, query, wanted, files)
-  return hits.slice(query.offset, wanted)
+  const page = hits.slice(query.offset, wanted)
+  const rows = new Map(index.documents(page.map(({ document }) => document.id)).map((row) => [row.id, row]))
+  return page.flatMap(({ document, ...hit }) => {
+    const row = rows.get(document.id)
+    return row ? [{ row, ...hit }] : []
+  })
 }
 
-function listHits(index: SearchIndex, query: StoreQuery, files: FileAccess): Hit[] {
+function listHits(index: SearchIndex, query: StoreQuery, files: FileAccess): RankedHit[] {
   const byCount = query.sortBy === 'accessCount'
-  const hits: Hit[] = []
+  const hits: RankedHit[] = []
   for (const row of index.list(conditionsOf(query), byCount ? 'desc' : query.sortOrder)) {
     if (!passes(row, query.filter, files)) continue
-    hits.push({ row, unit: 0, score: 1, signals: {} })
+    hits.push({ document: row, unit: 0, score: 1, signals: {} })
     if (!byCount && hits.length === query.offset + query.limit) break
   }
   return byCount ? sortHits(hits, query, files) : hits
 }
 
-function wordHits(index: SearchIndex, query: StoreQuery, wanted: number, files: FileAccess): Hit[] {
+function wordHits(index: SearchIndex, query: StoreQuery, wanted: number, files: FileAccess): RankedHit[] {
   const words = queryWords(query.text ?? '').map((word) => `"${word}"`)
   if (words.length === 0) return []
   // Another order than best first, or a filter on values, has to see every match.
@@ -64,11 +76,11 @@ function wordHits(index: SearchIndex, query: StoreQuery, wanted: number, files: 
   const together = candidates(index, words.join(' '), query, enough, files)
   let hits = together.map((candidate) => scoreHit(candidate, words.length, words.length, query.now))
   if (words.length > 1 && (all || hits.length < wanted)) {
-    const known = new Set(together.map(({ row }) => row.id))
+    const known = new Set(together.map(({ document }) => document.id))
     const floor = Math.min(1, ...hits.map(({ score }) => score))
     const pool = enough + known.size
     const partial = candidates(index, words.join(' OR '), query, pool, files).filter(
-      ({ row }) => !known.has(row.id),
+      ({ document }) => !known.has(document.id),
     )
     hits = [...hits, ...scorePartial(index, partial, words, query, floor)]
   }
@@ -82,15 +94,19 @@ function scorePartial(
   words: string[],
   query: StoreQuery,
   floor: number,
-): Hit[] {
+): RankedHit[] {
   const best = partial.slice(0, rescored)
-  const counts = index.countWords(
-    query.scope,
-    words,
-    best.map(({ row, unit }) => row.id + unit),
-  )
+  // Of two words, what lacks one has one.
+  const counts =
+    words.length === 2
+      ? new Map<number, number>()
+      : index.countWords(
+          query.scope,
+          words,
+          best.map(({ document, unit }) => document.id + unit),
+        )
   const scored = best.map((candidate) => {
-    const matched = Math.max(1, counts.get(candidate.row.id + candidate.unit) ?? 1)
+    const matched = Math.max(1, counts.get(candidate.document.id + candidate.unit) ?? 1)
     return capHit(scoreHit(candidate, words.length, matched, query.now), floor)
   })
   let lowest = Math.min(floor, ...scored.map(({ score }) => score))
@@ -106,10 +122,10 @@ function scorePartial(
  * Candidates by BM25 among which the best scores are looked for. It grows in powers of two, so that the pages
  * of one search are cut from the same list.
  */
-const leastPool = 64
+const leastPool = 32
 
 interface Candidate {
-  row: DocumentRow
+  document: Ranked
   unit: number
   bm25: number
 }
@@ -124,7 +140,8 @@ function candidates(
 ): Candidate[] {
   const conditions = conditionsOf(query)
   const join = conditions.tags.length > 0 || index.needsConditions(conditions)
-  for (let limit = Math.min(wanted * 3 + 10, everyUnit); ; limit = Math.min(limit * 8, everyUnit)) {
+  // Most documents are one unit: few more units than documents are needed.
+  for (let limit = Math.min(wanted + 8, everyUnit); ; limit = Math.min(limit * 4, everyUnit)) {
     const units = index.matchUnits(match, conditions, join, limit)
     const found = bestUnits(index, units, query, files, wanted)
     if (found.length >= wanted || units.length < limit) return found
@@ -141,21 +158,30 @@ function bestUnits(
   wanted: number,
 ): Candidate[] {
   const found = new Map<number, Candidate | null>()
+  const filtered = !isEverything(query.filter)
   let accepted = 0
   for (let i = 0; i < units.length && accepted < wanted; i += rowsAtOnce) {
     const some = units.slice(i, i + rowsAtOnce)
-    const rows = index.documentsOfUnits(some.map(({ id }) => id))
+    const documents = index.documentsOfUnits(some.map(({ id }) => id))
+    const rows = filtered ? rowsOf(index, [...documents.values()]) : undefined
     for (const { id, bm25 } of some) {
-      const row = rows.get(id)
+      const document = documents.get(id)
       // Units come best first: the first of a document is its best one.
-      if (!row || found.has(row.id)) continue
-      const accept = passes(row, query.filter, files)
-      found.set(row.id, accept ? { row, unit: id - row.id, bm25 } : null)
+      if (!document || found.has(document.id)) continue
+      const row = rows?.get(document.id)
+      const accept = !filtered || (row !== undefined && passes(row, query.filter, files))
+      found.set(document.id, accept ? { document, unit: id - document.id, bm25 } : null)
       if (accept && ++accepted === wanted) break
     }
   }
   return [...found.values()].filter((candidate) => candidate !== null)
 }
+
+const rowsOf = (index: SearchIndex, documents: readonly Ranked[]): Map<number, DocumentRow> =>
+  new Map(index.documents(documents.map(({ id }) => id)).map((row) => [row.id, row]))
+
+const isEverything = (filter: Filter | undefined): boolean =>
+  !filter || (filter.kind === 'all' && filter.filters.length === 0)
 
 const rowsAtOnce = 500
 
@@ -166,13 +192,18 @@ const conditionsOf = ({ scope, namespace, now, tags }: StoreQuery) => ({
   tags: tags ?? [],
 })
 
-function scoreHit({ row, unit, bm25 }: Candidate, terms: number, matched: number, now: number): Hit {
-  const evidence = { bm25, queryTerms: terms, matchedTerms: matched, ageMs: now - row.updated }
-  return { row, unit, ...lexicalScore(evidence) }
+function scoreHit(
+  { document, unit, bm25 }: Candidate,
+  terms: number,
+  matched: number,
+  now: number,
+): RankedHit {
+  const evidence = { bm25, queryTerms: terms, matchedTerms: matched, ageMs: now - document.updated }
+  return { document, unit, ...lexicalScore(evidence) }
 }
 
 /** An entry that lacks some of the words never scores above one that has them all. */
-function capHit(hit: Hit, floor: number): Hit {
+function capHit(hit: RankedHit, floor: number): RankedHit {
   if (hit.score <= floor) return hit
   const share = floor / hit.score
   const signals = Object.fromEntries(
@@ -181,21 +212,25 @@ function capHit(hit: Hit, floor: number): Hit {
   return { ...hit, score: floor, signals }
 }
 
-function sortHits(hits: Hit[], { sortBy, sortOrder }: StoreQuery, files: FileAccess): Hit[] {
+function sortHits(hits: RankedHit[], { sortBy, sortOrder }: StoreQuery, files: FileAccess): RankedHit[] {
   const direction = sortOrder === 'asc' ? -1 : 1
   const counts = sortBy === 'accessCount' ? files.accesses() : undefined
-  const measure = ({ row, score }: Hit): number =>
-    sortBy === 'relevance' ? score : sortBy === 'recency' ? row.updated : (counts?.get(row.key)?.count ?? 0)
+  const measure = ({ document, score }: RankedHit): number =>
+    sortBy === 'relevance'
+      ? score
+      : sortBy === 'recency'
+        ? document.updated
+        : (counts?.get(document.key)?.count ?? 0)
   return hits.sort(
     (a, b) =>
       direction * (measure(b) - measure(a)) ||
-      direction * (b.row.updated - a.row.updated) ||
-      compareCodePoints(a.row.key, b.row.key),
+      direction * (b.document.updated - a.document.updated) ||
+      compareCodePoints(a.document.key, b.document.key),
   )
 }
 
 function passes(row: DocumentRow, filter: Filter | undefined, files: FileAccess): boolean {
-  if (!filter || (filter.kind === 'all' && filter.filters.length === 0)) return true
+  if (!filter || isEverything(filter)) return true
   const metadata = rowMetadata(row, files)
   // The index holds the members of small values; text values have none that a filter could name.
   const fields = row.fields === null ? undefined : (JSON.parse(row.fields) as JsonValue)

@@ -319,21 +319,24 @@ export function createSearchIndex(database: Database) {
       return [end('ASC'), end('DESC')].some((row) => row && (row as DocumentRow).namespace !== namespace)
     },
 
-    /** The document that each unit belongs to. */
-    documentsOfUnits(ids: readonly number[]): Map<number, DocumentRow> {
-      const found = new Map(this.documents(ids).map((row) => [row.id, row]))
+    /** The document that each unit belongs to, as far as ranking needs to know it. */
+    documentsOfUnits(ids: readonly number[]): Map<number, Pick<DocumentRow, 'id' | 'key' | 'updated'>> {
+      type Row = Pick<DocumentRow, 'id' | 'key' | 'updated'>
+      const first = sql(
+        'SELECT d.id, d.key, d.updated FROM documents d WHERE d.id IN (SELECT value FROM json_each(?))',
+      ).all(JSON.stringify(ids)) as Row[]
+      const found = new Map(first.map((row) => [row.id, row]))
       const holder = sql(
-        `SELECT ${documentColumns} FROM documents d WHERE d.id <= ? ORDER BY d.id DESC LIMIT 1`,
+        'SELECT d.id, d.key, d.updated FROM documents d WHERE d.id <= ? ORDER BY d.id DESC LIMIT 1',
       )
-      for (const id of ids) if (!found.has(id)) found.set(id, holder.get(id) as DocumentRow)
+      for (const id of ids) if (!found.has(id)) found.set(id, holder.get(id) as Row)
       return found
     },
 
     documents(ids: readonly number[]): DocumentRow[] {
-      const marks = ids.map(() => '?').join(',')
-      return database
-        .prepare(`SELECT ${documentColumns} FROM documents d WHERE d.id IN (${marks})`)
-        .all(...ids) as DocumentRow[]
+      return sql(
+        `SELECT ${documentColumns} FROM documents d WHERE d.id IN (SELECT value FROM json_each(?))`,
+      ).all(JSON.stringify(ids)) as DocumentRow[]
     },
 
     /** Documents of a scope, last written first. */
