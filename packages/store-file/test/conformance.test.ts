@@ -1,7 +1,11 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { createMemoryManager } from '@recall/core'
 import { describeMemory, type Harness } from '@recall/core/conformance'
+import { afterAll, beforeAll } from 'vitest'
 import { openFileMemory } from '../src/open-file-memory.ts'
+import { bundleScript } from './child-process.ts'
+import { type StoreProcess, startStore, takingTurns } from './store-in-processes.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 function inOneProcess(between?: (root: string) => void): Harness {
@@ -34,3 +38,38 @@ describeMemory(
   'file, without index.db but with its log',
   inOneProcess((root) => removeInternal(root, /^index\.db$/)),
 )
+
+describeMemory('file, by turns in two processes', inTwoProcesses())
+
+function inTwoProcesses(): Harness {
+  const idle: StoreProcess[] = []
+  let busy: StoreProcess[] = []
+  let script = ''
+  let root = ''
+  beforeAll(async () => {
+    script = await bundleScript('store-server.ts')
+  })
+  afterAll(() => {
+    for (const each of idle) each.kill()
+  })
+  const open: Harness['open'] = async (options) => {
+    const two = [1, 2].map(() => idle.pop() ?? startStore(script))
+    busy.push(...two)
+    const [capabilities] = await Promise.all(two.map((each) => each.open(root)))
+    if (!capabilities) throw new Error('no process')
+    return createMemoryManager({ ...options, stores: takingTurns(two, capabilities) })
+  }
+  return {
+    open(options) {
+      root = temporaryRoot()
+      return open(options)
+    },
+    reopen: open,
+    async dispose() {
+      const ending = busy
+      busy = []
+      await Promise.all(ending.map(({ call }) => call('close', [])))
+      idle.push(...ending)
+    },
+  }
+}

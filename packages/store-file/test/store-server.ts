@@ -1,0 +1,30 @@
+import { isMemoryError, type MemoryStore } from '@recall/core'
+import { openFileStore } from '../src/open-file-memory.ts'
+
+/**
+ * Serves a store over IPC: `{ id, name, given }` is answered with `{ id, value }` or `{ id, error }`. The call
+ * `open` comes first; after `close` another root may be opened.
+ */
+let store: MemoryStore | undefined
+
+async function open(root: string): Promise<MemoryStore['capabilities']> {
+  store = await openFileStore({ root })
+  return store.capabilities
+}
+
+interface Call {
+  id: number
+  name: keyof MemoryStore | 'open'
+  given: unknown[]
+}
+
+process.on('message', async ({ id, name, given }: Call) => {
+  try {
+    const call = (name === 'open' ? open : store?.[name]) as (...args: unknown[]) => Promise<unknown>
+    process.send?.({ id, value: await call(...given) })
+  } catch (error) {
+    if (!isMemoryError(error)) throw error
+    const { message, code, scope, key, details } = error
+    process.send?.({ id, error: { message, code, scope, key, details } })
+  }
+})
