@@ -67,18 +67,33 @@ export function fitsWindow(session: SessionSummary): boolean {
   )
 }
 
-/** The file with a session added in the order of their dates, or replaced where it stands. */
+/**
+ * The file with a session added in the order of their ends, or replaced where it stands. Everything else
+ * stays as it was.
+ */
 export function withSession(content: string, session: SessionSummary, pointer: string): string {
   const printed = printSession(session, pointer)
   const blocks = parseWindow(content)
-  const texts = blocks.map(({ text }) => text)
-  const known = blocks.findIndex((block) => block.session?.sessionId === session.sessionId)
-  const later = blocks.findIndex((block) => block.session && endOf(block.session) > endOf(session))
-  if (known >= 0) texts[known] = printed
-  else texts.splice(later < 0 ? texts.length : later, 0, printed)
-  return printBlocks(texts)
+  const known = blocks.find((block) => block.session?.sessionId === session.sessionId)
+  if (known) {
+    const [, before = '', after = ''] = /^(\s*)[\s\S]*?(\s*)$/.exec(known.text) ?? []
+    known.text = `${before}${printed.trimEnd()}${after || '\n'}`
+    return printBlocks(blocks)
+  }
+  const later = blocks.findIndex((block) => block.session !== null && endOf(block.session) > endOf(session))
+  const next = blocks[later]
+  if (next) {
+    const [before = ''] = /^\s*/.exec(next.text) ?? []
+    next.text = `${before}${printed}\n---\n\n${next.text.slice(before.length)}`
+    return printBlocks(blocks)
+  }
+  const last = blocks.at(-1) as Block
+  if (isBlank(last)) return `${content}${blocks.length === 1 || last.text !== '' ? '' : '\n'}${printed}`
+  const gap = content.endsWith('\n\n') ? '' : content.endsWith('\n') ? '\n' : '\n\n'
+  return `${content}${gap}---\n\n${printed}`
 }
 
+/** A date that does not parse counts as the oldest. */
 const endOf = ({ date }: SessionSummary): number => parseTime(date) ?? 0
 
 /** The file without the blocks that are not to be kept, or `null` when all are kept. */
