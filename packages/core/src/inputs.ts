@@ -14,8 +14,8 @@ const maxQueryLength = 10_000
 const english = en().localeError
 
 const wellFormed = z.refine<string>((text) => text.isWellFormed(), 'must be well-formed Unicode')
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
 const printable = z.refine<string>(
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
   (text) => !/[\u0000-\u001f\u007f]/.test(text),
   'must not hold control characters',
 )

@@ -1,4 +1,3 @@
-import type { JsonValue } from './json.ts'
 import type { MemoryScope } from './scope.ts'
 
 /**
@@ -250,4 +249,3 @@ export interface BatchWrite {
 export type AtomicUpdate =
   | { operation: 'set'; key: string; value: unknown; options?: WriteOptions }
   | { operation: 'delete'; key: string }
-

@@ -1,4 +1,4 @@
-import { type JsonValue, type Message, redactText } from '@recall/core'
+import { type ContentBlock, type JsonValue, type Message, redactText } from '@recall/core'
 import { stripRecalled } from './recalled-text.ts'
 
 /** Tool inputs and outputs are noise past this many characters; only their beginnings are ever shown. */
@@ -35,22 +35,21 @@ export function createMessageCleaner(): MessageCleaner {
     )
   }
 
+  const cleanBlock = (block: ContentBlock): ContentBlock[] => {
+    switch (block.type) {
+      case 'text':
+        return [{ ...block, text: redact(stripRecalled(block.text)) }]
+      case 'thinking':
+        return []
+      case 'tool_use':
+        return [{ ...block, input: cleanInput(block.input) }]
+      case 'tool_result':
+        return [{ ...block, content: redact(stripRecalled(block.content.slice(0, noiseLength))) }]
+    }
+  }
+
   return {
     redactions,
-    clean: (message) => ({
-      ...message,
-      content: message.content.flatMap((block): Message['content'] => {
-        switch (block.type) {
-          case 'text':
-            return [{ ...block, text: redact(stripRecalled(block.text)) }]
-          case 'thinking':
-            return []
-          case 'tool_use':
-            return [{ ...block, input: cleanInput(block.input) }]
-          case 'tool_result':
-            return [{ ...block, content: redact(stripRecalled(block.content.slice(0, noiseLength))) }]
-        }
-      }),
-    }),
+    clean: (message) => ({ ...message, content: message.content.flatMap(cleanBlock) }),
   }
 }
