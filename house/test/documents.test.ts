@@ -3,12 +3,34 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { commands } from '../../apps/cli/src/commands.ts'
 import { run } from '../../apps/cli/src/run.ts'
 import { apps, filesIn, libraries, read, root } from './workspace.ts'
 
 const readmes = ['README.md', ...[...libraries, ...apps].map(({ folder }) => `${folder}/README.md`)]
 const codeIn = (path: string): string[] =>
   [...read(path).matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) => code as string)
+
+/** Runs a command line in a folder, with nobody at the terminal. */
+async function recall(folder: string, argv: string[]): Promise<{ code: number; printed: string }> {
+  let printed = ''
+  const print = (text: string): void => {
+    printed += text
+  }
+  const code = await run(argv, {
+    out: print,
+    err: print,
+    env: {},
+    cwd: folder,
+    home: folder,
+    now: Date.now,
+    terminal: false,
+    talkTerminal: false,
+    columns: 100,
+    ask: async () => null,
+  })
+  return { code, printed }
+}
 
 /** `packages/store-file/README.md` is tested by `examples/packages-store-file.ts`. */
 const exampleOf = (readme: string): string =>
@@ -74,22 +96,7 @@ it('README.md shows commands that exist, and its lines run', async () => {
   try {
     await writeFile(join(folder, 'session.jsonl'), read('apps/cli/demo/session.jsonl'))
     for (const line of lines) {
-      let printed = ''
-      const code = await run(wordsOf(line).slice(1), {
-        out: (text) => {
-          printed += text
-        },
-        err: (text) => {
-          printed += text
-        },
-        env: {},
-        cwd: folder,
-        home: folder,
-        now: Date.now,
-        terminal: false,
-        talkTerminal: false,
-        columns: 100,
-      })
+      const { code, printed } = await recall(folder, wordsOf(line).slice(1))
       expect(code, `${line}\n${printed}`).toBe(0)
     }
   } finally {
@@ -100,40 +107,22 @@ it('README.md shows commands that exist, and its lines run', async () => {
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => (quoted ?? bare) as string)
 
-it('docs/cli.md describes every command and option', async () => {
+it('docs/cli.md describes every command, option and environment variable', () => {
   const text = read('docs/cli.md')
-  let help = ''
-  const io = {
-    out: (line: string) => {
-      help += line
-    },
-    err: () => {},
-    env: {},
-    cwd: root,
-    home: root,
-    now: Date.now,
-    terminal: false,
-    talkTerminal: false,
-    columns: 100,
-  }
-  await run(['--help'], io)
-  const commands = [...help.matchAll(/^ {2}([a-z]+)(?: \[options\])?(?: [[<].*?)?(?: {2,}|$)/gm)].map(
-    ([, name]) => name as string,
+  const sections = new Map(
+    [...text.matchAll(/^### recall (\w+)$([\s\S]*?)(?=^### |(?![\s\S]))/gm)].map(([, name, body]) => [
+      name,
+      body,
+    ]),
   )
-  expect(commands).toContain('search')
-  for (const name of commands.filter((command) => command !== 'help')) {
-    const section = new RegExp(`^### recall ${name}\\b[\\s\\S]*?(?=^### |^## |(?![\\s\\S]))`, 'm').exec(
-      text,
-    )?.[0]
-    expect(section, `docs/cli.md has no section on ${name}`).toBeDefined()
-    help = ''
-    await run([name, '--help'], io)
-    const options = [...help.matchAll(/(--[a-z-]+)/g)].map(([, option]) => option as string)
-    for (const option of new Set(options)) {
-      if (!['--root', '--layout', '--json', '--help'].includes(option)) {
-        expect(section, `docs/cli.md: recall ${name} ${option}`).toContain(option)
-      }
-    }
+  expect([...sections.keys()].sort()).toEqual(commands.map(({ name }) => name).sort())
+  for (const { name, options } of commands) {
+    const own = Object.keys(options).filter((option) => !['root', 'layout', 'json'].includes(option))
+    for (const option of own) expect(sections.get(name), `recall ${name}`).toContain(`--${option}`)
+  }
+  const variables = filesIn('apps/cli/src', '.ts').flatMap((path) => read(path).match(/\bRECALL_\w+/g) ?? [])
+  for (const variable of new Set(variables)) {
+    if (variable !== 'RECALL_VERSION') expect(text).toContain(variable)
   }
 })
 

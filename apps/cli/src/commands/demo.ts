@@ -40,7 +40,7 @@ export async function demo(
   }
 
   say('A developer and an agent chased a leak for 47 minutes. The session becomes memory.')
-  await show('init', '.')
+  await show('init', '.', '--layout', 'entity')
   await show('archive', 'session.jsonl')
 
   say('How the memory is doing, and what the next session would be told.')
