@@ -1,0 +1,75 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { conversationKey, createMemoryManager, type MemoryManager, sessionSummaryKey } from '@recall/core'
+import { expect, it, onTestFinished } from 'vitest'
+import { checkUp } from '../src/doctor.ts'
+import { defaultFileSystem } from '../src/file-system.ts'
+import { openFileStore } from '../src/open-file-memory.ts'
+import { bundleScript, startChild } from './child-process.ts'
+import { startStore, takingTurns } from './store-in-processes.ts'
+import { openSealed } from './storm-values.ts'
+import { temporaryRoot } from './temporary-root.ts'
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
+
+it('loses and tears nothing when sixteen processes write to the same files', async () => {
+  const root = temporaryRoot()
+  const script = await bundleScript('writer-child.ts')
+  const [processes, writes] = [16, 200]
+  const children = numbers(processes).map((i) => startChild(script, [root, `w${i}`, String(writes)]))
+  const slowest = await Promise.all(children.map((child) => child.message()))
+  expect(await Promise.all(children.map(({ ended }) => ended))).toEqual(numbers(processes).map(() => 0))
+  expect(Math.max(...(slowest as number[]))).toBeLessThan(15_000)
+
+  const store = await openFileStore({ root })
+  const memory = createMemoryManager({ stores: store })
+  let found = 0
+  for (const i of numbers(processes)) {
+    for (const n of numbers(writes)) {
+      const id = `w${i}-${n}`
+      if (n % 20 === 0) {
+        const archive = await memory.read<{ body: string }>('episodic', conversationKey(id))
+        expect(openSealed(archive?.body.replace('## Summary\n\n', '').trimEnd()), id).toBe(n)
+      } else if (n % 20 === 5) {
+        const session = await memory.read<{ summary: string }>('short-term', sessionSummaryKey(id))
+        expect(openSealed(session?.summary), id).toBe(n)
+      } else {
+        const key = n % 10 === 3 ? `MEMORY.md#part-${id}` : `note ${id}`
+        expect(openSealed(await memory.read('long-term', key)), id).toBe(n)
+      }
+      found++
+    }
+  }
+  expect(found).toBe(3200)
+  const archives = readdirSync(join(root, 'memory/conversations')).sort()
+  expect(archives).toEqual(numbers(160).map((n) => `conversation-${String(n).padStart(3, '0')}.md`))
+  expect(checkUp(defaultFileSystem, store, { deep: true, fix: false }).filter(({ ok }) => !ok)).toEqual([])
+  await memory.close()
+}, 120_000)
+
+it('shows each of two processes at once what the other wrote, changed and deleted', async () => {
+  const root = temporaryRoot()
+  const script = await bundleScript('store-server.ts')
+  const processes = [startStore(script), startStore(script)]
+  onTestFinished(() => {
+    for (const each of processes) each.kill()
+  })
+  const [capabilities] = await Promise.all(processes.map((each) => each.open(root)))
+  if (!capabilities) throw new Error('no process')
+  const [one, other] = processes.map((each) =>
+    createMemoryManager({ stores: takingTurns([each], capabilities) }),
+  ) as [MemoryManager, MemoryManager]
+  for (const n of numbers(60)) {
+    const [writer, reader] = n % 2 === 0 ? [one, other] : [other, one]
+    await writer.write('long-term', `key ${n}`, `first word${n}`)
+    expect(await reader.read('long-term', `key ${n}`)).toBe(`first word${n}`)
+    expect(await reader.search('long-term', { text: `word${n}` })).toHaveLength(1)
+    await reader.write('long-term', `key ${n}`, `second text${n}`)
+    expect(await writer.search('long-term', { text: `word${n}` })).toHaveLength(0)
+    expect(await writer.search('long-term', { text: `text${n}` })).toHaveLength(1)
+    if (n % 3 > 0) continue
+    await writer.delete('long-term', `key ${n}`)
+    expect(await reader.read('long-term', `key ${n}`)).toBe(null)
+    expect(await reader.search('long-term', { text: `text${n}` })).toHaveLength(0)
+  }
+})
