@@ -5,7 +5,7 @@ const loadYaml = (): typeof import('yaml') =>
   process.getBuiltinModule('node:module').createRequire(import.meta.url)('yaml')
 
 /** Larger front matter is not read: it is somebody's mistake or attack. */
-export const maxFrontMatterBytes = 64 * 1024
+const maxFrontMatterBytes = 64 * 1024
 
 export interface MarkdownDocument {
   fields: JsonObject

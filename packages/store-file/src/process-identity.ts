@@ -23,7 +23,7 @@ const ownStart = once(() => startOf(process.pid))
  */
 export const place: () => string = once(() => mix(`${hostname()} ${processNamespace()}`))
 
-export function isAlive({ pid, started }: ProcessIdentity): boolean {
+function isAlive({ pid, started }: ProcessIdentity): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
