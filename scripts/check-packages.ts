@@ -148,7 +148,7 @@ try {
       const manifest = command('tar', ['-xzOf', tarball, 'package/package.json'], work)
       if (/\.test\.|\/src\//.test(listing)) throw new Error(`sources or tests are packed\n${listing}`)
       if (/\/src\/|workspace:|catalog:/.test(manifest)) throw new Error(manifest)
-      if (!/README\.md/.test(listing)) throw new Error('no README.md')
+      for (const file of ['README.md', 'LICENSE']) if (!listing.includes(file)) throw new Error(`no ${file}`)
       if (!isCommand && !/dist\/index\.d\.ts/.test(listing)) throw new Error('no declarations')
       return undefined
     })

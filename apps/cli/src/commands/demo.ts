@@ -47,7 +47,7 @@ export async function demo(
   await show('status')
   await show('consume')
 
-  say('Any turn can be found again: line by line, by rank with reasons, or in one scope with its context.')
+  say('Any turn can be found again: by its words, by rank with reasons, or in one scope with its context.')
   await show('search', 'idle in transaction', '--limit', '3')
   await show('search', 'how to tell a leak from load', '--ranked', '--explain', '--limit', '1')
   await show('search', 'time to failure', '--scope', 'episodic', '-C', '1', '--limit', '1')
