@@ -29,19 +29,26 @@ export function buildBareIndex(root: string, path: string): void {
   database.close()
 }
 
-export function openBareIndex(root: string, path: string): (query: string) => string[] {
+export interface BareIndex {
+  /** Kept with the statements: the driver closes a connection that nobody refers to. */
+  database: InstanceType<typeof DatabaseSync>
+  find(query: string): string[]
+}
+
+export function openBareIndex(root: string, path: string): BareIndex {
   const folder = join(root, 'memory', 'long-term')
   const database = new DatabaseSync(path)
   const match = database.prepare(
     'SELECT id, bm25 FROM (SELECT rowid AS id, -bm25(words) AS bm25 FROM words WHERE words MATCH ?) ORDER BY bm25 DESC LIMIT 10',
   )
   const name = database.prepare('SELECT name FROM files WHERE id = ?')
-  return (query) => {
+  const find = (query: string): string[] => {
     const words = (query.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => `"${word}"`)
     let found = match.all(words.join(' ')) as { id: number }[]
     if (found.length < 10) found = match.all(words.join(' OR ')) as { id: number }[]
     return found.map(({ id }) => readFileSync(join(folder, (name.get(id) as { name: string }).name), 'utf8'))
   }
+  return { database, find }
 }
 
 /** The same as a whole process, for cold starts. */

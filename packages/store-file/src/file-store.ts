@@ -513,6 +513,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
 
     async find(query) {
       refuseVectors(query)
+      await index.settle()
       recover()
       const mode = query.text === undefined ? 'filter' : 'lexical'
       const { hits, folders, read } = searchHits([query])

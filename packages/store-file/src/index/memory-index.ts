@@ -3,12 +3,13 @@ import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { isLeftover, temporaryName } from '../atomic-write.ts'
 import { type FileSystem, orAbsent } from '../file-system.ts'
 import type { Layout } from '../layout.ts'
-import { fromShown, isInside } from '../paths.ts'
+import { fromShown, isInside, shownPath } from '../paths.ts'
 import { readText } from '../read-text.ts'
 import { type Source, sourcesOf } from '../sources.ts'
 import { journalPath } from '../transaction.ts'
 import type { OpenDatabase } from './driver.ts'
 import { type FileStamp, mixStamp, sameStamp, stampModulus, stampOf } from './file-stamp.ts'
+import { createFolderWatch } from './folder-watch.ts'
 import {
   closeIndexFile,
   inodeOf,
@@ -59,6 +60,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   const folder = join(root, layout.internal)
   const indexPath = join(folder, indexName)
   const notes = openWriterNotes(fileSystem, join(folder, 'writers'))
+  const watch = createFolderWatch(fileSystem)
   const pending = new Set<string>()
   const ownChanges = new Map<string, { before: number; after: number; broken: boolean }>()
   let opened: (OpenedIndex & { index: SearchIndex; inode: number }) | undefined
@@ -264,12 +266,31 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     if (missing) throw missingFolder(fromShown(root, missing.path), missing.count)
   }
 
-  /** Brings the index up to date as far as can be known without looking at every file of a large memory. */
+  /** Folders in which something happens when memory changes, also those that may yet get subfolders. */
+  const watchedFolders = (): string[] => [
+    ...sources().map(({ path }) => fromShown(root, path)),
+    join(root, layout.memory, 'namespaces'),
+    join(folder, 'writers'),
+  ]
+
   const bringUpToDate = (): SearchIndex => {
+    const before = opened
+    const index = open()
+    if (opened === before && watch.isQuiet()) {
+      flush()
+      return index
+    }
+    return watch.checked(watchedFolders, check)
+  }
+
+  /** Brings the index up to date as far as can be known without looking at every file of a large memory. */
+  const check = (named: readonly string[]): SearchIndex => {
     if (!fileSystem.existsSync(root)) throw missingRoot(root)
     const index = open()
     flush()
     absorbOthers(index)
+    const shown = named.map((path) => shownPath(root, path))
+    if (shown.length > 0) index.transaction(() => indexPaths(index, shown))
     const total = index.countFiles()
     const age = Date.now() - lastWalk
     if (total <= alwaysWalk || age > longestUnwalkedMs || age < 0) walkAll(index)
@@ -317,6 +338,9 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   }
 
   return {
+    /** Lets the kernel's notices of changes arrive; a search waits for it first. */
+    settle: (): Promise<void> => watch.settle(),
+
     /** The index, in step with the files. */
     fresh: (): SearchIndex => guarded(bringUpToDate),
 
@@ -385,6 +409,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     /** Does not fail: what did not get into the index stays noted for whoever searches next. */
     close(): void {
       const isTemporary = opened?.temporary ?? false
+      watch.close()
       try {
         guarded(flush)
         close()
@@ -412,7 +437,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     const isOurs = isCurrent()
     opened = undefined
     if (temporary || !isOurs) database.close()
-    else closeIndexFile(fileSystem, folder, database)
+    else exclusively(() => closeIndexFile(fileSystem, folder, database))
   }
 }
 
