@@ -161,6 +161,31 @@ describe('search', () => {
     })
   })
 
+  it('shows every line that has all the words, and with --ranked the best of each memory', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const folder = temporaryFolder()
+    const turns = ['The pool leaks.', 'It rains.', 'Is it the pool that leaks?', 'Only the pool.']
+    const session = turns.map((text, i) => ({
+      role: i % 2 ? ('assistant' as const) : ('user' as const),
+      text,
+    }))
+    await shell.run('archive', writeSession(folder, 'one', session))
+    const lines = async (...options: string[]): Promise<string[]> => {
+      const { results } = await shell.json<{ results: { snippet: string }[] }>(
+        'search',
+        'pool leak',
+        '--scope',
+        'episodic',
+        ...options,
+      )
+      return results.map(({ snippet }) => snippet)
+    }
+    expect(await lines()).toEqual(['The pool leaks.', 'The pool leaks.', 'Is it the pool that leaks?'])
+    expect(await lines('--ranked')).toEqual(['The pool leaks.'])
+    expect(await lines('--limit', '1')).toEqual(['The pool leaks.'])
+  })
+
   it('names the line of the file on which the match stands', async () => {
     const shell = await shellWithSession()
     const { results } = await shell.json<{ results: { path: string; line: number; snippet: string }[] }>(

@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { isJsonObject, type MemoryScope, memoryScopes, queryTerms, wordsOf } from '@recall/core'
 import type { LocatedHit } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import type { RootOptions } from '../find-root.ts'
 import { paint } from '../format.ts'
 import type { Io } from '../io.ts'
+import { countTerms, matchingLines } from '../matching-lines.ts'
 import { withStore } from '../with-store.ts'
 
 export interface SearchCommandOptions extends RootOptions {
@@ -49,10 +52,9 @@ export async function search(io: Io, query: string, options: SearchCommandOption
       options.scope ? [options.scope] : memoryScopes,
     )
     const best = found.sort((a, b) => b.score - a.score).slice(0, options.limit)
-    const ordered = options.ranked
-      ? best
-      : best.sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }) || a.line - b.line)
-    const results = ordered.map((hit) => toResult(hit, terms, options))
+    const results = options.ranked
+      ? best.map((hit) => toResult(hit, terms, options))
+      : lineByLine(store.root, best, terms, options)
     const tookMs = Number((process.hrtime.bigint() - started) / 100_000n) / 10
     if (options.json) io.out(`${JSON.stringify({ query, mode: 'lexical', tookMs, results })}\n`)
     else io.out(render(io, results, terms, options, tookMs))
@@ -60,37 +62,61 @@ export async function search(io: Io, query: string, options: SearchCommandOption
   })
 }
 
+/** The best line of a hit. */
 function toResult(hit: LocatedHit, terms: ReadonlySet<string>, options: SearchCommandOptions): Result {
   const lines = hit.text.split('\n')
-  const best = bestLine(lines, terms)
-  const from = Math.max(0, best - options.context)
+  const counts = lines.map((line) => countTerms(line, terms))
+  const best = counts.indexOf(Math.max(...counts))
+  return {
+    ...describe(hit, options),
+    line: hit.line + best,
+    snippet: around(lines, best, options.context),
+    neighbours: hit.neighbours ?? [],
+  }
+}
+
+/** Every matching line of the files that hold the best hits, in the order of the files. */
+function lineByLine(
+  root: string,
+  best: readonly LocatedHit[],
+  terms: ReadonlySet<string>,
+  options: SearchCommandOptions,
+): Result[] {
+  const results: Result[] = []
+  for (const path of new Set(best.map((hit) => hit.path))) {
+    const hits = best.filter((hit) => hit.path === path).sort((a, b) => a.line - b.line)
+    const lines = readFileSync(join(root, path), 'utf8').split('\n')
+    for (const at of matchingLines(lines, terms)) {
+      // Several memories share a file: the line belongs to the last one that begins before it.
+      const owner = hits.findLast((hit) => hit.line <= at + 1) ?? hits[0]
+      if (owner) {
+        const snippet = around(lines, at, options.context)
+        results.push({ ...describe(owner, options), line: at + 1, snippet, neighbours: [] })
+      }
+    }
+  }
+  return results
+    .slice(0, options.limit)
+    .sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }) || a.line - b.line)
+}
+
+function describe(hit: LocatedHit, { explain }: SearchCommandOptions) {
   return {
     scope: hit.scope,
     key: hit.key,
     path: hit.path,
-    line: hit.line + best,
+    line: hit.line,
     score: Math.round(hit.score * 1000) / 1000,
     title: titleOf(hit),
     date: new Date(hit.updated).toISOString(),
-    snippet: lines.slice(from, best + options.context + 1).join('\n'),
-    neighbours: hit.neighbours ?? [],
-    ...(options.explain ? { signals: hit.signals } : {}),
+    snippet: '',
+    neighbours: [] as string[],
+    ...(explain ? { signals: hit.signals } : {}),
   }
 }
 
-/** The line with most of the query's words; the first of equals. */
-function bestLine(lines: string[], terms: ReadonlySet<string>): number {
-  let best = 0
-  let most = -1
-  lines.forEach((line, i) => {
-    const found = new Set(wordsOf(line).flatMap(({ term }) => (terms.has(term) ? [term] : [])))
-    if (found.size > most) {
-      best = i
-      most = found.size
-    }
-  })
-  return best
-}
+const around = (lines: readonly string[], at: number, context: number): string =>
+  lines.slice(Math.max(0, at - context), at + context + 1).join('\n')
 
 function titleOf({ type, fields, key, text }: LocatedHit): string {
   if (type === 'conversation' && isJsonObject(fields)) {
