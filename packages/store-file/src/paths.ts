@@ -29,7 +29,7 @@ const handName = /^(?!\.)[^/\\:*?"<>|\u0000-\u001f\u007f]{1,200}(?<![. ])$/
 
 /** The file that a person named like a key, `null` when there is none. */
 export function ownFile(fileSystem: FileSystem, folder: string, key: string): string | null {
-  if (!handName.test(key) || deviceName.test(key.toLowerCase())) return null
+  if (!handName.test(key) || deviceName.test(key.toLowerCase()) || Buffer.byteLength(key) > 250) return null
   const path = join(folder, `${key}.md`)
   const real = orAbsent(() => fileSystem.realpathSync.native(path))
   if (real === null) return null

@@ -174,7 +174,14 @@ function bestUnits(
       if (accept && ++accepted === wanted) break
     }
   }
-  return [...found.values()].filter((candidate) => candidate !== null)
+  const kept = [...found.values()].filter((candidate) => candidate !== null)
+  // Equals stand in an order that the files give, not in that in which they came into the index.
+  return kept.sort(
+    (a, b) =>
+      b.bm25 - a.bm25 ||
+      b.document.updated - a.document.updated ||
+      compareCodePoints(a.document.key, b.document.key),
+  )
 }
 
 const rowsOf = (index: SearchIndex, documents: readonly Ranked[]): Map<number, DocumentRow> =>
@@ -224,7 +231,8 @@ function sortHits(hits: RankedHit[], { sortBy, sortOrder }: StoreQuery, files: F
   return hits.sort(
     (a, b) =>
       direction * (measure(b) - measure(a)) ||
-      direction * (b.document.updated - a.document.updated) ||
+      direction *
+        (b.document.updated - a.document.updated || compareCodePoints(a.document.key, b.document.key)) ||
       compareCodePoints(a.document.key, b.document.key),
   )
 }

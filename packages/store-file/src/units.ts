@@ -19,10 +19,9 @@ export function splitUnits(text: string, turns: boolean): Unit[] {
   const starts = turns ? headingStarts(text) : [0]
   const units: Unit[] = []
   let line = 0
-  let counted = 0
+  let lineEnd = text.indexOf('\n')
   const add = (start: number, end: number): void => {
-    for (let at = text.indexOf('\n', counted); at >= 0 && at < start; at = text.indexOf('\n', at + 1)) line++
-    counted = start
+    for (; lineEnd >= 0 && lineEnd < start; lineEnd = text.indexOf('\n', lineEnd + 1)) line++
     units.push({ start, end, line })
   }
   starts.forEach((start, i) => {
@@ -43,14 +42,16 @@ function headingStarts(text: string): number[] {
 
 /** The end of the last paragraph, line or word before `limit`, but not in the first half; never inside a character. */
 function cutBefore(text: string, from: number, limit: number): number {
+  // Only this much is looked through: a long line would otherwise be searched whole for every unit.
   const half = from + unitLength / 2
+  const tail = text.slice(half, limit)
   for (const [mark, length] of [
     ['\n\n', 2],
     ['\n', 1],
     [' ', 1],
   ] as const) {
-    const at = text.lastIndexOf(mark, limit - length)
-    if (at >= half) return at + length
+    const at = tail.lastIndexOf(mark)
+    if (at >= 0) return half + at + length
   }
   const code = text.charCodeAt(limit)
   return code >= 0xdc00 && code <= 0xdfff ? limit - 1 : limit

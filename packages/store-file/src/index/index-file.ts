@@ -3,7 +3,7 @@ import { ensureFolder } from '../atomic-write.ts'
 import { causeOf, errorCode, type FileSystem, orAbsent } from '../file-system.ts'
 import type { Database, OpenDatabase } from './driver.ts'
 import { schema, schemaVersion } from './schema.ts'
-import { indexName, readSeal, writeSeal } from './seal.ts'
+import { indexName, logSize, readSeal, writeSeal } from './seal.ts'
 
 export interface OpenedIndex {
   database: Database
@@ -29,8 +29,8 @@ export interface IndexFileOptions {
 
 /**
  * Opens the index file, or makes a new one. An index that was closed properly carries a seal with its size
- * and times; one whose seal does not fit is checked page by page before it is believed, unless a living
- * process explains the difference. A damaged one is set aside, never trusted and never deleted.
+ * and times; one whose seal does not fit is believed only when a living process explains the difference, or
+ * when a killed one does and every page passes a check. Any other is set aside, never trusted, never deleted.
  */
 export function openIndexFile(options: IndexFileOptions): OpenedIndex {
   const { fileSystem, openDatabase, folder, inUse, exclusively } = options
@@ -39,13 +39,16 @@ export function openIndexFile(options: IndexFileOptions): OpenedIndex {
     ensureFolder(fileSystem, folder)
     const inode = inodeOf(fileSystem, path)
     const sealed = readSeal(fileSystem, folder) !== null
-    const found = inode === undefined ? 'missing' : tryOpen(openDatabase, path, !sealed && !inUse)
+    // Killed writers leave a log behind. Without one the file is as it was closed, or something else changed it.
+    const isAltered = !sealed && !inUse && logSize(fileSystem, folder) === 0
+    const found = inode === undefined ? 'missing' : tryOpen(openDatabase, path, !sealed && !inUse, isAltered)
     if (typeof found !== 'string')
       return { database: found, isNew: false, unclean: !sealed && !inUse, temporary: false }
     return exclusively(() => {
       // Another process may have been faster.
       if (inode !== inodeOf(fileSystem, path)) return openIndexFile(options)
-      const now = found === 'unfinished' ? tryOpen(openDatabase, path, true) : found
+      if (found === altered && readSeal(fileSystem, folder)) return openIndexFile(options)
+      const now = found === 'unfinished' ? tryOpen(openDatabase, path, true, false) : found
       if (typeof now !== 'string') return { database: now, isNew: false, unclean: true, temporary: false }
       if (now === 'missing' || now === 'unfinished') {
         removeIndexFile(fileSystem, folder)
@@ -87,17 +90,22 @@ function create(open: OpenDatabase, path: string): Pick<OpenedIndex, 'database' 
   }
 }
 
+/** A check of the pages' structure would not notice a letter that changed in a word. */
+const altered = 'changed by something else than this memory'
+
 /** The database, or what is wrong with it. `unfinished`: whoever was to make it has not, or not yet. */
-function tryOpen(open: OpenDatabase, path: string, check: boolean): Database | string {
+function tryOpen(open: OpenDatabase, path: string, check: boolean, isAltered: boolean): Database | string {
   let database: Database | undefined
   try {
     database = open(path)
     prepare(database)
     const version = versionOf(database)
-    if (version === schemaVersion && (!check || passesCheck(database))) return database
+    const isSound = version === schemaVersion && (!check || passesCheck(database))
+    if (isSound && !isAltered) return database
     const isEmpty = version === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined
     database.close()
     if (isEmpty) return 'unfinished'
+    if (isSound) return altered
     return version === schemaVersion || version === 0 ? 'damaged' : 'made by another version'
   } catch (error) {
     database?.close()

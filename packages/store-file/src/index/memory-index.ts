@@ -154,7 +154,9 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
 
   /** Indexes named files, given by their path below the root. */
   const indexPaths = (index: SearchIndex, paths: Iterable<string>): void => {
-    const known = new Map(sources().map((source) => [source.path, source]))
+    // Of a folder that is gone or leads elsewhere no file is taken in or out: the walk says what is wrong.
+    const there = sources().filter(({ path }) => isInside(fileSystem, root, fromShown(root, path)))
+    const known = new Map(there.map((source) => [source.path, source]))
     for (const path of paths) {
       const source = known.get(dirname(path) === '.' ? '' : dirname(path))
       if (!source?.accepts(basename(path))) continue

@@ -40,5 +40,5 @@ export function writeSeal(fileSystem: FileSystem, folder: string, facts: Omit<Se
 }
 
 /** Bytes in the write-ahead log that are not in the file yet. */
-const logSize = (fileSystem: FileSystem, folder: string): number =>
+export const logSize = (fileSystem: FileSystem, folder: string): number =>
   orAbsent(() => fileSystem.lstatSync(join(folder, `${indexName}-wal`)))?.size ?? 0

@@ -163,7 +163,7 @@ export function createSearchIndex(database: Database) {
 
   const fileRows = (folder: number, name: string) =>
     sql(
-      'SELECT id, scope, units, session, size, modified, changed, inode, hash FROM documents WHERE folder = ? AND name = ?',
+      'SELECT id, scope, units, session, size, modified, changed, inode, hash FROM documents WHERE folder = ? AND name = ? ORDER BY id',
     ).all(folder, name) as (FileStamp & {
       id: number
       scope: number
@@ -252,6 +252,14 @@ export function createSearchIndex(database: Database) {
         sql(
           'UPDATE documents SET size = ?, modified = ?, changed = ?, inode = ? WHERE folder = ? AND name = ?',
         ).run(size, modified, changed, inode, file.folder, file.name)
+        // An entry that does not say when it was written has its file's time.
+        file.entries.forEach(({ created, updated }, i) => {
+          sql('UPDATE documents SET created = ?, updated = ? WHERE id = ?').run(
+            created,
+            updated,
+            known[i]?.id ?? -1,
+          )
+        })
         return false
       }
       for (const row of known) removeDocument(row)

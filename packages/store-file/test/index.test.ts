@@ -1,0 +1,228 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { conversationKey, conversationType, type MemoryManager, memoryScopes } from '@recall/core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { openFileMemory } from '../src/open-file-memory.ts'
+import { seededRandom } from './random.ts'
+import { archiveOf } from './storm-values.ts'
+import { temporaryRoot } from './temporary-root.ts'
+
+const corruptions = Number(process.env.RECALL_TEST_CORRUPTIONS ?? 60)
+const words = ['harbour', 'lighthouse', 'cable', 'anchor', 'tide', 'gull', 'rope', 'mast']
+
+async function fill(root: string, entries: number): Promise<void> {
+  const memory = await openFileMemory({ root, redact: 'allow' })
+  for (let i = 0; i < entries; i++) {
+    const text = words.filter((_, w) => (i >> w) % 2 === 0).join(' ')
+    await memory.write('long-term', `note ${i}`, `${text} number${i}`, {
+      tags: [`tag${i % 5}`],
+      type: 'note',
+    })
+  }
+  await memory.write('episodic', conversationKey('s'), archiveOf('s', 1), { type: conversationType })
+  await memory.write('long-term', 'MEMORY.md#harbour', 'The harbour has a lighthouse.')
+  await memory.search('long-term', { text: 'harbour' })
+  await memory.close()
+}
+
+const queries = [
+  {},
+  { tags: ['tag1'] },
+  { filters: { type: 'note' } },
+  ...words.map((text) => ({ text })),
+  { text: 'rope mast number7' },
+]
+
+/** The answers to a set of searches, a line each. */
+async function answers(memory: MemoryManager): Promise<string> {
+  const lines: string[] = []
+  for (const scope of memoryScopes) {
+    for (const query of queries) {
+      const matches = await memory.search(scope, query, { limit: 1000, touch: false })
+      const seen = matches.map(({ key, value, score, passage }) => [
+        key,
+        value,
+        score.toFixed(4),
+        passage?.line,
+      ])
+      lines.push(JSON.stringify(seen))
+    }
+  }
+  return lines.join('\n')
+}
+
+/**
+ * The same without scores, and without the order that follows from them: FTS5 goes on counting deleted rows in
+ * its averages, so that a word's weight depends a little on what was there before.
+ */
+async function matchesOf(memory: MemoryManager): Promise<string> {
+  const lines: string[] = []
+  for (const scope of memoryScopes) {
+    for (const query of queries) {
+      const matches = await memory.search(scope, query, { limit: 1000, touch: false })
+      const seen = matches.map(({ key, value, passage }) => JSON.stringify([key, value, passage?.line]))
+      lines.push(('text' in query ? seen.sort() : seen).join(' '))
+    }
+  }
+  return lines.join('\n')
+}
+
+const internal = (root: string): string => join(root, 'memory/.recall')
+
+function damage(path: string, random: () => number): string {
+  const bytes = readFileSync(path)
+  const at = Math.floor(random() * bytes.length)
+  const kind = Math.floor(random() * 5)
+  if (kind === 0) truncateSync(path, at)
+  else {
+    if (kind === 1) bytes[at] = (bytes[at] as number) ^ (1 << Math.floor(random() * 8))
+    if (kind === 2)
+      for (let i = 0; i < 32; i++) bytes[(at + i * 97) % bytes.length] = Math.floor(random() * 256)
+    if (kind === 3) bytes.fill(0, at - (at % 4096), at - (at % 4096) + 4096)
+    if (kind === 4) bytes.copy(bytes, at - (at % 4096), 4096, 8192)
+    writeFileSync(path, bytes)
+  }
+  return ['truncated', 'bit flipped', 'bytes scattered', 'page zeroed', 'page copied'][kind] as string
+}
+
+describe('a damaged index', () => {
+  it(`never changes an answer: ${corruptions} random damages`, async () => {
+    const place = temporaryRoot()
+    const full = join(place, 'full')
+    mkdirSync(full)
+    await fill(full, 120)
+    const random = seededRandom(11)
+    for (let i = 0; i < corruptions; i++) {
+      const root = join(place, `damaged-${i}`)
+      cpSync(full, root, { recursive: true, preserveTimestamps: true })
+      // Seals the copy, which has other times and inodes than the original.
+      const sealing = await openFileMemory({ root })
+      const expected = await answers(sealing)
+      await sealing.close()
+      const what = damage(join(internal(root), 'index.db'), random)
+      const notices: string[] = []
+      const memory = await openFileMemory({ root, onNotice: (text) => notices.push(text) })
+      expect(await answers(memory), `${what}, damage ${i}`).toBe(expected)
+      expect(notices.length, what).toBeLessThanOrEqual(1)
+      await memory.close()
+      const again = await openFileMemory({ root, onNotice: (text) => notices.push(text) })
+      expect(await answers(again)).toBe(expected)
+      expect(notices.length, `${what}, second opening`).toBeLessThanOrEqual(1)
+      await again.close()
+      rmSync(root, { recursive: true })
+    }
+  }, 300_000)
+
+  it('is set aside and announced once when it is no database at all', async () => {
+    const root = temporaryRoot()
+    await fill(root, 5)
+    writeFileSync(join(internal(root), 'index.db'), 'this is no database')
+    const notices: string[] = []
+    const memory = await openFileMemory({ root, onNotice: (text) => notices.push(text) })
+    expect(await memory.search('long-term', { text: 'number3' })).toHaveLength(1)
+    expect(await memory.search('long-term', { text: 'number4' })).toHaveLength(1)
+    await memory.close()
+    expect(notices).toHaveLength(1)
+    expect(notices[0]).toContain('built anew')
+    expect(readdirSync(internal(root)).some((name) => name.includes('.corrupt-'))).toBe(true)
+  })
+})
+
+describe('an index that is deleted while it is open', () => {
+  it.each([
+    ['index.db'],
+    ['index.db-wal'],
+    ['index.db-shm'],
+    ['index.db', 'index.db-wal', 'index.db-shm'],
+    ['.'],
+  ])('changes no answer: %s %s %s', async (...names) => {
+    const root = temporaryRoot()
+    await fill(root, 20)
+    const memory = await openFileMemory({ root })
+    const expected = await answers(memory)
+    for (const name of names) rmSync(join(internal(root), name), { recursive: true, force: true })
+    expect(await answers(memory)).toBe(expected)
+    await memory.write('long-term', 'later', 'written after the deletion')
+    expect(await memory.search('long-term', { text: 'deletion' })).toHaveLength(1)
+    await memory.close()
+    const again = await openFileMemory({ root })
+    expect(await again.search('long-term', { text: 'deletion' })).toHaveLength(1)
+    expect(await again.search('long-term', { text: 'number7' })).toHaveLength(1)
+    await again.close()
+  })
+})
+
+describe('whatever happens to the files', () => {
+  const key = fc.nat(5).map((i) => `k${i}`)
+  const text = fc.nat(40).map((i) => `${words[i % 8]} ${words[(i >> 1) % 8]} version${i}`)
+  const action = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ what: fc.constant('write' as const), key, text }) },
+    { weight: 2, arbitrary: fc.record({ what: fc.constant('edit' as const), key, text }) },
+    fc.record({ what: fc.constant('add' as const), key, text }),
+    fc.record({ what: fc.constant('remove by hand' as const), key, text }),
+    fc.record({ what: fc.constant('rename' as const), key, text }),
+    fc.record({ what: fc.constant('delete' as const), key, text }),
+    fc.record({ what: fc.constant('search' as const), key, text }),
+    fc.record({ what: fc.constant('abandon' as const), key, text }),
+    fc.record({ what: fc.constant('corrupt' as const), key, text }),
+    fc.record({ what: fc.constant('delete the index' as const), key, text }),
+    fc.record({ what: fc.constant('section' as const), key, text }),
+  )
+
+  it('a search answers like one on an index that is built from the files', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(action, { minLength: 1, maxLength: 25 }),
+        fc.integer(),
+        async (actions, seed) => {
+          const root = temporaryRoot()
+          const random = seededRandom(seed)
+          let memory = await openFileMemory({ root, redact: 'allow' })
+          const folder = join(root, 'memory/long-term')
+          const names = (): string[] => {
+            mkdirSync(folder, { recursive: true })
+            return readdirSync(folder).filter((name) => name.endsWith('.md'))
+          }
+          for (const { what, key: name, text: content } of actions) {
+            const some = names()[Math.floor(random() * names().length)]
+            if (what === 'write') await memory.write('long-term', name, content)
+            else if (what === 'section') await memory.write('long-term', `MEMORY.md#${name}`, content)
+            else if (what === 'delete') await memory.delete('long-term', name)
+            else if (what === 'search') await memory.search('long-term', { text: content })
+            else if (what === 'add') writeFileSync(join(folder, `${content}.md`), content)
+            else if (what === 'edit' && some) writeFileSync(join(folder, some), content)
+            else if (what === 'remove by hand' && some) rmSync(join(folder, some))
+            else if (what === 'rename' && some)
+              renameSync(join(folder, some), join(folder, `Renamed ${content}.md`))
+            else if (what === 'delete the index') rmSync(internal(root), { recursive: true, force: true })
+            else if (what === 'abandon') memory = await openFileMemory({ root, redact: 'allow' })
+            else if (what === 'corrupt') {
+              await memory.close()
+              const path = join(internal(root), 'index.db')
+              if (existsSync(path)) damage(path, random)
+              memory = await openFileMemory({ root, redact: 'allow' })
+            }
+          }
+          const lived = await matchesOf(memory)
+          await memory.close()
+          rmSync(internal(root), { recursive: true, force: true })
+          const fresh = await openFileMemory({ root, redact: 'allow' })
+          expect(lived).toBe(await matchesOf(fresh))
+          await fresh.close()
+        },
+      ),
+      { numRuns: Number(process.env.RECALL_TEST_RUNS ?? 60) },
+    )
+  }, 120_000)
+})
