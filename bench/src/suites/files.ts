@@ -44,7 +44,10 @@ export async function measureFiles(options: FilesOptions): Promise<Row[]> {
       options.say(`${size} documents: writing the corpus`)
       const { documents, queries } = createCorpus(size, options.seed)
       writeCorpus(root, documents)
-      const textBytes = documents.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
+      const textBytes = documents.reduce(
+        (sum, { key }) => sum + statSync(join(root, 'memory/long-term', `${key}.md`)).size,
+        0,
+      )
       const setting: Setting = {
         ...options,
         size,
@@ -112,7 +115,7 @@ function measureRebuild({ size, root, bare, textBytes, folder, qmd, say }: Setti
       what: 'index, MB',
       size,
       ours: indexBytes / 1e6,
-      peer: 'text',
+      peer: 'markdown',
       peers: textBytes / 1e6,
       ratio: indexBytes / textBytes,
       bound: 0.75,
