@@ -1,0 +1,174 @@
+import { type EchoEntry, entryIssues, printConfidence, printEntry } from './entry.ts'
+import { type EchoLayer, isEchoLayer } from './layers.ts'
+
+/** A stretch of the file, to the letter. All blocks together are the file. */
+export interface EchoBlock {
+  text: string
+  /** Line of the file on which it begins, counted from 1. */
+  line: number
+  /** What it says, when it is an entry. */
+  entry?: EchoEntry
+  /** Why it begins like an entry and is none. It is never changed. */
+  problems?: string[]
+}
+
+export interface EchoDocument {
+  /** 0 for a file without a schema header. */
+  schema: number
+  blocks: EchoBlock[]
+}
+
+/** The schema that this version writes. */
+const currentSchema = 1
+
+const schemaHeader = /^\uFEFF?<!-- echo-schema: v(\d{1,6}) -->[ \t]*(?:\r?\n|$)/
+const entryHeading = /^### \[([^\]\n]*)\][ \t]+(.*)$/
+const boundary = /^#{1,3}[ \t]/
+const fence = /^(?:`{3,}|~{3,})/
+const field = /^[-*] \*\*([\w-]+)\*\*:[ \t]*(.*)$/
+
+/** Reads a file of echoes. Takes any text; `printEchoes` gives back the same bytes. */
+export function parseEchoes(text: string): EchoDocument {
+  const starts = blockStarts(text)
+  const blocks = starts.map(({ at, line }, i) => parseBlock(text.slice(at, starts[i + 1]?.at), line))
+  return { schema: Number(schemaHeader.exec(text)?.[1] ?? 0), blocks }
+}
+
+export const printEchoes = (document: EchoDocument): string =>
+  document.blocks.map(({ text }) => text).join('')
+
+/** A new file for a role: `<!-- echo-schema: v1 -->` and its title. */
+export function emptyEchoes(role: string): EchoDocument {
+  const title = role.replace(/^./, (first) => first.toUpperCase())
+  return parseEchoes(`<!-- echo-schema: v${currentSchema} -->\n# ${title} Memory\n`)
+}
+
+/** Brings a file to the current schema; what a person wrote without a header gets one. */
+export function upgradeEchoes(document: EchoDocument): EchoDocument {
+  if (document.schema !== 0) return document
+  const text = printEchoes(document)
+  const bom = text.startsWith('\uFEFF') ? '\uFEFF' : ''
+  const header = `${bom}<!-- echo-schema: v${currentSchema} -->${newlineOf(text)}`
+  return parseEchoes(header + text.slice(bom.length))
+}
+
+/** Puts entries at the end of a file, in its own line endings, with a blank line before each. */
+export function appendEntries(document: EchoDocument, entries: readonly EchoEntry[]): EchoDocument {
+  let text = printEchoes(document)
+  const newline = newlineOf(text)
+  for (const entry of entries) {
+    if (text !== '' && !text.endsWith('\n')) text += newline
+    if (text !== '' && !/\n\r?\n$/.test(text)) text += newline
+    text += printEntry(entry).replaceAll('\n', newline)
+  }
+  return parseEchoes(text)
+}
+
+/** Changes fields of one entry and no other byte. */
+export function withFields(
+  block: EchoBlock,
+  changes: { verified?: string; confidence?: number; source?: string; evidence?: string; layer?: EchoLayer },
+): EchoBlock {
+  const values: Record<string, string | undefined> = {
+    ...changes,
+    confidence: changes.confidence === undefined ? undefined : printConfidence(changes.confidence),
+  }
+  const done = new Set<string>()
+  const text = linesOf(block.text)
+    .map((line) => {
+      const name = field.exec(withoutEnding(line))?.[1]?.toLowerCase() ?? ''
+      const value = Object.hasOwn(values, name) ? values[name] : undefined
+      if (value === undefined || done.has(name)) return line
+      done.add(name)
+      const ending = line.slice(withoutEnding(line).length)
+      return `${line.slice(0, line.indexOf('**:') + 3)} ${value}${ending}`
+    })
+    .join('')
+  return parseBlock(text, block.line)
+}
+
+/** The same entry with another learning; lines that are no part of the format stay. */
+export function withLearning(block: EchoBlock, learning: string): EchoBlock {
+  const lines = linesOf(block.text)
+  const range = learningRange(lines)
+  if (range === undefined) return block
+  const newline = newlineOf(block.text)
+  const ends = lines[range.to - 1]?.endsWith('\n') === true
+  const text = `- ${learning.replaceAll('\n', `${newline}  `)}${ends ? newline : ''}`
+  return parseBlock([...lines.slice(0, range.from), text, ...lines.slice(range.to)].join(''), block.line)
+}
+
+/** A line ending ends a line; it does not begin an empty one. */
+export function countLines(text: string): number {
+  return linesOf(text).length
+}
+
+const newlineOf = (text: string): string => (/\r\n/.test(text) ? '\r\n' : '\n')
+
+function linesOf(text: string): string[] {
+  return text === '' ? [] : text.split(/(?<=\n)/)
+}
+
+const withoutEnding = (line: string): string => line.replace(/\r?\n$/, '')
+
+function blockStarts(text: string): { at: number; line: number }[] {
+  const starts: { at: number; line: number }[] = []
+  let at = 0
+  let open: string | null = null
+  linesOf(text).forEach((line, index) => {
+    const mark = fence.exec(line)?.[0]
+    if (mark !== undefined) {
+      if (open === null) open = mark
+      else if (mark.startsWith(open)) open = null
+    } else if (index === 0 || (open === null && boundary.test(line))) starts.push({ at, line: index + 1 })
+    if (index === 0 && starts.length === 0) starts.push({ at, line: 1 })
+    at += line.length
+  })
+  return starts
+}
+
+function parseBlock(text: string, line: number): EchoBlock {
+  const lines = linesOf(text)
+  const heading = entryHeading.exec(withoutEnding(lines[0] ?? ''))
+  if (!heading) return { text, line }
+  const [, date = '', name = ''] = heading
+  const [, kind = '', title = ''] = /^([^:]*?):[ \t]+(.*)$/.exec(name.trim()) ?? ['', '', name.trim()]
+  const fields = new Map<string, string>()
+  for (const each of lines) {
+    const [, key, value = ''] = field.exec(withoutEnding(each)) ?? []
+    if (key !== undefined && !fields.has(key.toLowerCase())) fields.set(key.toLowerCase(), value.trim())
+  }
+  const range = learningRange(lines)
+  const learning = range
+    ? lines
+        .slice(range.from, range.to)
+        .map((each, i) => (i === 0 ? each.slice(2) : each).trim())
+        .join('\n')
+    : ''
+  const supersedes = fields.get('supersedes') ?? 'none'
+  const confidence = fields.get('confidence') ?? ''
+  const entry = {
+    date,
+    kind: kind.trim(),
+    title: title.trim(),
+    layer: fields.get('layer')?.toLowerCase() ?? '',
+    source: fields.get('source') ?? '',
+    confidence: /^\d*\.?\d+$/.test(confidence) ? Number(confidence) : Number.NaN,
+    evidence: fields.get('evidence') ?? '',
+    verified: fields.get('verified') ?? '',
+    supersedes: /^none$/i.test(supersedes) || supersedes === '' ? null : supersedes,
+    learning,
+  }
+  const problems = entryIssues(entry)
+  if (problems.length > 0 || !isEchoLayer(entry.layer)) return { text, line, problems }
+  return { text, line, entry: { ...entry, layer: entry.layer } }
+}
+
+/** The first item of the list that is no field, and the indented lines below it. */
+function learningRange(lines: readonly string[]): { from: number; to: number } | undefined {
+  const from = lines.findIndex((line) => /^[-*] \S/.test(line) && !field.test(withoutEnding(line)))
+  if (from === -1) return undefined
+  let to = from + 1
+  while (to < lines.length && /^[ \t]+\S/.test(lines[to] ?? '')) to++
+  return { from, to }
+}

@@ -1,0 +1,101 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { isDay } from './day.ts'
+import { sha256 } from './digest.ts'
+import { type EchoLayer, isEchoLayer } from './layers.ts'
+
+export interface EchoEntry {
+  /** `YYYY-MM-DD` */
+  date: string
+  /** `Pattern`, `Observation`, `Architecture` …; may be empty. */
+  kind: string
+  title: string
+  layer: EchoLayer
+  /** `rune:{workflow} {context}`, or `manual`. */
+  source: string
+  /** 0.0 to 1.0 */
+  confidence: number
+  /** `` `{file}:{lines}` — {what was found} `` */
+  evidence: string
+  /** `YYYY-MM-DD` */
+  verified: string
+  supersedes: string | null
+  /** One to three sentences; lines are kept. */
+  learning: string
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
+
+/**
+ * The entry as it can be written down: one line where the format has one line.
+ *
+ * @throws MemoryError INVALID_INPUT naming every field that is wrong
+ */
+export function normalizeEntry(entry: EchoEntry): EchoEntry {
+  const lines = entry.learning
+    .split(/\r\n|\r|\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+  const clean: EchoEntry = {
+    date: entry.date,
+    kind: oneLine(entry.kind.replaceAll(':', ' ')),
+    title: oneLine(entry.title),
+    layer: entry.layer,
+    source: oneLine(entry.source),
+    confidence: entry.confidence,
+    evidence: oneLine(entry.evidence),
+    verified: entry.verified,
+    supersedes: entry.supersedes === null ? null : oneLine(entry.supersedes),
+    // A learning that begins like a field would be read as one.
+    learning: lines.map((line) => line.replace(/^\*\*([\w-]+)\*\*:/, '$1:')).join('\n'),
+  }
+  const issues = entryIssues(clean)
+  if (issues.length > 0) {
+    throw new MemoryError(
+      `This entry cannot be written: ${issues.join('; ')}`,
+      MemoryErrorCode.INVALID_INPUT,
+      { details: { issues } },
+    )
+  }
+  return clean
+}
+
+/** What is wrong with an entry, in words that do not repeat its text. */
+export function entryIssues(entry: Omit<EchoEntry, 'layer'> & { layer: string }): string[] {
+  const rules: [boolean, string][] = [
+    [isDay(entry.date), 'the date of the heading is not a day (YYYY-MM-DD)'],
+    [entry.title !== '', 'the title is missing'],
+    [isEchoLayer(entry.layer), 'layer must be etched, inscribed or traced'],
+    [entry.source !== '', 'source is missing'],
+    [entry.confidence >= 0 && entry.confidence <= 1, 'confidence must be a number from 0.0 to 1.0'],
+    [entry.evidence !== '', 'evidence is missing'],
+    [isDay(entry.verified), 'verified must be a day (YYYY-MM-DD)'],
+    [entry.learning !== '', 'the learning is missing'],
+  ]
+  return rules.filter(([holds]) => !holds).map(([, issue]) => issue)
+}
+
+/** The entry in the format of the files, ending with a line break. */
+export function printEntry(entry: EchoEntry): string {
+  const { date, kind, title, layer, source, confidence, evidence, verified, supersedes, learning } =
+    normalizeEntry(entry)
+  return [
+    `### [${date}] ${kind === '' ? title : `${kind}: ${title}`}`,
+    `- **layer**: ${layer}`,
+    `- **source**: ${source}`,
+    `- **confidence**: ${printConfidence(confidence)}`,
+    `- **evidence**: ${evidence}`,
+    `- **verified**: ${verified}`,
+    `- **supersedes**: ${supersedes ?? 'none'}`,
+    `- ${learning.replaceAll('\n', '\n  ')}`,
+    '',
+  ].join('\n')
+}
+
+export const printConfidence = (confidence: number): string =>
+  Number.isInteger(confidence) ? confidence.toFixed(1) : String(confidence)
+
+/** Two entries with the same key say the same: the same pattern, on the same evidence. */
+export function entryKey({ kind, title, evidence }: EchoEntry): string {
+  const plain = (text: string): string => oneLine(text).toLowerCase()
+  return sha256(`${plain(kind)}\n${plain(title)}\n${plain(evidence)}`).slice(0, 20)
+}

@@ -1,0 +1,136 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import * as z from 'zod/mini'
+import { latestDay } from './day.ts'
+import type { EchoBlock, EchoDocument } from './echo-document.ts'
+import { type EchoEntry, entryKey } from './entry.ts'
+import type { EchoLayer } from './layers.ts'
+
+/** References in this many workflows back count; older ones no longer say that an entry is in use. */
+const recentWorkflows = 20
+
+const knownEntry = z.object({
+  /** What the entry says: pattern and evidence. */
+  key: z.string(),
+  /** The recent workflows that used it. */
+  references: z.array(z.string()),
+  /** All workflows that ever used it. */
+  sessions: z.number(),
+  lastReferenced: z.optional(z.string()),
+  /** File in `archive/` that holds the whole entry, when it was taken out or shortened. */
+  archived: z.optional(z.string()),
+  /** It was shortened and still stands in the memory. */
+  compressed: z.optional(z.boolean()),
+})
+
+const schema = z.object({
+  version: z.literal(1),
+  /** The recent workflows of this role, the newest last. */
+  workflows: z.array(z.string()),
+  /** The highest number given so far, per layer: a number is never given twice. */
+  counters: z.object({ etched: z.number(), inscribed: z.number(), traced: z.number() }),
+  entries: z.record(z.string(), knownEntry),
+})
+
+/** What is known of a role's entries and does not stand in the markdown: their ids, and who used them. */
+export type Sidecar = z.output<typeof schema>
+
+export const emptySidecar = (): Sidecar => ({
+  version: 1,
+  workflows: [],
+  counters: { etched: 0, inscribed: 0, traced: 0 },
+  entries: {},
+})
+
+/** @throws MemoryError CORRUPTION */
+export function parseSidecar(text: string, path: string): Sidecar {
+  try {
+    return schema.parse(JSON.parse(text))
+  } catch (cause) {
+    throw new MemoryError(
+      `${path} cannot be read: it holds the ids of the entries; move it away to number them anew`,
+      MemoryErrorCode.CORRUPTION,
+      { cause, details: { path } },
+    )
+  }
+}
+
+export const printSidecar = (sidecar: Sidecar): string => `${JSON.stringify(sidecar, null, 1)}\n`
+
+/** An entry of a role's memory, with its id and its use. */
+export interface KnownEcho {
+  /** `etched-004`; stays the same when other entries go. */
+  id: string
+  entry: EchoEntry
+  block: EchoBlock
+  /** Recent workflows that used it, of `workflows`. */
+  references: number
+  workflows: number
+  /** All workflows that ever used it. */
+  sessions: number
+  lastReferenced?: string
+}
+
+/**
+ * Gives every entry of a file its id: the one it has, by pattern and evidence, or the next of its layer in
+ * the order of the file.
+ */
+export function identify(document: EchoDocument, known: Sidecar): { echoes: KnownEcho[]; sidecar: Sidecar } {
+  const sidecar = structuredClone(known)
+  const free = new Map<string, string[]>()
+  for (const [id, { key, archived, compressed }] of Object.entries(sidecar.entries)) {
+    if (archived !== undefined && compressed !== true) continue
+    const place = `${layerOf(id)} ${key}`
+    free.set(place, [...(free.get(place) ?? []), id])
+  }
+  for (const ids of free.values()) ids.sort((a, b) => numberOf(a) - numberOf(b))
+  const echoes = document.blocks.flatMap((block): KnownEcho[] => {
+    if (!block.entry) return []
+    const { entry } = block
+    const key = entryKey(entry)
+    const id = free.get(`${entry.layer} ${key}`)?.shift() ?? nextId(sidecar, entry.layer)
+    const own = sidecar.entries[id] ?? { key, references: [], sessions: 0 }
+    sidecar.entries[id] = own
+    return [
+      {
+        id,
+        entry,
+        block,
+        references: own.references.length,
+        workflows: sidecar.workflows.length,
+        sessions: own.sessions,
+        ...(own.lastReferenced === undefined ? {} : { lastReferenced: own.lastReferenced }),
+      },
+    ]
+  })
+  return { echoes, sidecar }
+}
+
+/** Counts that a workflow used entries; counting the same workflow again changes nothing. */
+export function withReferences(
+  known: Sidecar,
+  workflow: string,
+  ids: readonly string[],
+  day: string,
+): Sidecar {
+  const sidecar = structuredClone(known)
+  if (!sidecar.workflows.includes(workflow)) sidecar.workflows.push(workflow)
+  sidecar.workflows = sidecar.workflows.slice(-recentWorkflows)
+  const recent = new Set(sidecar.workflows)
+  for (const [id, entry] of Object.entries(sidecar.entries)) {
+    if (ids.includes(id) && !entry.references.includes(workflow) && recent.has(workflow)) {
+      entry.references.push(workflow)
+      entry.sessions += 1
+      entry.lastReferenced = latestDay(day, entry.lastReferenced)
+    }
+    entry.references = entry.references.filter((each) => recent.has(each))
+  }
+  return sidecar
+}
+
+const layerOf = (id: string): string => id.slice(0, id.lastIndexOf('-'))
+const numberOf = (id: string): number => Number(id.slice(id.lastIndexOf('-') + 1))
+
+function nextId(sidecar: Sidecar, layer: EchoLayer): string {
+  sidecar.counters[layer] += 1
+  return `${layer}-${String(sidecar.counters[layer]).padStart(3, '0')}`
+}
