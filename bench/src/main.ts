@@ -1,11 +1,14 @@
 import { parseArgs } from 'node:util'
 import { run } from './processes.ts'
 import { holds, writeReport } from './report.ts'
+import { measureCrashes } from './suites/crash.ts'
 import { measureFiles } from './suites/files.ts'
 
 const usage = `Usage: pnpm bench files [--sizes 1000,10000] [--rounds 25] [--seed 1] [--qmd]
+       pnpm bench crash [--kills 1000] [--seed 1]
 
   files   the file store and the command line: rebuild, cold and warm queries, freshness, durable writes
+  crash   writers killed at random moments: every acknowledged write must be there
 `
 
 const { positionals, values } = parseArgs({
@@ -15,14 +18,20 @@ const { positionals, values } = parseArgs({
     rounds: { type: 'string', default: '25' },
     seed: { type: 'string', default: '1' },
     qmd: { type: 'boolean', default: false },
+    kills: { type: 'string', default: '1000' },
   },
 })
 
-if (positionals[0] !== 'files') {
+const say = (text: string): void => void process.stderr.write(`${text}\n`)
+
+if (positionals[0] === 'files') await files()
+else if (positionals[0] === 'crash') await crash()
+else {
   process.stderr.write(usage)
   process.exitCode = 2
-} else {
-  const say = (text: string): void => void process.stderr.write(`${text}\n`)
+}
+
+async function files(): Promise<void> {
   say('building the command line')
   const built = run('npx', ['--yes', 'pnpm@10.34.9', '--filter', '@recall/cli...', 'run', 'build'])
   if (built.code !== 0) throw new Error(`the build failed:\n${built.out}`)
@@ -35,7 +44,17 @@ if (positionals[0] !== 'files') {
   const rows = await measureFiles({ ...settings, say })
   const path = writeReport('files', rows, settings)
   const missed = rows.filter((row) => !holds(row))
-  for (const { what, size, ratio, bound, peer } of missed)
+  for (const { what, size, ratio, bound, peer } of missed) {
     say(`missed: ${what} at ${size}: ${ratio.toFixed(2)} of ${peer}, bound ${bound}`)
+  }
   say(`${rows.length - missed.length} of ${rows.length} bounds hold; see ${path}`)
+}
+
+async function crash(): Promise<void> {
+  const settings = { kills: Number(values.kills), seed: Number(values.seed) }
+  const { rows, violations } = await measureCrashes(settings.kills, settings.seed, say)
+  const path = writeReport('crash', rows, settings)
+  for (const violation of violations) say(violation)
+  say(`see ${path}`)
+  if (violations.length > 0) process.exitCode = 1
 }
