@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import type { ConversationArchive } from '@recall/core'
+import { type ConversationArchive, isMemoryError } from '@recall/core'
 import { isLeftover, replaceFile } from './atomic-write.ts'
 import { readConfig } from './config.ts'
 import { contentHash } from './digest.ts'
-import { archiveIndexHeader, archiveRows, printArchiveRow } from './documents/archive-index.ts'
+import { archiveRows, printArchiveRow, withArchiveRow, withoutArchiveRow } from './documents/archive-index.ts'
 import { parseConversation } from './documents/conversation.ts'
 import type { FileStore } from './file-store.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
@@ -87,8 +87,17 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
     },
   )
 
-  checkArchiveTable(fileSystem, store, report)
-  checkIndex(fileSystem, store, deep, report)
+  // One check that cannot be made must not hide what the others find.
+  const attempt = (check: string, call: () => void): void => {
+    try {
+      call()
+    } catch (error) {
+      if (!isMemoryError(error)) throw error
+      report(check, [error.message], '', 'mend that first')
+    }
+  }
+  attempt('archive table', () => checkArchiveTable(fileSystem, store, report))
+  attempt('index', () => checkIndex(fileSystem, store, deep, report))
   return findings
 }
 
@@ -105,41 +114,48 @@ function findLeftovers(fileSystem: FileSystem, { root, layout }: FileStore): str
 
 function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const { root, layout } = store
-  const names = (orAbsent(() => fileSystem.readdirSync(join(root, layout.archives))) ?? []).filter((name) =>
-    archiveFile.test(name),
-  )
-  const files = names.map((name) => Number(archiveFile.exec(name)?.[1]))
-  const rows = archiveRows(readText(fileSystem, join(root, layout.archiveIndex))?.content ?? '')
-  const problems = [
-    ...files.filter((number) => !rows.includes(number)).map((number) => `archive ${number} has no row`),
-    ...rows.filter((number) => !files.includes(number)).map((number) => `row ${number} has no archive`),
-    ...files
-      .filter((number, i) => files.indexOf(number) !== i)
-      .map((number) => `number ${number} is used twice`),
-  ]
+  const path = join(root, layout.archiveIndex)
+  const found = orAbsent(() => fileSystem.readdirSync(join(root, layout.archives))) ?? []
+  const names = found.filter((name) => archiveFile.test(name)).sort()
+  const files = names.map(numberOf)
+  const rows = archiveRows(readText(fileSystem, path)?.content ?? '')
+  const missing = names.filter((name) => !rows.includes(numberOf(name)))
+  const extra = rows.filter((number) => !files.includes(number))
   report(
     'archive table',
-    problems,
+    [
+      ...missing.map((name) => `archive ${numberOf(name)} has no row`),
+      ...extra.map((number) => `row ${number} has no archive`),
+    ],
     `${files.length} archives, ${rows.length} rows`,
-    "run 'recall doctor --fix' to make it anew",
+    "run 'recall doctor --fix' to add and remove rows",
     () =>
-      store.exclusively(() =>
-        replaceFile(fileSystem, join(root, layout.archiveIndex), archiveTable(fileSystem, store, names)),
-      ),
+      store.exclusively(() => {
+        let table = readText(fileSystem, path)?.content ?? ''
+        for (const name of missing)
+          table = withArchiveRow(table, numberOf(name), rowOf(fileSystem, store, name))
+        for (const number of extra) table = withoutArchiveRow(table, number)
+        replaceFile(fileSystem, path, table)
+      }),
+  )
+  report(
+    'archive numbers',
+    files
+      .filter((number, i) => files.indexOf(number) !== i)
+      .map((number) => `number ${number} is used twice`),
+    'each used once',
+    'rename one of the files',
   )
 }
 
-function archiveTable(fileSystem: FileSystem, { root, layout }: FileStore, names: string[]): string {
-  const rows = names.sort().flatMap((name) => {
-    const file = readText(fileSystem, join(root, layout.archives, name))
-    if (!file) return []
-    const number = Number(archiveFile.exec(name)?.[1])
-    const entry = parseConversation(file.content, number, name.slice(0, -3), {
-      modified: file.stamp.modified,
-    })
-    return [printArchiveRow(entry.value as ConversationArchive, number)]
-  })
-  return archiveIndexHeader + rows.join('')
+const numberOf = (name: string): number => Number(archiveFile.exec(name)?.[1])
+
+/** Of an archive that cannot be read the row says at least that it is there. */
+function rowOf(fileSystem: FileSystem, { root, layout }: FileStore, name: string): string {
+  const file = orUnreadable(() => readText(fileSystem, join(root, layout.archives, name)))
+  const times = { modified: file?.stamp.modified ?? 0 }
+  const entry = parseConversation(file?.content ?? '', numberOf(name), name.slice(0, -3), times)
+  return printArchiveRow(entry.value as ConversationArchive, numberOf(name))
 }
 
 function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, report: Report): void {

@@ -74,6 +74,8 @@ function parseFields(source: string): JsonObject | string {
       maxAliasCount: 0,
       merge: false,
       uniqueKeys: true,
+      // A warning is no reason to print anything.
+      logLevel: 'error',
     })
     if (fields === null || fields === undefined) return {}
     return isJsonObject(fields) ? fields : 'front matter is not a list of fields'

@@ -1,15 +1,19 @@
-import { join } from 'node:path'
+import { dirname } from 'node:path'
+import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { replaceFile } from './atomic-write.ts'
 import type { FileStore } from './file-store.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
-import { fromShown } from './paths.ts'
+import { fromShown, isInside } from './paths.ts'
 import { readText } from './read-text.ts'
 import { sourcesOf } from './sources.ts'
+import { createWorkspace } from './workspace.ts'
 
 export interface ScrubbedFile {
   path: string
   /** Secrets by kind. */
   counts: Record<string, number>
+  /** Why the file could not be looked at, or not be changed. */
+  problem?: string
 }
 
 /**
@@ -18,35 +22,75 @@ export interface ScrubbedFile {
  */
 export function scrubFiles(
   fileSystem: FileSystem,
-  store: Pick<FileStore, 'root' | 'layout' | 'index' | 'exclusively'>,
-  redact: (text: string) => { text: string; counts: Record<string, number> },
+  store: Scrubbed,
+  redact: Redact,
   apply: boolean,
 ): ScrubbedFile[] {
-  const { root, layout } = store
   const found: ScrubbedFile[] = []
-  for (const source of sourcesOf(fileSystem, root, layout)) {
-    const folder = fromShown(root, source.path)
-    for (const name of (orAbsent(() => fileSystem.readdirSync(folder)) ?? []).filter((each) =>
-      source.accepts(each),
-    )) {
-      const path = source.path === '' ? name : `${source.path}/${name}`
-      const scan = (write: boolean): void => {
-        const file = readText(fileSystem, join(folder, name))
-        const { text, counts } = file ? redact(file.content) : { text: '', counts: {} }
-        if (Object.keys(counts).length === 0) return
-        if (!write) {
-          found.push({ path, counts })
-          return
-        }
-        store.index.changing(path)
-        replaceFile(fileSystem, join(folder, name), text)
-        store.index.changed(path)
-      }
-      const before = found.length
-      scan(false)
-      // Read again under the lock: somebody may have written in between.
-      if (apply && found.length > before) store.exclusively(() => scan(true))
+  for (const path of storedFiles(fileSystem, store)) {
+    try {
+      const counts = scan(fileSystem, store, path, redact)
+      if (Object.keys(counts).length === 0) continue
+      found.push({ path, counts })
+      if (apply) replace(fileSystem, store, path, redact)
+    } catch (error) {
+      // One file that cannot be read must not keep the secrets of all others.
+      if (!isMemoryError(error)) throw error
+      found.push({ path, counts: {}, problem: error.message })
     }
   }
+  // Pages that the database no longer uses still hold the words.
+  if (apply && found.some(({ counts }) => Object.keys(counts).length > 0)) store.index.rebuild()
   return found
 }
+
+type Scrubbed = Pick<FileStore, 'root' | 'layout' | 'index' | 'exclusively'>
+type Redact = (text: string) => { text: string; counts: Record<string, number> }
+
+function storedFiles(fileSystem: FileSystem, { root, layout }: Scrubbed): string[] {
+  const files = sourcesOf(fileSystem, root, layout).flatMap((source) => {
+    const names = orAbsent(() => fileSystem.readdirSync(fromShown(root, source.path))) ?? []
+    return names
+      .filter((name) => source.accepts(name))
+      .map((name) => (source.path === '' ? name : `${source.path}/${name}`))
+  })
+  return [...new Set([...files, layout.archiveIndex])]
+}
+
+function scan(
+  fileSystem: FileSystem,
+  { root }: Scrubbed,
+  path: string,
+  redact: Redact,
+): ScrubbedFile['counts'] {
+  if (!isInside(fileSystem, root, dirname(fromShown(root, path)))) return {}
+  const file = readText(fileSystem, fromShown(root, path))
+  return file ? redact(file.content).counts : {}
+}
+
+/** Reads again under the lock, and again when somebody writes at the same moment. */
+function replace(
+  fileSystem: FileSystem,
+  { root, index, exclusively }: Scrubbed,
+  path: string,
+  redact: Redact,
+): void {
+  exclusively(() => {
+    for (let attempt = 1; ; attempt++) {
+      const workspace = createWorkspace(fileSystem)
+      const target = fromShown(root, path)
+      const { text } = redact(workspace.read(target))
+      if (!workspace.exists(target)) return
+      index.changing(path)
+      try {
+        return replaceFile(fileSystem, target, text, workspace.assertUnchanged)
+      } catch (error) {
+        if (!isMemoryError(error, MemoryErrorCode.CONFLICT) || attempt === attempts) throw error
+      } finally {
+        index.changed(path)
+      }
+    }
+  })
+}
+
+const attempts = 5

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { isMemoryError } from '@recall/core'
 import type { ReadConfig } from './default-config.ts'
 import { stringsOf } from './documents/file-entry.ts'
 import { parseWindow } from './documents/window.ts'
@@ -47,8 +48,8 @@ export function readStatus(
   layout: Layout,
   { config, problem }: ReadConfig,
 ): Omit<MemoryStatus, 'index'> & { index: MemoryStatus['index'] | null } {
-  const curated = readText(fileSystem, join(root, layout.curated))
-  const window = readText(fileSystem, join(root, layout.window))
+  const curated = readable(() => readText(fileSystem, join(root, layout.curated)))
+  const window = readable(() => readText(fileSystem, join(root, layout.window)))
   const names = orAbsent(() => fileSystem.readdirSync(join(root, layout.archives)))
   const archives = (names ?? [])
     .filter((name) => archiveFile.test(name))
@@ -58,7 +59,7 @@ export function readStatus(
     layout: layout.name,
     present: {
       memory: fileSystem.existsSync(join(root, layout.memory)),
-      curated: curated !== null,
+      curated: fileSystem.existsSync(join(root, layout.curated)),
       archives: names !== null,
     },
     memory: { lines: curated ? countLines(curated.content) : 0, limit: memoryLineLimit },
@@ -92,7 +93,7 @@ function indexStatus(fileSystem: FileSystem, root: string, layout: Layout): Memo
 }
 
 function recentArchive(fileSystem: FileSystem, path: string, number: number): RecentArchive[] {
-  const file = readText(fileSystem, path)
+  const file = readable(() => readText(fileSystem, path))
   if (!file) return []
   const { fields } = parseFrontMatter(file.content)
   return [
@@ -105,6 +106,16 @@ function recentArchive(fileSystem: FileSystem, path: string, number: number): Re
       topics: stringsOf(fields.topics),
     },
   ]
+}
+
+/** A glance is no check-up: of a file that cannot be read there is nothing to show here. */
+function readable<T>(call: () => T | null): T | null {
+  try {
+    return call()
+  } catch (error) {
+    if (isMemoryError(error)) return null
+    throw error
+  }
 }
 
 const numberOf = (name: string): number => Number(archiveFile.exec(name)?.[1])

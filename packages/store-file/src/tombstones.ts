@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Address } from '@recall/core'
 import * as z from 'zod/mini'
-import { appendDurably, ensureFolder, syncFolder } from './atomic-write.ts'
+import { appendDurably, ensureFolder } from './atomic-write.ts'
 import { sha256 } from './digest.ts'
 import type { FileStore } from './file-store.ts'
 import type { FileSystem } from './file-system.ts'
@@ -24,8 +24,8 @@ export function addTombstones(
   const lines = addresses.map(
     (address) => `${JSON.stringify({ address: addressHash(address), at: new Date(at).toISOString() })}\n`,
   )
-  appendDurably(fileSystem, join(folder, tombstoneFile), lines.join(''))
-  syncFolder(fileSystem, folder)
+  // The line before may have been torn by a crash: it must not take this one with it.
+  appendDurably(fileSystem, join(folder, tombstoneFile), `\n${lines.join('')}`)
 }
 
 /** @returns a test for addresses that were forgotten */

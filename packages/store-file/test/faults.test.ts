@@ -2,11 +2,14 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { bundleScript } from './child-process.ts'
 import { failingFileSystem, readOnlyFileSystem } from './faulty-file-system.ts'
 import { fill, observe, openAt, operations } from './operations.ts'
 import { temporaryRoot } from './temporary-root.ts'
+
+// The machine may be busy with other tests.
+vi.setConfig({ testTimeout: 60_000 })
 
 const leftovers = (root: string): string[] =>
   readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.tmp-'))

@@ -20,12 +20,15 @@ import {
   sessionSummaryKey,
   sessionSummaryType,
 } from '@recall/core'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem, type FileSystem } from '../src/file-system.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
 import { archiveOf, summaryOf } from './storm-values.ts'
 import { temporaryRoot } from './temporary-root.ts'
+
+// The machine may be busy with other tests.
+vi.setConfig({ testTimeout: 60_000 })
 
 async function open(fileSystem?: FileSystem) {
   const root = temporaryRoot()

@@ -12,11 +12,14 @@ import {
 import { join } from 'node:path'
 import { conversationKey, conversationType, type MemoryManager, memoryScopes } from '@recall/core'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { openFileMemory } from '../src/open-file-memory.ts'
 import { seededRandom } from './random.ts'
 import { archiveOf } from './storm-values.ts'
 import { temporaryRoot } from './temporary-root.ts'
+
+// The machine may be busy with other tests.
+vi.setConfig({ testTimeout: 60_000 })
 
 const corruptions = Number(process.env.RECALL_TEST_CORRUPTIONS ?? 60)
 const words = ['harbour', 'lighthouse', 'cable', 'anchor', 'tide', 'gull', 'rope', 'mast']

@@ -2,13 +2,16 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/file-system.ts'
 import { bundleScript } from './child-process.ts'
 import { dyingFileSystem, ProcessDied } from './faulty-file-system.ts'
 import { fill, observe, openAt, operations } from './operations.ts'
 import { temporaryRoot } from './temporary-root.ts'
+
+// The machine may be busy with other tests.
+vi.setConfig({ testTimeout: 60_000 })
 
 /** The memory before and after an operation, and copies of it to try the operation on. */
 async function prepare(run: (typeof operations)[number]['run']) {

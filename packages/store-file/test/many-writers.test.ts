@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { conversationKey, createMemoryManager, type MemoryManager, sessionSummaryKey } from '@recall/core'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
@@ -9,6 +9,9 @@ import { bundleScript, startChild } from './child-process.ts'
 import { startStore, takingTurns } from './store-in-processes.ts'
 import { openSealed } from './storm-values.ts'
 import { temporaryRoot } from './temporary-root.ts'
+
+// The machine may be busy with other tests.
+vi.setConfig({ testTimeout: 60_000 })
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   conversationKey,
@@ -47,6 +47,8 @@ export async function fill(root: string): Promise<void> {
   await memory.write('long-term', 'MEMORY.md#people', 'Ada')
   await memory.write('long-term', 'MEMORY.md#places', 'Delft')
   await memory.close()
+  // A copy of the memory would build it anew, as a copied index is not the one that was closed.
+  rmSync(join(root, 'memory/.recall/index.db'), { force: true })
   writeFileSync(join(root, 'memory/topic.md'), '# Topic\n\nThe word is hunter2.\n')
 }
 
@@ -120,7 +122,8 @@ export const operations: readonly Operation[] = [
         const counts: Record<string, number> = clean === text ? {} : { password: 1 }
         return { text: clean, counts }
       }
-      return scrubFiles(fileSystem, store, redact, true)
+      const problem = scrubFiles(fileSystem, store, redact, true).find((file) => file.problem)
+      if (problem) throw new Error(problem.problem)
     },
     stepwise: true,
   },

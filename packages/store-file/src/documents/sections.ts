@@ -21,7 +21,7 @@ export interface Section {
 }
 
 /** Splits a curated file at its `##` headings. Fenced code is not searched for headings. */
-function parseSections(content: string): Section[] {
+export function parseSections(content: string): Section[] {
   const sections: Section[] = [{ slug: introSlug, heading: '', body: '', line: 1 }]
   const seen = new Set([introSlug])
   let fence: string | undefined

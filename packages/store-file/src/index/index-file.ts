@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { ensureFolder } from '../atomic-write.ts'
+import { ensureFolder, writing } from '../atomic-write.ts'
 import { causeOf, errorCode, type FileSystem, orAbsent } from '../file-system.ts'
 import type { Database, OpenDatabase } from './driver.ts'
 import { schema, schemaVersion } from './schema.ts'
@@ -65,8 +65,10 @@ export function openIndexFile(options: IndexFileOptions): OpenedIndex {
 
 /** Removes the index with its log. A log left without its database would be taken for that of the next one. */
 export function removeIndexFile(fileSystem: FileSystem, folder: string): void {
-  for (const suffix of ['', '-wal', '-shm'])
-    orAbsent(() => fileSystem.unlinkSync(join(folder, indexName + suffix)))
+  const path = join(folder, indexName)
+  writing(path, () => {
+    for (const suffix of ['', '-wal', '-shm']) orAbsent(() => fileSystem.unlinkSync(path + suffix))
+  })
 }
 
 export const inodeOf = (fileSystem: FileSystem, path: string): number | undefined =>
@@ -151,9 +153,11 @@ export function closeIndexFile(fileSystem: FileSystem, folder: string, database:
 
 export function setAside(fileSystem: FileSystem, path: string): string {
   const aside = `${path}.corrupt-${Date.now()}`
-  // Another process may have set it aside before.
-  orAbsent(() => fileSystem.renameSync(path, aside))
-  for (const suffix of ['-wal', '-shm']) orAbsent(() => fileSystem.unlinkSync(`${path}${suffix}`))
+  writing(path, () => {
+    // Another process may have set it aside before.
+    orAbsent(() => fileSystem.renameSync(path, aside))
+    for (const suffix of ['-wal', '-shm']) orAbsent(() => fileSystem.unlinkSync(`${path}${suffix}`))
+  })
   return aside
 }
 

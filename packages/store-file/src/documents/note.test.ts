@@ -1,0 +1,85 @@
+import type { Entry, JsonValue } from '@recall/core'
+import { searchableText } from '@recall/core'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { fileStem } from '../paths.ts'
+import { parseNote, printNote } from './note.ts'
+
+const entryOf = (key: string, value: JsonValue, more: Partial<Entry> = {}): Entry => ({
+  namespace: 'default',
+  scope: 'long-term',
+  key,
+  value,
+  text: searchableText(value),
+  type: null,
+  tags: [],
+  createdAt: 1000,
+  updatedAt: 2000,
+  accessedAt: 1000,
+  accessCount: 0,
+  ttl: null,
+  expiresAt: null,
+  encrypted: false,
+  embedding: null,
+  ...more,
+})
+
+const roundTrip = (entry: Entry) => parseNote(printNote(entry), fileStem(entry.key), { modified: 0 })
+
+it('a note reads as it was written: any text', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('', '\n', '\r', '\r\n', '\n\n', '---\n', '```'),
+      (text, end) => {
+        const value = `${text}${end}`
+        expect(roundTrip(entryOf('key', value))).toMatchObject({ key: 'key', value, text: value })
+      },
+    ),
+    { numRuns: 1000 },
+  )
+})
+
+it('a note reads as it was written: any JSON, key, tags and times', () => {
+  const key = fc.string({ minLength: 1, unit: 'grapheme' })
+  fc.assert(
+    fc.property(
+      key,
+      fc.jsonValue(),
+      fc.array(fc.string()),
+      fc.integer({ min: 0, max: 4e12 }),
+      (name, json, tags, at) => {
+        const value = JSON.parse(JSON.stringify(json)) as JsonValue
+        const entry = entryOf(name, value, {
+          tags,
+          createdAt: at,
+          updatedAt: at + 1,
+          ttl: 5,
+          expiresAt: at + 6,
+          type: 'x',
+        })
+        expect(roundTrip(entry)).toMatchObject({
+          key: name,
+          value,
+          tags,
+          created: at,
+          updated: at + 1,
+          ttl: 5,
+          expires: at + 6,
+          type: 'x',
+        })
+      },
+    ),
+    { numRuns: 1000 },
+  )
+})
+
+it('a note keeps what it is found by when that is not its value', () => {
+  expect(roundTrip(entryOf('key', 'value', { text: '' })).text).toBe('')
+  expect(roundTrip(entryOf('key', 'value', { text: 'other words' })).text).toBe('other words')
+})
+
+it('a file without front matter is a note named like the file', () => {
+  const note = parseNote('just text\n', 'My idea', { modified: 7 })
+  expect(note).toMatchObject({ key: 'My idea', value: 'just text', created: 7, updated: 7, line: 1 })
+})

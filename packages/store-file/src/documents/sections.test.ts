@@ -1,0 +1,82 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isSlug, parseSections, withoutSection, withSection } from './sections.ts'
+
+const line = fc.constantFrom(
+  '## People\n',
+  '## Places\n',
+  '## People\n',
+  'text\n',
+  '\n',
+  '```\n',
+  '~~~\n',
+  '## \n',
+  '#\n',
+  'a  \t\r\n',
+  '  ## not one\n',
+  '### third\n',
+)
+const file = fc.array(line).map((lines) => lines.join(''))
+const rest = (content: string, slug: string): string[] =>
+  parseSections(content)
+    .filter((each) => each.slug !== slug)
+    .map(({ heading, body }) => `${heading}:${body.trim()}`)
+
+describe('sections', () => {
+  it('together are the whole file', () => {
+    fc.assert(
+      fc.property(file, (content) => {
+        const lines = content.split(/(?<=\n)/)
+        const whole = parseSections(content).map(({ heading, body, line: at }) =>
+          heading === '' && at === 1 ? body : lines[at - 1] + body,
+        )
+        expect(whole.join('')).toBe(content)
+      }),
+    )
+  })
+
+  it('are written without changing any other', () => {
+    fc.assert(
+      fc.property(
+        file,
+        fc.constantFrom('people', 'places', 'new', 'intro'),
+        fc.constantFrom('text', 'a\n\nb', '', '```\ncode\n```', '```\nopen'),
+        (content, slug, text) => {
+          let changed: string
+          try {
+            changed = withSection(content, slug, text)
+          } catch {
+            return
+          }
+          expect(
+            parseSections(changed)
+              .find((each) => each.slug === slug)
+              ?.body.trim(),
+          ).toBe(text.trim())
+          expect(rest(changed, slug)).toEqual(rest(content, slug))
+        },
+      ),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('refuse a code block that would swallow what follows', () => {
+    expect(() => withSection('## A\n\na\n\n## B\n\nb\n', 'a', '```\nopen')).toThrow('code block')
+    expect(() => withSection('```\nopen', 'a', 'text')).toThrow('code block')
+  })
+
+  it('go without a trace, the others staying byte for byte', () => {
+    expect(withoutSection('# T\r\n\n## A\n\na\n\n## B  \n\n b\n', 'a')).toBe('# T\r\n\n## B  \n\n b\n')
+    expect(withoutSection('## A\n', 'b')).toBe(null)
+  })
+
+  it('are found again under the key they were written with, or are none', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[\p{L}\p{N}-]{1,12}$/u), (slug) => {
+        if (isSlug(slug))
+          expect(parseSections(withSection('', slug, 'x')).map((each) => each.slug)).toContain(slug)
+      }),
+    )
+    expect(isSlug('Preferences')).toBe(false)
+  })
+})

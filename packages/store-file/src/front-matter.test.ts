@@ -1,0 +1,128 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { parseFrontMatter, printFrontMatter } from './front-matter.ts'
+
+const fieldsOf = (source: string) => parseFrontMatter(`---\n${source}\n---\nbody`)
+
+describe('front matter', () => {
+  it('reads what it prints', () => {
+    const value = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.integer(),
+      fc.boolean(),
+      fc.array(fc.string({ unit: 'binary' })),
+    )
+    const name = fc.stringMatching(/^[a-z][a-z_]{0,8}$/)
+    fc.assert(
+      fc.property(fc.dictionary(name, value, { noNullPrototype: true }), (fields) => {
+        expect(parseFrontMatter(`${printFrontMatter(fields)}body`)).toMatchObject({ fields, body: 'body' })
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('reads plain lines as the YAML library does', () => {
+    const word = fc.constantFrom(
+      'true',
+      'No',
+      'null',
+      '12',
+      '1e3',
+      '0x1f',
+      '~',
+      'a b',
+      'a: b',
+      'x#y',
+      'x #y',
+      '- a',
+      '"q"',
+      "'q'",
+      '[1, "a"]',
+      '[a]',
+      '{a: 1}',
+      '.inf',
+      '2026-01-01',
+      'word',
+      '&a',
+      '*a',
+      '!x',
+      '|',
+      '%',
+    )
+    const line = fc
+      .tuple(fc.constantFrom('a', 'b', 'key', '__proto__', 'a b', '"q"', '1'), word)
+      .map(([name, text]) => `${name}: ${text}`)
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 4 }), (lines) => {
+        let expected: unknown
+        try {
+          const options = {
+            schema: 'core',
+            maxAliasCount: 0,
+            merge: false,
+            uniqueKeys: true,
+            logLevel: 'error',
+          } as const
+          expected = parse(lines.join('\n'), options) ?? {}
+        } catch {
+          expected = undefined
+        }
+        const { fields, problem } = fieldsOf(lines.join('\n'))
+        if (problem === undefined) expect(JSON.stringify(fields)).toBe(JSON.stringify(expected))
+        else
+          expect(expected === undefined || typeof expected !== 'object' || Array.isArray(expected)).toBe(true)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it.each([
+    ['an alias', 'a: &x [1]\nb: *x'],
+    [
+      'a bomb of aliases',
+      `a: &a [x]\n${['b', 'c', 'd'].map((n, i) => `${n}: &${n} [${`*${'abc'[i]},`.repeat(9)}]`).join('\n')}`,
+    ],
+    ['deep nesting', '['.repeat(20_000)],
+    ['a key twice', 'a: 1\na: 2'],
+    ['a list', '- a\n- b'],
+    ['an unclosed quote', 'a: "x'],
+    ['a tab for indentation', 'a:\n\t- b'],
+  ])('keeps the whole file as text and says why: %s', (_name, source) => {
+    const text = `---\n${source}\n---\nbody`
+    const { fields, body, problem } = parseFrontMatter(text)
+    expect({ fields, body }).toEqual({ fields: {}, body: text })
+    expect(problem).toBeTruthy()
+  })
+
+  it('pollutes no prototype', () => {
+    fieldsOf('__proto__:\n  polluted: true\nconstructor: {prototype: {polluted: true}}')
+    expect(({} as { polluted?: boolean }).polluted).toBe(undefined)
+  })
+
+  it.each([
+    '---\na: 1\nno end',
+    `---\na: "${'x'.repeat(64 * 1024)}"\n---\n`,
+    `---\n${'k'.repeat(2 ** 20)}: 1\n---\n`,
+  ])('is not looked for beyond its bound', (text) => {
+    expect(parseFrontMatter(text)).toMatchObject({ fields: {}, body: text })
+  })
+
+  it('may have Windows line ends and a byte order mark', () => {
+    expect(parseFrontMatter('\ufeff---\r\na: 1\r\nb: [x]\r\n---\r\nbody\r\n')).toMatchObject({
+      fields: { a: 1, b: ['x'] },
+      body: 'body\r\n',
+      bodyLine: 5,
+    })
+  })
+
+  it('never fails, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const { body } = parseFrontMatter(`---\n${text}`)
+        expect(`---\n${text}`.endsWith(body)).toBe(true)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
