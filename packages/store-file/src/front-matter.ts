@@ -5,7 +5,7 @@ const loadYaml = (): typeof import('yaml') =>
   process.getBuiltinModule('node:module').createRequire(import.meta.url)('yaml')
 
 /** Larger front matter is not read: it is somebody's mistake or attack. */
-const maxFrontMatterBytes = 64 * 1024
+export const maxFrontMatterLength = 64 * 1024
 
 export interface MarkdownDocument {
   fields: JsonObject
@@ -27,12 +27,12 @@ export function parseFrontMatter(text: string): MarkdownDocument {
   if (!opening) return { fields: {}, body: text, bodyLine: 1 }
   const begin = start + opening[0].length
   const closing = /^---[ \t]*(?:\r?\n|$)/m
-  const head = text.slice(begin, begin + maxFrontMatterBytes)
+  const head = text.slice(begin, begin + maxFrontMatterLength)
   const end = closing.exec(head)
   const whole = { fields: {}, body: text, bodyLine: 1 }
   if (!end) {
     const problem =
-      text.length - begin > maxFrontMatterBytes
+      text.length - begin > maxFrontMatterLength
         ? 'front matter larger than 64 KB'
         : 'front matter never closed'
     return { ...whole, problem }

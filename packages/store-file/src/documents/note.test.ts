@@ -83,3 +83,11 @@ it('a file without front matter is a note named like the file', () => {
   const note = parseNote('just text\n', 'My idea', { modified: 7 })
   expect(note).toMatchObject({ key: 'My idea', value: 'just text', created: 7, updated: 7, line: 1 })
 })
+
+it('a note whose front matter could not be read again is refused', () => {
+  const tags = Array.from({ length: 256 }, (_, i) => `${i}`.padEnd(256, 'x'))
+  expect(() => printNote(entryOf('key', 'value', { tags }))).toThrow('read again')
+  expect(() => printNote(entryOf('key', 'value', { text: 'x'.repeat(70_000) }))).toThrow('read again')
+  const text = 'x'.repeat(60_000)
+  expect(roundTrip(entryOf('key', 'value', { text })).text).toBe(text)
+})

@@ -1,5 +1,5 @@
 import { type Entry, type JsonValue, MemoryError, MemoryErrorCode, searchableText } from '@recall/core'
-import { parseFrontMatter, printFrontMatter } from '../front-matter.ts'
+import { maxFrontMatterLength, parseFrontMatter, printFrontMatter } from '../front-matter.ts'
 import { fileStem } from '../paths.ts'
 import { type FileEntry, type FileTimes, parseTime, printTime, stringsOf } from './file-entry.ts'
 
@@ -9,6 +9,8 @@ const largestIndexedValue = 2048
 /**
  * A plain entry as one markdown file: front matter, then the value. A string is the body verbatim (plus the
  * line end that every text file has); any other JSON stands in a fenced block.
+ *
+ * @throws MemoryError INVALID_INPUT when the front matter would be too long to be read again
  */
 export function printNote(entry: Entry): string {
   const { value } = entry
@@ -28,6 +30,13 @@ export function printNote(entry: Entry): string {
     indexed: entry.text === '' && ownText !== '' ? false : undefined,
     text: entry.text !== '' && entry.text !== ownText ? entry.text : undefined,
   })
+  if (head.length > maxFrontMatterLength) {
+    throw new MemoryError(
+      `key, tags and text of '${entry.key.slice(0, 80)}' take ${head.length} characters, more than the ${maxFrontMatterLength} that are read again`,
+      MemoryErrorCode.INVALID_INPUT,
+      { scope: entry.scope, key: entry.key },
+    )
+  }
   return `${head}${asText ? value : fence(JSON.stringify(value, null, 2))}\n`
 }
 

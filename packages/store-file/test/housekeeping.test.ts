@@ -1,0 +1,211 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { conversationKey, conversationType, createMemoryManager, isMemoryError } from '@recall/core'
+import { createTicker } from '@recall/core/conformance'
+import { describe, expect, it } from 'vitest'
+import { checkUp } from '../src/doctor.ts'
+import { defaultFileSystem } from '../src/file-system.ts'
+import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
+import { scrubFiles } from '../src/scrub.ts'
+import { addTombstones, readTombstones } from '../src/tombstones.ts'
+import { archiveOf } from './storm-values.ts'
+import { temporaryRoot } from './temporary-root.ts'
+
+async function openWithArchives(count: number) {
+  const root = temporaryRoot()
+  const notices: string[] = []
+  const store = await openFileStore({ root, onNotice: (text) => notices.push(text) })
+  const memory = createMemoryManager({ stores: store, redact: 'allow' })
+  for (let i = 1; i <= count; i++) {
+    await memory.write('episodic', conversationKey(`s${i}`), archiveOf(`s${i}`, i), {
+      type: conversationType,
+    })
+  }
+  return { root, store, memory, notices, at: (...names: string[]) => join(root, 'memory', ...names) }
+}
+
+describe('the doctor', () => {
+  it('adds and removes rows of ARCHIVE.md and leaves what people wrote there', async () => {
+    const { store, memory, at } = await openWithArchives(3)
+    const table = readFileSync(at('ARCHIVE.md'), 'utf8')
+    writeFileSync(at('ARCHIVE.md'), `My own words.\n\n${table.replace(/^\| 002 .*\n/m, '')}| 009 | gone |\n`)
+    const bad = checkUp(defaultFileSystem, store, { deep: false, fix: false }).filter(({ ok }) => !ok)
+    expect(bad.map(({ message }) => message)).toEqual(['archive 2 has no row; row 9 has no archive'])
+    checkUp(defaultFileSystem, store, { deep: false, fix: true })
+    const mended = readFileSync(at('ARCHIVE.md'), 'utf8')
+    expect(mended.startsWith('My own words.\n')).toBe(true)
+    expect(mended.match(/^\| 00\d/gm)?.sort()).toEqual(['| 001', '| 002', '| 003'])
+    expect(checkUp(defaultFileSystem, store, { deep: true, fix: false }).filter(({ ok }) => !ok)).toEqual([])
+    await memory.close()
+  })
+
+  it('reports a table that cannot be read and goes on with the rest', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    writeFileSync(at('ARCHIVE.md'), Buffer.from([0xff, 0xfe]))
+    const findings = checkUp(defaultFileSystem, store, { deep: true, fix: true })
+    expect(findings.find(({ check }) => check === 'archive table')).toMatchObject({ ok: false })
+    expect(findings.find(({ check }) => check === 'contents')).toMatchObject({ ok: true })
+    expect(readFileSync(at('ARCHIVE.md'))).toEqual(Buffer.from([0xff, 0xfe]))
+    await memory.close()
+  })
+})
+
+describe('scrubbing', () => {
+  it('replaces secrets in every readable file, names the others and leaves no word in the index', async () => {
+    const { root, store, memory, at } = await openWithArchives(1)
+    await memory.write('long-term', 'note', 'the word is hunter2')
+    writeFileSync(at('topic.md'), '# hunter2\n')
+    writeFileSync(at('long-term/bad.md'), Buffer.from([0xff, 0xfe]))
+    appendFileSync(at('ARCHIVE.md'), '| 001 | hunter2 |\n')
+    await memory.search('long-term', { text: 'hunter2' })
+    const redact = (text: string) => {
+      const counts: Record<string, number> = text.includes('hunter2') ? { password: 1 } : {}
+      return { text: text.replaceAll('hunter2', '[gone]'), counts }
+    }
+    const found = scrubFiles(defaultFileSystem, store, redact, true)
+    expect(
+      found
+        .filter(({ problem }) => !problem)
+        .map(({ path }) => path)
+        .sort(),
+    ).toEqual(['memory/ARCHIVE.md', 'memory/long-term/note.md', 'memory/topic.md'])
+    expect(found.find(({ problem }) => problem)?.path).toBe('memory/long-term/bad.md')
+    expect(await memory.search('long-term', { text: 'hunter2' })).toEqual([])
+    await memory.close()
+    for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
+      const path = join(root, name)
+      if (name.includes('.') && !readdirSafe(path))
+        expect(readFileSync(path).includes('hunter2'), name).toBe(false)
+    }
+  })
+})
+
+const readdirSafe = (path: string): boolean => {
+  try {
+    readdirSync(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('tombstones', () => {
+  it('are found again, without saying what was forgotten, also after a torn line', async () => {
+    const { store, memory, root } = await openWithArchives(0)
+    const address = (key: string) => ({ namespace: 'default', scope: 'long-term' as const, key })
+    addTombstones(defaultFileSystem, store, [address('one'), address('two')], 0)
+    const path = join(root, 'memory/.recall/tombstones.jsonl')
+    appendFileSync(path, '{"address":"torn')
+    addTombstones(defaultFileSystem, store, [address('three')], 0)
+    const isForgotten = readTombstones(defaultFileSystem, store)
+    expect(['one', 'two', 'three', 'four'].map((key) => isForgotten(address(key)))).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ])
+    expect(readFileSync(path, 'utf8')).not.toContain('three')
+    await memory.close()
+  })
+})
+
+describe('the access counts', () => {
+  it.each(['rubbish', 'deleted'])('never keep anybody from reading: %s', async (what) => {
+    const root = temporaryRoot()
+    const notices: string[] = []
+    const open = () => openFileMemory({ root, onNotice: (text) => notices.push(text) })
+    const first = await open()
+    await first.write('long-term', 'note', 'text')
+    await first.read('long-term', 'note')
+    await first.close()
+    const path = join(root, 'memory/.recall/access.db')
+    for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true })
+    if (what === 'deleted') rmSync(path)
+    else writeFileSync(path, 'rubbish '.repeat(4000))
+    const memory = await open()
+    expect(await memory.read('long-term', 'note')).toBe('text')
+    const record = await memory.read('long-term', 'note', { includeMetadata: true })
+    expect(record?.metadata.accessCount).toBe(2)
+    expect(notices).toHaveLength(what === 'deleted' ? 0 : 1)
+    await memory.close()
+  })
+
+  it('start anew while the memory is open and its own folder is deleted', async () => {
+    const { memory, at } = await openWithArchives(0)
+    await memory.write('long-term', 'note', 'text')
+    await memory.read('long-term', 'note')
+    rmSync(at('.recall'), { recursive: true })
+    await memory.read('long-term', 'note')
+    expect(existsSync(at('.recall/access.db'))).toBe(true)
+    await memory.close()
+  })
+})
+
+describe('a journal that nobody here wrote', () => {
+  it.each([
+    { path: '../outside.md', temporary: 'memory/.tmp-1-aaaaaaaabb' },
+    { path: 'memory/a.md', temporary: '../../etc/passwd' },
+    { path: 'memory/a.md', temporary: 'memory/MEMORY.md' },
+    { path: '/etc/x', temporary: null },
+    { path: 'memory\\..\\..\\x', temporary: null },
+  ])('moves nothing: $path', async (step) => {
+    const { memory, at } = await openWithArchives(0)
+    await memory.write('long-term', 'MEMORY.md#a', 'kept')
+    const before = readFileSync(at('MEMORY.md'), 'utf8')
+    writeFileSync(at('.recall/journal.json'), JSON.stringify({ version: 1, steps: [step] }))
+    const error = await memory.read('long-term', 'MEMORY.md#a').catch((reason: unknown) => reason)
+    expect(isMemoryError(error, 'MEMORY_CORRUPTION')).toBe(true)
+    expect(String(error)).toContain('journal.json')
+    expect(readFileSync(at('MEMORY.md'), 'utf8')).toBe(before)
+    rmSync(at('.recall/journal.json'))
+    await memory.close()
+  })
+})
+
+describe('a key that more than one kind of file can hold', () => {
+  it('has the value that was written last, and none when it is deleted', async () => {
+    const { memory, at } = await openWithArchives(0)
+    await memory.write('long-term', 'MEMORY.md#a', 'a section')
+    await memory.write('long-term', 'MEMORY.md#a', 'a note that expires', { ttl: 60_000 })
+    expect(await memory.read('long-term', 'MEMORY.md#a')).toBe('a note that expires')
+    await memory.write('long-term', 'MEMORY.md#a', 'a section again')
+    expect(await memory.read('long-term', 'MEMORY.md#a')).toBe('a section again')
+    expect(readdirSync(at('long-term'))).toEqual([])
+    await memory.delete('long-term', 'MEMORY.md#a')
+    expect(await memory.exists('long-term', 'MEMORY.md#a')).toBe(false)
+    await memory.write('long-term', 'MEMORY.md#Mixed-Case', 'found again')
+    expect(await memory.read('long-term', 'MEMORY.md#Mixed-Case')).toBe('found again')
+    await memory.close()
+  })
+
+  it('is cleared also when two sections have one heading', async () => {
+    const { memory, at } = await openWithArchives(0)
+    mkdirSync(at(), { recursive: true })
+    writeFileSync(at('MEMORY.md'), '## A\n\none\n\n## A\n\ntwo\n\n## A\n\nthree\n')
+    expect(await memory.search('long-term', {})).toHaveLength(3)
+    await memory.clear('long-term')
+    expect(await memory.search('long-term', {})).toEqual([])
+    await memory.close()
+  })
+})
+
+it('sweeps only what has expired by its file', async () => {
+  const root = temporaryRoot()
+  const { clock, advance } = createTicker()
+  const memory = await openFileMemory({ root, clock })
+  await memory.write('short-term', 'brief', 'x', { ttl: 1000 })
+  await memory.write('short-term', 'longer', 'x', { ttl: 9000 })
+  advance(2000)
+  expect((await memory.cleanup({ dryRun: true })).deleted).toBe(1)
+  expect((await memory.cleanup()).deleted).toBe(1)
+  expect(readdirSync(join(root, 'memory/short-term'))).toEqual(['longer.md'])
+  await memory.close()
+})

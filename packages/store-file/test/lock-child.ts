@@ -1,0 +1,11 @@
+import { defaultFileSystem } from '../src/file-system.ts'
+import { loadSqlite } from '../src/index/driver.ts'
+import { createLock } from '../src/lock.ts'
+
+/** Takes the lock and never lets go. */
+const lock = createLock(defaultFileSystem, await loadSqlite(), process.argv[2] as string)
+lock.hold(() => {
+  process.send?.('held')
+  // Blocks this thread for good, as a hanging section would.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+})

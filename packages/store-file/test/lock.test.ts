@@ -1,0 +1,63 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isMemoryError } from '@recall/core'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { defaultFileSystem } from '../src/file-system.ts'
+import { loadSqlite } from '../src/index/driver.ts'
+import { createLock } from '../src/lock.ts'
+import { bundleScript, startChild } from './child-process.ts'
+import { temporaryRoot } from './temporary-root.ts'
+
+async function openLock(folder: string, timeoutMs?: number) {
+  const lock = createLock(defaultFileSystem, await loadSqlite(), folder, timeoutMs)
+  onTestFinished(() => lock.close())
+  return lock
+}
+
+describe('the lock', () => {
+  it('names the living process that holds it, and is free at once when that is killed', async () => {
+    const folder = temporaryRoot()
+    const holder = startChild(await bundleScript('lock-child.ts'), [folder])
+    expect(await holder.message()).toBe('held')
+    const lock = await openLock(folder, 200)
+    try {
+      lock.hold(() => expect.unreachable('two holders'))
+    } catch (error) {
+      expect(isMemoryError(error, 'MEMORY_TIMEOUT'), String(error)).toBe(true)
+      expect(String(error)).toContain(`process ${holder.process.pid}`)
+    }
+    holder.process.kill('SIGKILL')
+    await holder.ended
+    const begun = performance.now()
+    expect(lock.hold(() => 'mine')).toBe('mine')
+    expect(performance.now() - begun).toBeLessThan(100)
+  })
+
+  it('may be taken again by who holds it, and is let go when the section fails', async () => {
+    const folder = temporaryRoot()
+    const [lock, other] = [await openLock(folder), await openLock(folder, 50)]
+    expect(lock.hold(() => lock.hold(() => 'inner'))).toBe('inner')
+    expect(() =>
+      lock.hold(() => {
+        throw new Error('failed')
+      }),
+    ).toThrow('failed') // prettier-ignore
+    expect(other.hold(() => 'free')).toBe('free')
+  })
+
+  it.each(['deleted', 'overwritten with rubbish'])(
+    'keeps others out although its file was %s meanwhile',
+    async (what) => {
+      const folder = temporaryRoot()
+      const [one, other] = [await openLock(folder), await openLock(folder, 50)]
+      one.hold(() => {})
+      other.hold(() => {})
+      if (what === 'deleted') rmSync(join(folder, 'lock.db'))
+      else writeFileSync(join(folder, 'lock.db'), 'rubbish '.repeat(1000))
+      one.hold(() => {
+        expect(() => other.hold(() => 'both')).toThrow('held the lock')
+      })
+      expect(other.hold(() => 'free')).toBe('free')
+    },
+  )
+})
