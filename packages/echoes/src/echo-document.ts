@@ -53,13 +53,17 @@ export function upgradeEchoes(document: EchoDocument): EchoDocument {
 }
 
 /** Puts entries at the end of a file, in its own line endings, with a blank line before each. */
-export function appendEntries(document: EchoDocument, entries: readonly EchoEntry[]): EchoDocument {
+export const appendEntries = (document: EchoDocument, entries: readonly EchoEntry[]): EchoDocument =>
+  appendTexts(document, entries.map(printEntry))
+
+/** Puts entries that are already text at the end of a file. */
+export function appendTexts(document: EchoDocument, texts: readonly string[]): EchoDocument {
   let text = printEchoes(document)
   const newline = newlineOf(text)
-  for (const entry of entries) {
+  for (const each of texts) {
     if (text !== '' && !text.endsWith('\n')) text += newline
     if (text !== '' && !/\n\r?\n$/.test(text)) text += newline
-    text += printEntry(entry).replaceAll('\n', newline)
+    text += each.replace(/\r?\n/g, newline)
   }
   return parseEchoes(text)
 }
@@ -96,6 +100,16 @@ export function withLearning(block: EchoBlock, learning: string): EchoBlock {
   const ends = lines[range.to - 1]?.endsWith('\n') === true
   const text = `- ${learning.replaceAll('\n', `${newline}  `)}${ends ? newline : ''}`
   return parseBlock([...lines.slice(0, range.from), text, ...lines.slice(range.to)].join(''), block.line)
+}
+
+/** What an entry's text holds besides its heading and the fields of the format. */
+export function restOf(block: EchoBlock): string {
+  const own = ['layer', 'source', 'confidence', 'evidence', 'verified', 'supersedes']
+  return linesOf(block.text)
+    .slice(1)
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !own.includes(field.exec(line)?.[1]?.toLowerCase() ?? ''))
+    .join('\n')
 }
 
 /** A line ending ends a line; it does not begin an empty one. */

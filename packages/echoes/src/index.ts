@@ -8,6 +8,9 @@ export {
 } from './echo-document.ts'
 export { type EchoEntry, entryKey, printEntry } from './entry.ts'
 export { type EchoLayer, echoLayers, type LayerRule, layerRules } from './layers.ts'
+export { type Consolidation, type Echoes, type EchoesOptions, openEchoes } from './open-echoes.ts'
+export { type PrunePlan, type PrunePolicy, type PruneStep, planPrune } from './plan-prune.ts'
+export type { RoleMemory } from './role-folder.ts'
 export { type EchoScore, scoreEcho } from './score.ts'
 export {
   emptySidecar,

@@ -16,8 +16,8 @@ const knownEntry = z.object({
   /** All workflows that ever used it. */
   sessions: z.number(),
   lastReferenced: z.optional(z.string()),
-  /** File in `archive/` that holds the whole entry, when it was taken out or shortened. */
-  archived: z.optional(z.string()),
+  /** Where `archive/` holds the whole entry, when it was taken out or shortened. */
+  archived: z.optional(z.object({ backup: z.string(), block: z.number() })),
   /** It was shortened and still stands in the memory. */
   compressed: z.optional(z.boolean()),
 })
@@ -29,6 +29,8 @@ const schema = z.object({
   /** The highest number given so far, per layer: a number is never given twice. */
   counters: z.object({ etched: z.number(), inscribed: z.number(), traced: z.number() }),
   entries: z.record(z.string(), knownEntry),
+  /** SHA-256 of the last plan that was applied. */
+  lastPlan: z.optional(z.string()),
 })
 
 /** What is known of a role's entries and does not stand in the markdown: their ids, and who used them. */

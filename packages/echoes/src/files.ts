@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+
+/** The call's result, or `null` when the file or folder does not exist. Every other failure is thrown. */
+export function orAbsent<T>(call: () => T): T | null {
+  try {
+    return call()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+export const readText = (path: string): string | null => orAbsent(() => readFileSync(path, 'utf8'))
+export const namesIn = (folder: string): string[] => (orAbsent(() => readdirSync(folder)) ?? []).sort()
+
+/**
+ * Puts a whole file in place: temporary file beside it, fsync, rename, fsync of the folder.
+ *
+ * @throws MemoryError WRITE_FAILED naming the path
+ */
+export function replaceFile(path: string, content: string): void {
+  writing(path, () => {
+    ensureFolder(dirname(path))
+    const temporary = writeTemporary(path, content)
+    try {
+      renameSync(temporary, path)
+    } catch (error) {
+      orAbsent(() => unlinkSync(temporary))
+      throw error
+    }
+    syncFolder(dirname(path))
+  })
+}
+
+export function removeFile(path: string): void {
+  writing(path, () => {
+    orAbsent(() => unlinkSync(path))
+    if (existsSync(dirname(path))) syncFolder(dirname(path))
+  })
+}
+
+function writeTemporary(path: string, content: string): string {
+  const temporary = join(dirname(path), `.tmp-${process.pid}-${randomBytes(6).toString('hex')}`)
+  const mode = orAbsent(() => lstatSync(path))?.mode ?? 0o666
+  const descriptor = openSync(temporary, 'wx', mode & 0o777)
+  try {
+    writeFileSync(descriptor, content)
+    fsyncSync(descriptor)
+  } catch (error) {
+    orAbsent(() => unlinkSync(temporary))
+    throw error
+  } finally {
+    closeSync(descriptor)
+  }
+  return temporary
+}
+
+/** Creates a folder and makes its name durable; does nothing when it exists. */
+function ensureFolder(folder: string): void {
+  const first = mkdirSync(folder, { recursive: true })
+  if (first === undefined) return
+  for (let level = folder; level.length >= first.length; level = dirname(level)) syncFolder(dirname(level))
+}
+
+/** Makes the names in a folder durable. Windows cannot open folders and needs no such call. */
+function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return
+  const descriptor = openSync(folder, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function writing<T>(path: string, call: () => T): T {
+  try {
+    return call()
+  } catch (cause) {
+    if (isMemoryError(cause)) throw cause
+    throw new MemoryError(
+      `${path} could not be written: ${(cause as Error).message}`,
+      MemoryErrorCode.WRITE_FAILED,
+      { cause, details: { path } },
+    )
+  }
+}

@@ -1,0 +1,289 @@
+import { join } from 'node:path'
+import { type Clock, MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
+import { dayOf } from './day.ts'
+import {
+  appendTexts,
+  type EchoBlock,
+  emptyEchoes,
+  parseEchoes,
+  printEchoes,
+  upgradeEchoes,
+} from './echo-document.ts'
+import { type EchoEntry, normalizeEntry, printEntry } from './entry.ts'
+import { namesIn, readText } from './files.ts'
+import { withLock } from './lock.ts'
+import { mergeFindings } from './merge-findings.ts'
+import { defaultPrunePolicy, type PrunePlan, type PrunePolicy, planPrune } from './plan-prune.ts'
+import { pruneChanges, restoreChanges } from './prune.ts'
+import {
+  backupChange,
+  checkName,
+  findingsPath,
+  type LoadedRole,
+  loadRole,
+  memoryChange,
+  memoryPath,
+  type RoleMemory,
+  sidecarChange,
+  teamRole,
+  waitingAgents,
+} from './role-folder.ts'
+import { withoutSecrets } from './sensitive.ts'
+import { identify, withReferences } from './sidecar.ts'
+import { applyChanges, type FileChange, finishJournal } from './transaction.ts'
+import { activeWorkflows, forgetWorkflow, noteWorkflow } from './workflows.ts'
+
+export interface EchoesOptions {
+  /** The folder of the roles, for example `<project>/.recall/echoes`. */
+  root: string
+  /** Whether the caller leads the team: only the lead writes to the role `team`. */
+  lead?: boolean
+  /**
+   * Asks the person at the terminal. Supply it only where one sits there: without it nothing is done that
+   * needs a person.
+   */
+  askHuman?: (question: string) => Promise<boolean>
+  policy?: PrunePolicy
+  clock?: Clock
+}
+
+export interface Consolidation {
+  role: string
+  added: number
+  /** Findings that were known; they gave their verified day and their confidence. */
+  merged: number
+  /** What stayed in a findings file, and why. */
+  kept: { agent: string; line: number; reasons: string[] }[]
+  /** Entries from which sensitive data was taken, and its kinds. */
+  stripped: { title: string; kinds: string[] }[]
+  /** What was pruned; `null` when the memory is within its limit or a workflow is active. */
+  pruned: PrunePlan | null
+}
+
+export interface Echoes {
+  roles(): string[]
+  /** A role's entries with their ids. */
+  read(role: string): Promise<RoleMemory>
+  /**
+   * Adds an entry.
+   *
+   * @throws MemoryError FORBIDDEN for an etched entry without a person's yes, and for the team without the lead
+   */
+  add(role: string, entry: EchoEntry): Promise<{ stripped: string[] }>
+  /** Writes a finding to `{agent}-findings.md`, where it waits to be consolidated. */
+  appendFinding(role: string, agent: string, entry: EchoEntry): Promise<{ stripped: string[] }>
+  /** Brings all waiting findings of a role into its memory, prunes it if needed, and only then removes them. */
+  consolidate(role: string): Promise<Consolidation>
+  planPrune(role: string): Promise<PrunePlan>
+  /**
+   * @throws MemoryError CONFLICT while a workflow is active, or when the memory has changed since the plan was
+   * made
+   */
+  applyPrune(plan: PrunePlan): Promise<void>
+  /** @returns false when the entry stands in the memory as it is */
+  restoreEntry(role: string, id: string): Promise<boolean>
+  /** Counts that a workflow used entries. */
+  reference(role: string, workflow: string, ids: readonly string[]): Promise<void>
+  /** Notes that a workflow is active, as long as its process lives. */
+  beginWorkflow(workflow: string, pid?: number): Promise<void>
+  endWorkflow(workflow: string): Promise<void>
+  activeWorkflows(): string[]
+}
+
+/** Opens the memories of a team of agents. Several processes may write at once. */
+export function openEchoes(options: EchoesOptions): Echoes {
+  const { root, lead = false, askHuman, policy = defaultPrunePolicy, clock = systemClock } = options
+
+  const locked = <T>(section: () => T): Promise<T> =>
+    withLock(join(root, '.lock'), () => {
+      finishJournal(root)
+      return section()
+    })
+
+  const mayWrite = (role: string): void => {
+    checkName(role, 'role')
+    if (role === teamRole && !lead) {
+      throw new MemoryError('Only the lead writes to the memory of the team', MemoryErrorCode.FORBIDDEN)
+    }
+  }
+
+  const prunable = (role: LoadedRole): PrunePlan | null => {
+    if (activeWorkflows(root).length > 0) return null
+    const plan = planPrune(role, clock(), policy)
+    return plan.steps.length > 0 ? plan : null
+  }
+
+  return {
+    roles: () => namesIn(root).filter((name) => readText(join(root, memoryPath(name))) !== null),
+
+    async read(role) {
+      checkName(role, 'role')
+      if (readText(join(root, memoryPath(role))) === null) return publicOf(loadRole(root, role))
+      return locked(() => {
+        const loaded = loadRole(root, role)
+        applyChanges(root, [sidecarChange(role, loaded.sidecar)])
+        return publicOf(loaded)
+      })
+    },
+
+    async add(role, entry) {
+      mayWrite(role)
+      const { block, stripped } = cleaned(entry)
+      if (entry.layer === 'etched') {
+        const agreed = await askHuman?.(`Add to the permanent memory of ${role}: ${entry.title}`)
+        if (agreed !== true) {
+          throw new MemoryError('Only a person adds etched entries', MemoryErrorCode.FORBIDDEN)
+        }
+      }
+      return locked(() => {
+        const { document, sidecar } = loadRole(root, role)
+        const next = appendTexts(upgradeEchoes(document), [block.text])
+        applyChanges(root, [memoryChange(role, next), sidecarChange(role, identify(next, sidecar).sidecar)])
+        return { stripped }
+      })
+    },
+
+    async appendFinding(role, agent, entry) {
+      checkName(agent, 'agent')
+      mayWrite(role)
+      const { block, stripped } = cleaned(entry)
+      return locked(() => {
+        loadRole(root, role)
+        const path = findingsPath(role, agent)
+        const document = parseEchoes(readText(join(root, path)) ?? '')
+        applyChanges(root, [{ path, content: printEchoes(appendTexts(document, [block.text])) }])
+        return { stripped }
+      })
+    },
+
+    async consolidate(role) {
+      mayWrite(role)
+      return locked(() => {
+        const loaded = loadRole(root, role)
+        const findings = waitingAgents(root, role).map((agent) => readFindings(root, role, agent))
+        const ready = findings.flatMap((each) => each.ready).map(withoutSecrets)
+        const { document, added, merged, differing } = mergeFindings(
+          upgradeEchoes(loaded.document),
+          ready.map(({ block }) => block),
+        )
+        if (findings.length > 0) {
+          const changes: FileChange[] = findings.map(({ path, left }) => ({ path, content: left }))
+          if (ready.length > 0) {
+            changes.unshift(
+              memoryChange(role, document),
+              sidecarChange(role, identify(document, loaded.sidecar).sidecar),
+            )
+          }
+          if (differing.length > 0) {
+            const text = printEchoes(
+              appendTexts(
+                emptyEchoes(role),
+                differing.map(({ text: each }) => each),
+              ),
+            )
+            changes.unshift(backupChange(root, role, 'findings', text, dayOf(clock())).change)
+          }
+          applyChanges(root, changes)
+        }
+        const after = loadRole(root, role)
+        const pruned = prunable(after)
+        if (pruned) applyChanges(root, pruneChanges(root, after, pruned))
+        return {
+          role,
+          added,
+          merged,
+          kept: findings.flatMap(({ kept }) => kept),
+          stripped: ready.flatMap(({ block, stripped }) =>
+            stripped.length > 0 ? [{ title: block.entry?.title ?? '', kinds: stripped }] : [],
+          ),
+          pruned,
+        }
+      })
+    },
+
+    planPrune: async (role) => locked(() => planPrune(loadRole(root, role), clock(), policy)),
+
+    async applyPrune(plan) {
+      mayWrite(plan.role)
+      await locked(() => {
+        const [active] = activeWorkflows(root)
+        if (active !== undefined) {
+          throw new MemoryError(
+            `The workflow ${active} is active: memories are pruned only between workflows`,
+            MemoryErrorCode.CONFLICT,
+          )
+        }
+        applyChanges(root, pruneChanges(root, loadRole(root, plan.role), plan))
+      })
+    },
+
+    async restoreEntry(role, id) {
+      mayWrite(role)
+      return locked(() => {
+        const changes = restoreChanges(root, loadRole(root, role), id)
+        applyChanges(root, changes)
+        return changes.length > 0
+      })
+    },
+
+    async reference(role, workflow, ids) {
+      checkName(role, 'role')
+      await locked(() => {
+        const { sidecar } = loadRole(root, role)
+        applyChanges(root, [sidecarChange(role, withReferences(sidecar, workflow, ids, dayOf(clock())))])
+      })
+    },
+
+    beginWorkflow: (workflow, pid = process.pid) => locked(() => noteWorkflow(root, workflow, pid)),
+    endWorkflow: (workflow) => locked(() => forgetWorkflow(root, workflow)),
+    activeWorkflows: () => activeWorkflows(root),
+  }
+}
+
+const publicOf = ({ role, text, echoes, problems }: LoadedRole): RoleMemory => ({
+  role,
+  text,
+  echoes,
+  problems,
+})
+
+/** The entry as text, without sensitive data. */
+function cleaned(entry: EchoEntry): { block: EchoBlock; stripped: string[] } {
+  const [block] = parseEchoes(printEntry(normalizeEntry(entry))).blocks
+  return withoutSecrets(block as EchoBlock)
+}
+
+interface Waiting {
+  path: string
+  ready: EchoBlock[]
+  /** What stays in the file, `null` when that is nothing. */
+  left: string | null
+  kept: Consolidation['kept']
+}
+
+/** What cannot be an entry, and what only a person may add, stays where the agent wrote it. */
+function readFindings(root: string, role: string, agent: string): Waiting {
+  const path = findingsPath(role, agent)
+  const { blocks } = parseEchoes(readText(join(root, path)) ?? '')
+  const ready: EchoBlock[] = []
+  const left: string[] = []
+  const kept: Waiting['kept'] = []
+  for (const block of blocks) {
+    if (block.entry && block.entry.layer !== 'etched') {
+      ready.push(block)
+      continue
+    }
+    if (isFrame(block)) continue
+    left.push(block.text)
+    const reasons = block.entry
+      ? ['only a person adds etched entries']
+      : (block.problems ?? ['it is no entry'])
+    kept.push({ agent, line: block.line, reasons })
+  }
+  return { path, ready, left: left.length > 0 ? left.join('') : null, kept }
+}
+
+/** A title, comments and blank lines: nothing that anybody would miss. */
+const isFrame = ({ text, problems }: EchoBlock): boolean =>
+  problems === undefined &&
+  text.split('\n').every((line) => line.trim() === '' || /^\uFEFF?(?:#{1,2} .*|<!--.*-->)\s*$/.test(line))

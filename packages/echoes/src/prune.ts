@@ -1,0 +1,114 @@
+import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { sha256 } from './digest.ts'
+import { type EchoBlock, parseEchoes, withLearning } from './echo-document.ts'
+import { entryKey } from './entry.ts'
+import { readText } from './files.ts'
+import { type PrunePlan, shortened } from './plan-prune.ts'
+import { backupChange, type LoadedRole, memoryChange, sidecarChange } from './role-folder.ts'
+import type { Sidecar } from './sidecar.ts'
+import type { FileChange } from './transaction.ts'
+
+/**
+ * The changes of files that carry out a plan: the backup first.
+ *
+ * @returns nothing when this very plan was carried out before
+ * @throws MemoryError CONFLICT when the memory has changed since, INVALID_INPUT when the plan is not sound
+ */
+export function pruneChanges(root: string, role: LoadedRole, plan: PrunePlan): FileChange[] {
+  const planDigest = sha256(JSON.stringify(plan))
+  if (sha256(role.text) !== plan.fingerprint) {
+    if (role.sidecar.lastPlan === planDigest) return []
+    throw new MemoryError(
+      `The memory of ${role.role} has changed since this plan was made; make a new plan`,
+      MemoryErrorCode.CONFLICT,
+    )
+  }
+  if (plan.steps.length === 0) return []
+  const { name, change } = backupChange(root, role.role, 'MEMORY', role.text, plan.day)
+  const sidecar = structuredClone(role.sidecar)
+  const replaced = new Map<EchoBlock, string>()
+  for (const { id, action } of plan.steps) {
+    const echo = role.echoes.find((each) => each.id === id)
+    const known = sidecar.entries[id]
+    if (!echo || !known || echo.entry.layer === 'etched' || replaced.has(echo.block)) {
+      throw new MemoryError('The plan does not fit the memory', MemoryErrorCode.INVALID_INPUT, {
+        details: { id },
+      })
+    }
+    const compressed = action === 'compress'
+    replaced.set(echo.block, compressed ? withLearning(echo.block, shortened(echo.entry.learning)).text : '')
+    // What was shortened before is whole only in the earlier backup.
+    known.archived ??= { backup: name, block: role.document.blocks.indexOf(echo.block) }
+    known.compressed = compressed
+  }
+  const text = role.document.blocks.map((block) => replaced.get(block) ?? block.text).join('')
+  sidecar.lastPlan = planDigest
+  return [change, memoryChange(role.role, parseEchoes(text)), sidecarChange(role.role, sidecar)]
+}
+
+/**
+ * Puts an archived or shortened entry back as it was, where it stood.
+ *
+ * @returns nothing when the entry stands in the memory as it is
+ * @throws MemoryError NOT_FOUND for an unknown id, CORRUPTION when its backup is gone
+ */
+export function restoreChanges(root: string, role: LoadedRole, id: string): FileChange[] {
+  const sidecar = structuredClone(role.sidecar)
+  const known = sidecar.entries[id]
+  if (!known) throw new MemoryError(`${role.role} has no entry ${id}`, MemoryErrorCode.NOT_FOUND)
+  const { archived, compressed } = known
+  if (!archived) return []
+  const path = join(root, role.role, 'archive', archived.backup)
+  const backup = parseEchoes(readText(path) ?? '').blocks
+  const block = backup[archived.block]
+  if (!block?.entry || entryKey(block.entry) !== known.key) {
+    throw new MemoryError(`${path} does not hold ${id} any more`, MemoryErrorCode.CORRUPTION, {
+      details: { path, id },
+    })
+  }
+  delete known.archived
+  delete known.compressed
+  const blocks = role.document.blocks.map(({ text }) => text)
+  const shortenedAt = role.document.blocks.findIndex(
+    (each) => each === role.echoes.find((echo) => echo.id === id)?.block,
+  )
+  if (compressed === true && shortenedAt !== -1) blocks[shortenedAt] = block.text
+  else {
+    const at = placeOf(role, backup, archived)
+    if (at > 0 && !blocks[at - 1]?.endsWith('\n')) blocks[at - 1] += '\n'
+    const ends = at === blocks.length || block.text.endsWith('\n')
+    blocks.splice(at, 0, ends ? block.text : `${block.text}\n`)
+  }
+  return [memoryChange(role.role, parseEchoes(blocks.join(''))), sidecarChange(role.role, sidecar)]
+}
+
+/** Behind the last block that stood before it in the backup. */
+function placeOf(
+  role: LoadedRole,
+  backup: readonly EchoBlock[],
+  archived: { backup: string; block: number },
+): number {
+  const gone = goneFrom(role.sidecar, archived.backup)
+  let next = 0
+  let place = 0
+  role.document.blocks.forEach((block, index) => {
+    const same = backup.findIndex(
+      (each, i) => i >= next && !gone.has(i) && signatureOf(each) === signatureOf(block),
+    )
+    if (same === -1) return
+    next = same + 1
+    if (same < archived.block) place = index + 1
+  })
+  return place
+}
+
+const goneFrom = (sidecar: Sidecar, backup: string): Set<number> =>
+  new Set(
+    Object.values(sidecar.entries).flatMap(({ archived, compressed }) =>
+      archived?.backup === backup && compressed !== true ? [archived.block] : [],
+    ),
+  )
+
+const signatureOf = ({ entry, text }: EchoBlock): string =>
+  entry ? `${entry.layer} ${entryKey(entry)}` : text

@@ -1,0 +1,112 @@
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { type EchoDocument, emptyEchoes, parseEchoes, printEchoes } from './echo-document.ts'
+import { namesIn, orAbsent, readText } from './files.ts'
+import {
+  emptySidecar,
+  identify,
+  type KnownEcho,
+  parseSidecar,
+  printSidecar,
+  type Sidecar,
+} from './sidecar.ts'
+import type { FileChange } from './transaction.ts'
+
+/** The memory that all roles share; only the lead writes to it. */
+export const teamRole = 'team'
+
+/** A role's memory as it stands on the disk. */
+export interface RoleMemory {
+  role: string
+  text: string
+  echoes: KnownEcho[]
+  /** Entries that cannot be read, by line; they are kept as they are. */
+  problems: { line: number; problems: string[] }[]
+}
+
+export interface LoadedRole extends RoleMemory {
+  document: EchoDocument
+  /** With an id for every entry of the file. */
+  sidecar: Sidecar
+}
+
+export const memoryPath = (role: string): string => `${role}/MEMORY.md`
+const sidecarPath = (role: string): string => `${role}/.echoes.json`
+export const findingsPath = (role: string, agent: string): string => `${role}/${agent}-findings.md`
+
+/** @throws MemoryError INVALID_INPUT for a name that is no plain folder or file name */
+export function checkName(name: string, what: 'role' | 'agent'): void {
+  if (/^[A-Za-z0-9](?:[\w-]|\.(?!\.)){0,63}$/.test(name)) return
+  throw new MemoryError(
+    `The name of a ${what} is made of letters, digits, dots and dashes`,
+    MemoryErrorCode.INVALID_INPUT,
+  )
+}
+
+/**
+ * Reads a role's memory; a role without a file has an empty one.
+ *
+ * @throws MemoryError INVALID_INPUT when the folder is a link, NOT_SUPPORTED when a newer version wrote the file
+ */
+export function loadRole(root: string, role: string): LoadedRole {
+  checkName(role, 'role')
+  if (orAbsent(() => lstatSync(join(root, role)))?.isSymbolicLink() === true) {
+    throw new MemoryError(
+      `${join(root, role)} is a link: memories are not followed out of their folder`,
+      MemoryErrorCode.INVALID_INPUT,
+    )
+  }
+  const path = join(root, memoryPath(role))
+  const text = readText(path)
+  const document = text === null ? emptyEchoes(role) : parseEchoes(text)
+  if (document.schema > 1) {
+    throw new MemoryError(
+      `${path} was written by a newer version (echo-schema v${document.schema}): update this one`,
+      MemoryErrorCode.NOT_SUPPORTED,
+      { details: { path } },
+    )
+  }
+  const known = readText(join(root, sidecarPath(role)))
+  const { echoes, sidecar } = identify(
+    document,
+    known === null ? emptySidecar() : parseSidecar(known, join(root, sidecarPath(role))),
+  )
+  const problems = document.blocks.flatMap(({ line, problems: found }) =>
+    found ? [{ line, problems: found }] : [],
+  )
+  return { role, text: printEchoes(document), echoes, problems, document, sidecar }
+}
+
+export const memoryChange = (role: string, document: EchoDocument): FileChange => ({
+  path: memoryPath(role),
+  content: printEchoes(document),
+})
+
+export const sidecarChange = (role: string, sidecar: Sidecar): FileChange => ({
+  path: sidecarPath(role),
+  content: printSidecar(sidecar),
+})
+
+/**
+ * The change that keeps a copy of a file in `archive/`, under the day's name. A backup is never written over:
+ * the next of a day gets a number.
+ */
+export function backupChange(
+  root: string,
+  role: string,
+  file: 'MEMORY' | 'findings',
+  text: string,
+  day: string,
+): { name: string; change: FileChange } {
+  for (let n = 1; ; n++) {
+    const name = `${file}-${day}${n === 1 ? '' : `-${n}`}.md`
+    const path = `${role}/archive/${name}`
+    const taken = readText(join(root, path))
+    if (taken === null || taken === text) return { name, change: { path, content: text } }
+  }
+}
+
+/** The agents of a role whose findings wait. */
+export const waitingAgents = (root: string, role: string): string[] =>
+  namesIn(join(root, role)).flatMap((name) => /^(?!\.)(.+)-findings\.md$/.exec(name)?.[1] ?? [])

@@ -1,0 +1,74 @@
+import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import * as z from 'zod/mini'
+import { sha256 } from './digest.ts'
+import { readText, removeFile, replaceFile } from './files.ts'
+
+/** A file to write, or with `content: null` to remove. Removals come last. */
+export interface FileChange {
+  /** Below the root, with `/`. */
+  path: string
+  content: string | null
+}
+
+const inside = z.string().check(z.regex(/^(?!\/)(?!.*(?:^|[/\\])\.\.(?:[/\\]|$))[^\\]+$/))
+const journalSchema = z.object({
+  version: z.literal(1),
+  steps: z.array(z.object({ path: inside, content: z.nullable(z.string()), before: z.nullable(z.string()) })),
+})
+
+const journalOf = (root: string): string => join(root, '.journal.json')
+
+/**
+ * Changes several files at once, all or none, also across a crash: a durable journal says what they become,
+ * then they are changed in order. Before the journal stands nothing has happened; after it, whoever comes
+ * next finishes the work. Call it under the lock.
+ */
+export function applyChanges(root: string, changes: readonly FileChange[]): void {
+  const steps = changes
+    .map(({ path, content }) => ({ path, content, before: readText(join(root, path)) }))
+    .filter(({ content, before }) => content !== before)
+  if (steps.length === 0) return
+  const [only] = steps
+  if (steps.length === 1 && only && only.content !== null) {
+    replaceFile(join(root, only.path), only.content)
+    return
+  }
+  const digested = steps.map((step) => ({
+    ...step,
+    before: step.before === null ? null : sha256(step.before),
+  }))
+  replaceFile(journalOf(root), JSON.stringify({ version: 1, steps: digested }))
+  finishJournal(root)
+}
+
+/**
+ * Finishes what a dead process began. When somebody changed one of its files since, the rest is dropped:
+ * removals come last, so nothing is lost by that. Call it under the lock.
+ */
+export function finishJournal(root: string): void {
+  const journal = journalOf(root)
+  const text = readText(journal)
+  if (text === null) return
+  for (const { path, content, before } of parseJournal(text, journal).steps) {
+    const target = join(root, path)
+    const now = readText(target)
+    if (now === content) continue
+    if ((now === null ? null : sha256(now)) !== before) break
+    if (content === null) removeFile(target)
+    else replaceFile(target, content)
+  }
+  removeFile(journal)
+}
+
+function parseJournal(text: string, path: string): z.output<typeof journalSchema> {
+  try {
+    return journalSchema.parse(JSON.parse(text))
+  } catch (cause) {
+    throw new MemoryError(
+      `${path} cannot be read: it should describe an unfinished write; move it away and try again`,
+      MemoryErrorCode.CORRUPTION,
+      { cause, details: { path } },
+    )
+  }
+}

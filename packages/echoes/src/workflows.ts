@@ -1,0 +1,52 @@
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import * as z from 'zod/mini'
+import { namesIn, orAbsent, readText, removeFile, replaceFile } from './files.ts'
+import { identityOf, isGone } from './process-identity.ts'
+
+const workflowSchema = z.object({ pid: z.number(), started: z.number(), place: z.string() })
+
+const folderOf = (root: string): string => join(root, '.workflows')
+
+/** Notes that a workflow runs, as long as its process lives. Call it under the lock. */
+export function noteWorkflow(root: string, workflow: string, pid: number): void {
+  replaceFile(pathOf(root, workflow), JSON.stringify(identityOf(pid)))
+}
+
+export function forgetWorkflow(root: string, workflow: string): void {
+  removeFile(pathOf(root, workflow))
+}
+
+/** The workflows that run. One that cannot be read is taken for running: a person has to look. */
+export function activeWorkflows(root: string): string[] {
+  const folder = folderOf(root)
+  return namesIn(folder)
+    .filter((name) => name.endsWith('.json'))
+    .filter((name) => {
+      const text = readText(join(folder, name))
+      const written = orAbsent(() => lstatSync(join(folder, name)))?.mtimeMs
+      if (text === null || written === undefined) return false
+      const owner = parseOwner(text)
+      return owner === undefined || !isGone(owner, written)
+    })
+    .map((name) => name.slice(0, -'.json'.length))
+}
+
+function parseOwner(text: string): z.output<typeof workflowSchema> | undefined {
+  try {
+    return workflowSchema.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+function pathOf(root: string, workflow: string): string {
+  if (!/^\w[\w.-]{0,99}$/.test(workflow)) {
+    throw new MemoryError(
+      'The name of a workflow is made of letters, digits, dots and dashes',
+      MemoryErrorCode.INVALID_INPUT,
+    )
+  }
+  return join(folderOf(root), `${workflow}.json`)
+}

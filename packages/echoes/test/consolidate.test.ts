@@ -1,0 +1,261 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type EchoEntry, openEchoes, parseEchoes } from '../src/index.ts'
+import { bundlePackage, runChild } from './child-script.ts'
+import { anyEntry, entryOf } from './support.ts'
+
+const now = Date.parse('2026-06-30T12:00:00Z')
+const folders: string[] = []
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+})
+const newRoot = async (): Promise<string> => {
+  const root = await mkdtemp(join(tmpdir(), 'echoes-'))
+  folders.push(root)
+  return root
+}
+const open = async (lead = true) => {
+  const root = await newRoot()
+  const echoes = openEchoes({ root, lead, clock: () => now })
+  const path = (name: string) => join(root, 'reviewer', name)
+  return { root, echoes, path, memory: () => readFile(path('MEMORY.md'), 'utf8') }
+}
+const entriesOf = (text: string): EchoEntry[] =>
+  parseEchoes(text).blocks.flatMap(({ entry }) => (entry ? [entry] : []))
+
+describe('consolidate', () => {
+  it('appends what is new, joins what is known, and removes the findings', async () => {
+    const { echoes, path, memory } = await open()
+    await echoes.appendFinding('reviewer', 'ann', entryOf())
+    await echoes.consolidate('reviewer')
+    const later = entryOf({ date: '2026-02-02', verified: '2026-02-02', confidence: 0.6 })
+    await echoes.appendFinding('reviewer', 'ann', later)
+    await echoes.appendFinding('reviewer', 'bob', entryOf({ confidence: 0.9, evidence: 'elsewhere' }))
+    expect(await echoes.consolidate('reviewer')).toMatchObject({
+      added: 1,
+      merged: 1,
+      kept: [],
+      pruned: null,
+    })
+    expect(entriesOf(await memory())).toEqual([
+      entryOf({ verified: '2026-02-02', confidence: 0.8 }),
+      entryOf({ confidence: 0.9, evidence: 'elsewhere' }),
+    ])
+    expect((await readdir(path('.'))).sort()).toEqual(['.echoes.json', 'MEMORY.md'])
+  })
+
+  it('is idempotent, and the order of the findings does not matter', async () => {
+    const shared = fc.array(anyEntry, { minLength: 1, maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(shared, fc.array(anyEntry, { maxLength: 6 }), async (first, second) => {
+        const all = [
+          ...first,
+          ...second,
+          ...first.map((entry) => ({ ...entry, confidence: 1, learning: 'else' })),
+        ].map((entry) => (entry.layer === 'etched' ? { ...entry, layer: 'traced' as const } : entry))
+        const texts: string[] = []
+        for (const findings of [all, [...all].reverse()]) {
+          const { echoes, memory } = await open()
+          for (const [i, entry] of findings.entries())
+            await echoes.appendFinding('reviewer', `a${i % 3}`, entry)
+          await echoes.consolidate('reviewer')
+          const once = await memory()
+          for (const entry of findings) await echoes.appendFinding('reviewer', 'again', entry)
+          expect((await echoes.consolidate('reviewer')).added).toBe(0)
+          expect(await memory()).toBe(once)
+          texts.push(once)
+        }
+        expect(texts[1]).toBe(texts[0])
+      }),
+      { numRuns: 15 },
+    )
+  }, 60_000)
+
+  it('keeps the words of a duplicate that says something else', async () => {
+    const { echoes, path } = await open()
+    await echoes.appendFinding('reviewer', 'ann', entryOf())
+    await echoes.appendFinding('reviewer', 'bob', entryOf({ learning: 'Or cache them.' }))
+    await echoes.consolidate('reviewer')
+    expect(entriesOf(await readFile(path('archive/findings-2026-06-30.md'), 'utf8'))).toHaveLength(1)
+  })
+
+  it('leaves what it cannot read, and what only a person may add, where the agent wrote it', async () => {
+    const { echoes, path } = await open()
+    await echoes.appendFinding('reviewer', 'ann', entryOf({ layer: 'etched' }))
+    const written = await readFile(path('ann-findings.md'), 'utf8')
+    await writeFile(path('ann-findings.md'), `# Findings\n\n### [2026-13-01] Bad: date\n- text\n${written}`)
+    const { added, kept } = await echoes.consolidate('reviewer')
+    expect(added).toBe(0)
+    expect(kept).toMatchObject([
+      { agent: 'ann', line: 3, reasons: expect.arrayContaining(['source is missing']) },
+      { agent: 'ann', line: 5, reasons: ['only a person adds etched entries'] },
+    ])
+    expect(await readFile(path('ann-findings.md'), 'utf8')).toContain('### [2026-13-01] Bad: date')
+  })
+
+  it('prunes a memory that has grown too long', async () => {
+    const { echoes, memory } = await open()
+    for (let n = 0; n < 18; n++) {
+      await echoes.appendFinding('reviewer', 'ann', entryOf({ layer: 'traced', title: `x${n}` }))
+    }
+    const { pruned } = await echoes.consolidate('reviewer')
+    expect(pruned?.steps).toHaveLength(18)
+    expect(entriesOf(await memory())).toEqual([])
+  })
+})
+
+describe('hostile input', () => {
+  it.each([
+    ['password', 'password: hunter2hunter2'],
+    ['token', 'Authorization: bearer abc.def'],
+    ['connection-string', 'postgres://ada:lovelace@db/main'],
+    ['api-key', 'token = abcdefghijklmnopqrst_uvwxyz'],
+    ['e-mail-address', 'reported by ada@example.com'],
+  ])('strips evidence with: %s', async (kind, secret) => {
+    const { echoes, memory } = await open()
+    const evidence = `\`src/a.ts:3\` — ${secret}`
+    const { stripped } = await echoes.appendFinding('reviewer', 'ann', entryOf({ evidence }))
+    expect(stripped).toContain(kind)
+    await echoes.consolidate('reviewer')
+    const [entry] = entriesOf(await memory())
+    expect(entry?.learning).toBe(entryOf().learning)
+    expect(entry?.evidence).toContain('`src/a.ts:3` — [removed: ')
+    expect(await memory()).not.toContain(secret)
+  })
+
+  it('keeps addresses where the learning is about e-mail', async () => {
+    const { echoes } = await open()
+    const entry = entryOf({
+      evidence: 'a@example.com is refused',
+      learning: 'Email checks refuse short names.',
+    })
+    expect(await echoes.appendFinding('reviewer', 'ann', entry)).toEqual({ stripped: [] })
+  })
+
+  it('strips what an agent wrote into its file by hand', async () => {
+    const { echoes, path, memory } = await open()
+    await echoes.appendFinding('reviewer', 'ann', entryOf())
+    const text = await readFile(path('ann-findings.md'), 'utf8')
+    await writeFile(path('ann-findings.md'), `${text}- **note**: password=hunter2hunter2\n`)
+    expect((await echoes.consolidate('reviewer')).stripped).toEqual([
+      { title: 'Queries in loops', kinds: ['password'] },
+    ])
+    expect(await memory()).toContain('- **note**: password=[redacted:password]')
+  })
+
+  it.each(['..', '../x', 'a/b', '', '.lock', 'a\\b', 'a..b'])('refuses the name %j', async (name) => {
+    const { echoes } = await open()
+    const refused = { code: 'MEMORY_INVALID_INPUT' }
+    await expect(echoes.appendFinding(name, 'ann', entryOf())).rejects.toMatchObject(refused)
+    await expect(echoes.appendFinding('reviewer', name, entryOf())).rejects.toMatchObject(refused)
+    await expect(echoes.beginWorkflow(`${name}/`)).rejects.toMatchObject(refused)
+  })
+
+  it('does not follow a role out of its folder', async () => {
+    const { root, echoes } = await open()
+    const elsewhere = await newRoot()
+    await mkdir(root, { recursive: true })
+    await symlink(elsewhere, join(root, 'reviewer'))
+    await expect(echoes.add('reviewer', entryOf())).rejects.toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
+  })
+
+  it('refuses to write where a newer version wrote', async () => {
+    const { echoes, path } = await open()
+    await mkdir(path('.'), { recursive: true })
+    await writeFile(path('MEMORY.md'), '<!-- echo-schema: v2 -->\n')
+    await expect(echoes.add('reviewer', entryOf())).rejects.toMatchObject({ code: 'MEMORY_NOT_SUPPORTED' })
+  })
+})
+
+it('writes to the team only for the lead, and etched entries only for a person', async () => {
+  const { echoes } = await open(false)
+  const forbidden = { code: 'MEMORY_FORBIDDEN' }
+  await expect(echoes.appendFinding('team', 'ann', entryOf())).rejects.toMatchObject(forbidden)
+  await expect(echoes.consolidate('team')).rejects.toMatchObject(forbidden)
+  await expect(echoes.add('reviewer', entryOf({ layer: 'etched' }))).rejects.toMatchObject(forbidden)
+  const root = await newRoot()
+  const declined = openEchoes({ root, askHuman: async () => false })
+  await expect(declined.add('reviewer', entryOf({ layer: 'etched' }))).rejects.toMatchObject(forbidden)
+})
+
+describe('in processes that are killed', () => {
+  let module: string
+  beforeAll(async () => {
+    module = await bundlePackage()
+  }, 60_000)
+
+  /** Kills the process at its k-th call that changes a file. */
+  const killAt = (k: number): string => `
+    import fs from 'node:fs'
+    import { syncBuiltinESMExports } from 'node:module'
+    let calls = 0
+    for (const name of ['renameSync', 'unlinkSync', 'linkSync', 'openSync', 'writeFileSync']) {
+      const call = fs[name]
+      fs[name] = (...args) => {
+        if (++calls === ${k}) process.kill(process.pid, 'SIGKILL')
+        return call(...args)
+      }
+    }
+    syncBuiltinESMExports()`
+
+  it('consolidates once, wherever it is killed', async () => {
+    let k = 1
+    for (let ended: unknown = 'SIGKILL'; ended === 'SIGKILL'; k++) {
+      const { root, echoes, path, memory } = await open()
+      const wanted = ['a', 'b', 'c'].map((title) => entryOf({ title }))
+      for (const entry of wanted) await echoes.appendFinding('reviewer', entry.title, entry)
+      ended = await runChild(
+        module,
+        `${killAt(k)}\nawait openEchoes({ root: ${JSON.stringify(root)} }).consolidate('reviewer')`,
+      ).ended
+      await echoes.consolidate('reviewer')
+      expect(entriesOf(await memory())).toEqual(wanted)
+      expect(existsSync(path('a-findings.md'))).toBe(false)
+      expect((await echoes.read('reviewer')).echoes.map(({ id }) => id)).toEqual([
+        'inscribed-001',
+        'inscribed-002',
+        'inscribed-003',
+      ])
+    }
+    expect(k).toBeGreaterThan(15)
+  }, 120_000)
+
+  it('lands every finding of eight writers exactly once while one consolidates', async () => {
+    const root = await newRoot()
+    const at = JSON.stringify(root)
+    const consolidating = `for (;;) await openEchoes({ root: ${at} }).consolidate('reviewer')`
+    const policy = '{ lineLimit: 100000 }'
+    const writers = Array.from({ length: 8 }, (_, w) =>
+      runChild(
+        module,
+        `const echoes = openEchoes({ root: ${at}, policy: ${policy} })
+        for (let n = 0; n < 12; n++) {
+          const entry = ${JSON.stringify(entryOf({ verified: '2026-06-29' }))}
+          await echoes.appendFinding('reviewer', 'agent-${w}', { ...entry, title: 'of ${w}, number ' + n })
+        }`,
+      ),
+    )
+    let running = true
+    const done = Promise.all(writers.map(({ ended }) => ended)).finally(() => {
+      running = false
+    })
+    while (running) {
+      const lead = runChild(module, consolidating.replace('{ root', `{ policy: ${policy}, root`))
+      const rounds = Math.random() * 300
+      const start = Date.now()
+      while (running && Date.now() - start < 150 + rounds) await new Promise((next) => setTimeout(next, 20))
+      lead.kill()
+      await lead.ended
+    }
+    expect(await done).toEqual(writers.map(() => 0))
+    const echoes = openEchoes({ root, policy: { lineLimit: 100_000 } })
+    await echoes.consolidate('reviewer')
+    const titles = (await echoes.read('reviewer')).echoes.map(({ entry }) => entry.title)
+    expect(titles.length).toBe(96)
+    expect(new Set(titles).size).toBe(96)
+  }, 120_000)
+})

@@ -1,0 +1,196 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, describe, expect, it } from 'vitest'
+import {
+  appendEntries,
+  type EchoEntry,
+  emptyEchoes,
+  emptySidecar,
+  identify,
+  openEchoes,
+  type PrunePlan,
+  planPrune,
+  printEchoes,
+  withReferences,
+} from '../src/index.ts'
+import { anyEntry, entryOf } from './support.ts'
+
+const now = Date.parse('2026-06-30T12:00:00Z')
+const dayBefore = (days: number): string => new Date(now - days * 86_400_000).toISOString().slice(0, 10)
+
+/** A memory of an exact number of lines that holds some entries and filling. */
+function memoryOf(entries: EchoEntry[], lines = 151, used: Record<number, number> = {}) {
+  const filling = printEchoes(appendEntries(emptyEchoes('reviewer'), entries))
+  const missing = lines - filling.split('\n').length
+  const text = `${filling}\n${'note\n'.repeat(missing)}`
+  const document = appendEntries(emptyEchoes('x'), [])
+  expect(document.schema).toBe(1)
+  let { echoes, sidecar } = identify(appendEntries(emptyEchoes('reviewer'), entries), emptySidecar())
+  const ids = echoes.map(({ id }) => id)
+  for (let workflow = 0; workflow < 15; workflow++) {
+    const inUse = ids.filter((_, i) => workflow < (used[i] ?? 0))
+    sidecar = withReferences(sidecar, `w${workflow}`, inUse, dayBefore(200))
+  }
+  echoes = identify(appendEntries(emptyEchoes('reviewer'), entries), sidecar).echoes
+  return { role: 'reviewer', text, echoes }
+}
+
+const idsOf = (plan: PrunePlan): string[] => plan.steps.map(({ id, action }) => `${action} ${id}`)
+const old = (layer: EchoEntry['layer'], days: number, title = 'x'): EchoEntry =>
+  entryOf({ layer, title, verified: dayBefore(days) })
+const many = (layer: EchoEntry['layer'], days: number, count: number): EchoEntry[] =>
+  Array.from({ length: count }, (_, n) => old(layer, days, `x${n}`))
+
+describe('planPrune', () => {
+  it.each<[string, Parameters<typeof memoryOf>, string[]]>([
+    ['When MEMORY.md exceeds 150 lines: 149', [[old('inscribed', 91)], 149], []],
+    ['When MEMORY.md exceeds 150 lines: 150', [[old('inscribed', 91)], 150], []],
+    ['When MEMORY.md exceeds 150 lines: 151', [[old('inscribed', 91)], 151], ['archive inscribed-001']],
+    ['Etched: never pruned automatically', [[old('etched', 5000)]], []],
+    ['Inscribed: age > 90 days unreferenced: 90', [[old('inscribed', 90)]], []],
+    ['Inscribed: age > 90 days unreferenced: 91', [[old('inscribed', 91)]], ['archive inscribed-001']],
+    ['Inscribed: score < 0.3: 0.3', [[old('inscribed', 400)], 151, { 0: 1 }], []],
+    [
+      'Inscribed: archive bottom 20%',
+      [many('inscribed', 400, 10), 151],
+      ['archive inscribed-001', 'archive inscribed-002'],
+    ],
+    ['Traced: age > 30 days: 30', [[old('traced', 30)]], []],
+    ['Traced: age > 30 days: 31', [[old('traced', 31)]], ['archive traced-001']],
+    ['Traced: score < 0.2: 0.2', [[old('traced', 400)], 151, { 0: 4 }], []],
+    ['Traced: score < 0.2: below', [[old('traced', 400)], 151, { 0: 3 }], ['archive traced-001']],
+  ])('%s', (_, memory, expected) => {
+    expect(idsOf(planPrune(memoryOf(...memory), now))).toEqual(expected)
+  })
+
+  it('Inscribed: 90 days unreferenced counts from the last use', () => {
+    const memory = memoryOf([old('inscribed', 400)])
+    const used = memory.echoes.map((echo) => ({ ...echo, lastReferenced: dayBefore(90) }))
+    expect(planPrune({ ...memory, echoes: used }, now).steps).toEqual([])
+  })
+
+  it('Traced: utility-based, compress middle 30%', () => {
+    const entries = Array.from({ length: 10 }, (_, n) =>
+      entryOf({
+        layer: 'traced',
+        title: `x${n}`,
+        verified: dayBefore(20 - n),
+        learning: 'One. Two.\nThree.',
+      }),
+    )
+    const plan = planPrune(memoryOf(entries, 160), now)
+    expect(idsOf(plan)).toEqual(['compress traced-004', 'compress traced-005', 'compress traced-006'])
+    expect(plan.linesAfter).toBe(157)
+  })
+})
+
+describe('on files', () => {
+  const folders: string[] = []
+  afterEach(async () => {
+    for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+  })
+  const open = async (lineLimit = 20) => {
+    const root = await mkdtemp(join(tmpdir(), 'echoes-'))
+    folders.push(root)
+    const asked: string[] = []
+    const askHuman = async (question: string) => asked.push(question) > 0
+    const echoes = openEchoes({ root, askHuman, clock: () => now, policy: { lineLimit } })
+    const memory = () => readFile(join(root, 'reviewer/MEMORY.md'), 'utf8')
+    return { root, echoes, memory }
+  }
+
+  it('backs the memory up before it prunes, and applies a plan once', async () => {
+    const { root, echoes, memory } = await open()
+    for (const entry of many('traced', 60, 3)) await echoes.add('reviewer', entry)
+    await echoes.add('reviewer', old('etched', 900))
+    const before = await memory()
+    const plan = JSON.parse(JSON.stringify(await echoes.planPrune('reviewer'))) as PrunePlan
+    await echoes.applyPrune(plan)
+    expect(await readFile(join(root, 'reviewer/archive/MEMORY-2026-06-30.md'), 'utf8')).toBe(before)
+    const after = await memory()
+    expect(after).toContain('- **layer**: etched')
+    expect(after).not.toContain('- **layer**: traced')
+    await echoes.applyPrune(plan)
+    expect(await memory()).toBe(after)
+  })
+
+  it('refuses a plan whose memory has changed since', async () => {
+    const { root, echoes, memory } = await open()
+    for (const entry of many('traced', 60, 3)) await echoes.add('reviewer', entry)
+    const plan = await echoes.planPrune('reviewer')
+    await writeFile(join(root, 'reviewer/MEMORY.md'), `${await memory()}\nA note.\n`)
+    await expect(echoes.applyPrune(plan)).rejects.toMatchObject({ code: 'MEMORY_CONFLICT' })
+    expect(await memory()).toContain('x0')
+  })
+
+  it('refuses a plan that names an etched entry', async () => {
+    const { echoes } = await open()
+    await echoes.add('reviewer', old('etched', 900))
+    for (const entry of many('traced', 60, 3)) await echoes.add('reviewer', entry)
+    const plan = await echoes.planPrune('reviewer')
+    const [step] = plan.steps
+    if (!step) throw new Error('no step')
+    const forged = { ...plan, steps: [{ ...step, id: 'etched-001' }] }
+    await expect(echoes.applyPrune(forged)).rejects.toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
+  })
+
+  it('prunes only between workflows; one whose process died is none', async () => {
+    const { echoes } = await open()
+    for (const entry of many('traced', 60, 3)) await echoes.add('reviewer', entry)
+    const plan = await echoes.planPrune('reviewer')
+    await echoes.beginWorkflow('review-1')
+    await expect(echoes.applyPrune(plan)).rejects.toMatchObject({ code: 'MEMORY_CONFLICT' })
+    expect((await echoes.consolidate('reviewer')).pruned).toBe(null)
+    await echoes.endWorkflow('review-1')
+    // No process has this id: it is above the highest that Linux gives.
+    await echoes.beginWorkflow('review-2', 2 ** 22 + 1)
+    expect(echoes.activeWorkflows()).toEqual([])
+    await echoes.applyPrune(plan)
+  })
+
+  it('never writes over a backup', async () => {
+    const { root, echoes } = await open()
+    for (let round = 0; round < 3; round++) {
+      for (const entry of many('traced', 60, 3)) {
+        await echoes.add('reviewer', { ...entry, title: `${entry.title} of ${round}` })
+      }
+      await echoes.applyPrune(await echoes.planPrune('reviewer'))
+    }
+    expect(await readdir(join(root, 'reviewer/archive'))).toEqual([
+      'MEMORY-2026-06-30-2.md',
+      'MEMORY-2026-06-30-3.md',
+      'MEMORY-2026-06-30.md',
+    ])
+  })
+
+  it('restores what it pruned to the same bytes, in any order, and loses no etched entry', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyEntry, { minLength: 2, maxLength: 10 }),
+        fc.infiniteStream(fc.nat()),
+        fc.boolean(),
+        async (entries, numbers, windows) => {
+          const { root, echoes, memory } = await open(1)
+          await echoes.add('reviewer', entryOf())
+          const text = printEchoes(
+            appendEntries(emptyEchoes('reviewer'), [...entries, ...entries.slice(0, 2)]),
+          )
+          const before = windows ? text.replaceAll('\n', '\r\n') : text
+          await writeFile(join(root, 'reviewer/MEMORY.md'), before)
+          const etched = before.split('\n- **layer**: etched').length
+          const plan = await echoes.planPrune('reviewer')
+          await echoes.applyPrune(plan)
+          expect((await memory()).split('\n- **layer**: etched').length).toBe(etched)
+          const steps = plan.steps
+            .map((step) => ({ step, order: numbers.next().value ?? 0 }))
+            .sort((a, b) => a.order - b.order)
+          for (const { step } of steps) expect(await echoes.restoreEntry('reviewer', step.id)).toBe(true)
+          expect(await memory()).toBe(before)
+        },
+      ),
+      { numRuns: 30 },
+    )
+  }, 60_000)
+})
