@@ -9,6 +9,11 @@ import { type ProcessIdentity, thisProcess } from './process-identity.ts'
 /** Critical sections take milliseconds: a lock held longer than this is held by something that hangs. */
 const lockTimeoutMs = 15_000
 
+/** Sections take a few milliseconds; whoever looks about as often gets its turn. */
+const shortestWaitMs = 1
+/** Nobody ever wakes a waiter: the operating system does not tell when the lock is free. */
+const nobody = new Int32Array(new SharedArrayBuffer(4))
+
 /**
  * One lock for all processes that write to a memory. It is an exclusive transaction on an empty SQLite file,
  * so the operating system itself releases it when its holder dies, and nothing can steal it from a living
@@ -32,22 +37,47 @@ export function createLock(
     if (!opened) {
       ensureFolder(fileSystem, folder)
       const database = openDatabase(path)
-      database.exec(`PRAGMA busy_timeout = ${timeoutMs}`)
+      // SQLite would wait longer and longer, and of many writers some would starve.
+      database.exec('PRAGMA busy_timeout = 0')
       opened = { database, inode: inode() ?? 0 }
     }
     return opened.database
   }
 
+  /** Waits for its turn; gives up when one and the same holder does not let go for too long. */
   const begin = (database: Database): void => {
+    let holder = readHolder(fileSystem, folder)
+    let deadline = performance.now() + timeoutMs
+    while (!tryToBegin(database)) {
+      if (performance.now() > deadline) {
+        const now = readHolder(fileSystem, folder)
+        if (now === holder) throw stuck(now)
+        holder = now
+        deadline = performance.now() + timeoutMs
+      }
+      Atomics.wait(nobody, 0, 0, shortestWaitMs + Math.random() * shortestWaitMs)
+    }
+  }
+
+  const tryToBegin = (database: Database): boolean => {
     try {
       database.exec('BEGIN IMMEDIATE')
+      return true
     } catch (error) {
+      if (isBusy(error)) return false
       if (!isDamage(error)) throw error
       // Nothing is kept in this file. Emptied in place it stays the same lock for everybody.
       fileSystem.closeSync(fileSystem.openSync(path, 'w'))
-      database.exec('BEGIN IMMEDIATE')
+      return false
     }
   }
+
+  const stuck = (holder: string | null): MemoryError =>
+    new MemoryError(
+      `another process has held the lock of this memory for ${timeoutMs / 1000} s (${describeHolder(holder)}): end it, or try again`,
+      MemoryErrorCode.TIMEOUT,
+      { details: { path } },
+    )
 
   const acquire = (): Database => {
     for (;;) {
@@ -71,17 +101,7 @@ export function createLock(
      */
     hold<T>(section: () => T): T {
       if (held) return section()
-      let transaction: Database
-      try {
-        transaction = writing(path, acquire)
-      } catch (error) {
-        if (!isBusy(error)) throw error
-        throw new MemoryError(
-          `another process has held the lock of this memory for ${timeoutMs / 1000} s (${describeHolder(fileSystem, folder)}): end it, or try again`,
-          MemoryErrorCode.TIMEOUT,
-          { cause: error, details: { path } },
-        )
-      }
+      const transaction = writing(path, acquire)
       held = true
       try {
         noteHolder(fileSystem, folder)
@@ -110,8 +130,10 @@ function noteHolder(fileSystem: FileSystem, folder: string): void {
   } catch {}
 }
 
-function describeHolder(fileSystem: FileSystem, folder: string): string {
-  const text = orAbsent(() => fileSystem.readFileSync(join(folder, holderName), 'utf8'))
+const readHolder = (fileSystem: FileSystem, folder: string): string | null =>
+  orAbsent(() => fileSystem.readFileSync(join(folder, holderName), 'utf8'))
+
+function describeHolder(text: string | null): string {
   try {
     const { pid, since } = JSON.parse(text ?? '') as ProcessIdentity & { since: string }
     return `process ${pid}, since ${since}`
