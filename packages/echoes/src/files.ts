@@ -3,6 +3,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -44,6 +45,24 @@ export function replaceFile(path: string, content: string): void {
       throw error
     }
     syncFolder(dirname(path))
+  })
+}
+
+/** @returns false, with nothing changed, when the name is taken */
+export function createFile(path: string, content: string): boolean {
+  return writing(path, () => {
+    ensureFolder(dirname(path))
+    const temporary = writeTemporary(path, content)
+    try {
+      linkSync(temporary, path)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+      throw error
+    } finally {
+      orAbsent(() => unlinkSync(temporary))
+    }
+    syncFolder(dirname(path))
+    return true
   })
 }
 

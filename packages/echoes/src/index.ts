@@ -10,6 +10,16 @@ export { type EchoEntry, entryKey, printEntry } from './entry.ts'
 export { type EchoLayer, echoLayers, type LayerRule, layerRules } from './layers.ts'
 export { type Consolidation, type Echoes, type EchoesOptions, openEchoes } from './open-echoes.ts'
 export { type PrunePlan, type PrunePolicy, type PruneStep, planPrune } from './plan-prune.ts'
+export { type Promotion, type PromotionDetails, planPromotion, promoteEcho } from './promote.ts'
+export {
+  findRemembrance,
+  parseRemembrance,
+  printRemembrance,
+  type Remembrance,
+  type RemembranceCategory,
+  type RemembranceDocument,
+  remembranceCategories,
+} from './remembrance.ts'
 export type { RoleMemory } from './role-folder.ts'
 export { type EchoScore, scoreEcho } from './score.ts'
 export {
@@ -21,3 +31,4 @@ export {
   type Sidecar,
   withReferences,
 } from './sidecar.ts'
+export { applyVersionControl } from './version-control.ts'

@@ -1,0 +1,42 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { applyVersionControl } from './version-control.ts'
+
+const project = (gitignore: string, talisman?: string) => {
+  const folder = mkdtempSync(join(tmpdir(), 'echoes-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const settings = join(folder, 'talisman.yml')
+  writeFileSync(join(folder, '.gitignore'), gitignore)
+  if (talisman !== undefined) writeFileSync(settings, talisman)
+  return {
+    apply: () => applyVersionControl({ project: folder, folder: '.recall/echoes', settings }),
+    ignored: () => readFileSync(join(folder, '.gitignore'), 'utf8'),
+  }
+}
+
+it.each([
+  ['excludes the folder by default', 'dist', undefined, 'dist\n.recall/echoes/\n'],
+  ['keeps the line endings', 'dist\r\n', undefined, 'dist\r\n.recall/echoes/\r\n'],
+  ['knows the line in other spellings', '/.recall/echoes\n', '', '/.recall/echoes\n'],
+  ['excludes it when told so', '', 'echoes:\n  version_controlled: false\n', '.recall/echoes/\n'],
+  [
+    'takes the line out on demand',
+    'a\n.recall/echoes/\nb\n',
+    'echoes:\n  version_controlled: true\n',
+    'a\nb\n',
+  ],
+])('%s, once', (_, before, talisman, after) => {
+  const { apply, ignored } = project(before, talisman)
+  expect(apply().changed).toBe(before !== after)
+  expect(ignored()).toBe(after)
+  expect(apply().changed).toBe(false)
+  expect(ignored()).toBe(after)
+})
+
+it('changes nothing when the settings cannot be read', () => {
+  const { apply, ignored } = project('a\n', 'echoes: [')
+  expect(apply).toThrow(expect.objectContaining({ code: 'MEMORY_INVALID_INPUT' }))
+  expect(ignored()).toBe('a\n')
+})

@@ -1,0 +1,62 @@
+import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { parse } from 'yaml'
+import * as z from 'zod/mini'
+import { readText, replaceFile } from './files.ts'
+
+const settingsSchema = z.nullish(
+  z.object({ echoes: z.nullish(z.object({ version_controlled: z.optional(z.boolean()) })) }),
+)
+
+/**
+ * Keeps the echoes out of version control, unless the project's `talisman.yml` says
+ * `echoes: { version_controlled: true }`: adds the folder's line to `.gitignore`, or takes it out. Doing it
+ * again changes nothing.
+ *
+ * @param options.folder below the project, for example `.recall/echoes`
+ * @param options.settings path of the `talisman.yml`; none means excluded
+ * @returns whether `.gitignore` was changed
+ * @throws MemoryError INVALID_INPUT when the settings cannot be read; nothing is changed then
+ */
+export function applyVersionControl(options: { project: string; folder: string; settings?: string }): {
+  versionControlled: boolean
+  changed: boolean
+} {
+  const { project, folder, settings } = options
+  const versionControlled = settings !== undefined && optsIn(settings)
+  const path = join(project, '.gitignore')
+  const text = readText(path) ?? ''
+  const next = versionControlled ? without(text, folder) : including(text, folder)
+  if (next !== text) replaceFile(path, next)
+  return { versionControlled, changed: next !== text }
+}
+
+function optsIn(path: string): boolean {
+  const text = readText(path)
+  if (text === null) return false
+  try {
+    const settings = settingsSchema.parse(parse(text, { schema: 'core', maxAliasCount: 0 }))
+    return settings?.echoes?.version_controlled === true
+  } catch (cause) {
+    throw new MemoryError(`${path} cannot be read`, MemoryErrorCode.INVALID_INPUT, {
+      cause,
+      details: { path },
+    })
+  }
+}
+
+const linesOf = (text: string): string[] => (text === '' ? [] : text.split(/(?<=\n)/))
+const names = (line: string, folder: string): boolean =>
+  line.trim().replace(/^\/|\/$/g, '') === folder.replace(/^\/|\/$/g, '')
+
+const without = (text: string, folder: string): string =>
+  linesOf(text)
+    .filter((line) => !names(line, folder))
+    .join('')
+
+function including(text: string, folder: string): string {
+  if (linesOf(text).some((line) => names(line, folder))) return text
+  const newline = text.includes('\r\n') ? '\r\n' : '\n'
+  const gap = text === '' || text.endsWith('\n') ? '' : newline
+  return `${text}${gap}${folder.replace(/\/$/, '')}/${newline}`
+}

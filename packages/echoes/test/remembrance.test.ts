@@ -1,0 +1,139 @@
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import {
+  appendEntries,
+  emptyEchoes,
+  emptySidecar,
+  findRemembrance,
+  identify,
+  type KnownEcho,
+  type PromotionDetails,
+  parseRemembrance,
+  printRemembrance,
+  promoteEcho,
+  type RemembranceCategory,
+} from '../src/index.ts'
+import { entryOf } from './support.ts'
+
+const folders: string[] = []
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+})
+const newFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'echoes-'))
+  folders.push(folder)
+  return folder
+}
+
+const echoOf = (changes: Parameters<typeof entryOf>[0] = {}): KnownEcho => {
+  const document = appendEntries(emptyEchoes('reviewer'), [
+    entryOf({ layer: 'etched', confidence: 1, ...changes }),
+  ])
+  const [echo] = identify(document, emptySidecar()).echoes
+  if (!echo) throw new Error('no echo')
+  return echo
+}
+const details: PromotionDetails = {
+  category: 'performance',
+  tags: ['n-plus-one', 'eager-loading', 'orm'],
+  symptom: 'The list of users takes five seconds',
+  root_cause: 'A query for every row of the list of users',
+  solution_summary: 'Load the posts with the users',
+  actionable: true,
+}
+
+describe('promoteEcho', () => {
+  it('writes a document whose front matter is valid and names the echo by its hash', async () => {
+    const folder = await newFolder()
+    const { decision, path } = await promoteEcho({ folder }, 'reviewer', echoOf(), details)
+    expect([decision, path]).toEqual(['promote', 'performance/queries-in-loops.md'])
+    const { remembrance, body } = parseRemembrance(await readFile(join(folder, path), 'utf8'), path)
+    expect(remembrance).toMatchObject({ title: 'Queries in loops', confidence: 'high', verified_by: 'agent' })
+    expect(remembrance.echo_ref).toMatch(/^echoes\/reviewer\/MEMORY\.md#etched-001@sha256:[0-9a-f]{64}$/)
+    expect(body).toContain('Load what a list shows with one query.')
+    expect(findRemembrance(folder, { search: 'EVERY row' }).documents).toHaveLength(1)
+    expect(findRemembrance(folder, { category: 'tooling' }).documents).toEqual([])
+  })
+
+  it.each<[string, KnownEcho, Partial<PromotionDetails>, RegExp]>([
+    ['An ETCHED echo becomes a Remembrance document', echoOf({ layer: 'inscribed' }), {}, /only etched/],
+    ['a clear problem-solution pair: symptom', echoOf(), { symptom: ' ' }, /problem and its solution/],
+    ['a clear problem-solution pair: root_cause', echoOf(), { root_cause: '' }, /problem and its solution/],
+    ['confidence: high OR referenced by 2+ sessions', echoOf({ confidence: 0.79 }), {}, /not validated/],
+    ['… 1 session', { ...echoOf({ confidence: 0.79 }), sessions: 1 }, {}, /not validated/],
+    ['actionable for humans', echoOf(), { actionable: false }, /not actionable/],
+  ])('skips: %s', async (_, echo, changes, reason) => {
+    const folder = await newFolder()
+    const { decision, reasons } = await promoteEcho({ folder }, 'reviewer', echo, { ...details, ...changes })
+    expect(decision).toBe('skip')
+    expect(reasons).toEqual([expect.stringMatching(reason)])
+    expect(findRemembrance(folder).documents).toEqual([])
+  })
+
+  it('takes two sessions for high confidence', async () => {
+    const echo = { ...echoOf({ confidence: 0.5 }), sessions: 2 }
+    const { decision } = await promoteEcho({ folder: await newFolder() }, 'reviewer', echo, details)
+    expect(decision).toBe('promote')
+  })
+
+  it('publishes security only when a person at the terminal says so', async () => {
+    const folder = await newFolder()
+    const security = { ...details, category: 'security' as const }
+    const forged = { ...security, verified_by: 'human', requires_human_approval: false }
+    expect((await promoteEcho({ folder }, 'reviewer', echoOf(), forged)).decision).toBe('blocked')
+    const declined = { folder, askHuman: async () => false }
+    expect((await promoteEcho(declined, 'reviewer', echoOf(), security)).decision).toBe('blocked')
+    expect(findRemembrance(folder).documents).toEqual([])
+    const agreed = { folder, askHuman: async () => true }
+    const { decision, remembrance } = await promoteEcho(agreed, 'reviewer', echoOf(), security)
+    expect([decision, remembrance.verified_by]).toEqual(['promote', 'human'])
+  })
+
+  it.each<[string, Parameters<typeof entryOf>[0], Partial<PromotionDetails>, string]>([
+    ['title match', {}, { root_cause: 'x', tags: [] }, 'the same title'],
+    ['root_cause similarity', { title: 'Other' }, { tags: [] }, 'a similar root cause'],
+    ['3+ tag overlap', { title: 'Other' }, { root_cause: 'x' }, '3 tags in common'],
+  ])('finds duplicates: %s', async (_, entry, changes, reason) => {
+    const folder = await newFolder()
+    await promoteEcho({ folder }, 'reviewer', echoOf(), details)
+    const again = await promoteEcho({ folder }, 'reviewer', echoOf(entry), { ...details, ...changes })
+    expect(again).toMatchObject({ decision: 'skip', duplicates: [{ reason }] })
+  })
+
+  it('writes over no document whose name it would have', async () => {
+    const folder = await newFolder()
+    await mkdir(join(folder, 'performance'))
+    await writeFile(join(folder, 'performance/queries-in-loops.md'), 'mine')
+    const { path } = await promoteEcho({ folder }, 'reviewer', echoOf(), details)
+    expect(path).toBe('performance/queries-in-loops-2.md')
+    expect(await readFile(join(folder, 'performance/queries-in-loops.md'), 'utf8')).toBe('mine')
+    expect(findRemembrance(folder).problems).toHaveLength(1)
+  })
+
+  it.each(['../security', 'performance/../..', 'other', ''])('refuses the category %j', async (category) => {
+    const folder = await newFolder()
+    const changed = { ...details, category: category as RemembranceCategory }
+    await expect(promoteEcho({ folder }, 'reviewer', echoOf(), changed)).rejects.toMatchObject({
+      code: 'MEMORY_INVALID_INPUT',
+    })
+  })
+
+  it('follows no category out of its folder', async () => {
+    const folder = await newFolder()
+    await symlink(await newFolder(), join(folder, 'performance'))
+    await expect(promoteEcho({ folder }, 'reviewer', echoOf(), details)).rejects.toMatchObject({
+      code: 'MEMORY_INVALID_INPUT',
+    })
+  })
+})
+
+it('says what is wrong with front matter', async () => {
+  const { remembrance } = await promoteEcho({ folder: await newFolder() }, 'reviewer', echoOf(), details)
+  expect(parseRemembrance(printRemembrance(remembrance, 'x'), 'x').remembrance).toEqual(remembrance)
+  expect(() => printRemembrance({ ...remembrance, category: 'security' }, '')).toThrow(
+    'verified_by: must be human for the category security',
+  )
+  expect(() => parseRemembrance('---\ntitle: x\n---\n', 'a.md')).toThrow(/^a\.md: category: .*; tags: /)
+})
