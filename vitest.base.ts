@@ -4,5 +4,10 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   resolve: { conditions: ['@recall/source'] },
   ssr: { resolve: { conditions: ['@recall/source'] } },
-  test: { include: ['src/**/*.test.ts', 'test/**/*.test.ts'], reporters: ['default'] },
+  // A machine that is shared can be slow for seconds; a test that hangs still ends.
+  test: {
+    testTimeout: 60_000,
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    reporters: ['default'],
+  },
 })

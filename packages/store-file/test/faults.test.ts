@@ -9,7 +9,7 @@ import { fill, observe, openAt, operations } from './operations.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 // The machine may be busy with other tests.
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 const leftovers = (root: string): string[] =>
   readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.tmp-'))

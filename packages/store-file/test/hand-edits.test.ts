@@ -28,7 +28,7 @@ import { archiveOf, summaryOf } from './storm-values.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 // The machine may be busy with other tests.
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 async function open(fileSystem?: FileSystem) {
   const root = temporaryRoot()

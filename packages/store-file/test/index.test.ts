@@ -19,9 +19,9 @@ import { archiveOf } from './storm-values.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 // The machine may be busy with other tests.
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
-const corruptions = Number(process.env.RECALL_TEST_CORRUPTIONS ?? 60)
+const corruptions = Number(process.env.RECALL_TEST_CORRUPTIONS ?? 30)
 const words = ['harbour', 'lighthouse', 'cable', 'anchor', 'tide', 'gull', 'rope', 'mast']
 
 async function fill(root: string, entries: number): Promise<void> {

@@ -11,7 +11,7 @@ import { fill, observe, openAt, operations } from './operations.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 // The machine may be busy with other tests.
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 /** The memory before and after an operation, and copies of it to try the operation on. */
 async function prepare(run: (typeof operations)[number]['run']) {

@@ -11,7 +11,7 @@ import { openSealed } from './storm-values.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 // The machine may be busy with other tests.
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
 
