@@ -15,7 +15,8 @@ export async function bundlePackage(): Promise<string> {
     outDir,
     format: 'esm',
     target: 'node20',
-    noExternal: [/^@recall\//, 'zod', 'yaml', 'stemmer'],
+    noExternal: [/^@recall\//, 'zod', 'stemmer'],
+    external: ['yaml'],
     outExtension: () => ({ js: '.mjs' }),
     esbuildOptions(options) {
       options.conditions = ['@recall/source', ...(options.conditions ?? [])]
