@@ -43,8 +43,9 @@ export async function runKillStorm({ root, kills, seed, writers = 2 }: StormOpti
       })
       await Promise.all(
         children.map(async (child) => {
-          await child.message()
-          await moment(random() * 40)
+          // Some writes, however slow the machine is, and then at any moment of the next one.
+          for (let left = Math.floor(random() * 8); left >= 0; left--) await child.message()
+          await moment(random() * 15)
           child.process.kill('SIGKILL')
           await child.ended
         }),

@@ -11,6 +11,5 @@ it(`keeps every acknowledged write whole over ${kills} kills at random moments`,
   mkdirSync(root)
   const { acknowledged, violations } = await runKillStorm({ root, kills, seed: 7 })
   expect(violations).toEqual([])
-  // How much a writer gets done before it is killed depends on the machine; that it gets anything done does not.
-  expect(acknowledged).toBeGreaterThan(kills / 10)
+  expect(acknowledged).toBeGreaterThan(2 * kills)
 }, 600_000)

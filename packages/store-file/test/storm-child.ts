@@ -21,6 +21,7 @@ const forGood = { ttl: Number.POSITIVE_INFINITY }
 
 const report = (line: Report): void => {
   writeSync(4, `${JSON.stringify(line)}\n`)
+  process.send?.('progress')
 }
 
 const operations: ((n: number) => Promise<void>)[] = [
