@@ -8,6 +8,7 @@ import type { FileStore } from './file-store.ts'
 import { defaultFileSystem, type FileSystem } from './file-system.ts'
 import type { Layout } from './layout.ts'
 import { readText } from './read-text.ts'
+import { createWorkspace } from './workspace.ts'
 
 const configSchema = z.object({
   ephemeral: z.optional(z.object({ max_entries: z.optional(z.int().check(z.gte(1), z.lte(50))) })),
@@ -53,11 +54,12 @@ export function setConfig(store: FileStore, name: string, value: string): void {
   }
   store.exclusively(() => {
     const path = join(store.root, store.layout.config)
-    const text = readText(defaultFileSystem, path)?.content ?? ''
+    const workspace = createWorkspace(defaultFileSystem)
+    const text = workspace.read(path)
     const changed = withSetting(text, table, key, String(Number(value)))
     // The edit works on lines; the parser has the last word before it is kept.
     configSchema.parse(parse(changed))
-    replaceFile(defaultFileSystem, path, changed)
+    replaceFile(defaultFileSystem, path, changed, workspace.assertUnchanged)
   })
 }
 

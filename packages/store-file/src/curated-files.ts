@@ -4,6 +4,7 @@ import type { FileStore } from './file-store.ts'
 import { defaultFileSystem, type FileSystem } from './file-system.ts'
 import { readText } from './read-text.ts'
 import { applyChanges } from './transaction.ts'
+import { createWorkspace } from './workspace.ts'
 
 /** MEMORY.md and its topic files as whole texts, for tools that move text between them. */
 export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultFileSystem) {
@@ -28,24 +29,32 @@ export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultF
      */
     replace(expected: string, change: (current: string) => Record<string, string>): void {
       store.exclusively(() => {
-        const current = readText(fileSystem, join(root, layout.curated))?.content ?? ''
-        const files = Object.entries(change(current))
+        const workspace = createWorkspace(fileSystem)
+        const current = workspace.read(join(root, layout.curated))
+        const files = Object.entries(change(current)).map(([name, content]) => ({
+          name,
+          content,
+          path: join(folder, name),
+        }))
         const clash = files.find(
-          ([name]) => name !== basename(layout.curated) && fileSystem.existsSync(join(folder, name)),
+          ({ name, path }) => name !== basename(layout.curated) && workspace.exists(path),
         )
         if (current !== expected || clash) {
-          const what = clash ? `${clash[0]} exists already` : `${layout.curated} was changed in the meantime`
+          const what = clash
+            ? `${clash.name} exists already`
+            : `${layout.curated} was changed in the meantime`
           throw new MemoryError(`${what}: nothing was written; try again`, MemoryErrorCode.CONFLICT)
         }
-        const shown = files.map(([name]) => `${dirname(layout.curated)}/${name}`)
-        for (const path of shown) store.index.changing(path)
+        for (const { path, content } of files) workspace.write(path, content)
+        for (const { name } of files) store.index.changing(`${dirname(layout.curated)}/${name}`)
         applyChanges(
           fileSystem,
           root,
           join(root, layout.internal),
-          files.map(([name, content]) => ({ path: join(folder, name), content })),
+          workspace.changes(),
+          workspace.assertUnchanged,
         )
-        for (const path of shown) store.index.changed(path)
+        for (const { name } of files) store.index.changed(`${dirname(layout.curated)}/${name}`)
       })
     },
   }

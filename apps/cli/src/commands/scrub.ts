@@ -6,7 +6,7 @@ import { count, formatCounts } from '../format.ts'
 import type { Io } from '../io.ts'
 import { withStore } from '../with-store.ts'
 
-/** Exit code 1 when secrets are stored and were not replaced. */
+/** Exit code 1 when secrets are stored and were not replaced, or a file could not be looked at. */
 export async function scrub(
   io: Io,
   options: RootOptions & { json?: boolean; yes?: boolean },
@@ -14,16 +14,20 @@ export async function scrub(
   return withStore(io, options, (store) => {
     const apply = options.yes ?? false
     const files = scrubFiles(defaultFileSystem, store, redactText, apply)
+    const secret = files.filter(({ problem }) => !problem)
+    const unread = files.filter(({ problem }) => problem)
     if (options.json) io.out(`${JSON.stringify({ applied: apply, files })}\n`)
-    else if (files.length === 0) io.out('No secrets found.\n')
     else {
-      for (const { path, counts } of files) io.out(`${path}: ${formatCounts(counts)}\n`)
-      io.out(
-        apply
-          ? `\n${count(files.length, 'file')} cleaned. The secrets were stored in plain text until now: replace them at their source.\n`
-          : `\nRun 'recall scrub --yes' to replace them in ${count(files.length, 'file')}.\n`,
-      )
+      for (const { path, counts } of secret) io.out(`${path}: ${formatCounts(counts)}\n`)
+      for (const { path, problem } of unread) io.out(`${path}: not looked at: ${problem}\n`)
+      io.out(conclusion(secret.length, apply))
     }
-    return files.length > 0 && !apply ? exitCodes.no : exitCodes.fine
+    return (secret.length > 0 && !apply) || unread.length > 0 ? exitCodes.no : exitCodes.fine
   })
+}
+
+function conclusion(files: number, applied: boolean): string {
+  if (files === 0) return 'No secrets found.\n'
+  if (!applied) return `\nRun 'recall scrub --yes' to replace them in ${count(files, 'file')}.\n`
+  return `\n${count(files, 'file')} cleaned. The secrets were stored in plain text until now: replace them at their source.\n`
 }
