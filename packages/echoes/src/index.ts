@@ -7,6 +7,16 @@ export {
   printEchoes,
 } from './echo-document.ts'
 export { type EchoEntry, entryKey, printEntry } from './entry.ts'
+export {
+  afterAudit,
+  afterPlan,
+  afterReview,
+  afterWork,
+  beforePlan,
+  beforeWork,
+  type Discovery,
+  type ReviewFinding,
+} from './hooks.ts'
 export { type EchoLayer, echoLayers, type LayerRule, layerRules } from './layers.ts'
 export { type Consolidation, type Echoes, type EchoesOptions, openEchoes } from './open-echoes.ts'
 export { type PrunePlan, type PrunePolicy, type PruneStep, planPrune } from './plan-prune.ts'
@@ -31,4 +41,5 @@ export {
   type Sidecar,
   withReferences,
 } from './sidecar.ts'
+export { type Surfaced, type SurfaceOptions, surface } from './surface.ts'
 export { applyVersionControl } from './version-control.ts'
