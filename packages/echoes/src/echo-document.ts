@@ -117,7 +117,7 @@ export function countLines(text: string): number {
   return linesOf(text).length
 }
 
-const newlineOf = (text: string): string => (/\r\n/.test(text) ? '\r\n' : '\n')
+export const newlineOf = (text: string): string => (/\r\n/.test(text) ? '\r\n' : '\n')
 
 function linesOf(text: string): string[] {
   return text === '' ? [] : text.split(/(?<=\n)/)

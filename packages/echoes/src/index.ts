@@ -1,3 +1,4 @@
+export type { KnowledgePlan } from './compress-knowledge.ts'
 export {
   appendEntries,
   type EchoBlock,

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
-import { type Clock, MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
+import { type Clock, type LmProvider, MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
+import { type KnowledgePlan, planKnowledge } from './compress-knowledge.ts'
 import { dayOf } from './day.ts'
+import { sha256 } from './digest.ts'
 import {
   appendTexts,
   type EchoBlock,
@@ -19,6 +21,7 @@ import {
   backupChange,
   checkName,
   findingsPath,
+  knowledgePath,
   type LoadedRole,
   loadRole,
   memoryChange,
@@ -82,6 +85,14 @@ export interface Echoes {
   applyPrune(plan: PrunePlan): Promise<void>
   /** @returns false when the entry stands in the memory as it is */
   restoreEntry(role: string, id: string): Promise<boolean>
+  /** How `knowledge.md` becomes shorter; by a model when one is given. */
+  planKnowledge(role: string, options?: { lm?: LmProvider }): Promise<KnowledgePlan>
+  /**
+   * Keeps a copy in `archive/knowledge-{date}.md`, then compresses.
+   *
+   * @throws MemoryError CONFLICT when the file has changed since the plan was made
+   */
+  applyKnowledge(plan: KnowledgePlan): Promise<void>
   /** Counts that a workflow used entries. */
   reference(role: string, workflow: string, ids: readonly string[]): Promise<void>
   /** Notes that a workflow is active, as long as its process lives. */
@@ -223,6 +234,32 @@ export function openEchoes(options: EchoesOptions): Echoes {
         const changes = restoreChanges(root, loadRole(root, role), id)
         applyChanges(root, changes)
         return changes.length > 0
+      })
+    },
+
+    planKnowledge: async (role, lmOptions) => {
+      const text = await locked(() => {
+        loadRole(root, role)
+        return readText(join(root, knowledgePath(role))) ?? ''
+      })
+      return planKnowledge(role, text, lmOptions)
+    },
+
+    async applyKnowledge(plan) {
+      mayWrite(plan.role)
+      await locked(() => {
+        loadRole(root, plan.role)
+        const path = knowledgePath(plan.role)
+        const text = readText(join(root, path)) ?? ''
+        if (text === plan.text) return
+        if (sha256(text) !== plan.fingerprint) {
+          throw new MemoryError(
+            `The knowledge of ${plan.role} has changed since this plan was made; make a new plan`,
+            MemoryErrorCode.CONFLICT,
+          )
+        }
+        const { change } = backupChange(root, plan.role, 'knowledge', text, dayOf(clock()))
+        applyChanges(root, [change, { path, content: plan.text }])
       })
     },
 

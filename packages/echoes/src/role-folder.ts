@@ -33,6 +33,7 @@ export interface LoadedRole extends RoleMemory {
 
 export const memoryPath = (role: string): string => `${role}/MEMORY.md`
 const sidecarPath = (role: string): string => `${role}/.echoes.json`
+export const knowledgePath = (role: string): string => `${role}/knowledge.md`
 export const findingsPath = (role: string, agent: string): string => `${role}/${agent}-findings.md`
 
 /** @throws MemoryError INVALID_INPUT for a name that is no plain folder or file name */
@@ -95,7 +96,7 @@ export const sidecarChange = (role: string, sidecar: Sidecar): FileChange => ({
 export function backupChange(
   root: string,
   role: string,
-  file: 'MEMORY' | 'findings',
+  file: 'MEMORY' | 'findings' | 'knowledge',
   text: string,
   day: string,
 ): { name: string; change: FileChange } {

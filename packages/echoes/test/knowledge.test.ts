@@ -1,0 +1,77 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { appendEntries, type EchoEntry, emptyEchoes, openEchoes, printEchoes } from '../src/index.ts'
+import { entryOf } from './support.ts'
+
+const open = async (text: string) => {
+  const root = await mkdtemp(join(tmpdir(), 'echoes-'))
+  onTestFinished(() => rm(root, { recursive: true }))
+  await mkdir(join(root, 'reviewer'))
+  await writeFile(join(root, 'reviewer/knowledge.md'), text)
+  const file = (name: string) => readFile(join(root, 'reviewer', name), 'utf8')
+  return { root, file, echoes: openEchoes({ root, clock: () => Date.parse('2026-06-30') }) }
+}
+const topics = ['Imports', 'Retries', 'Migrations', 'Fixtures']
+const entries = Array.from(
+  { length: 36 },
+  (_, n): EchoEntry =>
+    entryOf({
+      title: `${topics[n % 4]} case${n}`,
+      layer: n === 7 ? 'etched' : 'inscribed',
+      evidence: `\`src/file${n}.ts:${n}\` — seen while the review went through the whole of the folder`,
+      learning: `Rule ${n} says what to do. The rest tells at some length how it was found.`,
+    }),
+)
+const text = printEchoes(appendEntries(emptyEchoes('reviewer'), entries))
+
+it.each([
+  [300, false],
+  [301, true],
+])('looks at a file of %i lines: compressed %s', async (lines, compressed) => {
+  const { echoes } = await open(`${text.split('\n').slice(0, lines).join('\n')}\n`)
+  const plan = await echoes.planKnowledge('reviewer')
+  expect([plan.lines, plan.blocks.length > 0]).toEqual([lines, compressed])
+})
+
+it('groups by topic into blocks of 3 to 5 lines, keeps every evidence reference, and saves tokens', async () => {
+  const { echoes, file } = await open(text)
+  const plan = await echoes.planKnowledge('reviewer')
+  await echoes.applyKnowledge(plan)
+  await echoes.applyKnowledge(plan)
+  const after = await file('knowledge.md')
+  expect(await file('archive/knowledge-2026-06-30.md')).toBe(text)
+  for (const { evidence } of entries) expect(after).toContain(evidence.split(' — ')[0])
+  const blocks = after
+    .split('\n## ')
+    .slice(1)
+    .map((block) => block.trimEnd().split('\n').length - 1)
+  expect(blocks.every((lines) => lines >= 3 && lines <= 5)).toBe(true)
+  expect(after).toContain('The rest tells at some length how it was found.')
+  expect(after).toContain('- **layer**: etched')
+  expect(1 - plan.tokensAfter / plan.tokens).toBeGreaterThan(0.22)
+  expect((await echoes.planKnowledge('reviewer')).blocks).toEqual([])
+})
+
+it('lets a model summarise, and does without one that fails', async () => {
+  const { echoes } = await open(text)
+  let calls = 0
+  const lm = {
+    model: 'test',
+    complete: async () => {
+      calls += 1
+      if (calls === 1) throw new Error('down')
+      return calls === 2 ? 'Sure! Here you are' : '- One\n- Two'
+    },
+  }
+  const { blocks } = await echoes.planKnowledge('reviewer', { lm })
+  expect(blocks.slice(0, 3).map(({ by }) => by)).toEqual(['algorithm', 'algorithm', 'model'])
+})
+
+it('refuses a plan whose file has changed since', async () => {
+  const { root, echoes } = await open(text)
+  const plan = await echoes.planKnowledge('reviewer')
+  await writeFile(join(root, 'reviewer/knowledge.md'), `${text}more\n`)
+  await expect(echoes.applyKnowledge(plan)).rejects.toMatchObject({ code: 'MEMORY_CONFLICT' })
+})
