@@ -19,6 +19,7 @@ export {
   type ReviewFinding,
 } from './hooks.ts'
 export { type EchoLayer, echoLayers, type LayerRule, layerRules } from './layers.ts'
+export type { Renamed } from './migrate.ts'
 export { type Consolidation, type Echoes, type EchoesOptions, openEchoes } from './open-echoes.ts'
 export { type PrunePlan, type PrunePolicy, type PruneStep, planPrune } from './plan-prune.ts'
 export { type Promotion, type PromotionDetails, planPromotion, promoteEcho } from './promote.ts'

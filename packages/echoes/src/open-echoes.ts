@@ -6,15 +6,17 @@ import { sha256 } from './digest.ts'
 import {
   appendTexts,
   type EchoBlock,
+  type EchoDocument,
   emptyEchoes,
   parseEchoes,
   printEchoes,
   upgradeEchoes,
 } from './echo-document.ts'
-import { type EchoEntry, normalizeEntry, printEntry } from './entry.ts'
+import { type EchoEntry, entryKey, normalizeEntry, printEntry } from './entry.ts'
 import { namesIn, readText } from './files.ts'
 import { withLock } from './lock.ts'
 import { mergeFindings } from './merge-findings.ts'
+import { type Renamed, renameMetadata } from './migrate.ts'
 import { defaultPrunePolicy, type PrunePlan, type PrunePolicy, planPrune } from './plan-prune.ts'
 import { pruneChanges, restoreChanges } from './prune.ts'
 import {
@@ -32,7 +34,7 @@ import {
   waitingAgents,
 } from './role-folder.ts'
 import { withoutSecrets } from './sensitive.ts'
-import { identify, withReferences } from './sidecar.ts'
+import { identify, type Sidecar, withReferences } from './sidecar.ts'
 import { applyChanges, type FileChange, finishJournal } from './transaction.ts'
 import { activeWorkflows, forgetWorkflow, noteWorkflow } from './workflows.ts'
 
@@ -93,6 +95,16 @@ export interface Echoes {
    * @throws MemoryError CONFLICT when the file has changed since the plan was made
    */
   applyKnowledge(plan: KnowledgePlan): Promise<void>
+  /**
+   * Replaces old names of agents and concepts in the metadata of all entries; a copy of each changed memory is
+   * kept in `archive/`.
+   *
+   * @param options.dryRun report only
+   */
+  migrate(
+    renames: Readonly<Record<string, string>>,
+    options?: { dryRun?: boolean },
+  ): Promise<{ role: string; renamed: Renamed[] }[]>
   /** Counts that a workflow used entries. */
   reference(role: string, workflow: string, ids: readonly string[]): Promise<void>
   /** Notes that a workflow is active, as long as its process lives. */
@@ -125,7 +137,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
   }
 
   return {
-    roles: () => namesIn(root).filter((name) => readText(join(root, memoryPath(name))) !== null),
+    roles: () => rolesIn(root),
 
     async read(role) {
       checkName(role, 'role')
@@ -263,6 +275,26 @@ export function openEchoes(options: EchoesOptions): Echoes {
       })
     },
 
+    migrate: (renames, { dryRun = false } = {}) =>
+      locked(() => {
+        const roles = rolesIn(root)
+        if (!dryRun) roles.forEach(mayWrite)
+        return roles.flatMap((role) => {
+          const loaded = loadRole(root, role)
+          const { text, renamed } = renameMetadata(loaded.text, renames)
+          if (renamed.length === 0) return []
+          if (!dryRun) {
+            const document = parseEchoes(text)
+            applyChanges(root, [
+              backupChange(root, role, 'MEMORY', loaded.text, dayOf(clock())).change,
+              memoryChange(role, document),
+              sidecarChange(role, rekeyed(loaded, document)),
+            ])
+          }
+          return [{ role, renamed }]
+        })
+      }),
+
     async reference(role, workflow, ids) {
       checkName(role, 'role')
       await locked(() => {
@@ -275,6 +307,20 @@ export function openEchoes(options: EchoesOptions): Echoes {
     endWorkflow: (workflow) => locked(() => forgetWorkflow(root, workflow)),
     activeWorkflows: () => activeWorkflows(root),
   }
+}
+
+const rolesIn = (root: string): string[] =>
+  namesIn(root).filter((name) => !name.startsWith('.') && readText(join(root, memoryPath(name))) !== null)
+
+/** Entries keep their ids although their evidence is spelt anew. */
+function rekeyed({ document, echoes, sidecar }: LoadedRole, next: EchoDocument): Sidecar {
+  const result = structuredClone(sidecar)
+  for (const { id, block } of echoes) {
+    const entry = next.blocks[document.blocks.indexOf(block)]?.entry
+    const known = result.entries[id]
+    if (entry && known) known.key = entryKey(entry)
+  }
+  return result
 }
 
 const publicOf = ({ role, text, echoes, problems }: LoadedRole): RoleMemory => ({
