@@ -48,7 +48,7 @@ export const tokens: SecretSample[] = [
   sample('github', `github_pat_${fill(22)}_${fill(59)}`),
   sample('gitlab', `glpat-${fill(20)}`),
   sample('npm', `npm_${fill(36)}`),
-  sample('npm', fill(36), `//registry.npmjs.org/:_authToken=${fill(36)}`),
+  sample('npm', fill(36), `//registry.example.org/:_authToken=${fill(36)}`),
   sample('slack', ['xoxb', fill(12, digits), fill(13, digits), fill(24)].join('-')),
   sample('slack', ['xapp', '1', fill(11, upper), fill(13, digits), fill(40, hex)].join('-')),
   sample(
