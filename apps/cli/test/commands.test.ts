@@ -372,6 +372,7 @@ describe('forget', () => {
     const again = await shell.run('archive', shell.path)
     expect(again.code).toBe(3)
     expect(again.err).toContain('was forgotten')
+    expect(await shell.json('import', shell.path)).toMatchObject({ archived: 0, forgotten: 1, failed: [] })
   })
 
   it('finds memories by what they contain', async () => {

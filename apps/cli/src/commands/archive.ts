@@ -74,6 +74,7 @@ export async function createArchiver(
       throw new MemoryError(
         `${path} is session ${conversation.sessionId}, which was forgotten: it is not archived again`,
         MemoryErrorCode.CONFLICT,
+        { details: { forgotten: true } },
       )
     }
     const changed = (await stat(path)).mtimeMs

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { create, extract } from 'tar'
@@ -45,11 +54,23 @@ export async function backup(
         present,
       )
     })
+    // Whoever is told that there is a backup may delete the original.
+    makeDurable(unfinished, 'r+')
     renameSync(unfinished, target)
+    if (process.platform !== 'win32') makeDurable(dirname(target), 'r')
     if (options.json) io.out(`${JSON.stringify({ file: target, files, bytes })}\n`)
     else io.out(`${target}: ${files} files, ${formatBytes(bytes)} before compression\n`)
     return undefined
   })
+}
+
+function makeDurable(path: string, flags: string): void {
+  const descriptor = openSync(path, flags)
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 export async function restore(

@@ -16,6 +16,8 @@ interface ImportReport {
   updated: number
   unchanged: number
   empty: number
+  /** Sessions that a person had forgotten; they stay forgotten. */
+  forgotten: number
   failed: { path: string; reason: string }[]
   messages: number
   redactions: Record<string, number>
@@ -38,6 +40,7 @@ export async function importSessions(
       updated: 0,
       unchanged: 0,
       empty: 0,
+      forgotten: 0,
       failed: [],
       messages: 0,
       redactions: {},
@@ -72,7 +75,8 @@ export async function importSessions(
       } catch (error) {
         // One bad transcript must not keep the others out.
         if (!isMemoryError(error)) throw error
-        report.failed.push({ path, reason: error.message })
+        if (error.details?.forgotten) report.forgotten++
+        else report.failed.push({ path, reason: error.message })
       }
       // Kept along the way, so that an interrupted import goes on where it stopped.
       if (i % 50 === 49) journal.save()
@@ -90,6 +94,7 @@ function describe(report: ImportReport): string {
     ...(Object.keys(report.redactions).length > 0
       ? [`secrets replaced: ${formatCounts(report.redactions)}`]
       : []),
+    ...(report.forgotten > 0 ? [`${report.forgotten} left out, because they were forgotten`] : []),
     ...report.failed.map(({ path, reason }) => `not imported: ${path}: ${reason}`),
   ]
   return `${lines.join('\n')}\n`
