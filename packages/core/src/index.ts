@@ -62,6 +62,7 @@ export type {
   SweepSelection,
 } from './memory-store.ts'
 export { type LexicalEvidence, lexicalScore, lexicalWeights } from './ranking/lexical-score.ts'
+export { bestPassage } from './ranking/passages.ts'
 export { queryTerms, queryWords, type Word, wordsOf } from './ranking/words.ts'
 export { redactJson, redactText } from './redaction/redact.ts'
 export type { RedactionReport, RedactPolicy } from './redaction/redactor.ts'
