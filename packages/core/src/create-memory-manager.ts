@@ -1,7 +1,11 @@
+import { findWithArchived, restoreEntry } from './archive.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Embedder } from './embedder.ts'
+import { createSealer, isEnvelope, type KeyRing, missingKey } from './encryption.ts'
+import { createEntryFactory, noVectors } from './entry-factory.ts'
 import { entryMetadata } from './entry-metadata.ts'
-import { isMemoryError, MemoryError, MemoryErrorCode } from './errors.ts'
+import { MemoryError, MemoryErrorCode } from './errors.ts'
+import { failingAs } from './failing-as.ts'
 import { parseFilter } from './filter/parse-filter.ts'
 import {
   batchSchema,
@@ -10,18 +14,18 @@ import {
   keySchema,
   keysSchema,
   parseInput,
+  policiesSchema,
   readOptionsSchema,
   scopeSchema,
   searchOptionsSchema,
   searchQuerySchema,
   updatesSchema,
-  writeOptionsSchema,
 } from './inputs.ts'
-import { isJsonObject, type JsonValue, searchableText, toJsonValue } from './json.ts'
+import type { JsonValue } from './json.ts'
+import { cleanUp } from './maintenance.ts'
 import type {
   AtomicUpdate,
   BatchWrite,
-  Capabilities,
   CleanupOptions,
   CleanupResult,
   ClearFilter,
@@ -33,9 +37,10 @@ import type {
   ValueTypes,
   WriteOptions,
 } from './memory-manager.ts'
-import type { Address, Change, Entry, Found, MemoryStore } from './memory-store.ts'
-import { createRedactor, type RedactionReport, type RedactPolicy } from './redaction/redactor.ts'
-import { checkRead, checkWritten, type TypesOf, type ValueSchemas } from './schemas.ts'
+import type { Address, Change, Entry, Found, MemoryStore, StoreQuery } from './memory-store.ts'
+import { createQuota, defaultQuotas } from './quotas.ts'
+import type { RedactionReport, RedactPolicy } from './redaction/redactor.ts'
+import { checkRead, type TypesOf, type ValueSchemas } from './schemas.ts'
 import { type MemoryScope, memoryScopes } from './scope.ts'
 
 export interface MemoryManagerOptions<Schemas extends ValueSchemas = ValueSchemas> {
@@ -55,12 +60,23 @@ export interface MemoryManagerOptions<Schemas extends ValueSchemas = ValueSchema
   /** Told what was replaced in each write: kinds and counts, never the secret. */
   onRedaction?: (report: RedactionReport) => void
   policies?: MemoryPolicies
+  /**
+   * What `encrypt: true` seals with: one AES-256 key of 32 bytes, or a ring of named keys, of which one is
+   * current. Losing it loses the values.
+   */
+  encryptionKey?: Uint8Array | KeyRing
   clock?: Clock
 }
 
 export interface MemoryPolicies {
   /** Milliseconds an entry lives after its last access when `write` does not say. Default: short-term 1 hour. */
   defaultTtl?: Partial<Record<MemoryScope, number>>
+  /**
+   * Bytes that the values of a scope may take together, as compact JSON; `Infinity` for no limit. Default 10 MB,
+   * 100 MB, 1 GB and 10 GB, from working to episodic. A full short-term memory evicts what has gone unused
+   * longest, down to 80 %; the other scopes refuse with QUOTA_EXCEEDED.
+   */
+  quotas?: Partial<Record<MemoryScope, number>>
 }
 
 export const shortTermTtl = 60 * 60 * 1000
@@ -72,9 +88,21 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
   const { embedder, clock = systemClock } = options
   const namespace = parseInput(keySchema, options.namespace ?? 'default', 'namespace')
   const schemas: ValueSchemas = options.schemas ?? {}
-  const defaultTtl = { 'short-term': shortTermTtl, ...options.policies?.defaultTtl }
-  const redactor = createRedactor(options.redact ?? 'redact', options.onRedaction)
+  const policies = parseInput(policiesSchema, options.policies ?? {}, 'policies') as MemoryPolicies
+  const sealer = options.encryptionKey ? createSealer(options.encryptionKey) : undefined
+  const toEntry = createEntryFactory({
+    schemas,
+    redact: options.redact ?? 'redact',
+    onRedaction: options.onRedaction,
+    embedder,
+    sealer,
+    defaultTtl: { 'short-term': shortTermTtl, ...policies.defaultTtl },
+  })
   const stores = storesByScope(options.stores)
+  const quotas: Record<MemoryScope, number> = { ...defaultQuotas, ...policies.quotas }
+  const reserve = byScope((scope) =>
+    createQuota({ store: stores[scope], place: { namespace, scope }, quota: quotas[scope], clock }),
+  )
   let closed = false
 
   /** Every call starts here: a closed memory refuses, and the scope is one of the four. */
@@ -89,59 +117,30 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     key: parseInput(keySchema, key, 'key'),
   })
 
-  const toEntry = async (
-    store: MemoryStore,
-    scope: MemoryScope,
-    key: string,
-    value: unknown,
-    given: WriteOptions | undefined,
-    now: number,
-  ): Promise<Entry> => {
-    const address = addressOf(scope, key)
-    const wanted = parseInput(writeOptionsSchema, given ?? {}, 'options')
-    if (wanted.encrypt)
-      throw new MemoryError('no encryption key was supplied', MemoryErrorCode.NOT_SUPPORTED, { scope, key })
-    if (wanted.embedding && !store.capabilities.semantic) throw noVectors(store, scope)
-    const checked = toJson(checkWritten(schemas, scope, key, value))
-    const { text: ownText = null, type = null, tags = [] } = wanted
-    const clean = redactor(address, { value: checked, text: ownText, type, tags })
-    // A placeholder may be no e-mail address, say: better refused here than found corrupt by every read.
-    if (clean.value !== checked) checkWritten(schemas, scope, key, clean.value)
-    const text = wanted.index === false ? '' : (clean.text ?? searchableText(clean.value))
-    const ttl = wanted.ttl ?? defaultTtl[scope] ?? Number.POSITIVE_INFINITY
+  /** The value as it was written. */
+  const open = async (entry: Entry): Promise<JsonValue> => {
+    const { value } = entry
+    if (!isEnvelope(value)) return value
+    if (!sealer) throw missingKey(value.kid, entry)
+    return sealer.open(entry, value)
+  }
+
+  const toMatch = async <T>(
+    match: Found & { archived?: true },
+    explain: boolean,
+  ): Promise<MemoryMatch<T>> => {
+    const { entry, score, mode, passage, archived, signals } = match
     return {
-      ...address,
-      value: clean.value,
-      text,
-      type: clean.type ?? ownType(clean.value),
-      tags: [...new Set(clean.tags)],
-      createdAt: now,
-      updatedAt: now,
-      accessedAt: now,
-      accessCount: 0,
-      ttl: Number.isFinite(ttl) ? ttl : null,
-      expiresAt: Number.isFinite(ttl) ? now + ttl : null,
-      encrypted: false,
-      embedding: await embed(store, text, wanted.embedding),
+      key: entry.key,
+      value: checkRead(schemas, entry.scope, entry.key, await open(entry)) as T,
+      score,
+      metadata: entryMetadata(entry),
+      mode,
+      ...(passage ? { passage } : {}),
+      ...(archived ? { archived } : {}),
+      ...(explain ? { signals } : {}),
     }
   }
-
-  const embed = async (store: MemoryStore, text: string, own?: number[]): Promise<Entry['embedding']> => {
-    if (own) return { model: embedder?.model ?? 'custom', vector: own }
-    if (!embedder || !store.capabilities.semantic || text === '') return null
-    const [vector] = await embedder.embed([text], 'document')
-    return vector ? { model: embedder.model, vector: [...vector] } : null
-  }
-
-  const toMatch = <T>({ entry, score, mode, passage, signals }: Found, explain: boolean): MemoryMatch<T> => ({
-    key: entry.key,
-    value: checkRead(schemas, entry.scope, entry.key, entry.value) as T,
-    score,
-    metadata: entryMetadata(entry),
-    mode,
-    ...(passage ? { passage } : {}),
-    ...(explain ? { signals } : {}),
-  })
 
   const commit = async (scope: MemoryScope, updates: readonly AtomicUpdate[]): Promise<void> => {
     const store = enter(scope)
@@ -152,25 +151,43 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     }
     const changes: Change[] = []
     for (const update of updates) {
-      if (update.operation === 'delete') changes.push({ remove: addressOf(scope, update.key) })
+      const address = addressOf(scope, update.key)
+      const seen = update.ifUpdatedAt
+      const expected = seen === undefined ? {} : { expected: { updatedAt: seen } }
+      if (update.operation === 'delete') changes.push({ remove: address, ...expected })
       else {
-        const { key, value, options } = update
-        const entry = await toEntry(store, scope, key, value, options, now)
-        changes.push({ put: entry, options: { overwrite: options?.overwrite ?? true, now } })
+        // Later than the version it replaces, so that of two such updates in one millisecond one is refused.
+        const at = seen === undefined ? now : Math.max(now, seen + 1)
+        const entry = await toEntry(store, address, update.value, update.options, at)
+        changes.push({
+          put: entry,
+          options: { overwrite: update.options?.overwrite ?? true, now },
+          ...expected,
+        })
       }
     }
-    await failingAs(MemoryErrorCode.WRITE_FAILED, { scope }, () => store.commit(changes))
+    const puts = changes.flatMap((change) => ('put' in change ? change.put : []))
+    const removed = changes.flatMap((change) => ('put' in change ? [] : change.remove))
+    await failingAs(MemoryErrorCode.WRITE_FAILED, { scope }, async () => {
+      const written = await reserve[scope](puts, removed)
+      try {
+        await store.commit(changes)
+        for (const address of removed) await store.cold?.remove(address)
+      } finally {
+        written()
+      }
+    })
   }
 
   const read = async (scope: MemoryScope, key: string, given?: ReadOptions): Promise<unknown> => {
     const store = enter(scope)
     const address = addressOf(scope, key)
-    const { includeMetadata } = parseInput(readOptionsSchema, given ?? {}, 'options')
+    const { includeMetadata, decrypt } = parseInput(readOptionsSchema, given ?? {}, 'options')
     const now = clock()
     return failingAs(MemoryErrorCode.SEARCH_FAILED, { scope, key }, async () => {
       const entry = await store.get(address, now)
       if (!entry) return null
-      const value = checkRead(schemas, scope, key, entry.value)
+      const value = decrypt === false ? entry.value : checkRead(schemas, scope, key, await open(entry))
       await store.touch([address], now)
       return includeMetadata ? { value, metadata: entryMetadata(accessed(entry, now)) } : value
     })
@@ -178,14 +195,24 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
 
   const manager: MemoryManager<ValueTypes> = {
     namespace,
-    capabilities: capabilitiesOf(stores),
+    capabilities: byScope((scope) => ({
+      ...stores[scope].capabilities,
+      archive: stores[scope].cold !== undefined,
+    })),
 
     async write(scope: MemoryScope, key: string, value: unknown, given?: WriteOptions): Promise<void> {
       const store = enter(scope)
       const now = clock()
-      const entry = await toEntry(store, scope, key, value, given, now)
+      const entry = await toEntry(store, addressOf(scope, key), value, given, now)
       const putOptions = { overwrite: given?.overwrite ?? true, now }
-      await failingAs(MemoryErrorCode.WRITE_FAILED, { scope, key }, () => store.put(entry, putOptions))
+      await failingAs(MemoryErrorCode.WRITE_FAILED, { scope, key }, async () => {
+        const written = await reserve[scope]([entry], [])
+        try {
+          await store.put(entry, putOptions)
+        } finally {
+          written()
+        }
+      })
     },
 
     read: read as MemoryManager<ValueTypes>['read'],
@@ -199,13 +226,14 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
       const { text: words, tags, filters, embedding } = parseInput(searchQuerySchema, query, 'query')
       const wanted = parseInput(searchOptionsSchema, given ?? {}, 'options')
       if (embedding && !store.capabilities.semantic) throw noVectors(store, scope)
+      if (wanted.includeArchived && !store.cold) throw noArchive(store, scope)
       const filter = parseFilter(filters)
       const text = words?.trim() ? words : undefined
       const now = clock()
       return failingAs(MemoryErrorCode.SEARCH_FAILED, { scope }, async () => {
         const vector =
           embedding ?? (text && store.capabilities.semantic ? await embedQuery(embedder, text) : undefined)
-        const found = await store.find({
+        const ask: StoreQuery = {
           namespace,
           scope,
           ...(text === undefined ? {} : { text }),
@@ -218,40 +246,51 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
           sortOrder: wanted.sortOrder ?? 'desc',
           minScore: wanted.minScore ?? 0,
           now,
-        })
-        const touch = wanted.touch ?? true
-        if (touch && found.length > 0)
-          await store.touch(
-            found.map(({ entry }) => entry),
-            now,
-          )
-        return found.map((match) =>
-          toMatch<T>(
-            touch ? { ...match, entry: accessed(match.entry, now) } : match,
-            wanted.explain ?? false,
-          ),
+        }
+        const found: (Found & { archived?: true })[] =
+          wanted.includeArchived && store.cold
+            ? await findWithArchived(store, store.cold, ask)
+            : await store.find(ask)
+        const touched = wanted.touch === false ? [] : found.filter(({ archived }) => !archived)
+        const matches = await Promise.all(
+          found.map((match) => {
+            const entry = touched.includes(match) ? accessed(match.entry, now) : match.entry
+            return toMatch<T>({ ...match, entry }, wanted.explain ?? false)
+          }),
         )
+        if (touched.length > 0)
+          await store.touch(
+            touched.map(({ entry }) => entry),
+            now,
+          ) // prettier-ignore
+        return matches
       })
     },
 
     async clear(scope: MemoryScope, filter?: ClearFilter): Promise<void> {
       const store = enter(scope)
       const { olderThan, tags, type } = parseInput(clearFilterSchema, filter ?? {}, 'filter')
-      await failingAs(MemoryErrorCode.WRITE_FAILED, { scope }, () =>
-        store.removeAll({
-          namespace,
-          scope,
-          ...(olderThan === undefined ? {} : { updatedBefore: olderThan }),
-          ...(tags === undefined ? {} : { tags }),
-          ...(type === undefined ? {} : { type }),
-        }),
-      )
+      const selection = {
+        namespace,
+        scope,
+        ...(olderThan === undefined ? {} : { updatedBefore: olderThan }),
+        ...(tags === undefined ? {} : { tags }),
+        ...(type === undefined ? {} : { type }),
+      }
+      await failingAs(MemoryErrorCode.WRITE_FAILED, { scope }, async () => {
+        // The copy first: were the entry removed before it, a crash in between would bring the copy to light.
+        await store.cold?.removeAll(selection)
+        await store.removeAll(selection)
+      })
     },
 
     async delete(scope: MemoryScope, key: string): Promise<void> {
       const store = enter(scope)
       const address = addressOf(scope, key)
-      await failingAs(MemoryErrorCode.WRITE_FAILED, { scope, key }, () => store.remove(address))
+      await failingAs(MemoryErrorCode.WRITE_FAILED, { scope, key }, async () => {
+        await store.cold?.remove(address)
+        await store.remove(address)
+      })
     },
 
     async exists(scope: MemoryScope, key: string): Promise<boolean> {
@@ -270,22 +309,30 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
         scope,
         dryRun = false,
         threshold = 0,
+        archiveBefore,
       } = parseInput(cleanupOptionsSchema, given ?? {}, 'options')
       const scopes = scope ? [scope] : memoryScopes
       for (const each of scopes) enter(each)
-      if (threshold > 0) {
-        throw new MemoryError('eviction needs a quota, and none is set', MemoryErrorCode.NOT_SUPPORTED)
-      }
-      const started = clock()
-      const result: CleanupResult = { deleted: 0, archived: 0, errors: [], duration: 0 }
-      for (const each of scopes) {
+      const now = clock()
+      const run = { scopes, stores, namespace, quotas, archiveBefore, now, dryRun, threshold }
+      const result = await cleanUp(run)
+      return { ...result, duration: clock() - now }
+    },
+
+    async restore(scope: MemoryScope, key: string): Promise<boolean> {
+      const store = enter(scope)
+      const address = addressOf(scope, key)
+      return failingAs(MemoryErrorCode.WRITE_FAILED, { scope, key }, async () => {
+        const { cold } = store
+        const entry = await cold?.get(address, clock())
+        if (!cold || !entry) return false
+        const written = await reserve[scope]([entry], [])
         try {
-          result.deleted += await stores[each].sweep({ namespace, scope: each, now: started, dryRun })
-        } catch (error) {
-          result.errors.push({ scope: each, message: (error as Error).message })
+          return await restoreEntry(store, cold, address, clock())
+        } finally {
+          written()
         }
-      }
-      return { ...result, duration: clock() - started }
+      })
     },
 
     async batchRead<T>(scope: MemoryScope, keys: readonly string[]): Promise<Map<string, T>> {
@@ -327,12 +374,10 @@ function storesByScope(stores: MemoryManagerOptions['stores']): Record<MemorySco
   return { working: stores, 'short-term': stores, 'long-term': stores, episodic: stores }
 }
 
-const isOneStore = (stores: MemoryManagerOptions['stores']): stores is MemoryStore => 'capabilities' in stores
+const byScope = <T>(make: (scope: MemoryScope) => T): Record<MemoryScope, T> =>
+  Object.fromEntries(memoryScopes.map((scope) => [scope, make(scope)])) as Record<MemoryScope, T>
 
-function capabilitiesOf(stores: Record<MemoryScope, MemoryStore>): Record<MemoryScope, Capabilities> {
-  const entries = memoryScopes.map((scope) => [scope, stores[scope].capabilities])
-  return Object.fromEntries(entries) as Record<MemoryScope, Capabilities>
-}
+const isOneStore = (stores: MemoryManagerOptions['stores']): stores is MemoryStore => 'capabilities' in stores
 
 async function embedQuery(embedder: Embedder | undefined, text: string): Promise<number[] | undefined> {
   const [vector] = (await embedder?.embed([text], 'query')) ?? []
@@ -345,33 +390,9 @@ function accessed(entry: Entry, now: number): Entry {
   return { ...entry, accessedAt: now, accessCount: entry.accessCount + 1, expiresAt }
 }
 
-function toJson(value: unknown): JsonValue {
-  try {
-    return toJsonValue(value)
-  } catch (error) {
-    throw new MemoryError((error as Error).message, MemoryErrorCode.INVALID_INPUT, { cause: error })
-  }
-}
-
-const ownType = (value: JsonValue): string | null =>
-  isJsonObject(value) && typeof value.type === 'string' && value.type !== '' ? value.type : null
-
-const noVectors = (store: MemoryStore, scope: MemoryScope): MemoryError =>
-  new MemoryError(`the ${store.name} store keeps no vectors: search by text`, MemoryErrorCode.NOT_SUPPORTED, {
-    scope,
-  })
-
-/** Lets a store's own `MemoryError` through and gives every other failure a code, a scope and its cause. */
-async function failingAs<T>(
-  code: MemoryErrorCode,
-  context: { scope: MemoryScope; key?: string },
-  call: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await call()
-  } catch (error) {
-    if (isMemoryError(error)) throw error
-    const message = error instanceof Error ? error.message : String(error)
-    throw new MemoryError(message, code, { ...context, cause: error })
-  }
-}
+const noArchive = (store: MemoryStore, scope: MemoryScope): MemoryError =>
+  new MemoryError(
+    `the ${store.name} store has no archive: search without includeArchived`,
+    MemoryErrorCode.NOT_SUPPORTED,
+    { scope },
+  )

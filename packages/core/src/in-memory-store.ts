@@ -1,24 +1,43 @@
 import { entryMetadata } from './entry-metadata.ts'
 import { MemoryError, MemoryErrorCode } from './errors.ts'
-import { compareCodePoints, matchesFilter } from './filter/matches-filter.ts'
-import type { Address, Entry, Found, MemoryStore, Place, PutOptions, StoreQuery } from './memory-store.ts'
+import { equalJson, matchesFilter } from './filter/matches-filter.ts'
+import { byOrder } from './found-order.ts'
+import { jsonBytes } from './json.ts'
+import type {
+  Address,
+  ColdStore,
+  Entry,
+  Expected,
+  Found,
+  MemoryStore,
+  Place,
+  PutOptions,
+  StoreQuery,
+} from './memory-store.ts'
 import { bm25, countTerms, type DocumentTerms } from './ranking/bm25.ts'
 import { cosineSimilarity } from './ranking/cosine.ts'
 import { lexicalScore } from './ranking/lexical-score.ts'
 import { bestPassage } from './ranking/passages.ts'
 import { queryTerms, wordsOf } from './ranking/words.ts'
 
-/** Keeps entries in this process's memory: for working memory, tests and small tasks. Gone when it ends. */
-export function createInMemoryStore(): MemoryStore {
-  const places = new Map<string, Map<string, Kept>>()
+export interface InMemoryStoreOptions {
+  /** Where archived entries go. Default: another in-memory store. `null`: nothing is archived. */
+  cold?: ColdStore | null
+}
 
-  const place = ({ namespace, scope }: Place): Map<string, Kept> => {
+/** Keeps entries in this process's memory: for working memory, tests and small tasks. Gone when it ends. */
+export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryStore {
+  const cold = options.cold === undefined ? createInMemoryStore({ cold: null }) : options.cold
+  const places = new Map<string, Shelf>()
+  let writes = 0
+
+  const place = ({ namespace, scope }: Place): Shelf => {
     const name = JSON.stringify([namespace, scope])
     const known = places.get(name)
     if (known) return known
-    const entries = new Map<string, Kept>()
-    places.set(name, entries)
-    return entries
+    const shelf = createShelf()
+    places.set(name, shelf)
+    return shelf
   }
 
   const live = (address: Address, now: number): Kept | undefined => {
@@ -29,12 +48,13 @@ export function createInMemoryStore(): MemoryStore {
   const put = (entry: Entry, { overwrite, now }: PutOptions): void => {
     const existing = live(entry, now)
     if (existing && !overwrite) throw conflict(entry)
-    place(entry).set(entry.key, keep(existing ? succeed(entry, existing.entry) : entry))
+    place(entry).set(entry.key, keep(existing ? succeed(entry, existing.entry) : entry, ++writes))
   }
 
   return {
     name: 'memory',
     capabilities: { durable: false, semantic: true },
+    ...(cold ? { cold } : {}),
 
     async put(entry, options) {
       put(entry, options)
@@ -76,7 +96,7 @@ export function createInMemoryStore(): MemoryStore {
     async removeAll(selection) {
       const entries = place(selection)
       let removed = 0
-      for (const [key, { entry }] of entries) {
+      for (const [key, { entry }] of entries.entries()) {
         if (selection.updatedBefore !== undefined && entry.updatedAt >= selection.updatedBefore) continue
         if (selection.type !== undefined && entry.type !== selection.type) continue
         if (!(selection.tags ?? []).every((tag) => entry.tags.includes(tag))) continue
@@ -87,10 +107,14 @@ export function createInMemoryStore(): MemoryStore {
     },
 
     async commit(changes) {
-      const clash = changes.find(
-        (change) => 'put' in change && !change.options.overwrite && live(change.put, change.options.now),
-      )
-      if (clash && 'put' in clash) throw conflict(clash.put)
+      for (const { expected, ...change } of changes) {
+        const address = 'put' in change ? change.put : change.remove
+        const present = place(address).get(address.key)?.entry
+        if (expected && !isAsExpected(present, expected)) throw changedUnderneath(address)
+        if ('put' in change && !change.options.overwrite && live(address, change.options.now)) {
+          throw conflict(address)
+        }
+      }
       for (const change of changes) {
         if ('put' in change) put(change.put, { ...change.options, overwrite: true })
         else place(change.remove).delete(change.remove.key)
@@ -105,15 +129,18 @@ export function createInMemoryStore(): MemoryStore {
     },
 
     async stats(selection) {
-      const entries = [...place(selection).values()]
-      return {
-        entries: entries.length,
-        bytes: entries.reduce((sum, { entry }) => sum + JSON.stringify(entry.value).length, 0),
-      }
+      const { size, bytes } = place(selection)
+      return { entries: size, bytes }
+    },
+
+    async stamp(address) {
+      const kept = place(address).get(address.key)
+      return kept ? String(kept.write) : null
     },
 
     async close() {
       places.clear()
+      await cold?.close()
     },
   }
 }
@@ -122,18 +149,63 @@ export function createInMemoryStore(): MemoryStore {
 interface Kept {
   entry: Entry
   terms: DocumentTerms
+  bytes: number
+  /** Number of the write that made it, counted over the store. */
+  write: number
 }
 
-const keep = (entry: Entry): Kept => ({
+const keep = (entry: Entry, write: number): Kept => ({
   entry: structuredClone(entry),
   terms: countTerms(wordsOf(entry.text)),
+  bytes: jsonBytes(entry.value),
+  write,
 })
+
+/** The entries of one place, which knows its size at any time. */
+interface Shelf extends Pick<Map<string, Kept>, 'get' | 'values' | 'entries' | 'delete' | 'size'> {
+  readonly bytes: number
+  set(key: string, kept: Kept): void
+}
+
+function createShelf(): Shelf {
+  const entries = new Map<string, Kept>()
+  let bytes = 0
+  return {
+    get: (key) => entries.get(key),
+    values: () => entries.values(),
+    entries: () => entries.entries(),
+    get size() {
+      return entries.size
+    },
+    get bytes() {
+      return bytes
+    },
+    set(key, kept) {
+      bytes += kept.bytes - (entries.get(key)?.bytes ?? 0)
+      entries.set(key, kept)
+    },
+    delete(key) {
+      bytes -= entries.get(key)?.bytes ?? 0
+      return entries.delete(key)
+    },
+  }
+}
 
 /** A rewritten entry keeps its birth and its history of use. */
 function succeed(entry: Entry, earlier: Entry): Entry {
   const { createdAt, accessCount } = earlier
   return { ...entry, createdAt, accessCount }
 }
+
+const isAsExpected = (present: Entry | undefined, { updatedAt, value }: Expected): boolean =>
+  present?.updatedAt === updatedAt && (value === undefined || equalJson(present.value, value))
+
+const changedUnderneath = ({ scope, key }: Address): MemoryError =>
+  new MemoryError(
+    `'${key}' in ${scope} memory was written or deleted by somebody else meanwhile: read it again`,
+    MemoryErrorCode.CONFLICT,
+    { scope, key },
+  )
 
 const isExpired = (entry: Entry, now: number): boolean => entry.expiresAt !== null && entry.expiresAt <= now
 
@@ -223,19 +295,4 @@ function fuse(lexical: Map<string, Found>, semantic: Map<string, Found>): Found[
     const score = ((words?.score ?? 0) + (meaning?.score ?? 0)) / 2
     return { entry, score, mode: 'hybrid', signals, ...(passage ? { passage } : {}) }
   })
-}
-
-/** The order that the query asks for; ties by recency, then by key, so that paging is stable. */
-function byOrder({ sortBy, sortOrder }: StoreQuery): (a: Found, b: Found) => number {
-  const direction = sortOrder === 'asc' ? -1 : 1
-  const measure = (match: Found): number =>
-    sortBy === 'relevance'
-      ? match.score
-      : sortBy === 'recency'
-        ? match.entry.updatedAt
-        : match.entry.accessCount
-  return (a, b) =>
-    direction * (measure(b) - measure(a)) ||
-    direction * (b.entry.updatedAt - a.entry.updatedAt) ||
-    compareCodePoints(a.entry.key, b.entry.key)
 }

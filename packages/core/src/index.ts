@@ -7,6 +7,7 @@ export {
   shortTermTtl,
 } from './create-memory-manager.ts'
 export type { Embedder } from './embedder.ts'
+export { isEnvelope, type KeyRing } from './encryption.ts'
 export { entryMetadata } from './entry-metadata.ts'
 export {
   errorStatus,
@@ -18,11 +19,12 @@ export {
 export { type Comparison, everything, type Filter } from './filter/filter.ts'
 export { compareCodePoints, equalJson, type FilterSubject, matchesFilter } from './filter/matches-filter.ts'
 export { parseFilter } from './filter/parse-filter.ts'
-export { createInMemoryStore } from './in-memory-store.ts'
+export { createInMemoryStore, type InMemoryStoreOptions } from './in-memory-store.ts'
 export {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  jsonBytes,
   mapStrings,
   searchableText,
   toJsonValue,
@@ -51,7 +53,9 @@ export type {
 export type {
   Address,
   Change,
+  ColdStore,
   Entry,
+  Expected,
   Found,
   MemoryStore,
   Place,

@@ -39,6 +39,12 @@ export const writeOptionsSchema = z.strictObject({
   embedding: z.optional(vector),
 })
 
+const perScope = z.partialRecord(scopeSchema, z.union([ttl, z.literal(Number.POSITIVE_INFINITY)]))
+export const policiesSchema = z.strictObject({
+  defaultTtl: z.optional(perScope),
+  quotas: z.optional(perScope),
+})
+
 /** Most changes that one batch or atomic update may hold. */
 const maxBatchSize = 10_000
 
@@ -48,8 +54,12 @@ export const batchSchema = z.array(z.strictObject(write)).check(z.maxLength(maxB
 export const updatesSchema = z
   .array(
     z.discriminatedUnion('operation', [
-      z.strictObject({ operation: z.literal('set'), ...write }),
-      z.strictObject({ operation: z.literal('delete'), key: keySchema }),
+      z.strictObject({ operation: z.literal('set'), ...write, ifUpdatedAt: z.optional(timestamp) }),
+      z.strictObject({
+        operation: z.literal('delete'),
+        key: keySchema,
+        ifUpdatedAt: z.optional(timestamp),
+      }),
     ]),
   )
   .check(z.maxLength(maxBatchSize))
@@ -74,6 +84,7 @@ export const searchOptionsSchema = z.strictObject({
   minScore: z.optional(z.number().check(z.gte(0), z.lte(1))),
   touch: z.optional(z.boolean()),
   explain: z.optional(z.boolean()),
+  includeArchived: z.optional(z.boolean()),
 })
 
 export const clearFilterSchema = z.strictObject({
@@ -86,6 +97,7 @@ export const cleanupOptionsSchema = z.strictObject({
   scope: z.optional(scopeSchema),
   dryRun: z.optional(z.boolean()),
   threshold: z.optional(z.number().check(z.gte(0), z.lte(1))),
+  archiveBefore: z.optional(timestamp),
 })
 
 /** @throws MemoryError INVALID_INPUT with every problem and its path */

@@ -74,11 +74,22 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
   /** Whether the key holds an unexpired entry. Does not count as an access. */
   exists(scope: MemoryScope, key: string): Promise<boolean>
 
-  /** Removes expired entries, of one scope or of all; with `dryRun` only counts them. */
+  /**
+   * Removes what has expired, archives episodes that are older than 90 days where the store can, and with a
+   * `threshold` evicts short-term entries that have gone unused longest; in one scope or in all. What fails is
+   * listed in `errors` and the rest goes on; after a crash the next clean-up finishes what this one began.
+   */
   cleanup(options?: CleanupOptions): Promise<CleanupResult>
 
   /** The values of the keys that exist; absent keys are absent from the map. */
   batchRead<T = unknown>(scope: MemoryScope, keys: readonly string[]): Promise<Map<string, T>>
+
+  /**
+   * Brings an archived entry back among the others; whether there was one. Being a write, it moves `updatedAt`.
+   *
+   * @throws CONFLICT when another value was written under the key meanwhile, QUOTA_EXCEEDED
+   */
+  restore(scope: MemoryScope, key: string): Promise<boolean>
 
   /** Many writes to one scope, all or none. */
   batchWrite(scope: MemoryScope, writes: readonly BatchWrite[]): Promise<void>
@@ -98,6 +109,8 @@ export interface Capabilities {
   readonly durable: boolean
   /** Entries can be found by vector. */
   readonly semantic: boolean
+  /** Old entries can be archived and restored. Set by the front: the store has a cold store. */
+  readonly archive?: boolean
 }
 
 export interface WriteOptions {
@@ -108,7 +121,10 @@ export interface WriteOptions {
   ttl?: number
   /** Default true. With `false` an existing key is a `CONFLICT`. */
   overwrite?: boolean
-  /** Encrypt the value at rest. Refused with NOT_SUPPORTED where no key was supplied: never plain text. */
+  /**
+   * Encrypt the value at rest. It is then found by key, tags and type only. Refused with NOT_SUPPORTED where no
+   * key was supplied: never plain text.
+   */
   encrypt?: boolean
   /** Default true. With `false` the value is not found by text or embedding, only by key, tags and filters. */
   index?: boolean
@@ -179,6 +195,8 @@ export interface SearchOptions {
   touch?: boolean
   /** Add each signal's share to every match. */
   explain?: boolean
+  /** Search the archive as well: slower. Refused with NOT_SUPPORTED where there is none. */
+  includeArchived?: boolean
 }
 
 export interface MemoryMatch<T> {
@@ -191,6 +209,8 @@ export interface MemoryMatch<T> {
   mode: SearchMode
   /** Where in the value the match was found. */
   passage?: MatchedPassage
+  /** Set when the match lies in the archive: `restore` brings it back. */
+  archived?: true
   /** With `explain`: what each signal contributed; the shares add up to `score`. */
   signals?: Record<string, number>
 }
@@ -222,11 +242,17 @@ export interface CleanupOptions {
   scope?: MemoryScope
   /** Count without deleting. */
   dryRun?: boolean
-  /** 0 (default) removes what has expired. Above 0: also evict when that share of the quota is used. */
+  /**
+   * 0 (default) removes what has expired. Above 0, up to 1: also evict from short-term memory, by last access,
+   * until at most this share of its quota is used. Other scopes are never evicted.
+   */
   threshold?: number
+  /** Archive episodes last written before this time. Default: 90 days ago. */
+  archiveBefore?: number
 }
 
 export interface CleanupResult {
+  /** Entries that had expired or were evicted. */
   deleted: number
   archived: number
   errors: CleanupError[]
@@ -246,6 +272,10 @@ export interface BatchWrite {
   options?: WriteOptions
 }
 
+/**
+ * With `ifUpdatedAt`, as read from the metadata, an update applies only while nobody else has written the entry
+ * since; otherwise the whole call is a CONFLICT and changes nothing.
+ */
 export type AtomicUpdate =
-  | { operation: 'set'; key: string; value: unknown; options?: WriteOptions }
-  | { operation: 'delete'; key: string }
+  | { operation: 'set'; key: string; value: unknown; options?: WriteOptions; ifUpdatedAt?: number }
+  | { operation: 'delete'; key: string; ifUpdatedAt?: number }

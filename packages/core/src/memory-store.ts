@@ -14,6 +14,8 @@ export interface MemoryStore {
   /** For people, for example `file`. */
   readonly name: string
   readonly capabilities: Capabilities
+  /** Where old episodes go. Without one nothing is archived, and asking for the archive is refused. */
+  readonly cold?: ColdStore
 
   /** Keeps one entry. Durable, where the store is durable, before the promise resolves. */
   put(entry: Entry, options: PutOptions): Promise<void>
@@ -33,17 +35,35 @@ export interface MemoryStore {
   /** Removes what matches; returns how many. */
   removeAll(selection: Selection): Promise<number>
 
-  /** Applies all changes or none, also across a crash. */
+  /**
+   * Applies all changes or none, also across a crash. A change whose `expected` does not hold any more is a
+   * CONFLICT, decided in the same step that writes.
+   */
   commit(changes: readonly Change[]): Promise<void>
 
   /** Removes entries that expired before `now` (with `dryRun` only counts); returns how many. */
   sweep(selection: SweepSelection): Promise<number>
 
-  /** Entries and bytes kept in a scope. */
+  /** What is kept in a scope, expired entries included. Asked before writes: it must be cheap. */
   stats(place: Place): Promise<StoreStats>
+
+  /**
+   * A short text that is another one after every write of the entry, by whatever process, and far cheaper to get
+   * than the entry; `null` when the key is absent. Without it values of this store are not cached.
+   */
+  stamp?(address: Address): Promise<string | null>
 
   close(): Promise<void>
 }
+
+/**
+ * Keeps archived entries, slowly and cheaply: a few of a store's calls, so that any store can serve as the cold
+ * store of another one. `put` keeps an entry as it is, with all its times and its access count.
+ */
+export type ColdStore = Pick<
+  MemoryStore,
+  'name' | 'put' | 'get' | 'find' | 'remove' | 'removeAll' | 'sweep' | 'close'
+>
 
 export interface Place {
   namespace: string
@@ -77,7 +97,16 @@ export interface PutOptions {
   now: number
 }
 
-export type Change = { put: Entry; options: PutOptions } | { remove: Address }
+export type Change =
+  | { put: Entry; options: PutOptions; expected?: Expected }
+  | { remove: Address; expected?: Expected }
+
+/** How an entry must still stand for a change to apply: it was read before, and nobody wrote it since. */
+export interface Expected {
+  updatedAt: number
+  /** Also exactly this value: two writes may share a millisecond. */
+  value?: JsonValue
+}
 
 export interface StoreQuery extends Place {
   text?: string
@@ -86,7 +115,8 @@ export interface StoreQuery extends Place {
   embedding?: { model: string | null; vector: readonly number[] }
   limit: number
   offset: number
-  sortBy: 'relevance' | 'recency' | 'accessCount'
+  /** `lastAccess` orders by `accessedAt`: ascending, what has gone unused longest comes first. */
+  sortBy: 'relevance' | 'recency' | 'accessCount' | 'lastAccess'
   sortOrder: 'asc' | 'desc'
   minScore: number
   now: number
@@ -113,5 +143,6 @@ export interface SweepSelection extends Place {
 
 export interface StoreStats {
   entries: number
+  /** Sum of `jsonBytes(value)`: the values as compact JSON in UTF-8. */
   bytes: number
 }

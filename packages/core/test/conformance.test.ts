@@ -69,7 +69,10 @@ function forgettingOnly(namespace: string, store: MemoryStore): MemoryStore {
   return {
     ...store,
     async close() {
-      for (const scope of memoryScopes) await store.removeAll({ namespace, scope })
+      for (const scope of memoryScopes) {
+        await store.removeAll({ namespace, scope })
+        await store.cold?.removeAll({ namespace, scope })
+      }
     },
   }
 }

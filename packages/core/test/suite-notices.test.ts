@@ -95,6 +95,42 @@ const mistakes: [string, string, (store: MemoryStore) => Partial<MemoryStore>][]
       },
     }),
   ],
+  [
+    'ignores what a change expects',
+    'Batches and atomic updates',
+    (store) => ({
+      commit: (changes) => store.commit(changes.map(({ expected: _, ...change }) => change)),
+    }),
+  ],
+  [
+    'counts no bytes',
+    'Quotas and eviction',
+    (store) => ({ stats: async (place) => ({ ...(await store.stats(place)), bytes: 0 }) }),
+  ],
+  [
+    'archives without keeping',
+    'The archive',
+    (store) => (store.cold ? { cold: { ...store.cold, put: async () => {} } } : {}),
+  ],
+  [
+    'lets everybody into the archive',
+    'The archive',
+    (store) =>
+      store.cold
+        ? {
+            cold: {
+              ...store.cold,
+              removeAll: async ({ scope }) =>
+                (await store.cold?.removeAll({ namespace: 'default', scope })) ?? 0,
+            },
+          }
+        : {},
+  ],
+  [
+    'forgets that a value is sealed',
+    'Encryption',
+    (store) => ({ put: (entry, options) => store.put({ ...entry, encrypted: false }, options) }),
+  ],
   ['says that it is durable', 'Durability', () => ({ capabilities: { durable: true, semantic: true } })],
   ['says that it keeps no vectors', 'none', () => ({ capabilities: { durable: false, semantic: false } })],
 ]

@@ -127,5 +127,51 @@ export const batches: Theme = {
       const record = await memory.read('long-term', 'a', { includeMetadata: true })
       expect(record?.metadata).toMatchObject({ createdAt: born, updatedAt: born + 1000 })
     }),
+
+    law(
+      'An update that names the version it has seen applies only while that version stands.',
+      async ({ memory }) => {
+        await memory.write('long-term', 'count', 1)
+        const seen = async (): Promise<number> =>
+          (await memory.read('long-term', 'count', { includeMetadata: true }))?.metadata.updatedAt ?? 0
+        const ifUpdatedAt = await seen()
+        const set = { operation: 'set', key: 'count', value: 2, ifUpdatedAt } as const
+        await memory.atomicUpdate('long-term', [set])
+        await refused('CONFLICT', () =>
+          memory.atomicUpdate('long-term', [
+            { ...set, value: 3 },
+            { operation: 'set', key: 'other', value: 1 },
+          ]),
+        )
+        await refused('CONFLICT', () =>
+          memory.atomicUpdate('long-term', [{ operation: 'delete', key: 'count', ifUpdatedAt }]),
+        )
+        await refused('CONFLICT', () => memory.atomicUpdate('long-term', [{ ...set, key: 'absent' }]))
+        expect(await memory.read('long-term', 'count')).toBe(2)
+        expect(await keysFound(memory, 'long-term', {})).toEqual(['count'])
+        await memory.atomicUpdate('long-term', [
+          { operation: 'delete', key: 'count', ifUpdatedAt: await seen() },
+        ])
+        expect(await memory.exists('long-term', 'count')).toBe(false)
+      },
+    ),
+
+    law(
+      'Of several updates at once that name the same version exactly one applies.',
+      async ({ memory, reopen }) => {
+        await memory.write('long-term', 'count', 0)
+        const record = await memory.read('long-term', 'count', { includeMetadata: true })
+        const ifUpdatedAt = record?.metadata.updatedAt ?? 0
+        const handles = [memory, await reopen()]
+        const outcomes = await Promise.allSettled(
+          Array.from({ length: 8 }, (_, i) =>
+            (handles[i % 2] as typeof memory).atomicUpdate('long-term', [
+              { operation: 'set', key: 'count', value: i, ifUpdatedAt },
+            ]),
+          ),
+        )
+        expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      },
+    ),
   ],
 }

@@ -39,6 +39,7 @@ export function everyCall(
     clear: () => memory.clear(scope),
     delete: () => memory.delete(scope, key),
     exists: () => memory.exists(scope, key),
+    restore: () => memory.restore(scope, key),
     cleanup: () => memory.cleanup({ scope }),
     batchRead: () => memory.batchRead(scope, [key]),
     batchWrite: () => memory.batchWrite(scope, [{ key, value: 1 }]),

@@ -1,5 +1,7 @@
 import type { Clock } from '../clock.ts'
+import type { MemoryPolicies } from '../create-memory-manager.ts'
 import type { Embedder } from '../embedder.ts'
+import type { KeyRing } from '../encryption.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import type { RedactPolicy } from '../redaction/redactor.ts'
 import type { ValueSchemas } from '../schemas.ts'
@@ -27,6 +29,8 @@ export interface HandleOptions {
   schemas?: ValueSchemas
   embedder?: Embedder
   redact?: RedactPolicy
+  policies?: MemoryPolicies
+  encryptionKey?: Uint8Array | KeyRing
 }
 
 /** What a law works with. */

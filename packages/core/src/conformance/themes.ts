@@ -1,13 +1,16 @@
+import { archiving } from './archiving.ts'
 import { badInput } from './bad-input.ts'
 import { batches } from './batches.ts'
 import { concurrency } from './concurrency.ts'
 import { deletion } from './deletion.ts'
 import { durability } from './durability.ts'
+import { encryption } from './encryption.ts'
 import { expiry } from './expiry.ts'
 import type { Theme } from './harness.ts'
 import { keys } from './keys.ts'
 import { lifecycle } from './lifecycle.ts'
 import { metadata } from './metadata.ts'
+import { quotas } from './quotas.ts'
 import { roundTrip } from './round-trip.ts'
 import { schemas } from './schemas.ts'
 import { scopes } from './scopes.ts'
@@ -38,4 +41,7 @@ export const themes: readonly Theme[] = [
   lifecycle,
   concurrency,
   durability,
+  quotas,
+  archiving,
+  encryption,
 ]

@@ -1,0 +1,111 @@
+import { isMemoryError, MemoryError, MemoryErrorCode } from './errors.ts'
+import { addressOf, asRead } from './eviction.ts'
+import { equalJson } from './filter/matches-filter.ts'
+import { byOrder } from './found-order.ts'
+import type { Address, ColdStore, Entry, Found, MemoryStore, Place, StoreQuery } from './memory-store.ts'
+
+/** The only scope that is archived by age. */
+export const archivedScope = 'episodic'
+
+/** Age from which episodes are archived, milliseconds since their last write. */
+export const archiveAfter = 90 * 24 * 60 * 60 * 1000
+
+const pageSize = 100
+
+export interface ArchiveRun {
+  archived: string[]
+  errors: { key: string; error: unknown }[]
+}
+
+/**
+ * Moves entries last written before a time to the cold store: first it keeps the copy, then it removes the
+ * original, unless somebody wrote it meanwhile. When it dies in between, both stand, the original hides the
+ * copy, and the next run finishes the move.
+ */
+export async function archiveEntries(
+  store: MemoryStore,
+  cold: ColdStore,
+  place: Place,
+  { before, now, dryRun }: { before: number; now: number; dryRun: boolean },
+): Promise<ArchiveRun> {
+  const run: ArchiveRun = { archived: [], errors: [] }
+  for (;;) {
+    const offset = run.errors.length + (dryRun ? run.archived.length : 0)
+    const page = await store.find({ ...place, ...oldestFirst, limit: pageSize, offset, now })
+    for (const { entry } of page) {
+      if (entry.updatedAt >= before) return run
+      try {
+        if (!dryRun) await archiveEntry(store, cold, entry, now)
+        run.archived.push(entry.key)
+      } catch (error) {
+        run.errors.push({ key: entry.key, error })
+      }
+    }
+    if (page.length < pageSize) return run
+  }
+}
+
+const oldestFirst = { sortBy: 'recency', sortOrder: 'asc', minScore: 0 } as const
+
+async function archiveEntry(store: MemoryStore, cold: ColdStore, entry: Entry, now: number): Promise<void> {
+  await cold.put(entry, { overwrite: true, now })
+  try {
+    await store.commit([{ remove: addressOf(entry), expected: asRead(entry) }])
+  } catch (error) {
+    // Somebody wrote the entry meanwhile: the copy is out of date.
+    if (isMemoryError(error, MemoryErrorCode.CONFLICT)) await cold.remove(addressOf(entry))
+    throw error
+  }
+}
+
+/** Entries of both stores in one order; where both hold a key, the one that is not archived stands for it. */
+export async function findWithArchived(
+  store: MemoryStore,
+  cold: ColdStore,
+  query: StoreQuery,
+): Promise<(Found & { archived?: true })[]> {
+  const wanted = query.offset + query.limit
+  const found: (Found & { archived?: true })[] = await store.find({ ...query, offset: 0, limit: wanted })
+  const archived: Found[] = []
+  for (let offset = 0; archived.length < wanted; offset += wanted) {
+    const page = await cold.find({ ...query, offset, limit: wanted })
+    for (const match of page) {
+      if ((await store.get(addressOf(match.entry), query.now)) === null) archived.push(match)
+    }
+    if (page.length < wanted) break
+  }
+  const all = [...found, ...archived.map((match) => ({ ...match, archived: true as const }))]
+  return all.sort(byOrder(query)).slice(query.offset, wanted)
+}
+
+/**
+ * Puts an archived entry back, then removes the copy; `now` becomes the time of its last write, so that it is
+ * not archived again at once.
+ *
+ * @returns whether there was one
+ * @throws MemoryError CONFLICT when the key holds something else by now
+ */
+export async function restoreEntry(
+  store: MemoryStore,
+  cold: ColdStore,
+  address: Address,
+  now: number,
+): Promise<boolean> {
+  const entry = await cold.get(address, now)
+  if (!entry) return false
+  const present = await store.get(address, now)
+  if (present && !equalJson(present.value, entry.value)) {
+    const { scope, key } = address
+    throw new MemoryError(
+      `'${key}' was written again since it was archived: delete it first, or keep it`,
+      MemoryErrorCode.CONFLICT,
+      { scope, key },
+    )
+  }
+  if (!present) {
+    const expiresAt = entry.ttl === null ? entry.expiresAt : now + entry.ttl
+    await store.put({ ...entry, updatedAt: now, accessedAt: now, expiresAt }, { overwrite: false, now })
+  }
+  await cold.remove(address)
+  return true
+}

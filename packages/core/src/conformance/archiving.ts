@@ -1,0 +1,178 @@
+import { expect } from 'vitest'
+import type { MemoryManager } from '../memory-manager.ts'
+import { keysFound, refused } from './expectations.ts'
+import { law, type Theme } from './harness.ts'
+
+const day = 24 * 60 * 60 * 1000
+
+const canArchive = (memory: MemoryManager): boolean => memory.capabilities.episodic.archive === true
+
+const all = { includeArchived: true }
+
+export const archiving: Theme = {
+  title: 'The archive',
+  laws: [
+    law('A clean-up archives episodes from 90 days after their last write on.', async ({ memory, time }) => {
+      await memory.write('episodic', 'old', 'blue door')
+      await memory.write('long-term', 'rule', 'blue door')
+      time.advance(1)
+      await memory.write('episodic', 'young', 'blue door')
+      time.advance(90 * day)
+      expect(await memory.cleanup({ dryRun: true })).toMatchObject({ archived: canArchive(memory) ? 1 : 0 })
+      const result = await memory.cleanup()
+      expect(result).toMatchObject({ deleted: 0, archived: canArchive(memory) ? 1 : 0, errors: [] })
+      expect(await keysFound(memory, 'episodic', {})).toEqual(
+        canArchive(memory) ? ['young'] : ['young', 'old'],
+      )
+      expect(await keysFound(memory, 'long-term', {})).toEqual(['rule'])
+      expect(await memory.cleanup()).toMatchObject({ archived: 0 })
+    }),
+
+    law('A clean-up may be told to archive what is older than a time.', async ({ memory, time }) => {
+      await memory.write('episodic', 'first', 1)
+      time.advance(1000)
+      await memory.write('episodic', 'second', 2)
+      const result = await memory.cleanup({ scope: 'episodic', archiveBefore: time.clock() })
+      expect(result.archived).toBe(canArchive(memory) ? 1 : 0)
+      expect(await memory.exists('episodic', 'second')).toBe(true)
+    }),
+
+    law(
+      'What is archived is found only by a search that asks for it, and says so.',
+      async ({ memory, time }) => {
+        await memory.write('episodic', 'old', { note: 'blue door', n: 1 }, { tags: ['t'], type: 'run' })
+        time.advance(100 * day)
+        await memory.cleanup()
+        await memory.write('episodic', 'new', { note: 'blue door of the house' }, { tags: ['t'] })
+        if (!canArchive(memory)) {
+          await refused('NOT_SUPPORTED', () => memory.search('episodic', {}, all))
+          return
+        }
+        for (const query of [{ text: 'blue door' }, { tags: ['t'] }, {}]) {
+          expect(await keysFound(memory, 'episodic', query)).toEqual(['new'])
+          expect((await keysFound(memory, 'episodic', query, all)).sort()).toEqual(['new', 'old'])
+        }
+        expect(await keysFound(memory, 'episodic', { filters: { n: 1 } }, all)).toEqual(['old'])
+        const [old, ...none] = await memory.search('episodic', { filters: { type: 'run' } }, all)
+        expect(none).toEqual([])
+        expect(old).toMatchObject({ key: 'old', value: { note: 'blue door', n: 1 }, archived: true })
+        expect(old?.metadata).toMatchObject({ tags: ['t'], type: 'run', updatedAt: time.clock() - 100 * day })
+        expect(await memory.read('episodic', 'old')).toBeNull()
+      },
+    ),
+
+    law('Pages over entries and archive together are one list without repeats.', async ({ memory, time }) => {
+      for (let i = 0; i < 7; i++) {
+        await memory.write('episodic', `old ${i}`, i)
+        time.advance(1)
+      }
+      time.advance(100 * day)
+      await memory.cleanup()
+      for (let i = 0; i < 4; i++) {
+        time.advance(1)
+        await memory.write('episodic', `new ${i}`, i)
+      }
+      if (!canArchive(memory)) return refused('NOT_SUPPORTED', () => memory.search('episodic', {}, all))
+      const pages: string[] = []
+      for (let offset = 0; offset < 12; offset += 3) {
+        pages.push(...(await keysFound(memory, 'episodic', {}, { ...all, offset, limit: 3 })))
+      }
+      const names = (name: string, count: number): string[] =>
+        Array.from({ length: count }, (_, i) => `${name} ${count - 1 - i}`)
+      expect(pages).toEqual([...names('new', 4), ...names('old', 7)])
+    }),
+
+    law(
+      'Restoring brings an archived entry back as it was, and the next clean-up leaves it.',
+      async ({ memory, time }) => {
+        const born = time.clock()
+        await memory.write('episodic', 'old', { note: 'blue door' }, { tags: ['t'], type: 'run' })
+        await memory.read('episodic', 'old')
+        time.advance(100 * day)
+        await memory.cleanup()
+        expect(await memory.restore('episodic', 'old')).toBe(canArchive(memory))
+        await memory.cleanup({ archiveBefore: born + 1 })
+        const record = canArchive(memory)
+          ? await memory.read('episodic', 'old', { includeMetadata: true })
+          : { value: { note: 'blue door' }, metadata: { tags: ['t'], type: 'run', createdAt: born } }
+        expect(record).toMatchObject({
+          value: { note: 'blue door' },
+          metadata: { tags: ['t'], type: 'run', createdAt: born },
+        })
+        expect(await memory.restore('episodic', 'old')).toBe(false)
+        expect(await memory.restore('episodic', 'never written')).toBe(false)
+      },
+    ),
+
+    law('An entry that is written again hides what is archived under its key.', async ({ memory, time }) => {
+      await memory.write('episodic', 'key', 'first word')
+      time.advance(100 * day)
+      await memory.cleanup()
+      await memory.write('episodic', 'key', 'second word')
+      expect(await memory.read('episodic', 'key')).toBe('second word')
+      if (!canArchive(memory)) return
+      const found = await memory.search('episodic', { text: 'word' }, all)
+      expect(found.map(({ value }) => value)).toEqual(['second word'])
+      expect(await keysFound(memory, 'episodic', { text: 'first' }, all)).toEqual([])
+      await refused('CONFLICT', () => memory.restore('episodic', 'key'))
+    }),
+
+    law('Deleting and clearing forget what is archived as well.', async ({ memory, time }) => {
+      for (const key of ['deleted', 'cleared', 'updated', 'kept']) {
+        await memory.write('episodic', key, key, { tags: [key] })
+      }
+      time.advance(100 * day)
+      await memory.cleanup()
+      await memory.delete('episodic', 'deleted')
+      await memory.clear('episodic', { tags: ['cleared'] })
+      await memory.atomicUpdate('episodic', [{ operation: 'delete', key: 'updated' }])
+      const rest = canArchive(memory)
+        ? await keysFound(memory, 'episodic', {}, all)
+        : await keysFound(memory, 'episodic', {})
+      expect(rest).toEqual(['kept'])
+      await memory.clear('episodic')
+      expect(await memory.restore('episodic', 'kept')).toBe(false)
+      expect(await keysFound(memory, 'episodic', {})).toEqual([])
+    }),
+
+    law('Archived entries expire as others do.', async ({ memory, time }) => {
+      await memory.write('episodic', 'short', 1, { ttl: 120 * day })
+      await memory.write('episodic', 'long', 2)
+      time.advance(100 * day)
+      await memory.cleanup()
+      time.advance(20 * day)
+      const found = canArchive(memory) ? await keysFound(memory, 'episodic', {}, all) : ['long']
+      expect(found).toEqual(['long'])
+      expect((await memory.cleanup()).deleted).toBe(1)
+      expect(await memory.restore('episodic', 'short')).toBe(false)
+    }),
+
+    law('The archive of one namespace is closed to another.', async ({ memory, reopen, time }) => {
+      const other = await reopen({ namespace: 'other' })
+      await memory.write('episodic', 'key', 'mine')
+      await other.write('episodic', 'key', 'theirs')
+      time.advance(100 * day)
+      await memory.cleanup()
+      expect(await other.read('episodic', 'key')).toBe('theirs')
+      await other.clear('episodic')
+      expect(await memory.restore('episodic', 'key')).toBe(canArchive(memory))
+      expect(await memory.read('episodic', 'key')).toBe('mine')
+    }),
+
+    law(
+      'A durable memory keeps its archive when all handles are closed.',
+      async ({ memory, reopen, time }) => {
+        await memory.write('episodic', 'key', { text: 'blue' })
+        time.advance(100 * day)
+        await memory.cleanup()
+        await memory.close()
+        const later = await reopen()
+        const isKept = later.capabilities.episodic.durable && canArchive(later)
+        expect(await later.restore('episodic', 'key')).toBe(isKept)
+        expect(await later.read('episodic', 'key')).toEqual(
+          later.capabilities.episodic.durable ? { text: 'blue' } : null,
+        )
+      },
+    ),
+  ],
+}

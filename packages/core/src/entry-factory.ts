@@ -1,0 +1,112 @@
+import type { Embedder } from './embedder.ts'
+import type { Sealer } from './encryption.ts'
+import { isEnvelope } from './encryption.ts'
+import { MemoryError, MemoryErrorCode } from './errors.ts'
+import { parseInput, writeOptionsSchema } from './inputs.ts'
+import { isJsonObject, type JsonValue, searchableText, toJsonValue } from './json.ts'
+import type { WriteOptions } from './memory-manager.ts'
+import type { Address, Entry, MemoryStore } from './memory-store.ts'
+import { createRedactor, type RedactionReport, type RedactPolicy } from './redaction/redactor.ts'
+import { checkWritten, type ValueSchemas } from './schemas.ts'
+import type { MemoryScope } from './scope.ts'
+
+export interface EntryFactoryOptions {
+  schemas: ValueSchemas
+  redact: RedactPolicy
+  onRedaction: ((report: RedactionReport) => void) | undefined
+  embedder: Embedder | undefined
+  sealer: Sealer | undefined
+  /** Milliseconds by scope; for ever where none is given. */
+  defaultTtl: Partial<Record<MemoryScope, number>>
+}
+
+export type EntryFactory = (
+  store: MemoryStore,
+  address: Address,
+  value: unknown,
+  options: WriteOptions | undefined,
+  now: number,
+) => Promise<Entry>
+
+/** What a write becomes before a store sees it: checked, redacted, embedded or sealed, with its instants. */
+export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
+  const { schemas, embedder, sealer, defaultTtl } = options
+  const redactor = createRedactor(options.redact, options.onRedaction)
+
+  const embed = async (store: MemoryStore, text: string, own?: number[]): Promise<Entry['embedding']> => {
+    if (own) return { model: embedder?.model ?? 'custom', vector: own }
+    if (!embedder || !store.capabilities.semantic || text === '') return null
+    const [vector] = await embedder.embed([text], 'document')
+    return vector ? { model: embedder.model, vector: [...vector] } : null
+  }
+
+  return async (store, address, value, given, now) => {
+    const { scope, key } = address
+    const wanted = parseInput(writeOptionsSchema, given ?? {}, 'options')
+    if (wanted.encrypt && !sealer) throw noKey(address)
+    if (wanted.embedding && !store.capabilities.semantic) throw noVectors(store, scope)
+    if (wanted.encrypt && (wanted.embedding || wanted.text)) throw noClue(address)
+    const checked = toJson(checkWritten(schemas, scope, key, value))
+    if (isEnvelope(checked)) throw looksSealed(address)
+    const { text: ownText = null, type = null, tags = [] } = wanted
+    const clean = redactor(address, { value: checked, text: ownText, type, tags })
+    // A placeholder may be no e-mail address, say: better refused here than found corrupt by every read.
+    if (clean.value !== checked) checkWritten(schemas, scope, key, clean.value)
+    const isSealed = wanted.encrypt === true && sealer !== undefined
+    // Words and vectors would give away what the ciphertext hides.
+    const text = wanted.index === false || isSealed ? '' : (clean.text ?? searchableText(clean.value))
+    const ttl = wanted.ttl ?? defaultTtl[scope] ?? Number.POSITIVE_INFINITY
+    return {
+      ...address,
+      value: isSealed ? await sealer.seal(address, clean.value) : clean.value,
+      text,
+      type: clean.type ?? ownType(clean.value),
+      tags: [...new Set(clean.tags)],
+      createdAt: now,
+      updatedAt: now,
+      accessedAt: now,
+      accessCount: 0,
+      ttl: Number.isFinite(ttl) ? ttl : null,
+      expiresAt: Number.isFinite(ttl) ? now + ttl : null,
+      encrypted: isSealed,
+      embedding: await embed(store, text, wanted.embedding),
+    }
+  }
+}
+
+export const noVectors = (store: MemoryStore, scope: MemoryScope): MemoryError =>
+  new MemoryError(`the ${store.name} store keeps no vectors: search by text`, MemoryErrorCode.NOT_SUPPORTED, {
+    scope,
+  })
+
+const noKey = ({ scope, key }: Address): MemoryError =>
+  new MemoryError(
+    'no encryption key was supplied: pass encryptionKey when the memory is created',
+    MemoryErrorCode.NOT_SUPPORTED,
+    { scope, key },
+  )
+
+const noClue = ({ scope, key }: Address): MemoryError =>
+  new MemoryError(
+    'an encrypted value is not indexed: leave out text and embedding',
+    MemoryErrorCode.INVALID_INPUT,
+    { scope, key },
+  )
+
+const looksSealed = ({ scope, key }: Address): MemoryError =>
+  new MemoryError(
+    'the value looks like an encrypted one: read it decrypted, and write it with encrypt: true',
+    MemoryErrorCode.INVALID_INPUT,
+    { scope, key },
+  )
+
+function toJson(value: unknown): JsonValue {
+  try {
+    return toJsonValue(value)
+  } catch (error) {
+    throw new MemoryError((error as Error).message, MemoryErrorCode.INVALID_INPUT, { cause: error })
+  }
+}
+
+const ownType = (value: JsonValue): string | null =>
+  isJsonObject(value) && typeof value.type === 'string' && value.type !== '' ? value.type : null

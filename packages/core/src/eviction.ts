@@ -1,0 +1,67 @@
+import { isMemoryError, MemoryErrorCode } from './errors.ts'
+import { jsonBytes } from './json.ts'
+import type { Entry, MemoryStore, Place } from './memory-store.ts'
+
+/** Entries looked at and removed at a time. */
+const pageSize = 100
+
+/**
+ * Removes the entries that have gone unused longest until at most `target` bytes are kept; with `dryRun` only
+ * counts them. An entry that somebody writes at the same moment stays.
+ *
+ * @returns how many were removed
+ */
+export async function evictLeastRecent(
+  store: MemoryStore,
+  place: Place,
+  target: number,
+  { now, dryRun = false }: { now: number; dryRun?: boolean },
+): Promise<number> {
+  let { bytes } = await store.stats(place)
+  let evicted = 0
+  let kept = 0
+  while (bytes > target) {
+    const offset = dryRun ? evicted : kept
+    const page = await store.find({ ...place, ...unusedFirst, limit: pageSize, offset, now })
+    if (page.length === 0) break
+    const chosen: Entry[] = []
+    for (const { entry } of page) {
+      if (bytes <= target) break
+      bytes -= jsonBytes(entry.value)
+      chosen.push(entry)
+    }
+    const removed = dryRun ? chosen.length : await removeUnchanged(store, chosen)
+    evicted += removed
+    kept += chosen.length - removed
+  }
+  return evicted
+}
+
+const unusedFirst = { sortBy: 'lastAccess', sortOrder: 'asc', minScore: 0 } as const
+
+/** All at once; one by one when somebody wrote one of them. */
+async function removeUnchanged(store: MemoryStore, entries: readonly Entry[]): Promise<number> {
+  const changes = entries.map((entry) => ({ remove: addressOf(entry), expected: asRead(entry) }))
+  try {
+    await store.commit(changes)
+    return entries.length
+  } catch (error) {
+    if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+    if (entries.length === 1) return 0
+    let removed = 0
+    for (const entry of entries) removed += await removeUnchanged(store, [entry])
+    return removed
+  }
+}
+
+export const addressOf = ({ namespace, scope, key }: Entry): Pick<Entry, 'namespace' | 'scope' | 'key'> => ({
+  namespace,
+  scope,
+  key,
+})
+
+/** For a change that must not undo what somebody wrote since this entry was read. */
+export const asRead = ({ updatedAt, value }: Entry): Pick<Entry, 'updatedAt' | 'value'> => ({
+  updatedAt,
+  value,
+})

@@ -1,0 +1,17 @@
+import { isMemoryError, MemoryError, type MemoryErrorCode } from './errors.ts'
+import type { MemoryScope } from './scope.ts'
+
+/** Lets a store's own `MemoryError` through and gives every other failure a code, a scope and its cause. */
+export async function failingAs<T>(
+  code: MemoryErrorCode,
+  context: { scope: MemoryScope; key?: string },
+  call: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    if (isMemoryError(error)) throw error
+    const message = error instanceof Error ? error.message : String(error)
+    throw new MemoryError(message, code, { ...context, cause: error })
+  }
+}

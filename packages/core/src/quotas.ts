@@ -1,0 +1,115 @@
+import type { Clock } from './clock.ts'
+import { MemoryError, MemoryErrorCode } from './errors.ts'
+import { evictLeastRecent } from './eviction.ts'
+import { jsonBytes } from './json.ts'
+import type { Address, Entry, MemoryStore, Place } from './memory-store.ts'
+import type { MemoryScope } from './scope.ts'
+
+const megabyte = 1024 * 1024
+
+/** Bytes that the values of each scope may take together, as compact JSON. */
+export const defaultQuotas: Readonly<Record<MemoryScope, number>> = {
+  working: 10 * megabyte,
+  'short-term': 100 * megabyte,
+  'long-term': 1024 * megabyte,
+  episodic: 10 * 1024 * megabyte,
+}
+
+/** The only scope that is ever evicted: what is in the others was meant to stay. */
+export const evictedScope: MemoryScope = 'short-term'
+
+/** Share of the quota that eviction leaves in use. */
+export const evictionThreshold = 0.8
+
+/** How long a measurement of what other processes keep is trusted, milliseconds. */
+const trustedForMs = 5000
+
+/** Told before a write what it will add; calling the result tells that the write is over. */
+export type Reserve = (puts: readonly Entry[], removed: readonly Address[]) => Promise<() => void>
+
+export interface QuotaOptions {
+  store: MemoryStore
+  place: Place
+  /** Bytes. */
+  quota: number
+  clock: Clock
+}
+
+/**
+ * Keeps one place within its quota. What is kept is measured at the first write, and again when the writes of
+ * this process might fill the quota or after five seconds: in between only sizes are added up, which never
+ * counts too little of what this process writes. Other processes' writes of the last five seconds may exceed
+ * the quota by their size.
+ */
+export function createQuota({ store, place, quota, clock }: QuotaOptions): Reserve {
+  /** At most this much is kept, including all writes that are under way. */
+  let used = Number.POSITIVE_INFINITY
+  let measuredAt = Number.NEGATIVE_INFINITY
+  let underWay = 0
+  /** Everything ever reserved: tells what was added while a measurement ran. */
+  let reserved = 0
+  let turn: Promise<unknown> = Promise.resolve()
+
+  const measure = async (): Promise<void> => {
+    const before = reserved - underWay
+    const { bytes } = await store.stats(place)
+    used = bytes + reserved - before
+    measuredAt = clock()
+  }
+
+  const fits = (added: number): boolean => used + added <= quota && clock() - measuredAt <= trustedForMs
+
+  const reserve = (added: number): (() => void) => {
+    used += added
+    underWay += added
+    reserved += added
+    return () => {
+      underWay -= added
+    }
+  }
+
+  /** Bytes that the write will free by what it replaces. */
+  const replacedBy = async (addresses: readonly Address[]): Promise<number> => {
+    let bytes = 0
+    for (const address of addresses) {
+      const entry = await store.get(address, clock())
+      if (entry) bytes += jsonBytes(entry.value)
+    }
+    return bytes
+  }
+
+  const makeRoom = async (added: number, addresses: readonly Address[]): Promise<void> => {
+    let freed = 0
+    const full = (): boolean => used + added - freed > quota
+    await measure()
+    if (full()) freed = await replacedBy(addresses)
+    if (full() && (await store.sweep({ ...place, now: clock(), dryRun: false })) > 0) await measure()
+    if (full() && place.scope === evictedScope) {
+      const target = Math.max(0, Math.min(quota * evictionThreshold, quota - added - underWay))
+      await evictLeastRecent(store, place, target, { now: clock() })
+      await measure()
+      freed = await replacedBy(addresses)
+    }
+    if (full()) throw exceeded(place.scope, quota, `${used} are in use and ${added - freed} more are needed`)
+  }
+
+  return async (puts, removed) => {
+    const added = puts.reduce((sum, { value }) => sum + jsonBytes(value), 0)
+    if (added > quota) throw exceeded(place.scope, quota, `the value alone takes ${added}`)
+    // Nothing is awaited between the look and the reservation: writes at the same moment see each other.
+    if (fits(added)) return reserve(added)
+    const mine = turn.then(async () => {
+      if (!fits(added)) await makeRoom(added, [...puts, ...removed])
+      return reserve(added)
+    })
+    turn = mine.catch(() => undefined)
+    return mine
+  }
+}
+
+const exceeded = (scope: MemoryScope, quota: number, problem: string): MemoryError =>
+  new MemoryError(
+    `${scope} memory may hold ${quota} bytes: ${problem}; delete entries or raise policies.quotas`,
+    MemoryErrorCode.QUOTA_EXCEEDED,
+    { scope, details: { quota } },
+  )
