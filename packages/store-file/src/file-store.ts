@@ -5,7 +5,9 @@ import {
   type Clock,
   compareCodePoints,
   type Entry,
+  equalJson,
   type Found,
+  isEnvelope,
   isMemoryError,
   type JsonValue,
   MemoryError,
@@ -389,6 +391,34 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     return true
   }
 
+  /** Refuses a change of an entry that somebody wrote since its caller read it. */
+  const assertExpected = (workspace: Workspace, changes: readonly Change[]): void => {
+    for (const { expected, ...change } of changes) {
+      if (!expected) continue
+      const address = 'put' in change ? change.put : change.remove
+      // Noted before the look: whoever writes between the look and the change is noticed when it is applied.
+      for (const path of filesOf(address)) workspace.read(path)
+      const file = readEntry(address)
+      const isThere =
+        file?.updated === expected.updatedAt &&
+        (expected.value === undefined || equalJson(file.value, expected.value))
+      if (!isThere) throw changedUnderneath(address)
+    }
+  }
+
+  const filesOf = (address: Address): string[] => {
+    const place = specialPlace(address)
+    const special =
+      place === 'section'
+        ? sectionPath(address.key)
+        : place === 'window'
+          ? paths.window
+          : place === 'archive'
+            ? archivePath(address.key)
+            : null
+    return [notePath(address), ...(special === null ? [] : [special])]
+  }
+
   /** Plans on a workspace and applies it; plans anew when somebody edited a file in the meantime. */
   const change = <T>(plan: (workspace: Workspace) => T): T =>
     exclusively(() => {
@@ -596,6 +626,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     async commit(changes) {
       assertOnce(changes)
       change((workspace) => {
+        assertExpected(workspace, changes)
         for (const each of changes) if ('put' in each) planPut(workspace, each.put, each.options)
         const removed = changes.flatMap((each) => ('put' in each ? [] : each.remove))
         for (const address of lastFirst(removed)) planRemove(workspace, address)
@@ -624,18 +655,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     },
 
     async stats({ scope, namespace }) {
-      let entries = 0
-      let bytes = 0
-      index.query((current) => {
-        for (const row of current.list(
-          { scope, namespace, now: Number.NEGATIVE_INFINITY, tags: [] },
-          'desc',
-        )) {
-          entries++
-          bytes += row.size
-        }
-      })
-      return { entries, bytes }
+      return index.query((current) => current.usage(scope, namespace))
     },
 
     reindex({ full, onProgress }) {
@@ -684,6 +704,13 @@ const conflict = ({ scope, key }: Address): MemoryError =>
     { scope, key },
   )
 
+const changedUnderneath = ({ scope, key }: Address): MemoryError =>
+  new MemoryError(
+    `'${key}' in ${scope} memory was written or deleted by somebody else meanwhile: read it again`,
+    MemoryErrorCode.CONFLICT,
+    { scope, key },
+  )
+
 function toMemoryEntry(address: Address, file: FileEntry, access: Access | null): Entry {
   const value: JsonValue = file.value
   return {
@@ -700,7 +727,7 @@ function toMemoryEntry(address: Address, file: FileEntry, access: Access | null)
     accessCount: access?.count ?? 0,
     ttl: file.ttl,
     expiresAt: file.expires === null ? null : (access?.expires ?? file.expires),
-    encrypted: false,
+    encrypted: isEnvelope(value),
     embedding: null,
   }
 }

@@ -1,6 +1,7 @@
 import {
   compareCodePoints,
   type Filter,
+  isEnvelope,
   isJsonObject,
   type JsonValue,
   lexicalScore,
@@ -57,14 +58,14 @@ export function searchDocuments(index: SearchIndex, query: StoreQuery, files: Fi
 }
 
 function listHits(index: SearchIndex, query: StoreQuery, files: FileAccess): RankedHit[] {
-  const byCount = query.sortBy === 'accessCount'
+  const byUse = query.sortBy === 'accessCount' || query.sortBy === 'lastAccess'
   const hits: RankedHit[] = []
-  for (const row of index.list(conditionsOf(query), byCount ? 'desc' : query.sortOrder)) {
+  for (const row of index.list(conditionsOf(query), byUse ? 'desc' : query.sortOrder)) {
     if (!passes(row, query.filter, files)) continue
     hits.push({ document: row, unit: 0, score: 1, signals: {} })
-    if (!byCount && hits.length === query.offset + query.limit) break
+    if (!byUse && hits.length === query.offset + query.limit) break
   }
-  return byCount ? sortHits(hits, query, files) : hits
+  return byUse ? sortHits(hits, query, files) : hits
 }
 
 function wordHits(index: SearchIndex, query: StoreQuery, wanted: number, files: FileAccess): RankedHit[] {
@@ -221,13 +222,15 @@ function capHit(hit: RankedHit, floor: number): RankedHit {
 
 function sortHits(hits: RankedHit[], { sortBy, sortOrder }: StoreQuery, files: FileAccess): RankedHit[] {
   const direction = sortOrder === 'asc' ? -1 : 1
-  const counts = sortBy === 'accessCount' ? files.accesses() : undefined
+  const accesses = sortBy === 'accessCount' || sortBy === 'lastAccess' ? files.accesses() : undefined
   const measure = ({ document, score }: RankedHit): number =>
     sortBy === 'relevance'
       ? score
       : sortBy === 'recency'
         ? document.updated
-        : (counts?.get(document.key)?.count ?? 0)
+        : sortBy === 'lastAccess'
+          ? Math.max(document.updated, accesses?.get(document.key)?.at ?? 0)
+          : (accesses?.get(document.key)?.count ?? 0)
   return hits.sort(
     (a, b) =>
       direction * (measure(b) - measure(a)) ||
@@ -268,7 +271,9 @@ function rowMetadata(row: DocumentRow, files: FileAccess): Record<string, JsonVa
       return files.accesses().get(row.key)?.count ?? 0
     },
     expiresAt: row.expires,
-    encrypted: false,
+    get encrypted() {
+      return isEnvelope(fields ?? files.value(row) ?? null)
+    },
     embeddingModel: null,
     successRate: typeof rate === 'number' ? rate : null,
   }

@@ -1,7 +1,7 @@
 import type { MemoryScope } from '@recall/core'
 
 /** Raised when the tables change: an index of another version is thrown away and built anew. */
-export const schemaVersion = 2
+export const schemaVersion = 3
 
 /** A row's scope is its position here. */
 export const scopeNumbers: Record<MemoryScope, number> = {
@@ -43,6 +43,7 @@ CREATE TABLE documents (
   number INTEGER,
   fields TEXT,
   units INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
   size INTEGER NOT NULL,
   modified REAL NOT NULL,
   changed REAL NOT NULL,
@@ -51,6 +52,7 @@ CREATE TABLE documents (
   problem TEXT
 );
 CREATE UNIQUE INDEX document_address ON documents (scope, namespace, key);
+CREATE INDEX document_bytes ON documents (scope, namespace, bytes);
 CREATE INDEX document_file ON documents (folder, name);
 CREATE INDEX document_expires ON documents (scope, expires) WHERE expires IS NOT NULL;
 CREATE INDEX document_session ON documents (session) WHERE session IS NOT NULL;

@@ -1,4 +1,4 @@
-import type { MemoryScope } from '@recall/core'
+import { jsonBytes, type MemoryScope } from '@recall/core'
 import { contentHash } from '../digest.ts'
 import type { LocatedEntry } from '../sources.ts'
 import { splitUnits, type Unit } from '../units.ts'
@@ -108,8 +108,8 @@ export function createSearchIndex(database: Database) {
     ).get() as { id: number }
     sql(
       `INSERT INTO documents (id, folder, name, scope, namespace, key, type, tags, created, updated, expires, session,
-         number, fields, units, size, modified, changed, inode, hash, problem)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         number, fields, units, bytes, size, modified, changed, inode, hash, problem)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ).run(
       id,
       file.folder,
@@ -126,6 +126,7 @@ export function createSearchIndex(database: Database) {
       entry.number ?? null,
       entry.fields === null ? null : JSON.stringify(entry.fields),
       units,
+      jsonBytes(entry.value),
       stamp.size,
       stamp.modified,
       stamp.changed,
@@ -231,6 +232,13 @@ export function createSearchIndex(database: Database) {
 
     folderModified(id: number, modified: number): void {
       sql('UPDATE folders SET modified = ? WHERE id = ?').run(modified, id)
+    },
+
+    /** Entries of a place, and the size of their values as `jsonBytes` counts it. */
+    usage(scope: MemoryScope, namespace: string): { entries: number; bytes: number } {
+      return sql(
+        'SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes FROM documents WHERE scope = ? AND namespace = ?',
+      ).get(scopeNumbers[scope], namespace) as { entries: number; bytes: number }
     },
 
     /** The stamp of every file known in a folder. */
