@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto'
+import type { Address, Place } from '@recall/core'
+import type { Part } from './conditions.ts'
+
+/** Names a scope of a namespace, or its archive, in the database. */
+export const placeId = ({ namespace, scope }: Place, part: Part): string => digest([namespace, scope, part])
+
+/** Names an entry within its place. */
+export const entryId = ({ key }: Pick<Address, 'key'>): string => digest([key])
+
+/** 128 bits of a SHA-256, written as a UUID. */
+const digest = (parts: readonly string[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify(parts))
+    .digest('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')

@@ -1,0 +1,94 @@
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { isGone, longestElsewhereMs, type ProcessIdentity, thisProcess } from './process-identity.ts'
+
+export interface FolderLock {
+  release(): void
+}
+
+let locks = 0
+
+/**
+ * Claims a folder for one opener. Each leaves a note of its own, with a name that nobody else ever uses, and
+ * then looks who else has left one: of two that come together at least one sees the other and withdraws. Notes
+ * of dead processes are cleared away; one of a living process is never touched.
+ *
+ * @throws MemoryError CONFLICT, naming the holder
+ */
+export function lockFolder(folder: string): FolderLock {
+  mkdirSync(folder, { recursive: true })
+  const own = `lock-${process.pid}-${Date.now().toString(36)}-${++locks}.json`
+  const path = join(folder, own)
+  writeFileSync(path, JSON.stringify(thisProcess()), { flag: 'wx' })
+  const release = (): void => removeFile(path)
+  try {
+    const holder = otherHolder(folder, own)
+    if (holder) {
+      throw new MemoryError(
+        `${folder} is open in process ${holder.pid} (${holder.place.split(' ')[0]}): close it there first, or use a Postgres server, which any number of processes share`,
+        MemoryErrorCode.CONFLICT,
+        { details: { path: folder, pid: holder.pid } },
+      )
+    }
+  } catch (error) {
+    release()
+    throw error
+  }
+  // For openers on other machines, who cannot ask whether this process lives.
+  const sign = setInterval(() => utimesSync(path, new Date(), new Date()), longestElsewhereMs / 4).unref()
+  return {
+    release() {
+      clearInterval(sign)
+      release()
+    },
+  }
+}
+
+function otherHolder(folder: string, own: string): ProcessIdentity | undefined {
+  for (const name of readdirSync(folder)) {
+    if (name === own || !/^lock-.*\.json$/.test(name)) continue
+    const path = join(folder, name)
+    const holder = readHolder(path)
+    if (!holder) continue
+    if (!isGone(holder, statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0)) return holder
+    removeFile(path)
+  }
+  return undefined
+}
+
+/** Nothing when the holder has let go meanwhile. */
+function readHolder(path: string): ProcessIdentity | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if (isAbsent(error)) return undefined
+    throw error
+  }
+  try {
+    return JSON.parse(text) as ProcessIdentity
+  } catch {
+    // Somebody is writing it just now, or died while doing so: the name tells who.
+    const pid = Number(/^lock-(\d+)-/.exec(path.slice(path.lastIndexOf('lock-')))?.[1])
+    return { ...thisProcess(), pid, started: 0 }
+  }
+}
+
+function removeFile(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (!isAbsent(error)) throw error
+  }
+}
+
+const isAbsent = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT'

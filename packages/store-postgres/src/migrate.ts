@@ -1,0 +1,43 @@
+import { fileURLToPath } from 'node:url'
+import { MemoryErrorCode } from '@recall/core'
+import { sql } from 'drizzle-orm'
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import { migrate as runMigrations } from 'drizzle-orm/postgres-js/migrator'
+import type { Database } from './database.ts'
+import { asMemoryErrors } from './postgres-errors.ts'
+
+const migrationsFolder = fileURLToPath(new URL('../migrations', import.meta.url))
+
+/** Names the lock of everything that changes tables; any number that nobody else uses. */
+const migrationLock = 7_351_283
+
+/** How long to wait for another process that migrates, in milliseconds. */
+const patience = 60_000
+
+/**
+ * Brings the tables up to date, forward only. Processes that start together take turns, and all but the first
+ * find nothing to do.
+ *
+ * @param database on a single connection: the lock belongs to it
+ * @throws MemoryError TIMEOUT when another process does not finish within a minute
+ */
+export async function migrate(database: Database): Promise<void> {
+  await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () =>
+    underMigrationLock(database, () =>
+      // The migrator is the same for every driver; only its type names one.
+      runMigrations(database as unknown as PostgresJsDatabase, { migrationsFolder }),
+    ),
+  )
+}
+
+/** Runs something while no other process changes tables. */
+export async function underMigrationLock<T>(database: Database, change: () => Promise<T>): Promise<T> {
+  await database.execute(sql`select set_config('lock_timeout', ${String(patience)}, false)`)
+  await database.execute(sql`select pg_advisory_lock(${migrationLock})`)
+  try {
+    return await change()
+  } finally {
+    await database.execute(sql`select pg_advisory_unlock(${migrationLock})`)
+    await database.execute(sql`reset lock_timeout`)
+  }
+}

@@ -1,0 +1,73 @@
+import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+
+/**
+ * Runs a call to the database; its failures become `MemoryError`s. Messages of drivers hold the statement and
+ * its parameters, which are people's memories: of them only the code and the name of the condition are kept.
+ */
+export async function asMemoryErrors<T>(fallback: MemoryErrorCode, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    throw isMemoryError(error) ? error : memoryErrorOf(error, fallback)
+  }
+}
+
+function memoryErrorOf(error: unknown, fallback: MemoryErrorCode): MemoryError {
+  const { code, constraint } = origin(error)
+  const details = { ...(code ? { postgres: code } : {}), ...(constraint ? { constraint } : {}) }
+  if (code === undefined) {
+    const name = error instanceof Error ? error.name : typeof error
+    return new MemoryError(`the call to Postgres failed (${name})`, fallback, { details })
+  }
+  const known = meanings.find(({ pattern }) => pattern.test(code))
+  if (known) return new MemoryError(`${known.message} (${code})`, known.code, { details })
+  return new MemoryError(`Postgres refused the call (${code})`, fallback, { details })
+}
+
+/** SQLSTATE classes and codes, and those of Node and postgres.js for connections. */
+const meanings: readonly { pattern: RegExp; code: MemoryErrorCode; message: string }[] = [
+  {
+    pattern: /^(?:57014|55P03|CONNECT_TIMEOUT|ETIMEDOUT)$/,
+    code: MemoryErrorCode.TIMEOUT,
+    message: 'Postgres did not answer in time: whether a write took effect is not known',
+  },
+  {
+    pattern: /^(?:08...|57P0.|53300|ECONN.*|EPIPE|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|CONNECTION_.*)$/,
+    code: MemoryErrorCode.UNAVAILABLE,
+    message: 'Postgres cannot be reached: check that it runs and that its URL is right',
+  },
+  {
+    pattern: /^(?:40001|40P01)$/,
+    code: MemoryErrorCode.CONFLICT,
+    message: 'other writers were in the way: try again',
+  },
+  {
+    pattern: /^(?:53100|53200|58030)$/,
+    code: MemoryErrorCode.WRITE_FAILED,
+    message: 'Postgres has no room left or cannot write to its disk',
+  },
+  {
+    pattern: /^(?:28...|3D000)$/,
+    code: MemoryErrorCode.UNAVAILABLE,
+    message: 'Postgres refused the login or has no such database: check its URL',
+  },
+  {
+    pattern: /^42P01$/,
+    code: MemoryErrorCode.UNAVAILABLE,
+    message: 'the tables of Recall are missing: run its migrations',
+  },
+]
+
+interface Origin {
+  code?: string
+  constraint?: string
+}
+
+/** The driver's own error: query builders wrap it. */
+function origin(error: unknown): Origin {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    const { code, constraint_name: constraint } = each as { code?: unknown; constraint_name?: string }
+    if (typeof code === 'string') return { code, ...(constraint ? { constraint } : {}) }
+  }
+  return {}
+}

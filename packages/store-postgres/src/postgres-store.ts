@@ -1,0 +1,229 @@
+import {
+  type Address,
+  type Change,
+  type ColdStore,
+  type Entry,
+  type Expected,
+  equalJson,
+  type JsonValue,
+  MemoryError,
+  MemoryErrorCode,
+  type MemoryStore,
+  type PutOptions,
+} from '@recall/core'
+import { and, arrayContains, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { entryId, placeId } from './address.ts'
+import { inPlace, isExpired, isLive, type Part } from './conditions.ts'
+import type { Database } from './database.ts'
+import { findEntries } from './find-entries.ts'
+import { asMemoryErrors } from './postgres-errors.ts'
+import { entryOf, rowOf } from './rows.ts'
+import { entries, placeSizes } from './schema/entries.ts'
+
+export interface PostgresStoreOptions {
+  /** For people. Default `postgres`. */
+  name?: string
+  /** Whether an acknowledged write outlives its process. Default true. */
+  durable?: boolean
+  /** Ends what the database was opened with. */
+  close?: () => Promise<void>
+}
+
+/**
+ * A store on the entries table of a migrated database. Old episodes are archived in the same table, as places
+ * of their own. Any number of stores, in any number of processes, may share one database.
+ */
+export function createPostgresStore(database: Database, options: PostgresStoreOptions = {}): MemoryStore {
+  const { name = 'postgres', durable = true, close = async () => {} } = options
+  return {
+    name,
+    capabilities: { durable, semantic: true, archive: true },
+    ...createPart(database, 'current'),
+    cold: createArchive(database, name),
+    close,
+  }
+}
+
+const createArchive = (database: Database, name: string): ColdStore => ({
+  name: `${name} archive`,
+  ...createPart(database, 'archive'),
+  close: async () => {},
+})
+
+function createPart(database: Database, part: Part): Omit<MemoryStore, 'name' | 'capabilities' | 'close'> {
+  const at = (address: Address): SQL => and(inPlace(address, part), eq(entries.id, entryId(address))) as SQL
+
+  const writing = <T>(call: () => Promise<T>): Promise<T> =>
+    asMemoryErrors(MemoryErrorCode.WRITE_FAILED, call)
+  const searching = <T>(call: () => Promise<T>): Promise<T> =>
+    asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, call)
+
+  const put = async (via: Database, entry: Entry, { overwrite, now }: PutOptions): Promise<void> => {
+    const row = rowOf(entry, part)
+    const { place, id, createdAt, accessCount, ...replaced } = row
+    // An expired entry counts as absent; an archive keeps what it is given as it is.
+    const succeeds = part === 'current' ? isLive(now) : sql`false`
+    const written = await via
+      .insert(entries)
+      .values(row)
+      .onConflictDoUpdate({
+        target: [entries.place, entries.id],
+        set: {
+          ...replaced,
+          version: sql`excluded.version`,
+          createdAt: sql`case when ${succeeds} then ${entries.createdAt} else excluded.created_at end`,
+          accessCount: sql`case when ${succeeds} then ${entries.accessCount} else excluded.access_count end`,
+        },
+        ...(overwrite ? {} : { setWhere: isExpired(now) }),
+      })
+      .returning({ id: entries.id })
+    if (written.length === 0) throw exists(entry)
+  }
+
+  const remove = async (via: Database, address: Address): Promise<boolean> => {
+    const removed = await via.delete(entries).where(at(address)).returning({ id: entries.id })
+    return removed.length > 0
+  }
+
+  /** Locks the entry, so that nobody writes it between this look and the change. */
+  const check = async (via: Database, address: Address, expected: Expected): Promise<void> => {
+    const [present] = await via
+      .select({ updatedAt: entries.updatedAt, value: entries.value })
+      .from(entries)
+      .where(at(address))
+      .for('update')
+    const same =
+      present?.updatedAt === expected.updatedAt &&
+      (expected.value === undefined || equalJson(JSON.parse(present.value) as JsonValue, expected.value))
+    if (!same) throw changedUnderneath(address)
+  }
+
+  return {
+    put: (entry, putOptions) => writing(() => put(database, entry, putOptions)),
+
+    get: (address, now) =>
+      searching(async () => {
+        const [row] = await database
+          .select()
+          .from(entries)
+          .where(and(at(address), isLive(now)))
+        return row ? entryOf(row) : null
+      }),
+
+    find: (query) => searching(() => findEntries(database, query, part)),
+
+    touch: (addresses, now) =>
+      writing(async () => {
+        const [first] = addresses
+        if (!first) return
+        const ids = addresses.map(entryId)
+        // Locked in one order by everybody, or two searches could wait for each other.
+        const locked = database
+          .select({ id: entries.id })
+          .from(entries)
+          .where(and(inPlace(first, part), inArray(entries.id, ids), isLive(now)))
+          .orderBy(entries.id)
+          .for('update')
+        await database
+          .update(entries)
+          .set({
+            accessedAt: now,
+            accessCount: sql`${entries.accessCount} + 1`,
+            expiresAt: sql`case when ${entries.ttl} is null then ${entries.expiresAt} else ${now}::float8 + ${entries.ttl} end`,
+          })
+          .where(and(inPlace(first, part), inArray(entries.id, locked)))
+      }),
+
+    remove: (address) => writing(() => remove(database, address)),
+
+    removeAll: ({ updatedBefore, tags = [], type, ...place }) =>
+      writing(async () => {
+        const removed = await database
+          .delete(entries)
+          .where(
+            and(
+              inPlace(place, part),
+              updatedBefore === undefined ? undefined : lt(entries.updatedAt, updatedBefore),
+              tags.length > 0 ? arrayContains(entries.tags, [...tags]) : undefined,
+              type === undefined ? undefined : eq(entries.type, JSON.stringify(type)),
+            ),
+          )
+          .returning({ id: entries.id })
+        return removed.length
+      }),
+
+    commit: (changes) =>
+      writing(() =>
+        database.transaction(async (transaction) => {
+          for (const change of inLockOrder(changes)) {
+            const address = 'put' in change ? change.put : change.remove
+            if (change.expected) await check(transaction, address, change.expected)
+            if ('put' in change) await put(transaction, change.put, change.options)
+            else await remove(transaction, address)
+          }
+        }),
+      ),
+
+    sweep: ({ now, dryRun, ...place }) =>
+      writing(async () => {
+        const expired = and(inPlace(place, part), isExpired(now))
+        if (dryRun) return database.$count(entries, expired)
+        const removed = await database.delete(entries).where(expired).returning({ id: entries.id })
+        await joinSizes(database, placeId(place, part))
+        return removed.length
+      }),
+
+    stats: (place) =>
+      searching(async () => {
+        const [sum] = await database
+          .select({
+            entries: sql<number>`coalesce(sum(${placeSizes.entries}), 0)::float8`,
+            bytes: sql<number>`coalesce(sum(${placeSizes.bytes}), 0)::float8`,
+          })
+          .from(placeSizes)
+          .where(eq(placeSizes.place, placeId(place, part)))
+        return sum ?? { entries: 0, bytes: 0 }
+      }),
+
+    stamp: (address) =>
+      searching(async () => {
+        const [row] = await database.select({ version: entries.version }).from(entries).where(at(address))
+        return row ? String(row.version) : null
+      }),
+  }
+}
+
+/** Everybody changes entries in one order, or two batches could wait for each other. Keys stand only once. */
+function inLockOrder(changes: readonly Change[]): Change[] {
+  const order = (change: Change): string => entryId('put' in change ? change.put : change.remove)
+  return [...changes].sort((a, b) => (order(a) < order(b) ? -1 : 1))
+}
+
+/** Adds up what backends counted that are gone, so that a place has few rows to sum. */
+async function joinSizes(database: Database, place: string): Promise<void> {
+  await database.execute(sql`
+    with gone as (
+      delete from ${placeSizes}
+      where ${placeSizes.place} = ${place} and ${placeSizes.backend} <> 0
+        and ${placeSizes.backend} <> all (select pid from pg_stat_activity)
+      returning entries, bytes
+    )
+    insert into ${placeSizes}
+    select ${place}, 0, sum(entries), sum(bytes) from gone having count(*) > 0
+    on conflict (place, backend) do update
+    set entries = place_sizes.entries + excluded.entries, bytes = place_sizes.bytes + excluded.bytes`)
+}
+
+const exists = ({ scope, key }: Address): MemoryError =>
+  new MemoryError(
+    `'${key}' already exists in ${scope} memory: pass overwrite: true to replace it`,
+    MemoryErrorCode.CONFLICT,
+    { scope, key },
+  )
+
+const changedUnderneath = ({ scope, key }: Address): MemoryError =>
+  new MemoryError(
+    `'${key}' in ${scope} memory was written or deleted by somebody else meanwhile: read it again`,
+    MemoryErrorCode.CONFLICT,
+    { scope, key },
+  )

@@ -1,0 +1,72 @@
+import { createMemoryManager, type MemoryManager, type MemoryManagerOptions } from '@recall/core'
+import { drizzle } from 'drizzle-orm/postgres-js'
+import postgres from 'postgres'
+import type { Database } from './database.ts'
+import { migrate } from './migrate.ts'
+import { createPostgresStore } from './postgres-store.ts'
+import { createVectorIndex } from './vector-index.ts'
+
+export interface PostgresOptions {
+  /** For example `postgres://user:password@host:5432/database`. */
+  url: string
+  /** Most connections. Default 10. */
+  connections?: number
+  /** Longest a statement may take, and a caller waits for it, in milliseconds. Default 10,000. */
+  timeoutMs?: number
+  /** Bring the tables up to date first. Default true. */
+  migrations?: boolean
+  /** Told what the server has to say, for people. */
+  onNotice?: (notice: string) => void
+}
+
+export interface OpenDatabase {
+  database: Database
+  close(): Promise<void>
+}
+
+const connectTimeoutSeconds = 5
+
+/**
+ * A pool of connections to a server.
+ *
+ * @throws MemoryError UNAVAILABLE when the server cannot be reached
+ */
+export async function openPostgres(options: PostgresOptions): Promise<OpenDatabase> {
+  const { url, connections = 10, timeoutMs = 10_000, migrations = true, onNotice } = options
+  const settings = {
+    connect_timeout: connectTimeoutSeconds,
+    onnotice: (notice: postgres.Notice) => onNotice?.(String(notice.message)),
+  }
+  if (migrations) {
+    const one = postgres(url, { ...settings, max: 1 })
+    try {
+      await migrate(drizzle(one))
+    } finally {
+      await one.end({ timeout: 5 })
+    }
+  }
+  const pool = postgres(url, {
+    ...settings,
+    max: connections,
+    keep_alive: 30,
+    connection: { application_name: 'recall', statement_timeout: timeoutMs },
+  })
+  return {
+    database: drizzle(pool),
+    close: () => pool.end({ timeout: 5 }),
+  }
+}
+
+export type PostgresMemoryOptions = PostgresOptions & Omit<MemoryManagerOptions, 'stores'>
+
+/** A memory on a Postgres server with pgvector. */
+export async function openPostgresMemory(options: PostgresMemoryOptions): Promise<MemoryManager> {
+  const { database, close } = await openPostgres(options)
+  try {
+    if (options.embedder) await createVectorIndex(database, 'entries', options.embedder.dimensions)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return createMemoryManager({ ...options, stores: createPostgresStore(database, { close }) })
+}

@@ -1,0 +1,174 @@
+import { sql } from 'drizzle-orm'
+import {
+  type AnyPgColumn,
+  boolean,
+  check,
+  index,
+  integer,
+  pgTable,
+  // biome-ignore lint/suspicious/noDeprecatedImports: only its other signature is deprecated
+  primaryKey,
+  real,
+  smallint,
+  text,
+  timestamp,
+  unique,
+  uuid,
+} from 'drizzle-orm/pg-core'
+import { vectorColumn } from './columns.ts'
+
+const instant = (name: string) => timestamp(name, { withTimezone: true })
+
+export const agents = pgTable(
+  'agents',
+  {
+    id: uuid('id').primaryKey().defaultRandom(),
+    /** A label; the key is the identity. */
+    name: text('name').notNull(),
+    /** SHA-256 of the key, in hex. */
+    apiKeyHash: text('api_key_hash').notNull(),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    disabledAt: instant('disabled_at'),
+    /** 0 unverified, 1 trusted, 2 core. */
+    trustLevel: smallint('trust_level').notNull().default(0),
+    /** How often the agent or one of its memories was put in quarantine. */
+    quarantines: integer('quarantines').notNull().default(0),
+    notes: text('notes'),
+  },
+  (table) => [
+    unique('agents_api_key_hash').on(table.apiKeyHash),
+    index('agents_name').on(table.name),
+    check('agents_trust_level', sql`${table.trustLevel} between 0 and 2`),
+  ],
+)
+
+export const memories = pgTable(
+  'memories',
+  {
+    id: uuid('id').primaryKey().defaultRandom(),
+    shortId: text('short_id').notNull(),
+    agentId: uuid('agent_id')
+      .notNull()
+      .references(() => agents.id),
+    /** Empty in a tombstone. */
+    content: text('content').notNull(),
+    tags: text('tags').array().notNull().default(sql`'{}'`),
+    sourceUrl: text('source_url'),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    /** Absent in a tombstone, and while it waits in the queue. */
+    embedding: vectorColumn('embedding'),
+    embeddingModel: text('embedding_model').notNull(),
+    nextEmbedding: vectorColumn('next_embedding'),
+    nextEmbeddingModel: text('next_embedding_model'),
+    /** 0 normal, -1 low signal, -2 in quarantine. */
+    quality: smallint('quality').notNull().default(0),
+    duplicateOf: uuid('duplicate_of').references((): AnyPgColumn => memories.id),
+    /** How often it was returned to agents other than its author. */
+    retrievalCount: integer('retrieval_count').notNull().default(0),
+    deletedAt: instant('deleted_at'),
+  },
+  (table) => [
+    unique('memories_short_id').on(table.shortId),
+    index('memories_tags').using('gin', table.tags),
+    index('memories_created_at').on(table.createdAt),
+    index('memories_agent_id').on(table.agentId),
+    index('memories_quality').on(table.quality),
+    index('memories_unembedded')
+      .on(table.createdAt)
+      .where(sql`${table.embedding} is null and ${table.deletedAt} is null`),
+    check('memories_quality_range', sql`${table.quality} between -2 and 0`),
+  ],
+)
+
+export const memoryLinks = pgTable(
+  'memory_links',
+  {
+    memoryId: uuid('memory_id')
+      .notNull()
+      .references(() => memories.id, { onDelete: 'cascade' }),
+    relatedId: uuid('related_id')
+      .notNull()
+      .references(() => memories.id, { onDelete: 'cascade' }),
+    /** `similar`, `extends` or `duplicate_candidate`. */
+    relation: text('relation').notNull(),
+    similarity: real('similarity'),
+    createdAt: instant('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.memoryId, table.relatedId, table.relation] }),
+    index('memory_links_memory_id').on(table.memoryId),
+    index('memory_links_related_id').on(table.relatedId),
+  ],
+)
+
+export const retrievalEvents = pgTable(
+  'retrieval_events',
+  {
+    id: uuid('id').primaryKey().defaultRandom(),
+    /** Who searched. */
+    agentId: uuid('agent_id')
+      .notNull()
+      .references(() => agents.id),
+    memoryId: uuid('memory_id')
+      .notNull()
+      .references(() => memories.id, { onDelete: 'cascade' }),
+    query: text('query').notNull(),
+    similarity: real('similarity').notNull(),
+    createdAt: instant('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    index('retrieval_events_memory_id').on(table.memoryId),
+    index('retrieval_events_agent_id').on(table.agentId),
+    index('retrieval_events_created_at').on(table.createdAt),
+  ],
+)
+
+export const citations = pgTable(
+  'citations',
+  {
+    memoryId: uuid('memory_id')
+      .notNull()
+      .references(() => memories.id, { onDelete: 'cascade' }),
+    agentId: uuid('agent_id')
+      .notNull()
+      .references(() => agents.id),
+    createdAt: instant('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.memoryId, table.agentId] }),
+    index('citations_agent_id').on(table.agentId),
+  ],
+)
+
+/** One row: what holds for the whole hub. */
+export const systemConfig = pgTable(
+  'system_config',
+  {
+    only: boolean('only').primaryKey().default(true),
+    globalWriteEnabled: boolean('global_write_enabled').notNull().default(true),
+    lastHeartbeatAt: instant('last_heartbeat_at').notNull().defaultNow(),
+  },
+  (table) => [check('system_config_one_row', sql`${table.only}`)],
+)
+
+/** Answers that are given again when a request is repeated with its `Idempotency-Key`. */
+export const idempotencyKeys = pgTable(
+  'idempotency_keys',
+  {
+    agentId: uuid('agent_id')
+      .notNull()
+      .references(() => agents.id),
+    route: text('route').notNull(),
+    key: text('key').notNull(),
+    /** SHA-256 of the body, in hex. */
+    fingerprint: text('fingerprint').notNull(),
+    /** Absent while the first request is under way. */
+    status: smallint('status'),
+    body: text('body'),
+    createdAt: instant('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.agentId, table.route, table.key] }),
+    index('idempotency_keys_created_at').on(table.createdAt),
+  ],
+)
