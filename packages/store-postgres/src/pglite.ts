@@ -1,7 +1,6 @@
-import { realpathSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { PGlite } from '@electric-sql/pglite'
+import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { createMemoryManager, type MemoryManager, type MemoryManagerOptions } from '@recall/core'
@@ -10,9 +9,10 @@ import type { Database } from './database.ts'
 import { lockFolder } from './folder-lock.ts'
 import { migrate } from './migrate.ts'
 import { createPostgresStore } from './postgres-store.ts'
+import { SyncingFiles, syncFolder, syncingStartParams } from './syncing-files.ts'
 import { createVectorIndex } from './vector-index.ts'
 
-export interface PgliteOptions {
+export interface EmbeddedOptions {
   /** Holds the database and its lock; made when it is missing. Without one everything is kept in memory. */
   folder?: string
   /** A dump of a data directory to start from, instead of an empty one. */
@@ -27,38 +27,58 @@ export interface EmbeddedDatabase {
 }
 
 /**
- * Postgres inside this process. It has one connection, so calls take turns, and one process: a second opener of
+ * Postgres inside this process. In a folder it is as durable as on a server: a write returns when it is on disk.
+ * It has one connection, so calls take turns, and one process: a second opener of
  * the folder is refused.
  *
  * @throws MemoryError CONFLICT when a living process has the folder open
  */
-export async function openPglite({ folder, template }: PgliteOptions = {}): Promise<EmbeddedDatabase> {
-  if (folder !== undefined) await mkdir(folder, { recursive: true })
-  const root = folder === undefined ? undefined : realpathSync(folder)
-  const lock = root === undefined ? undefined : lockFolder(root)
+export async function openPglite({ folder, template }: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
+  if (folder === undefined) return start(await createEngine({}, template), () => {})
+  mkdirSync(folder, { recursive: true })
+  const root = realpathSync(folder)
+  const lock = lockFolder(root)
   try {
-    const engine = await PGlite.create({
-      ...(root === undefined ? {} : { dataDir: join(root, 'data') }),
-      ...(template ? { loadDataDir: template } : {}),
-      extensions: { vector, btree_gin },
-    })
-    const database = drizzle(engine)
-    await migrate(database)
-    return {
-      database,
-      dump: () => engine.dumpDataDir('none'),
-      async close() {
-        await engine.close()
-        lock?.release()
-      },
-    }
+    const data = join(root, 'data')
+    const isNew = !existsSync(join(data, 'PG_VERSION'))
+    const files = { fs: new SyncingFiles(data), startParams: syncingStartParams }
+    const opened = await start(await createEngine(files, template), lock.release)
+    if (isNew) syncFolder(root)
+    return opened
   } catch (error) {
-    lock?.release()
+    lock.release()
     throw error
   }
 }
 
-export type PgliteMemoryOptions = PgliteOptions & Omit<MemoryManagerOptions, 'stores'>
+type Engine = Awaited<ReturnType<typeof createEngine>>
+
+const createEngine = (files: PGliteOptions, template: Blob | undefined) =>
+  PGlite.create({
+    ...files,
+    ...(template ? { loadDataDir: template } : {}),
+    extensions: { vector, btree_gin },
+  })
+
+async function start(engine: Engine, release: () => void): Promise<EmbeddedDatabase> {
+  const database = drizzle(engine)
+  try {
+    await migrate(database)
+  } catch (error) {
+    await engine.close()
+    throw error
+  }
+  return {
+    database,
+    dump: () => engine.dumpDataDir('none'),
+    async close() {
+      await engine.close()
+      release()
+    },
+  }
+}
+
+export type PgliteMemoryOptions = EmbeddedOptions & Omit<MemoryManagerOptions, 'stores'>
 
 /** A memory on Postgres inside this process. */
 export async function openPgliteMemory(options: PgliteMemoryOptions = {}): Promise<MemoryManager> {

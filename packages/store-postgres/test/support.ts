@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
+import { inject } from 'vitest'
 import type { Database } from '../src/database.ts'
 import { type EmbeddedDatabase, openPglite } from '../src/pglite.ts'
 import { type OpenDatabase, openPostgres } from '../src/postgres.ts'
@@ -12,21 +14,34 @@ if (!serverUrl) {
 
 export type Engine = EmbeddedDatabase | OpenDatabase
 
-/** A database of its own for one test file, embedded or on the server. */
-export const openEngine = { embedded: (): Promise<Engine> => openPglite(), server: openServerDatabase }
+const openEmbedded = (): Promise<Engine> => openPglite({ template: template() })
+
+/** An empty embedded database, ready made. */
+export const template = (): Blob => new Blob([readFileSync(inject('template'))])
 
 async function openServerDatabase(): Promise<Engine> {
+  const { url, drop } = await createServerDatabase()
+  const { database, close } = await openPostgres({ url })
+  return {
+    database,
+    async close() {
+      await close()
+      await drop()
+    },
+  }
+}
+
+/** An empty database on the server. */
+export async function createServerDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `test_${process.pid}_${Math.random().toString(36).slice(2)}`
   const admin = await openPostgres({ url: serverUrl ?? '', migrations: false, connections: 1 })
   await admin.database.execute(sql.raw(`create database ${name}`))
   const url = new URL(serverUrl ?? '')
   url.pathname = name
-  const opened = await openPostgres({ url: url.href })
   return {
-    database: opened.database,
-    async close() {
-      await opened.close()
-      await admin.database.execute(sql.raw(`drop database ${name}`))
+    url: url.href,
+    async drop() {
+      await admin.database.execute(sql.raw(`drop database ${name} with (force)`))
       await admin.close()
     },
   }
@@ -34,8 +49,8 @@ async function openServerDatabase(): Promise<Engine> {
 
 /** The engines that tests run on here. */
 export const engines: [name: string, open: () => Promise<Engine>][] = [
-  ['pglite', openEngine.embedded],
-  ...(serverUrl ? [['postgres', openEngine.server] as [string, () => Promise<Engine>]] : []),
+  ['pglite', openEmbedded],
+  ...(serverUrl ? [['postgres', openServerDatabase] as [string, () => Promise<Engine>]] : []),
 ]
 
 export async function emptyTables(database: Database): Promise<void> {

@@ -1,0 +1,67 @@
+import fs from 'node:fs'
+import { join } from 'node:path'
+import { type PGlite, PGlite as Pglite } from '@electric-sql/pglite'
+import { NodeFS } from '@electric-sql/pglite/nodefs'
+
+/**
+ * Files of an embedded database that reach the disk when Postgres says so. PGlite turns that off, for speed, and
+ * its file system ignores it: an acknowledged write would outlive a killed process but no power cut.
+ */
+export class SyncingFiles extends NodeFS {
+  override async init(pg: PGlite, options: Parameters<NodeFS['init']>[1]): ReturnType<NodeFS['init']> {
+    const made = await super.init(pg, options)
+    made.emscriptenOpts.preRun = [...listOf(made.emscriptenOpts.preRun), syncForReal]
+    return made
+  }
+}
+
+const listOf = <T>(some: T | T[] | undefined): T[] => (Array.isArray(some) ? some : some ? [some] : [])
+
+/** The default parameters without `-F`, which switches fsync off; fdatasync does nothing in this runtime. */
+export const syncingStartParams: string[] = [
+  ...Pglite.defaultStartParams.filter((parameter) => parameter !== '-F'),
+  '-c',
+  'wal_sync_method=fsync',
+]
+
+interface FileRuntime {
+  FS: {
+    ErrnoError: new (code: number) => Error
+    filesystems: { NODEFS: { stream_ops: { fsync?: (stream: { nfd: number }) => number } } }
+  }
+}
+
+function syncForReal(runtime: unknown): void {
+  const { FS } = runtime as FileRuntime
+  FS.filesystems.NODEFS.stream_ops.fsync = ({ nfd }) => {
+    try {
+      fs.fsyncSync(nfd)
+      return 0
+    } catch {
+      // Postgres must not go on as if the data were safe.
+      throw new FS.ErrnoError(inputOutputError)
+    }
+  }
+}
+
+/** EIO, as this runtime numbers it. */
+const inputOutputError = 29
+
+/** Makes a whole folder durable: creating a database writes its files without syncing any. */
+export function syncFolder(folder: string): void {
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) syncFolder(path)
+    else if (entry.isFile()) syncPath(path)
+  }
+  syncPath(folder)
+}
+
+function syncPath(path: string): void {
+  const descriptor = fs.openSync(path, 'r')
+  try {
+    fs.fsyncSync(descriptor)
+  } finally {
+    fs.closeSync(descriptor)
+  }
+}

@@ -1,0 +1,157 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isMemoryError, MemoryErrorCode } from '@recall/core'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { lockFolder } from '../src/folder-lock.ts'
+import { openPglite, openPgliteMemory } from '../src/pglite.ts'
+import { openPostgres, openPostgresMemory } from '../src/postgres.ts'
+import { createServerDatabase, serverUrl, template } from './support.ts'
+
+const folders: string[] = []
+const children: ChildProcess[] = []
+const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'recall-postgres-'))
+  folders.push(folder)
+  return folder
+}
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+const refusal = async (call: () => unknown): Promise<unknown> => {
+  try {
+    return await call()
+  } catch (error) {
+    return isMemoryError(error) ? error.code : error
+  }
+}
+
+describe('an embedded database', () => {
+  it('keeps what it acknowledged when its process is killed, and then opens again', async () => {
+    const folder = temporaryFolder()
+    const child = startWriter(folder)
+    const acknowledged: string[] = []
+    child.on('message', (key) => acknowledged.push(String(key)))
+    while (acknowledged.length < 25) await once(child, 'message')
+    expect(await refusal(() => openPglite({ folder }))).toBe(MemoryErrorCode.CONFLICT)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    const memory = await openPgliteMemory({ folder })
+    const kept = await memory.batchRead('long-term', acknowledged)
+    expect([...kept.keys()]).toEqual(acknowledged)
+    await memory.close()
+  })
+
+  it('syncs each write before it returns', async () => {
+    const memory = await openPgliteMemory({ folder: temporaryFolder(), template: template() })
+    const sync = vi.spyOn(fs, 'fsyncSync')
+    await memory.write('long-term', 'key', 'value')
+    expect(sync).toHaveBeenCalled()
+    sync.mockRestore()
+    await memory.close()
+  })
+
+  it('reports a write that the disk refused, and does not keep it', async () => {
+    const folder = temporaryFolder()
+    const memory = await openPgliteMemory({ folder, template: template() })
+    await memory.write('long-term', 'before', 'value')
+    const sync = vi.spyOn(fs, 'fsyncSync').mockImplementation(() => {
+      throw Object.assign(new Error('EIO'), { code: 'EIO' })
+    })
+    expect(await refusal(() => memory.write('long-term', 'refused', 'value'))).not.toBe(undefined)
+    sync.mockRestore()
+    await memory.close().catch(() => {})
+    const again = await openPgliteMemory({ folder })
+    expect(await again.read('long-term', 'before')).toBe('value')
+    await again.close()
+  })
+})
+
+describe('the lock of a folder', () => {
+  it('lets one in, and the next when that one has let go', () => {
+    const folder = temporaryFolder()
+    const first = lockFolder(folder)
+    expect(() => lockFolder(folder)).toThrow(/is open in process/)
+    first.release()
+    lockFolder(folder).release()
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('is never taken from a process that lives, also when its note is old', () => {
+    const folder = temporaryFolder()
+    const held = lockFolder(folder)
+    for (const name of readdirSync(folder)) fs.utimesSync(join(folder, name), 0, 0)
+    expect(() => lockFolder(folder)).toThrow(/is open in process/)
+    held.release()
+  })
+
+  it('passes over the note of a dead process, and of one whose id another process has now', () => {
+    const folder = temporaryFolder()
+    const held = lockFolder(folder)
+    const [name] = readdirSync(folder)
+    const note = JSON.parse(readFileSync(join(folder, name ?? ''), 'utf8'))
+    held.release()
+    writeFileSync(join(folder, 'lock-1-a-1.json'), JSON.stringify({ ...note, pid: 2 ** 22 + 1 }))
+    writeFileSync(join(folder, 'lock-2-b-1.json'), JSON.stringify({ ...note, started: note.started + 1 }))
+    lockFolder(folder).release()
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('heeds a note from elsewhere for an hour', () => {
+    const folder = temporaryFolder()
+    const note = join(folder, 'lock-3-c-1.json')
+    writeFileSync(note, JSON.stringify({ pid: 1, started: 1, place: 'another machine' }))
+    expect(() => lockFolder(folder)).toThrow(/another/)
+    const twoHoursAgo = new Date(Date.now() - 2 * 60 * 60 * 1000)
+    fs.utimesSync(note, twoHoursAgo, twoHoursAgo)
+    lockFolder(folder).release()
+  })
+})
+
+describe.runIf(serverUrl)('a server', () => {
+  it('is migrated once by processes that start together', async () => {
+    const { url, drop } = await createServerDatabase()
+    const opened = await Promise.all([1, 2, 3, 4].map(() => openPostgresMemory({ url })))
+    await opened[0]?.write('long-term', 'key', 'value')
+    expect(await opened[3]?.read('long-term', 'key')).toBe('value')
+    for (const memory of opened) await memory.close()
+    await drop()
+  })
+
+  it('that cannot be reached is UNAVAILABLE', async () => {
+    const url = 'postgres://postgres@127.0.0.1:1/none'
+    expect(await refusal(() => openPostgres({ url }))).toBe(MemoryErrorCode.UNAVAILABLE)
+  })
+
+  it('tells nothing of a memory in an error', async () => {
+    const { url, drop } = await createServerDatabase()
+    const { database, close } = await openPostgres({ url })
+    const memory = await openPostgresMemory({ url })
+    await database.execute('alter table entries add check (octet_length(value) < 9)')
+    const error: unknown = await memory.write('long-term', 'secret key', 'the secret text').catch((e) => e)
+    const shown = JSON.stringify([
+      error,
+      (error as Error).message,
+      (error as Error).stack,
+      (error as Error).cause,
+    ])
+    expect(isMemoryError(error, MemoryErrorCode.WRITE_FAILED)).toBe(true)
+    expect(shown).not.toContain('secret text')
+    await memory.close()
+    await close()
+    await drop()
+  })
+})
+
+function startWriter(folder: string): ChildProcess {
+  const script = fileURLToPath(new URL('./writer-child.ts', import.meta.url))
+  const child = fork(script, [folder], { execArgv: ['--import', 'tsx', '-C', '@recall/source'] })
+  children.push(child)
+  return child
+}

@@ -1,0 +1,66 @@
+import { createInMemoryStore, createMemoryManager, type MemoryManager } from '@recall/core'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createPostgresStore } from '../src/postgres-store.ts'
+import { type Engine, emptyTables, engines } from './support.ts'
+
+const word = fc.constantFrom('pool', 'leak', 'deploy', 'door', 'blue', 'the', 'failing', 'café', 'x1', '部署')
+const text = fc.array(word, { minLength: 1, maxLength: 12 }).map((words) => words.join(' '))
+const vector = fc.tuple(fc.integer({ min: -4, max: 4 }), fc.integer({ min: -4, max: 4 }), fc.constant(1))
+const note = fc.record({ text, vector: fc.option(vector), age: fc.integer({ min: 0, max: 5 }) })
+
+describe.each(engines)('%s', (_, open) => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await open()
+  }, 60_000)
+  afterAll(() => engine.close())
+
+  it('scores and orders as the in-memory store does', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(note, { minLength: 1, maxLength: 12 }),
+        fc.record({
+          text: fc.option(text, { nil: undefined }),
+          embedding: fc.option(vector, { nil: undefined }),
+        }),
+        fc.constantFrom('asc', 'desc'),
+        async (notes, query, sortOrder) => {
+          await emptyTables(engine.database)
+          let now = 1_000_000_000_000
+          const clock = () => now
+          const memories = [createPostgresStore(engine.database), createInMemoryStore()].map((stores) =>
+            createMemoryManager({ stores, clock }),
+          )
+          for (const [i, { text, vector, age }] of notes.entries()) {
+            now += age * 86_400_000
+            const options = vector ? { embedding: vector } : {}
+            for (const memory of memories) await memory.write('long-term', `n${i}`, text, options)
+          }
+          const [postgres, inMemory] = await Promise.all(
+            memories.map((memory) => outcome(memory, query, sortOrder)),
+          )
+          expect(postgres?.map(({ key, mode }) => [key, mode])).toEqual(
+            inMemory?.map(({ key, mode }) => [key, mode]),
+          )
+          postgres?.forEach(({ score }, i) => expect(score).toBeCloseTo(inMemory?.[i]?.score ?? -1, 5))
+          for (const memory of memories) await memory.close()
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+})
+
+/** Scores rounded to what single precision keeps decide, then the key. */
+async function outcome(
+  memory: MemoryManager,
+  query: { text?: string; embedding?: number[] },
+  sortOrder: 'asc' | 'desc',
+) {
+  const matches = await memory.search('long-term', query, { limit: 100, sortOrder, touch: false })
+  const direction = sortOrder === 'asc' ? 1 : -1
+  return matches
+    .map((match) => ({ ...match, rounded: Math.round(match.score * 1e4) }))
+    .sort((a, b) => direction * (a.rounded - b.rounded) || (a.key < b.key ? -1 : 1))
+}
