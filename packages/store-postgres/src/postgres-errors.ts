@@ -3,12 +3,30 @@ import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 /**
  * Runs a call to the database; its failures become `MemoryError`s. Messages of drivers hold the statement and
  * its parameters, which are people's memories: of them only the code and the name of the condition are kept.
+ *
+ * @param timeoutMs longest to wait: a server that hangs would never answer. Default: for ever
  */
-export async function asMemoryErrors<T>(fallback: MemoryErrorCode, call: () => Promise<T>): Promise<T> {
+export async function asMemoryErrors<T>(
+  fallback: MemoryErrorCode,
+  call: () => Promise<T>,
+  timeoutMs?: number,
+): Promise<T> {
   try {
-    return await call()
+    return await (timeoutMs === undefined ? call() : withDeadline(call(), timeoutMs))
   } catch (error) {
     throw isMemoryError(error) ? error : memoryErrorOf(error, fallback)
+  }
+}
+
+async function withDeadline<T>(call: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(Object.assign(new Error('deadline'), { code: 'ETIMEDOUT' })), timeoutMs)
+  })
+  try {
+    return await Promise.race([call, deadline])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -1,7 +1,6 @@
 import {
   type Address,
   type Change,
-  type ColdStore,
   type Entry,
   type Expected,
   equalJson,
@@ -25,6 +24,8 @@ export interface PostgresStoreOptions {
   name?: string
   /** Whether an acknowledged write outlives its process. Default true. */
   durable?: boolean
+  /** Longest a call waits for an answer, in milliseconds; then it is TIMEOUT. Default: for ever. */
+  timeoutMs?: number
   /** Ends what the database was opened with. */
   close?: () => Promise<void>
 }
@@ -34,29 +35,27 @@ export interface PostgresStoreOptions {
  * of their own. Any number of stores, in any number of processes, may share one database.
  */
 export function createPostgresStore(database: Database, options: PostgresStoreOptions = {}): MemoryStore {
-  const { name = 'postgres', durable = true, close = async () => {} } = options
+  const { name = 'postgres', durable = true, timeoutMs, close = async () => {} } = options
   return {
     name,
     capabilities: { durable, semantic: true, archive: true },
-    ...createPart(database, 'current'),
-    cold: createArchive(database, name),
+    ...createPart(database, 'current', timeoutMs),
+    cold: { name: `${name} archive`, ...createPart(database, 'archive', timeoutMs), close: async () => {} },
     close,
   }
 }
 
-const createArchive = (database: Database, name: string): ColdStore => ({
-  name: `${name} archive`,
-  ...createPart(database, 'archive'),
-  close: async () => {},
-})
-
-function createPart(database: Database, part: Part): Omit<MemoryStore, 'name' | 'capabilities' | 'close'> {
+function createPart(
+  database: Database,
+  part: Part,
+  timeoutMs: number | undefined,
+): Omit<MemoryStore, 'name' | 'capabilities' | 'close'> {
   const at = (address: Address): SQL => and(inPlace(address, part), eq(entries.id, entryId(address))) as SQL
 
   const writing = <T>(call: () => Promise<T>): Promise<T> =>
-    asMemoryErrors(MemoryErrorCode.WRITE_FAILED, call)
+    asMemoryErrors(MemoryErrorCode.WRITE_FAILED, call, timeoutMs)
   const searching = <T>(call: () => Promise<T>): Promise<T> =>
-    asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, call)
+    asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, call, timeoutMs)
 
   const put = async (via: Database, entry: Entry, { overwrite, now }: PutOptions): Promise<void> => {
     const row = rowOf(entry, part)

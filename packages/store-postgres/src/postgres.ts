@@ -11,7 +11,7 @@ export interface PostgresOptions {
   url: string
   /** Most connections. Default 10. */
   connections?: number
-  /** Longest a statement may take, and a caller waits for it, in milliseconds. Default 10,000. */
+  /** Longest a statement may take, in milliseconds. Default 10,000. */
   timeoutMs?: number
   /** Bring the tables up to date first. Default true. */
   migrations?: boolean
@@ -25,6 +25,7 @@ export interface OpenDatabase {
 }
 
 const connectTimeoutSeconds = 5
+const defaultTimeoutMs = 10_000
 
 /**
  * A pool of connections to a server.
@@ -32,7 +33,7 @@ const connectTimeoutSeconds = 5
  * @throws MemoryError UNAVAILABLE when the server cannot be reached
  */
 export async function openPostgres(options: PostgresOptions): Promise<OpenDatabase> {
-  const { url, connections = 10, timeoutMs = 10_000, migrations = true, onNotice } = options
+  const { url, connections = 10, timeoutMs = defaultTimeoutMs, migrations = true, onNotice } = options
   const settings = {
     connect_timeout: connectTimeoutSeconds,
     onnotice: (notice: postgres.Notice) => onNotice?.(String(notice.message)),
@@ -61,6 +62,7 @@ export type PostgresMemoryOptions = PostgresOptions & Omit<MemoryManagerOptions,
 
 /** A memory on a Postgres server with pgvector. */
 export async function openPostgresMemory(options: PostgresMemoryOptions): Promise<MemoryManager> {
+  const { timeoutMs = defaultTimeoutMs } = options
   const { database, close } = await openPostgres(options)
   try {
     if (options.embedder) await createVectorIndex(database, 'entries', options.embedder.dimensions)
@@ -68,5 +70,5 @@ export async function openPostgresMemory(options: PostgresMemoryOptions): Promis
     await close()
     throw error
   }
-  return createMemoryManager({ ...options, stores: createPostgresStore(database, { close }) })
+  return createMemoryManager({ ...options, stores: createPostgresStore(database, { timeoutMs, close }) })
 }

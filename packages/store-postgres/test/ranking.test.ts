@@ -43,7 +43,9 @@ describe.each(engines)('%s', (_, open) => {
           expect(postgres?.map(({ key, mode }) => [key, mode])).toEqual(
             inMemory?.map(({ key, mode }) => [key, mode]),
           )
-          postgres?.forEach(({ score }, i) => expect(score).toBeCloseTo(inMemory?.[i]?.score ?? -1, 5))
+          for (const [i, { score }] of (postgres ?? []).entries()) {
+            expect(score).toBeCloseTo(inMemory?.[i]?.score ?? -1, 5)
+          }
           for (const memory of memories) await memory.close()
         },
       ),

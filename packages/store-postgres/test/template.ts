@@ -13,7 +13,7 @@ declare module 'vitest' {
 }
 
 /** Creating a database takes seconds: it is done once for each state of the migrations, and kept. */
-export default async function setup(project: TestProject): Promise<void> {
+export async function setup(project: TestProject): Promise<void> {
   const folder = fileURLToPath(new URL('../node_modules/.recall-test', import.meta.url))
   const path = join(folder, templateName())
   if (!existsSync(path)) {

@@ -1,0 +1,176 @@
+import {
+  createMemoryManager,
+  type Embedder,
+  type Found,
+  isMemoryError,
+  MemoryErrorCode,
+  type StoreQuery,
+} from '@recall/core'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { placeId } from '../src/address.ts'
+import { createPostgresStore } from '../src/postgres-store.ts'
+import { reembed } from '../src/reembed.ts'
+import { createVectorIndex } from '../src/vector-index.ts'
+import { type Engine, emptyTables, engines } from './support.ts'
+
+/** A model that counts letters, and another one that counts others. */
+const letters = (model: string, alphabet: string): Embedder => ({
+  model,
+  dimensions: alphabet.length + 1,
+  async embed(texts) {
+    return texts.map((text) => {
+      const counts = [...alphabet].map((letter) => text.split(letter).length - 1)
+      const length = Math.hypot(...counts, 0.1)
+      return Float32Array.from([...counts, 0.1], (count) => count / length)
+    })
+  },
+})
+const first = letters('letters/1', 'abcdef')
+const second = letters('letters/2', 'xyz')
+
+describe.each(engines)('%s', (name, open) => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await open()
+  })
+  afterAll(() => engine.close())
+
+  it('refuses another model until everything was embedded again, in use and after an interruption', async () => {
+    await emptyTables(engine.database)
+    const stores = createPostgresStore(engine.database)
+    const before = createMemoryManager({ stores, embedder: first })
+    const after = createMemoryManager({ stores, embedder: second })
+    for (let i = 0; i < 20; i++) await before.write('long-term', `n${i}`, i % 2 ? 'xxx' : 'zzz')
+    const conflict = async () => {
+      const error: unknown = await after.search('long-term', { text: 'x' }).catch((error) => error)
+      return isMemoryError(error, MemoryErrorCode.CONFLICT)
+    }
+    expect(await conflict()).toBe(true)
+
+    const stop = new AbortController()
+    const interrupted = reembed(engine.database, 'entries', second, {
+      batch: 4,
+      signal: stop.signal,
+      onProgress: ({ done }) => done === 12 && stop.abort(),
+    })
+    await expect(interrupted).rejects.toThrow()
+    expect(await conflict()).toBe(true)
+    expect(await before.search('long-term', { text: 'aaa' })).not.toEqual([])
+
+    let wrote = false
+    const busy: Embedder = {
+      ...second,
+      async embed(texts, mode) {
+        // Rows that are written or rewritten meanwhile.
+        if (!wrote)
+          await before.batchWrite(
+            'long-term',
+            ['n0', 'new'].map((key) => ({ key, value: 'yyy' })),
+          )
+        wrote = true
+        return second.embed(texts, mode)
+      },
+    }
+    const made = await reembed(engine.database, 'entries', busy, { batch: 4 })
+    expect(made).toBeGreaterThanOrEqual(8)
+    const found = await after.search('long-term', { embedding: [0, 1, 0, 0] }, { limit: 2 })
+    expect(found.map(({ key }) => key).sort()).toEqual(['n0', 'new'])
+    expect(found[0]?.score).toBeGreaterThan(0.9)
+    expect(await reembed(engine.database, 'entries', second)).toBe(0)
+  })
+
+  it('does not drop a vector that it cannot make again', async () => {
+    await emptyTables(engine.database)
+    const memory = createMemoryManager({ stores: createPostgresStore(engine.database) })
+    await memory.write('long-term', 'own', 1, { embedding: [1, 0] })
+    await expect(reembed(engine.database, 'entries', second)).rejects.toMatchObject({
+      code: MemoryErrorCode.CONFLICT,
+    })
+    expect(await memory.search('long-term', { embedding: [1, 0] })).toHaveLength(1)
+  })
+
+  it('keeps vectors of any finite numbers, and compares them by direction', async () => {
+    await emptyTables(engine.database)
+    await createVectorIndex(engine.database, 'entries', 2, { concurrently: name !== 'pglite' })
+    const memory = createMemoryManager({ stores: createPostgresStore(engine.database) })
+    for (const [key, embedding] of Object.entries({ huge: [1e300, 0], tiny: [1e-300, 0], zero: [0, 0] })) {
+      await memory.write('long-term', key, key, { embedding })
+    }
+    const found = await memory.search('long-term', { embedding: [1e-200, 0] })
+    expect(found.map(({ key, score }) => [key, score]).sort()).toEqual([
+      ['huge', 1],
+      ['tiny', 1],
+      ['zero', 0],
+    ])
+  })
+
+  it('finds as many as are asked for under a filter, and nearly all of the nearest', async () => {
+    await emptyTables(engine.database)
+    const rows = name === 'pglite' ? 6000 : 20_000
+    const dimensions = 32
+    await fill(engine, rows, dimensions)
+    await createVectorIndex(engine.database, 'entries', dimensions, { concurrently: name !== 'pglite' })
+    await engine.database.execute(sql`analyze entries`)
+    const store = createPostgresStore(engine.database)
+    const search = (vector: number[], tags: string[], limit = 10): Promise<Found[]> =>
+      store.find({ ...query, embedding: { model: 'clusters', vector }, tags, limit })
+    for (const tags of [[], ['half'], ['rare']]) {
+      let hits = 0
+      for (let i = 0; i < 20; i++) {
+        const vector = clustered(i * 37, dimensions, 0.3)
+        const found = (await search(vector, tags)).map(({ entry }) => entry.key)
+        expect(found).toHaveLength(10)
+        const exact = await nearest(engine, vector, tags)
+        hits += found.filter((key) => exact.includes(key)).length
+      }
+      expect(hits / 200, `recall under ${tags}`).toBeGreaterThanOrEqual(0.95)
+    }
+  })
+})
+
+const query: Omit<StoreQuery, 'embedding' | 'limit'> = {
+  namespace: 'default',
+  scope: 'long-term',
+  offset: 0,
+  sortBy: 'relevance',
+  sortOrder: 'desc',
+  minScore: 0,
+  now: 1,
+}
+
+/** Near one of 50 centres: random directions would be no test, they are all equally far. */
+function clustered(i: number, dimensions: number, noise: number): number[] {
+  return Array.from({ length: dimensions }, (_, d) => {
+    const centre = Math.sin((i % 50) * 12.9898 + d * 78.233) * 43758.5453
+    const own = Math.sin(i * 39.3468 + d * 11.135) * 23421.631
+    return centre - Math.floor(centre) - 0.5 + noise * (own - Math.floor(own) - 0.5)
+  })
+}
+
+async function fill(engine: Engine, rows: number, dimensions: number): Promise<void> {
+  const place = placeId(query, 'current')
+  for (let from = 0; from < rows; from += 2000) {
+    const some = Array.from({ length: 2000 }, (_, k) => {
+      const i = from + k
+      const tags = [...(i % 2 ? ['half'] : []), ...(i % 97 === 0 ? ['rare'] : [])]
+      return { key: `k${i}`, vector: JSON.stringify(clustered(i, dimensions, 0.4)), tags }
+    })
+    await engine.database.execute(sql`
+      insert into entries (place, id, namespace, scope, key, value, fields, text, words, word_count, tags, created_at,
+        updated_at, accessed_at, access_count, encrypted, embedding, embedding_model, dimensions)
+      select ${place}, gen_random_uuid(), 'default', 'long-term', row ->> 'key', '1', '{}', '', '', 0,
+        array(select jsonb_array_elements_text(row -> 'tags')), 0, 0, 0, 0, false,
+        (row ->> 'vector')::vector, 'clusters', ${dimensions}
+      from jsonb_array_elements(${JSON.stringify(some)}::text::jsonb) as row`)
+  }
+}
+
+async function nearest(engine: Engine, vector: number[], tags: string[]): Promise<string[]> {
+  const wanted = tags.length === 0 ? sql`true` : sql`tags @> array[${tags[0]}]`
+  const result = (await engine.database.execute(sql`
+    with visible as materialized (select key, embedding from entries where ${wanted})
+    select key from visible order by embedding <=> ${JSON.stringify(vector)}::text::vector limit 10`)) as unknown
+  const rows = (Array.isArray(result) ? result : (result as { rows: unknown[] }).rows) as { key: string }[]
+  return rows.map(({ key }) => key)
+}
