@@ -90,7 +90,7 @@ function processReads(path: string): string[] {
 const platforms = /\b(?:claude|cursor|codex|moltbook|openclaw|windsurf|aider|gemini|copilot|opencode)\b/gi
 /** Where one of these is an ordinary word. */
 const ordinary = [/paged with a cursor/g, /cursor or offset/g, /etag\|cursor\|sha/g]
-const neutral = ['@recall/core', '@recall/store-file', '@recall/sessions']
+const neutral = ['@recall/core', '@recall/store-file', '@recall/store-postgres', '@recall/sessions']
 
 it('what is not made for one host names none', () => {
   const files = libraries.filter(({ manifest }) => neutral.includes(manifest.name)).flatMap(sourcesOf)

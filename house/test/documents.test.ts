@@ -79,6 +79,10 @@ describe('examples', () => {
     expect(await runExample('packages-store-file')).toEqual(['Deploys are frozen on Fridays.'])
   })
 
+  it('the README of the Postgres store finds by words and filters', async () => {
+    expect(await runExample('packages-store-postgres')).toEqual(['pool'])
+  })
+
   it('the README of sessions archives a session', async () => {
     expect(await runExample('packages-sessions')).toEqual([])
   })
