@@ -2,5 +2,7 @@ import { library } from '../../tsup.base.ts'
 
 export default library({
   index: 'src/index.ts',
+  'protocol/index': 'src/protocol/index.ts',
+  opentelemetry: 'src/opentelemetry.ts',
   'conformance/index': 'src/conformance/index.ts',
 })

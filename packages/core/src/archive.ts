@@ -29,19 +29,24 @@ export async function archiveEntries(
   { before, now, dryRun }: { before: number; now: number; dryRun: boolean },
 ): Promise<ArchiveRun> {
   const run: ArchiveRun = { archived: [], errors: [] }
+  const failed = new Set<string>()
   for (;;) {
-    const offset = run.errors.length + (dryRun ? run.archived.length : 0)
-    const page = await store.find({ ...place, ...oldestFirst, limit: pageSize, offset, now })
+    // No offset where entries leave the list: it changes its order while it is worked off.
+    const offset = dryRun ? run.archived.length : 0
+    const limit = pageSize + failed.size
+    const page = await store.find({ ...place, ...oldestFirst, limit, offset, now })
     for (const { entry } of page) {
       if (entry.updatedAt >= before) return run
+      if (failed.has(entry.key)) continue
       try {
         if (!dryRun) await archiveEntry(store, cold, entry, now)
         run.archived.push(entry.key)
       } catch (error) {
+        failed.add(entry.key)
         run.errors.push({ key: entry.key, error })
       }
     }
-    if (page.length < pageSize) return run
+    if (page.length < limit) return run
   }
 }
 

@@ -1,4 +1,5 @@
 import { findWithArchived, restoreEntry } from './archive.ts'
+import { type MemoryCache, readCached } from './cached-read.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Embedder } from './embedder.ts'
 import { createSealer, isEnvelope, type KeyRing, missingKey } from './encryption.ts'
@@ -42,6 +43,7 @@ import { createQuota, defaultQuotas } from './quotas.ts'
 import type { RedactionReport, RedactPolicy } from './redaction/redactor.ts'
 import { checkRead, type TypesOf, type ValueSchemas } from './schemas.ts'
 import { type MemoryScope, memoryScopes } from './scope.ts'
+import { byScope, storesByScope } from './stores-by-scope.ts'
 
 export interface MemoryManagerOptions<Schemas extends ValueSchemas = ValueSchemas> {
   /** One store for all scopes, or one for each. */
@@ -65,6 +67,8 @@ export interface MemoryManagerOptions<Schemas extends ValueSchemas = ValueSchema
    * current. Losing it loses the values.
    */
   encryptionKey?: Uint8Array | KeyRing
+  /** Keeps what was read, for stores that can tell when it changed: `createMemoryCache` of `@recall/core/protocol`. */
+  cache?: MemoryCache
   clock?: Clock
 }
 
@@ -185,7 +189,8 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     const { includeMetadata, decrypt } = parseInput(readOptionsSchema, given ?? {}, 'options')
     const now = clock()
     return failingAs(MemoryErrorCode.SEARCH_FAILED, { scope, key }, async () => {
-      const entry = await store.get(address, now)
+      const isPlain = !includeMetadata && decrypt !== false
+      const entry = await (isPlain ? readCached(options.cache, store, address, now) : store.get(address, now))
       if (!entry) return null
       const value = decrypt === false ? entry.value : checkRead(schemas, scope, key, await open(entry))
       await store.touch([address], now)
@@ -262,7 +267,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
           await store.touch(
             touched.map(({ entry }) => entry),
             now,
-          ) // prettier-ignore
+          )
         return matches
       })
     },
@@ -368,16 +373,6 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
   }
   return manager as MemoryManager<TypesOf<Schemas>>
 }
-
-function storesByScope(stores: MemoryManagerOptions['stores']): Record<MemoryScope, MemoryStore> {
-  if (!isOneStore(stores)) return stores
-  return { working: stores, 'short-term': stores, 'long-term': stores, episodic: stores }
-}
-
-const byScope = <T>(make: (scope: MemoryScope) => T): Record<MemoryScope, T> =>
-  Object.fromEntries(memoryScopes.map((scope) => [scope, make(scope)])) as Record<MemoryScope, T>
-
-const isOneStore = (stores: MemoryManagerOptions['stores']): stores is MemoryStore => 'capabilities' in stores
 
 async function embedQuery(embedder: Embedder | undefined, text: string): Promise<number[] | undefined> {
   const [vector] = (await embedder?.embed([text], 'query')) ?? []

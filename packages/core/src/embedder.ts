@@ -1,16 +1,27 @@
 /**
- * Turns text into vectors. A store never calls it: the front embeds and hands vectors down.
+ * Turns text into vectors. A store never calls it while it holds a lock or a transaction.
  */
 export interface Embedder {
   /** Names the vector space, for example `bge-small-en-v1.5/q8`. Vectors of two models are never compared. */
   readonly model: string
   readonly dimensions: number
+  /** Longest text that is seen whole, in the model's own tokens; what is longer is cut at the end. */
+  readonly maxTokens?: number
+  /** Most texts in one call that the model takes well; callers with more may split them for progress. */
+  readonly maxBatch?: number
   /**
    * One unit-length vector per text, in the order given.
    *
    * @param mode `document` for what is stored, `query` for what is asked: some models treat them differently
-   * @throws MemoryError UNAVAILABLE, TIMEOUT or RATE_LIMITED when a remote model cannot answer
+   * @throws MemoryError UNAVAILABLE, TIMEOUT or RATE_LIMITED when a model cannot answer; whatever `signal` was
+   * aborted with
    */
-  embed(texts: readonly string[], mode: 'document' | 'query'): Promise<Float32Array[]>
+  embed(
+    texts: readonly string[],
+    mode: 'document' | 'query',
+    options?: { signal?: AbortSignal },
+  ): Promise<Float32Array[]>
+  /** Loads what the first call would load. */
+  warmUp?(): Promise<void>
   close?(): Promise<void>
 }

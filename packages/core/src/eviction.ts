@@ -19,20 +19,24 @@ export async function evictLeastRecent(
 ): Promise<number> {
   let { bytes } = await store.stats(place)
   let evicted = 0
-  let kept = 0
+  const kept = new Set<string>()
   while (bytes > target) {
-    const offset = dryRun ? evicted : kept
-    const page = await store.find({ ...place, ...unusedFirst, limit: pageSize, offset, now })
+    // No offset where entries leave the list: it changes its order while it is worked off.
+    const [limit, offset] = dryRun ? [pageSize, evicted] : [pageSize + kept.size, 0]
+    const list = await store.find({ ...place, ...unusedFirst, limit, offset, now })
+    const page = list.filter(({ entry }) => !kept.has(entry.key))
     if (page.length === 0) break
     const chosen: Entry[] = []
+    let freed = 0
     for (const { entry } of page) {
-      if (bytes <= target) break
-      bytes -= jsonBytes(entry.value)
+      if (bytes - freed <= target) break
+      freed += jsonBytes(entry.value)
       chosen.push(entry)
     }
-    const removed = dryRun ? chosen.length : await removeUnchanged(store, chosen)
-    evicted += removed
-    kept += chosen.length - removed
+    const removed = dryRun ? chosen : await removeUnchanged(store, chosen)
+    for (const entry of removed) bytes -= jsonBytes(entry.value)
+    for (const entry of chosen) if (!removed.includes(entry)) kept.add(entry.key)
+    evicted += removed.length
   }
   return evicted
 }
@@ -40,16 +44,16 @@ export async function evictLeastRecent(
 const unusedFirst = { sortBy: 'lastAccess', sortOrder: 'asc', minScore: 0 } as const
 
 /** All at once; one by one when somebody wrote one of them. */
-async function removeUnchanged(store: MemoryStore, entries: readonly Entry[]): Promise<number> {
+async function removeUnchanged(store: MemoryStore, entries: readonly Entry[]): Promise<readonly Entry[]> {
   const changes = entries.map((entry) => ({ remove: addressOf(entry), expected: asRead(entry) }))
   try {
     await store.commit(changes)
-    return entries.length
+    return entries
   } catch (error) {
     if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
-    if (entries.length === 1) return 0
-    let removed = 0
-    for (const entry of entries) removed += await removeUnchanged(store, [entry])
+    if (entries.length === 1) return []
+    const removed: Entry[] = []
+    for (const entry of entries) removed.push(...(await removeUnchanged(store, [entry])))
     return removed
   }
 }

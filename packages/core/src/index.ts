@@ -70,6 +70,7 @@ export { bestPassage } from './ranking/passages.ts'
 export { queryTerms, queryWords, type Word, wordsOf } from './ranking/words.ts'
 export { redactJson, redactText } from './redaction/redact.ts'
 export type { RedactionReport, RedactPolicy } from './redaction/redactor.ts'
+export { type RotationOptions, type RotationResult, rotateEncryption } from './rotate-encryption.ts'
 export type { TypesOf, ValueSchema, ValueSchemas } from './schemas.ts'
 export { type MemoryScope, memoryScopes } from './scope.ts'
 export {

@@ -62,7 +62,7 @@ export interface MemoryStore {
  */
 export type ColdStore = Pick<
   MemoryStore,
-  'name' | 'put' | 'get' | 'find' | 'remove' | 'removeAll' | 'sweep' | 'close'
+  'name' | 'put' | 'get' | 'find' | 'commit' | 'remove' | 'removeAll' | 'sweep' | 'close'
 >
 
 export interface Place {

@@ -1,0 +1,77 @@
+import { expect, it, vi } from 'vitest'
+import { createTicker } from './conformance/ticker.ts'
+import { createMemoryManager } from './create-memory-manager.ts'
+import { createInMemoryStore } from './in-memory-store.ts'
+import { createMemoryCache } from './protocol/memory-cache.ts'
+
+function cached() {
+  const stores = createInMemoryStore()
+  const time = createTicker()
+  const get = vi.spyOn(stores, 'get')
+  const memory = createMemoryManager({ stores, clock: time.clock, cache: createMemoryCache() })
+  const other = createMemoryManager({ stores, clock: time.clock })
+  return { stores, time, get, memory, other }
+}
+
+it('answers again what nobody has written since, and counts it as an access', async () => {
+  const { get, memory } = cached()
+  await memory.write('long-term', 'key', { list: [1] })
+  for (let i = 0; i < 5; i++) expect(await memory.read('long-term', 'key')).toEqual({ list: [1] })
+  expect(get).toHaveBeenCalledTimes(1)
+  const record = await memory.read('long-term', 'key', { includeMetadata: true })
+  expect(record?.metadata.accessCount).toBe(6)
+})
+
+it('sees every write, its own and those of others', async () => {
+  const { memory, other } = cached()
+  for (const writer of [memory, other]) {
+    await writer.write('long-term', 'key', 1)
+    expect(await memory.read('long-term', 'key')).toBe(1)
+    await writer.write('long-term', 'key', 2)
+    expect(await memory.read('long-term', 'key')).toBe(2)
+    await writer.atomicUpdate('long-term', [{ operation: 'set', key: 'key', value: 3 }])
+    expect(await memory.read('long-term', 'key')).toBe(3)
+    await writer.delete('long-term', 'key')
+    expect(await memory.read('long-term', 'key')).toBeNull()
+    await writer.write('long-term', 'key', 4)
+    await writer.clear('long-term')
+    expect(await memory.read('long-term', 'key')).toBeNull()
+  }
+})
+
+it('expires and slides as the store does', async () => {
+  const { memory, other, time } = cached()
+  await memory.write('short-term', 'key', 1, { ttl: 1000 })
+  for (let i = 0; i < 5; i++) {
+    time.advance(900)
+    expect(await memory.read('short-term', 'key')).toBe(1)
+  }
+  expect(await other.exists('short-term', 'key')).toBe(true)
+  time.advance(1000)
+  expect(await memory.read('short-term', 'key')).toBeNull()
+})
+
+it('hands out copies', async () => {
+  const { memory } = cached()
+  await memory.write('long-term', 'key', { list: [1] })
+  for (let i = 0; i < 3; i++) {
+    const value = await memory.read<{ list: number[] }>('long-term', 'key')
+    value?.list.push(2)
+    expect(value?.list).toEqual([1, 2])
+  }
+})
+
+it('keeps no encrypted value and nothing beyond its size', async () => {
+  const cache = createMemoryCache({ maxBytes: 100 })
+  const set = vi.spyOn(cache, 'set')
+  const encryptionKey = new Uint8Array(32)
+  const memory = createMemoryManager({ stores: createInMemoryStore(), cache, encryptionKey })
+  await memory.write('long-term', 'sealed', 1, { encrypt: true })
+  expect(await memory.read('long-term', 'sealed')).toBe(1)
+  expect(set).not.toHaveBeenCalled()
+  for (const key of ['a', 'b', 'c']) {
+    await memory.write('long-term', key, key.repeat(50))
+    expect(await memory.read('long-term', key)).toBe(key.repeat(50))
+  }
+  expect((cache as unknown as { size: number }).size).toBe(1)
+})

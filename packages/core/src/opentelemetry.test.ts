@@ -1,0 +1,71 @@
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { expect, it } from 'vitest'
+import { createMemoryManager } from './create-memory-manager.ts'
+import { createInMemoryStore } from './in-memory-store.ts'
+import { type TraceOptions, traceMemory } from './opentelemetry.ts'
+
+function traced(options: TraceOptions = {}) {
+  const exporter = new InMemorySpanExporter()
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
+  const memory = createMemoryManager({ stores: createInMemoryStore(), namespace: 'ada' })
+  const spans = () => exporter.getFinishedSpans()
+  return { memory: traceMemory(memory, { tracer: provider.getTracer('test'), ...options }), spans }
+}
+
+it('makes a span of every call, with the attributes of the conventions', async () => {
+  const { memory, spans } = traced()
+  await memory.write('long-term', 'key', 'private words')
+  await memory.search('long-term', { text: 'private' })
+  await memory.delete('long-term', 'key')
+  await memory.cleanup()
+  expect(spans().map(({ name }) => name)).toEqual([
+    'upsert_memory',
+    'search_memory',
+    'delete_memory',
+    'delete_memory',
+  ])
+  const [write, search] = spans()
+  expect(write?.attributes).toEqual({
+    'gen_ai.operation.name': 'upsert_memory',
+    'gen_ai.provider.name': 'recall',
+    'gen_ai.memory.store.id': 'ada/long-term',
+    'gen_ai.memory.record.id': 'key',
+    'recall.operation': 'write',
+  })
+  expect(search?.attributes).toMatchObject({ 'gen_ai.memory.record.count': 1 })
+  expect(JSON.stringify(spans().map(({ attributes }) => attributes))).not.toContain('private')
+})
+
+it('records queries and what was found only when it is told to', async () => {
+  const { memory, spans } = traced({ captureContent: true, server: { address: 'hub.example', port: 443 } })
+  await memory.write('long-term', 'key', 'private words')
+  await memory.search('long-term', { text: 'private' })
+  const [write, search] = spans()
+  expect(JSON.stringify(write?.attributes)).not.toContain('private')
+  expect(search?.attributes).toMatchObject({
+    'gen_ai.memory.query.text': 'private',
+    'server.address': 'hub.example',
+    'server.port': 443,
+  })
+  expect(JSON.parse(String(search?.attributes['gen_ai.memory.records']))).toMatchObject([
+    { id: 'key', content: 'private words' },
+  ])
+})
+
+it('marks what failed and throws it on', async () => {
+  const { memory, spans } = traced()
+  await expect(memory.write('long-term', '', 1)).rejects.toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
+  expect(spans()[0]).toMatchObject({
+    status: { code: 2 },
+    attributes: { 'error.type': 'MEMORY_INVALID_INPUT' },
+  })
+})
+
+it('answers what the memory answers', async () => {
+  const { memory } = traced()
+  expect(memory.namespace).toBe('ada')
+  await memory.batchWrite('long-term', [{ key: 'a', value: 1 }])
+  expect(await memory.batchRead('long-term', ['a'])).toEqual(new Map([['a', 1]]))
+  await memory.close()
+  await expect(memory.read('long-term', 'a')).rejects.toMatchObject({ code: 'MEMORY_CLOSED' })
+})

@@ -1,0 +1,95 @@
+import { type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
+import { isMemoryError } from './errors.ts'
+import type { MemoryManager, MemoryMatch, ValueTypes } from './memory-manager.ts'
+import { countOf, type Operation, type OperationName, wrapOperations } from './protocol/operations.ts'
+
+export interface TraceOptions {
+  /** Default: the global tracer named `@recall/core`. */
+  tracer?: Tracer
+  /**
+   * Record the text of queries and what was found. Both may be private: off unless switched on. Written values are
+   * never recorded.
+   */
+  captureContent?: boolean
+  /** Host and port of a memory that stands behind a wire. Makes the spans those of a client. */
+  server?: { address: string; port?: number }
+}
+
+/** Operations of the GenAI memory conventions (development status, 2026). */
+const operationNames: Record<OperationName, string> = {
+  write: 'upsert_memory',
+  read: 'search_memory',
+  search: 'search_memory',
+  exists: 'search_memory',
+  batchRead: 'search_memory',
+  batchWrite: 'upsert_memory',
+  atomicUpdate: 'update_memory',
+  restore: 'update_memory',
+  delete: 'delete_memory',
+  clear: 'delete_memory',
+  cleanup: 'delete_memory',
+}
+
+/**
+ * A memory whose every call is an OpenTelemetry span with the attributes of the GenAI memory conventions; what the
+ * conventions do not name stands under `recall.`.
+ */
+export function traceMemory<Schemas extends ValueTypes>(
+  memory: MemoryManager<Schemas>,
+  options: TraceOptions = {},
+): MemoryManager<Schemas> {
+  const { tracer = trace.getTracer('@recall/core'), captureContent = false, server } = options
+  const kind = server ? SpanKind.CLIENT : SpanKind.INTERNAL
+  return wrapOperations(memory, (operation, run) => {
+    const name = operationNames[operation.name]
+    return tracer.startActiveSpan(
+      name,
+      { kind, attributes: attributesOf(operation, server) },
+      async (span) => {
+        try {
+          if (captureContent) captureQuery(span, operation)
+          const answer = await run()
+          const count = countOf(operation.name, answer)
+          if (count !== undefined) span.setAttribute('gen_ai.memory.record.count', count)
+          if (captureContent && operation.name === 'search') captureRecords(span, answer)
+          return answer
+        } catch (error) {
+          const type = isMemoryError(error) ? error.code : ((error as Error)?.name ?? 'unknown')
+          span.setAttribute('error.type', type)
+          span.setStatus({ code: SpanStatusCode.ERROR })
+          throw error
+        } finally {
+          span.end()
+        }
+      },
+    )
+  })
+}
+
+function attributesOf(operation: Operation, server: TraceOptions['server']): Record<string, string | number> {
+  const { name, namespace, scope, key } = operation
+  return {
+    'gen_ai.operation.name': operationNames[name],
+    'gen_ai.provider.name': 'recall',
+    'gen_ai.memory.store.id': scope === undefined ? namespace : `${namespace}/${scope}`,
+    'recall.operation': name,
+    ...(key === undefined ? {} : { 'gen_ai.memory.record.id': key }),
+    ...(server ? { 'server.address': server.address } : {}),
+    ...(server?.port === undefined ? {} : { 'server.port': server.port }),
+  }
+}
+
+function captureQuery(span: Span, { name, arguments: given }: Operation): void {
+  const text = name === 'search' ? (given[1] as { text?: string } | undefined)?.text : undefined
+  if (text !== undefined) span.setAttribute('gen_ai.memory.query.text', text)
+}
+
+function captureRecords(span: Span, answer: unknown): void {
+  const records = (answer as MemoryMatch<unknown>[]).map(({ key, value, score, metadata }) => ({
+    id: key,
+    content: value,
+    score,
+    metadata: { type: metadata.type, tags: metadata.tags },
+  }))
+  span.setAttribute('gen_ai.memory.records', JSON.stringify(records))
+}

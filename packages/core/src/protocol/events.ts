@@ -1,0 +1,49 @@
+import { type Clock, systemClock } from '../clock.ts'
+import { isMemoryError, type MemoryErrorCode } from '../errors.ts'
+import type { MemoryManager, ValueTypes } from '../memory-manager.ts'
+import { countOf, type Operation, wrapOperations } from './operations.ts'
+
+/** One call that ended. Holds no value and no text of a memory or a query. */
+export interface MemoryEvent extends Omit<Operation, 'arguments'> {
+  startedAt: number
+  /** Milliseconds. */
+  duration: number
+  /** Entries that were answered. */
+  count?: number
+  /** Why it failed, when it did; `unknown` for what is no `MemoryError`. */
+  error?: MemoryErrorCode | 'unknown'
+}
+
+/**
+ * A memory that tells of every call when it ends. What a listener throws is dropped: it must not change what
+ * the memory answers.
+ */
+export function observeMemory<Schemas extends ValueTypes>(
+  memory: MemoryManager<Schemas>,
+  onEvent: (event: MemoryEvent) => void,
+  clock: Clock = systemClock,
+): MemoryManager<Schemas> {
+  const tell = (event: MemoryEvent): void => {
+    try {
+      onEvent(event)
+    } catch {}
+  }
+  return wrapOperations(memory, async ({ arguments: _, ...operation }, run) => {
+    const startedAt = clock()
+    try {
+      const answer = await run()
+      const count = countOf(operation.name, answer)
+      tell({
+        ...operation,
+        startedAt,
+        duration: clock() - startedAt,
+        ...(count === undefined ? {} : { count }),
+      })
+      return answer
+    } catch (error) {
+      const code = isMemoryError(error) ? error.code : 'unknown'
+      tell({ ...operation, startedAt, duration: clock() - startedAt, error: code })
+      throw error
+    }
+  })
+}

@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest'
+import { createTicker } from '../conformance/ticker.ts'
+import { createMemoryManager } from '../create-memory-manager.ts'
+import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import { createInMemoryStore } from '../in-memory-store.ts'
+import type { MemoryStore } from '../memory-store.ts'
+import { createMemoryFallback, type Degradation, type FallbackOptions } from './fallback.ts'
+import { createInMemoryQueue } from './write-queue.ts'
+
+function setUp(options: Partial<FallbackOptions> = {}) {
+  const sound = createInMemoryStore()
+  const time = createTicker()
+  let failure: MemoryErrorCode | null = null
+  const failing =
+    <Given extends unknown[], Answer>(call: (...given: Given) => Promise<Answer>) =>
+    async (...given: Given): Promise<Answer> => {
+      if (failure) throw new MemoryError('no answer', failure)
+      return call(...given)
+    }
+  const stores: MemoryStore = { ...sound, put: failing(sound.put), get: failing(sound.get) }
+  const encryptionKey = new Uint8Array(32)
+  const policies = { quotas: { 'short-term': 100, 'long-term': 300 } }
+  const memory = createMemoryManager({ stores, clock: time.clock, encryptionKey, policies })
+  const queue = createInMemoryQueue()
+  const told: Degradation[] = []
+  const fallback = createMemoryFallback({
+    memory,
+    queue,
+    clock: time.clock,
+    onDegraded: (each) => told.push(each),
+    ...options,
+  })
+  const failWith = (code: MemoryErrorCode | null): void => {
+    failure = code
+  }
+  return { memory, queue, time, told, fallback, failWith }
+}
+
+describe('readWithFallback', () => {
+  it('answers the value, and the fallback when it is absent or cannot be read', async () => {
+    const { memory, fallback, failWith, told } = setUp()
+    await memory.write('long-term', 'key', 0)
+    const other = async (): Promise<number> => 7
+    expect(await fallback.readWithFallback('long-term', 'key', other)).toBe(0)
+    expect(await fallback.readWithFallback('long-term', 'absent', other)).toBe(7)
+    expect(told).toEqual([])
+    failWith(MemoryErrorCode.TIMEOUT)
+    expect(await fallback.readWithFallback('long-term', 'key', other)).toBe(7)
+    expect(told).toMatchObject([{ kind: 'read', scope: 'long-term', key: 'key' }])
+  })
+
+  it('does not hide a failure of the fallback itself', async () => {
+    const { fallback } = setUp()
+    const broken = (): Promise<never> => Promise.reject(new Error('broken'))
+    await expect(fallback.readWithFallback('long-term', 'absent', broken)).rejects.toThrow('broken')
+  })
+})
+
+describe('writeWithDegradation', () => {
+  it('cleans up and tries again when the scope is full', async () => {
+    const { memory, fallback, time, told } = setUp()
+    await memory.write('long-term', 'expiring', 'x'.repeat(250), { ttl: 1000 })
+    expect(await fallback.writeWithDegradation('long-term', 'a', 1)).toBe('written')
+    await expect(fallback.writeWithDegradation('long-term', 'b', 'x'.repeat(150))).rejects.toMatchObject({
+      code: MemoryErrorCode.QUOTA_EXCEEDED,
+    })
+    time.advance(1000)
+    expect(await fallback.writeWithDegradation('long-term', 'b', 'x'.repeat(150))).toBe('written')
+    expect(told).toEqual([])
+  })
+
+  it('queues what the store does not answer, and drains each key in order', async () => {
+    const { memory, fallback, queue, time, told, failWith } = setUp()
+    failWith(MemoryErrorCode.TIMEOUT)
+    expect(await fallback.writeWithDegradation('long-term', 'key', 1, { tags: ['t'] })).toBe('queued')
+    expect(await fallback.drain()).toEqual({ written: 0, superseded: 0, waiting: 1, dead: 0 })
+    failWith(null)
+    // The store answers again, but an older write of this key still waits.
+    expect(await fallback.writeWithDegradation('long-term', 'key', 2)).toBe('queued')
+    expect(await fallback.writeWithDegradation('long-term', 'other', 3)).toBe('written')
+    expect(await fallback.drain()).toMatchObject({ written: 0, waiting: 2 })
+    time.advance(1000)
+    expect(await fallback.drain()).toEqual({ written: 2, superseded: 0, waiting: 0, dead: 0 })
+    expect(await memory.read('long-term', 'key')).toBe(2)
+    expect(await queue.items()).toEqual([])
+    expect(told.map(({ kind }) => kind)).toEqual(['queued'])
+  })
+
+  it('waits twice as long after every attempt, up to five minutes', async () => {
+    const { fallback, queue, time, failWith } = setUp()
+    failWith(MemoryErrorCode.UNAVAILABLE)
+    await fallback.writeWithDegradation('long-term', 'key', 1)
+    const waits: number[] = []
+    for (let i = 0; i < 11; i++) {
+      await fallback.drain()
+      const [item] = await queue.items()
+      waits.push((item?.notBefore ?? 0) - time.clock())
+      time.advance(waits.at(-1) as number)
+    }
+    expect(waits.slice(0, 4)).toEqual([1000, 2000, 4000, 8000])
+    expect(waits.at(-1)).toBe(300_000)
+  })
+
+  it('gives way to what others wrote since', async () => {
+    const { memory, fallback, time, failWith } = setUp()
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'key', 'queued')
+    failWith(null)
+    time.advance(10)
+    await memory.write('long-term', 'key', 'later')
+    expect(await fallback.drain()).toMatchObject({ superseded: 1, written: 0 })
+    expect(await memory.read('long-term', 'key')).toBe('later')
+  })
+
+  it('takes a write that was made although it timed out for done', async () => {
+    const { memory, fallback, failWith } = setUp()
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'key', { a: 1 }, { overwrite: false })
+    failWith(null)
+    await memory.write('long-term', 'key', { a: 1 })
+    expect(await fallback.drain()).toMatchObject({ written: 1, dead: 0 })
+  })
+
+  it('sets aside what can never be written, and goes on with the rest', async () => {
+    const { fallback, queue, failWith, told } = setUp()
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'bad', 1, { ttl: -1 } as object).catch(() => undefined)
+    await queue.append({
+      namespace: 'default',
+      scope: 'long-term',
+      key: 'bad',
+      value: 1,
+      options: { ttl: -1 },
+      queuedAt: 0,
+    })
+    await fallback.writeWithDegradation('long-term', 'good', 1)
+    failWith(null)
+    expect(await fallback.drain()).toMatchObject({ written: 1, dead: 1 })
+    expect(await queue.items()).toMatchObject([{ key: 'bad', dead: true, attempts: 1 }])
+    expect(told.map(({ kind }) => kind)).toContain('dead')
+    expect(await fallback.drain()).toMatchObject({ written: 0, dead: 1 })
+  })
+
+  it('keeps no secret and no private value in the queue', async () => {
+    const encryptionKey = new Uint8Array(32)
+    const { fallback, memory, queue, failWith } = setUp({ encryptionKey })
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'login', { password: 'hunter2hunter2' })
+    await fallback.writeWithDegradation('long-term', 'diary', 'private words', { encrypt: true })
+    const lying = JSON.stringify(await queue.items())
+    expect(lying).not.toContain('hunter2')
+    expect(lying).not.toContain('private')
+    failWith(null)
+    expect(await fallback.drain()).toMatchObject({ written: 2 })
+    expect(await memory.read('long-term', 'diary')).toBe('private words')
+  })
+
+  it('does not queue what is to be encrypted when it has no key', async () => {
+    const { fallback, queue, failWith } = setUp()
+    failWith(MemoryErrorCode.TIMEOUT)
+    const write = fallback.writeWithDegradation('long-term', 'diary', 'private', { encrypt: true })
+    await expect(write).rejects.toMatchObject({ code: MemoryErrorCode.TIMEOUT })
+    expect(await queue.items()).toEqual([])
+  })
+
+  it('refuses when the queue is full', async () => {
+    const { fallback, failWith } = setUp({ queue: createInMemoryQueue({ capacity: 1 }) })
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'a', 1)
+    await expect(fallback.writeWithDegradation('long-term', 'b', 1)).rejects.toMatchObject({
+      code: MemoryErrorCode.QUOTA_EXCEEDED,
+    })
+  })
+})
+
+it('loses no queued write when it dies between any two steps of a drain', async () => {
+  for (let steps = 0; steps < 20; steps++) {
+    const sound = createInMemoryStore()
+    const time = createTicker()
+    const memory = createMemoryManager({ stores: sound, clock: time.clock })
+    const queue = createInMemoryQueue()
+    const write = { namespace: 'default', scope: 'long-term', key: 'key' } as const
+    for (const value of ['first', 'second', 'third'])
+      await queue.append({ ...write, value, queuedAt: time.clock() })
+    time.advance(10)
+    let left = steps
+    const dying = <Target extends object>(target: Target): Target =>
+      new Proxy(target, {
+        get(object, name) {
+          const member: unknown = Reflect.get(object, name)
+          if (typeof member !== 'function' || name === 'exclusively') return member
+          return (...given: unknown[]) => {
+            if (left-- <= 0) throw new Error('killed')
+            return Reflect.apply(member, object, given)
+          }
+        },
+      })
+    const options = { clock: time.clock, onDegraded: () => {} }
+    const dead = createMemoryFallback({ ...options, memory: dying(memory), queue: dying(queue) })
+    await dead.drain().catch(() => undefined)
+    time.advance(10)
+    const next = await createMemoryFallback({ ...options, memory, queue }).drain()
+    expect(next).toMatchObject({ superseded: 0, waiting: 0, dead: 0 })
+    expect(await memory.read('long-term', 'key')).toBe('third')
+    expect(await queue.items()).toEqual([])
+  }
+})

@@ -1,0 +1,95 @@
+import type { MemoryManager } from '../memory-manager.ts'
+import { wordsOf } from '../ranking/words.ts'
+import type { Episode, Lesson, Outcome } from './types.ts'
+import { updateEntry } from './update-entry.ts'
+
+export interface ExecutionRecord {
+  toolsUsed: string[]
+  /** Default: any. */
+  outcome?: Outcome
+}
+
+/** One lesson, however often it was learned and in whatever spelling. */
+export interface CountedLesson {
+  lesson: Lesson
+  /** Episodes that taught it. */
+  count: number
+  /** Time of the last one. */
+  lastSeen: number
+}
+
+export interface LessonGroup {
+  category: string
+  /** The most frequent first. */
+  lessons: CountedLesson[]
+}
+
+export interface LearningRetriever {
+  /** Lessons of episodes that shared a tool, by category; categories that taught most often come first. */
+  retrieveLessons(execution: ExecutionRecord): Promise<LessonGroup[]>
+}
+
+export function createLearningRetriever(
+  memory: MemoryManager,
+  { limit = 20 }: { limit?: number } = {},
+): LearningRetriever {
+  return {
+    async retrieveLessons({ toolsUsed, outcome }) {
+      const filters = { toolsUsed: { $overlap: toolsUsed }, ...(outcome ? { outcome } : {}) }
+      const episodes = await memory.search<Partial<Episode>>('episodic', { filters }, { limit })
+      return groupLessons(
+        episodes.map(({ value, metadata }) => ({
+          lessons: value.lessonsLearned ?? [],
+          at: metadata.updatedAt,
+        })),
+      )
+    },
+  }
+}
+
+function groupLessons(episodes: readonly { lessons: readonly Lesson[]; at: number }[]): LessonGroup[] {
+  const groups = new Map<string, Map<string, CountedLesson>>()
+  for (const { lessons, at } of episodes) {
+    const known = new Map(lessons.map((lesson) => [sameness(lesson), lesson]))
+    for (const [name, lesson] of known) {
+      const group = groups.get(lesson.category) ?? new Map<string, CountedLesson>()
+      groups.set(lesson.category, group)
+      const counted = group.get(name) ?? { lesson, count: 0, lastSeen: at }
+      group.set(name, { ...counted, count: counted.count + 1, lastSeen: Math.max(counted.lastSeen, at) })
+    }
+  }
+  const total = ({ lessons }: LessonGroup): number => lessons.reduce((sum, { count }) => sum + count, 0)
+  return [...groups]
+    .map(([category, lessons]) => ({
+      category,
+      lessons: [...lessons.values()].sort((a, b) => b.count - a.count || b.lastSeen - a.lastSeen),
+    }))
+    .sort((a, b) => total(b) - total(a))
+}
+
+/** Lessons that use the same words in the same order are the same. */
+const sameness = ({ category, text }: Lesson): string =>
+  JSON.stringify([category, wordsOf(text).map(({ term }) => term)])
+
+/** Key of a lesson in long-term memory: the same lesson has the same one. */
+export async function lessonKey(lesson: Lesson): Promise<string> {
+  if (lesson.id) return `lesson:${lesson.id}`
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(sameness(lesson)))
+  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return `lesson:${hex.slice(0, 16)}`
+}
+
+/**
+ * Keeps a lesson in long-term memory and counts how often it was learned, also when several processes learn it
+ * at the same moment.
+ *
+ * @returns its key
+ */
+export async function learn(memory: MemoryManager, lesson: Lesson): Promise<string> {
+  const key = await lessonKey(lesson)
+  await updateEntry<Lesson & { count: number }>(memory, 'long-term', key, (known) => ({
+    value: { ...lesson, type: 'lesson', count: (known?.count ?? 0) + 1 },
+    tags: ['lesson', lesson.category],
+  }))
+  return key
+}

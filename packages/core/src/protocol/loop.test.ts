@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest'
+import { createTicker } from '../conformance/ticker.ts'
+import { createMemoryManager } from '../create-memory-manager.ts'
+import { MemoryErrorCode } from '../errors.ts'
+import { createInMemoryStore } from '../in-memory-store.ts'
+import { observeMemory } from './events.ts'
+import { type LoopSteps, type Reflection, runLoop } from './loop.ts'
+
+function setUp() {
+  const time = createTicker()
+  const calls: string[] = []
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: time.clock })
+  const observed = observeMemory(memory, ({ name, scope, key }) =>
+    calls.push([name, scope, key].filter(Boolean).join(' ')),
+  )
+  return { time, memory, observed, calls, clock: time.clock }
+}
+
+const goal = { description: 'deploy the api', id: 'task-1' }
+type Steps = LoopSteps<unknown, unknown, unknown, unknown, Reflection>
+const steps = (changed: Partial<Steps> = {}): Steps => ({
+  perceive: ({ context }) => ({ known: context.playbooks.length }),
+  reason: ({ patterns }) => ({ plan: 'deploy', patterns: patterns.length }),
+  act: ({ toolState }) => ({ done: true, toolState }),
+  observe: () => ({ healthy: true }),
+  reflect: () => ({
+    outcome: 'success',
+    lessons: [{ category: 'deploy', text: 'Run the migrations first' }],
+    toolsUsed: ['kubectl'],
+  }),
+  ...changed,
+})
+
+describe('runLoop', () => {
+  it('reads and writes in the order of the specification', async () => {
+    const { observed, calls, clock } = setUp()
+    await runLoop(observed, goal, steps(), { loopId: 'one', clock })
+    const writes = calls.filter((call) => /^(write|clear)/.test(call))
+    expect(writes.slice(0, 10)).toEqual([
+      'clear working',
+      'write working loopId',
+      'write working goal',
+      'write working perception',
+      'write working decision',
+      'write working execution',
+      'write working observation',
+      'write working reflection',
+      'write episodic episode:one',
+      expect.stringMatching(/^write long-term lesson:/),
+    ])
+    expect(writes.at(-1)).toBe('clear working')
+    const searches = calls.filter((call) => call.startsWith('search'))
+    expect([...searches.slice(0, 3).sort(), ...searches.slice(3)]).toEqual([
+      'search episodic',
+      'search long-term',
+      'search short-term',
+      'search long-term',
+      'search short-term',
+      'search episodic',
+    ])
+  })
+
+  it('keeps the episode, the lessons and the statistics, and clears working memory', async () => {
+    const { memory, clock } = setUp()
+    const { episode, reflection } = await runLoop(memory, goal, steps(), { loopId: 'one', clock })
+    expect(reflection.outcome).toBe('success')
+    expect(await memory.read('episodic', 'episode:one')).toEqual(JSON.parse(JSON.stringify(episode)))
+    expect(episode).toMatchObject({
+      taskId: 'task-1',
+      outcome: 'success',
+      toolsUsed: ['kubectl'],
+      indexedBy: { outcome: 'success', tools: ['kubectl'], duration: 'short', complexity: 1 },
+    })
+    expect(episode.executionTrace.map(({ state }) => state)).toEqual([
+      'perceive',
+      'reason',
+      'act',
+      'observe',
+      'reflect',
+    ])
+    expect(await memory.search('long-term', { tags: ['lesson', 'deploy'] })).toHaveLength(1)
+    expect(await memory.read('long-term', 'statistic:tool:kubectl')).toMatchObject({
+      successRate: 1,
+      uses: 1,
+    })
+    expect(await memory.search('working', {})).toEqual([])
+  })
+
+  it('counts a lesson that is learned again, and gives the episode to the next run', async () => {
+    const { memory, clock } = setUp()
+    await runLoop(memory, goal, steps(), { clock })
+    const seen: unknown[] = []
+    const second = steps({
+      perceive: ({ context }) => context.similarEpisodes.length,
+      reflect: ({ similar, working }) => {
+        seen.push(similar.length, working.perception, working.observation)
+        return {
+          outcome: 'partial',
+          lessons: [{ category: 'deploy', text: 'run the migrations FIRST!' }],
+          toolsUsed: ['kubectl'],
+        }
+      },
+    })
+    await runLoop(memory, goal, second, { clock })
+    expect(seen).toEqual([1, 1, { healthy: true }])
+    const [lesson, ...others] = await memory.search('long-term', { tags: ['lesson'] })
+    expect(others).toEqual([])
+    expect(lesson?.value).toMatchObject({ count: 2 })
+    expect(await memory.read('long-term', 'statistic:tool:kubectl')).toMatchObject({
+      successRate: 0.75,
+      uses: 2,
+    })
+  })
+
+  it('gives the action the state of its tools', async () => {
+    const { memory, clock } = setUp()
+    await memory.write('short-term', 'browser', { page: 3 }, { tags: ['tool-state'] })
+    let given: unknown
+    await runLoop(
+      memory,
+      goal,
+      steps({
+        act: ({ toolState }) => {
+          given = toolState
+          return null
+        },
+      }),
+      { clock },
+    )
+    expect(given).toEqual({ browser: { page: 3 } })
+  })
+
+  it.each(['perceive', 'reason', 'act', 'observe', 'reflect'] as const)(
+    'clears working memory when %s fails, writes nothing else and throws the error as it is',
+    async (step) => {
+      const { memory, clock } = setUp()
+      const error = new Error('broken')
+      const broken = steps({ [step]: () => Promise.reject(error) })
+      await expect(runLoop(memory, goal, broken, { clock })).rejects.toBe(error)
+      for (const scope of ['working', 'episodic', 'long-term'] as const) {
+        expect(await memory.search(scope, {})).toEqual([])
+      }
+      await runLoop(memory, goal, steps(), { clock })
+    },
+  )
+
+  it('clears what a killed loop has left behind', async () => {
+    const { memory, clock } = setUp()
+    await memory.write('working', 'left', 'over')
+    let found: unknown
+    await runLoop(
+      memory,
+      goal,
+      steps({
+        perceive: async () => {
+          found = await memory.exists('working', 'left')
+          return 1
+        },
+      }),
+      { clock },
+    )
+    expect(found).toBe(false)
+  })
+
+  it('refuses a second loop on the same memory at the same time', async () => {
+    const { memory, clock } = setUp()
+    const inner = steps({ act: () => runLoop(memory, goal, steps(), { clock }) })
+    await expect(runLoop(memory, goal, inner, { clock })).rejects.toMatchObject({
+      code: MemoryErrorCode.CONFLICT,
+    })
+  })
+})

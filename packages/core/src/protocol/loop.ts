@@ -1,0 +1,231 @@
+import { type Clock, systemClock } from '../clock.ts'
+import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import type { MemoryManager } from '../memory-manager.ts'
+import type { MemoryScope } from '../scope.ts'
+import { type ContextBundle, type ContextOptions, retrieveContext } from './context.ts'
+import { learn } from './lessons.ts'
+import { createPatternMatcher, type PatternMatch } from './pattern-matcher.ts'
+import { recordOutcome } from './statistics.ts'
+import type {
+  Episode,
+  Goal,
+  Lesson,
+  LoopState,
+  LoopStateName,
+  MemoryUpdate,
+  Outcome,
+  WorkingMemory,
+} from './types.ts'
+
+/** What a loop comes to. Any further members are kept in working memory and returned. */
+export interface Reflection {
+  outcome: Outcome
+  /** Learned for the next time: each becomes a long-term memory. */
+  lessons: Lesson[]
+  /** Names of the tools that took part: episodes are found by them. */
+  toolsUsed?: string[]
+  /** Keys of the long-term patterns and playbooks that were followed: the outcome counts for them. */
+  patternsUsed?: string[]
+  /** Rounds that the action took. Default 1. */
+  iterations?: number
+}
+
+/**
+ * The five functions of an agent. Each is given what the specification has it read, and what it returns is what
+ * working memory keeps: any JSON value.
+ */
+export interface LoopSteps<Perception, Decision, Execution, Observation, Result extends Reflection> {
+  /** What is the case. `context` holds playbooks, similar successes and the session's recent context. */
+  perceive(given: { goal: Goal; context: ContextBundle }): Promise<Perception> | Perception
+  /** What to do. `patterns` are long-term memories that fit the goal. */
+  reason(given: {
+    goal: Goal
+    perception: Perception
+    patterns: PatternMatch[]
+  }): Promise<Decision> | Decision
+  /** Does it. `toolState` holds the short-term entries tagged `tool-state`, by key. */
+  act(given: {
+    goal: Goal
+    decision: Decision
+    toolState: Record<string, unknown>
+  }): Promise<Execution> | Execution
+  /** What came of it. */
+  observe(given: { goal: Goal; execution: Execution }): Promise<Observation> | Observation
+  /** What is to be learned from it. `similar` are earlier episodes, successful or not. */
+  reflect(given: {
+    goal: Goal
+    working: Omit<WorkingMemory<Perception, Decision, Execution, Observation, never>, 'reflection'>
+    similar: Episode[]
+  }): Promise<Result> | Result
+}
+
+export interface LoopOptions {
+  /** Default: a random UUID. */
+  loopId?: string
+  /** What the loop is a part of. Default: the goal's id, else the loop's. */
+  taskId?: string
+  context?: ContextOptions
+  clock?: Clock
+}
+
+export interface LoopResult<Result> {
+  loopId: string
+  reflection: Result
+  /** As it was written to episodic memory. */
+  episode: Episode
+}
+
+/** Loops that run on a memory in this process: two would write over each other's working memory. */
+const running = new WeakSet<MemoryManager>()
+
+/**
+ * Walks PERCEIVE, REASON, ACT, OBSERVE and REFLECT once, with the reads and writes of the specification: each
+ * state's result goes to working memory, at the end the episode to episodic memory and the lessons to
+ * long-term memory. Working memory is cleared before, at the end, and when a step fails; then nothing else is
+ * written and the step's error is thrown as it is.
+ *
+ * @throws MemoryError CONFLICT when a loop runs on this memory already: give each loop its own namespace
+ */
+export async function runLoop<Perception, Decision, Execution, Observation, Result extends Reflection>(
+  memory: MemoryManager,
+  goal: Goal,
+  steps: LoopSteps<Perception, Decision, Execution, Observation, Result>,
+  options: LoopOptions = {},
+): Promise<LoopResult<Result>> {
+  const { loopId = crypto.randomUUID(), clock = systemClock } = options
+  if (running.has(memory)) throw isRunning()
+  running.add(memory)
+  const started = clock()
+  const updates: MemoryUpdate[] = []
+  const trace: LoopState[] = []
+
+  const note = async (key: string, value: unknown): Promise<void> => {
+    await memory.write('working', key, value)
+    updates.push({ scope: 'working', key })
+  }
+
+  /** Runs one state and keeps its result under its name. */
+  const walk = async <T>(state: LoopStateName, key: string, step: () => Promise<T> | T): Promise<T> => {
+    const startedAt = clock()
+    const result = await step()
+    trace.push({ state, startedAt, duration: clock() - startedAt })
+    await note(key, result)
+    return result
+  }
+
+  const walkAll = async (): Promise<LoopResult<Result>> => {
+    // What a loop that was killed has left behind.
+    await memory.clear('working')
+    await note('loopId', loopId)
+    await note('goal', goal)
+    const context = await retrieveContext(memory, goal, options.context)
+    const perception = await walk('perceive', 'perception', () => steps.perceive({ goal, context }))
+    const patterns = await createPatternMatcher(memory).findMatchingPatterns({
+      description: goal.description,
+    })
+    const decision = await walk('reason', 'decision', () => steps.reason({ goal, perception, patterns }))
+    const toolState = await readToolState(memory)
+    const execution = await walk('act', 'execution', () => steps.act({ goal, decision, toolState }))
+    const observation = await walk('observe', 'observation', () => steps.observe({ goal, execution }))
+    const similar = await findSimilar(memory, goal)
+    const working = { loopId, goal, perception, decision, execution, observation }
+    const reflection = await walk('reflect', 'reflection', () => steps.reflect({ goal, working, similar }))
+    const taskId = options.taskId ?? goal.id ?? loopId
+    const episode = await keep(memory, {
+      loopId,
+      taskId,
+      goal,
+      reflection,
+      trace,
+      updates,
+      started,
+      now: clock(),
+    })
+    return { loopId, reflection, episode }
+  }
+
+  try {
+    const result = await walkAll()
+    await memory.clear('working')
+    return result
+  } catch (error) {
+    // The step's error is what the caller needs to know, also when clearing fails too.
+    await memory.clear('working').catch(() => undefined)
+    throw error
+  } finally {
+    running.delete(memory)
+  }
+}
+
+async function readToolState(memory: MemoryManager): Promise<Record<string, unknown>> {
+  const found = await memory.search('short-term', { tags: ['tool-state'] }, { limit: 100 })
+  return Object.fromEntries(found.map(({ key, value }) => [key, value]))
+}
+
+async function findSimilar(memory: MemoryManager, goal: Goal): Promise<Episode[]> {
+  const query = { text: goal.description.slice(0, 10_000).toWellFormed(), filters: { type: 'episode' } }
+  return (await memory.search<Episode>('episodic', query, { limit: 3 })).map(({ value }) => value)
+}
+
+interface Finished {
+  loopId: string
+  taskId: string
+  goal: Goal
+  reflection: Reflection
+  trace: LoopState[]
+  updates: MemoryUpdate[]
+  started: number
+  now: number
+}
+
+/** The episode first: lessons without it could not be traced back. */
+async function keep(memory: MemoryManager, finished: Finished): Promise<Episode> {
+  const { loopId, reflection } = finished
+  const { outcome, lessons, toolsUsed = [], patternsUsed = [] } = reflection
+  const updated = (scope: MemoryScope, key: string): MemoryUpdate => ({ scope, key })
+  const key = `episode:${loopId}`
+  const updates = [...finished.updates, updated('episodic', key)]
+  const episode = toEpisode(finished, updates)
+  await memory.write('episodic', key, episode, { tags: ['execution', outcome, ...toolsUsed] })
+  for (const lesson of lessons) await learn(memory, lesson)
+  for (const tool of toolsUsed) await recordOutcome(memory, `statistic:tool:${tool}`, outcome)
+  for (const pattern of patternsUsed) await recordOutcome(memory, pattern, outcome)
+  return episode
+}
+
+function toEpisode(
+  { loopId, taskId, goal, reflection, trace, started, now }: Finished,
+  memoryUpdates: MemoryUpdate[],
+): Episode {
+  const { outcome, lessons, toolsUsed = [], iterations = 1 } = reflection
+  const duration = now - started
+  return {
+    type: 'episode',
+    id: loopId,
+    taskId,
+    goal,
+    executionTrace: trace,
+    outcome,
+    duration,
+    iterations,
+    toolsUsed,
+    memoryUpdates,
+    lessonsLearned: lessons,
+    timestamp: now,
+    indexedBy: {
+      outcome,
+      tools: toolsUsed,
+      duration: duration < minute ? 'short' : duration < 10 * minute ? 'medium' : 'long',
+      complexity: iterations * Math.max(1, toolsUsed.length),
+    },
+  }
+}
+
+const minute = 60_000
+
+const isRunning = (): MemoryError =>
+  new MemoryError(
+    'a loop already runs on this memory: give each loop its own namespace',
+    MemoryErrorCode.CONFLICT,
+    { scope: 'working' },
+  )

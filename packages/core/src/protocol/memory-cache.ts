@@ -1,0 +1,23 @@
+import { LRUCache } from 'lru-cache'
+import type { CachedEntry, MemoryCache } from '../cached-read.ts'
+import { jsonBytes } from '../json.ts'
+
+export interface MemoryCacheOptions {
+  /** Bytes of values, as compact JSON, that are kept. Default 16 MB. */
+  maxBytes?: number
+  /** Entries that are kept. Default 10,000. */
+  maxEntries?: number
+}
+
+/**
+ * Keeps what was read last, for `createMemoryManager({ cache })`. Before a value is answered from it the store is
+ * asked whether anybody has written the entry since, so it is never out of date.
+ */
+export function createMemoryCache(options: MemoryCacheOptions = {}): MemoryCache {
+  const { maxBytes = 16 * 1024 * 1024, maxEntries = 10_000 } = options
+  return new LRUCache<string, CachedEntry>({
+    max: maxEntries,
+    maxSize: maxBytes,
+    sizeCalculation: ({ entry }) => Math.max(1, jsonBytes(entry.value)),
+  })
+}

@@ -1,0 +1,73 @@
+import type { MemoryManager, ValueTypes } from '../memory-manager.ts'
+import type { MemoryScope } from '../scope.ts'
+
+const operationNames = [
+  'write',
+  'read',
+  'search',
+  'clear',
+  'delete',
+  'exists',
+  'cleanup',
+  'restore',
+  'batchRead',
+  'batchWrite',
+  'atomicUpdate',
+] as const
+
+export type OperationName = (typeof operationNames)[number]
+
+/** One call of a memory. */
+export interface Operation {
+  name: OperationName
+  namespace: string
+  /** Absent when a clean-up covers all scopes. */
+  scope?: MemoryScope
+  /** Absent when the call concerns more than one entry. */
+  key?: string
+  /** As they were given. Hold what may be private. */
+  arguments: readonly unknown[]
+}
+
+/** Runs every operation of a memory through `around`, which has to call `run` and answer what it answers. */
+export function wrapOperations<Schemas extends ValueTypes>(
+  memory: MemoryManager<Schemas>,
+  around: (operation: Operation, run: () => Promise<unknown>) => Promise<unknown>,
+): MemoryManager<Schemas> {
+  const wrapped = operationNames.map((name) => [
+    name,
+    (...given: unknown[]) => around(describe(memory, name, given), () => callOf(memory, name)(...given)),
+  ])
+  return Object.assign(Object.create(memory) as MemoryManager<Schemas>, Object.fromEntries(wrapped))
+}
+
+const callOf = (memory: object, name: OperationName): ((...given: unknown[]) => Promise<unknown>) => {
+  const call = Reflect.get(memory, name) as (...given: unknown[]) => Promise<unknown>
+  return (...given) => Reflect.apply(call, memory, given)
+}
+
+function describe(
+  { namespace }: { namespace: string },
+  name: OperationName,
+  given: readonly unknown[],
+): Operation {
+  const [first, second] = given
+  const operation = { name, namespace, arguments: given }
+  if (name === 'cleanup') {
+    const scope = (first as { scope?: MemoryScope } | undefined)?.scope
+    return scope === undefined ? operation : { ...operation, scope }
+  }
+  return {
+    ...operation,
+    scope: first as MemoryScope,
+    ...(typeof second === 'string' ? { key: second } : {}),
+  }
+}
+
+/** How many entries an answer holds, where it holds entries. */
+export function countOf(name: OperationName, answer: unknown): number | undefined {
+  if (name === 'search') return (answer as unknown[]).length
+  if (name === 'batchRead') return (answer as Map<string, unknown>).size
+  if (name === 'read') return answer === null ? 0 : 1
+  return undefined
+}

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest'
+import { createConceptEmbedder } from '../conformance/concept-embedder.ts'
+import { createTicker } from '../conformance/ticker.ts'
+import { createMemoryManager } from '../create-memory-manager.ts'
+import { MemoryErrorCode } from '../errors.ts'
+import { createInMemoryStore } from '../in-memory-store.ts'
+import { retrieveContext } from './context.ts'
+import { createLearningRetriever } from './lessons.ts'
+import { createPatternMatcher } from './pattern-matcher.ts'
+import { recordOutcome } from './statistics.ts'
+import { updateEntry } from './update-entry.ts'
+
+function open() {
+  const time = createTicker()
+  const stores = createInMemoryStore()
+  return { time, stores, memory: createMemoryManager({ stores, clock: time.clock }) }
+}
+
+describe('retrieveContext', () => {
+  it('brings playbooks, successes and recent context with their scores', async () => {
+    const { memory } = open()
+    await memory.write('long-term', 'p', { type: 'playbook', text: 'scrape web pages' })
+    await memory.write('long-term', 'n', { type: 'note', text: 'scrape web pages' })
+    await memory.write('episodic', 'good', { outcome: 'success', text: 'scrape the web' })
+    await memory.write('episodic', 'bad', { outcome: 'failure', text: 'scrape the web' })
+    await memory.write('short-term', 'c', 'just now', { tags: ['context', 'session'] })
+    const bundle = await retrieveContext(memory, { description: 'scrape web' })
+    expect(bundle.playbooks).toEqual([{ type: 'playbook', text: 'scrape web pages' }])
+    expect(bundle.similarEpisodes).toEqual([{ outcome: 'success', text: 'scrape the web' }])
+    expect(bundle.recentContext).toEqual(['just now'])
+    expect(bundle.relevanceScores.recent).toEqual([1])
+    for (const score of [...bundle.relevanceScores.playbooks, ...bundle.relevanceScores.episodes]) {
+      expect(score).toBeGreaterThan(0)
+      expect(score).toBeLessThanOrEqual(1)
+    }
+    expect(bundle.omitted).toBe(0)
+  })
+
+  it('keeps within the budget, the best of each kind first, and says what it left out', async () => {
+    const { memory, time } = open()
+    for (let i = 0; i < 5; i++) {
+      time.advance(1)
+      await memory.write('short-term', `c${i}`, 'x'.repeat(40), { tags: ['context', 'session'] })
+    }
+    await memory.write('long-term', 'p', 'scrape', { type: 'playbook' })
+    const bundle = await retrieveContext(memory, { description: 'scrape' }, { maxTokens: 22 })
+    expect(bundle.playbooks).toEqual(['scrape'])
+    expect(bundle).toMatchObject({ tokens: 22, omitted: 3 })
+    const none = await retrieveContext(memory, { description: 'scrape' }, { maxTokens: 0 })
+    expect(none).toMatchObject({ playbooks: [], recentContext: [], tokens: 0, omitted: 6 })
+    const own = await retrieveContext(memory, { description: 'scrape' }, { countTokens: () => 1000 })
+    expect(own.tokens).toBe(4000)
+  })
+
+  it('takes a goal of any length and of any characters', async () => {
+    const { memory } = open()
+    for (const description of ['', 'word '.repeat(5000), '\ud800', `${'x'.repeat(9999)}🙂`]) {
+      await retrieveContext(memory, { description })
+    }
+  })
+})
+
+describe('createPatternMatcher', () => {
+  it('combines tags, meaning and structure, and says what matched', async () => {
+    const { memory } = open()
+    const preconditions = [{ tool: 'browser', version: 3 }]
+    await memory.write(
+      'long-term',
+      'all',
+      { text: 'retry failing requests', preconditions },
+      { tags: ['web', 'error'] },
+    )
+    await memory.write('long-term', 'tag', { text: 'unrelated' }, { tags: ['web'] })
+    await memory.write('long-term', 'words', { text: 'retry slowly' })
+    await memory.write('long-term', 'shape', {
+      preconditions: [
+        { tool: 'browser', version: 1 },
+        { tool: 'x', version: 9 },
+      ],
+    })
+    const matches = await createPatternMatcher(memory).findMatchingPatterns({
+      tags: ['web', 'error'],
+      description: 'retry requests',
+      preconditions: { tool: 'browser', version: { $gte: 2 } },
+    })
+    expect(matches.map(({ key }) => key)).toEqual(['all', expect.any(String), expect.any(String)])
+    expect(matches[0]?.matchedBy).toEqual({ tags: 1, description: expect.any(Number), preconditions: 1 })
+    expect(matches.find(({ key }) => key === 'tag')).toMatchObject({ score: 0.15, matchedBy: { tags: 0.5 } })
+    expect(matches.some(({ key }) => key === 'shape')).toBe(false)
+    for (const { score } of matches) expect(score).toBeLessThanOrEqual(1)
+  })
+
+  it('weighs only the parts that the situation has', async () => {
+    const { memory } = open()
+    await memory.write('long-term', 'key', 1, { tags: ['a'] })
+    const matcher = createPatternMatcher(memory)
+    expect(await matcher.findMatchingPatterns({ tags: ['a'] })).toMatchObject([{ key: 'key', score: 1 }])
+    expect(await matcher.findMatchingPatterns({})).toEqual([])
+  })
+
+  it('searches by vectors where it is given an embedder, and says how it searched', async () => {
+    const { memory } = open()
+    const concepts = createConceptEmbedder()
+    const embed = async (text: string): Promise<number[]> => [
+      ...((await concepts.embed([text], 'query'))[0] ?? []),
+    ]
+    await memory.write('long-term', 'car', 'automobile', { embedding: await embed('automobile') })
+    const [match] = await createPatternMatcher(memory, { embed }).findMatchingPatterns({ description: 'car' })
+    expect(match).toMatchObject({ key: 'car', mode: 'semantic' })
+    await memory.write('long-term', 'words', 'plain words')
+    expect(await createPatternMatcher(memory).findMatchingPatterns({ description: 'words' })).toMatchObject([
+      { mode: 'lexical' },
+    ])
+  })
+})
+
+describe('createLearningRetriever', () => {
+  it('groups the lessons of episodes that shared a tool, counts them and drops repeats', async () => {
+    const { memory, time } = open()
+    const episode = async (
+      key: string,
+      tools: string[],
+      outcome: string,
+      ...texts: [string, string][]
+    ): Promise<void> => {
+      time.advance(1)
+      const lessonsLearned = texts.map(([category, text]) => ({ category, text }))
+      await memory.write('episodic', key, { toolsUsed: tools, outcome, lessonsLearned })
+    }
+    await episode('1', ['git', 'npm'], 'failure', ['git', 'Pull before you push.'], ['npm', 'Pin versions'])
+    await episode('2', ['git'], 'failure', ['git', 'pull before you push'], ['git', 'Pull before you push'])
+    await episode('3', ['git'], 'success', ['git', 'Small commits'])
+    await episode('4', ['docker'], 'failure', ['docker', 'Prune images'])
+    const groups = await createLearningRetriever(memory).retrieveLessons({
+      toolsUsed: ['git', 'cargo'],
+      outcome: 'failure',
+    })
+    expect(groups.map(({ category }) => category)).toEqual(['git', 'npm'])
+    expect(groups[0]?.lessons).toMatchObject([{ count: 2, lesson: { text: 'Pull before you push' } }])
+    const any = await createLearningRetriever(memory).retrieveLessons({ toolsUsed: ['git'] })
+    expect(any[0]?.lessons).toHaveLength(2)
+  })
+
+  it('passes over episodes without lessons', async () => {
+    const { memory } = open()
+    await memory.write('episodic', 'key', { toolsUsed: ['git'] })
+    expect(await createLearningRetriever(memory).retrieveLessons({ toolsUsed: ['git'] })).toEqual([])
+  })
+})
+
+describe('recordOutcome', () => {
+  it('keeps the mean of all outcomes where filters and metadata see it', async () => {
+    const { memory } = open()
+    await memory.write('long-term', 'p', { type: 'playbook', steps: ['a'] }, { tags: ['web'] })
+    await recordOutcome(memory, 'p', 'success')
+    await recordOutcome(memory, 'p', 'failure')
+    expect(await recordOutcome(memory, 'p', 'partial')).toEqual({ successRate: 0.5, uses: 3 })
+    const [match] = await memory.search('long-term', {
+      tags: ['web'],
+      filters: { successRate: { gte: 0.5 }, type: 'playbook' },
+    })
+    expect(match?.value).toEqual({ type: 'playbook', steps: ['a'], successRate: 0.5, uses: 3 })
+    expect(match?.metadata.successRate).toBe(0.5)
+  })
+
+  it('counts the outcomes of several processes at once', async () => {
+    const { memory, stores } = open()
+    const other = createMemoryManager({ stores })
+    const outcomes = Array.from({ length: 16 }, (_, i) =>
+      recordOutcome(i % 2 ? memory : other, 'tool', i % 4 ? 'success' : 'failure'),
+    )
+    await Promise.all(outcomes)
+    expect(await memory.read('long-term', 'tool')).toEqual({ type: 'statistic', successRate: 0.75, uses: 16 })
+  })
+
+  it('refuses a value that cannot carry a rate', async () => {
+    const { memory } = open()
+    await memory.write('long-term', 'text', 'just text')
+    await expect(recordOutcome(memory, 'text', 'success')).rejects.toMatchObject({
+      code: MemoryErrorCode.INVALID_INPUT,
+    })
+    expect(await memory.read('long-term', 'text')).toBe('just text')
+  })
+})
+
+it('updateEntry keeps the ttl and the encryption of what it changes', async () => {
+  const time = createTicker()
+  const memory = createMemoryManager({
+    stores: createInMemoryStore(),
+    clock: time.clock,
+    encryptionKey: new Uint8Array(32),
+  })
+  await memory.write('short-term', 'count', 1, { ttl: 5000, encrypt: true })
+  time.advance(1000)
+  await updateEntry<number>(memory, 'short-term', 'count', (known) => ({ value: (known ?? 0) + 1 }))
+  const record = await memory.read('short-term', 'count', { includeMetadata: true })
+  expect(record).toMatchObject({ value: 2, metadata: { encrypted: true, expiresAt: time.clock() + 5000 } })
+})

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import { createTicker } from '../conformance/ticker.ts'
+import { createMemoryManager } from '../create-memory-manager.ts'
+import { createInMemoryStore } from '../in-memory-store.ts'
+import { type CleanupTurn, createCleanupScheduler, type SchedulerOptions, type Timers } from './scheduler.ts'
+
+const minute = 60_000
+const day = 24 * 60 * minute
+
+/** Timers that run when the clock is moved, each in its order. */
+function createTimers() {
+  const time = createTicker()
+  const pending = new Map<number, { at: number; call: () => void }>()
+  let last = 0
+  const timers: Timers = {
+    set(call, milliseconds) {
+      pending.set(++last, { at: time.clock() + milliseconds, call })
+      return last
+    },
+    clear: (timer) => void pending.delete(timer as number),
+    now: time.clock,
+  }
+  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  const pass = async (milliseconds: number): Promise<void> => {
+    const end = time.clock() + milliseconds
+    for (;;) {
+      const [id, next] = [...pending].sort(([, a], [, b]) => a.at - b.at)[0] ?? []
+      if (id === undefined || !next || next.at > end) break
+      pending.delete(id)
+      time.advance(next.at - time.clock())
+      next.call()
+      await settle()
+    }
+    time.advance(end - time.clock())
+  }
+  return { time, timers, pending, pass }
+}
+
+function setUp(options: SchedulerOptions = {}) {
+  const { time, timers, pending, pass } = createTimers()
+  const stores = createInMemoryStore()
+  const turns: CleanupTurn[] = []
+  const open = () => {
+    const memory = createMemoryManager({
+      stores,
+      clock: time.clock,
+      policies: { quotas: { 'short-term': 1000 } },
+    })
+    const onTurn = (turn: CleanupTurn): void => void turns.push(turn)
+    return {
+      memory,
+      scheduler: createCleanupScheduler(memory, { timers, random: () => 0, onTurn, ...options }),
+    }
+  }
+  return { time, pending, pass, turns, open, stores }
+}
+
+const count = (turns: CleanupTurn[], task: string, outcome: string): number =>
+  turns.filter((turn) => turn.task === task && turn.outcome === outcome).length
+
+describe('createCleanupScheduler', () => {
+  it('runs the three tasks every five minutes, every hour and every day', async () => {
+    const { open, pass, turns } = setUp()
+    const { scheduler } = open()
+    scheduler.start()
+    scheduler.start()
+    await pass(day)
+    expect(count(turns, 'expire', 'done')).toBe(288)
+    expect(count(turns, 'evict', 'done')).toBe(24)
+    expect(count(turns, 'archive', 'done')).toBe(1)
+    expect(turns.every(({ outcome }) => outcome === 'done')).toBe(true)
+  })
+
+  it('deletes what has expired, evicts what is too much and archives what is old', async () => {
+    const { open, pass, stores, time } = setUp()
+    const { memory, scheduler } = open()
+    await memory.write('episodic', 'old', 1)
+    await pass(91 * day)
+    await memory.write('short-term', 'expiring', 1, { ttl: 1000 })
+    for (let i = 0; i < 9; i++) {
+      time.advance(1)
+      await memory.write('short-term', `${i}`, 'x'.repeat(98), { ttl: Number.POSITIVE_INFINITY })
+    }
+    scheduler.start()
+    await pass(6 * minute)
+    expect(await stores.get({ namespace: 'default', scope: 'short-term', key: 'expiring' }, 0)).toBeNull()
+    expect(await memory.exists('short-term', '0')).toBe(true)
+    await pass(60 * minute)
+    expect(await memory.exists('short-term', '0')).toBe(false)
+    expect(await memory.exists('short-term', '8')).toBe(true)
+    await pass(day)
+    expect(await memory.exists('episodic', 'old')).toBe(false)
+    expect(await memory.restore('episodic', 'old')).toBe(true)
+  })
+
+  it('lets one of several processes take each turn, and another one when that is gone', async () => {
+    const { open, pass, turns } = setUp({ random: Math.random })
+    const first = open().scheduler
+    const second = open().scheduler
+    first.start()
+    second.start()
+    await pass(60 * minute)
+    const done = count(turns, 'expire', 'done')
+    expect(done).toBeGreaterThanOrEqual(10)
+    expect(done).toBeLessThanOrEqual(13)
+    expect(count(turns, 'expire', 'skipped')).toBeGreaterThan(5)
+    await first.stop()
+    turns.length = 0
+    await pass(60 * minute)
+    expect(count(turns, 'expire', 'done')).toBeGreaterThanOrEqual(10)
+  })
+
+  it('does not overlap turns, and stops after the one under way', async () => {
+    const { open, pending } = setUp()
+    const { memory, scheduler } = open()
+    let running = 0
+    let most = 0
+    const cleanup = memory.cleanup.bind(memory)
+    memory.cleanup = async (options) => {
+      most = Math.max(most, ++running)
+      await new Promise((resolve) => setImmediate(resolve))
+      running--
+      return cleanup(options)
+    }
+    scheduler.start()
+    const turns = [scheduler.run('expire'), scheduler.run('evict'), scheduler.run('archive')]
+    await scheduler.stop()
+    expect((await Promise.all(turns)).map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done'])
+    expect(most).toBe(1)
+    expect(pending.size).toBe(0)
+  })
+
+  it('puts turns off by up to a tenth of the interval', async () => {
+    const { open, pending, time } = setUp({ random: () => 0.5 })
+    open().scheduler.start()
+    const [first] = [...pending.values()].sort((a, b) => a.at - b.at)
+    expect((first?.at ?? 0) - time.clock()).toBe(5 * minute * 1.05)
+  })
+
+  it('tells of a failure and goes on', async () => {
+    const { open, pass, turns } = setUp()
+    const { memory, scheduler } = open()
+    scheduler.start()
+    await memory.close()
+    await pass(10 * minute)
+    expect(turns).toMatchObject([
+      { task: 'expire', outcome: 'failed', error: { code: 'MEMORY_CLOSED' } },
+      { task: 'expire', outcome: 'failed' },
+    ])
+  })
+})

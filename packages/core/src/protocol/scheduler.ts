@@ -1,0 +1,136 @@
+import { isMemoryError, MemoryErrorCode } from '../errors.ts'
+import type { CleanupOptions, CleanupResult, MemoryManager } from '../memory-manager.ts'
+import { evictedScope, evictionThreshold } from '../quotas.ts'
+
+const minute = 60_000
+
+/** What is cleaned up and how often: milliseconds between two runs, over all processes. */
+export const cleanupTasks = {
+  expire: { interval: 5 * minute, options: { scope: 'short-term', threshold: 0 } },
+  evict: { interval: 60 * minute, options: { scope: evictedScope, threshold: evictionThreshold } },
+  archive: { interval: 24 * 60 * minute, options: { scope: 'episodic' } },
+} as const satisfies Record<string, { interval: number; options: CleanupOptions }>
+
+export type CleanupTask = keyof typeof cleanupTasks
+
+/** What became of one turn. `skipped`: another process has had this one. */
+export type CleanupTurn = { task: CleanupTask; startedAt: number } & (
+  | { outcome: 'done'; result: CleanupResult }
+  | { outcome: 'skipped' }
+  | { outcome: 'failed'; error: unknown }
+)
+
+/** The timers of the platform, or of a test. */
+export interface Timers {
+  set(call: () => void, milliseconds: number): unknown
+  clear(timer: unknown): void
+  now(): number
+}
+
+export interface SchedulerOptions {
+  intervals?: Partial<Record<CleanupTask, number>>
+  /** Share of an interval by which turns are put off at random, so that processes do not meet. Default 0.1. */
+  jitter?: number
+  random?: () => number
+  timers?: Timers
+  /** Told of every turn. */
+  onTurn?: (turn: CleanupTurn) => void
+}
+
+export interface CleanupScheduler extends AsyncDisposable {
+  /** Starting again does nothing. */
+  start(): void
+  /** No turn begins any more; resolves when the one under way has ended. */
+  stop(): Promise<void>
+  /** Takes a turn now, unless another process has had it. */
+  run(task: CleanupTask): Promise<CleanupTurn>
+}
+
+/**
+ * Cleans up at intervals: every five minutes what has expired, every hour what is over 80 % of short-term memory,
+ * every day what is to be archived. Its timers keep no process alive, and a turn begins only when the one before
+ * has ended. Of several processes on one memory each turn is taken by one: whoever can write the turn's entry,
+ * `scheduler:<task>` in short-term memory, which expires before the next turn.
+ */
+export function createCleanupScheduler(
+  memory: MemoryManager,
+  options: SchedulerOptions = {},
+): CleanupScheduler {
+  const { jitter = 0.1, random = Math.random, timers = platformTimers, onTurn } = options
+  const pending = new Map<CleanupTask, unknown>()
+  let turn: Promise<unknown> = Promise.resolve()
+  let started = false
+
+  const intervalOf = (task: CleanupTask): number => options.intervals?.[task] ?? cleanupTasks[task].interval
+
+  const take = async (task: CleanupTask): Promise<CleanupTurn> => {
+    const startedAt = timers.now()
+    try {
+      if (!(await claim(memory, task, intervalOf(task)))) return { task, startedAt, outcome: 'skipped' }
+      return { task, startedAt, outcome: 'done', result: await memory.cleanup(cleanupTasks[task].options) }
+    } catch (error) {
+      return { task, startedAt, outcome: 'failed', error }
+    }
+  }
+
+  const run = (task: CleanupTask): Promise<CleanupTurn> => {
+    const mine = turn.then(() => take(task))
+    turn = mine.then((each) => onTurn?.(each)).catch(() => undefined)
+    return mine
+  }
+
+  const plan = (task: CleanupTask): void => {
+    const delay = intervalOf(task) * (1 + jitter * random())
+    const timer = timers.set(() => {
+      void run(task).then(() => {
+        if (started) plan(task)
+      })
+    }, delay)
+    pending.set(task, timer)
+  }
+
+  const scheduler: CleanupScheduler = {
+    start() {
+      if (started) return
+      started = true
+      for (const task of Object.keys(cleanupTasks) as CleanupTask[]) plan(task)
+    },
+
+    async stop() {
+      started = false
+      for (const timer of pending.values()) timers.clear(timer)
+      pending.clear()
+      await turn
+    },
+
+    run,
+    [Symbol.asyncDispose]: () => scheduler.stop(),
+  }
+  return scheduler
+}
+
+/** Share of an interval after which a turn's entry has expired for sure when the next one is due. */
+const claimShare = 0.9
+
+/** Whether this process has the turn. Writing decides inside the store: exactly one of all can. */
+async function claim(memory: MemoryManager, task: CleanupTask, interval: number): Promise<boolean> {
+  try {
+    const options = { overwrite: false, ttl: interval * claimShare, index: false, tags: ['scheduler'] }
+    await memory.write('short-term', `scheduler:${task}`, { type: 'scheduler-turn', task }, options)
+    return true
+  } catch (error) {
+    if (isMemoryError(error, MemoryErrorCode.CONFLICT)) return false
+    throw error
+  }
+}
+
+const platformTimers: Timers = {
+  set(call, milliseconds) {
+    const timer: unknown = setTimeout(call, milliseconds)
+    // Node's timers are objects that can let the process end; elsewhere they are numbers.
+    if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer as { unref(): void }).unref()
+    return timer
+  },
+  clear: (timer) => clearTimeout(timer as Parameters<typeof clearTimeout>[0]),
+  now: () => Date.now(),
+}

@@ -1,0 +1,57 @@
+import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import { isJsonObject, type JsonObject } from '../json.ts'
+import type { MemoryManager } from '../memory-manager.ts'
+import type { Outcome } from './types.ts'
+import { updateEntry } from './update-entry.ts'
+
+/** Members that outcomes keep up to date. */
+export interface SuccessStatistics {
+  /** 0..1: the mean of all outcomes; a partial one counts half. */
+  successRate: number
+  /** Outcomes that were recorded. */
+  uses: number
+}
+
+const worth: Record<Outcome, number> = { success: 1, partial: 0.5, failure: 0 }
+
+/**
+ * Notes an outcome on the long-term entry that was used: a playbook, a pattern, a tool. The entry's value gets
+ * `successRate` and `uses`, which filters and metadata show; an absent key becomes a `statistic`. Outcomes of
+ * several processes at the same moment are all counted. The entry is found by its own strings afterwards.
+ *
+ * @throws MemoryError INVALID_INPUT when the value is no object, which could not carry a rate
+ */
+export async function recordOutcome(
+  memory: MemoryManager,
+  key: string,
+  outcome: Outcome,
+): Promise<SuccessStatistics> {
+  const known = await memory.read('long-term', key, { includeMetadata: true })
+  const { tags = [], type = 'statistic' } = known?.metadata ?? {}
+  const value = await updateEntry<JsonObject>(memory, 'long-term', key, (present) => {
+    if (present !== null && !isJsonObject(present)) throw noObject(key)
+    const { uses, successRate } = statisticsOf(present)
+    const rate = (successRate * uses + worth[outcome]) / (uses + 1)
+    return {
+      value: { ...(present ?? { type: 'statistic' }), successRate: rate, uses: uses + 1 },
+      tags,
+      ...(type === null ? {} : { type }),
+    }
+  })
+  return statisticsOf(value)
+}
+
+function statisticsOf(value: JsonObject | null): SuccessStatistics {
+  const { uses, successRate } = value ?? {}
+  return {
+    uses: typeof uses === 'number' ? uses : 0,
+    successRate: typeof successRate === 'number' ? successRate : 0,
+  }
+}
+
+const noObject = (key: string): MemoryError =>
+  new MemoryError(
+    `the value of '${key}' is no object and cannot carry a success rate: record the outcome under another key`,
+    MemoryErrorCode.INVALID_INPUT,
+    { scope: 'long-term', key },
+  )

@@ -1,0 +1,65 @@
+import type { MemoryScope } from '../scope.ts'
+
+/** What an agent is to achieve. Any further members are kept. */
+export interface Goal {
+  /** In words: what memories are searched by. */
+  description: string
+  id?: string
+  [member: string]: unknown
+}
+
+export type Outcome = 'success' | 'partial' | 'failure'
+
+/** What was learned, in a sentence. */
+export interface Lesson {
+  /** Default: made from category and text, so that the same lesson is the same entry. */
+  id?: string
+  category: string
+  text: string
+  [member: string]: unknown
+}
+
+export const loopStates = ['perceive', 'reason', 'act', 'observe', 'reflect'] as const
+export type LoopStateName = (typeof loopStates)[number]
+
+/** One step of a loop as the episode records it. */
+export interface LoopState {
+  state: LoopStateName
+  startedAt: number
+  /** Milliseconds. */
+  duration: number
+}
+
+export interface MemoryUpdate {
+  scope: MemoryScope
+  key: string
+}
+
+/** Working memory of one loop, by key. */
+export interface WorkingMemory<Perception, Decision, Execution, Observation, Reflection> {
+  loopId: string
+  goal: Goal
+  perception: Perception
+  decision: Decision
+  execution: Execution
+  observation: Observation
+  reflection: Reflection
+}
+
+/** One run of the loop, in episodic memory under `episode:<id>`. */
+export interface Episode {
+  type: 'episode'
+  id: string
+  taskId: string
+  goal: Goal
+  executionTrace: LoopState[]
+  outcome: Outcome
+  /** Milliseconds. */
+  duration: number
+  iterations: number
+  toolsUsed: string[]
+  memoryUpdates: MemoryUpdate[]
+  lessonsLearned: Lesson[]
+  timestamp: number
+  indexedBy: { outcome: Outcome; tools: string[]; duration: 'short' | 'medium' | 'long'; complexity: number }
+}

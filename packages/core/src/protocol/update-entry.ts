@@ -1,0 +1,41 @@
+import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
+import type { MemoryManager, WriteOptions } from '../memory-manager.ts'
+import type { MemoryScope } from '../scope.ts'
+
+/** Turns to update an entry that others keep writing. */
+const attempts = 20
+
+/**
+ * Reads, changes and writes an entry so that no update of another process is lost: when somebody wrote it in
+ * between, it is read and changed anew.
+ *
+ * @throws MemoryError CONFLICT when others win twenty times in a row
+ */
+export async function updateEntry<T>(
+  memory: MemoryManager,
+  scope: MemoryScope,
+  key: string,
+  change: (known: T | null) => { value: T } & WriteOptions,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const known = await memory.read<T>(scope, key, { includeMetadata: true })
+    const { value, ...options } = change(known?.value ?? null)
+    try {
+      if (known) {
+        const { updatedAt, expiresAt, accessedAt, encrypted } = known.metadata
+        // An access moves the end to a ttl later: their distance is the ttl.
+        const kept = expiresAt === null ? {} : { ttl: expiresAt - accessedAt }
+        const all = { ...kept, ...(encrypted ? { encrypt: true } : {}), ...options }
+        await memory.atomicUpdate(scope, [
+          { operation: 'set', key, value, options: all, ifUpdatedAt: updatedAt },
+        ])
+      } else await memory.write(scope, key, value, { ...options, overwrite: false })
+      return value
+    } catch (error) {
+      if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+      if (attempt < attempts) continue
+      const message = `'${key}' is written by others all the time: try again`
+      throw new MemoryError(message, MemoryErrorCode.CONFLICT, { scope, key, cause: error })
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import type { WriteOptions } from '../memory-manager.ts'
+import type { MemoryScope } from '../scope.ts'
+
+/** A write that could not be made yet. */
+export interface QueuedWrite {
+  namespace: string
+  scope: MemoryScope
+  key: string
+  /** JSON; an envelope when the write asks for encryption. */
+  value: unknown
+  options?: WriteOptions
+  queuedAt: number
+}
+
+export interface QueueItem extends QueuedWrite {
+  /** Rises from item to item, also across restarts. */
+  id: number
+  /** Times it was tried from the queue. */
+  attempts: number
+  /** Not to be tried before this time. */
+  notBefore: number
+  /** When the write before it, of the same key, was made from the queue: nobody else wrote then. */
+  follows?: number
+  /** Why the last attempt failed. */
+  lastError?: string
+  /** It failed in a way that trying again cannot mend; it waits for a person. */
+  dead?: boolean
+}
+
+/**
+ * Where queued writes are kept. Every call is durable, where the queue is, before its promise resolves.
+ *
+ * @throws MemoryError QUOTA_EXCEEDED from `append` when the queue is full
+ */
+export interface WriteQueue {
+  readonly durable: boolean
+  append(write: QueuedWrite): Promise<QueueItem>
+  /** All items, in the order of their ids. */
+  items(): Promise<QueueItem[]>
+  /** Takes over attempts, times and errors of an item. */
+  update(item: QueueItem): Promise<void>
+  remove(id: number): Promise<void>
+  /** Runs a section that no other process runs at the same moment; `null` when another one does. */
+  exclusively<T>(section: () => Promise<T>): Promise<T | null>
+  close(): Promise<void>
+}
+
+/** Most writes that a queue keeps. */
+export const queueCapacity = 10_000
+
+export const queueIsFull = (capacity: number): MemoryError =>
+  new MemoryError(
+    `${capacity} writes are queued already: find out why the store does not answer`,
+    MemoryErrorCode.QUOTA_EXCEEDED,
+    { details: { capacity } },
+  )
+
+/** A queue that is gone with its process, for tests and for stores that are gone with it too. */
+export function createInMemoryQueue({ capacity = queueCapacity } = {}): WriteQueue {
+  const items = new Map<number, QueueItem>()
+  let last = 0
+  let busy = false
+  return {
+    durable: false,
+    async append(write) {
+      if (items.size >= capacity) throw queueIsFull(capacity)
+      const item = structuredClone({ ...write, id: ++last, attempts: 0, notBefore: 0 })
+      items.set(item.id, item)
+      return structuredClone(item)
+    },
+    items: async () => structuredClone([...items.values()]),
+    async update(item) {
+      if (items.has(item.id)) items.set(item.id, structuredClone(item))
+    },
+    async remove(id) {
+      items.delete(id)
+    },
+    async exclusively(section) {
+      if (busy) return null
+      busy = true
+      try {
+        return await section()
+      } finally {
+        busy = false
+      }
+    },
+    close: async () => {},
+  }
+}

@@ -1,0 +1,81 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { createTicker } from './conformance/ticker.ts'
+import { createMemoryManager } from './create-memory-manager.ts'
+import { isMemoryError } from './errors.ts'
+import { createInMemoryStore } from './in-memory-store.ts'
+import { jsonBytes } from './json.ts'
+import type { MemoryStore } from './memory-store.ts'
+
+const place = { namespace: 'default', scope: 'long-term' } as const
+
+it('counts exactly, whatever is written, overwritten and deleted', async () => {
+  const change = fc.record({
+    key: fc.constantFrom('a', 'b', 'c', 'd'),
+    value: fc.string({ unit: 'binary', maxLength: 60 }),
+    kind: fc.constantFrom('write', 'write', 'delete', 'batch'),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { maxLength: 40 }), async (changes) => {
+      const stores = createInMemoryStore()
+      const quota = 150
+      const options = { stores, policies: { quotas: { 'long-term': quota } }, redact: 'allow' } as const
+      const memory = createMemoryManager(options)
+      const model = new Map<string, string>()
+      const sizeOf = (entries: Map<string, string>): number =>
+        [...entries.values()].reduce((sum, value) => sum + jsonBytes(value), 0)
+      for (const { key, value, kind } of changes) {
+        if (!value.isWellFormed()) continue
+        if (kind === 'delete') {
+          await memory.delete('long-term', key)
+          model.delete(key)
+          continue
+        }
+        const next = new Map(model).set(key, value)
+        const call =
+          kind === 'write'
+            ? memory.write('long-term', key, value)
+            : memory.batchWrite('long-term', [{ key, value }])
+        const written = await call.then(
+          () => true,
+          (error: unknown) => !isMemoryError(error, 'MEMORY_QUOTA_EXCEEDED'),
+        )
+        expect(written).toBe(sizeOf(next) <= quota)
+        if (written) model.set(key, value)
+      }
+      expect(await stores.stats(place)).toEqual({ entries: model.size, bytes: sizeOf(model) })
+    }),
+    { numRuns: 200 },
+  )
+})
+
+it('measures a store once, not at every write', async () => {
+  const sound = createInMemoryStore()
+  let measured = 0
+  const stores: MemoryStore = {
+    ...sound,
+    stats: (where) => {
+      measured++
+      return sound.stats(where)
+    },
+  }
+  const time = createTicker()
+  const memory = createMemoryManager({ stores, clock: time.clock })
+  for (let i = 0; i < 1000; i++) await memory.write('long-term', `key ${i}`, 'x'.repeat(100))
+  expect(measured).toBe(1)
+  time.advance(5001)
+  await memory.write('long-term', 'later', 1)
+  expect(measured).toBe(2)
+})
+
+it.each([
+  ['ascii', 'abc', 5],
+  ['two bytes', 'äö', 6],
+  ['three bytes', '€', 5],
+  ['four bytes', '🙂', 6],
+  ['escapes', '\n"', 6],
+  ['an object', { a: [1, null] }, 14],
+])('jsonBytes counts %s as UTF-8', (_, value, bytes) => {
+  expect(jsonBytes(value)).toBe(bytes)
+  expect(jsonBytes(value)).toBe(new TextEncoder().encode(JSON.stringify(value)).length)
+})
