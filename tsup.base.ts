@@ -1,7 +1,11 @@
 import { defineConfig, type Options } from 'tsup'
 
-/** One build for every package: ESM for Node 20, declarations beside it, readable output. */
-export const library = (entry: Record<string, string>): ReturnType<typeof defineConfig> =>
+/**
+ * One build for every package: ESM for Node 20, declarations beside it, readable output.
+ *
+ * @param more what one package needs beyond the others
+ */
+export const library = (entry: Record<string, string>, more: Options = {}): ReturnType<typeof defineConfig> =>
   defineConfig({
     entry,
     format: 'esm',
@@ -9,4 +13,5 @@ export const library = (entry: Record<string, string>): ReturnType<typeof define
     dts: { compilerOptions: { customConditions: [] } },
     sourcemap: true,
     clean: true,
+    ...more,
   } satisfies Options)

@@ -75,6 +75,10 @@ describe('examples', () => {
     ])
   })
 
+  it('the README of embeddings finds by meaning', async () => {
+    expect(await runExample('packages-embeddings')).toEqual(['incident, hybrid'])
+  })
+
   it('the README of the file store finds what a person wrote', async () => {
     expect(await runExample('packages-store-file')).toEqual(['Deploys are frozen on Fridays.'])
   })

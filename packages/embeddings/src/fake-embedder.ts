@@ -1,0 +1,47 @@
+import { type Embedder, wordsOf } from '@recall/core'
+
+/**
+ * A deterministic stand-in for tests and demonstrations: texts that share words are near each other, and it
+ * knows nothing of meaning. Each stemmed word adds a pseudo-random direction drawn from its own hash.
+ */
+export function fakeEmbedder({ dimensions = 64 }: { dimensions?: number } = {}): Embedder {
+  return {
+    model: `fake-words/${dimensions}`,
+    dimensions,
+    async embed(texts, _mode, options) {
+      options?.signal?.throwIfAborted()
+      return texts.map((text) => wordVector(text, dimensions))
+    },
+  }
+}
+
+function wordVector(text: string, dimensions: number): Float32Array {
+  const sum = new Float32Array(dimensions)
+  for (const { term } of wordsOf(text)) {
+    let state = hash(term)
+    for (let i = 0; i < dimensions; i++) {
+      state = xorshift(state)
+      sum[i] = (sum[i] as number) + state / 2 ** 31
+    }
+  }
+  const length = Math.hypot(...sum)
+  // A text without words points somewhere all the same: vectors are of unit length.
+  if (length === 0) sum[0] = 1
+  return length === 0 ? sum : sum.map((value) => value / length)
+}
+
+/** 32-bit FNV-1a; never 0, which xorshift could not leave. */
+function hash(text: string): number {
+  let state = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) state = Math.imul(state ^ text.charCodeAt(i), 0x01000193)
+  return state === 0 ? 1 : state
+}
+
+/** Marsaglia 2003, the 13, 17, 5 triple. */
+function xorshift(state: number): number {
+  let next = state
+  next ^= next << 13
+  next ^= next >>> 17
+  next ^= next << 5
+  return next
+}

@@ -1,0 +1,99 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { MemoryErrorCode } from '@recall/core'
+import { afterEach, expect, it } from 'vitest'
+import { httpEmbedder } from './http-embedder.ts'
+
+type Answer = { status?: number; body?: unknown; headers?: Record<string, string>; hang?: boolean }
+
+let server: Server | undefined
+const requests: { input: string[]; authorization: string | undefined }[] = []
+
+/** A real server that gives the answers in turn, the last one for ever. */
+async function serve(...answers: ((input: string[]) => Answer)[]): Promise<string> {
+  requests.length = 0
+  const started = createServer((request, response) => {
+    let text = ''
+    request.on('data', (chunk) => {
+      text += chunk
+    })
+    request.on('end', () => {
+      const { input } = JSON.parse(text)
+      requests.push({ input, authorization: request.headers.authorization })
+      const answer = (answers[requests.length - 1] ?? answers.at(-1))?.(input) ?? {}
+      if (answer.hang) return
+      response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers })
+      response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body))
+    })
+  })
+  server = started
+  await new Promise<void>((resolve) => started.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(started.address() as AddressInfo).port}/v1`
+}
+
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+})
+
+/** Answers in reverse order, as servers may. */
+const good = (input: string[]): Answer => ({
+  body: { data: input.map((text, index) => ({ index, embedding: [text.length, 1] })).reverse() },
+})
+const options = (url: string) => ({ url, model: 'm', dimensions: 2, backoff: () => 0 })
+
+it('batches, keeps the order and brings vectors to unit length', async () => {
+  const url = await serve(good)
+  const embedder = httpEmbedder({ ...options(url), maxBatch: 2, apiKey: 'k', prefixes: { query: 'q: ' } })
+  const vectors = await embedder.embed(['a', 'bbb', 'cc'], 'document')
+  expect(vectors.map(([x, y]) => Math.round((x as number) / (y as number)))).toEqual([1, 3, 2])
+  for (const vector of vectors) expect(Math.hypot(...vector)).toBeCloseTo(1, 6)
+  expect(requests.map(({ input }) => input)).toEqual([['a', 'bbb'], ['cc']])
+  expect(requests[0]?.authorization).toBe('Bearer k')
+  await embedder.embed(['a'], 'query')
+  expect(requests.at(-1)?.input).toEqual(['q: a'])
+})
+
+it('tries again after 429, 5xx and a broken answer', async () => {
+  const url = await serve(
+    () => ({ status: 429, body: '', headers: { 'retry-after': '0' } }),
+    () => ({ status: 503, body: '' }),
+    () => ({ body: '{"data": [' }),
+    good,
+  )
+  expect(await httpEmbedder(options(url)).embed(['a'], 'document')).toHaveLength(1)
+  expect(requests).toHaveLength(4)
+})
+
+it.each([
+  [MemoryErrorCode.RATE_LIMITED, { status: 429, body: 'slow down' }, 4],
+  [MemoryErrorCode.UNAVAILABLE, { status: 500, body: '' }, 4],
+  [MemoryErrorCode.UNAUTHENTICATED, { status: 401, body: 'no' }, 1],
+  [MemoryErrorCode.UNAVAILABLE, { status: 400, body: 'bad model' }, 1],
+  [MemoryErrorCode.UNAVAILABLE, { body: { data: [] } }, 1],
+  [MemoryErrorCode.UNAVAILABLE, { body: { data: [{ index: 0, embedding: [1, 2, 3] }] } }, 1],
+  [MemoryErrorCode.UNAVAILABLE, { body: { data: [{ index: 5, embedding: [1, 2] }] } }, 1],
+  [MemoryErrorCode.UNAVAILABLE, { body: { data: [{ index: 0, embedding: [0, 0] }] } }, 1],
+] as const)('says %s for %j', async (code, answer, tries) => {
+  const url = await serve(() => answer)
+  await expect(httpEmbedder(options(url)).embed(['a'], 'document')).rejects.toMatchObject({ code })
+  expect(requests).toHaveLength(tries)
+})
+
+it('gives up after its time limit and when nobody listens', async () => {
+  const url = await serve(() => ({ hang: true }))
+  await expect(
+    httpEmbedder({ ...options(url), timeout: 20, retries: 0 }).embed(['a'], 'document'),
+  ).rejects.toMatchObject({ code: MemoryErrorCode.TIMEOUT })
+  await expect(
+    httpEmbedder({ ...options('http://127.0.0.1:9/v1'), retries: 0 }).embed(['a'], 'document'),
+  ).rejects.toMatchObject({ code: MemoryErrorCode.UNAVAILABLE })
+})
+
+it('stops when it is told to', async () => {
+  const url = await serve(() => ({ hang: true }))
+  const stop = new AbortController()
+  const answer = httpEmbedder(options(url)).embed(['a'], 'document', { signal: stop.signal })
+  stop.abort(new Error('enough'))
+  await expect(answer).rejects.toThrow('enough')
+})

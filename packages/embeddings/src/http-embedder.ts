@@ -1,0 +1,183 @@
+import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
+import * as z from 'zod/mini'
+
+export interface HttpEmbedderOptions {
+  /** Up to and including the version, for example `http://localhost:11434/v1`. */
+  url: string
+  /** The name the server knows, for example `nomic-embed-text`. */
+  model: string
+  /** Length of the model's vectors; an answer of another length is refused. */
+  dimensions: number
+  apiKey?: string
+  /** Put before every query or document, where the model wants it: `search_query: `. */
+  prefixes?: { query?: string; document?: string }
+  /** Texts in one request. Default 64. */
+  maxBatch?: number
+  /** Milliseconds until a request is given up. Default 30,000. */
+  timeout?: number
+  /** How often a request is tried again after 429, 5xx or no answer. Default 3. */
+  retries?: number
+  /** Milliseconds before try `n` (from 1). Default: 250 doubled each time, plus as much again at random. */
+  backoff?: (attempt: number) => number
+  fetch?: typeof globalThis.fetch
+}
+
+/**
+ * Any server with OpenAI's `POST /embeddings`: OpenAI, Ollama, vLLM, LM Studio, Text Embeddings Inference.
+ * Vectors are brought to unit length.
+ *
+ * @throws MemoryError from `embed`: UNAUTHENTICATED, RATE_LIMITED, TIMEOUT, UNAVAILABLE (also for an answer
+ * that is not one vector of the right length per text)
+ */
+export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
+  const { model, dimensions, prefixes = {}, maxBatch = 64 } = options
+  return {
+    model,
+    dimensions,
+    maxBatch,
+    async embed(texts, mode, { signal } = {}) {
+      const vectors: Float32Array[] = []
+      for (let i = 0; i < texts.length; i += maxBatch) {
+        const batch = texts.slice(i, i + maxBatch).map((text) => (prefixes[mode] ?? '') + text)
+        vectors.push(...(await embedBatch(options, batch, signal)))
+      }
+      return vectors
+    },
+  }
+}
+
+async function embedBatch(
+  options: HttpEmbedderOptions,
+  batch: string[],
+  signal: AbortSignal | undefined,
+): Promise<Float32Array[]> {
+  const { retries = 3, backoff = doubling } = options
+  for (let attempt = 1; ; attempt++) {
+    signal?.throwIfAborted()
+    try {
+      return await request(options, batch, signal)
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (!(error instanceof Retryable)) throw error
+      if (attempt > retries) throw error.reason
+      await pause(error.after ?? backoff(attempt), signal)
+    }
+  }
+}
+
+async function request(
+  options: HttpEmbedderOptions,
+  batch: string[],
+  signal: AbortSignal | undefined,
+): Promise<Float32Array[]> {
+  const { url, model, apiKey, timeout = 30_000, fetch = globalThis.fetch } = options
+  const limit = AbortSignal.timeout(timeout)
+  let response: Response
+  try {
+    response = await fetch(`${url.replace(/\/$/, '')}/embeddings`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
+      },
+      body: JSON.stringify({ model, input: batch, encoding_format: 'float' }),
+      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+    })
+  } catch (cause) {
+    throw new Retryable(
+      limit.aborted
+        ? new MemoryError(
+            `the embedding server did not answer within ${timeout} ms`,
+            MemoryErrorCode.TIMEOUT,
+            { cause },
+          )
+        : unavailable(`no embedding server answers at ${url}: is it running?`, cause),
+    )
+  }
+  if (!response.ok) throw await refusal(response, options)
+  let body: unknown
+  try {
+    body = await response.json()
+  } catch (cause) {
+    throw new Retryable(unavailable('the embedding server broke off its answer, or it is not JSON', cause))
+  }
+  return vectorsOf(body, batch.length, options)
+}
+
+/** Only what is used: servers differ in the rest. */
+const answerSchema = z.object({
+  data: z.array(z.object({ index: z.optional(z.int()), embedding: z.array(z.number()) })),
+})
+
+function vectorsOf(body: unknown, count: number, { model, dimensions }: HttpEmbedderOptions): Float32Array[] {
+  const parsed = answerSchema.safeParse(body)
+  if (!parsed.success) throw unavailable(`the embedding server's answer has no list of vectors in 'data'`)
+  const vectors = new Array<Float32Array | undefined>(count).fill(undefined)
+  parsed.data.data.forEach(({ index, embedding }, i) => {
+    if (embedding.length !== dimensions) {
+      throw unavailable(
+        `'${model}' gave a vector of ${embedding.length} dimensions where ${dimensions} were configured: set 'dimensions' to ${embedding.length} and re-embed`,
+      )
+    }
+    vectors[index ?? i] = unitVector(embedding)
+  })
+  if (parsed.data.data.length !== count || vectors.includes(undefined)) {
+    throw unavailable(`the embedding server gave ${parsed.data.data.length} vectors for ${count} texts`)
+  }
+  return vectors as Float32Array[]
+}
+
+function unitVector(values: readonly number[]): Float32Array {
+  const length = Math.hypot(...values)
+  if (!(length > 0)) throw unavailable('the embedding server gave a vector without direction')
+  return Float32Array.from(values, (value) => value / length)
+}
+
+async function refusal(response: Response, { url }: HttpEmbedderOptions): Promise<Error> {
+  const told = (await response.text().catch(() => '')).slice(0, 200)
+  const message = `the embedding server at ${url} answered ${response.status}${told ? `: ${told}` : ''}`
+  if (response.status === 401 || response.status === 403) {
+    return new MemoryError(`${message}; check the API key`, MemoryErrorCode.UNAUTHENTICATED)
+  }
+  if (response.status === 429) {
+    return new Retryable(new MemoryError(message, MemoryErrorCode.RATE_LIMITED), retryAfter(response))
+  }
+  if (response.status >= 500) return new Retryable(unavailable(message), retryAfter(response))
+  return unavailable(message)
+}
+
+/** Milliseconds of a Retry-After header in seconds, at most a minute. */
+function retryAfter(response: Response): number | undefined {
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
+  return seconds >= 0 ? Math.min(60, seconds) * 1000 : undefined
+}
+
+class Retryable extends Error {
+  readonly reason: MemoryError
+  /** Milliseconds to wait, when the server said so. */
+  readonly after: number | undefined
+
+  constructor(reason: MemoryError, after?: number) {
+    super(reason.message)
+    this.reason = reason
+    this.after = after
+  }
+}
+
+const unavailable = (message: string, cause?: unknown): MemoryError =>
+  new MemoryError(message, MemoryErrorCode.UNAVAILABLE, { cause })
+
+const doubling = (attempt: number): number => 250 * 2 ** (attempt - 1) * (1 + Math.random())
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(done, ms)
+    signal?.addEventListener('abort', done, { once: true })
+    function done(): void {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      if (signal?.aborted) reject(signal.reason)
+      else resolve()
+    }
+  })
+}

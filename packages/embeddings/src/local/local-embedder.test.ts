@@ -1,0 +1,76 @@
+import { writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type Embedder, MemoryErrorCode } from '@recall/core'
+import { bgeSmallEn } from '@recall/model-bge-small-en'
+import { afterAll, describe, expect, it } from 'vitest'
+import { localEmbedder } from './local-embedder.ts'
+import { workerEmbedder } from './worker-embedder.ts'
+
+const dot = (a: Float32Array, b: Float32Array): number =>
+  a.reduce((sum, x, i) => sum + x * (b[i] as number), 0)
+
+const embedders: [string, Embedder][] = [
+  ['native', localEmbedder({ runtime: 'native', threads: 1 })],
+  ['wasm', localEmbedder({ runtime: 'wasm' })],
+  ['in a thread', workerEmbedder({ runtime: 'native', threads: 1 })],
+]
+afterAll(async () => {
+  for (const [, embedder] of embedders) await embedder.close?.()
+})
+
+describe.each(embedders)('%s', (_name, embedder) => {
+  it('puts texts of one meaning near each other', async () => {
+    const [car, auto, bread] = (await embedder.embed(
+      ['The car broke down.', 'My automobile stopped working.', 'She bakes sourdough every Sunday.'],
+      'document',
+    )) as [Float32Array, Float32Array, Float32Array]
+    expect(car).toHaveLength(384)
+    expect(Math.hypot(...car)).toBeCloseTo(1, 5)
+    expect(dot(car, auto)).toBeGreaterThan(dot(car, bread) + 0.2)
+  })
+
+  it('keeps the order of texts of mixed lengths, and cuts what is too long', async () => {
+    const texts = ['word '.repeat(2000), 'short', 'a somewhat longer sentence about rain', '']
+    const together = await embedder.embed(texts, 'document')
+    for (const [i, text] of texts.entries()) {
+      const [alone] = (await embedder.embed([text], 'document')) as [Float32Array]
+      // Eight-bit activations are scaled per batch: the same direction, not the same bits.
+      expect(dot(alone, together[i] as Float32Array)).toBeGreaterThan(0.97)
+    }
+    expect(await embedder.embed([], 'query')).toEqual([])
+  })
+})
+
+it('agrees across runtimes', async () => {
+  const vectors = await Promise.all(
+    embedders.map(([, embedder]) => embedder.embed(['Deploys wait for the schema'], 'query')),
+  )
+  for (const [vector] of vectors) {
+    expect(dot(vector as Float32Array, vectors[0]?.[0] as Float32Array)).toBeGreaterThan(0.97)
+  }
+})
+
+it('refuses a model that was changed, or is not there', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'recall-model-'))
+  try {
+    const url = pathToFileURL(join(folder, 'model.onnx'))
+    const embedder = localEmbedder({ model: { ...bgeSmallEn, weights: { ...bgeSmallEn.weights, url } } })
+    await expect(embedder.warmUp?.()).rejects.toMatchObject({ code: MemoryErrorCode.UNAVAILABLE })
+    writeFileSync(url, 'not the model')
+    await expect(embedder.embed(['a'], 'query')).rejects.toMatchObject({ code: MemoryErrorCode.CORRUPTION })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+it('stops when it is told to, and answers nothing once closed', async () => {
+  const embedder = localEmbedder({ runtime: 'native' })
+  await expect(
+    embedder.embed(['a'], 'query', { signal: AbortSignal.abort(new Error('enough')) }),
+  ).rejects.toThrow('enough')
+  await embedder.close?.()
+  await expect(embedder.embed(['a'], 'query')).rejects.toMatchObject({ code: MemoryErrorCode.CLOSED })
+})

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
+import { bgeSmallEn, type ModelFile, type ModelFiles } from '@recall/model-bge-small-en'
+import { batchByLength } from './batches.ts'
+import { openSession, type Runtime, type Session } from './runtime.ts'
+import { createTokenize, type Tokenize } from './tokenizer.ts'
+
+export interface LocalEmbedderOptions {
+  /** Default: bge-small-en-v1.5 with 8-bit weights, from `@recall/model-bge-small-en`. */
+  model?: ModelFiles
+  /** Default: onnxruntime-node when it is installed, else the WebAssembly build, which always works. */
+  runtime?: Runtime
+  /** Threads of the native runtime. Default: what it chooses. */
+  threads?: number
+}
+
+/**
+ * A model that runs in this process, with no network and no key. Nothing is loaded before the first call;
+ * then both files are checked against their SHA-256.
+ *
+ * @throws MemoryError from `embed` and `warmUp`: CORRUPTION when a file of the model is not what was
+ * published, UNAVAILABLE when it or the runtime cannot be loaded
+ */
+export function localEmbedder(options: LocalEmbedderOptions = {}): Embedder {
+  const { model = bgeSmallEn } = options
+  let loaded: Promise<Loaded> | undefined
+  let queue: Promise<unknown> = Promise.resolve()
+  let closed = false
+
+  const load = async (): Promise<Loaded> => {
+    if (closed) throw new MemoryError('the embedder is closed', MemoryErrorCode.CLOSED)
+    loaded ??= open(model, options)
+    try {
+      return await loaded
+    } catch (error) {
+      // What could not be read now may be read later.
+      loaded = undefined
+      throw error
+    }
+  }
+
+  return {
+    model: model.id,
+    dimensions: model.dimensions,
+    maxTokens: model.maxTokens,
+
+    embed(texts, mode, { signal } = {}) {
+      // One run at a time: a second one would take as much memory again and be no faster.
+      const answer = queue.then(async () => {
+        signal?.throwIfAborted()
+        if (texts.length === 0) return []
+        const prefix = mode === 'query' ? model.queryPrefix : ''
+        return embedAll(
+          await load(),
+          model,
+          texts.map((text) => prefix + text),
+          signal,
+        )
+      })
+      queue = answer.catch(() => {})
+      return answer
+    },
+
+    async warmUp() {
+      await load()
+    },
+
+    async close() {
+      closed = true
+      await queue
+      const { session } = (await loaded?.catch(() => undefined)) ?? {}
+      loaded = undefined
+      await session?.close()
+    },
+  }
+}
+
+interface Loaded {
+  session: Session
+  tokenize: Tokenize
+}
+
+async function open(model: ModelFiles, options: LocalEmbedderOptions): Promise<Loaded> {
+  const [weights, vocabulary] = await Promise.all([
+    readVerified(model.weights),
+    readVerified(model.tokenizer),
+  ])
+  const session = await openSession(weights, options)
+  return { session, tokenize: createTokenize(vocabulary.toString('utf8'), model.maxTokens) }
+}
+
+async function readVerified({ url, sha256 }: ModelFile): Promise<Buffer> {
+  let bytes: Buffer
+  try {
+    bytes = await readFile(url)
+  } catch (cause) {
+    throw new MemoryError(
+      `the embedding model is not at ${url.href}: reinstall its package`,
+      MemoryErrorCode.UNAVAILABLE,
+      { cause },
+    )
+  }
+  if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
+    throw new MemoryError(
+      `${url.href} is not the model that was published: reinstall its package`,
+      MemoryErrorCode.CORRUPTION,
+    )
+  }
+  return bytes
+}
+
+async function embedAll(
+  { session, tokenize }: Loaded,
+  model: ModelFiles,
+  texts: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<Float32Array[]> {
+  const tokens = texts.map(tokenize)
+  const vectors = new Array<Float32Array>(texts.length)
+  for (const batch of batchByLength(tokens.map(({ length }) => length))) {
+    signal?.throwIfAborted()
+    const length = Math.max(...batch.map((i) => (tokens[i] as number[]).length))
+    const ids = new BigInt64Array(batch.length * length)
+    const mask = new BigInt64Array(batch.length * length)
+    batch.forEach((text, row) => {
+      ;(tokens[text] as number[]).forEach((id, column) => {
+        ids[row * length + column] = BigInt(id)
+        mask[row * length + column] = 1n
+      })
+    })
+    const hidden = await session.run(ids, mask, batch.length, length)
+    batch.forEach((text, row) => {
+      const start = row * length * model.dimensions
+      const states = hidden.subarray(start, start + length * model.dimensions)
+      vectors[text] = pool(states, (tokens[text] as number[]).length, model)
+    })
+  }
+  return vectors
+}
+
+/** One unit vector from the states of a text's tokens; padding takes no part. */
+function pool(states: Float32Array, tokens: number, { pooling, dimensions }: ModelFiles): Float32Array {
+  const vector = states.slice(0, dimensions)
+  if (pooling === 'mean') {
+    for (let token = 1; token < tokens; token++) {
+      for (let i = 0; i < dimensions; i++) {
+        vector[i] = (vector[i] as number) + (states[token * dimensions + i] as number)
+      }
+    }
+  }
+  let squares = 0
+  for (const value of vector) squares += value * value
+  const length = Math.sqrt(squares)
+  return vector.map((value) => value / length)
+}

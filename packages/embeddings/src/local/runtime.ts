@@ -1,0 +1,129 @@
+import { copyFileSync, existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+
+/** Runs a BERT-like model over a padded batch. */
+export interface Session {
+  readonly runtime: Runtime
+  /**
+   * @param ids `rows × length` token ids, padded with 0
+   * @param mask 1 where a token stands, 0 where padding does
+   * @returns the last hidden state, `rows × length × dimensions`
+   */
+  run(ids: BigInt64Array, mask: BigInt64Array, rows: number, length: number): Promise<Float32Array>
+  close(): Promise<void>
+}
+
+/** `native` is onnxruntime-node, when somebody installed it; `wasm` always works. */
+export type Runtime = 'native' | 'wasm'
+
+/** What both builds of ONNX Runtime have in common, as far as it is used. */
+interface Onnx {
+  env: { wasm: { numThreads?: number; wasmBinary?: Uint8Array; wasmPaths?: { mjs: string } } }
+  Tensor: new (type: 'int64', data: BigInt64Array, dims: number[]) => object
+  InferenceSession: {
+    create(
+      model: Uint8Array,
+      options: { intraOpNumThreads?: number; graphOptimizationLevel: 'all' | 'extended' },
+    ): Promise<OnnxSession>
+  }
+}
+
+interface OnnxSession {
+  run(inputs: Record<string, object>): Promise<Record<string, { data: Float32Array } | undefined>>
+  release(): Promise<void>
+}
+
+/**
+ * @param runtime default: `native` when onnxruntime-node is installed, else `wasm`
+ * @param threads for the native runtime
+ * @throws MemoryError UNAVAILABLE when the runtime that was asked for is not there or refuses the model
+ */
+export async function openSession(
+  model: Uint8Array,
+  { runtime, threads }: { runtime?: Runtime | undefined; threads?: number | undefined },
+): Promise<Session> {
+  const native = runtime === 'wasm' ? null : await loadNative()
+  if (runtime === 'native' && !native) {
+    throw new MemoryError(
+      'onnxruntime-node is not installed: run `npm install onnxruntime-node`, or leave out `runtime`',
+      MemoryErrorCode.UNAVAILABLE,
+    )
+  }
+  const onnx = native ?? (await loadWasm())
+  let session: OnnxSession
+  try {
+    session = await onnx.InferenceSession.create(model, {
+      graphOptimizationLevel: native ? 'all' : 'extended',
+      ...(native && threads ? { intraOpNumThreads: threads } : {}),
+    })
+  } catch (cause) {
+    throw new MemoryError(
+      `the embedding model cannot be loaded: ${messageOf(cause)}`,
+      MemoryErrorCode.UNAVAILABLE,
+      { cause },
+    )
+  }
+  return {
+    runtime: native ? 'native' : 'wasm',
+    async run(ids, mask, rows, length) {
+      const tensor = (data: BigInt64Array): object => new onnx.Tensor('int64', data, [rows, length])
+      const output = await session.run({
+        input_ids: tensor(ids),
+        attention_mask: tensor(mask),
+        token_type_ids: tensor(new BigInt64Array(ids.length)),
+      })
+      const hidden = output.last_hidden_state
+      if (!hidden) {
+        throw new MemoryError('the embedding model gives no last_hidden_state', MemoryErrorCode.UNAVAILABLE)
+      }
+      return hidden.data
+    },
+    close: () => session.release(),
+  }
+}
+
+async function loadNative(): Promise<Onnx | null> {
+  try {
+    const loaded = (await import('onnxruntime-node')) as unknown as Onnx & { default?: Onnx }
+    return loaded.default ?? loaded
+  } catch (error) {
+    // Only its absence means the other runtime; an installation that is broken should be heard of.
+    if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return null
+    throw new MemoryError(
+      `onnxruntime-node is installed but does not load: ${messageOf(error)}. Reinstall or remove it`,
+      MemoryErrorCode.UNAVAILABLE,
+      { cause: error },
+    )
+  }
+}
+
+async function loadWasm(): Promise<Onnx> {
+  const folder = wasmFolder()
+  const onnx = (await import(new URL('ort.wasm.min.mjs', folder).href)) as Onnx
+  // More threads need workers of its own; one is what a short process can afford.
+  onnx.env.wasm.numThreads = 1
+  onnx.env.wasm.wasmPaths = { mjs: new URL('ort-wasm-simd-threaded.mjs', folder).href }
+  onnx.env.wasm.wasmBinary = readFileSync(new URL('ort-wasm-simd-threaded.wasm', folder))
+  return onnx
+}
+
+/** Of the 139 MB of onnxruntime-web these are all that is needed. */
+const wasmFiles = ['ort.wasm.min.mjs', 'ort-wasm-simd-threaded.mjs', 'ort-wasm-simd-threaded.wasm']
+
+/** Built, the files lie beside this one; in the repository they are where the package manager put them. */
+function wasmFolder(): URL {
+  const placed = new URL('./onnxruntime/', import.meta.url)
+  if (existsSync(placed)) return placed
+  return pathToFileURL(`${dirname(createRequire(import.meta.url).resolve('onnxruntime-web/wasm'))}/`)
+}
+
+/** For the build: puts the runtime's files into a folder. */
+export function placeWasmFiles(folder: URL): void {
+  const source = wasmFolder()
+  for (const name of wasmFiles) copyFileSync(new URL(name, source), new URL(name, folder))
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { transformersEmbedder } from './transformers-embedder.ts'
+
+it('asks the pipeline in batches, with prefixes and pooling', async () => {
+  const calls: unknown[] = []
+  const embedder = transformersEmbedder(
+    async (texts, options) => {
+      calls.push([texts, options])
+      return { tolist: () => texts.map(() => [1, 0]) }
+    },
+    { model: 'm', dimensions: 2, pooling: 'cls', prefixes: { query: 'q: ' }, maxBatch: 2 },
+  )
+  expect(await embedder.embed(['a', 'b', 'c'], 'query')).toEqual([
+    Float32Array.of(1, 0),
+    Float32Array.of(1, 0),
+    Float32Array.of(1, 0),
+  ])
+  expect(calls).toEqual([
+    [['q: a', 'q: b'], { pooling: 'cls', normalize: true }],
+    [['q: c'], { pooling: 'cls', normalize: true }],
+  ])
+})
