@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Address, Place } from '@recall/core'
-import type { Part } from './conditions.ts'
+import type { Shelf } from './conditions.ts'
 
 /** Names a scope of a namespace, or its archive, in the database. */
-export const placeId = ({ namespace, scope }: Place, part: Part): string => digest([namespace, scope, part])
+export const placeId = ({ namespace, scope }: Place, { tenant, archived }: Shelf): string =>
+  digest([tenant, namespace, scope, archived ? 'archive' : 'current'])
 
 /** Names an entry within its place. */
 export const entryId = ({ key }: Pick<Address, 'key'>): string => digest([key])

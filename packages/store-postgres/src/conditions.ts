@@ -4,10 +4,14 @@ import { placeId } from './address.ts'
 import { compileFilter } from './compile-filter.ts'
 import { entries } from './schema/entries.ts'
 
-/** In which of a place's two parts entries lie: among the others, or archived. */
-export type Part = 'current' | 'archive'
+/** Which entries a store works on, of all that a table holds. */
+export interface Shelf {
+  /** Whose they are; stores of different tenants share nothing. */
+  tenant: string
+  archived: boolean
+}
 
-export const inPlace = (place: Place, part: Part): SQL => eq(entries.place, placeId(place, part))
+export const inPlace = (place: Place, shelf: Shelf): SQL => eq(entries.place, placeId(place, shelf))
 
 /** Not expired at a time; an entry is expired from its instant on. */
 export const isLive = (now: number): SQL =>
@@ -18,11 +22,11 @@ export const isExpired = (now: number): SQL => sql`${entries.expiresAt} <= ${now
 /** What a search may return, whatever it ranks by. */
 export function isEligible(
   query: Place & { now: number; tags?: readonly string[]; filter?: Filter },
-  part: Part,
+  shelf: Shelf,
 ): SQL {
   const { tags = [], filter } = query
   const conditions = [
-    inPlace(query, part),
+    inPlace(query, shelf),
     isLive(query.now),
     tags.length > 0 ? arrayContains(entries.tags, [...tags]) : undefined,
     filter ? compileFilter(filter) : undefined,

@@ -1,6 +1,6 @@
 import { bestPassage, compareCodePoints, type Found, type StoreQuery } from '@recall/core'
 import { and, asc, desc, inArray, type SQL, sql } from 'drizzle-orm'
-import { inPlace, isEligible, type Part } from './conditions.ts'
+import { inPlace, isEligible, type Shelf } from './conditions.ts'
 import type { Database } from './database.ts'
 import { matchMeaning } from './match-meaning.ts'
 import { type Candidate, matchWords } from './match-words.ts'
@@ -9,23 +9,23 @@ import { entries } from './schema/entries.ts'
 import { lookedFor } from './words.ts'
 
 /** The entries that a query asks for, in its order. */
-export async function findEntries(database: Database, query: StoreQuery, part: Part): Promise<Found[]> {
+export async function findEntries(database: Database, query: StoreQuery, shelf: Shelf): Promise<Found[]> {
   const { text, embedding, minScore } = query
-  const eligible = isEligible(query, part)
+  const eligible = isEligible(query, shelf)
   if (text === undefined && !embedding) return listEntries(database, query, eligible)
   const terms = lookedFor(text ?? '')
   const wanted = query.offset + query.limit
   const words =
     text === undefined
       ? undefined
-      : await matchWords(database, query, part, eligible, terms, poolOf(query, wanted))
-  const meaning = embedding && (await matchMeaning(database, query, part, eligible, embedding, wanted))
+      : await matchWords(database, query, shelf, eligible, terms, poolOf(query, wanted))
+  const meaning = embedding && (await matchMeaning(database, query, shelf, eligible, embedding, wanted))
   const candidates = words && meaning ? fuse(words, meaning) : (words ?? meaning ?? [])
   const page = candidates
     .filter(({ score }) => score >= minScore)
     .sort(byOrder(query))
     .slice(query.offset, wanted)
-  return readPage(database, query, part, page, terms)
+  return readPage(database, query, shelf, page, terms)
 }
 
 /**
@@ -55,7 +55,7 @@ async function listEntries(database: Database, query: StoreQuery, eligible: SQL)
 async function readPage(
   database: Database,
   query: StoreQuery,
-  part: Part,
+  shelf: Shelf,
   page: readonly Candidate[],
   terms: readonly string[],
 ): Promise<Found[]> {
@@ -64,7 +64,7 @@ async function readPage(
   const rows = await database
     .select({ id: entries.id, ...columns })
     .from(entries)
-    .where(and(inPlace(query, part), inArray(entries.id, ids)))
+    .where(and(inPlace(query, shelf), inArray(entries.id, ids)))
   const byId = new Map<string, EntryRow>(rows.map((row) => [row.id, row]))
   return page.flatMap(({ id, score, mode, signals }) => {
     const row = byId.get(id)

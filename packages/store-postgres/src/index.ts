@@ -1,4 +1,4 @@
-export type { Database } from './database.ts'
+export { type Database, rowsOf } from './database.ts'
 export { migrate } from './migrate.ts'
 export { asMemoryErrors } from './postgres-errors.ts'
 export { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
@@ -13,4 +13,4 @@ export {
   retrievalEvents,
   systemConfig,
 } from './schema/hub.ts'
-export { createVectorIndex } from './vector-index.ts'
+export { createVectorIndex, halfVector, indexableDimensions, throughIndex } from './vector-index.ts'

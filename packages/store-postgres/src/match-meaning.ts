@@ -1,6 +1,6 @@
 import { MemoryError, MemoryErrorCode, type StoreQuery } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
-import { inPlace, isLive, type Part } from './conditions.ts'
+import { inPlace, isLive, type Shelf } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
 import { type Candidate, type CandidateRow, candidateColumns } from './match-words.ts'
 import { storableVector } from './rows.ts'
@@ -19,13 +19,13 @@ const mostCompared = 5000
 export async function matchMeaning(
   database: Database,
   query: StoreQuery,
-  part: Part,
+  shelf: Shelf,
   eligible: SQL,
   embedding: Embedding,
   wanted: number,
 ): Promise<Candidate[]> {
   const vector = storableVector(embedding.vector)
-  await checkModel(database, query, part, embedding)
+  await checkModel(database, query, shelf, embedding)
   const comparable = sql`${eligible} and ${entries.dimensions} = ${vector.length}`
   const literal = JSON.stringify(vector)
   const rows =
@@ -87,7 +87,7 @@ async function exceeds(database: Database, condition: SQL, most: number): Promis
 async function checkModel(
   database: Database,
   query: StoreQuery,
-  part: Part,
+  shelf: Shelf,
   { model, vector }: Embedding,
 ): Promise<void> {
   const length = sql`${entries.dimensions}`
@@ -99,7 +99,7 @@ async function checkModel(
     database,
     sql`
       select ${stored} as model, ${length} as dimensions from ${entries}
-      where ${inPlace(query, part)} and ${entries.embedding} is not null and ${isLive(query.now)}
+      where ${inPlace(query, shelf)} and ${entries.embedding} is not null and ${isLive(query.now)}
         and (${length} < ${vector.length} or ${length} > ${vector.length}
           or (${length} = ${vector.length} and ${otherModel}))
       limit 1`,

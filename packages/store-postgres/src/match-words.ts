@@ -1,6 +1,6 @@
 import { type Found, lexicalScore, type StoreQuery } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
-import { inPlace, isLive, type Part } from './conditions.ts'
+import { inPlace, isLive, type Shelf } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
 import { entries } from './schema/entries.ts'
 import { anyOf } from './words.ts'
@@ -27,13 +27,13 @@ export type CandidateRow = Omit<Candidate, 'score' | 'signals' | 'mode'>
 export async function matchWords(
   database: Database,
   query: StoreQuery,
-  part: Part,
+  shelf: Shelf,
   eligible: SQL,
   terms: readonly string[],
   most: number | null,
 ): Promise<Candidate[]> {
   if (terms.length === 0) return []
-  const live = sql`${inPlace(query, part)} and ${isLive(query.now)}`
+  const live = sql`${inPlace(query, shelf)} and ${isLive(query.now)}`
   const rows = await rowsOf<CandidateRow & { bm25: number; matched: number }>(
     database,
     sql`

@@ -12,7 +12,7 @@ import {
 } from '@recall/core'
 import { and, arrayContains, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import { entryId, placeId } from './address.ts'
-import { inPlace, isExpired, isLive, type Part } from './conditions.ts'
+import { inPlace, isExpired, isLive, type Shelf } from './conditions.ts'
 import type { Database } from './database.ts'
 import { findEntries } from './find-entries.ts'
 import { asMemoryErrors } from './postgres-errors.ts'
@@ -22,6 +22,8 @@ import { entries, placeSizes } from './schema/entries.ts'
 export interface PostgresStoreOptions {
   /** For people. Default `postgres`. */
   name?: string
+  /** Whose entries these are: stores of different tenants share nothing, whatever the namespace. Default ''. */
+  tenant?: string
   /** Whether an acknowledged write outlives its process. Default true. */
   durable?: boolean
   /** Longest a call waits for an answer, in milliseconds; then it is TIMEOUT. Default: for ever. */
@@ -35,22 +37,26 @@ export interface PostgresStoreOptions {
  * of their own. Any number of stores, in any number of processes, may share one database.
  */
 export function createPostgresStore(database: Database, options: PostgresStoreOptions = {}): MemoryStore {
-  const { name = 'postgres', durable = true, timeoutMs, close = async () => {} } = options
+  const { name = 'postgres', tenant = '', durable = true, timeoutMs, close = async () => {} } = options
   return {
     name,
     capabilities: { durable, semantic: true, archive: true },
-    ...createPart(database, 'current', timeoutMs),
-    cold: { name: `${name} archive`, ...createPart(database, 'archive', timeoutMs), close: async () => {} },
+    ...createShelf(database, { tenant, archived: false }, timeoutMs),
+    cold: {
+      name: `${name} archive`,
+      ...createShelf(database, { tenant, archived: true }, timeoutMs),
+      close: async () => {},
+    },
     close,
   }
 }
 
-function createPart(
+function createShelf(
   database: Database,
-  part: Part,
+  shelf: Shelf,
   timeoutMs: number | undefined,
 ): Omit<MemoryStore, 'name' | 'capabilities' | 'close'> {
-  const at = (address: Address): SQL => and(inPlace(address, part), eq(entries.id, entryId(address))) as SQL
+  const at = (address: Address): SQL => and(inPlace(address, shelf), eq(entries.id, entryId(address))) as SQL
 
   const writing = <T>(call: () => Promise<T>): Promise<T> =>
     asMemoryErrors(MemoryErrorCode.WRITE_FAILED, call, timeoutMs)
@@ -58,10 +64,10 @@ function createPart(
     asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, call, timeoutMs)
 
   const put = async (via: Database, entry: Entry, { overwrite, now }: PutOptions): Promise<void> => {
-    const row = rowOf(entry, part)
+    const row = rowOf(entry, shelf)
     const { place, id, createdAt, accessCount, ...replaced } = row
     // An expired entry counts as absent; an archive keeps what it is given as it is.
-    const succeeds = part === 'current' ? isLive(now) : sql`false`
+    const succeeds = shelf.archived ? sql`false` : isLive(now)
     const written = await via
       .insert(entries)
       .values(row)
@@ -109,7 +115,7 @@ function createPart(
         return row ? entryOf(row) : null
       }),
 
-    find: (query) => searching(() => findEntries(database, query, part)),
+    find: (query) => searching(() => findEntries(database, query, shelf)),
 
     touch: (addresses, now) =>
       writing(async () => {
@@ -120,7 +126,7 @@ function createPart(
         const locked = database
           .select({ id: entries.id })
           .from(entries)
-          .where(and(inPlace(first, part), inArray(entries.id, ids), isLive(now)))
+          .where(and(inPlace(first, shelf), inArray(entries.id, ids), isLive(now)))
           .orderBy(entries.id)
           .for('update')
         await database
@@ -130,7 +136,7 @@ function createPart(
             accessCount: sql`${entries.accessCount} + 1`,
             expiresAt: sql`case when ${entries.ttl} is null then ${entries.expiresAt} else ${now}::float8 + ${entries.ttl} end`,
           })
-          .where(and(inPlace(first, part), inArray(entries.id, locked)))
+          .where(and(inPlace(first, shelf), inArray(entries.id, locked)))
       }),
 
     remove: (address) => writing(() => remove(database, address)),
@@ -141,7 +147,7 @@ function createPart(
           .delete(entries)
           .where(
             and(
-              inPlace(place, part),
+              inPlace(place, shelf),
               updatedBefore === undefined ? undefined : lt(entries.updatedAt, updatedBefore),
               tags.length > 0 ? arrayContains(entries.tags, [...tags]) : undefined,
               type === undefined ? undefined : eq(entries.type, JSON.stringify(type)),
@@ -165,10 +171,10 @@ function createPart(
 
     sweep: ({ now, dryRun, ...place }) =>
       writing(async () => {
-        const expired = and(inPlace(place, part), isExpired(now))
+        const expired = and(inPlace(place, shelf), isExpired(now))
         if (dryRun) return database.$count(entries, expired)
         const removed = await database.delete(entries).where(expired).returning({ id: entries.id })
-        await joinSizes(database, placeId(place, part))
+        await joinSizes(database, placeId(place, shelf))
         return removed.length
       }),
 
@@ -180,7 +186,7 @@ function createPart(
             bytes: sql<number>`coalesce(sum(${placeSizes.bytes}), 0)::float8`,
           })
           .from(placeSizes)
-          .where(eq(placeSizes.place, placeId(place, part)))
+          .where(eq(placeSizes.place, placeId(place, shelf)))
         return sum ?? { entries: 0, bytes: 0 }
       }),
 

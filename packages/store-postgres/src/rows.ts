@@ -1,7 +1,7 @@
 import { type Entry, MemoryError, MemoryErrorCode, type MemoryScope } from '@recall/core'
 import { entryId, placeId } from './address.ts'
 import { storableText } from './comparable-text.ts'
-import type { Part } from './conditions.ts'
+import type { Shelf } from './conditions.ts'
 import { filterFields } from './filter-fields.ts'
 import type { entries } from './schema/entries.ts'
 import { countedWords } from './words.ts'
@@ -30,11 +30,12 @@ export const entryColumns = [
 ] as const
 
 /** @throws MemoryError INVALID_INPUT for a vector or a text that Postgres cannot index */
-export function rowOf(entry: Entry, part: Part): NewRow {
+export function rowOf(entry: Entry, shelf: Shelf): NewRow {
   const { namespace, scope, key, tags, createdAt, updatedAt, accessedAt, accessCount } = entry
   return {
-    place: placeId(entry, part),
+    place: placeId(entry, shelf),
     id: entryId(entry),
+    tenant: shelf.tenant,
     namespace,
     scope,
     key,

@@ -15,7 +15,9 @@ it('the committed migrations lead to the schema as it stands', async () => {
     const out = `./${copy.slice(root.length)}`
     const kit = join(root, 'node_modules/drizzle-kit/bin.cjs')
     const options = ['--dialect', 'postgresql', '--schema', './src/schema/*.ts', '--out', out]
-    const { stdout } = await promisify(execFile)(process.execPath, [kit, 'generate', ...options], { cwd: root })
+    const { stdout } = await promisify(execFile)(process.execPath, [kit, 'generate', ...options], {
+      cwd: root,
+    })
     expect(stdout).toContain('No schema changes')
     expect(readdirSync(copy).sort()).toEqual(readdirSync(join(root, 'migrations')).sort())
   } finally {

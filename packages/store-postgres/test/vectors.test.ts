@@ -149,7 +149,7 @@ function clustered(i: number, dimensions: number, noise: number): number[] {
 }
 
 async function fill(engine: Engine, rows: number, dimensions: number): Promise<void> {
-  const place = placeId(query, 'current')
+  const place = placeId(query, { tenant: '', archived: false })
   for (let from = 0; from < rows; from += 2000) {
     const some = Array.from({ length: 2000 }, (_, k) => {
       const i = from + k

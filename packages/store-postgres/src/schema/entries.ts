@@ -27,6 +27,7 @@ export const entries = pgTable(
   {
     place: uuid('place').notNull(),
     id: uuid('id').notNull(),
+    tenant: text('tenant').notNull().default(''),
     namespace: text('namespace').notNull(),
     scope: text('scope').notNull(),
     key: text('key').notNull(),

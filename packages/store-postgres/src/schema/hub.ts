@@ -117,7 +117,7 @@ export const retrievalEvents = pgTable(
     createdAt: instant('created_at').notNull().defaultNow(),
   },
   (table) => [
-    index('retrieval_events_memory_id').on(table.memoryId),
+    index('retrieval_events_memory_id').on(table.memoryId, table.agentId),
     index('retrieval_events_agent_id').on(table.agentId),
     index('retrieval_events_created_at').on(table.createdAt),
   ],
