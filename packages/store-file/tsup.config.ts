@@ -2,4 +2,5 @@ import { library } from '../../tsup.base.ts'
 
 export default library({
   index: 'src/index.ts',
+  queue: 'src/queue.ts',
 })

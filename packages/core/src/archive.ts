@@ -29,20 +29,26 @@ export async function archiveEntries(
   { before, now, dryRun }: { before: number; now: number; dryRun: boolean },
 ): Promise<ArchiveRun> {
   const run: ArchiveRun = { archived: [], errors: [] }
-  const failed = new Set<string>()
+  /** What stays: it failed, or belongs where it is. */
+  const passed = new Set<string>()
   for (;;) {
     // No offset where entries leave the list: it changes its order while it is worked off.
-    const offset = dryRun ? run.archived.length : 0
-    const limit = pageSize + failed.size
+    const offset = dryRun ? run.archived.length + passed.size : 0
+    // A list of which much stays is read in ever larger pieces, three times over in all.
+    const limit = pageSize + 2 * passed.size
     const page = await store.find({ ...place, ...oldestFirst, limit, offset, now })
     for (const { entry } of page) {
       if (entry.updatedAt >= before) return run
-      if (failed.has(entry.key)) continue
+      if (passed.has(entry.key)) continue
+      if (cold.accepts?.(entry) === false) {
+        passed.add(entry.key)
+        continue
+      }
       try {
         if (!dryRun) await archiveEntry(store, cold, entry, now)
         run.archived.push(entry.key)
       } catch (error) {
-        failed.add(entry.key)
+        passed.add(entry.key)
         run.errors.push({ key: entry.key, error })
       }
     }

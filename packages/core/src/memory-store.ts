@@ -60,10 +60,14 @@ export interface MemoryStore {
  * Keeps archived entries, slowly and cheaply: a few of a store's calls, so that any store can serve as the cold
  * store of another one. `put` keeps an entry as it is, with all its times and its access count.
  */
-export type ColdStore = Pick<
-  MemoryStore,
-  'name' | 'put' | 'get' | 'find' | 'commit' | 'remove' | 'removeAll' | 'sweep' | 'close'
->
+export interface ColdStore
+  extends Pick<
+    MemoryStore,
+    'name' | 'put' | 'get' | 'find' | 'commit' | 'remove' | 'removeAll' | 'sweep' | 'close'
+  > {
+  /** Whether an entry may be moved here. Default: every one. */
+  accepts?(address: Address): boolean
+}
 
 export interface Place {
   namespace: string

@@ -1,23 +1,28 @@
 import { expect } from 'vitest'
+import type { MemoryCache } from '../src/cached-read.ts'
 import { describeMemory, type HandleOptions, type Harness } from '../src/conformance/index.ts'
 import { createMemoryManager } from '../src/create-memory-manager.ts'
 import { createInMemoryStore } from '../src/in-memory-store.ts'
 import type { MemoryManager } from '../src/memory-manager.ts'
 import type { MemoryStore } from '../src/memory-store.ts'
+import { createMemoryCache } from '../src/protocol/memory-cache.ts'
 import { memoryScopes } from '../src/scope.ts'
 
 describeMemory('in-memory', inMemory())
+describeMemory('in-memory, cached', inMemory(createMemoryCache))
 describeMemory('scoped view', scopedView())
 
-function inMemory(): Harness {
+function inMemory(createCache?: () => MemoryCache): Harness {
   let store: MemoryStore
+  const view = (options: HandleOptions): MemoryManager =>
+    createMemoryManager({ stores: store, ...options, ...(createCache ? { cache: createCache() } : {}) })
   return {
     async open(options) {
       store = createInMemoryStore()
-      return createMemoryManager({ stores: store, ...options })
+      return view(options)
     },
     async reopen(options) {
-      return createMemoryManager({ stores: store, ...options })
+      return view(options)
     },
   }
 }

@@ -21,6 +21,7 @@ import {
 } from '@recall/core'
 import { type Access, createAccessLog } from './access-log.ts'
 import { createFile, ensureFolder, removeFile, replaceFile, writing } from './atomic-write.ts'
+import { createColdStore } from './cold/cold-store.ts'
 import { printArchiveRow, withArchiveRow, withoutArchiveRow } from './documents/archive-index.ts'
 import { printConversation } from './documents/conversation.ts'
 import type { FileEntry } from './documents/file-entry.ts'
@@ -522,6 +523,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     layout,
     index,
     exclusively,
+    cold: createColdStore({ fileSystem, root, folder: layout.cold, exclusively }),
 
     async put(entry, putOptions) {
       const placement = placementOf(entry)
@@ -656,6 +658,13 @@ export function createFileStore(options: FileStoreOptions): FileStore {
 
     async stats({ scope, namespace }) {
       return index.query((current) => current.usage(scope, namespace))
+    },
+
+    async stamp(address) {
+      // Of sections, the window and conversations several share a file, or the index knows where they are.
+      if (specialPlace(address) !== null) return null
+      const stats = orAbsent(() => fileSystem.lstatSync(notePath(address)))
+      return stats && `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`
     },
 
     reindex({ full, onProgress }) {

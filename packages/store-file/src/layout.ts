@@ -19,6 +19,8 @@ export interface Layout {
   /** Archive files are `<archivePrefix>NNN.md`. */
   archivePrefix: string
   config: string
+  /** Archived entries, compressed. */
+  cold: string
   /** Index, lock, access counts: nothing a person edits. */
   internal: string
 }
@@ -27,6 +29,7 @@ const shared = {
   memory: 'memory',
   curated: 'memory/MEMORY.md',
   config: 'memory/.recall-echo.toml',
+  cold: 'memory/cold',
   internal: 'memory/.recall',
 }
 

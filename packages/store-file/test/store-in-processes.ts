@@ -10,7 +10,7 @@ interface Answer {
 /** A store in a process of its own. */
 export interface StoreProcess {
   open(root: string): Promise<Capabilities>
-  call(name: keyof MemoryStore | 'open', given: unknown[]): Promise<unknown>
+  call(name: string, given: unknown[]): Promise<unknown>
   kill(): void
 }
 
@@ -53,14 +53,17 @@ export function startStore(script: string): StoreProcess {
 export function takingTurns(processes: readonly StoreProcess[], capabilities: Capabilities): MemoryStore {
   let turn = 0
   const next =
-    (name: keyof MemoryStore) =>
+    (name: string) =>
     (...given: unknown[]): Promise<unknown> =>
       (processes[turn++ % processes.length] as StoreProcess).call(name, given)
-  const calls = ['put', 'get', 'find', 'touch', 'remove', 'removeAll', 'commit', 'sweep', 'stats'] as const
+  const shared = ['put', 'get', 'find', 'remove', 'removeAll', 'commit', 'sweep']
+  const calls = [...shared, 'touch', 'stats', 'stamp']
+  const close = async (): Promise<void> => {}
   return {
     name: 'file',
     capabilities,
-    close: async () => {},
+    close,
+    cold: { name: 'cold', close, ...Object.fromEntries(shared.map((name) => [name, next(`cold.${name}`)])) },
     ...Object.fromEntries(calls.map((name) => [name, next(name)])),
-  } as MemoryStore
+  } as unknown as MemoryStore
 }

@@ -1,4 +1,4 @@
-import { isMemoryError, type MemoryStore } from '@recall/core'
+import { type ColdStore, isMemoryError, type MemoryStore } from '@recall/core'
 import { openFileStore } from '../src/open-file-memory.ts'
 
 /**
@@ -12,15 +12,19 @@ async function open(root: string): Promise<MemoryStore['capabilities']> {
   return store.capabilities
 }
 
+type Method = (...args: unknown[]) => Promise<unknown>
+
 interface Call {
   id: number
-  name: keyof MemoryStore | 'open'
+  /** `cold.find` is a call of the cold store. */
+  name: string
   given: unknown[]
 }
 
 process.on('message', async ({ id, name, given }: Call) => {
   try {
-    const call = (name === 'open' ? open : store?.[name]) as (...args: unknown[]) => Promise<unknown>
+    const [first, second] = name.split('.') as [keyof MemoryStore | 'open', (keyof ColdStore)?]
+    const call = (first === 'open' ? open : second ? store?.cold?.[second] : store?.[first]) as Method
     process.send?.({ id, value: await call(...given) })
   } catch (error) {
     if (!isMemoryError(error)) throw error

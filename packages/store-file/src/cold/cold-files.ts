@@ -1,0 +1,210 @@
+import { basename, dirname, join } from 'node:path'
+import {
+  type Address,
+  type Change,
+  createInMemoryStore,
+  type Entry,
+  equalJson,
+  type Found,
+  isMemoryError,
+  MemoryError,
+  MemoryErrorCode,
+  type MemoryScope,
+  memoryScopes,
+  type Place,
+  type PutOptions,
+  type Selection,
+  type StoreQuery,
+  type SweepSelection,
+} from '@recall/core'
+import * as z from 'zod/mini'
+import { ensureFolder, isLeftover, removeFile, replaceFile, writing } from '../atomic-write.ts'
+import { type FileSystem, orAbsent } from '../file-system.ts'
+import { fileStem, fromShown, isInside } from '../paths.ts'
+import { defaultNamespace } from '../sources.ts'
+import { mayBeExpired, pack, unpack } from './packed-entry.ts'
+
+export interface ColdFilesOptions {
+  fileSystem: FileSystem
+  /** The memory's root, with symbolic links already followed. */
+  root: string
+  /** Relative to the root, with `/`. */
+  folder: string
+  /** Runs a section under the memory's lock. */
+  exclusively: <T>(section: () => T) => T
+}
+
+const ending = '.json.gz'
+
+const timestamp = z.number()
+const entrySchema = z.object({
+  namespace: z.string(),
+  scope: z.enum(memoryScopes),
+  key: z.string(),
+  value: z.json(),
+  text: z.string(),
+  type: z.nullable(z.string()),
+  tags: z.array(z.string()),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  accessedAt: timestamp,
+  accessCount: z.number(),
+  ttl: z.nullable(timestamp),
+  expiresAt: z.nullable(timestamp),
+  encrypted: z.boolean(),
+  embedding: z.nullable(z.object({ model: z.string(), vector: z.array(z.number()) })),
+})
+
+/** The calls of a cold store, synchronous but for the search. Files are read when they are needed: nothing is kept. */
+export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdFilesOptions) {
+  const folderOf = ({ namespace, scope }: Place): string => {
+    const own = namespace === defaultNamespace ? '' : `namespaces/${fileStem(namespace)}/`
+    return fromShown(root, `${folder}/${own}${scope}`)
+  }
+  const pathOf = (address: Address): string => join(folderOf(address), `${fileStem(address.key)}${ending}`)
+
+  /** A link must lead neither a write out of the root nor a stranger's file into the memory. */
+  const bytesOf = (path: string): Buffer | null => {
+    if (!isInside(fileSystem, root, dirname(path))) return null
+    const stats = orAbsent(() => fileSystem.lstatSync(path))
+    if (stats && !stats.isFile()) throw damaged(path, 'it is no plain file')
+    return stats && orAbsent(() => fileSystem.readFileSync(path))
+  }
+
+  const read = (path: string): Entry | null => {
+    const bytes = bytesOf(path)
+    if (!bytes) return null
+    try {
+      return entrySchema.parse(unpack(bytes)) as Entry
+    } catch (cause) {
+      throw damaged(path, 'it does not unpack to an entry', cause)
+    }
+  }
+
+  const write = (entry: Entry): void => {
+    const path = pathOf(entry)
+    writing(path, () => ensureFolder(fileSystem, dirname(path)))
+    isInside(fileSystem, root, dirname(path))
+    replaceFile(fileSystem, path, pack(entry))
+  }
+
+  const filesIn = (place: Place): string[] => {
+    const own = folderOf(place)
+    if (!isInside(fileSystem, root, own)) return []
+    const names = orAbsent(() => fileSystem.readdirSync(own, 'utf8')) ?? []
+    return names
+      .filter((name) => name.endsWith(ending) && !name.startsWith('.'))
+      .map((name) => join(own, name))
+  }
+
+  const live = (address: Address, now: number): Entry | null => {
+    const entry = read(pathOf(address))
+    return entry && entry.key === address.key && !isExpired(entry, now) ? entry : null
+  }
+
+  const remove = (address: Address): boolean => {
+    const path = pathOf(address)
+    return isInside(fileSystem, root, dirname(path)) && removeFile(fileSystem, path)
+  }
+
+  return {
+    put(entry: Entry, { overwrite, now }: PutOptions): void {
+      exclusively(() => {
+        if (!overwrite && live(entry, now)) throw conflict(entry, 'is archived already')
+        write(entry)
+      })
+    },
+
+    get: live,
+
+    /** As an in-memory store finds: for a rare and slow search it is enough to read every file. */
+    async find(query: StoreQuery): Promise<Found[]> {
+      const store = createInMemoryStore({ cold: null })
+      for (const path of filesIn(query)) {
+        const entry = read(path)
+        if (entry && !isExpired(entry, query.now)) await store.put(entry, { overwrite: true, now: query.now })
+      }
+      return store.find(query)
+    },
+
+    /** One change at a time. */
+    commit(changes: readonly Change[]): void {
+      const [change, ...more] = changes
+      if (!change) return
+      if (more.length > 0) {
+        throw new MemoryError('an archive in files takes one change at a time', MemoryErrorCode.NOT_SUPPORTED)
+      }
+      exclusively(() => {
+        const address = 'put' in change ? change.put : change.remove
+        const { expected } = change
+        const present = expected && read(pathOf(address))
+        const isThere =
+          present?.updatedAt === expected?.updatedAt &&
+          (expected?.value === undefined || (present && equalJson(present.value, expected.value)))
+        if (expected && !isThere) throw conflict(address, 'was changed by somebody else meanwhile')
+        if ('put' in change) write(change.put)
+        else remove(address)
+      })
+    },
+
+    remove: (address: Address): boolean => exclusively(() => remove(address)),
+
+    removeAll(selection: Selection): number {
+      return exclusively(() => {
+        let removed = 0
+        for (const path of filesIn(selection)) {
+          if (isSelected(selection, () => read(path)) && removeFile(fileSystem, path)) removed++
+        }
+        return removed
+      })
+    },
+
+    sweep({ now, dryRun, ...place }: SweepSelection): number {
+      const paths = filesIn(place)
+      if (!dryRun && paths.length > 0) sweepLeftovers(folderOf(place))
+      let count = 0
+      for (const path of paths) {
+        const bytes = bytesOf(path)
+        if (!bytes || !mayBeExpired(bytes, now)) continue
+        exclusively(() => {
+          const entry = read(path)
+          if (!entry || !isExpired(entry, now)) return
+          count++
+          if (!dryRun) removeFile(fileSystem, path)
+        })
+      }
+      return count
+    },
+  }
+
+  function sweepLeftovers(own: string): void {
+    for (const name of orAbsent(() => fileSystem.readdirSync(own, 'utf8')) ?? []) {
+      if (isLeftover(fileSystem, own, name)) removeFile(fileSystem, join(own, name))
+    }
+  }
+}
+
+export type ColdFiles = ReturnType<typeof createColdFiles>
+
+function isSelected({ updatedBefore, tags, type }: Selection, read: () => Entry | null): boolean {
+  if (updatedBefore === undefined && tags === undefined && type === undefined) return true
+  const entry = read()
+  if (!entry) return false
+  if (updatedBefore !== undefined && entry.updatedAt >= updatedBefore) return false
+  if (type !== undefined && entry.type !== type) return false
+  return (tags ?? []).every((tag) => entry.tags.includes(tag))
+}
+
+const isExpired = ({ expiresAt }: Entry, now: number): boolean => expiresAt !== null && expiresAt <= now
+
+const conflict = ({ scope, key }: { scope: MemoryScope; key: string }, problem: string): MemoryError =>
+  new MemoryError(`'${key}' ${problem}`, MemoryErrorCode.CONFLICT, { scope, key })
+
+function damaged(path: string, problem: string, cause?: unknown): MemoryError {
+  if (isMemoryError(cause)) return cause
+  return new MemoryError(
+    `${basename(path)} in the archive cannot be read, ${problem}: restore ${path} from a backup, or move it away`,
+    MemoryErrorCode.CORRUPTION,
+    { ...(cause === undefined ? {} : { cause }), details: { path } },
+  )
+}

@@ -1,0 +1,34 @@
+import type { Entry } from '@recall/core'
+
+/** Loaded when something is archived: no other command pays for it. */
+const zlib = (): typeof import('node:zlib') => process.getBuiltinModule('node:zlib')
+
+const version = 1
+
+/** An archived entry as one gzip file of JSON, its expiry first. */
+export function pack({ expiresAt, ...entry }: Entry): Uint8Array {
+  return zlib().gzipSync(JSON.stringify({ version, expiresAt, ...entry }))
+}
+
+/** @throws when the bytes are no such file, or one of a later version */
+export function unpack(bytes: Uint8Array): unknown {
+  const packed = JSON.parse(zlib().gunzipSync(bytes).toString('utf8')) as { version?: unknown }
+  if (packed.version !== version) throw new Error(`its version is ${String(packed.version)}, not ${version}`)
+  return packed
+}
+
+/** Enough compressed bytes for the first members. */
+const beginning = 512
+
+/** Whether an entry could have expired, by the beginning of its file: in doubt yes. */
+export function mayBeExpired(bytes: Uint8Array, now: number): boolean {
+  try {
+    const { gunzipSync, constants } = zlib()
+    const options = { finishFlush: constants.Z_SYNC_FLUSH }
+    const text = gunzipSync(bytes.subarray(0, beginning), options).toString('utf8')
+    const [, expiresAt] = /^\{"version":1,"expiresAt":(null|\d+(?:\.\d+)?)[,}]/.exec(text) ?? []
+    return expiresAt === undefined || (expiresAt !== 'null' && Number(expiresAt) <= now)
+  } catch {
+    return true
+  }
+}

@@ -1,0 +1,1 @@
+export { openWriteQueue, type WriteQueueOptions } from './write-queue.ts'

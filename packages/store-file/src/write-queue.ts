@@ -1,0 +1,136 @@
+import { join, resolve } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { type QueueItem, queueCapacity, queueIsFull, type WriteQueue } from '@recall/core/protocol'
+import * as z from 'zod/mini'
+import { createFile, ensureFolder, isLeftover, removeFile, replaceFile } from './atomic-write.ts'
+import { defaultFileSystem, type FileSystem, orAbsent } from './file-system.ts'
+import { type Database, loadSqlite } from './index/driver.ts'
+import { isBusy } from './index/index-file.ts'
+
+export interface WriteQueueOptions {
+  /** Of its own; made when it does not exist. Not below a memory's root, which may be what does not answer. */
+  folder: string
+  /** Most writes that wait. Default 10,000. */
+  capacity?: number
+  fileSystem?: FileSystem
+}
+
+const itemName = /^(\d{16})\.json$/
+const itemSchema = z.object({
+  namespace: z.string(),
+  scope: z.enum(['working', 'short-term', 'long-term', 'episodic']),
+  key: z.string(),
+  value: z.json(),
+  options: z.optional(z.looseObject({})),
+  queuedAt: z.number(),
+  id: z.int(),
+  attempts: z.int(),
+  notBefore: z.number(),
+  follows: z.optional(z.number()),
+  lastError: z.optional(z.string()),
+  dead: z.optional(z.boolean()),
+})
+
+/**
+ * A queue of writes as files, one each, which are synced before a write counts as queued: it survives a killed
+ * process and a power cut. Several processes may share the folder; one at a time works it off.
+ */
+export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQueue> {
+  const { capacity = queueCapacity, fileSystem = defaultFileSystem } = options
+  const folder = resolve(options.folder)
+  const openDatabase = await loadSqlite()
+  ensureFolder(fileSystem, folder)
+  let lock: Database | undefined
+  let held = false
+
+  const pathOf = (id: number): string => join(folder, `${String(id).padStart(16, '0')}.json`)
+
+  const ids = (): number[] =>
+    fileSystem
+      .readdirSync(folder, 'utf8')
+      .flatMap((name) => itemName.exec(name)?.[1] ?? [])
+      .map(Number)
+      .sort((a, b) => a - b)
+
+  const read = (id: number): QueueItem | null => {
+    const path = pathOf(id)
+    const text = orAbsent(() => fileSystem.readFileSync(path, 'utf8'))
+    if (text === null) return null
+    try {
+      return itemSchema.parse(JSON.parse(text)) as QueueItem
+    } catch (cause) {
+      throw new MemoryError(
+        `${path} is no queued write: move it away, then drain again`,
+        MemoryErrorCode.CORRUPTION,
+        { cause, details: { path } },
+      )
+    }
+  }
+
+  const print = (item: QueueItem): string => `${JSON.stringify(item)}\n`
+
+  const sweepLeftovers = (): void => {
+    for (const name of fileSystem.readdirSync(folder, 'utf8')) {
+      if (isLeftover(fileSystem, folder, name)) removeFile(fileSystem, join(folder, name))
+    }
+  }
+
+  return {
+    durable: true,
+
+    async append(write) {
+      const waiting = ids()
+      if (waiting.length >= capacity) throw queueIsFull(capacity)
+      // Rises also when the queue was empty in between.
+      for (let id = Math.max((waiting.at(-1) ?? 0) + 1, Math.floor(write.queuedAt)); ; id++) {
+        const item: QueueItem = { ...write, id, attempts: 0, notBefore: 0 }
+        if (createFile(fileSystem, pathOf(id), print(item))) return item
+        if (!fileSystem.existsSync(pathOf(id))) throw noHardLinks(folder)
+      }
+    },
+
+    async items() {
+      return ids().flatMap((id) => read(id) ?? [])
+    },
+
+    async update(item) {
+      if (fileSystem.existsSync(pathOf(item.id))) replaceFile(fileSystem, pathOf(item.id), print(item))
+    },
+
+    async remove(id) {
+      removeFile(fileSystem, pathOf(id))
+    },
+
+    async exclusively(section) {
+      if (held) return null
+      lock ??= openDatabase(join(folder, 'lock.db'))
+      try {
+        // The operating system lets go of it when the process dies.
+        lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')
+      } catch (error) {
+        if (isBusy(error)) return null
+        throw error
+      }
+      held = true
+      try {
+        sweepLeftovers()
+        return await section()
+      } finally {
+        held = false
+        lock.exec('ROLLBACK')
+      }
+    },
+
+    async close() {
+      lock?.close()
+      lock = undefined
+    },
+  }
+}
+
+const noHardLinks = (folder: string): MemoryError =>
+  new MemoryError(
+    `${folder} is on a file system without hard links, where two processes could take one number: choose another folder`,
+    MemoryErrorCode.NOT_SUPPORTED,
+    { details: { folder } },
+  )

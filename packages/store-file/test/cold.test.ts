@@ -1,0 +1,113 @@
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { conversationKey, conversationType, createMemoryManager, rotateEncryption } from '@recall/core'
+import { createTicker } from '@recall/core/conformance'
+import { createMemoryCache } from '@recall/core/protocol'
+import { describe, expect, it } from 'vitest'
+import { openFileStore } from '../src/open-file-memory.ts'
+import { archiveOf } from './storm-values.ts'
+import { temporaryRoot } from './temporary-root.ts'
+
+const day = 24 * 60 * 60 * 1000
+
+async function open(root = temporaryRoot()) {
+  const time = createTicker()
+  const stores = await openFileStore({ root })
+  return { root, time, stores, memory: createMemoryManager({ stores, clock: time.clock }) }
+}
+
+describe('archived entries', () => {
+  it('are one compressed file each, which any tool can read', async () => {
+    const { root, time, memory } = await open()
+    await memory.write('episodic', 'run 1', { note: 'blue '.repeat(1000) }, { tags: ['t'] })
+    time.advance(100 * day)
+    expect(await memory.cleanup()).toMatchObject({ archived: 1, errors: [] })
+    const folder = join(root, 'memory/cold/episodic')
+    const [name = '', ...others] = readdirSync(folder)
+    expect(others).toEqual([])
+    const bytes = readFileSync(join(folder, name))
+    expect(bytes.length).toBeLessThan(500)
+    expect(JSON.parse(gunzipSync(bytes).toString())).toMatchObject({ version: 1, key: 'run 1', tags: ['t'] })
+    expect(readdirSync(join(root, 'memory/episodic'))).toEqual([])
+    await memory.close()
+  })
+
+  it('leaves conversations where people read them', async () => {
+    const { root, time, memory } = await open()
+    for (const id of ['a', 'b']) {
+      await memory.write('episodic', conversationKey(id), archiveOf(id, 1), { type: conversationType })
+    }
+    await memory.write('episodic', 'plain', 1)
+    time.advance(100 * day)
+    expect(await memory.cleanup()).toMatchObject({ archived: 1, errors: [] })
+    expect(readdirSync(join(root, 'memory/conversations'))).toHaveLength(2)
+    expect(await memory.exists('episodic', conversationKey('a'))).toBe(true)
+    await memory.close()
+  })
+
+  it('that cannot be read are an error, not an absence', async () => {
+    const { root, time, memory } = await open()
+    await memory.write('episodic', 'key', 1)
+    time.advance(100 * day)
+    await memory.cleanup()
+    const path = join(root, 'memory/cold/episodic/key.json.gz')
+    const whole = readFileSync(path)
+    writeFileSync(path, whole.subarray(0, whole.length / 2))
+    await expect(memory.restore('episodic', 'key')).rejects.toMatchObject({ code: 'MEMORY_CORRUPTION' })
+    await expect(memory.search('episodic', {}, { includeArchived: true })).rejects.toMatchObject({
+      code: 'MEMORY_CORRUPTION',
+    })
+    await memory.cleanup()
+    expect(existsSync(path)).toBe(true)
+    rmSync(path)
+    symlinkSync('/etc/hostname', path)
+    await expect(memory.restore('episodic', 'key')).rejects.toMatchObject({ code: 'MEMORY_CORRUPTION' })
+    await memory.close()
+  })
+
+  it('are sealed anew with the others', async () => {
+    const root = temporaryRoot()
+    const time = createTicker()
+    const stores = await openFileStore({ root })
+    const keys = { a: new Uint8Array(32).fill(1), b: new Uint8Array(32).fill(2) }
+    const memory = createMemoryManager({ stores, clock: time.clock, encryptionKey: { current: 'a', keys } })
+    await memory.write('episodic', 'old', 'private', { encrypt: true })
+    await memory.write('long-term', 'new', 'private', { encrypt: true, tags: ['t'], ttl: day * 200 })
+    time.advance(100 * day)
+    await memory.cleanup()
+    const before = await memory.search('long-term', {}, { touch: false })
+    const result = await rotateEncryption({
+      stores,
+      encryptionKey: { current: 'b', keys },
+      clock: time.clock,
+    })
+    expect(result).toEqual({ rotated: 2, errors: [] })
+    const later = createMemoryManager({
+      stores,
+      clock: time.clock,
+      encryptionKey: { current: 'b', keys: { b: keys.b } },
+    })
+    expect(await later.search('long-term', {}, { touch: false })).toEqual(before)
+    const found = await later.search('episodic', {}, { includeArchived: true })
+    expect(found.map(({ value }) => value)).toEqual(['private'])
+    await later.close()
+  })
+})
+
+it('a cached value is not answered once another process, or a person, has written its file', async () => {
+  const { root, stores } = await open()
+  const memory = createMemoryManager({ stores, cache: createMemoryCache() })
+  const other = (await open(root)).memory
+  await memory.write('long-term', 'key', 'first')
+  expect(await memory.read('long-term', 'key')).toBe('first')
+  await other.write('long-term', 'key', 'other')
+  expect(await memory.read('long-term', 'key')).toBe('other')
+  const path = join(root, 'memory/long-term/key.md')
+  writeFileSync(path, readFileSync(path, 'utf8').replace('other', 'by hand'))
+  expect(await memory.read('long-term', 'key')).toBe('by hand')
+  rmSync(path)
+  expect(await memory.read('long-term', 'key')).toBeNull()
+  await memory.close()
+  await other.close()
+})

@@ -1,0 +1,80 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { openWriteQueue } from '../src/write-queue.ts'
+import { temporaryRoot } from './temporary-root.ts'
+
+const write = (key: string, queuedAt = 1) =>
+  ({ namespace: 'default', scope: 'long-term', key, value: { key }, queuedAt }) as const
+
+it('keeps writes in order, also for whoever opens it next', async () => {
+  const folder = temporaryRoot()
+  const queue = await openWriteQueue({ folder })
+  for (const key of ['a', 'b', 'c']) await queue.append(write(key))
+  const [first] = await queue.items()
+  await queue.remove(first?.id ?? 0)
+  await queue.close()
+  const later = await openWriteQueue({ folder })
+  await later.append({ ...write('d'), options: { tags: ['t'], ttl: 5 } })
+  const items = await later.items()
+  expect(items.map(({ key }) => key)).toEqual(['b', 'c', 'd'])
+  expect(items.at(-1)).toMatchObject({ value: { key: 'd' }, options: { tags: ['t'], ttl: 5 }, attempts: 0 })
+  await later.close()
+})
+
+it('gives rising numbers also after it was empty', async () => {
+  const queue = await openWriteQueue({ folder: temporaryRoot() })
+  const early = await queue.append(write('a', 1000))
+  await queue.remove(early.id)
+  expect((await queue.append(write('a', 2000))).id).toBeGreaterThan(early.id)
+  await queue.close()
+})
+
+it('takes over attempts, and does not bring back what is gone', async () => {
+  const queue = await openWriteQueue({ folder: temporaryRoot() })
+  const item = await queue.append(write('a'))
+  await queue.update({ ...item, attempts: 2, notBefore: 9, lastError: 'no answer', dead: true, follows: 4 })
+  expect(await queue.items()).toMatchObject([
+    { attempts: 2, notBefore: 9, lastError: 'no answer', dead: true, follows: 4 },
+  ])
+  await queue.remove(item.id)
+  await queue.update(item)
+  expect(await queue.items()).toEqual([])
+  await queue.close()
+})
+
+it('lets one section run at a time, of whatever handle', async () => {
+  const folder = temporaryRoot()
+  const [one, two] = [await openWriteQueue({ folder }), await openWriteQueue({ folder })]
+  await one.exclusively(async () => {
+    expect(await one.exclusively(async () => 1)).toBeNull()
+    expect(await two.exclusively(async () => 1)).toBeNull()
+  })
+  expect(await two.exclusively(async () => 1)).toBe(1)
+  await expect(one.exclusively(() => Promise.reject(new Error('x')))).rejects.toThrow('x')
+  expect(await one.exclusively(async () => 2)).toBe(2)
+  await one.close()
+  await two.close()
+})
+
+it('is bounded', async () => {
+  const queue = await openWriteQueue({ folder: temporaryRoot(), capacity: 2 })
+  await queue.append(write('a'))
+  await queue.append(write('b'))
+  await expect(queue.append(write('c'))).rejects.toMatchObject({ code: 'MEMORY_QUOTA_EXCEEDED' })
+  expect(await queue.items()).toHaveLength(2)
+  await queue.close()
+})
+
+it('names a file that is no queued write', async () => {
+  const folder = temporaryRoot()
+  const queue = await openWriteQueue({ folder })
+  await queue.append(write('a'))
+  const [name = ''] = readdirSync(folder).filter((each) => each.endsWith('.json'))
+  writeFileSync(join(folder, name), '{"half')
+  await expect(queue.items()).rejects.toMatchObject({
+    code: 'MEMORY_CORRUPTION',
+    details: { path: join(folder, name) },
+  })
+  await queue.close()
+})
