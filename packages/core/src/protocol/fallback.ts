@@ -66,8 +66,8 @@ export interface MemoryFallback {
 }
 
 /** Wait before the second attempt; doubled each time, up to the longest. Milliseconds. */
-export const firstBackoff = 1000
-export const longestBackoff = 5 * 60_000
+const firstBackoff = 1000
+const longestBackoff = 5 * 60_000
 
 export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
   const { memory, queue, onDegraded, redact = 'redact', clock = systemClock } = options
