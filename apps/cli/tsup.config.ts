@@ -13,6 +13,8 @@ const commands = readdirSync('src/commands').filter(
 export default defineConfig({
   entry: {
     recall: 'src/main.ts',
+    // Only who asks for the archive needs it; every search would have to read past it.
+    'cold-files': '../../packages/store-file/src/cold/cold-files.ts',
     ...Object.fromEntries(commands.map((name) => [`commands/${name.slice(0, -3)}`, `src/commands/${name}`])),
   },
   format: 'cjs',
@@ -32,6 +34,10 @@ export default defineConfig({
       setup(build) {
         build.onResolve({ filter: /^\.\.?\/commands\/.*\.ts$/ }, ({ path }) => ({
           path: path.replace(/\.ts$/, '.cjs'),
+          external: true,
+        }))
+        build.onResolve({ filter: /^\.\/cold-files\.ts$/ }, () => ({
+          path: '../cold-files.cjs',
           external: true,
         }))
       },

@@ -1,14 +1,19 @@
 import { parseArgs } from 'node:util'
 import { run } from './processes.ts'
 import { holds, writeReport } from './report.ts'
-import { measureCrashes } from './suites/crash.ts'
+import { measureCrashes, storms } from './suites/crash.ts'
 import { measureFiles } from './suites/files.ts'
+import { measureProtocol } from './suites/protocol.ts'
 
 const usage = `Usage: pnpm bench files [--sizes 1000,10000] [--rounds 25] [--seed 1] [--qmd]
        pnpm bench crash [--kills 1000] [--seed 1]
+       pnpm bench crash-protocol [--kills 500] [--seed 1]
+       pnpm bench protocol [--rounds 25]
 
   files   the file store and the command line: rebuild, cold and warm queries, freshness, durable writes
   crash   writers killed at random moments: every acknowledged write must be there
+  crash-protocol   the same while they archive, evict, drain a queue and rotate keys
+  protocol   reads, writes, searches and batches of each store against a Map, lru-cache and raw SQLite
 `
 
 const { positionals, values } = parseArgs({
@@ -18,14 +23,16 @@ const { positionals, values } = parseArgs({
     rounds: { type: 'string', default: '25' },
     seed: { type: 'string', default: '1' },
     qmd: { type: 'boolean', default: false },
-    kills: { type: 'string', default: '1000' },
+    kills: { type: 'string' },
   },
 })
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 
 if (positionals[0] === 'files') await files()
-else if (positionals[0] === 'crash') await crash()
+else if (positionals[0] === 'crash') await crash('crash', 1000)
+else if (positionals[0] === 'crash-protocol') await crash('crash-protocol', 500)
+else if (positionals[0] === 'protocol') await protocol()
 else {
   process.stderr.write(usage)
   process.exitCode = 2
@@ -50,10 +57,20 @@ async function files(): Promise<void> {
   say(`${rows.length - missed.length} of ${rows.length} bounds hold; see ${path}`)
 }
 
-async function crash(): Promise<void> {
-  const settings = { kills: Number(values.kills), seed: Number(values.seed) }
-  const { rows, violations } = await measureCrashes(settings.kills, settings.seed, say)
-  const path = writeReport('crash', rows, settings)
+async function protocol(): Promise<void> {
+  const settings = { rounds: Number(values.rounds) }
+  const rows = await measureProtocol({ ...settings, say })
+  const path = writeReport('protocol', rows, settings)
+  const missed = rows.filter((row) => !holds(row))
+  for (const { what, ratio, bound, peer } of missed)
+    say(`missed: ${what}: ${ratio.toFixed(2)} of ${peer}, bound ${bound}`)
+  say(`see ${path}`)
+}
+
+async function crash(suite: keyof typeof storms, usual: number): Promise<void> {
+  const settings = { kills: Number(values.kills ?? usual), seed: Number(values.seed) }
+  const { rows, violations } = await measureCrashes(storms[suite], settings.kills, settings.seed, say)
+  const path = writeReport(suite, rows, settings)
   for (const violation of violations) say(violation)
   say(`see ${path}`)
   if (violations.length > 0) process.exitCode = 1
