@@ -1,3 +1,4 @@
+import { toJsonValue } from './json.ts'
 import type { Address, Entry, MemoryStore } from './memory-store.ts'
 
 /** What a cache has to do; an `LRUCache` of lru-cache does it, and so does a `Map`. */
@@ -12,31 +13,117 @@ export interface CachedEntry {
   stamp: string
 }
 
-/**
- * An entry from the cache, if the store says that nobody has written it since, else from the store. Encrypted
- * entries are not cached, and neither are those of stores that give no stamps.
- */
-export async function readCached(
-  cache: MemoryCache | undefined,
-  store: MemoryStore,
-  address: Address,
-  now: number,
-): Promise<Entry | null> {
-  // Before the read: what is written in between gets another stamp than the one that is kept.
-  const stamp = cache && store.stamp ? await store.stamp(address) : null
-  if (!cache || stamp === null) return store.get(address, now)
-  const name = JSON.stringify([store.name, address.namespace, address.scope, address.key])
-  const known = cache.get(name)
-  if (known?.stamp === stamp && isAlive(known.entry, now)) return slid(known.entry, now)
-  const entry = await store.get(address, now)
-  if (entry && !entry.encrypted) cache.set(name, { entry: structuredClone(entry), stamp })
-  return entry
+/** Accesses that were answered from the cache are counted in the store after this time, milliseconds. */
+const countedAfterMs = 1000
+
+export interface CachedReads {
+  /** `null` when the cache cannot answer and the store must. */
+  read(store: MemoryStore, address: Address, now: number): Promise<Entry | null>
+  /** Reads from the store and keeps what it gives. The caller counts the access. */
+  load(store: MemoryStore, address: Address, now: number): Promise<Entry | null>
+  /** The store, which counts what was answered from the cache before every call that could show or change it. */
+  counting(store: MemoryStore): MemoryStore
 }
 
-/** A copy for the caller. That it was used moves its end, here as in the store. */
-function slid(entry: Entry, now: number): Entry {
-  if (entry.ttl !== null) entry.expiresAt = now + entry.ttl
-  return { ...entry, value: structuredClone(entry.value) }
+/**
+ * Answers entries from a cache when the store's stamp says that nobody has written them since. Encrypted entries
+ * are not cached, and neither are those of stores that give no stamps. Counting an access can cost more than the
+ * read: it is put off, except where it moves the end of an entry's life.
+ */
+export function createCachedReads(cache: MemoryCache): CachedReads {
+  const uncounted = new Map<MemoryStore, { addresses: Address[]; now: number }>()
+  const counted = new Map<MemoryStore, MemoryStore>()
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  const count = (store: MemoryStore, address: Address, now: number): void => {
+    const waiting = uncounted.get(store) ?? { addresses: [], now }
+    uncounted.set(store, waiting)
+    waiting.addresses.push(address)
+    waiting.now = now
+    timer ??= setTimeout(() => {
+      // What fails stays, and fails the next call.
+      flush()?.catch(() => undefined)
+    }, countedAfterMs)
+    if (typeof timer === 'object') timer.unref()
+  }
+
+  const countAll = async (): Promise<void> => {
+    for (const [store, waiting] of [...uncounted]) {
+      uncounted.delete(store)
+      try {
+        await store.touch(waiting.addresses, waiting.now)
+      } catch (error) {
+        uncounted.set(store, waiting)
+        throw error
+      }
+    }
+  }
+
+  const flush = (): Promise<void> | undefined => {
+    clearTimeout(timer)
+    timer = undefined
+    return uncounted.size > 0 ? countAll() : undefined
+  }
+
+  return {
+    async read(store, address, now) {
+      const known = cache.get(nameOf(store, address))
+      if (!known || !store.stamp || !isAlive(known.entry, now)) return null
+      if ((await store.stamp(address)) !== known.stamp) return null
+      const { entry } = known
+      if (entry.ttl === null) count(store, address, now)
+      else {
+        entry.expiresAt = now + entry.ttl
+        await store.touch([address], now)
+      }
+      return { ...entry, value: toJsonValue(entry.value) }
+    },
+
+    async load(store, address, now) {
+      // Before the read: what is written in between gets another stamp than the one that is kept.
+      const stamp = store.stamp ? await store.stamp(address) : null
+      const entry = await store.get(address, now)
+      if (entry && stamp !== null && !entry.encrypted) {
+        cache.set(nameOf(store, address), { entry: { ...entry, value: toJsonValue(entry.value) }, stamp })
+      }
+      return entry
+    },
+
+    counting(store) {
+      const known = counted.get(store)
+      if (known) return known
+      const after =
+        <Given extends unknown[], Answer>(call: (...given: Given) => Promise<Answer>) =>
+        async (...given: Given): Promise<Answer> => {
+          await flush()
+          return call(...given)
+        }
+      const calls = Object.fromEntries(countingCalls.map((name) => [name, after(store[name] as AnyCall)]))
+      const wrapped = { ...store, ...calls }
+      counted.set(store, wrapped)
+      return wrapped
+    },
+  }
 }
+
+type AnyCall = (...given: unknown[]) => Promise<unknown>
+
+/** All but the stamp. */
+const countingCalls = [
+  'put',
+  'get',
+  'find',
+  'touch',
+  'remove',
+  'removeAll',
+  'commit',
+  'sweep',
+  'stats',
+  'close',
+] as const satisfies readonly (keyof MemoryStore)[]
+
+/** Neither a namespace nor a key holds a control character. */
+const nameOf = (store: MemoryStore, { namespace, scope, key }: Address): string =>
+  `${store.name}\u0000${namespace}\u0000${scope}\u0000${key}`
 
 const isAlive = ({ expiresAt }: Entry, now: number): boolean => expiresAt === null || expiresAt > now

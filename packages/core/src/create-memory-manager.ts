@@ -1,5 +1,5 @@
 import { findWithArchived, restoreEntry } from './archive.ts'
-import { type MemoryCache, readCached } from './cached-read.ts'
+import { createCachedReads, type MemoryCache } from './cached-read.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Embedder } from './embedder.ts'
 import { createSealer, isEnvelope, type KeyRing, missingKey } from './encryption.ts'
@@ -15,9 +15,10 @@ import {
   keySchema,
   keysSchema,
   parseInput,
+  parseKey,
+  parseScope,
   policiesSchema,
   readOptionsSchema,
-  scopeSchema,
   searchOptionsSchema,
   searchQuerySchema,
   updatesSchema,
@@ -102,7 +103,9 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     sealer,
     defaultTtl: { 'short-term': shortTermTtl, ...policies.defaultTtl },
   })
-  const stores = storesByScope(options.stores)
+  const given = storesByScope(options.stores)
+  const cached = options.cache && createCachedReads(options.cache)
+  const stores = cached ? byScope((scope) => cached.counting(given[scope])) : given
   const quotas: Record<MemoryScope, number> = { ...defaultQuotas, ...policies.quotas }
   const reserve = byScope((scope) =>
     createQuota({ store: stores[scope], place: { namespace, scope }, quota: quotas[scope], clock }),
@@ -112,13 +115,13 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
   /** Every call starts here: a closed memory refuses, and the scope is one of the four. */
   const enter = (scope: MemoryScope): MemoryStore => {
     if (closed) throw new MemoryError('this memory is closed: open it again', MemoryErrorCode.CLOSED)
-    return stores[parseInput(scopeSchema, scope, 'scope')]
+    return stores[parseScope(scope)]
   }
 
   const addressOf = (scope: MemoryScope, key: string): Address => ({
     namespace,
     scope,
-    key: parseInput(keySchema, key, 'key'),
+    key: parseKey(key),
   })
 
   /** The value as it was written. */
@@ -133,7 +136,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     match: Found & { archived?: true },
     explain: boolean,
   ): Promise<MemoryMatch<T>> => {
-    const { entry, score, mode, passage, archived, signals } = match
+    const { entry, score, mode, passage, passages, archived, signals } = match
     return {
       key: entry.key,
       value: checkRead(schemas, entry.scope, entry.key, await open(entry)) as T,
@@ -141,6 +144,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
       metadata: entryMetadata(entry),
       mode,
       ...(passage ? { passage } : {}),
+      ...(passages ? { passages } : {}),
       ...(archived ? { archived } : {}),
       ...(explain ? { signals } : {}),
     }
@@ -186,14 +190,16 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
   const read = async (scope: MemoryScope, key: string, given?: ReadOptions): Promise<unknown> => {
     const store = enter(scope)
     const address = addressOf(scope, key)
-    const { includeMetadata, decrypt } = parseInput(readOptionsSchema, given ?? {}, 'options')
+    const { includeMetadata, decrypt } =
+      given === undefined ? noOptions : parseInput(readOptionsSchema, given, 'options')
     const now = clock()
     return failingAs(MemoryErrorCode.SEARCH_FAILED, { scope, key }, async () => {
-      const isPlain = !includeMetadata && decrypt !== false
-      const entry = await (isPlain ? readCached(options.cache, store, address, now) : store.get(address, now))
+      const reads = includeMetadata || decrypt === false ? undefined : cached
+      const known = (await reads?.read(store, address, now)) ?? null
+      const entry = known ?? (await (reads ? reads.load(store, address, now) : store.get(address, now)))
       if (!entry) return null
       const value = decrypt === false ? entry.value : checkRead(schemas, scope, key, await open(entry))
-      await store.touch([address], now)
+      if (!known) await store.touch([address], now)
       return includeMetadata ? { value, metadata: entryMetadata(accessed(entry, now)) } : value
     })
   }
@@ -242,7 +248,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
           namespace,
           scope,
           ...(text === undefined ? {} : { text }),
-          ...(vector ? { embedding: { model: embedding ? null : (embedder?.model ?? null), vector } } : {}),
+          ...(vector ? { embedding: queryVector(vector, embedding ? undefined : embedder) } : {}),
           filter,
           tags: tags ?? [],
           limit: wanted.limit ?? 10,
@@ -250,6 +256,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
           sortBy: wanted.sortBy ?? (text || vector ? 'relevance' : 'recency'),
           sortOrder: wanted.sortOrder ?? 'desc',
           minScore: wanted.minScore ?? 0,
+          ...(wanted.passages === undefined ? {} : { passages: wanted.passages }),
           now,
         }
         const found: (Found & { archived?: true })[] =
@@ -373,6 +380,17 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
   }
   return manager as MemoryManager<TypesOf<Schemas>>
 }
+
+const noOptions: ReadOptions = {}
+
+const queryVector = (
+  vector: number[],
+  embedder: Embedder | undefined,
+): NonNullable<StoreQuery['embedding']> => ({
+  model: embedder?.model ?? null,
+  vector,
+  ...(embedder?.unrelated ? { unrelated: embedder.unrelated } : {}),
+})
 
 async function embedQuery(embedder: Embedder | undefined, text: string): Promise<number[] | undefined> {
   const [vector] = (await embedder?.embed([text], 'query')) ?? []

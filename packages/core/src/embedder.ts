@@ -5,6 +5,11 @@ export interface Embedder {
   /** Names the vector space, for example `bge-small-en-v1.5/q8`. Vectors of two models are never compared. */
   readonly model: string
   readonly dimensions: number
+  /**
+   * Mean and deviation of the cosine of two texts that have nothing in common, so that nearness means the same
+   * for every model. Default: 0 and 0.2.
+   */
+  readonly unrelated?: { readonly mean: number; readonly deviation: number }
   /** Longest text that is seen whole, in the model's own tokens; what is longer is cut at the end. */
   readonly maxTokens?: number
   /** Most texts in one call that the model takes well; callers with more may split them for progress. */

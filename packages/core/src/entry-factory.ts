@@ -6,9 +6,11 @@ import { parseInput, writeOptionsSchema } from './inputs.ts'
 import { isJsonObject, type JsonValue, searchableText, toJsonValue } from './json.ts'
 import type { WriteOptions } from './memory-manager.ts'
 import type { Address, Entry, MemoryStore } from './memory-store.ts'
+import { splitUnits } from './ranking/units.ts'
 import { createRedactor, type RedactionReport, type RedactPolicy } from './redaction/redactor.ts'
 import { checkWritten, type ValueSchemas } from './schemas.ts'
 import type { MemoryScope } from './scope.ts'
+import { conversationType } from './session-keys.ts'
 
 export interface EntryFactoryOptions {
   schemas: ValueSchemas
@@ -33,16 +35,20 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
   const { schemas, embedder, sealer, defaultTtl } = options
   const redactor = createRedactor(options.redact, options.onRedaction)
 
-  const embed = async (store: MemoryStore, text: string, own?: number[]): Promise<Entry['embedding']> => {
+  const embed = async (
+    { text, type }: { text: string; type: string | null },
+    own?: number[],
+  ): Promise<Entry['embedding']> => {
     if (own) return { model: embedder?.model ?? 'custom', vector: own }
-    if (!embedder || !store.capabilities.semantic || text === '') return null
-    const [vector] = await embedder.embed([text], 'document')
-    return vector ? { model: embedder.model, vector: [...vector] } : null
+    if (!embedder || text === '') return null
+    const units = splitUnits(text, type === conversationType).map(({ start, end }) => text.slice(start, end))
+    const vectors = await embedder.embed(units, 'document')
+    return embeddingOf(embedder.model, vectors)
   }
 
   return async (store, address, value, given, now) => {
     const { scope, key } = address
-    const wanted = parseInput(writeOptionsSchema, given ?? {}, 'options')
+    const wanted = given === undefined ? noOptions : parseInput(writeOptionsSchema, given, 'options')
     if (wanted.encrypt && !sealer) throw noKey(address)
     if (wanted.embedding && !store.capabilities.semantic) throw noVectors(store, scope)
     if (wanted.encrypt && (wanted.embedding || wanted.text)) throw noClue(address)
@@ -55,13 +61,15 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
     const isSealed = wanted.encrypt === true && sealer !== undefined
     // Words and vectors would give away what the ciphertext hides.
     const text = wanted.index === false || isSealed ? '' : (clean.text ?? searchableText(clean.value))
+    const foundBy = { text, type: clean.type ?? ownType(clean.value) }
     const ttl = wanted.ttl ?? defaultTtl[scope] ?? Number.POSITIVE_INFINITY
     return {
-      ...address,
+      namespace: address.namespace,
+      scope,
+      key,
       value: isSealed ? await sealer.seal(address, clean.value) : clean.value,
-      text,
-      type: clean.type ?? ownType(clean.value),
-      tags: [...new Set(clean.tags)],
+      ...foundBy,
+      tags: clean.tags.length > 1 ? [...new Set(clean.tags)] : [...clean.tags],
       createdAt: now,
       updatedAt: now,
       accessedAt: now,
@@ -69,10 +77,22 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
       ttl: Number.isFinite(ttl) ? ttl : null,
       expiresAt: Number.isFinite(ttl) ? now + ttl : null,
       encrypted: isSealed,
-      embedding: await embed(store, text, wanted.embedding),
+      embedding: store.capabilities.semantic ? await embed(foundBy, wanted.embedding) : null,
     }
   }
 }
+
+/** The vectors of the units, and their direction together. */
+function embeddingOf(model: string, vectors: readonly Float32Array[]): Entry['embedding'] {
+  const [first] = vectors
+  if (!first) return null
+  if (vectors.length === 1) return { model, vector: [...first] }
+  const sum = Array.from(first, (_, i) => vectors.reduce((total, vector) => total + (vector[i] as number), 0))
+  const length = Math.hypot(...sum) || 1
+  return { model, vector: sum.map((value) => value / length), units: vectors.map((vector) => [...vector]) }
+}
+
+const noOptions: WriteOptions = {}
 
 export const noVectors = (store: MemoryStore, scope: MemoryScope): MemoryError =>
   new MemoryError(`the ${store.name} store keeps no vectors: search by text`, MemoryErrorCode.NOT_SUPPORTED, {

@@ -2,23 +2,9 @@ import { entryMetadata } from './entry-metadata.ts'
 import { MemoryError, MemoryErrorCode } from './errors.ts'
 import { equalJson, matchesFilter } from './filter/matches-filter.ts'
 import { byOrder } from './found-order.ts'
-import { jsonBytes } from './json.ts'
-import type {
-  Address,
-  ColdStore,
-  Entry,
-  Expected,
-  Found,
-  MemoryStore,
-  Place,
-  PutOptions,
-  StoreQuery,
-} from './memory-store.ts'
-import { bm25, countTerms, type DocumentTerms } from './ranking/bm25.ts'
-import { cosineSimilarity } from './ranking/cosine.ts'
-import { lexicalScore } from './ranking/lexical-score.ts'
-import { bestPassage } from './ranking/passages.ts'
-import { queryTerms, wordsOf } from './ranking/words.ts'
+import { type Searchable, searchable, searchEntries } from './in-memory-search.ts'
+import { jsonBytes, toJsonValue } from './json.ts'
+import type { Address, ColdStore, Entry, Expected, MemoryStore, Place, PutOptions } from './memory-store.ts'
 
 export interface InMemoryStoreOptions {
   /** Where archived entries go. Default: another in-memory store. `null`: nothing is archived. */
@@ -62,7 +48,7 @@ export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryS
 
     async get(address, now) {
       const kept = live(address, now)
-      return kept ? structuredClone(kept.entry) : null
+      return kept ? copyOf(kept.entry) : null
     },
 
     async find(query) {
@@ -73,9 +59,11 @@ export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryS
           (!query.filter ||
             matchesFilter(query.filter, { value: entry.value, metadata: { ...entryMetadata(entry) } })),
       )
-      const found = score(candidates, query).filter((match) => match.score >= query.minScore)
+      const found = searchEntries(candidates, query).filter((match) => match.score >= query.minScore)
       found.sort(byOrder(query))
-      return found.slice(query.offset, query.offset + query.limit).map((match) => structuredClone(match))
+      return found
+        .slice(query.offset, query.offset + query.limit)
+        .map((match) => ({ ...match, entry: copyOf(match.entry) }))
     },
 
     async touch(addresses, now) {
@@ -145,18 +133,22 @@ export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryS
   }
 }
 
-/** An entry with its words counted once, not at every search. */
-interface Kept {
-  entry: Entry
-  terms: DocumentTerms
+interface Kept extends Searchable {
   bytes: number
   /** Number of the write that made it, counted over the store. */
   write: number
 }
 
+/** Nobody shares what is kept. A JSON value is copied several times faster this way than by `structuredClone`. */
+const copyOf = (entry: Entry): Entry => ({
+  ...entry,
+  value: toJsonValue(entry.value),
+  tags: [...entry.tags],
+  embedding: entry.embedding && { ...entry.embedding, vector: [...entry.embedding.vector] },
+})
+
 const keep = (entry: Entry, write: number): Kept => ({
-  entry: structuredClone(entry),
-  terms: countTerms(wordsOf(entry.text)),
+  ...searchable(structuredClone(entry)),
   bytes: jsonBytes(entry.value),
   write,
 })
@@ -215,84 +207,3 @@ const conflict = ({ scope, key }: Address): MemoryError =>
     MemoryErrorCode.CONFLICT,
     { scope, key },
   )
-
-function score(candidates: readonly Kept[], query: StoreQuery): Found[] {
-  const { text, embedding, now } = query
-  if (text === undefined && !embedding) {
-    return candidates.map(({ entry }) => ({ entry, score: 1, mode: 'filter', signals: {} }))
-  }
-  const lexical = text === undefined ? undefined : scoreLexically(candidates, text, now)
-  const semantic = embedding ? scoreSemantically(candidates, embedding) : undefined
-  if (!semantic || !lexical) return [...(lexical ?? semantic ?? new Map()).values()]
-  return fuse(lexical, semantic)
-}
-
-function scoreLexically(candidates: readonly Kept[], text: string, now: number): Map<string, Found> {
-  const terms = queryTerms(text)
-  const strengths = bm25(
-    terms,
-    candidates.map((kept) => kept.terms),
-  )
-  const found = new Map<string, Found>()
-  candidates.forEach(({ entry, terms: document }, i) => {
-    const matchedTerms = terms.filter((term) => document.counts.has(term)).length
-    if (matchedTerms === 0) return
-    const evidence = {
-      bm25: strengths[i] ?? 0,
-      queryTerms: terms.length,
-      matchedTerms,
-      ageMs: now - entry.updatedAt,
-    }
-    found.set(entry.key, {
-      entry,
-      mode: 'lexical',
-      ...lexicalScore(evidence),
-      passage: bestPassage(entry.text, terms),
-    })
-  })
-  return found
-}
-
-function scoreSemantically(
-  candidates: readonly Kept[],
-  { model, vector }: { model: string | null; vector: readonly number[] },
-): Map<string, Found> {
-  const found = new Map<string, Found>()
-  for (const { entry } of candidates) {
-    if (!entry.embedding) continue
-    if (model !== null && entry.embedding.model !== model) {
-      throw new MemoryError(
-        `'${entry.key}' was embedded with ${entry.embedding.model}, the query with ${model}: re-embed the memory`,
-        MemoryErrorCode.CONFLICT,
-        { scope: entry.scope, key: entry.key },
-      )
-    }
-    if (entry.embedding.vector.length !== vector.length) {
-      throw new MemoryError(
-        `the query vector has ${vector.length} dimensions, the stored ones have ${entry.embedding.vector.length}`,
-        MemoryErrorCode.INVALID_INPUT,
-        { scope: entry.scope },
-      )
-    }
-    const similarity = Math.max(0, cosineSimilarity(entry.embedding.vector, vector))
-    const score = Math.min(1, similarity)
-    found.set(entry.key, { entry, score, mode: 'semantic', signals: { similarity: score } })
-  }
-  return found
-}
-
-/** Convex combination of both scores, half and half; an entry that one arm misses scores 0 there. */
-function fuse(lexical: Map<string, Found>, semantic: Map<string, Found>): Found[] {
-  const keys = new Set([...lexical.keys(), ...semantic.keys()])
-  return [...keys].map((key) => {
-    const words = lexical.get(key)
-    const meaning = semantic.get(key)
-    const signals: Record<string, number> = {}
-    for (const [name, share] of Object.entries({ ...words?.signals, ...meaning?.signals })) {
-      signals[name] = share / 2
-    }
-    const { entry, passage } = (words ?? meaning) as Found
-    const score = ((words?.score ?? 0) + (meaning?.score ?? 0)) / 2
-    return { entry, score, mode: 'hybrid', signals, ...(passage ? { passage } : {}) }
-  })
-}

@@ -65,8 +65,21 @@ export type {
   StoreStats,
   SweepSelection,
 } from './memory-store.ts'
+export { dateWords } from './ranking/date-words.ts'
 export { type LexicalEvidence, lexicalScore, lexicalWeights } from './ranking/lexical-score.ts'
 export { bestPassage } from './ranking/passages.ts'
+export {
+  noiseRank,
+  type QueryEvidence,
+  type RankedUnit,
+  rankUnits,
+  rankWeights,
+  type Spread,
+  spreadOf,
+  type UnitEvidence,
+} from './ranking/rank-units.ts'
+export { unitLabel } from './ranking/unit-label.ts'
+export { splitUnits, type Unit } from './ranking/units.ts'
 export { queryTerms, queryWords, type Word, wordsOf } from './ranking/words.ts'
 export { redactJson, redactText } from './redaction/redact.ts'
 export type { RedactionReport, RedactPolicy } from './redaction/redactor.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import en from 'zod/v4/locales/en.js'
 import { MemoryError, MemoryErrorCode } from './errors.ts'
-import { memoryScopes } from './scope.ts'
+import { type MemoryScope, memoryScopes } from './scope.ts'
 
 /** Longest key, in UTF-16 units. */
 const maxKeyLength = 1024
@@ -14,14 +14,12 @@ const maxQueryLength = 10_000
 const english = en().localeError
 
 const wellFormed = z.refine<string>((text) => text.isWellFormed(), 'must be well-formed Unicode')
-const printable = z.refine<string>(
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
-  (text) => !/[\u0000-\u001f\u007f]/.test(text),
-  'must not hold control characters',
-)
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
+const controlCharacter = /[\u0000-\u001f\u007f]/
+const printable = z.refine<string>((text) => !controlCharacter.test(text), 'must not hold control characters')
 
 export const keySchema = z.string().check(z.minLength(1), z.maxLength(maxKeyLength), wellFormed, printable)
-export const scopeSchema = z.enum(memoryScopes)
+const scopeSchema = z.enum(memoryScopes)
 const tagSchema = z.string().check(z.minLength(1), z.maxLength(256), wellFormed, printable)
 const tagsSchema = z.array(tagSchema).check(z.maxLength(256))
 const timestamp = z.number().check(z.nonnegative())
@@ -84,6 +82,7 @@ export const searchOptionsSchema = z.strictObject({
   minScore: z.optional(z.number().check(z.gte(0), z.lte(1))),
   touch: z.optional(z.boolean()),
   explain: z.optional(z.boolean()),
+  passages: z.optional(z.int().check(z.minimum(1), z.maximum(50))),
   includeArchived: z.optional(z.boolean()),
 })
 
@@ -99,6 +98,21 @@ export const cleanupOptionsSchema = z.strictObject({
   threshold: z.optional(z.number().check(z.gte(0), z.lte(1))),
   archiveBefore: z.optional(timestamp),
 })
+
+/** As `parseInput` with `keySchema`, without a validator's microseconds for a key that is as it should be. */
+export function parseKey(key: string): string {
+  const isKey =
+    typeof key === 'string' &&
+    key.length > 0 &&
+    key.length <= maxKeyLength &&
+    !controlCharacter.test(key) &&
+    key.isWellFormed()
+  return isKey ? key : parseInput(keySchema, key, 'key')
+}
+
+/** As `parseInput` with `scopeSchema`, likewise. */
+export const parseScope = (scope: MemoryScope): MemoryScope =>
+  memoryScopes.includes(scope) ? scope : parseInput(scopeSchema, scope, 'scope')
 
 /** @throws MemoryError INVALID_INPUT with every problem and its path */
 export function parseInput<T>(schema: z.ZodMiniType<T>, input: unknown, name: string): T {

@@ -195,6 +195,8 @@ export interface SearchOptions {
   touch?: boolean
   /** Add each signal's share to every match. */
   explain?: boolean
+  /** 1..50: add this many of the best passages to every match, each with its own score. */
+  passages?: number
   /** Search the archive as well: slower. Refused with NOT_SUPPORTED where there is none. */
   includeArchived?: boolean
 }
@@ -209,6 +211,8 @@ export interface MemoryMatch<T> {
   mode: SearchMode
   /** Where in the value the match was found. */
   passage?: MatchedPassage
+  /** With `passages`: the best ones, best first. */
+  passages?: MatchedPassage[]
   /** Set when the match lies in the archive: `restore` brings it back. */
   archived?: true
   /** With `explain`: what each signal contributed; the shares add up to `score`. */
@@ -226,6 +230,8 @@ export interface MatchedPassage {
   line?: number
   /** The passages just before and after it. */
   neighbours?: string[]
+  /** Relevance of this passage alone, 0..1. */
+  score?: number
 }
 
 /** All parts that are given must hold. */

@@ -92,7 +92,8 @@ export interface Entry extends Address {
   ttl: number | null
   expiresAt: number | null
   encrypted: boolean
-  embedding: { model: string; vector: number[] } | null
+  /** One vector for the whole text; of a text of several units, also one for each (see `splitUnits`). */
+  embedding: { model: string; vector: number[]; units?: number[][] } | null
 }
 
 export interface PutOptions {
@@ -116,7 +117,14 @@ export interface StoreQuery extends Place {
   text?: string
   filter?: Filter
   tags?: readonly string[]
-  embedding?: { model: string | null; vector: readonly number[] }
+  embedding?: {
+    model: string | null
+    vector: readonly number[]
+    /** Mean and deviation of the cosine of texts that have nothing in common, where the model says so. */
+    unrelated?: { mean: number; deviation: number }
+  }
+  /** How many passages of each entry to cut out. Default: the best one. */
+  passages?: number
   limit: number
   offset: number
   /** `lastAccess` orders by `accessedAt`: ascending, what has gone unused longest comes first. */
@@ -132,6 +140,8 @@ export interface Found {
   mode: SearchMode
   signals: Record<string, number>
   passage?: MatchedPassage
+  /** Best first, when the query asked for several. */
+  passages?: MatchedPassage[]
 }
 
 export interface Selection extends Place {

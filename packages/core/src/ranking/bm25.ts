@@ -10,9 +10,7 @@ export function bm25(queryTerms: readonly string[], documents: readonly Document
   const averageLength = total / Math.max(1, documents.length)
   const scores = documents.map(() => 0)
   for (const term of queryTerms) {
-    const containing = documents.filter((document) => document.counts.has(term)).length
-    if (containing === 0) continue
-    const rarity = Math.log(1 + (documents.length - containing + 0.5) / (containing + 0.5))
+    const rarity = termRarity(term, documents)
     documents.forEach((document, i) => {
       const count = document.counts.get(term)
       if (count === undefined) return
@@ -21,6 +19,12 @@ export function bm25(queryTerms: readonly string[], documents: readonly Document
     })
   }
   return scores
+}
+
+/** The inverse document frequency of a term; that of one document for a term that none holds. */
+export function termRarity(term: string, documents: readonly DocumentTerms[]): number {
+  const containing = documents.filter((document) => document.counts.has(term)).length
+  return Math.log(1 + (documents.length - containing + 0.5) / (containing + 0.5))
 }
 
 export interface DocumentTerms {

@@ -43,6 +43,7 @@ export function localEmbedder(options: LocalEmbedderOptions = {}): Embedder {
   return {
     model: model.id,
     dimensions: model.dimensions,
+    unrelated: model.unrelated,
     maxTokens: model.maxTokens,
 
     embed(texts, mode, { signal } = {}) {

@@ -58,6 +58,7 @@ export function workerEmbedder(options: { runtime?: Runtime; threads?: number } 
   return {
     model: bgeSmallEn.id,
     dimensions: bgeSmallEn.dimensions,
+    unrelated: bgeSmallEn.unrelated,
     maxTokens: bgeSmallEn.maxTokens,
     async embed(texts, mode, { signal } = {}) {
       signal?.throwIfAborted()

@@ -1,0 +1,126 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  noiseRank,
+  type QueryEvidence,
+  rankUnits,
+  recencyHalfLifeMs,
+  spreadOf,
+  type UnitEvidence,
+} from './rank-units.ts'
+
+const query: QueryEvidence<string> = { bm25Bound: 10, bm25Noise: 0 }
+const unit = (
+  document: string,
+  number: number,
+  more: Partial<UnitEvidence<string>> = {},
+): UnitEvidence<string> => ({
+  document,
+  unit: number,
+  bm25: 0,
+  ageMs: 0,
+  ...more,
+})
+const order = (candidates: UnitEvidence<string>[], given: QueryEvidence<string> = query): string[] =>
+  rankUnits(candidates, given).map((ranked) => `${ranked.document}${ranked.unit}`)
+
+const evidence = fc.record({
+  document: fc.constantFrom('a', 'b', 'c'),
+  unit: fc.nat(20),
+  bm25: fc.double({ min: 0, max: 40, noNaN: true }),
+  similarity: fc.double({ min: -1, max: 1, noNaN: true }),
+  labelled: fc.boolean(),
+  ageMs: fc.double({ min: -1e12, max: 1e13, noNaN: true }),
+})
+const whole = fc.record({
+  bm25Bound: fc.double({ min: 0.1, max: 60, noNaN: true }),
+  bm25Noise: fc.double({ min: 0, max: 20, noNaN: true }),
+  spread: fc.constant(spreadOf({ count: 100, sum: 20, squares: 8, best: 0.9 })),
+  coverage: fc.constant(new Map([['a', 0.7]])),
+})
+
+describe('rankUnits', () => {
+  it('scores in 0..1, best first, as the sum of its signals', () => {
+    fc.assert(
+      fc.property(fc.array(evidence), whole, (candidates, given) => {
+        let last = 1
+        for (const { score, signals } of rankUnits(candidates, given)) {
+          expect(score).toBeGreaterThanOrEqual(0)
+          expect(score).toBeLessThanOrEqual(last)
+          expect(Object.values(signals).reduce((sum, share) => sum + share, 0)).toBeCloseTo(score, 9)
+          last = score
+        }
+      }),
+    )
+  })
+
+  it('keeps the order of BM25, also below the noise', () => {
+    const candidates = [3, 9, 1, 5].map((bm25, i) => unit(`${i}`, 0, { bm25 }))
+    expect(order(candidates)).toEqual(['10', '30', '00', '20'])
+    expect(order(candidates, { ...query, bm25Noise: 8 })).toEqual(['10', '30', '00', '20'])
+  })
+
+  it('leaves out what neither words nor meaning speak for', () => {
+    const spread = { count: 100, mean: 0.5, deviation: 0.1, best: 0.9 }
+    expect(order([unit('a', 0), unit('b', 0, { labelled: true })])).toEqual([])
+    expect(
+      order([unit('a', 0, { similarity: 0.6 }), unit('b', 0, { similarity: 0.66 })], { ...query, spread }),
+    ).toEqual(['b0'])
+  })
+
+  it('lets a turn count the words of its neighbours', () => {
+    expect(order([unit('a', 4, { bm25: 3 }), unit('b', 4, { bm25: 3 }), unit('b', 5, { bm25: 5 })])).toEqual([
+      'b5',
+      'b4',
+      'a4',
+    ])
+  })
+
+  it('prefers a document that holds the rest of the query, and a speaker it names', () => {
+    const same = [unit('a', 0, { bm25: 3 }), unit('b', 0, { bm25: 3 })]
+    expect(order(same, { ...query, coverage: new Map([['b', 1]]) })).toEqual(['b0', 'a0'])
+    expect(order([unit('a', 0, { bm25: 3 }), unit('b', 0, { bm25: 3, labelled: true })])).toEqual([
+      'b0',
+      'a0',
+    ])
+  })
+
+  it('trusts meaning more when its best match stands out', () => {
+    const candidates = [
+      unit('words', 0, { bm25: 4, similarity: 0.5 }),
+      unit('meaning', 0, { similarity: 0.8 }),
+    ]
+    const spread = { count: 1000, mean: 0.5, deviation: 0.1, best: 0.8 }
+    expect(order(candidates, { ...query, spread })).toEqual(['words0', 'meaning0'])
+    expect(order(candidates, { ...query, spread: { ...spread, deviation: 0.05 } })).toEqual([
+      'meaning0',
+      'words0',
+    ])
+  })
+
+  it('lets recency break near-ties and nothing more', () => {
+    const old = { ageMs: 10 * recencyHalfLifeMs }
+    expect(order([unit('a', 0, { bm25: 3, ...old }), unit('b', 0, { bm25: 3 })])).toEqual(['b0', 'a0'])
+    expect(order([unit('a', 0, { bm25: 3.5, ...old }), unit('b', 0, { bm25: 3 })])).toEqual(['a0', 'b0'])
+  })
+})
+
+describe('spreadOf', () => {
+  it('is the spread itself where there is much of it', () => {
+    const values = Array.from({ length: 100_000 }, (_, i) => 0.5 + 0.1 * Math.sin(i))
+    const spread = spreadOf({
+      count: values.length,
+      sum: values.reduce((sum, value) => sum + value, 0),
+      squares: values.reduce((sum, value) => sum + value ** 2, 0),
+      best: 0.6,
+    })
+    expect(spread.mean).toBeCloseTo(0.5, 2)
+    expect(spread.deviation).toBeCloseTo(0.0707, 2)
+  })
+
+  it('is what unrelated texts have where there is nothing', () => {
+    const spread = spreadOf({ count: 0, sum: 0, squares: 0, best: 0 }, { mean: 0.5, deviation: 0.06 })
+    expect(spread).toMatchObject({ count: noiseRank, mean: 0.5 })
+    expect(spread.deviation).toBeCloseTo(0.06, 9)
+  })
+})

@@ -1,0 +1,38 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { splitUnits } from './units.ts'
+
+const unitLength = 4000
+
+it('units cover the text exactly and cut no character in two', () => {
+  const piece = fc.constantFrom(
+    'word ',
+    '\n',
+    '\n\n',
+    '## Turn\n',
+    '😀',
+    'x'.repeat(3000),
+    '😀'.repeat(2100),
+    'é',
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), fc.boolean(), (pieces, turns) => {
+      const text = pieces.join('')
+      const units = splitUnits(text, turns)
+      expect(units.map(({ start, end }) => text.slice(start, end)).join('')).toBe(text)
+      for (const { start, end, line } of units) {
+        const unit = text.slice(start, end)
+        expect(unit.isWellFormed()).toBe(true)
+        expect(unit.length).toBeLessThanOrEqual(unitLength)
+        expect(line).toBe(text.slice(0, start).split('\n').length - 1)
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+it('a line of fifty megabytes is cut in linear time', () => {
+  const begun = performance.now()
+  expect(splitUnits('x'.repeat(50_000_000), false)).toHaveLength(12_500)
+  expect(performance.now() - begun).toBeLessThan(3000)
+})

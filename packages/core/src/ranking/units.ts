@@ -1,0 +1,58 @@
+/** A piece of a text that is indexed and found on its own: a turn, a section, a few paragraphs. */
+export interface Unit {
+  /** Offset in the text, in UTF-16 units. */
+  start: number
+  end: number
+  /** Lines of the text before the unit. */
+  line: number
+}
+
+/** Texts up to this length are one unit; longer ones are cut near it, at a turn, a heading or a paragraph. */
+const unitLength = 4000
+
+/**
+ * Cuts a text into units that together cover it whole. The same text always gives the same units.
+ *
+ * @param turns also cut at every `## ` and `### ` heading, as archives have one for every turn
+ */
+export function splitUnits(text: string, turns: boolean): Unit[] {
+  const starts = turns ? headingStarts(text) : [0]
+  const units: Unit[] = []
+  let line = 0
+  let lineEnd = text.indexOf('\n')
+  const add = (start: number, end: number): void => {
+    for (; lineEnd >= 0 && lineEnd < start; lineEnd = text.indexOf('\n', lineEnd + 1)) line++
+    units.push({ start, end, line })
+  }
+  starts.forEach((start, i) => {
+    const end = starts[i + 1] ?? text.length
+    for (let from = start; from < end; ) {
+      const to = end - from <= unitLength ? end : cutBefore(text, from, from + unitLength)
+      add(from, to)
+      from = to
+    }
+  })
+  return units
+}
+
+function headingStarts(text: string): number[] {
+  const starts = [...text.matchAll(/^#{2,3} /gm)].map(({ index }) => index)
+  return starts[0] === 0 ? starts : [0, ...starts]
+}
+
+/** The end of the last paragraph, line or word before `limit`, but not in the first half; never inside a character. */
+function cutBefore(text: string, from: number, limit: number): number {
+  // Only this much is looked through: a long line would otherwise be searched whole for every unit.
+  const half = from + unitLength / 2
+  const tail = text.slice(half, limit)
+  for (const [mark, length] of [
+    ['\n\n', 2],
+    ['\n', 1],
+    [' ', 1],
+  ] as const) {
+    const at = tail.lastIndexOf(mark)
+    if (at >= 0) return half + at + length
+  }
+  const code = text.charCodeAt(limit)
+  return code >= 0xdc00 && code <= 0xdfff ? limit - 1 : limit
+}
