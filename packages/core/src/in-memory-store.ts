@@ -144,11 +144,11 @@ const copyOf = (entry: Entry): Entry => ({
   ...entry,
   value: toJsonValue(entry.value),
   tags: [...entry.tags],
-  embedding: entry.embedding && { ...entry.embedding, vector: [...entry.embedding.vector] },
+  embedding: entry.embedding && structuredClone(entry.embedding),
 })
 
 const keep = (entry: Entry, write: number): Kept => ({
-  ...searchable(structuredClone(entry)),
+  ...searchable(copyOf(entry)),
   bytes: jsonBytes(entry.value),
   write,
 })
