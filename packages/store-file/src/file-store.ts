@@ -549,13 +549,24 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       recover()
       const mode = query.text === undefined ? 'filter' : 'lexical'
       const { hits, folders, read } = searchHits([query])
-      return hits.flatMap(({ row, unit, score, signals }): Found[] => {
+      return hits.flatMap(({ row, units, score, signals }): Found[] => {
         const file = read(row)
         if (!file) return []
         const entry = toEntry(addressOfRow(row), file)
         if (mode === 'filter') return [{ entry, score, signals, mode }]
-        const passage = passages.fromEntry(shownPath(root, pathOf(row, folders)), file, unit)
-        return [{ entry, score, signals, mode, passage }]
+        const path = shownPath(root, pathOf(row, folders))
+        const found = passages.fromEntry(path, file, units.slice(0, query.passages ?? 1))
+        const [passage] = found
+        return [
+          {
+            entry,
+            score,
+            signals,
+            mode,
+            ...(passage ? { passage } : {}),
+            ...(query.passages ? { passages: found } : {}),
+          },
+        ]
       })
     },
 
@@ -563,8 +574,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       refuseVectors(query)
       recover()
       const { hits, folders, read, current } = searchHits(scopes.map((scope) => ({ ...query, scope })))
-      return hits.map(({ row, unit, score, signals }) => ({
-        ...passages.read(current, row, folders, unit, () => read(row)),
+      return hits.map(({ row, units, score, signals }) => ({
+        ...passages.read(current, row, folders, units[0]?.unit ?? 0, () => read(row)),
         ...addressOfRow(row),
         type: row.type,
         score,

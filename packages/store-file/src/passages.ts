@@ -12,18 +12,23 @@ export interface Passage extends MatchedPassage {
 
 /** Gets the text of a unit and its neighbours, of long documents without reading them whole. */
 export function createPassageReader(fileSystem: FileSystem, root: string) {
-  const fromEntry = (path: string, entry: FileEntry, unit: number): Passage => {
+  const fromEntry = (
+    path: string,
+    entry: FileEntry,
+    wanted: readonly { unit: number; score: number }[],
+  ): Passage[] => {
     const units = unitsOf(entry)
     const cut = (i: number): string | undefined => {
       const found = units[i]
       return found && entry.text.slice(found.start, found.end).trimEnd()
     }
-    return {
+    return wanted.map(({ unit, score }) => ({
       text: cut(unit) ?? '',
       path,
       line: entry.line + (entry.derived ? 0 : (units[unit]?.line ?? 0)),
+      score,
       ...withNeighbours([cut(unit - 1), cut(unit + 1)]),
-    }
+    }))
   }
 
   const readBytes = (path: string, start: number, length: number): string => {
@@ -53,7 +58,10 @@ export function createPassageReader(fileSystem: FileSystem, root: string) {
       const own = around.find(({ number }) => number === unit)
       if (!own || own.start < 0) {
         const entry = readEntry()
-        return entry ? fromEntry(path, entry, unit) : { text: '', path, line: 1 }
+        const [passage] = entry ? fromEntry(path, entry, [{ unit, score: 0 }]) : []
+        if (!passage) return { text: '', path, line: 1 }
+        const { score: _, ...place } = passage
+        return place
       }
       const first = around[0] as typeof own
       const last = around.at(-1) as typeof own

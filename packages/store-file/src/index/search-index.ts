@@ -1,7 +1,6 @@
-import { jsonBytes, type MemoryScope } from '@recall/core'
+import { dateWords, jsonBytes, type MemoryScope, splitUnits, type Unit, unitLabel } from '@recall/core'
 import { contentHash } from '../digest.ts'
 import type { LocatedEntry } from '../sources.ts'
-import { splitUnits, type Unit } from '../units.ts'
 import type { Database, SqlValue, Statement } from './driver.ts'
 import { type FileStamp, mixStamp, stampModulus } from './file-stamp.ts'
 import { scopeNumbers } from './schema.ts'
@@ -142,10 +141,13 @@ export function createSearchIndex(database: Database) {
     const scope = scopeNumbers[entry.scope]
     const first = insertDocument(file, scope, entry, units.length, hash)
     if (entry.text === '') return
-    const words = sql(`INSERT INTO words${scope} (rowid, text) VALUES (?, ?)`)
+    const words = sql(`INSERT INTO words${scope} (rowid, text, label) VALUES (?, ?, ?)`)
     const only = units.length === 1
     units.forEach((unit, i) => {
-      words.run(first + i, only ? entry.text : entry.text.slice(unit.start, unit.end))
+      const text = only ? entry.text : entry.text.slice(unit.start, unit.end)
+      if (only) words.run(first, text, '')
+      // What a conversation was about and when it took place are asked for together.
+      else words.run(first + i, i === 0 ? `${text}\n${dateWords(entry.created)}` : text, unitLabel(text))
     })
     if (!only) addUnits(first, file, entry, units)
   }
@@ -290,7 +292,7 @@ export function createSearchIndex(database: Database) {
     /** Best-matching units first. */
     matchUnits(match: string, conditions: Conditions, join: boolean, limit: number): UnitRow[] {
       const words = `words${scopeNumbers[conditions.scope]}`
-      const ranked = `SELECT rowid AS id, -bm25(${words}) AS bm25 FROM ${words} WHERE ${words} MATCH ?`
+      const ranked = `SELECT rowid AS id, -bm25(${words}, 1.0, 0.0) AS bm25 FROM ${words} WHERE ${words} MATCH ?`
       if (!join)
         return sql(`SELECT id, bm25 FROM (${ranked}) ORDER BY bm25 DESC, id LIMIT ?`).all(
           match,
@@ -304,21 +306,41 @@ export function createSearchIndex(database: Database) {
       ).all(match, ...values, limit) as UnitRow[]
     },
 
-    /** How many of the words each of some units contains. */
-    countWords(scope: MemoryScope, words: readonly string[], units: readonly number[]): Map<number, number> {
+    /** Which of some units carry one of the words in their label. */
+    labelled(scope: MemoryScope, words: readonly string[], units: readonly number[]): number[] {
       const table = `words${scopeNumbers[scope]}`
-      const containing = sql(
+      const found = sql(
         `SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ? AND rowid IN (SELECT value FROM json_each(?))`,
-      )
-      const ids = JSON.stringify(units)
-      const counts = new Map<number, number>()
-      for (const word of words) {
-        for (const { id } of containing.all(word, ids) as { id: number }[]) {
-          counts.set(id, (counts.get(id) ?? 0) + 1)
-        }
-      }
-      return counts
+      ).all(`label : (${words.join(' OR ')})`, JSON.stringify(units))
+      return (found as { id: number }[]).map(({ id }) => id)
     },
+
+    /** How many units of a scope hold a word. */
+    countMatches(scope: MemoryScope, word: string): number {
+      const table = `words${scopeNumbers[scope]}`
+      const row = sql(`SELECT count(*) AS n FROM ${table} WHERE ${table} MATCH ?`).get(word)
+      return (row as { n: number }).n
+    },
+
+    /** Whether a range of units holds a word. */
+    holds(scope: MemoryScope, word: string, first: number, last: number): boolean {
+      const table = `words${scopeNumbers[scope]}`
+      return (
+        sql(`SELECT 1 FROM ${table} WHERE ${table} MATCH ? AND rowid BETWEEN ? AND ? LIMIT 1`).get(
+          word,
+          first,
+          last,
+        ) !== undefined
+      )
+    },
+
+    /** About how many units there are, in all scopes; only for the scale of logarithms. */
+    countUnits: (): number =>
+      (
+        sql(
+          'SELECT coalesce((SELECT id + max(units, 1) - 1 FROM documents ORDER BY id DESC LIMIT 1), 0) AS n',
+        ).get() as { n: number }
+      ).n,
 
     isEmpty: (scope: MemoryScope): boolean =>
       sql('SELECT 1 FROM documents WHERE scope = ? LIMIT 1').get(scopeNumbers[scope]) === undefined,
@@ -336,14 +358,16 @@ export function createSearchIndex(database: Database) {
     },
 
     /** The document that each unit belongs to, as far as ranking needs to know it. */
-    documentsOfUnits(ids: readonly number[]): Map<number, Pick<DocumentRow, 'id' | 'key' | 'updated'>> {
-      type Row = Pick<DocumentRow, 'id' | 'key' | 'updated'>
+    documentsOfUnits(
+      ids: readonly number[],
+    ): Map<number, Pick<DocumentRow, 'id' | 'key' | 'updated' | 'units'>> {
+      type Row = Pick<DocumentRow, 'id' | 'key' | 'updated' | 'units'>
       const first = sql(
-        'SELECT d.id, d.key, d.updated FROM documents d WHERE d.id IN (SELECT value FROM json_each(?))',
+        'SELECT d.id, d.key, d.updated, d.units FROM documents d WHERE d.id IN (SELECT value FROM json_each(?))',
       ).all(JSON.stringify(ids)) as Row[]
       const found = new Map(first.map((row) => [row.id, row]))
       const holder = sql(
-        'SELECT d.id, d.key, d.updated FROM documents d WHERE d.id <= ? ORDER BY d.id DESC LIMIT 1',
+        'SELECT d.id, d.key, d.updated, d.units FROM documents d WHERE d.id <= ? ORDER BY d.id DESC LIMIT 1',
       )
       for (const id of ids) if (!found.has(id)) found.set(id, holder.get(id) as Row)
       return found

@@ -1,0 +1,244 @@
+import {
+  noiseRank,
+  queryWords,
+  type RankedUnit,
+  rankUnits,
+  type Spread,
+  type StoreQuery,
+  type UnitEvidence,
+} from '@recall/core'
+import type { Conditions, DocumentRow, SearchIndex } from './index/search-index.ts'
+import { type FileAccess, isEverything, passes } from './row-filter.ts'
+
+/** What ranking needs to know of a document; the rest is read for the hits that are returned. */
+export type RankedDocument = Pick<DocumentRow, 'id' | 'key' | 'updated' | 'units'>
+
+/** The vectors of a scope, asked about one query. */
+export interface MeaningArm {
+  spread: Spread
+  /** Row ids of the units nearest to the query, nearest first; all of them are at least `count` where there are. */
+  nearest(count: number): number[]
+  /** Cosine of a unit, by its row id, when it has a vector. */
+  similarity(id: number): number | undefined
+}
+
+export const conditionsOf = ({ scope, namespace, now, tags }: StoreQuery): Conditions => ({
+  scope,
+  namespace,
+  now,
+  tags: tags ?? [],
+})
+
+/** Units that match a query by their words or their meaning, best first, of entries that pass its conditions. */
+export function rankMatches(
+  index: SearchIndex,
+  query: StoreQuery,
+  files: FileAccess,
+  meaning: MeaningArm | undefined,
+): RankedUnit<RankedDocument>[] {
+  const words = query.text === undefined ? [] : queryWords(query.text).map((word) => `"${word}"`)
+  const found = matchWords(index, words, query, files)
+  const near = meaning ? accept(index, query, files, (limit) => meaning.nearest(limit), poolOf(query)) : []
+  const candidates = new Map<number, UnitEvidence<RankedDocument>>()
+  const add = (id: number, document: RankedDocument, bm25: number): void => {
+    const similarity = meaning?.similarity(id)
+    candidates.set(id, {
+      document,
+      unit: id - document.id,
+      bm25,
+      ageMs: query.now - document.updated,
+      ...(similarity === undefined ? {} : { similarity }),
+    })
+  }
+  for (const { id, document, bm25 } of found) add(id, document, bm25)
+  for (const { id, document } of near) if (!candidates.has(id)) add(id, document, 0)
+  addNeighbours(found, candidates, add)
+  if (words.length > 0) markLabels(index, query, words, candidates)
+  const documents = longDocuments(candidates)
+  const rarities = documents.length > 0 || meaning ? raritiesOf(index, query, words) : null
+  return rankUnits([...candidates.values()], {
+    bm25Bound: boundOf(rarities, words.length, index),
+    bm25Noise: found[noiseRank - 1]?.bm25 ?? 0,
+    ...(rarities ? { coverage: coverageOf(index, query, words, rarities, documents) } : {}),
+    ...(meaning ? { spread: meaning.spread } : {}),
+  })
+}
+
+interface FoundUnit {
+  id: number
+  document: RankedDocument
+  bm25: number
+}
+
+/**
+ * How many candidates to look at. It grows in powers of two, so that the pages of one search are cut from the
+ * same list.
+ */
+function poolOf({ sortBy, sortOrder, offset, limit }: StoreQuery): number {
+  // Another order than best first has to see every match.
+  if (sortBy !== 'relevance' || sortOrder === 'asc') return everything
+  return Math.max(noiseRank, 2 ** Math.ceil(Math.log2(offset + limit)))
+}
+
+const everything = 2 ** 31
+
+/**
+ * Units that hold the words, best first. Words are looked for together first, which is much faster; where too few
+ * units hold them all, any of the words will do.
+ */
+function matchWords(
+  index: SearchIndex,
+  words: readonly string[],
+  query: StoreQuery,
+  files: FileAccess,
+): FoundUnit[] {
+  if (words.length === 0) return []
+  const pool = poolOf(query)
+  const conditions = conditionsOf(query)
+  const join = conditions.tags.length > 0 || index.needsConditions(conditions)
+  const match = (text: string): FoundUnit[] => {
+    const strengths = new Map<number, number>()
+    const units = accept(
+      index,
+      query,
+      files,
+      (limit) =>
+        index.matchUnits(text, conditions, join, limit).map(({ id, bm25 }) => {
+          strengths.set(id, bm25)
+          return id
+        }),
+      pool,
+    )
+    return units.map((unit) => ({ ...unit, bm25: strengths.get(unit.id) ?? 0 }))
+  }
+  const together = match(words.join(' '))
+  if (words.length === 1 || (pool < everything && together.length >= pool)) return together
+  return match(words.join(' OR '))
+}
+
+/** Of units in some order, those of the first `pool` entries that pass the query's conditions. */
+function accept(
+  index: SearchIndex,
+  query: StoreQuery,
+  files: FileAccess,
+  units: (limit: number) => number[],
+  pool: number,
+): { id: number; document: RankedDocument }[] {
+  const wanted = Math.min(pool, query.offset + query.limit)
+  // Most of them pass: a few more than are needed will do.
+  for (let limit = Math.min(pool + 14, everything); ; limit = Math.min(limit * 4, everything)) {
+    const ids = units(limit)
+    const accepted = acceptedUnits(index, query, files, ids)
+    const documents = new Set(accepted.map(({ document }) => document.id))
+    if ((accepted.length >= pool && documents.size >= wanted) || ids.length < limit) {
+      return pool === everything ? accepted : accepted.slice(0, Math.max(pool, lastNeeded(accepted, wanted)))
+    }
+  }
+}
+
+/** How many units it takes to see so many documents. */
+function lastNeeded(units: readonly { document: RankedDocument }[], wanted: number): number {
+  const seen = new Set<number>()
+  return 1 + units.findIndex(({ document }) => seen.add(document.id).size === wanted)
+}
+
+function acceptedUnits(
+  index: SearchIndex,
+  query: StoreQuery,
+  files: FileAccess,
+  ids: readonly number[],
+): { id: number; document: RankedDocument }[] {
+  const accepted: { id: number; document: RankedDocument }[] = []
+  const filtered = !isEverything(query.filter)
+  const verdicts = new Map<number, boolean>()
+  for (let i = 0; i < ids.length; i += rowsAtOnce) {
+    const some = ids.slice(i, i + rowsAtOnce)
+    const documents = index.documentsOfUnits(some)
+    const unknown = filtered ? [...documents.values()].filter(({ id }) => !verdicts.has(id)) : []
+    for (const row of index.documents([...new Set(unknown.map(({ id }) => id))])) {
+      verdicts.set(row.id, passes(row, query.filter, files))
+    }
+    for (const id of some) {
+      const document = documents.get(id)
+      if (document && (!filtered || verdicts.get(document.id))) accepted.push({ id, document })
+    }
+  }
+  return accepted
+}
+
+const rowsAtOnce = 500
+
+/** The turns around a match may be the answer, although they hold none of the words. */
+function addNeighbours(
+  found: readonly FoundUnit[],
+  candidates: ReadonlyMap<number, unknown>,
+  add: (id: number, document: RankedDocument, bm25: number) => void,
+): void {
+  for (const { id, document } of found.slice(0, noiseRank)) {
+    for (const neighbour of [id - 1, id + 1]) {
+      const isInside = neighbour >= document.id && neighbour < document.id + document.units
+      if (isInside && !candidates.has(neighbour)) add(neighbour, document, 0)
+    }
+  }
+}
+
+function markLabels(
+  index: SearchIndex,
+  { scope }: StoreQuery,
+  words: readonly string[],
+  candidates: ReadonlyMap<number, UnitEvidence<RankedDocument>>,
+): void {
+  const ids = [...candidates].filter(([, { document }]) => document.units > 1).map(([id]) => id)
+  if (ids.length === 0) return
+  for (const id of index.labelled(scope, words, ids)) {
+    const candidate = candidates.get(id)
+    if (candidate) candidate.labelled = true
+  }
+}
+
+/** Documents of several units among the candidates. */
+function longDocuments(candidates: ReadonlyMap<number, UnitEvidence<RankedDocument>>): RankedDocument[] {
+  const long = new Map<number, RankedDocument>()
+  for (const { document } of candidates.values()) if (document.units > 1) long.set(document.id, document)
+  return [...long.values()]
+}
+
+/** The inverse document frequency of each word, as FTS5 computes it, but never below zero. */
+function raritiesOf(index: SearchIndex, { scope }: StoreQuery, words: readonly string[]): number[] {
+  const total = index.countUnits()
+  return words.map((word) => {
+    const holding = index.countMatches(scope, word)
+    return Math.max(1e-6, Math.log((total - holding + 0.5) / (holding + 0.5)))
+  })
+}
+
+/**
+ * BM25 of a unit that holds every word once. Without documents of several units nobody needs to count how rare
+ * the words are: half of the rarest possible is near enough.
+ */
+function boundOf(rarities: readonly number[] | null, words: number, index: SearchIndex): number {
+  const saturation = 2.2
+  const sum = rarities
+    ? rarities.reduce((total, rarity) => total + rarity, 0)
+    : (words * Math.log(1 + index.countUnits())) / 2
+  return saturation * sum || 1
+}
+
+function coverageOf(
+  index: SearchIndex,
+  { scope }: StoreQuery,
+  words: readonly string[],
+  rarities: readonly number[],
+  documents: readonly RankedDocument[],
+): Map<RankedDocument, number> {
+  const total = rarities.reduce((sum, rarity) => sum + rarity, 0) || 1
+  const found = new Map<number, number>()
+  words.forEach((word, i) => {
+    for (const { id, units } of documents) {
+      if (index.holds(scope, word, id, id + units - 1)) {
+        found.set(id, (found.get(id) ?? 0) + (rarities[i] as number) / total)
+      }
+    }
+  })
+  return new Map(documents.map((document) => [document, found.get(document.id) ?? 0]))
+}
