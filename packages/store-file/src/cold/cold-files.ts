@@ -147,9 +147,13 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
       })
     },
 
-    remove: (address: Address): boolean => exclusively(() => remove(address)),
+    remove(address: Address): boolean {
+      // Mostly there is nothing: no lock then, which a full disk could not give.
+      return fileSystem.existsSync(pathOf(address)) && exclusively(() => remove(address))
+    },
 
     removeAll(selection: Selection): number {
+      if (filesIn(selection).length === 0) return 0
       return exclusively(() => {
         let removed = 0
         for (const path of filesIn(selection)) {
