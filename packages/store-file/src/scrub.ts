@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { replaceFile } from './atomic-write.ts'
+import { archivedFiles, scrubArchived } from './cold/scrub-archive.ts'
 import type { FileStore } from './file-store.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
 import { fromShown, isInside } from './paths.ts'
@@ -27,17 +28,31 @@ export function scrubFiles(
   apply: boolean,
 ): ScrubbedFile[] {
   const found: ScrubbedFile[] = []
-  for (const path of storedFiles(fileSystem, store)) {
+  const look = (path: string, scan: () => ScrubbedFile['counts'], replace: () => void): void => {
     try {
-      const counts = scan(fileSystem, store, path, redact)
-      if (Object.keys(counts).length === 0) continue
+      const counts = scan()
+      if (Object.keys(counts).length === 0) return
       found.push({ path, counts })
-      if (apply) replace(fileSystem, store, path, redact)
+      if (apply) replace()
     } catch (error) {
       // One file that cannot be read must not keep the secrets of all others.
       if (!isMemoryError(error)) throw error
       found.push({ path, counts: {}, problem: error.message })
     }
+  }
+  for (const path of storedFiles(fileSystem, store)) {
+    look(
+      path,
+      () => scan(fileSystem, store, path, redact),
+      () => replace(fileSystem, store, path, redact),
+    )
+  }
+  for (const path of archivedFiles(fileSystem, store)) {
+    look(
+      path,
+      () => scrubArchived(fileSystem, store, path, redact, false),
+      () => scrubArchived(fileSystem, store, path, redact, true),
+    )
   }
   // Pages that the database no longer uses still hold the words.
   if (apply && found.some(({ counts }) => Object.keys(counts).length > 0)) store.index.rebuild()

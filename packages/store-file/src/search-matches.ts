@@ -40,10 +40,13 @@ export function rankMatches(
   const found = matchWords(index, words, query, files)
   const near = meaning ? accept(index, query, files, (limit) => meaning.nearest(limit), poolOf(query)) : []
   const candidates = new Map<number, UnitEvidence<RankedDocument>>()
+  // Rows of one document are told by its id, ranking tells documents by identity.
+  const documentsById = new Map<number, RankedDocument>()
   const add = (id: number, document: RankedDocument, bm25: number): void => {
     const similarity = meaning?.similarity(id)
+    if (!documentsById.has(document.id)) documentsById.set(document.id, document)
     candidates.set(id, {
-      document,
+      document: documentsById.get(document.id) as RankedDocument,
       unit: id - document.id,
       bm25,
       ageMs: query.now - document.updated,
@@ -77,8 +80,11 @@ interface FoundUnit {
 function poolOf({ sortBy, sortOrder, offset, limit }: StoreQuery): number {
   // Another order than best first has to see every match.
   if (sortBy !== 'relevance' || sortOrder === 'asc') return everything
-  return Math.max(noiseRank, 2 ** Math.ceil(Math.log2(offset + limit)))
+  return Math.max(leastPool, 2 ** Math.ceil(Math.log2(offset + limit)))
 }
+
+/** A unit whose own words say little may still be the answer, for the words of its document and its neighbours. */
+const leastPool = 4 * noiseRank
 
 const everything = 2 ** 31
 

@@ -1,11 +1,19 @@
 import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { conversationKey, conversationType, createMemoryManager, rotateEncryption } from '@recall/core'
+import {
+  conversationKey,
+  conversationType,
+  createMemoryManager,
+  redactText,
+  rotateEncryption,
+} from '@recall/core'
 import { createTicker } from '@recall/core/conformance'
 import { createMemoryCache } from '@recall/core/protocol'
 import { describe, expect, it } from 'vitest'
+import { defaultFileSystem } from '../src/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
+import { scrubFiles } from '../src/scrub.ts'
 import { archiveOf } from './storm-values.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
@@ -63,6 +71,24 @@ describe('archived entries', () => {
     rmSync(path)
     symlinkSync('/etc/hostname', path)
     await expect(memory.restore('episodic', 'key')).rejects.toMatchObject({ code: 'MEMORY_CORRUPTION' })
+    await memory.close()
+  })
+
+  it('are scrubbed with everything else', async () => {
+    const root = temporaryRoot()
+    const time = createTicker()
+    const stores = await openFileStore({ root })
+    const memory = createMemoryManager({ stores, clock: time.clock, redact: 'allow' })
+    await memory.write('episodic', 'login', { note: 'password: hunter2hunter2', n: 1 }, { tags: ['t'] })
+    time.advance(100 * day)
+    await memory.cleanup()
+    const path = 'memory/cold/episodic/login.json.gz'
+    const counts = { password: 2 }
+    expect(scrubFiles(defaultFileSystem, stores, redactText, false)).toEqual([{ path, counts }])
+    expect(scrubFiles(defaultFileSystem, stores, redactText, true)).toEqual([{ path, counts }])
+    expect(scrubFiles(defaultFileSystem, stores, redactText, true)).toEqual([])
+    expect(await memory.restore('episodic', 'login')).toBe(true)
+    expect(await memory.read('episodic', 'login')).toEqual({ note: 'password: [redacted:password]', n: 1 })
     await memory.close()
   })
 

@@ -1,0 +1,70 @@
+import { dirname, join } from 'node:path'
+import {
+  type Entry,
+  isMemoryError,
+  type JsonValue,
+  MemoryError,
+  MemoryErrorCode,
+  mapStrings,
+} from '@recall/core'
+import { replaceFile } from '../atomic-write.ts'
+import type { FileStore } from '../file-store.ts'
+import { type FileSystem, orAbsent } from '../file-system.ts'
+import { fromShown, isInside, shownPath } from '../paths.ts'
+import { pack, unpack } from './packed-entry.ts'
+
+/** Every archived file, relative to the root. */
+export function archivedFiles(
+  fileSystem: FileSystem,
+  { root, layout }: Pick<FileStore, 'root' | 'layout'>,
+): string[] {
+  const folder = fromShown(root, layout.cold)
+  const found = orAbsent(() => fileSystem.readdirSync(folder, { recursive: true, encoding: 'utf8' })) ?? []
+  return found
+    .filter((name) => name.endsWith('.json.gz'))
+    .map((name) => shownPath(root, join(folder, name)))
+    .sort()
+}
+
+/**
+ * Counts the secrets of an archived entry, and with `apply` replaces them.
+ *
+ * @throws MemoryError CORRUPTION when it cannot be read
+ */
+export function scrubArchived(
+  fileSystem: FileSystem,
+  { root, exclusively }: Pick<FileStore, 'root' | 'exclusively'>,
+  path: string,
+  redact: (text: string) => { text: string; counts: Record<string, number> },
+  apply: boolean,
+): Record<string, number> {
+  const target = fromShown(root, path)
+  if (!isInside(fileSystem, root, dirname(target))) return {}
+  return exclusively(() => {
+    const entry = read(fileSystem, target)
+    const counts: Record<string, number> = {}
+    const clean = mapStrings(entry, (text) => {
+      const found = redact(text)
+      for (const [kind, count] of Object.entries(found.counts)) counts[kind] = (counts[kind] ?? 0) + count
+      return found.text
+    })
+    if (apply && Object.keys(counts).length > 0) {
+      const { version: _, ...rest } = clean as { version: unknown }
+      replaceFile(fileSystem, target, pack(rest as unknown as Entry))
+    }
+    return counts
+  })
+}
+
+function read(fileSystem: FileSystem, path: string): JsonValue {
+  try {
+    if (!fileSystem.lstatSync(path).isFile()) throw new Error('it is no plain file')
+    return unpack(fileSystem.readFileSync(path)) as JsonValue
+  } catch (cause) {
+    if (isMemoryError(cause)) throw cause
+    throw new MemoryError(`${path} cannot be unpacked`, MemoryErrorCode.CORRUPTION, {
+      cause,
+      details: { path },
+    })
+  }
+}
