@@ -8,7 +8,7 @@ import { measureProtocol } from './suites/protocol.ts'
 const usage = `Usage: pnpm bench files [--sizes 1000,10000] [--rounds 25] [--seed 1] [--qmd]
        pnpm bench crash [--kills 1000] [--seed 1]
        pnpm bench crash-protocol [--kills 500] [--seed 1]
-       pnpm bench protocol [--rounds 25]
+       pnpm bench protocol [--rounds 25] [--postgres url]
 
   files   the file store and the command line: rebuild, cold and warm queries, freshness, durable writes
   crash   writers killed at random moments: every acknowledged write must be there
@@ -24,6 +24,7 @@ const { positionals, values } = parseArgs({
     seed: { type: 'string', default: '1' },
     qmd: { type: 'boolean', default: false },
     kills: { type: 'string' },
+    postgres: { type: 'string' },
   },
 })
 
@@ -59,7 +60,11 @@ async function files(): Promise<void> {
 
 async function protocol(): Promise<void> {
   const settings = { rounds: Number(values.rounds) }
-  const rows = await measureProtocol({ ...settings, say })
+  const rows = await measureProtocol({
+    ...settings,
+    ...(values.postgres ? { postgres: values.postgres } : {}),
+    say,
+  })
   const path = writeReport('protocol', rows, settings)
   const missed = rows.filter((row) => !holds(row))
   for (const { what, ratio, bound, peer } of missed)

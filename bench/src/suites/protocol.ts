@@ -1,16 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
 import { createInMemoryStore, createMemoryManager, type Entry, type MemoryStore } from '@recall/core'
 import { createMemoryCache } from '@recall/core/protocol'
 import { openFileStore } from '@recall/store-file'
+import { createPostgresStore } from '@recall/store-postgres'
+import { openPostgres } from '@recall/store-postgres/postgres'
 import { LRUCache } from 'lru-cache'
+import { openRawPostgres, openRawSqlite, type RawStore } from '../raw-stores.ts'
 import type { Row } from '../report.ts'
 import { median } from '../statistics.ts'
 
 export interface ProtocolOptions {
   rounds: number
+  /** A server to measure the Postgres store on; left out without one. */
+  postgres?: string
   say: (text: string) => void
 }
 
@@ -30,14 +34,27 @@ const keyOf = (i: number): string => `key-${i % entries}`
 type Case = { name?: string; run: () => Promise<unknown> | unknown; calls?: number }
 
 /** What one call costs through the front, straight at the store, and at the barest thing that does the same. */
-export async function measureProtocol({ rounds, say }: ProtocolOptions): Promise<Row[]> {
+export async function measureProtocol({ rounds, postgres, say }: ProtocolOptions): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'recall-bench-'))
   try {
     say('in memory')
-    const inMemory = await measureStore('in memory', createInMemoryStore(), { rounds, folder })
+    const rows = await measureStore(
+      'in memory',
+      createInMemoryStore(),
+      openRawSqlite(':memory:', false),
+      rounds,
+    )
     say('in files')
-    const files = await measureStore('in files', await openFileStore({ root: folder }), { rounds, folder })
-    return [...inMemory, ...files]
+    const files = await openFileStore({ root: folder })
+    rows.push(...(await measureStore('in files', files, openRawSqlite(join(folder, 'raw.db'), true), rounds)))
+    if (postgres) {
+      say('in Postgres')
+      const { database, close } = await openPostgres({ url: postgres })
+      const store = createPostgresStore(database)
+      rows.push(...(await measureStore('in Postgres', store, await openRawPostgres(postgres), rounds)))
+      await close()
+    } else say('Postgres was left out: name a server with --postgres')
+    return rows
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -46,14 +63,15 @@ export async function measureProtocol({ rounds, say }: ProtocolOptions): Promise
 async function measureStore(
   where: string,
   store: MemoryStore,
-  { rounds, folder }: { rounds: number; folder: string },
+  raw: RawStore,
+  rounds: number,
 ): Promise<Row[]> {
   const isDurable = store.capabilities.durable
-  const memory = createMemoryManager({ stores: store })
-  const cached = createMemoryManager({ stores: store, cache: createMemoryCache() })
+  const namespace = `bench ${process.pid}`
+  const memory = createMemoryManager({ stores: store, namespace })
+  const cached = createMemoryManager({ stores: store, namespace, cache: createMemoryCache() })
   const map = new Map<string, string>()
   const lru = new LRUCache<string, string>({ max: 10_000 })
-  const sqlite = openSqlite(join(folder, `raw-${isDurable}.db`), isDurable)
   const batch = Array.from({ length: batchSize }, (_, i) => ({ key: keyOf(i), value }))
   const keys = batch.map(({ key }) => key)
   await memory.batchWrite('long-term', batch)
@@ -61,11 +79,11 @@ async function measureStore(
     await cached.read('long-term', key)
     map.set(key, JSON.stringify(value))
     lru.set(key, JSON.stringify(value))
-    sqlite.write(key, JSON.stringify(value))
+    await raw.write(key, JSON.stringify(value))
   }
   let i = 0
   const next = (): string => keyOf(i++)
-  const place = { namespace: 'default', scope: 'long-term' } as const
+  const place = { namespace, scope: 'long-term' } as const
   const query = { text: 'connection pool leak', limit: 10, offset: 0 }
   const order = { sortBy: 'relevance', sortOrder: 'desc', minScore: 0 } as const
   const times = await interleave(rounds, [
@@ -76,12 +94,15 @@ async function measureStore(
     { name: 'store get + touch', run: () => getAndTouch(store, { ...place, key: next() }) },
     { name: 'Map get', run: () => JSON.parse(map.get(next()) ?? 'null') },
     { name: 'lru-cache get', run: () => JSON.parse(lru.get(next()) ?? 'null') },
-    { name: 'SQLite get', run: () => JSON.parse(sqlite.read(next()) ?? 'null') },
+    { name: 'raw get', run: () => raw.read(next()) },
     { name: 'write', run: () => memory.write('long-term', next(), value) },
-    { name: 'store put', run: () => store.put(entryOf(next()), { overwrite: true, now: Date.now() }) },
+    {
+      name: 'store put',
+      run: () => store.put(entryOf(namespace, next()), { overwrite: true, now: Date.now() }),
+    },
     { name: 'Map set', run: () => map.set(next(), JSON.stringify(value)) },
     { name: 'lru-cache set', run: () => lru.set(next(), JSON.stringify(value)) },
-    { name: 'SQLite put', run: () => sqlite.write(next(), JSON.stringify(value)) },
+    { name: 'raw put', run: () => raw.write(next(), JSON.stringify(value)) },
     // The first search after many writes brings the index up to date.
     { run: () => memory.search('long-term', { text: query.text }, { touch: false }), calls: 1 },
     {
@@ -94,39 +115,47 @@ async function measureStore(
       run: () => store.find({ ...place, ...query, ...order, now: Date.now() }),
       calls: 10,
     },
-    { name: 'SQLite FTS', run: () => sqlite.find('connection AND pool AND leaks'), calls: 10 },
+    { name: 'raw full text', run: () => raw.find(['connection', 'pool', 'leaks']), calls: 10 },
     { name: 'batchWrite of 1,000', run: () => memory.batchWrite('long-term', batch), calls: 1 },
-    { name: 'SQLite put of 1,000', run: () => sqlite.writeAll(keys, JSON.stringify(value)), calls: 1 },
+    { name: 'raw put of 1,000', run: () => raw.writeAll(keys, JSON.stringify(value)), calls: 1 },
     { name: 'batchRead of 1,000', run: () => memory.batchRead('long-term', keys), calls: 1 },
     {
-      name: 'SQLite get of 1,000',
-      run: () => keys.map((key) => JSON.parse(sqlite.read(key) ?? 'null')),
+      name: 'raw get of 1,000',
+      run: () => Promise.all(keys.map((key) => raw.read(key))),
       calls: 1,
     },
   ])
-  sqlite.close()
+  await memory.clear('long-term')
+  await raw.close()
   await memory.close()
-  return compare(where, isDurable, (name) => times.get(name) ?? [])
+  return compare(where, raw.name, isDurable, (name) => times.get(name) ?? [])
 }
 
-function compare(where: string, isDurable: boolean, of: (name: string) => number[]): Row[] {
+function compare(where: string, rawName: string, isDurable: boolean, of: (name: string) => number[]): Row[] {
   const pairs: [string, string][] = [
     ['read', 'Map get'],
-    ['read', 'SQLite get'],
+    ['read', 'raw get'],
     ['cached read', 'Map get'],
     ['cached read', 'lru-cache get'],
     ['cached read', 'read'],
     ['write', 'Map set'],
     ['write', 'lru-cache set'],
-    ['write', 'SQLite put'],
+    ['write', 'raw put'],
     ['search', 'store find'],
-    ['search', 'SQLite FTS'],
-    ['batchWrite of 1,000', 'SQLite put of 1,000'],
-    ['batchRead of 1,000', 'SQLite get of 1,000'],
+    ['search', 'raw full text'],
+    ['batchWrite of 1,000', 'raw put of 1,000'],
+    ['batchRead of 1,000', 'raw get of 1,000'],
   ]
   const row = (ours: string, peer: string): Row => {
     const [a, b] = [median(of(ours)), median(of(peer))]
-    return { what: `${where}: ${ours}, µs`, size: entries, ours: a, peer, peers: b, ratio: a / b }
+    return {
+      what: `${where}: ${ours}, µs`,
+      size: entries,
+      ours: a,
+      peer: peer.replace('raw', rawName),
+      peers: b,
+      ratio: a / b,
+    }
   }
   const rows = pairs.map(([ours, peer]) => row(ours, peer))
   // What the front adds: in memory at most 30 µs a call, on a durable write at most a quarter.
@@ -170,10 +199,10 @@ async function getAndTouch(
   return entry
 }
 
-function entryOf(key: string): Entry {
+function entryOf(namespace: string, key: string): Entry {
   const now = Date.now()
   return {
-    namespace: 'default',
+    namespace,
     scope: 'long-term',
     key,
     value,
@@ -188,34 +217,5 @@ function entryOf(key: string): Entry {
     expiresAt: null,
     encrypted: false,
     embedding: null,
-  }
-}
-
-/** The barest thing that keeps the same: one table and a full-text index, synced at every write where it is durable. */
-function openSqlite(path: string, isDurable: boolean) {
-  const database = new DatabaseSync(isDurable ? path : ':memory:')
-  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-    CREATE TABLE entries (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-    CREATE VIRTUAL TABLE words USING fts5(value, content='entries', content_rowid='rowid');`)
-  const put = database.prepare(
-    'INSERT INTO entries (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
-  )
-  const get = database.prepare('SELECT value FROM entries WHERE key = ?')
-  const find = database.prepare('SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT 10')
-  let isIndexed = false
-  return {
-    write: (key: string, text: string): unknown => put.run(key, text),
-    read: (key: string): string | undefined => (get.get(key) as { value: string } | undefined)?.value,
-    writeAll(keys: readonly string[], text: string): void {
-      database.exec('BEGIN')
-      for (const key of keys) put.run(key, text)
-      database.exec('COMMIT')
-    },
-    find(words: string): unknown[] {
-      if (!isIndexed) database.exec("INSERT INTO words(words) VALUES ('rebuild')")
-      isIndexed = true
-      return find.all(words)
-    },
-    close: () => database.close(),
   }
 }
