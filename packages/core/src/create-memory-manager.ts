@@ -243,7 +243,10 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
       const now = clock()
       return failingAs(MemoryErrorCode.SEARCH_FAILED, { scope }, async () => {
         const vector =
-          embedding ?? (text && store.capabilities.semantic ? await embedQuery(embedder, text) : undefined)
+          embedding ??
+          (text && (store.capabilities.semantic || store.embedsEntries)
+            ? await embedQuery(embedder, text)
+            : undefined)
         const ask: StoreQuery = {
           namespace,
           scope,
@@ -348,13 +351,25 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     },
 
     async batchRead<T>(scope: MemoryScope, keys: readonly string[]): Promise<Map<string, T>> {
-      enter(scope)
-      const found = new Map<string, T>()
-      for (const key of new Set(parseInput(keysSchema, keys, 'keys'))) {
-        const record = (await read(scope, key, { includeMetadata: true })) as { value: T } | null
-        if (record) found.set(key, record.value)
-      }
-      return found
+      const store = enter(scope)
+      const wanted = [...new Set(parseInput(keysSchema, keys, 'keys'))]
+      const now = clock()
+      return failingAs(MemoryErrorCode.SEARCH_FAILED, { scope }, async () => {
+        const found = new Map<string, T>()
+        const accesses: Address[] = []
+        for (let at = 0; at < wanted.length; at += readsAtOnce) {
+          const addresses = wanted.slice(at, at + readsAtOnce).map((key) => ({ namespace, scope, key }))
+          const entries = await Promise.all(addresses.map((address) => store.get(address, now)))
+          for (const [i, entry] of entries.entries()) {
+            if (!entry) continue
+            const { key } = addresses[i] as Address
+            found.set(key, checkRead(schemas, scope, key, await open(entry)) as T)
+            accesses.push({ namespace, scope, key })
+          }
+        }
+        if (accesses.length > 0) await store.touch(accesses, now)
+        return found
+      })
     },
 
     async batchWrite(scope: MemoryScope, writes: readonly BatchWrite[]): Promise<void> {
@@ -382,6 +397,9 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
 }
 
 const noOptions: ReadOptions = {}
+
+/** Entries that a batch asks its store for at the same moment. */
+const readsAtOnce = 64
 
 const queryVector = (
   vector: number[],
