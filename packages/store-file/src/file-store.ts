@@ -4,6 +4,7 @@ import {
   type Change,
   type Clock,
   compareCodePoints,
+  type Embedder,
   type Entry,
   equalJson,
   type Found,
@@ -16,6 +17,7 @@ import {
   type MemoryStore,
   memoryScopes,
   type PutOptions,
+  type SearchMode,
   type Selection,
   type StoreQuery,
 } from '@recall/core'
@@ -38,16 +40,18 @@ import { type FileSystem, orAbsent } from './file-system.ts'
 import type { OpenDatabase } from './index/driver.ts'
 import { sameStamp, stampOf } from './index/file-stamp.ts'
 import { createMemoryIndex, type IndexProgress, missingRoot } from './index/memory-index.ts'
-import type { DocumentRow, SearchIndex } from './index/search-index.ts'
+import { type DocumentRow, type SearchIndex, unitsOf } from './index/search-index.ts'
 import { archiveFile, archiveName, type Layout } from './layout.ts'
 import { createLock } from './lock.ts'
 import { createPassageReader, type Passage } from './passages.ts'
 import { fileStem, fromShown, isInside, ownFile, shownPath } from './paths.ts'
 import { type Placement, placementOf, specialPlace } from './placement.ts'
 import { readText } from './read-text.ts'
+import type { FileAccess } from './row-filter.ts'
 import { searchDocuments } from './search.ts'
 import { type LocatedEntry, noteFolder, type Source, sourcesOf } from './sources.ts'
 import { applyChanges, finishJournal, journalPath } from './transaction.ts'
+import { createVectorIndex, type VectorIndex } from './vectors/vector-index.ts'
 import { createWorkspace, type Workspace } from './workspace.ts'
 
 export interface FileStoreOptions {
@@ -58,6 +62,8 @@ export interface FileStoreOptions {
   openDatabase: OpenDatabase
   clock: Clock
   onNotice: (text: string) => void
+  /** Also finds by meaning, with vectors that it makes from the files and keeps beside the index. */
+  embedder?: Embedder | undefined
   /** How long to wait for another process that holds the lock. */
   lockTimeoutMs?: number
 }
@@ -69,6 +75,7 @@ export interface LocatedHit extends Passage {
   type: string | null
   score: number
   signals: Record<string, number>
+  mode: SearchMode
   updated: number
   /** Front matter of an archive, members of a small value. */
   fields: JsonValue
@@ -87,7 +94,18 @@ export interface FileStore extends MemoryStore {
   /** Runs a section under the memory's lock, after finishing what a dead process began. */
   exclusively<T>(section: () => T): T
   index: ReturnType<typeof createMemoryIndex>
+  /** Set when the store was given an embedder. */
+  vectors?: VectorIndex
 }
+
+/** Units that a search embeds before it answers; more are left to `reindex`. */
+const soonEmbedded = 64
+
+/** Who speaks is in the label of a turn; its vector is of what was said. */
+const withoutRole = (text: string): string => text.replace(/^### (?:User|Assistant)\n\s*/, '')
+
+const modeOf = ({ text }: StoreQuery, byMeaning: boolean): SearchMode =>
+  text === undefined ? (byMeaning ? 'semantic' : 'filter') : byMeaning ? 'hybrid' : 'lexical'
 
 /** Attempts to write a shared file that somebody keeps editing at the same moment. */
 const attempts = 5
@@ -491,23 +509,40 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       }
       const hits = queries.flatMap((query) => {
         let accesses: Map<string, { at: number; count: number }> | undefined
-        return searchDocuments(current, query, {
+        const access: FileAccess = {
           value: (row) => read(row)?.value,
           accesses: () => {
             accesses ??= accessLog.all(query.scope, query.namespace)
             return accesses
           },
-        })
+        }
+        const meaning =
+          query.embedding && vectors?.arm(current, query.scope, Float32Array.from(query.embedding.vector))
+        return searchDocuments(current, query, access, meaning).map((hit) => ({
+          ...hit,
+          mode: modeOf(query, meaning !== undefined),
+        }))
       })
       return { hits, folders, read, current }
     })
 
+  const vectors =
+    options.embedder &&
+    createVectorIndex({
+      fileSystem,
+      folder: internal,
+      embedder: options.embedder,
+      index,
+      exclusively: (section) => lock.hold(section),
+      unitTexts(row) {
+        const entry = readRow(row, folderPaths())
+        return entry && unitsOf(entry).map(({ start, end }) => withoutRole(entry.text.slice(start, end)))
+      },
+    })
+
   const refuseVectors = ({ embedding }: Pick<StoreQuery, 'embedding'>): void => {
-    if (!embedding) return
-    throw new MemoryError(
-      'the file store keeps no vectors yet: search by text',
-      MemoryErrorCode.NOT_SUPPORTED,
-    )
+    if (!embedding || vectors) return
+    throw new MemoryError('this memory has no embedder: search by text', MemoryErrorCode.NOT_SUPPORTED)
   }
 
   const addressOfRow = (row: DocumentRow): Address => ({
@@ -519,6 +554,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   return {
     name: 'file',
     capabilities: { durable: true, semantic: false },
+    ...(vectors ? { vectors, embedsEntries: true } : {}),
     root,
     layout,
     index,
@@ -547,9 +583,10 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       refuseVectors(query)
       await index.settle()
       recover()
-      const mode = query.text === undefined ? 'filter' : 'lexical'
+      // What was written a moment ago is found by its meaning as well.
+      if (query.embedding) await vectors?.catchUp({ limit: soonEmbedded })
       const { hits, folders, read } = searchHits([query])
-      return hits.flatMap(({ row, units, score, signals }): Found[] => {
+      return hits.flatMap(({ row, units, score, signals, mode }): Found[] => {
         const file = read(row)
         if (!file) return []
         const entry = toEntry(addressOfRow(row), file)
@@ -574,12 +611,13 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       refuseVectors(query)
       recover()
       const { hits, folders, read, current } = searchHits(scopes.map((scope) => ({ ...query, scope })))
-      return hits.map(({ row, units, score, signals }) => ({
+      return hits.map(({ row, units, score, signals, mode }) => ({
         ...passages.read(current, row, folders, units[0]?.unit ?? 0, () => read(row)),
         ...addressOfRow(row),
         type: row.type,
         score,
         signals,
+        mode,
         updated: row.updated,
         fields: row.fields === null ? null : (JSON.parse(row.fields) as JsonValue),
       }))

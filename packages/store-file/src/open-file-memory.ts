@@ -24,6 +24,8 @@ export interface FileStoreSettings {
   /** Create the root when it does not exist. Default false: a missing root is an error, not an empty memory. */
   create?: boolean
   clock?: Clock
+  /** Finds by meaning too: what the files say is embedded and kept beside the index. */
+  embedder?: Embedder
   /** Told, for people, when the index had to be rebuilt or cannot be kept. Default: nobody. */
   onNotice?: (text: string) => void
   fileSystem?: FileSystem
@@ -31,9 +33,7 @@ export interface FileStoreSettings {
 
 export interface FileMemoryOptions<Schemas extends ValueSchemas = ValueSchemas>
   extends FileStoreSettings,
-    Omit<MemoryManagerOptions<Schemas>, 'stores' | 'clock'> {
-  embedder?: Embedder
-}
+    Omit<MemoryManagerOptions<Schemas>, 'stores' | 'clock' | 'embedder'> {}
 
 /**
  * Markdown files below `root` are the memory. The index beside them may be deleted at any time.
@@ -54,5 +54,7 @@ export async function openFileStore(settings: FileStoreSettings): Promise<FileSt
   const root = orAbsent(() => fileSystem.realpathSync.native(path))
   if (root === null) throw missingRoot(path)
   const layout = settings.layout ? layouts[settings.layout] : detectLayout(fileSystem, root)
-  return createFileStore({ root, layout, fileSystem, openDatabase: await loadSqlite(), clock, onNotice })
+  const { embedder } = settings
+  const openDatabase = await loadSqlite()
+  return createFileStore({ root, layout, fileSystem, openDatabase, clock, onNotice, embedder })
 }

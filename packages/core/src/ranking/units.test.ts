@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { splitUnits } from './units.ts'
 
-const unitLength = 4000
+const unitLength = 1600
 
 it('units cover the text exactly and cut no character in two', () => {
   const piece = fc.constantFrom(

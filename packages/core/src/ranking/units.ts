@@ -7,8 +7,11 @@ export interface Unit {
   line: number
 }
 
-/** Texts up to this length are one unit; longer ones are cut near it, at a turn, a heading or a paragraph. */
-const unitLength = 4000
+/**
+ * Texts up to this length are one unit; longer ones are cut near it, at a turn, a heading or a paragraph. A unit fits
+ * into the 512 tokens of a small embedding model: nothing of it is cut silently.
+ */
+const unitLength = 1600
 
 /**
  * Cuts a text into units that together cover it whole. The same text always gives the same units.

@@ -1,7 +1,7 @@
 import type { MemoryScope } from '@recall/core'
 
 /** Raised when the tables change: an index of another version is thrown away and built anew. */
-export const schemaVersion = 4
+export const schemaVersion = 5
 
 /** A row's scope is its position here. */
 export const scopeNumbers: Record<MemoryScope, number> = {
@@ -63,6 +63,12 @@ CREATE TABLE units (
   start INTEGER NOT NULL,
   length INTEGER NOT NULL,
   line INTEGER NOT NULL
+);
+
+CREATE TABLE vectors (
+  unit INTEGER PRIMARY KEY,
+  scope INTEGER NOT NULL,
+  slot INTEGER NOT NULL
 );
 
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

@@ -81,6 +81,7 @@ export function createSearchIndex(database: Database) {
     if (row.scope !== noScope)
       sql(`DELETE FROM words${row.scope} WHERE rowid BETWEEN ? AND ?`).run(first, last)
     if (row.units > 1) sql('DELETE FROM units WHERE id BETWEEN ? AND ?').run(first, last)
+    sql('DELETE FROM vectors WHERE unit BETWEEN ? AND ?').run(first, last)
     sql('DELETE FROM documents WHERE id = ?').run(row.id)
   }
 
@@ -437,6 +438,58 @@ export function createSearchIndex(database: Database) {
         namespace,
         key,
       )
+    },
+
+    /** Another text after anything in the index changed, by whatever process. */
+    state(): string {
+      const { data_version: others } = database.prepare('PRAGMA data_version').get() as {
+        data_version: number
+      }
+      const { own } = sql('SELECT total_changes() AS own').get() as { own: number }
+      return `${others} ${own}`
+    },
+
+    clearVectors(): void {
+      sql('DELETE FROM vectors').run()
+    },
+
+    /** Documents behind an id some of whose units have no vector, by id. */
+    documentsWithoutVectors(after: number, limit: number): DocumentRow[] {
+      return sql(
+        `SELECT ${documentColumns} FROM documents d WHERE d.id > ? AND d.scope >= 0 AND d.units > 0
+           AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.unit = d.id) ORDER BY d.id LIMIT ?`,
+      ).all(after, limit) as DocumentRow[]
+    },
+
+    /** Notes where the vectors of a document's units are, unless the document changed meanwhile. */
+    putVectors(row: DocumentRow, slots: readonly number[]): void {
+      database.exec('BEGIN IMMEDIATE')
+      try {
+        const same = sql(
+          'SELECT 1 FROM documents WHERE id = ? AND folder = ? AND name = ? AND units = ? AND modified = ? AND changed = ?',
+        ).get(row.id, row.folder, row.name, row.units, row.modified, row.changed)
+        const insert = sql('INSERT OR REPLACE INTO vectors (unit, scope, slot) VALUES (?, ?, ?)')
+        if (same) for (const [i, slot] of slots.entries()) insert.run(row.id + i, row.scope, slot)
+        database.exec('COMMIT')
+      } catch (error) {
+        database.exec('ROLLBACK')
+        throw error
+      }
+    },
+
+    /** Where the vectors of a scope are, by unit. */
+    unitSlots: (scope: MemoryScope): { unit: number; slot: number }[] =>
+      sql('SELECT unit, slot FROM vectors WHERE scope = ? ORDER BY unit').all(scopeNumbers[scope]) as {
+        unit: number
+        slot: number
+      }[],
+
+    vectorCounts(): { embedded: number; total: number } {
+      const { total } = sql(
+        'SELECT coalesce(sum(units), 0) AS total FROM documents WHERE scope >= 0',
+      ).get() as { total: number }
+      const { embedded } = sql('SELECT count(*) AS embedded FROM vectors').get() as { embedded: number }
+      return { embedded, total }
     },
 
     problems: () =>

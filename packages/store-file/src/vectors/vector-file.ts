@@ -1,0 +1,247 @@
+import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { ensureFolder } from '../atomic-write.ts'
+import { randomName } from '../digest.ts'
+import { type FileSystem, orAbsent } from '../file-system.ts'
+import { createScan, type Scan } from './scan.ts'
+
+/**
+ * The vectors of one model, in two files that only grow: `vectors.i8` holds, for each, the hash of its text, a scale
+ * and 8-bit integers, and is scanned; `vectors.f32` holds them exactly, and is read for the best. Both are derived:
+ * they may be deleted at any time.
+ */
+export interface VectorFile {
+  /** Another one after the files were made anew: numbers of slots mean nothing across generations. */
+  readonly generation: string
+  readonly count: number
+  /** Slot of each text that has a vector, by the hash of the text in hexadecimal. */
+  slots(): ReadonlyMap<string, number>
+  /** Adds vectors behind the others; returns their slots. The caller holds the memory's lock. */
+  append(vectors: readonly { hash: Uint8Array; vector: Float32Array }[]): number[]
+  /** Cosine of the query and every slot, within about 0.005. */
+  scan(query: Float32Array): Float32Array
+  /** Cosine of the query and some slots, exactly. */
+  exact(query: Float32Array, slots: readonly number[]): Float32Array
+}
+
+export interface VectorSpace {
+  model: string
+  dimensions: number
+}
+
+/** Length of a text's hash. */
+export const hashLength = 16
+/** JSON, padded with blanks. */
+const headerLength = 256
+
+/**
+ * @throws MemoryError CONFLICT when the files hold vectors of another model
+ */
+export function openVectorFile(fileSystem: FileSystem, folder: string, space: VectorSpace): VectorFile {
+  const { dimensions } = space
+  // The scan reads sixteen integers at a time.
+  const width = Math.ceil(dimensions / 16) * 16
+  const stride = hashLength + 4 + width
+  const paths = { rows: join(folder, 'vectors.i8'), exact: join(folder, 'vectors.f32') }
+  const header = readHeader(fileSystem, paths.rows)
+  if (header && (header.model !== space.model || header.dimensions !== dimensions)) {
+    throw otherModel(header.model, space.model)
+  }
+  const generation = header?.generation ?? create(fileSystem, folder, paths, space)
+
+  const memory = new WebAssembly.Memory({ initial: 1 })
+  let scan: Scan | undefined
+  let count = 0
+  let known: Map<string, number> | undefined
+  /** Rows come first in memory; the query and the results behind them. */
+  const behind = (rows: number): number => Math.ceil((rows * stride) / 16) * 16
+
+  const refresh = (): void => {
+    const size = fileSystem.lstatSync(paths.rows).size
+    const exactRows = Math.floor(
+      (orAbsent(() => fileSystem.lstatSync(paths.exact))?.size ?? 0) / (dimensions * 4),
+    )
+    // What a killed process wrote half is not there yet.
+    const there = Math.min(Math.floor((size - headerLength) / stride), exactRows)
+    if (there <= count) return
+    const needed = behind(there) + width * 2 + there * 4
+    const pages = Math.ceil((needed - memory.buffer.byteLength) / 65536)
+    if (pages > 0) memory.grow(Math.max(pages, Math.ceil(memory.buffer.byteLength / 65536 / 4)))
+    const target = new Uint8Array(memory.buffer, count * stride, (there - count) * stride)
+    readInto(fileSystem, paths.rows, target, headerLength + count * stride)
+    for (let slot = count; slot < there && known; slot++) known.set(hashAt(slot), slot)
+    count = there
+  }
+
+  const hashAt = (slot: number): string =>
+    Buffer.from(memory.buffer, slot * stride, hashLength).toString('hex')
+
+  refresh()
+  return {
+    generation,
+
+    get count() {
+      return count
+    },
+
+    slots() {
+      refresh()
+      known ??= new Map(Array.from({ length: count }, (_, slot) => [hashAt(slot), slot]))
+      return known
+    },
+
+    append(vectors) {
+      refresh()
+      const first = count
+      const rows = Buffer.alloc(vectors.length * stride)
+      const exact = Buffer.alloc(vectors.length * dimensions * 4)
+      vectors.forEach(({ hash, vector }, i) => {
+        if (vector.length !== dimensions) {
+          throw new MemoryError(
+            `'${space.model}' gave ${vector.length} dimensions, not ${dimensions}`,
+            MemoryErrorCode.CONFLICT,
+          )
+        }
+        rows.set(hash, i * stride)
+        const scale = largest(vector) / 127 || 1
+        rows.writeFloatLE(scale, i * stride + hashLength)
+        vector.forEach((value, j) => {
+          rows.writeInt8(Math.round(value / scale), i * stride + hashLength + 4 + j)
+          exact.writeFloatLE(value, (i * dimensions + j) * 4)
+        })
+      })
+      // The exact ones first: a row that can be found can be compared.
+      writeAt(fileSystem, paths.exact, exact, first * dimensions * 4)
+      writeAt(fileSystem, paths.rows, rows, headerLength + first * stride)
+      refresh()
+      return vectors.map((_, i) => first + i)
+    },
+
+    scan(query) {
+      refresh()
+      const similarities = new Float32Array(count)
+      if (count === 0) return similarities
+      scan ??= createScan(memory)
+      const at = behind(count)
+      const scale = largest(query) / 32767 || 1
+      const numbers = new Int16Array(memory.buffer, at, width).fill(0)
+      query.forEach((value, i) => {
+        numbers[i] = Math.round(value / scale)
+      })
+      scan(at, hashLength + 4, count, stride, width, at + width * 2)
+      const products = new Int32Array(memory.buffer, at + width * 2, count)
+      const view = new DataView(memory.buffer)
+      for (let slot = 0; slot < count; slot++) {
+        const rowScale = view.getFloat32(slot * stride + hashLength, true)
+        similarities[slot] = (products[slot] as number) * rowScale * scale
+      }
+      return similarities
+    },
+
+    exact(query, slots) {
+      const vector = new Uint8Array(dimensions * 4)
+      const values = new DataView(vector.buffer)
+      const descriptor = fileSystem.openSync(paths.exact, 'r')
+      try {
+        return Float32Array.from(slots, (slot) => {
+          fileSystem.readSync(descriptor, vector, 0, vector.length, slot * vector.length)
+          let sum = 0
+          for (let i = 0; i < dimensions; i++) sum += (query[i] as number) * values.getFloat32(i * 4, true)
+          return sum
+        })
+      } finally {
+        fileSystem.closeSync(descriptor)
+      }
+    },
+  }
+}
+
+/** Throws vectors away, whatever model made them. The caller holds the memory's lock. */
+export function removeVectorFile(fileSystem: FileSystem, folder: string): void {
+  for (const name of ['vectors.i8', 'vectors.f32']) {
+    orAbsent(() => fileSystem.unlinkSync(join(folder, name)))
+  }
+}
+
+/** The model whose vectors are kept in a folder, if there are any. */
+export const keptModel = (fileSystem: FileSystem, folder: string): string | null =>
+  readHeader(fileSystem, join(folder, 'vectors.i8'))?.model ?? null
+
+interface Header extends VectorSpace {
+  generation: string
+}
+
+function readHeader(fileSystem: FileSystem, path: string): Header | null {
+  if ((orAbsent(() => fileSystem.lstatSync(path))?.size ?? 0) < headerLength) return null
+  const bytes = new Uint8Array(headerLength)
+  readInto(fileSystem, path, bytes, 0)
+  try {
+    const { model, dimensions, generation } = JSON.parse(Buffer.from(bytes).toString('utf8')) as Header
+    return typeof model === 'string' && dimensions > 0 && generation
+      ? { model, dimensions, generation }
+      : null
+  } catch {
+    // Derived: what cannot be read is made anew.
+    return null
+  }
+}
+
+function create(
+  fileSystem: FileSystem,
+  folder: string,
+  paths: { rows: string; exact: string },
+  space: VectorSpace,
+): string {
+  ensureFolder(fileSystem, folder)
+  removeVectorFile(fileSystem, folder)
+  const header: Header = { ...space, generation: randomName() }
+  writeAt(fileSystem, paths.exact, Buffer.alloc(0), 0)
+  writeAt(
+    fileSystem,
+    paths.rows,
+    Buffer.from(
+      JSON.stringify(header)
+        .padEnd(headerLength - 1)
+        .concat('\n'),
+    ),
+    0,
+  )
+  return header.generation
+}
+
+function otherModel(kept: string, given: string): MemoryError {
+  return new MemoryError(
+    `the vectors of this memory are of '${kept}', not '${given}': run 'recall reindex --model' to make them anew`,
+    MemoryErrorCode.CONFLICT,
+  )
+}
+
+const largest = (vector: Float32Array): number => {
+  let most = 0
+  for (const value of vector) most = Math.max(most, Math.abs(value))
+  return most
+}
+
+function readInto(fileSystem: FileSystem, path: string, target: Uint8Array, position: number): void {
+  const descriptor = fileSystem.openSync(path, 'r')
+  try {
+    for (let read = 0; read < target.length; ) {
+      const some = fileSystem.readSync(descriptor, target, read, target.length - read, position + read)
+      if (some === 0) break
+      read += some
+    }
+  } finally {
+    fileSystem.closeSync(descriptor)
+  }
+}
+
+function writeAt(fileSystem: FileSystem, path: string, bytes: Uint8Array, position: number): void {
+  const descriptor = fileSystem.openSync(path, fileSystem.existsSync(path) ? 'r+' : 'w')
+  try {
+    for (let written = 0; written < bytes.length; ) {
+      written += fileSystem.writeSync(descriptor, bytes, written, bytes.length - written, position + written)
+    }
+  } finally {
+    fileSystem.closeSync(descriptor)
+  }
+}

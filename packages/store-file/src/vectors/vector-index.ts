@@ -1,0 +1,237 @@
+import { createHash } from 'node:crypto'
+import { type Embedder, type MemoryScope, spreadOf } from '@recall/core'
+import type { FileSystem } from '../file-system.ts'
+import type { createMemoryIndex } from '../index/memory-index.ts'
+import type { DocumentRow, SearchIndex } from '../index/search-index.ts'
+import type { MeaningArm } from '../search-matches.ts'
+import { highest } from './highest.ts'
+import { hashLength, keptModel, openVectorFile, removeVectorFile, type VectorFile } from './vector-file.ts'
+
+export interface VectorIndexOptions {
+  fileSystem: FileSystem
+  /** Where the index is. */
+  folder: string
+  embedder: Embedder
+  index: ReturnType<typeof createMemoryIndex>
+  /** Runs a section that no other process runs at the same time. */
+  exclusively: <T>(section: () => T) => T
+  /** The texts of an entry's units; `null` when its file no longer says what was indexed. */
+  unitTexts(row: DocumentRow): string[] | null
+}
+
+export interface EmbedProgress {
+  /** Units that got their vector, and those that were without one at the start. */
+  done: number
+  total: number
+}
+
+export interface Coverage {
+  model: string
+  /** Units that have a vector, of all that could have one. */
+  embedded: number
+  total: number
+}
+
+/** Keeps a vector for every unit of every entry, by the hash of its text: no text is embedded twice. */
+export type VectorIndex = ReturnType<typeof createVectorIndex>
+
+export function createVectorIndex(options: VectorIndexOptions) {
+  const { fileSystem, folder, embedder, index, exclusively, unitTexts } = options
+  let opened: VectorFile | undefined
+  const places = new Map<MemoryScope, { state: string; units: Int32Array; slots: Int32Array }>()
+
+  const open = (): VectorFile => {
+    opened ??= openVectorFile(fileSystem, folder, embedder)
+    return opened
+  }
+
+  /** Rows about slots of files that are no more say nothing. */
+  const inStep = (current: SearchIndex): VectorFile => {
+    const file = open()
+    if (current.fact('vectors') !== file.generation) {
+      current.transaction(() => {
+        current.clearVectors()
+        current.setFact('vectors', file.generation)
+      })
+    }
+    return file
+  }
+
+  const placesOf = (current: SearchIndex, file: VectorFile, scope: MemoryScope) => {
+    const state = `${file.generation} ${current.state()}`
+    const known = places.get(scope)
+    if (known?.state === state) return known
+    const rows = current.unitSlots(scope)
+    const fresh = {
+      state,
+      units: Int32Array.from(rows, ({ unit }) => unit),
+      slots: Int32Array.from(rows, ({ slot }) => slot),
+    }
+    places.set(scope, fresh)
+    return fresh
+  }
+
+  /** Embeds the texts that no vector is kept of yet. */
+  const embedMissing = async (texts: ReadonlyMap<string, string>, signal?: AbortSignal): Promise<void> => {
+    const missing = [...texts].filter(([hash]) => !open().slots().has(hash))
+    for (let i = 0; i < missing.length; i += textsAtOnce) {
+      const some = missing.slice(i, i + textsAtOnce)
+      const vectors = await embedder.embed(
+        some.map(([, text]) => text),
+        'document',
+        signal ? { signal } : {},
+      )
+      // Kept at once: who is interrupted goes on from here.
+      exclusively(() => {
+        const known = open().slots()
+        const added = some.flatMap(([hash], j) =>
+          known.has(hash) ? [] : { hash: Buffer.from(hash, 'hex'), vector: vectors[j] as Float32Array },
+        )
+        open().append(added)
+      })
+    }
+  }
+
+  return {
+    model: embedder.model,
+
+    coverage(): Coverage {
+      return index.query((current) => {
+        inStep(current)
+        const { embedded, total } = current.vectorCounts()
+        return { model: embedder.model, embedded, total }
+      })
+    },
+
+    /**
+     * Gives vectors to units that have none, up to about `limit` of them. May be interrupted at any time.
+     *
+     * @throws MemoryError CONFLICT when the vectors kept are of another model, and what the embedder throws
+     */
+    async catchUp({
+      limit = Number.POSITIVE_INFINITY,
+      signal,
+      onProgress,
+    }: {
+      limit?: number
+      signal?: AbortSignal
+      onProgress?: (progress: EmbedProgress) => void
+    } = {}): Promise<EmbedProgress> {
+      const { embedded, total: all } = this.coverage()
+      const total = all - embedded
+      let done = 0
+      let after = 0
+      if (total > 0) onProgress?.({ done, total })
+      while (done < Math.min(total, limit)) {
+        const batch = index.query((current) =>
+          current
+            .documentsWithoutVectors(after, documentsAtOnce)
+            .map((row) => ({ row, texts: unitTexts(row) })),
+        )
+        if (batch.length === 0) break
+        for (const { row, texts } of batch) {
+          after = row.id
+          // Changed meanwhile: it comes again when it has been indexed anew.
+          if (!texts || texts.length !== row.units) continue
+          const hashes = texts.map(hashOf)
+          await embedMissing(new Map(hashes.map((hash, i) => [hash, texts[i] as string])), signal)
+          exclusively(() =>
+            index.query((current) => {
+              const slots = inStep(current).slots()
+              current.putVectors(
+                row,
+                hashes.map((hash) => slots.get(hash) as number),
+              )
+            }),
+          )
+          done += row.units
+          onProgress?.({ done, total })
+          if (done >= limit) break
+        }
+      }
+      return { done, total }
+    },
+
+    /** Forgets every vector, whatever model made it; `catchUp` makes them anew. */
+    reset(): void {
+      exclusively(() => {
+        if (keptModel(fileSystem, folder) !== null) removeVectorFile(fileSystem, folder)
+        opened = undefined
+        places.clear()
+      })
+    },
+
+    /** What meaning has to say about a query in one scope; nothing while no unit there has a vector. */
+    arm(current: SearchIndex, scope: MemoryScope, query: Float32Array): MeaningArm | undefined {
+      const file = inStep(current)
+      const { units, slots } = placesOf(current, file, scope)
+      if (units.length === 0) return undefined
+      const bySlot = file.scan(query)
+      const similarities = Float32Array.from(slots, (slot) => bySlot[slot] ?? 0)
+      const spread = spreadOf(sumsOf(similarities), embedder.unrelated)
+      const rescored = new Map<number, number>()
+
+      return {
+        spread,
+        nearest(count) {
+          const least = spread.mean + leastDeviations * spread.deviation
+          const best = highest(similarities, Math.min(count + spare, similarities.length), least)
+          const exact = file.exact(
+            query,
+            best.map((at) => slots[at] as number),
+          )
+          best.forEach((at, i) => {
+            rescored.set(units[at] as number, exact[i] as number)
+          })
+          return best
+            .map((at) => units[at] as number)
+            .sort((a, b) => (rescored.get(b) as number) - (rescored.get(a) as number))
+            .slice(0, count)
+        },
+        similarity(id) {
+          const at = positionOf(units, id)
+          return rescored.get(id) ?? (at === -1 ? undefined : similarities[at])
+        },
+      }
+    },
+  }
+}
+
+/** Fewer standard deviations above the mean are no reason to be looked at. */
+const leastDeviations = 1.5
+
+/** Eight bits order near-equals at random: so many more are compared exactly. */
+const spare = 32
+
+/** Between two steps of progress. */
+const textsAtOnce = 64
+const documentsAtOnce = 64
+
+const hashOf = (text: string): string =>
+  createHash('sha256').update(text).digest().subarray(0, hashLength).toString('hex')
+
+function sumsOf(values: Float32Array): { count: number; sum: number; squares: number; best: number } {
+  let sum = 0
+  let squares = 0
+  let best = -1
+  for (const value of values) {
+    sum += value
+    squares += value * value
+    if (value > best) best = value
+  }
+  return { count: values.length, sum, squares, best }
+}
+
+/** Where a number stands in an ascending list, or -1. */
+function positionOf(numbers: Int32Array, wanted: number): number {
+  let low = 0
+  let high = numbers.length - 1
+  while (low <= high) {
+    const middle = (low + high) >> 1
+    const number = numbers[middle] as number
+    if (number === wanted) return middle
+    if (number < wanted) low = middle + 1
+    else high = middle - 1
+  }
+  return -1
+}
