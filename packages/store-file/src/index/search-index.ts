@@ -47,6 +47,9 @@ export interface DocumentRow {
   inode: number
 }
 
+/** A row with the hash of its file's content. */
+export type HashedRow = DocumentRow & { hash: Uint8Array }
+
 export interface UnitRow {
   /** The document's id plus the unit's number in it. */
   id: number
@@ -449,25 +452,26 @@ export function createSearchIndex(database: Database) {
       return `${others} ${own}`
     },
 
-    clearVectors(): void {
-      sql('DELETE FROM vectors').run()
+    /** Forgets vectors from a slot on. */
+    dropVectors(from: number): void {
+      sql('DELETE FROM vectors WHERE slot >= ?').run(from)
     },
 
     /** Documents behind an id some of whose units have no vector, by id. */
-    documentsWithoutVectors(after: number, limit: number): DocumentRow[] {
+    documentsWithoutVectors(after: number, limit: number): HashedRow[] {
       return sql(
-        `SELECT ${documentColumns} FROM documents d WHERE d.id > ? AND d.scope >= 0 AND d.units > 0
+        `SELECT ${documentColumns}, d.hash FROM documents d WHERE d.id > ? AND d.scope >= 0 AND d.units > 0
            AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.unit = d.id) ORDER BY d.id LIMIT ?`,
-      ).all(after, limit) as DocumentRow[]
+      ).all(after, limit) as HashedRow[]
     },
 
     /** Notes where the vectors of a document's units are, unless the document changed meanwhile. */
-    putVectors(row: DocumentRow, slots: readonly number[]): void {
+    putVectors(row: HashedRow, slots: readonly number[]): void {
       database.exec('BEGIN IMMEDIATE')
       try {
         const same = sql(
-          'SELECT 1 FROM documents WHERE id = ? AND folder = ? AND name = ? AND units = ? AND modified = ? AND changed = ?',
-        ).get(row.id, row.folder, row.name, row.units, row.modified, row.changed)
+          'SELECT 1 FROM documents WHERE id = ? AND folder = ? AND name = ? AND units = ? AND hash = ?',
+        ).get(row.id, row.folder, row.name, row.units, row.hash)
         const insert = sql('INSERT OR REPLACE INTO vectors (unit, scope, slot) VALUES (?, ?, ?)')
         if (same) for (const [i, slot] of slots.entries()) insert.run(row.id + i, row.scope, slot)
         database.exec('COMMIT')

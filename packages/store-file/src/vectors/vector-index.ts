@@ -45,12 +45,14 @@ export function createVectorIndex(options: VectorIndexOptions) {
     return opened
   }
 
-  /** Rows about slots of files that are no more say nothing. */
+  /** The vectors and what the index says of them: rows about slots that are no more are dropped. */
   const inStep = (current: SearchIndex): VectorFile => {
+    const isNew = opened === undefined
     const file = open()
-    if (current.fact('vectors') !== file.generation) {
+    const isOther = current.fact('vectors') !== file.generation
+    if (isNew || isOther) {
       current.transaction(() => {
-        current.clearVectors()
+        current.dropVectors(isOther ? 0 : file.count)
         current.setFact('vectors', file.generation)
       })
     }

@@ -1,0 +1,204 @@
+import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  createMemoryManager,
+  type Embedder,
+  MemoryErrorCode,
+  type MemoryManager,
+  wordsOf,
+} from '@recall/core'
+import { afterEach, describe, expect, it } from 'vitest'
+import { defaultFileSystem } from '../src/file-system.ts'
+import { type FileStore, openFileStore } from '../src/index.ts'
+import { openVectorFile } from '../src/vectors/vector-file.ts'
+import { temporaryRoot } from './temporary-root.ts'
+
+const concepts = [
+  ['car', 'automobile', 'vehicle'],
+  ['dog', 'puppy', 'hound'],
+  ['rain', 'storm', 'weather'],
+].map((words) => new Set(words))
+
+/** Knows three concepts, and counts what it was asked. */
+function conceptEmbedder(model = 'concepts'): Embedder & { asked: string[] } {
+  const asked: string[] = []
+  return {
+    model,
+    dimensions: 4,
+    asked,
+    async embed(texts, mode) {
+      if (mode === 'document') asked.push(...texts)
+      return texts.map((text) => {
+        const words = wordsOf(text).map(({ start, end }) => text.slice(start, end).toLowerCase())
+        const vector = concepts.map((concept) => words.filter((word) => concept.has(word)).length)
+        vector.push(vector.some((count) => count > 0) ? 0 : 1)
+        const length = Math.hypot(...vector)
+        return Float32Array.from(vector, (count) => count / length)
+      })
+    },
+  }
+}
+
+const open: MemoryManager[] = []
+
+async function memoryAt(
+  root: string,
+  embedder = conceptEmbedder(),
+): Promise<{ memory: MemoryManager; store: FileStore; embedder: ReturnType<typeof conceptEmbedder> }> {
+  const store = await openFileStore({ root, create: true, embedder })
+  const memory = createMemoryManager({ stores: store, embedder })
+  open.push(memory)
+  return { memory, store, embedder }
+}
+
+afterEach(async () => {
+  for (const memory of open.splice(0)) await memory.close()
+})
+
+const keys = async (memory: MemoryManager, text: string): Promise<string[]> =>
+  (await memory.search('long-term', { text })).map(({ key }) => key)
+
+describe('vectors of files', () => {
+  it('find what shares the meaning and none of the words, and say so', async () => {
+    const { memory } = await memoryAt(temporaryRoot())
+    await memory.write('long-term', 'a', 'The automobile would not start')
+    await memory.write('long-term', 'b', 'Bread rises overnight')
+    const [match] = await memory.search('long-term', { text: 'car' }, { explain: true })
+    expect(match).toMatchObject({ key: 'a', mode: 'hybrid' })
+    expect(match?.signals?.meaning).toBeGreaterThan(0)
+  })
+
+  it('follow what people edit and delete by hand', async () => {
+    const root = temporaryRoot()
+    const { memory } = await memoryAt(root)
+    await memory.write('long-term', 'a', 'The automobile would not start')
+    expect(await keys(memory, 'car')).toEqual(['a'])
+    const path = join(root, 'memory/long-term/a.md')
+    writeFileSync(path, readFileSync(path, 'utf8').replace('automobile', 'hound'))
+    expect(await keys(memory, 'puppy')).toEqual(['a'])
+    expect(await keys(memory, 'vehicle')).toEqual([])
+    rmSync(path)
+    expect(await keys(memory, 'puppy')).toEqual([])
+  })
+
+  it('embed no text twice, not even when the index is gone', async () => {
+    const root = temporaryRoot()
+    const first = await memoryAt(root)
+    await first.memory.write('long-term', 'a', 'A storm')
+    await first.memory.write('long-term', 'b', 'A storm')
+    await keys(first.memory, 'rain')
+    expect(first.embedder.asked).toEqual(['A storm'])
+    await first.memory.close()
+    for (const name of ['index.db', 'index.seal']) rmSync(join(root, 'memory/.recall', name), { force: true })
+    const second = await memoryAt(root)
+    expect((await keys(second.memory, 'rain')).sort()).toEqual(['a', 'b'])
+    expect(second.embedder.asked).toEqual([])
+  })
+
+  it('are made anew when they are deleted or torn', async () => {
+    const root = temporaryRoot()
+    const first = await memoryAt(root)
+    for (let i = 0; i < 5; i++) await first.memory.write('long-term', `n${i}`, `A storm, number ${i}`)
+    await keys(first.memory, 'rain')
+    await first.memory.close()
+    const rows = join(root, 'memory/.recall/vectors.i8')
+    truncateSync(rows, statSync(rows).size - 3)
+    const second = await memoryAt(root)
+    expect((await keys(second.memory, 'rain')).sort()).toEqual(['n0', 'n1', 'n2', 'n3', 'n4'])
+    await second.memory.close()
+    rmSync(rows)
+    const third = await memoryAt(root)
+    expect((await keys(third.memory, 'rain')).sort()).toEqual(['n0', 'n1', 'n2', 'n3', 'n4'])
+  })
+
+  it('of another model are refused until they are made anew', async () => {
+    const root = temporaryRoot()
+    const first = await memoryAt(root)
+    await first.memory.write('long-term', 'a', 'A storm')
+    await keys(first.memory, 'rain')
+    await first.memory.close()
+    const second = await memoryAt(root, conceptEmbedder('others'))
+    await expect(keys(second.memory, 'rain')).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+    second.store.vectors?.reset()
+    expect(await keys(second.memory, 'rain')).toEqual(['a'])
+    expect(second.store.vectors?.coverage()).toEqual({ model: 'others', embedded: 1, total: 1 })
+  })
+
+  it('are seen by another handle on the same files', async () => {
+    const root = temporaryRoot()
+    const one = await memoryAt(root)
+    const other = await memoryAt(root)
+    await one.memory.write('long-term', 'a', 'A storm')
+    expect(await keys(one.memory, 'rain')).toEqual(['a'])
+    await other.memory.write('long-term', 'b', 'A puppy')
+    expect(await keys(other.memory, 'hound')).toEqual(['b'])
+    expect(await keys(one.memory, 'hound')).toEqual(['b'])
+    expect(await keys(other.memory, 'rain')).toEqual(['a'])
+  })
+
+  it('keep what was embedded before an interruption', async () => {
+    const root = temporaryRoot()
+    const { memory, store, embedder } = await memoryAt(root)
+    for (let i = 0; i < 6; i++) await memory.write('long-term', `n${i}`, `A storm, number ${i}`)
+    const stop = new AbortController()
+    const embed = embedder.embed
+    const failing: Embedder = {
+      ...embedder,
+      async embed(texts, mode, options) {
+        options?.signal?.throwIfAborted()
+        if (embedder.asked.length >= 2) stop.abort(new Error('enough'))
+        return embed(texts, mode)
+      },
+    }
+    await memory.close()
+    const again = await openFileStore({ root, embedder: failing })
+    await expect(again.vectors?.catchUp({ signal: stop.signal })).rejects.toThrow('enough')
+    expect(again.vectors?.coverage().embedded).toBe(3)
+    await again.close()
+    const steps: number[] = []
+    const last = await openFileStore({ root, embedder })
+    await last.vectors?.catchUp({ onProgress: ({ done }) => steps.push(done) })
+    expect(steps).toEqual([0, 1, 2, 3])
+    expect(embedder.asked).toHaveLength(6)
+    await last.close()
+    expect(store.vectors?.model).toBe('concepts')
+  })
+})
+
+describe('the vector file', () => {
+  it('finds exactly what comparing every vector would find', () => {
+    const folder = join(temporaryRoot(), 'v')
+    const dimensions = 40
+    const unit = (seed: number): Float32Array => {
+      // Clustered, as texts are: random vectors are all equally far from each other.
+      const vector = Float32Array.from(
+        { length: dimensions },
+        (_, i) => Math.sin((seed % 7) * 12.9898 + i * 78.233) + 0.3 * Math.sin(seed * 3.7 + i * 1.3),
+      )
+      const length = Math.hypot(...vector)
+      return vector.map((value) => value / length)
+    }
+    const vectors = Array.from({ length: 500 }, (_, i) => unit(i))
+    const file = openVectorFile(defaultFileSystem, folder, { model: 'm', dimensions })
+    const hash = (i: number): Uint8Array => Buffer.from(i.toString(16).padStart(32, '0'), 'hex')
+    expect(file.append(vectors.map((vector, i) => ({ hash: hash(i), vector })))).toEqual(
+      vectors.map((_, i) => i),
+    )
+    const query = unit(1234)
+    const dot = (vector: Float32Array): number =>
+      vector.reduce((sum, value, i) => sum + value * (query[i] as number), 0)
+    const near = file.scan(query)
+    const exact = file.exact(
+      query,
+      vectors.map((_, i) => i),
+    )
+    vectors.forEach((vector, i) => {
+      expect(near[i]).toBeCloseTo(dot(vector), 1.9)
+      expect(exact[i]).toBeCloseTo(dot(vector), 5)
+    })
+    expect(openVectorFile(defaultFileSystem, folder, { model: 'm', dimensions }).slots()).toEqual(
+      file.slots(),
+    )
+    expect(existsSync(join(folder, 'vectors.f32'))).toBe(true)
+  })
+})
