@@ -1,6 +1,6 @@
 /**
  * One ranking for every store: how well each unit (a turn, a section, a few paragraphs) answers a query, from
- * what a store can say about it. Pure; the figures behind the weights are in `docs/decisions/0012-ranking.md`.
+ * what a store can say about it. Pure; the figures behind the weights are in `docs/decisions/0013-ranking.md`.
  */
 
 /** What a store knows of one candidate. Candidates are the best units of each arm, and their neighbours. */

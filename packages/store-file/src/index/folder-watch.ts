@@ -30,6 +30,8 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
   let checks = 0
   let dirty = true
   let replaced = false
+  /** A watch takes a turn of the event loop to begin. */
+  let beginning = false
   let checkedAt = 0
   let broken = false
 
@@ -43,8 +45,7 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
     stop()
   }
 
-  /** @returns whether there are new watches, which may take a turn of the event loop to begin */
-  const begin = (folders: readonly string[]): boolean => {
+  const begin = (folders: readonly string[]): void => {
     const known = watchers.size
     for (const folder of folders) {
       if (watchers.has(folder) || !existsSync(folder)) continue
@@ -60,10 +61,14 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
       } catch {
         // No more watches are to be had: every search looks for itself, as on other systems.
         fail()
-        return true
+        return
       }
     }
-    return watchers.size > known
+    if (watchers.size === known) return
+    beginning = true
+    setImmediate(() => {
+      beginning = false
+    }).unref()
   }
 
   return {
@@ -75,16 +80,15 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
 
     checked(folders, check) {
       // A store that is asked only once, like a command's, would pay for nothing.
-      let settling = false
       if (++checks > 1 && !broken) {
         // A folder that was replaced keeps its name but not its watch.
         if (replaced) stop()
         replaced = false
-        settling = begin(folders())
+        begin(folders())
       }
       const files = [...named]
       named.clear()
-      dirty = settling
+      dirty = beginning
       checkedAt = Date.now()
       try {
         return check(files)
