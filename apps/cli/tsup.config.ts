@@ -21,7 +21,8 @@ export default defineConfig({
   target: 'node20',
   splitting: false,
   shims: true,
-  noExternal: [/^(?!@photostructure\/|yaml$)/],
+  // The embedder and its model stay packages of their own: most commands never load them.
+  noExternal: [/^(?!@photostructure\/|yaml$|@recall\/embeddings)/],
   define: { 'process.env.RECALL_VERSION': JSON.stringify(version) },
   esbuildOptions(options) {
     options.conditions = ['@recall/source']

@@ -114,6 +114,7 @@ export const commands: readonly Command[] = [
       scope,
       limit: { value: '<n>', description: 'most results (default: 10)' },
       explain: { description: "show each signal's share of the score" },
+      lexical: { description: 'with --ranked: by words alone, without loading the model' },
       ...common,
     },
     run: async (io, line) =>
@@ -122,6 +123,7 @@ export const commands: readonly Command[] = [
         ...scopeOf(line),
         ranked: line.options.ranked === true,
         explain: line.options.explain === true,
+        lexical: line.options.lexical === true,
         context: wholeNumber('context', line.options.context, 0, 1000),
         limit: wholeNumber('limit', line.options.limit, 10, 1000),
       }),
@@ -171,12 +173,17 @@ export const commands: readonly Command[] = [
     name: 'reindex',
     positionals: [],
     description: 'bring the search index up to date',
-    examples: ['recall reindex', 'recall reindex --full'],
-    options: { full: { description: 'build it anew from the files' }, ...common },
+    examples: ['recall reindex', 'recall reindex --full', 'recall reindex --model'],
+    options: {
+      full: { description: 'build it anew from the files' },
+      model: { description: 'give every passage a vector, so that ranked searches find by meaning' },
+      ...common,
+    },
     run: async (io, line) =>
       (await import('./commands/reindex.ts')).reindex(io, {
         ...shared(line),
         full: line.options.full === true,
+        model: line.options.model === true,
       }),
   },
   {

@@ -1,3 +1,4 @@
+import type { Embedder } from '@recall/core'
 import { type FileStore, openFileStore } from '@recall/store-file'
 import { findRoot, type RootOptions } from './find-root.ts'
 import type { Io } from './io.ts'
@@ -5,7 +6,7 @@ import type { Io } from './io.ts'
 /** Opens the store, gives it to a call and closes it, whatever happens. */
 export async function withStore<T>(
   io: Io,
-  options: RootOptions & { create?: boolean },
+  options: RootOptions & { create?: boolean; embedder?: Embedder },
   call: (store: FileStore) => T | Promise<T>,
 ): Promise<T> {
   const store = await openFileStore({
@@ -13,10 +14,12 @@ export async function withStore<T>(
     onNotice: (text) => io.err(`recall: ${text}\n`),
     ...(options.layout ? { layout: options.layout } : {}),
     ...(options.create ? { create: true } : {}),
+    ...(options.embedder ? { embedder: options.embedder } : {}),
   })
   try {
     return await call(store)
   } finally {
     await store.close()
+    await options.embedder?.close?.()
   }
 }

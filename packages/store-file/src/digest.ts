@@ -7,5 +7,8 @@ export const sha256 = (text: string): string => crypto().createHash('sha256').up
 export const contentHash = (bytes: Uint8Array): Uint8Array =>
   crypto().createHash('sha1').update(bytes).digest().subarray(0, 8)
 
+/** Sixteen bytes in hexadecimal that stand for a text. */
+export const textHash = (text: string): string => sha256(text).slice(0, 32)
+
 /** A name part that no other process chooses at the same time. */
 export const randomName = (): string => crypto().randomBytes(6).toString('hex')

@@ -17,3 +17,5 @@ export {
 export { type ScrubbedFile, scrubFiles } from './scrub.ts'
 export { type MemoryStatus, memoryLineLimit, type RecentArchive, readStatus } from './status.ts'
 export { addTombstones, readTombstones } from './tombstones.ts'
+export { keptModel } from './vectors/kept-model.ts'
+export type { Coverage, EmbedProgress } from './vectors/vector-index.ts'

@@ -1,3 +1,5 @@
+import { type Coverage, type FileStore, keptModel } from '@recall/store-file'
+import { openEmbedder } from '../embedder.ts'
 import type { RootOptions } from '../find-root.ts'
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -6,17 +8,37 @@ import { withStore } from '../with-store.ts'
 
 export async function reindex(
   io: Io,
-  options: RootOptions & { json?: boolean; full?: boolean },
+  options: RootOptions & { json?: boolean; full?: boolean; model?: boolean },
 ): Promise<undefined> {
-  return withStore(io, options, async (store) => {
+  const embedder = options.model ? await openEmbedder(io) : undefined
+  return withStore(io, { ...options, ...(embedder ? { embedder } : {}) }, async (store) => {
     const started = performance.now()
     const bar = await progressBar(io, 'indexing')
     store.reindex({ full: options.full ?? false, onProgress: bar.update })
     bar.stop()
     const documents = store.index.asIs().countDocuments()
+    const vectors = embedder && (await embedAll(io, store, embedder.model))
     const tookMs = Math.round(performance.now() - started)
-    if (options.json) io.out(`${JSON.stringify({ documents, tookMs })}\n`)
-    else io.out(`${count(documents, 'entry').replace('entrys', 'entries')} indexed in ${tookMs} ms\n`)
+    if (options.json) io.out(`${JSON.stringify({ documents, ...(vectors ? { vectors } : {}), tookMs })}\n`)
+    else {
+      io.out(`${count(documents, 'entry').replace('entrys', 'entries')} indexed in ${tookMs} ms\n`)
+      if (vectors)
+        io.out(
+          `${vectors.embedded} of ${count(vectors.total, 'passage')} have a vector of ${vectors.model}\n`,
+        )
+    }
     return undefined
   })
+}
+
+/** Gives every passage its vector; those of another model are made anew, as was asked. */
+async function embedAll(io: Io, store: FileStore, model: string): Promise<Coverage | undefined> {
+  const { vectors } = store
+  if (!vectors) return undefined
+  const kept = keptModel(store)
+  if (kept !== null && kept !== model) vectors.reset()
+  const bar = await progressBar(io, 'embedding')
+  await vectors.catchUp({ onProgress: bar.update })
+  bar.stop()
+  return vectors.coverage()
 }

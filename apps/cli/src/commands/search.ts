@@ -1,9 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isJsonObject, type MemoryScope, memoryScopes, queryTerms, wordsOf } from '@recall/core'
-import type { LocatedHit } from '@recall/store-file'
+import {
+  type Embedder,
+  isJsonObject,
+  type MemoryScope,
+  memoryScopes,
+  queryTerms,
+  type StoreQuery,
+  wordsOf,
+} from '@recall/core'
+import { keptModel, type LocatedHit, layouts } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import type { RootOptions } from '../find-root.ts'
+import { findRoot, type RootOptions } from '../find-root.ts'
 import { paint } from '../format.ts'
 import type { Io } from '../io.ts'
 import { countTerms, matchingLines } from '../matching-lines.ts'
@@ -12,6 +20,8 @@ import { withStore } from '../with-store.ts'
 export interface SearchCommandOptions extends RootOptions {
   json?: boolean
   ranked?: boolean
+  /** By words alone, also where there are vectors. */
+  lexical?: boolean
   context: number
   scope?: MemoryScope
   limit: number
@@ -36,10 +46,15 @@ export async function search(io: Io, query: string, options: SearchCommandOption
   if (query.trim() === '') throw new UsageError('what should be searched for?')
   if (options.limit === 0) throw new UsageError('--limit takes at least 1')
   const started = process.hrtime.bigint()
-  return withStore(io, options, (store) => {
+  const embedder = await embedderFor(io, options)
+  return withStore(io, { ...options, ...(embedder ? { embedder } : {}) }, async (store) => {
     const terms = new Set(queryTerms(query))
+    const embedding = embedder && (await embed(embedder, query))
+    // What was written a moment ago is found by its meaning as well.
+    if (embedding) await store.vectors?.catchUp({ limit: 64 })
     const found = store.locate(
       {
+        ...(embedding ? { embedding } : {}),
         namespace: 'default',
         text: query,
         limit: options.limit,
@@ -56,17 +71,35 @@ export async function search(io: Io, query: string, options: SearchCommandOption
       ? best.map((hit) => toResult(hit, terms, options))
       : lineByLine(store.root, best, terms, options)
     const tookMs = Number((process.hrtime.bigint() - started) / 100_000n) / 10
-    if (options.json) io.out(`${JSON.stringify({ query, mode: 'lexical', tookMs, results })}\n`)
+    if (options.json)
+      io.out(`${JSON.stringify({ query, mode: found[0]?.mode ?? 'lexical', tookMs, results })}\n`)
     else io.out(render(io, results, terms, options, tookMs))
     return results.length > 0 ? exitCodes.fine : exitCodes.no
   })
+}
+
+/** Meaning takes part in a ranked search once the memory has vectors; a search without it loads no model. */
+async function embedderFor(io: Io, options: SearchCommandOptions): Promise<Embedder | undefined> {
+  if (!options.ranked || options.lexical) return undefined
+  const root = findRoot(io, options)
+  const hasVectors = Object.values(layouts).some((layout) => keptModel({ root, layout }) !== null)
+  return hasVectors ? (await import('../embedder.ts')).openEmbedder(io) : undefined
+}
+
+async function embed(embedder: Embedder, query: string): Promise<StoreQuery['embedding']> {
+  const [vector] = await embedder.embed([query], 'query')
+  if (!vector) return undefined
+  const { model, unrelated } = embedder
+  return { model, vector: [...vector], ...(unrelated ? { unrelated } : {}) }
 }
 
 /** The best line of a hit. */
 function toResult(hit: LocatedHit, terms: ReadonlySet<string>, options: SearchCommandOptions): Result {
   const lines = hit.text.split('\n')
   const counts = lines.map((line) => countTerms(line, terms))
-  const best = counts.indexOf(Math.max(...counts))
+  const most = Math.max(...counts)
+  // What was found by its meaning holds none of the words: then the first line that says something.
+  const best = Math.max(0, most > 0 ? counts.indexOf(most) : lines.findIndex((line) => /^[^#\s]/.test(line)))
   return {
     ...describe(hit, options),
     line: hit.line + best,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import wabt from 'wabt'
 import { createScan, scanProgram } from './scan.ts'
+import { Memory } from './web-assembly.ts'
 
 it('is the assembled source', async () => {
   const source = readFileSync(new URL('./scan.wat', import.meta.url), 'utf8')
@@ -11,7 +12,7 @@ it('is the assembled source', async () => {
 })
 
 it('multiplies rows that lie anywhere', () => {
-  const memory = new WebAssembly.Memory({ initial: 1 })
+  const memory = new Memory({ initial: 1 })
   const rows = new Int8Array(memory.buffer)
   const query = new Int16Array(memory.buffer, 0, 32)
   query.forEach((_, i) => {

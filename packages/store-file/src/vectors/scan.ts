@@ -1,3 +1,5 @@
+import { Instance, Module, type WasmMemory } from './web-assembly.ts'
+
 /**
  * `scan.wat`, assembled; a test assembles it again and compares. WebAssembly's 128-bit vectors make an exact search
  * of 100,000 rows cheaper than an approximate one would be, with no native code.
@@ -15,10 +17,9 @@ export type Scan = (
   out: number,
 ) => void
 
-const compiled = (): WebAssembly.Module => new WebAssembly.Module(Buffer.from(program, 'base64'))
-
-export function createScan(memory: WebAssembly.Memory): Scan {
-  return new WebAssembly.Instance(compiled(), { env: { memory } }).exports.scan as unknown as Scan
+export function createScan(memory: WasmMemory): Scan {
+  const compiled = new Module(Buffer.from(program, 'base64'))
+  return new Instance(compiled, { env: { memory } }).exports.scan as Scan
 }
 
 /** The assembled program, for the test. */

@@ -4,6 +4,7 @@ import { ensureFolder } from '../atomic-write.ts'
 import { randomName } from '../digest.ts'
 import { type FileSystem, orAbsent } from '../file-system.ts'
 import { createScan, type Scan } from './scan.ts'
+import { Memory } from './web-assembly.ts'
 
 /**
  * The vectors of one model, in two files that only grow: `vectors.i8` holds, for each, the hash of its text, a scale
@@ -30,7 +31,7 @@ export interface VectorSpace {
 }
 
 /** Length of a text's hash. */
-export const hashLength = 16
+const hashLength = 16
 /** JSON, padded with blanks. */
 const headerLength = 256
 
@@ -49,7 +50,7 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
   }
   const generation = header?.generation ?? create(fileSystem, folder, paths, space)
 
-  const memory = new WebAssembly.Memory({ initial: 1 })
+  const memory = new Memory({ initial: 1 })
   let scan: Scan | undefined
   let count = 0
   let known: Map<string, number> | undefined
@@ -163,15 +164,11 @@ export function removeVectorFile(fileSystem: FileSystem, folder: string): void {
   }
 }
 
-/** The model whose vectors are kept in a folder, if there are any. */
-export const keptModel = (fileSystem: FileSystem, folder: string): string | null =>
-  readHeader(fileSystem, join(folder, 'vectors.i8'))?.model ?? null
-
 interface Header extends VectorSpace {
   generation: string
 }
 
-function readHeader(fileSystem: FileSystem, path: string): Header | null {
+export function readHeader(fileSystem: FileSystem, path: string): Header | null {
   if ((orAbsent(() => fileSystem.lstatSync(path))?.size ?? 0) < headerLength) return null
   const bytes = new Uint8Array(headerLength)
   readInto(fileSystem, path, bytes, 0)

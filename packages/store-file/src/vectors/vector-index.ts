@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto'
 import { type Embedder, type MemoryScope, spreadOf } from '@recall/core'
+import { textHash } from '../digest.ts'
 import type { FileSystem } from '../file-system.ts'
 import type { createMemoryIndex } from '../index/memory-index.ts'
 import type { DocumentRow, SearchIndex } from '../index/search-index.ts'
 import type { MeaningArm } from '../search-matches.ts'
 import { highest } from './highest.ts'
-import { hashLength, keptModel, openVectorFile, removeVectorFile, type VectorFile } from './vector-file.ts'
+import { openVectorFile, removeVectorFile, type VectorFile } from './vector-file.ts'
 
 export interface VectorIndexOptions {
   fileSystem: FileSystem
@@ -135,7 +135,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
           after = row.id
           // Changed meanwhile: it comes again when it has been indexed anew.
           if (!texts || texts.length !== row.units) continue
-          const hashes = texts.map(hashOf)
+          const hashes = texts.map(textHash)
           await embedMissing(new Map(hashes.map((hash, i) => [hash, texts[i] as string])), signal)
           exclusively(() =>
             index.query((current) => {
@@ -157,7 +157,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
     /** Forgets every vector, whatever model made it; `catchUp` makes them anew. */
     reset(): void {
       exclusively(() => {
-        if (keptModel(fileSystem, folder) !== null) removeVectorFile(fileSystem, folder)
+        removeVectorFile(fileSystem, folder)
         opened = undefined
         places.clear()
       })
@@ -208,9 +208,6 @@ const spare = 32
 /** Between two steps of progress. */
 const textsAtOnce = 64
 const documentsAtOnce = 64
-
-const hashOf = (text: string): string =>
-  createHash('sha256').update(text).digest().subarray(0, hashLength).toString('hex')
 
 function sumsOf(values: Float32Array): { count: number; sum: number; squares: number; best: number } {
   let sum = 0
