@@ -1,7 +1,4 @@
 import { defineConfig, mergeConfig } from 'vitest/config'
 import base from '../../vitest.base.ts'
 
-export default mergeConfig(
-  base,
-  defineConfig({ test: { globalSetup: './test/template.ts', hookTimeout: 60_000 } }),
-)
+export default mergeConfig(base, defineConfig({ test: { hookTimeout: 60_000 } }))

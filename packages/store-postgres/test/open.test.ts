@@ -9,7 +9,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { lockFolder } from '../src/folder-lock.ts'
 import { openPglite, openPgliteMemory } from '../src/pglite.ts'
 import { openPostgres, openPostgresMemory } from '../src/postgres.ts'
-import { createServerDatabase, serverUrl, template } from './support.ts'
+import { createServerDatabase, serverUrl } from './support.ts'
+import { template } from './template.ts'
 
 const folders: string[] = []
 const children: ChildProcess[] = []
@@ -49,7 +50,7 @@ describe('an embedded database', () => {
   })
 
   it('syncs each write before it returns', async () => {
-    const memory = await openPgliteMemory({ folder: temporaryFolder(), template: template() })
+    const memory = await openPgliteMemory({ folder: temporaryFolder(), template: await template() })
     const sync = vi.spyOn(fs, 'fsyncSync')
     await memory.write('long-term', 'key', 'value')
     expect(sync).toHaveBeenCalled()
@@ -59,7 +60,7 @@ describe('an embedded database', () => {
 
   it('reports a write that the disk refused, and does not keep it', async () => {
     const folder = temporaryFolder()
-    const memory = await openPgliteMemory({ folder, template: template() })
+    const memory = await openPgliteMemory({ folder, template: await template() })
     await memory.write('long-term', 'before', 'value')
     const sync = vi.spyOn(fs, 'fsyncSync').mockImplementation(() => {
       throw Object.assign(new Error('EIO'), { code: 'EIO' })

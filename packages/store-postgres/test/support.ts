@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
-import { inject } from 'vitest'
 import type { Database } from '../src/database.ts'
 import { type EmbeddedDatabase, openPglite } from '../src/pglite.ts'
 import { type OpenDatabase, openPostgres } from '../src/postgres.ts'
+import { template } from './template.ts'
 
 /** Where a Postgres server with pgvector may be used, if there is one. */
 export const serverUrl = process.env.RECALL_TEST_POSTGRES_URL
@@ -14,10 +13,7 @@ if (!serverUrl) {
 
 export type Engine = EmbeddedDatabase | OpenDatabase
 
-const openEmbedded = (): Promise<Engine> => openPglite({ template: template() })
-
-/** An empty embedded database, ready made. */
-export const template = (): Blob => new Blob([readFileSync(inject('template'))])
+const openEmbedded = async (): Promise<Engine> => openPglite({ template: await template() })
 
 async function openServerDatabase(): Promise<Engine> {
   const { url, drop } = await createServerDatabase()

@@ -13,6 +13,7 @@ import {
   text,
   timestamp,
   unique,
+  uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
 import { vectorColumn } from './columns.ts'
@@ -115,9 +116,13 @@ export const retrievalEvents = pgTable(
     query: text('query').notNull(),
     similarity: real('similarity').notNull(),
     createdAt: instant('created_at').notNull().defaultNow(),
+    /** Whether it raised the memory's count: the first by a trusted agent who did not write it. */
+    counted: boolean('counted').notNull().default(false),
   },
   (table) => [
     index('retrieval_events_memory_id').on(table.memoryId, table.agentId),
+    // An agent counts once for a memory, however many of its searches run at once.
+    uniqueIndex('retrieval_events_counted').on(table.memoryId, table.agentId).where(sql`${table.counted}`),
     index('retrieval_events_agent_id').on(table.agentId),
     index('retrieval_events_created_at').on(table.createdAt),
   ],

@@ -1,0 +1,61 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { agents } from '@recall/store-postgres'
+import { eq } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
+import type { Hub } from '../hub.ts'
+import { hashOfKey } from './keys.ts'
+
+export type Tier = 'unverified' | 'trusted' | 'core'
+
+/** Who calls: known from the credential alone. */
+export interface Principal {
+  id: string
+  name: string
+  tier: Tier
+}
+
+export const tierOf = (trustLevel: number): Tier =>
+  trustLevel >= 2 ? 'core' : trustLevel === 1 ? 'trusted' : 'unverified'
+
+/** How long a key that was looked up is known without asking again: a disabled agent is out after this. */
+const knownForMs = 5000
+
+/** Finds the agent of an `Authorization` header. */
+export function createAuthenticator({ database, call }: Pick<Hub, 'database' | 'call'>) {
+  const known = new LRUCache<string, Principal>({ max: 10_000, ttl: knownForMs })
+
+  return {
+    /** @throws MemoryError UNAUTHENTICATED, the same for every key that is not known; FORBIDDEN when disabled */
+    async authenticate(header: string | undefined): Promise<Principal> {
+      const key = /^Bearer ([\w-]{1,200})$/.exec(header ?? '')?.[1]
+      if (!key) throw unauthenticated()
+      const hash = hashOfKey(key)
+      const cached = known.get(hash)
+      if (cached) return cached
+      const [agent] = await call(() => database.select().from(agents).where(eq(agents.apiKeyHash, hash)))
+      if (!agent) throw unauthenticated()
+      if (agent.disabledAt) {
+        throw new MemoryError(
+          'this agent was disabled: how to contest that is described in the governance of this hub',
+          MemoryErrorCode.FORBIDDEN,
+        )
+      }
+      const principal = { id: agent.id, name: agent.name, tier: tierOf(agent.trustLevel) }
+      known.set(hash, principal)
+      return principal
+    },
+
+    /** Makes the next request look again, after a change of keys or trust in this process. */
+    forget(): void {
+      known.clear()
+    },
+  }
+}
+
+export type Authenticator = ReturnType<typeof createAuthenticator>
+
+const unauthenticated = (): MemoryError =>
+  new MemoryError(
+    'send the key of an agent as "Authorization: Bearer recall_…"; POST /api/v1/agents/register gives one',
+    MemoryErrorCode.UNAUTHENTICATED,
+  )

@@ -1,0 +1,161 @@
+import { type Clock, type Embedder, MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
+import { asMemoryErrors, type Database, memories } from '@recall/store-postgres'
+import { sql } from 'drizzle-orm'
+import type { Context } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import type { Redis } from 'ioredis'
+import { createAuthenticator } from './auth/principal.ts'
+import type { HubConfig } from './config/config.ts'
+import { guardHost } from './guard-host.ts'
+import type { Hub } from './hub.ts'
+import { createLimits } from './limits/rate-limits.ts'
+import { maintainHub } from './maintenance.ts'
+import { privateRoutes } from './private/routes.ts'
+import { notFound, problemAnswer } from './problems.ts'
+import { adminRoutes } from './routes/admin.ts'
+import { agentRoutes } from './routes/agents.ts'
+import { newRoutes } from './routes/app.ts'
+import { memoryRoutes } from './routes/memories.ts'
+import { skillRoutes } from './routes/skill.ts'
+import { systemRoutes } from './routes/system.ts'
+import { ensureSystemConfig } from './trust/heartbeat.ts'
+
+/** What the hub is given: it picks nothing itself, and reads no environment. */
+export interface HubDependencies {
+  /** Migrated. */
+  database: Database
+  embedder: Embedder
+  redis?: Redis
+  clock?: Clock
+  /** Told of failures that a caller is not told: what failed, never a key, a query or a memory. */
+  log?: (line: Record<string, unknown>) => void
+  /** The address that a request comes from, without a proxy's word for it. */
+  remoteAddress?: (context: Context) => string | undefined
+}
+
+export interface RunningHub {
+  fetch(request: Request): Response | Promise<Response>
+  /** From now on the hub says that it takes no more traffic. */
+  drain(): void
+  maintain(): ReturnType<typeof maintainHub>
+}
+
+/**
+ * The hub as a function of requests.
+ *
+ * @throws MemoryError CONFLICT when the database holds vectors of another model than the embedder's
+ */
+export async function createHub(config: HubConfig, dependencies: HubDependencies): Promise<RunningHub> {
+  const { database, embedder, redis, clock = systemClock, log = () => {} } = dependencies
+  const call: Hub['call'] = (run) =>
+    asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, run, config.databaseTimeoutMs)
+  const hub: Hub = {
+    config,
+    database,
+    embedder,
+    clock,
+    call,
+    limits: createLimits(config.limits, redis),
+    auth: createAuthenticator({ database, call }),
+  }
+  await ensureSystemConfig(hub)
+  await refuseOtherModels(hub)
+
+  const addressOf = (context: Context): string => {
+    const named = config.behindProxy
+      ? context.req.header('X-Forwarded-For')?.split(',').at(-1)?.trim()
+      : undefined
+    return named ?? dependencies.remoteAddress?.(context) ?? 'unknown'
+  }
+  const state = { draining: false }
+  const app = newRoutes()
+  app.onError((error, context) => {
+    const answer = problemAnswer(context, error)
+    for (const [name, value] of Object.entries(limitHeaders(error))) answer.headers.set(name, value)
+    if (answer.status >= 500) {
+      const { code, name } = error as { code?: string; name: string }
+      log({
+        level: 'error',
+        event: 'request failed',
+        status: answer.status,
+        route: context.req.routePath,
+        code,
+        name,
+      })
+    }
+    return answer
+  })
+  app.notFound((context) => problemAnswer(context, notFound(`${context.req.method} ${context.req.path}`)))
+
+  app.use(guardHost(config))
+  app.use('/api/v1/*', async (context, next) => {
+    // Before the handler: afterwards the whole answer would have to be built anew.
+    context.header('Cache-Control', 'private, no-store')
+    context.header('X-Content-Type-Options', 'nosniff')
+    if (!isOpen(context.req.method, context.req.path)) {
+      context.set('principal', await hub.auth.authenticate(context.req.header('Authorization')))
+    }
+    await next()
+  })
+  const limited = bodyLimit({ maxSize: config.maxBody, onError: () => Promise.reject(bodyTooLarge(config)) })
+  app.on(['POST', 'PUT', 'PATCH'], '/api/v1/*', limited)
+
+  app.route('/', systemRoutes(hub, state))
+  app.route('/', skillRoutes(hub))
+  for (const routes of [
+    agentRoutes(hub, addressOf),
+    memoryRoutes(hub),
+    adminRoutes(hub),
+    privateRoutes(hub),
+  ]) {
+    app.route('/api/v1', routes)
+  }
+  describeApi(app, config)
+  return {
+    fetch: (request) => app.fetch(request),
+    drain() {
+      state.draining = true
+    },
+    maintain: () => maintainHub(hub),
+  }
+}
+
+/** What needs no key. Everything else below `/api` does. */
+const isOpen = (method: string, path: string): boolean =>
+  (method === 'POST' && path === '/api/v1/agents/register') || (method === 'GET' && path === '/api/v1/health')
+
+const limitHeaders = (error: Error): Record<string, string> => {
+  const { details } = error as { details?: { headers?: Record<string, string> } }
+  return details?.headers ?? {}
+}
+
+const bodyTooLarge = ({ maxBody }: HubConfig): MemoryError =>
+  new MemoryError(`the body is larger than ${maxBody} bytes`, MemoryErrorCode.QUOTA_EXCEEDED, {
+    details: { status: 413 },
+  })
+
+function describeApi(app: ReturnType<typeof newRoutes>, config: HubConfig): void {
+  app.openAPIRegistry.registerComponent('securitySchemes', 'key', { type: 'http', scheme: 'bearer' })
+  app.doc31('/openapi.json', {
+    openapi: '3.1.0',
+    info: { title: 'Recall', version: '1.0.0', description: 'Shared long-term memory for AI agents.' },
+    ...(config.publicUrl ? { servers: [{ url: config.publicUrl }] } : {}),
+  })
+}
+
+/** Searches compare with one model's vectors only: a hub with another model would find nothing, silently. */
+async function refuseOtherModels({ database, embedder, call }: Hub): Promise<void> {
+  const others = await call(() =>
+    database
+      .select({ model: memories.embeddingModel })
+      .from(memories)
+      .where(sql`${memories.embedding} is not null and ${memories.embeddingModel} <> ${embedder.model}`)
+      .limit(1),
+  )
+  const [other] = others
+  if (!other) return
+  throw new MemoryError(
+    `the memories of this hub were embedded with ${other.model}, and it is configured for ${embedder.model}: re-embed them first`,
+    MemoryErrorCode.CONFLICT,
+  )
+}

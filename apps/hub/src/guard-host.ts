@@ -1,0 +1,33 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import type { MiddlewareHandler } from 'hono'
+import type { HubConfig } from './config/config.ts'
+
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/**
+ * A page that a browser shows must not reach a hub on the same machine: neither under a name of its own that
+ * leads here, nor from another origin. Answers a request only under a name that the hub knows to be its own.
+ */
+export function guardHost(config: HubConfig): MiddlewareHandler {
+  const own = config.publicUrl ? new URL(config.publicUrl).hostname : undefined
+  const isLocal = loopback.has(config.host) || config.host === '::1'
+  return async (context, next) => {
+    const { hostname } = new URL(context.req.url)
+    // Bound to the world without a name, the hub cannot know under which names it is reached.
+    const isOwn = hostname === own || (isLocal ? loopback.has(hostname) : own === undefined)
+    const origin = context.req.header('Origin')
+    if (isOwn && (origin === undefined || hostnameOf(origin) === hostname)) return next()
+    throw new MemoryError(
+      `this hub is not reached as ${hostname}, or not from there: set its publicUrl`,
+      MemoryErrorCode.FORBIDDEN,
+    )
+  }
+}
+
+function hostnameOf(origin: string): string | undefined {
+  try {
+    return new URL(origin).hostname
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,22 @@
+import type { Clock, Embedder } from '@recall/core'
+import type { Database } from '@recall/store-postgres'
+import type { Authenticator, Principal } from './auth/principal.ts'
+import type { HubConfig } from './config/config.ts'
+import type { Limits } from './limits/rate-limits.ts'
+
+/** What every part of the hub works with. */
+export interface Hub {
+  config: HubConfig
+  database: Database
+  embedder: Embedder
+  clock: Clock
+  limits: Limits
+  auth: Authenticator
+  /** Runs a call to the database, at most as long as configured; its failures become `MemoryError`s. */
+  call<T>(run: () => Promise<T>): Promise<T>
+}
+
+/** What middleware leaves for the handlers. */
+export interface HubEnv {
+  Variables: { principal: Principal }
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { idempotencyKeys } from '@recall/store-postgres'
+import { and, eq, isNull, lt, or, sql } from 'drizzle-orm'
+import type { Context } from 'hono'
+import type { Hub, HubEnv } from './hub.ts'
+
+/** How long an answer is remembered. */
+export const rememberedMs = 24 * 60 * 60 * 1000
+/** A first request that has not answered by now has died. */
+const abandonedMs = 60 * 1000
+
+/**
+ * Runs a request once for each `Idempotency-Key` of an agent: repeated, it gets the first answer. A request that
+ * fails is forgotten and may be tried again.
+ *
+ * @throws MemoryError CONFLICT while the first one is still running; INVALID_INPUT, with status 422, when the
+ * key came with another body before
+ */
+export async function answeringOnce<T>(
+  hub: Hub,
+  context: Context<HubEnv>,
+  input: unknown,
+  answer: () => Promise<T>,
+): Promise<T> {
+  const key = context.req.header('Idempotency-Key')?.replace(/^"(.*)"$/, '$1')
+  if (!key) return answer()
+  const { database, call, clock } = hub
+  const agentId = context.get('principal').id
+  const route = `${context.req.method} ${context.req.routePath}`
+  const fingerprint = createHash('sha256').update(JSON.stringify(input)).digest('hex')
+  const named = and(
+    eq(idempotencyKeys.agentId, agentId),
+    eq(idempotencyKeys.route, route),
+    eq(idempotencyKeys.key, key),
+  )
+  const createdAt = new Date(clock())
+  const [claimed] = await call(() =>
+    database
+      .insert(idempotencyKeys)
+      .values({ agentId, route, key, fingerprint, createdAt })
+      .onConflictDoUpdate({
+        target: [idempotencyKeys.agentId, idempotencyKeys.route, idempotencyKeys.key],
+        set: { fingerprint, createdAt, status: null, body: null },
+        setWhere:
+          or(
+            lt(idempotencyKeys.createdAt, new Date(clock() - rememberedMs)),
+            and(
+              isNull(idempotencyKeys.status),
+              lt(idempotencyKeys.createdAt, new Date(clock() - abandonedMs)),
+            ),
+          ) ?? sql`false`,
+      })
+      .returning({ key: idempotencyKeys.key }),
+  )
+  if (!claimed) {
+    const [earlier] = await call(() => database.select().from(idempotencyKeys).where(named))
+    if (earlier && earlier.fingerprint !== fingerprint) {
+      throw new MemoryError(
+        'this Idempotency-Key came with another body before',
+        MemoryErrorCode.INVALID_INPUT,
+        {
+          details: { status: 422 },
+        },
+      )
+    }
+    if (earlier?.body) return JSON.parse(earlier.body) as T
+    throw new MemoryError(
+      'the first request with this Idempotency-Key is still running',
+      MemoryErrorCode.CONFLICT,
+      {
+        retryAfterMs: 1000,
+      },
+    )
+  }
+  try {
+    const given = await answer()
+    await call(() =>
+      database
+        .update(idempotencyKeys)
+        .set({ status: 201, body: JSON.stringify(given) })
+        .where(named),
+    )
+    return given
+  } catch (error) {
+    await call(() => database.delete(idempotencyKeys).where(and(named, isNull(idempotencyKeys.status))))
+    throw error
+  }
+}

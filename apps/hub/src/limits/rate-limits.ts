@@ -1,0 +1,94 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import type { Redis } from 'ioredis'
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import type { Tier } from '../auth/principal.ts'
+import type { HubConfig } from '../config/config.ts'
+
+export type Action = 'write' | 'search' | 'get'
+
+interface Window {
+  requests: number
+  seconds: number
+}
+
+/** Header fields of draft-ietf-httpapi-ratelimit-headers. */
+export type LimitHeaders = Record<'RateLimit-Policy' | 'RateLimit', string>
+
+interface Policy {
+  /** Counts one request. @throws MemoryError RATE_LIMITED when a window is full */
+  consume(who: string): Promise<LimitHeaders>
+}
+
+/**
+ * Counts requests, in Redis where the hub has one, so that all its processes count together. While Redis does
+ * not answer, each process counts for itself: neither open nor closed.
+ */
+export function createLimits(limits: HubConfig['limits'], redis: Redis | undefined) {
+  const policies = new Map<string, Policy>()
+  const policy = (name: string, windows: readonly Window[]): Policy => {
+    const known = policies.get(name) ?? createPolicy(name, windows, redis)
+    policies.set(name, known)
+    return known
+  }
+  return {
+    ofAgent: (tier: Tier, action: Action, agent: string): Promise<LimitHeaders> =>
+      policy(`${tier}-${action}`, limits.tiers[tier][action]).consume(agent),
+    ofAddress: (address: string): Promise<LimitHeaders> =>
+      policy('register', limits.register).consume(address),
+    ofPrivate: (agent: string): Promise<LimitHeaders> => policy('private', limits.private).consume(agent),
+  }
+}
+
+export type Limits = ReturnType<typeof createLimits>
+
+function createPolicy(name: string, windows: readonly Window[], redis: Redis | undefined): Policy {
+  const limiters = windows.map(({ requests, seconds }) => {
+    const options = { keyPrefix: `recall:${name}:${seconds}`, points: requests, duration: seconds }
+    const local = new RateLimiterMemory(options)
+    return redis
+      ? new RateLimiterRedis({
+          ...options,
+          storeClient: redis,
+          insuranceLimiter: local,
+          useRedisPackage: false,
+        })
+      : local
+  })
+  const names = windows.map(({ seconds }) => nameOf(seconds))
+  const policyHeader = windows.map(({ requests, seconds }, i) => `"${names[i]}";q=${requests};w=${seconds}`)
+
+  const headers = (states: readonly RateLimiterRes[]): LimitHeaders => ({
+    'RateLimit-Policy': policyHeader.join(', '),
+    RateLimit: states
+      .map(({ remainingPoints, msBeforeNext }, i) => {
+        const seconds = Math.ceil(msBeforeNext / 1000)
+        return `"${names[i]}";r=${Math.max(0, remainingPoints)};t=${seconds}`
+      })
+      .join(', '),
+  })
+
+  return {
+    async consume(who) {
+      const states: RateLimiterRes[] = []
+      for (const [i, limiter] of limiters.entries()) {
+        try {
+          states.push(await limiter.consume(who))
+        } catch (state) {
+          if (!(state instanceof RateLimiterRes)) throw state
+          throw exceeded(names[i] as string, state, headers([...states, state]))
+        }
+      }
+      return headers(states)
+    },
+  }
+}
+
+const exceeded = (name: string, { msBeforeNext }: RateLimiterRes, headers: LimitHeaders): MemoryError =>
+  new MemoryError(
+    `too many requests: the limit for a ${name} is reached, try again in ${Math.ceil(msBeforeNext / 1000)} seconds`,
+    MemoryErrorCode.RATE_LIMITED,
+    { retryAfterMs: msBeforeNext, details: { policies: [name], headers } },
+  )
+
+const nameOf = (seconds: number): string =>
+  ({ 60: 'minute', 3600: 'hour', 86400: 'day' })[seconds] ?? `${seconds}s`

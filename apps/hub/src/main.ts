@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+import { isMemoryError } from '@recall/core'
+import { createAdmin, maintain, reembedAll } from './commands.ts'
+import { configFrom } from './config/environment.ts'
+import { serveHub } from './serve.ts'
+
+const print = (text: string): void => void process.stdout.write(text)
+const log = (line: Record<string, unknown>): void =>
+  void process.stderr.write(`${JSON.stringify({ at: new Date().toISOString(), ...line })}\n`)
+
+const usage = `recall-hub                      serve; settings come from RECALL_HUB_* and the file RECALL_HUB_CONFIG
+recall-hub admin create <name>  make an administrator and print its key
+recall-hub maintenance          for cron: promote, recompute quality, check the heartbeat, forget old answers
+recall-hub reembed              move all memories to the embedding model that is configured
+`
+
+async function serve(): Promise<void> {
+  const hub = await serveHub(configFrom(process.env), log)
+  print(`Recall hub on ${hub.url}: ${hub.url}/skill.md says how agents use it\n`)
+  const stop = (): void => {
+    hub.close().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    )
+  }
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
+}
+
+async function run(words: readonly string[]): Promise<void> {
+  const [first, second, name] = words
+  if (first === undefined || first === 'serve') return serve()
+  if (first === 'admin' && second === 'create' && name)
+    return createAdmin(configFrom(process.env), name, print)
+  if (first === 'maintenance') return maintain(configFrom(process.env), print)
+  if (first === 'reembed') return reembedAll(configFrom(process.env), print)
+  process.stderr.write(usage)
+  process.exitCode = 2
+}
+
+run(process.argv.slice(2)).catch((error: unknown) => {
+  process.stderr.write(`${isMemoryError(error) ? error.message : String((error as Error).stack)}\n`)
+  process.exitCode = 3
+})

@@ -1,0 +1,19 @@
+import { idempotencyKeys } from '@recall/store-postgres'
+import { lt } from 'drizzle-orm'
+import type { Hub } from './hub.ts'
+import { rememberedMs } from './idempotency.ts'
+import { pauseWritesWhenSilent } from './trust/heartbeat.ts'
+import { promoteAuthors } from './trust/promotion.ts'
+import { recomputeQuality } from './trust/quarantine.ts'
+
+/** What needs no request to happen. Harmless to run twice, or in two hubs at once. */
+export async function maintainHub(hub: Hub) {
+  const writable = await pauseWritesWhenSilent(hub)
+  await promoteAuthors(hub)
+  const quality = await recomputeQuality(hub)
+  const old = lt(idempotencyKeys.createdAt, new Date(hub.clock() - rememberedMs))
+  const forgotten = await hub.call(() =>
+    hub.database.delete(idempotencyKeys).where(old).returning({ key: idempotencyKeys.key }),
+  )
+  return { writable, ...quality, forgottenAnswers: forgotten.length }
+}

@@ -1,0 +1,79 @@
+import { type Embedder, isMemoryError } from '@recall/core'
+import { fakeEmbedder, httpEmbedder } from '@recall/embeddings'
+import { workerEmbedder } from '@recall/embeddings/local'
+import { createVectorIndex, type Database } from '@recall/store-postgres'
+import { openPglite } from '@recall/store-postgres/pglite'
+import { openPostgres } from '@recall/store-postgres/postgres'
+import { Redis } from 'ioredis'
+import type { HubConfig } from './config/config.ts'
+import type { HubDependencies } from './create-hub.ts'
+
+type Log = NonNullable<HubDependencies['log']>
+
+export interface Dependencies {
+  database: Database
+  embedder: Embedder
+  redis?: Redis
+  close(): Promise<void>
+}
+
+/** What the settings name, opened; closed again when one of them fails. */
+export async function openDependencies(config: HubConfig, log: Log): Promise<Dependencies> {
+  const embedder = chooseEmbedder(config)
+  const { database, close } = await openDatabase(config)
+  try {
+    const { dimensions } = embedder
+    for (const table of ['memories', 'entries'] as const) {
+      await createVectorIndex(database, table, dimensions, { concurrently: config.postgresUrl !== undefined })
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+  const redis = config.redisUrl ? openRedis(config.redisUrl, log) : undefined
+  return {
+    database,
+    embedder,
+    ...(redis ? { redis } : {}),
+    async close() {
+      redis?.disconnect()
+      await embedder.close?.()
+      await close()
+    },
+  }
+}
+
+const openDatabase = (config: HubConfig) =>
+  config.postgresUrl
+    ? openPostgres({
+        url: config.postgresUrl,
+        connections: config.connections,
+        timeoutMs: config.databaseTimeoutMs,
+      })
+    : openPglite({ folder: config.dataFolder })
+
+function chooseEmbedder({ embedding }: HubConfig): Embedder {
+  if (embedding.provider === 'local') return workerEmbedder()
+  if (embedding.provider === 'fake') return fakeEmbedder()
+  const { provider: _, apiKey, ...options } = embedding
+  return httpEmbedder({ ...options, ...(apiKey ? { apiKey } : {}), retries: 1 })
+}
+
+/** By default the driver waits for ever for a Redis that is gone: requests would hang with it. */
+function openRedis(url: string, log: Log): Redis {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: 50,
+    connectTimeout: 1000,
+    retryStrategy: (attempt) => Math.min(100 * attempt, 2000),
+  })
+  redis.on('error', (error: Error) => {
+    log({
+      level: 'warn',
+      event: 'redis does not answer',
+      name: isMemoryError(error) ? error.code : error.name,
+    })
+  })
+  return redis
+}

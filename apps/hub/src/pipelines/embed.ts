@@ -1,0 +1,33 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import type { Hub } from '../hub.ts'
+
+/**
+ * The vector of one text, checked: a provider that answers nonsense is as bad as one that does not answer.
+ *
+ * @throws MemoryError UNAVAILABLE, with a time to come back, when the provider does not give one
+ */
+export async function embedText(
+  { embedder, config }: Pick<Hub, 'embedder' | 'config'>,
+  text: string,
+  mode: 'document' | 'query',
+): Promise<number[]> {
+  const signal = AbortSignal.timeout(config.embedTimeoutMs)
+  try {
+    // Not every provider heeds the signal.
+    const [vector] = await Promise.race([embedder.embed([text], mode, { signal }), rejecting(signal)])
+    const numbers = [...(vector ?? [])]
+    if (numbers.length !== embedder.dimensions || !numbers.every(Number.isFinite)) throw new Error('nonsense')
+    return numbers
+  } catch (cause) {
+    throw new MemoryError(
+      'the embedding provider does not answer, and nothing was written: try again later',
+      MemoryErrorCode.UNAVAILABLE,
+      { cause, retryAfterMs: 5000 },
+    )
+  }
+}
+
+const rejecting = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  })

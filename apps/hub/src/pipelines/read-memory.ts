@@ -1,0 +1,137 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { agents, citations, memories, rowsOf } from '@recall/store-postgres'
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import type { Principal } from '../auth/principal.ts'
+import type { Hub } from '../hub.ts'
+import { notFound } from '../problems.ts'
+import { isUuid } from '../short-id.ts'
+
+/**
+ * A memory by its id or short id, if the reader may see it.
+ *
+ * @throws MemoryError NOT_FOUND, the same for what is absent and what is hidden; with status 410 for what was
+ * deleted by its author after others had cited it
+ */
+export async function findMemory({ database, call }: Hub, reader: Principal, id: string) {
+  const named = isUuid(id) ? eq(memories.id, id) : eq(memories.shortId, id.toUpperCase())
+  const [row] = await call(() =>
+    database
+      .select({
+        id: memories.id,
+        shortId: memories.shortId,
+        agentId: memories.agentId,
+        author: agents.name,
+        content: memories.content,
+        tags: memories.tags,
+        sourceUrl: memories.sourceUrl,
+        createdAt: memories.createdAt,
+        quality: memories.quality,
+        deletedAt: memories.deletedAt,
+      })
+      .from(memories)
+      .innerJoin(agents, eq(agents.id, memories.agentId))
+      .where(named),
+  )
+  if (!row || (row.quality <= -2 && row.agentId !== reader.id)) throw notFound(`memory ${id}`)
+  if (row.deletedAt) {
+    throw new MemoryError(
+      `memory ${row.shortId} was deleted by its author; others had cited it`,
+      MemoryErrorCode.NOT_FOUND,
+      { details: { status: 410 } },
+    )
+  }
+  return row
+}
+
+export async function getMemory(hub: Hub, reader: Principal, id: string) {
+  const memory = await findMemory(hub, reader, id)
+  const related = await hub.call(() => relatedTo(hub, reader, memory.id))
+  return {
+    id: memory.id,
+    short_id: memory.shortId,
+    content: memory.content,
+    tags: memory.tags,
+    source_url: memory.sourceUrl,
+    author: { name: memory.author },
+    created_at: memory.createdAt.toISOString(),
+    related,
+  }
+}
+
+interface Related {
+  id: string
+  short_id: string
+  relation: string
+  similarity: number | null
+}
+
+/** Links in both directions, nearest first, to what the reader may see. */
+const relatedTo = ({ database }: Hub, reader: Principal, id: string): Promise<Related[]> =>
+  rowsOf(
+    database,
+    sql`
+      select m.id, m.short_id, l.relation, l.similarity from (
+        select related_id as other, relation, similarity from memory_links where memory_id = ${id}
+        union select memory_id, relation, similarity from memory_links where related_id = ${id}
+      ) as l join memories m on m.id = l.other
+      where m.deleted_at is null and (m.quality > -2 or m.agent_id = ${reader.id}::uuid)
+      order by l.similarity desc nulls last, m.id limit 20`,
+  )
+
+/** Notes that an agent relied on a memory. An agent counts once, and its author not at all. */
+export async function citeMemory(hub: Hub, reader: Principal, id: string) {
+  const { database, call, clock } = hub
+  const memory = await findMemory(hub, reader, id)
+  if (memory.agentId !== reader.id) {
+    const row = { memoryId: memory.id, agentId: reader.id, createdAt: new Date(clock()) }
+    await call(() => database.insert(citations).values(row).onConflictDoNothing())
+  }
+  const count = await call(() => database.$count(citations, eq(citations.memoryId, memory.id)))
+  return {
+    success: true as const,
+    short_id: memory.shortId,
+    citation: `Recall #${memory.shortId}`,
+    citations: count,
+  }
+}
+
+/** What others have cited stays as a tombstone, without its text; anything else is gone. */
+export async function deleteMemory(
+  hub: Hub,
+  caller: Principal,
+  id: string,
+): Promise<'deleted' | 'tombstone'> {
+  const { database, call, clock } = hub
+  const memory = await findMemory(hub, caller, id)
+  if (memory.agentId !== caller.id) {
+    throw new MemoryError('only its author can delete a memory', MemoryErrorCode.FORBIDDEN)
+  }
+  return call(() =>
+    database.transaction(async (transaction) => {
+      // Locked first, so that no citation comes between the look and the deletion.
+      await transaction
+        .select({ id: memories.id })
+        .from(memories)
+        .where(eq(memories.id, memory.id))
+        .for('update')
+      const cited = await transaction.$count(citations, eq(citations.memoryId, memory.id))
+      if (cited > 0) {
+        await transaction
+          .update(memories)
+          .set({
+            content: '',
+            tags: [],
+            sourceUrl: null,
+            embedding: null,
+            nextEmbedding: null,
+            deletedAt: new Date(clock()),
+          })
+          .where(and(eq(memories.id, memory.id), isNull(memories.deletedAt)))
+        return 'tombstone'
+      }
+      await transaction.update(memories).set({ duplicateOf: null }).where(eq(memories.duplicateOf, memory.id))
+      await transaction.delete(memories).where(eq(memories.id, memory.id))
+      return 'deleted'
+    }),
+  )
+}

@@ -1,0 +1,76 @@
+import { sql } from 'drizzle-orm'
+import type { Principal } from '../auth/principal.ts'
+import type { Hub } from '../hub.ts'
+import { promoteAuthors } from '../trust/promotion.ts'
+import { embedText } from './embed.ts'
+import { type NearMemory, nearestMemories } from './nearest.ts'
+
+/** Candidates for each result, so that the other signals have something to choose from. */
+const candidatesPerResult = 4
+
+/** What use and a source can add to the similarity: they decide between neighbours, no more. */
+const weights = { retrievals: 0.02, source: 0.005 }
+/** So many retrievals count fully. */
+const manyRetrievals = 1000
+
+/**
+ * Embeds the query, takes what is similar enough, ranks it and notes what was returned. What counts as low
+ * signal comes after everything else, except to its own author.
+ */
+export async function searchMemories(hub: Hub, searcher: Principal, query: string, limit: number) {
+  const { config, database, call } = hub
+  const vector = await embedText(hub, query, 'query')
+  const pool = limit * candidatesPerResult
+  const own = sql`m.agent_id = ${searcher.id}::uuid`
+  const find = (allowed: typeof own): Promise<NearMemory[]> =>
+    call(() => nearestMemories(database, vector, allowed, pool))
+  const isSimilar = ({ similarity }: NearMemory): boolean => similarity >= config.thresholds.minSimilarity
+
+  const good = (await find(sql`(m.quality = 0 or ${own})`)).filter(isSimilar)
+  // Looked for by itself: a flood of it cannot fill the candidates.
+  const low = good.length < limit ? (await find(sql`m.quality = -1 and not ${own}`)).filter(isSimilar) : []
+  const results = [...good.sort(byRank), ...low.sort(byRank)].slice(0, limit)
+  if (results.length > 0) await call(() => noteRetrievals(hub, searcher, query, results))
+  return results
+}
+
+const rankOf = ({ similarity, retrievalCount, sourceUrl }: NearMemory): number =>
+  similarity +
+  weights.retrievals * Math.min(1, Math.log1p(retrievalCount) / Math.log1p(manyRetrievals)) +
+  (sourceUrl ? weights.source : 0)
+
+const byRank = (a: NearMemory, b: NearMemory): number => rankOf(b) - rankOf(a) || (a.id < b.id ? -1 : 1)
+
+/**
+ * Every returned memory is an event. It counts for a memory once for each agent, and only agents that are
+ * trusted and did not write it count: nobody lifts himself or his friends by searching.
+ */
+async function noteRetrievals(
+  hub: Hub,
+  searcher: Principal,
+  query: string,
+  results: readonly NearMemory[],
+): Promise<void> {
+  const { database } = hub
+  const events = JSON.stringify(results.map(({ id, similarity }) => ({ id, similarity })))
+  const counts = searcher.tier !== 'unverified'
+  const now = sql`to_timestamp(${hub.clock()}::float8 / 1000)`
+  await database.execute(sql`
+    with events as (
+      select m.id as memory_id, m.agent_id as author, (event ->> 'similarity')::real as similarity
+      from jsonb_array_elements(${events}::text::jsonb) as event join memories m on m.id = (event ->> 'id')::uuid
+    ), counted as (
+      insert into retrieval_events (agent_id, memory_id, query, similarity, created_at, counted)
+      select ${searcher.id}::uuid, memory_id, ${query}, similarity, ${now}, true
+      from events where ${counts}::boolean and author <> ${searcher.id}::uuid order by memory_id
+      on conflict (memory_id, agent_id) where counted do nothing
+      returning memory_id
+    ), raised as (
+      update memories set retrieval_count = retrieval_count + 1
+      where id in (select id from memories where id in (select memory_id from counted) order by id for update)
+    )
+    insert into retrieval_events (agent_id, memory_id, query, similarity, created_at)
+    select ${searcher.id}::uuid, memory_id, ${query}, similarity, ${now}
+    from events where memory_id not in (select memory_id from counted)`)
+  if (counts) await promoteAuthors(hub, [...new Set(results.map(({ agentId }) => agentId))])
+}

@@ -1,0 +1,159 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import {
+  type Change,
+  type ColdStore,
+  type Entry,
+  everything,
+  MemoryError,
+  MemoryErrorCode,
+  type MemoryScope,
+  type MemoryStore,
+  memoryScopes,
+  parseFilter,
+  type StoreQuery,
+} from '@recall/core'
+import { createPostgresStore } from '@recall/store-postgres'
+import type { Hub } from '../hub.ts'
+import { newRoutes } from '../routes/app.ts'
+import { answers, jsonBody, keyed } from '../routes/describe.ts'
+import { entryFromWire } from './private-entries.ts'
+import * as wire from './wire.ts'
+
+/** What a call works with. */
+interface Call {
+  store: MemoryStore
+  /** The store, or its archive. */
+  shelf: MemoryStore | ColdStore
+  place: { namespace: string; scope: MemoryScope }
+  now: number
+  hub: Hub
+}
+
+const operation = <
+  Schema extends z.ZodType<{ namespace: string; archived: boolean; now?: number | undefined }>,
+>(
+  summary: string,
+  schema: Schema,
+  run: (call: Call, input: z.infer<Schema>) => Promise<unknown>,
+) => ({ summary, schema, run: run as (call: Call, input: unknown) => Promise<unknown> })
+
+/** The calls of a store, by the last part of their path. */
+const operations = {
+  put: operation('Keep an entry', wire.putSchema, async (call, { entry, overwrite }) => {
+    const kept = entryFromWire(call.hub, call.place, entry, call.now)
+    await refuseBeyondQuota(call, [kept])
+    await call.shelf.put(kept, { overwrite, now: call.now })
+    return { success: true }
+  }),
+  get: operation('Read an entry', wire.getSchema, async ({ shelf, place, now }, { key }) => ({
+    entry: await shelf.get({ ...place, key }, now),
+  })),
+  find: operation('Search entries', wire.findSchema, async ({ shelf, place, now }, input) => {
+    const { text, filters, filter, embedding, tags = [], sortBy, limit, offset, sortOrder, minScore } = input
+    const query: StoreQuery = {
+      ...place,
+      ...(text?.trim() ? { text } : {}),
+      ...(embedding ? { embedding } : {}),
+      filter: { kind: 'all', filters: [filter ?? everything, parseFilter(filters)] },
+      tags,
+      sortBy: sortBy ?? (text?.trim() || embedding ? 'relevance' : 'recency'),
+      ...{ limit, offset, sortOrder, minScore, now },
+    }
+    return { found: await shelf.find(query) }
+  }),
+  touch: operation('Record an access', wire.touchSchema, async ({ store, place, now }, { keys }) => {
+    await store.touch(
+      keys.map((key) => ({ ...place, key })),
+      now,
+    )
+    return { success: true }
+  }),
+  remove: operation('Remove an entry', wire.addressSchema, async ({ shelf, place }, { key }) => ({
+    removed: await shelf.remove({ ...place, key }),
+  })),
+  'remove-all': operation('Remove entries', wire.removeAllSchema, async ({ shelf, place }, input) => {
+    const { updatedBefore, tags, type } = input
+    const removed = await shelf.removeAll({
+      ...place,
+      ...(updatedBefore === undefined ? {} : { updatedBefore }),
+      ...(tags === undefined ? {} : { tags }),
+      ...(type === undefined ? {} : { type }),
+    })
+    return { removed }
+  }),
+  commit: operation('Change entries together, all or none', wire.commitSchema, async (call, { changes }) => {
+    const { store, place, now, hub } = call
+    const made = changes.map((change): Change => {
+      const expected = change.expected ? { expected: change.expected as NonNullable<Change['expected']> } : {}
+      if ('remove' in change) return { remove: { ...place, key: change.remove }, ...expected }
+      const put = entryFromWire(hub, place, change.put, now)
+      return { put, options: { overwrite: change.overwrite, now }, ...expected }
+    })
+    await refuseBeyondQuota(
+      call,
+      made.flatMap((change) => ('put' in change ? [change.put] : [])),
+    )
+    await store.commit(made)
+    return { success: true }
+  }),
+  sweep: operation(
+    'Remove what has expired',
+    wire.sweepSchema,
+    async ({ shelf, place, now }, { dryRun }) => ({
+      removed: await shelf.sweep({ ...place, now, dryRun }),
+    }),
+  ),
+  stats: operation('How much is kept', wire.placeSchema, async ({ store, place }) => store.stats(place)),
+  stamp: operation(
+    'What changes with every write',
+    wire.addressSchema,
+    async ({ store, place }, { key }) => ({
+      stamp: (await store.stamp?.({ ...place, key })) ?? null,
+    }),
+  ),
+}
+
+/** Each agent's own memory. Nothing in a call can name another agent: whose it is comes from the key alone. */
+export function privateRoutes(hub: Hub) {
+  const routes = newRoutes()
+  for (const [name, { summary, schema, run }] of Object.entries(operations)) {
+    routes.openapi(
+      createRoute({
+        method: 'post',
+        path: `/private/{scope}/${name}`,
+        summary,
+        security: keyed,
+        request: { params: z.object({ scope: z.enum(memoryScopes) }), body: jsonBody(schema) },
+        responses: answers(200, z.record(z.string(), z.unknown()), 'Done'),
+      }),
+      async (context) => {
+        const { id } = context.get('principal')
+        const headers = await hub.limits.ofPrivate(id)
+        for (const [header, value] of Object.entries(headers)) context.header(header, value)
+        const input = context.req.valid('json') as z.infer<typeof wire.placeSchema> & { now?: number }
+        const store = createPostgresStore(hub.database, {
+          tenant: id,
+          timeoutMs: hub.config.databaseTimeoutMs,
+        })
+        const shelf = input.archived && store.cold ? store.cold : store
+        const place = { namespace: input.namespace, scope: context.req.valid('param').scope }
+        const answer = await run({ store, shelf, place, now: input.now ?? hub.clock(), hub }, input)
+        return context.json(answer as Record<string, unknown>, 200)
+      },
+    )
+  }
+  return routes
+}
+
+/** @throws MemoryError QUOTA_EXCEEDED */
+async function refuseBeyondQuota({ store, place, hub }: Call, added: readonly Entry[]): Promise<void> {
+  const quota = hub.config.privateBytes[place.scope]
+  const { bytes } = await store.stats(place)
+  const more = added.reduce((sum, { value }) => sum + Buffer.byteLength(JSON.stringify(value)), 0)
+  if (bytes + more <= quota) return
+  throw new MemoryError(
+    `the ${place.scope} memory of this agent has ${quota} bytes, and these would not fit: delete or clean up first`,
+    MemoryErrorCode.QUOTA_EXCEEDED,
+    { scope: place.scope },
+  )
+}

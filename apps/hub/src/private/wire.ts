@@ -1,0 +1,105 @@
+import { z } from '@hono/zod-openapi'
+import type { Filter, JsonValue } from '@recall/core'
+
+/** What private memory looks like on the wire: the calls of a store, with everything optional that has a default. */
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
+const printable = (text: string): boolean => text.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(text)
+
+const key = z.string().min(1).max(1024).refine(printable, 'must not hold control characters')
+const tags = z
+  .array(z.string().min(1).max(256).refine(printable, 'must not hold control characters'))
+  .max(256)
+const time = z.number()
+const vector = z.array(z.number()).min(1).max(16_000)
+
+/** Where a call works. The agent is known from its key; the namespace is one of its own. */
+export const placeSchema = z.object({
+  namespace: key.default('default'),
+  archived: z.boolean().default(false),
+})
+
+export const addressSchema = placeSchema.extend({ key })
+
+export const entrySchema = z.object({
+  key,
+  value: z.unknown(),
+  text: z.string().optional(),
+  type: z.string().nullish(),
+  tags: tags.default([]),
+  createdAt: time.optional(),
+  updatedAt: time.optional(),
+  accessedAt: time.optional(),
+  accessCount: z.number().int().nonnegative().default(0),
+  ttl: z.number().positive().nullish(),
+  expiresAt: time.nullish(),
+  encrypted: z.boolean().default(false),
+  embedding: z.object({ model: z.string().max(256), vector }).nullish(),
+})
+
+const overwrite = z.boolean().default(true)
+const now = time.optional()
+const expected = z.object({ updatedAt: time, value: z.unknown() }).partial({ value: true }).optional()
+
+export const putSchema = placeSchema.extend({ entry: entrySchema, overwrite, now })
+export const getSchema = addressSchema.extend({ now })
+export const touchSchema = placeSchema.extend({ keys: z.array(key).max(10_000), now })
+export const removeAllSchema = placeSchema.extend({
+  updatedBefore: time.optional(),
+  tags: tags.optional(),
+  type: z.string().optional(),
+})
+export const sweepSchema = placeSchema.extend({ now, dryRun: z.boolean().default(false) })
+
+export const commitSchema = placeSchema.extend({
+  now,
+  changes: z
+    .array(
+      z.union([z.object({ put: entrySchema, overwrite, expected }), z.object({ remove: key, expected })]),
+    )
+    .max(10_000),
+})
+
+const comparison = z.enum([
+  'eq',
+  'ne',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'in',
+  'nin',
+  'exists',
+  'contains',
+  'overlap',
+])
+const path = z.array(z.string()).max(200)
+const operand = z.unknown() as unknown as z.ZodType<JsonValue>
+const takesList = new Set(['in', 'nin', 'overlap'])
+
+const filterSchema: z.ZodType<Filter> = z.lazy(() =>
+  z.union([
+    z.object({ kind: z.enum(['all', 'any']), filters: z.array(filterSchema).max(500) }),
+    z.object({ kind: z.literal('not'), filter: filterSchema }),
+    z.object({ kind: z.literal('element'), path, filter: filterSchema }),
+    z
+      .object({ kind: z.literal('compare'), path, operator: comparison, operand })
+      .refine(({ operator, operand }) => !takesList.has(operator) || Array.isArray(operand), 'takes a list'),
+  ]),
+) as z.ZodType<Filter>
+
+export const findSchema = placeSchema.extend({
+  text: z.string().max(10_000).optional(),
+  /** The filter language, for people. */
+  filters: z.record(z.string(), z.unknown()).optional(),
+  /** A parsed filter, as core's `parseFilter` makes it. */
+  filter: filterSchema.optional().openapi({ type: 'object' }),
+  tags: tags.optional(),
+  embedding: z.object({ model: z.string().max(256).nullable(), vector }).optional(),
+  limit: z.number().int().min(1).max(1000).default(10),
+  offset: z.number().int().nonnegative().default(0),
+  sortBy: z.enum(['relevance', 'recency', 'accessCount', 'lastAccess']).optional(),
+  sortOrder: z.enum(['asc', 'desc']).default('desc'),
+  minScore: z.number().min(0).max(1).default(0),
+  now,
+})

@@ -1,0 +1,86 @@
+import { errorStatus, isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import type { Context } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+
+/** RFC 9457. `code` is that of the `MemoryError` which a client throws for it. */
+export interface Problem {
+  type: string
+  title: string
+  status: number
+  detail: string
+  code: MemoryErrorCode
+  errors?: { pointer: string; detail: string }[]
+  'violated-policies'?: string[]
+}
+
+const titles: Record<MemoryErrorCode, string> = {
+  MEMORY_NOT_FOUND: 'Not found',
+  MEMORY_WRITE_FAILED: 'Write failed',
+  MEMORY_SEARCH_FAILED: 'Search failed',
+  MEMORY_QUOTA_EXCEEDED: 'Quota exceeded',
+  MEMORY_CORRUPTION: 'Stored data do not parse',
+  MEMORY_TIMEOUT: 'No answer in time',
+  MEMORY_INVALID_INPUT: 'Invalid input',
+  MEMORY_CONFLICT: 'Conflict',
+  MEMORY_NOT_SUPPORTED: 'Not supported',
+  MEMORY_CLOSED: 'Closed',
+  MEMORY_UNAUTHENTICATED: 'No valid credential',
+  MEMORY_FORBIDDEN: 'Not allowed',
+  MEMORY_RATE_LIMITED: 'Too many requests',
+  MEMORY_UNAVAILABLE: 'Unavailable',
+}
+
+const quotaExceeded = 'https://iana.org/assignments/http-problem-types#quota-exceeded'
+
+/** The answer to a failure. What is not a `MemoryError` is told to the log and not to the caller. */
+export function problemAnswer(context: Context, error: unknown): Response {
+  const known = asMemoryError(error)
+  const { status } = errorStatus[known.code]
+  const problem: Problem = {
+    type: known.code === MemoryErrorCode.RATE_LIMITED ? quotaExceeded : 'about:blank',
+    title: titles[known.code],
+    status: known.details?.status === undefined ? status : Number(known.details.status),
+    detail: known.message,
+    code: known.code,
+    ...pointersOf(known),
+    ...(Array.isArray(known.details?.policies) ? { 'violated-policies': known.details.policies } : {}),
+  }
+  const wait = known.retryAfterMs ?? (status === 503 || status === 504 ? 1000 : undefined)
+  if (wait !== undefined) context.header('Retry-After', String(Math.ceil(wait / 1000)))
+  if (problem.status === 401) context.header('WWW-Authenticate', 'Bearer realm="recall"')
+  return context.body(JSON.stringify(problem), problem.status as ContentfulStatusCode, {
+    'Content-Type': 'application/problem+json',
+  })
+}
+
+function asMemoryError(error: unknown): MemoryError {
+  if (isMemoryError(error)) return error
+  if (error instanceof HTTPException && error.status < 500) {
+    return new MemoryError(error.message, MemoryErrorCode.INVALID_INPUT, {
+      details: { status: error.status },
+    })
+  }
+  return new MemoryError('the hub failed to answer: try again later', MemoryErrorCode.SEARCH_FAILED)
+}
+
+function pointersOf({ details }: MemoryError): Pick<Problem, 'errors'> {
+  const issues = details?.issues
+  if (!Array.isArray(issues)) return {}
+  return {
+    errors: (issues as { path: string; message: string }[]).map(({ path, message }) => ({
+      pointer: `#/${path.replaceAll('.', '/')}`,
+      detail: message,
+    })),
+  }
+}
+
+/** What the validator of a route found wrong, as one error. */
+export function invalidRequest(issues: readonly { path: PropertyKey[]; message: string }[]): MemoryError {
+  const problems = issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }))
+  const text = problems.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; ')
+  return new MemoryError(text, MemoryErrorCode.INVALID_INPUT, { details: { issues: problems } })
+}
+
+export const notFound = (what: string): MemoryError =>
+  new MemoryError(`there is no ${what}`, MemoryErrorCode.NOT_FOUND)

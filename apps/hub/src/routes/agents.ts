@@ -1,0 +1,75 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { agents } from '@recall/store-postgres'
+import { eq } from 'drizzle-orm'
+import type { Context } from 'hono'
+import { hashOfKey, newApiKey } from '../auth/keys.ts'
+import type { Hub } from '../hub.ts'
+import { newRoutes } from './app.ts'
+import { answers, jsonBody, keyed } from './describe.ts'
+import { nameSchema, registeredSchema } from './schemas.ts'
+
+/** Who an agent is. Registering is the only thing that needs no key. */
+export function agentRoutes(hub: Hub, addressOf: (context: Context) => string) {
+  const { database, call, clock, limits, auth } = hub
+  return newRoutes()
+    .openapi(
+      createRoute({
+        method: 'post',
+        path: '/agents/register',
+        summary: 'Become an agent. The key is shown this once.',
+        request: { body: jsonBody(z.object({ name: nameSchema }).openapi('NewAgent')) },
+        responses: answers(201, registeredSchema, 'The agent and its key'),
+      }),
+      async (context) => {
+        const headers = await limits.ofAddress(addressOf(context))
+        for (const [name, value] of Object.entries(headers)) context.header(name, value)
+        const { name } = context.req.valid('json')
+        const key = newApiKey()
+        const [agent] = await call(() =>
+          database
+            .insert(agents)
+            .values({ name, apiKeyHash: hashOfKey(key), createdAt: new Date(clock()) })
+            .returning({ id: agents.id, name: agents.name }),
+        )
+        return context.json({ agent: agent as { id: string; name: string }, api_key: key }, 201)
+      },
+    )
+    .openapi(
+      createRoute({
+        method: 'get',
+        path: '/agents/me',
+        summary: 'Who the key belongs to',
+        security: keyed,
+        responses: answers(
+          200,
+          z.object({ agent: z.object({ id: z.uuid(), name: z.string() }) }),
+          'The agent',
+        ),
+      }),
+      (context) => {
+        const { id, name } = context.get('principal')
+        return context.json({ agent: { id, name } }, 200)
+      },
+    )
+    .openapi(
+      createRoute({
+        method: 'post',
+        path: '/agents/me/rotate-key',
+        summary:
+          'Replace the key. The old one stops working at once in this process, within seconds in others.',
+        security: keyed,
+        responses: answers(200, z.object({ api_key: z.string() }), 'The new key, shown this once'),
+      }),
+      async (context) => {
+        const key = newApiKey()
+        await call(() =>
+          database
+            .update(agents)
+            .set({ apiKeyHash: hashOfKey(key) })
+            .where(eq(agents.id, context.get('principal').id)),
+        )
+        auth.forget()
+        return context.json({ api_key: key }, 200)
+      },
+    )
+}

@@ -1,0 +1,138 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import type { Hub, HubEnv } from '../hub.ts'
+import { answeringOnce } from '../idempotency.ts'
+import type { Action } from '../limits/rate-limits.ts'
+import { citeMemory, deleteMemory, getMemory } from '../pipelines/read-memory.ts'
+import { searchMemories } from '../pipelines/search-memories.ts'
+import { writeMemory } from '../pipelines/write-memory.ts'
+import { newRoutes } from './app.ts'
+import { answers, jsonBody, keyed } from './describe.ts'
+import {
+  citedSchema,
+  foundSchema,
+  memoryIdSchema,
+  memorySchema,
+  newMemorySchema,
+  savedSchema,
+  searchQuerySchema,
+} from './schemas.ts'
+
+/** What agents share. */
+export function memoryRoutes(hub: Hub) {
+  const limit = async (context: Context<HubEnv>, action: Action): Promise<void> => {
+    const { tier, id } = context.get('principal')
+    const headers = await hub.limits.ofAgent(tier, action, id)
+    for (const [name, value] of Object.entries(headers)) context.header(name, value)
+  }
+  const params = memoryIdSchema
+
+  return newRoutes()
+    .openapi(
+      createRoute({
+        method: 'post',
+        path: '/memory',
+        summary: 'Save what you learned',
+        security: keyed,
+        request: {
+          headers: z.object({ 'idempotency-key': z.string().max(200).optional() }),
+          body: jsonBody(newMemorySchema(hub.config)),
+        },
+        responses: answers(201, savedSchema, 'Saved, with what is near to it'),
+      }),
+      async (context) => {
+        const input = context.req.valid('json')
+        const saved = await answeringOnce(hub, context, input, async () => {
+          await limit(context, 'write')
+          return writeMemory(hub, context.get('principal'), input)
+        })
+        return context.json(saved, 201)
+      },
+    )
+    .openapi(
+      createRoute({
+        method: 'get',
+        path: '/memory/search',
+        summary: 'Find what others learned',
+        security: keyed,
+        request: { query: searchQuerySchema },
+        responses: answers(200, foundSchema, 'The most useful first'),
+      }),
+      async (context) => {
+        await limit(context, 'search')
+        const { q, limit: most } = context.req.valid('query')
+        const results = await searchMemories(hub, context.get('principal'), q, most)
+        return context.json(
+          {
+            success: true as const,
+            query: q,
+            results: results.map((memory) => ({
+              id: memory.id,
+              short_id: memory.shortId,
+              content: memory.content,
+              tags: memory.tags,
+              source_url: memory.sourceUrl,
+              author: { name: memory.author },
+              created_at: new Date(memory.createdAt).toISOString(),
+              similarity: memory.similarity,
+              retrieval_count: memory.retrievalCount,
+            })),
+          },
+          200,
+        )
+      },
+    )
+    .openapi(
+      createRoute({
+        method: 'get',
+        path: '/memory/{id}',
+        summary: 'Read one memory, and what is related to it',
+        security: keyed,
+        request: { params },
+        responses: answers(200, memorySchema, 'The memory'),
+      }),
+      async (context) => {
+        await limit(context, 'get')
+        const memory = await getMemory(hub, context.get('principal'), context.req.valid('param').id)
+        return context.json({ success: true as const, memory }, 200)
+      },
+    )
+    .openapi(
+      createRoute({
+        method: 'post',
+        path: '/memory/{id}/cite',
+        summary: 'Say that you relied on a memory',
+        security: keyed,
+        request: { params },
+        responses: answers(200, citedSchema, 'How to cite it, and how often it was'),
+      }),
+      async (context) => {
+        await limit(context, 'get')
+        return context.json(
+          await citeMemory(hub, context.get('principal'), context.req.valid('param').id),
+          200,
+        )
+      },
+    )
+    .openapi(
+      createRoute({
+        method: 'delete',
+        path: '/memory/{id}',
+        summary: 'Forget a memory of your own',
+        security: keyed,
+        request: { params },
+        responses: answers(
+          200,
+          z
+            .object({ success: z.literal(true), status: z.enum(['deleted', 'tombstone']) })
+            .openapi('Forgotten'),
+          'Deleted, or kept as a tombstone where others had cited it',
+        ),
+      }),
+      async (context) => {
+        await limit(context, 'get')
+        const status = await deleteMemory(hub, context.get('principal'), context.req.valid('param').id)
+        return context.json({ success: true as const, status }, 200)
+      },
+    )
+}

@@ -1,0 +1,116 @@
+import { z } from '@hono/zod-openapi'
+import type { HubConfig } from '../config/config.ts'
+
+const printable = (text: string): boolean => !/\p{Cc}/u.test(text) && text.isWellFormed()
+
+const line = (longest: number) =>
+  z.string().trim().min(1).max(longest).refine(printable, 'must not hold control characters')
+
+export const nameSchema = line(100).openapi({ example: 'deploy-bot' })
+
+/** Lower case and one normal form, so that a tag is one tag however it was typed. */
+const tagSchema = line(64).transform((tag) => tag.normalize('NFKC').toLowerCase())
+
+/** What a memory must be, by the hub's thresholds. */
+export const newMemorySchema = ({ thresholds }: HubConfig) =>
+  z
+    .strictObject({
+      content: z
+        .string()
+        .trim()
+        .min(thresholds.minContent)
+        .max(thresholds.maxContent)
+        .refine((text) => text.isWellFormed() && !text.includes('\u0000'), 'must be plain text'),
+      tags: z
+        .array(tagSchema)
+        .transform((tags) => [...new Set(tags)])
+        .pipe(z.array(z.string()).min(thresholds.minTags).max(thresholds.maxTags)),
+      source_url: z
+        .url({ protocol: /^https?$/ })
+        .max(2048)
+        .optional(),
+    })
+    .openapi('NewMemory')
+
+const id = z.uuid()
+const shortId = z.string().openapi({ example: 'RCL-8F3K2A9Q' })
+const relation = z.string().openapi({ example: 'duplicate_candidate' })
+const author = z.object({ name: z.string() })
+const success = z.literal(true)
+
+export const registeredSchema = z
+  .object({ agent: z.object({ id, name: z.string() }), api_key: z.string() })
+  .openapi('Registered')
+
+export const savedSchema = z
+  .object({
+    success,
+    id,
+    short_id: shortId,
+    status: z.literal('saved'),
+    similar: z.array(z.object({ id, short_id: shortId, similarity: z.number(), relation })),
+    warnings: z.array(z.string()).optional(),
+  })
+  .openapi('Saved')
+
+const sharedMemory = {
+  id,
+  short_id: shortId,
+  content: z.string(),
+  tags: z.array(z.string()),
+  source_url: z.string().nullable(),
+  author,
+  created_at: z.string(),
+}
+
+export const foundSchema = z
+  .object({
+    success,
+    query: z.string(),
+    results: z.array(
+      z.object({ ...sharedMemory, similarity: z.number(), retrieval_count: z.number().int() }),
+    ),
+  })
+  .openapi('Found')
+
+export const memorySchema = z
+  .object({
+    success,
+    memory: z.object({
+      ...sharedMemory,
+      related: z.array(z.object({ id, short_id: shortId, relation, similarity: z.number().nullable() })),
+    }),
+  })
+  .openapi('Memory')
+
+export const citedSchema = z
+  .object({ success, short_id: shortId, citation: z.string(), citations: z.number().int() })
+  .openapi('Cited')
+
+export const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.number().int(),
+    detail: z.string(),
+    code: z.string(),
+    errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).optional(),
+    'violated-policies': z.array(z.string()).optional(),
+  })
+  .openapi('Problem')
+
+export const memoryIdSchema = z.object({
+  id: z
+    .string()
+    .regex(/^(?:[0-9a-f-]{36}|RCL-[0-9A-Z]{8})$/i, 'must be a UUID or a short id such as RCL-8F3K2A9Q'),
+})
+
+export const searchQuerySchema = z.object({
+  q: z
+    .string()
+    .trim()
+    .min(1)
+    .max(500)
+    .refine((text) => text.isWellFormed() && !text.includes('\u0000'), 'must be plain text'),
+  limit: z.coerce.number().int().min(1).max(50).default(10),
+})

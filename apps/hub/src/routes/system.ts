@@ -1,0 +1,50 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { sql } from 'drizzle-orm'
+import type { Hub } from '../hub.ts'
+import { newRoutes } from './app.ts'
+
+const healthSchema = z.object({
+  status: z.enum(['ok', 'degraded']),
+  protocol_version: z.literal('1.0.0'),
+  /** The model that memories are compared by; one whose name begins with `fake` knows no meaning. */
+  embedding_model: z.string(),
+})
+
+/** Whether the hub lives, and whether it can serve. Bare, so that it tells a stranger nothing. */
+export function systemRoutes(hub: Hub, state: { draining: boolean }) {
+  const isReady = async (): Promise<boolean> => {
+    if (state.draining) return false
+    try {
+      await hub.call(() => hub.database.execute(sql`select 1`))
+      return true
+    } catch {
+      return false
+    }
+  }
+  const routes = newRoutes()
+  routes.get('/livez', (context) => context.text('ok', 200, { 'Cache-Control': 'no-store' }))
+  for (const path of ['/readyz', '/healthz']) {
+    routes.get(path, async (context) => {
+      const ready = await isReady()
+      return context.json({ ready }, ready ? 200 : 503, { 'Cache-Control': 'no-store' })
+    })
+  }
+  return routes.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/v1/health',
+      summary: 'Whether the hub works',
+      responses: {
+        200: { description: 'It does', content: { 'application/json': { schema: healthSchema } } },
+        503: { description: 'It does not', content: { 'application/json': { schema: healthSchema } } },
+      },
+    }),
+    async (context) => {
+      const ready = await isReady()
+      context.header('Cache-Control', 'no-store')
+      const status = ready ? ('ok' as const) : ('degraded' as const)
+      const body = { status, protocol_version: '1.0.0' as const, embedding_model: hub.embedder.model }
+      return context.json(body, ready ? 200 : 503)
+    },
+  )
+}

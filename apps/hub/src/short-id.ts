@@ -1,0 +1,12 @@
+import { randomInt } from 'node:crypto'
+
+/** Crockford's base 32: no letters that look like digits. */
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+/** For people to cite, for example `RCL-8F3K2A9Q`. */
+export const newShortId = (): string =>
+  `RCL-${Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]).join('')}`
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+export const isUuid = (id: string): boolean => uuid.test(id)

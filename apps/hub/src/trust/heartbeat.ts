@@ -1,0 +1,63 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { rowsOf, systemConfig } from '@recall/store-postgres'
+import { sql } from 'drizzle-orm'
+import type { Hub } from '../hub.ts'
+
+/**
+ * The dead-man's switch. It is read from the last heartbeat at every write and kept by no timer: it works the
+ * same with many hubs, and with none running for a month.
+ *
+ * @throws MemoryError FORBIDDEN when writes are paused
+ */
+export async function refuseWhenReadOnly(hub: Hub): Promise<void> {
+  const { writable } = await systemState(hub)
+  if (writable) return
+  throw new MemoryError(
+    'this hub is read-only: its administrators have switched writes off, or have not confirmed for too long that they are there',
+    MemoryErrorCode.FORBIDDEN,
+  )
+}
+
+export interface SystemState {
+  writable: boolean
+  lastHeartbeatAt: string
+}
+
+export async function systemState({ database, call, clock, config }: Hub): Promise<SystemState> {
+  const oldest = new Date(clock() - config.trust.heartbeatDays * 24 * 60 * 60 * 1000).toISOString()
+  const [state] = await call(() =>
+    rowsOf<SystemState>(
+      database,
+      sql`
+        select global_write_enabled and last_heartbeat_at > ${oldest}::timestamptz as writable,
+          last_heartbeat_at::text as "lastHeartbeatAt"
+        from system_config`,
+    ),
+  )
+  if (!state) throw new MemoryError('the hub is not set up: start it once', MemoryErrorCode.UNAVAILABLE)
+  return state
+}
+
+/** Writes the switch down, for whoever looks at the table. */
+export async function pauseWritesWhenSilent(hub: Hub): Promise<boolean> {
+  const { writable } = await systemState(hub)
+  if (!writable) await hub.call(() => hub.database.update(systemConfig).set({ globalWriteEnabled: false }))
+  return writable
+}
+
+/** An administrator is there: writes go on. */
+export async function confirmHeartbeat({ database, call, clock }: Hub): Promise<void> {
+  await call(() =>
+    database.update(systemConfig).set({ globalWriteEnabled: true, lastHeartbeatAt: new Date(clock()) }),
+  )
+}
+
+/** The one row, as a hub that begins finds it. */
+export async function ensureSystemConfig({ database, call, clock }: Hub): Promise<void> {
+  await call(() =>
+    database
+      .insert(systemConfig)
+      .values({ lastHeartbeatAt: new Date(clock()) })
+      .onConflictDoNothing(),
+  )
+}

@@ -1,0 +1,106 @@
+import { createMemoryManager, type MemoryManager, type MemoryManagerOptions } from '@recall/core'
+import { createHttp, type HttpOptions } from './http.ts'
+import { createHubStore } from './hub-store.ts'
+import type { FoundMemory, NewMemory, SavedMemory, SharedMemory } from './shared.ts'
+
+export interface HubOptions extends HttpOptions {
+  /** How the agent's own memory behaves: schemas, embedder, encryption and so on, as of any memory. */
+  memory?: Omit<MemoryManagerOptions, 'stores'>
+}
+
+export interface CallOptions {
+  signal?: AbortSignal
+}
+
+/** The hub as an agent sees it. All failures are `MemoryError`. */
+export interface HubClient extends AsyncDisposable {
+  /** The agent's own memory, which no other agent can see. */
+  readonly memory: MemoryManager
+  /**
+   * Shares what was learned. Repeated after a lost answer, it is kept once.
+   *
+   * @throws MemoryError INVALID_INPUT, RATE_LIMITED, FORBIDDEN (the hub is read-only), UNAVAILABLE
+   */
+  save(memory: NewMemory, options?: CallOptions): Promise<SavedMemory>
+  /** What agents learned about a question, the most useful first. `limit` 1..50, default 10. */
+  search(question: string, options?: CallOptions & { limit?: number }): Promise<FoundMemory[]>
+  /** By id or short id. @throws MemoryError NOT_FOUND */
+  get(id: string, options?: CallOptions): Promise<SharedMemory>
+  /** Says that a memory was relied on; returns how to name it as a source. */
+  cite(id: string, options?: CallOptions): Promise<{ citation: string; citations: number }>
+  /** Forgets a memory of one's own. */
+  delete(id: string, options?: CallOptions): Promise<'deleted' | 'tombstone'>
+  whoami(options?: CallOptions): Promise<{ id: string; name: string }>
+  /** A new key; the old one is of no more use, to this client either. */
+  rotateKey(options?: CallOptions): Promise<string>
+  close(): Promise<void>
+}
+
+/** Connects an agent to a hub. Nothing is sent before the first call. */
+export function connectHub(options: HubOptions): HubClient {
+  const send = createHttp(options)
+  const memory = createMemoryManager({ ...options.memory, stores: createHubStore(send) })
+  const at = (id: string): string => `memory/${encodeURIComponent(id)}`
+
+  return {
+    memory,
+
+    save: (input, given) =>
+      send('POST', 'memory', {
+        ...given,
+        body: input,
+        headers: { 'Idempotency-Key': `"${crypto.randomUUID()}"` },
+        repeatable: true,
+      }),
+
+    async search(question, { limit = 10, ...given } = {}) {
+      const query = new URLSearchParams({ q: question, limit: String(limit) })
+      const answer = await send<{ results: FoundMemory[] }>('GET', `memory/search?${query}`, {
+        ...given,
+        repeatable: true,
+      })
+      return answer.results
+    },
+
+    async get(id, given) {
+      const answer = await send<{ memory: SharedMemory }>('GET', at(id), { ...given, repeatable: true })
+      return answer.memory
+    },
+
+    cite: (id, given) => send('POST', `${at(id)}/cite`, { ...given, repeatable: true }),
+
+    async delete(id, given) {
+      const { status } = await send<{ status: 'deleted' | 'tombstone' }>('DELETE', at(id), given)
+      return status
+    },
+
+    async whoami(given) {
+      const { agent } = await send<{ agent: { id: string; name: string } }>('GET', 'agents/me', {
+        ...given,
+        repeatable: true,
+      })
+      return agent
+    },
+
+    async rotateKey(given) {
+      const answer = await send<{ api_key: string }>('POST', 'agents/me/rotate-key', given)
+      return answer.api_key
+    },
+
+    close: () => memory.close(),
+    [Symbol.asyncDispose]: () => memory.close(),
+  }
+}
+
+/** Registers an agent; the key is shown this once. */
+export async function registerAgent(
+  options: Omit<HttpOptions, 'apiKey'>,
+  name: string,
+): Promise<{ id: string; name: string; apiKey: string }> {
+  const answer = await createHttp(options)<{ agent: { id: string; name: string }; api_key: string }>(
+    'POST',
+    'agents/register',
+    { body: { name } },
+  )
+  return { ...answer.agent, apiKey: answer.api_key }
+}

@@ -1,0 +1,135 @@
+import { errorStatus, isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+
+export interface HttpOptions {
+  /** Of the hub, for example `https://recall.example.org`. */
+  url: string
+  /** Of the agent, `recall_…`. Registering needs none. */
+  apiKey?: string
+  /** Longest to wait for one answer, in milliseconds. Default 15,000. */
+  timeoutMs?: number
+  /** How often a call is tried again that is safe to repeat. Default 2. */
+  retries?: number
+  /** Default: the platform's. */
+  fetch?: (request: Request) => Response | Promise<Response>
+  /** Waits between two tries; tests need not. */
+  wait?: (milliseconds: number) => Promise<void>
+}
+
+export interface RequestOptions {
+  body?: unknown
+  headers?: Record<string, string>
+  /** Whether sending it twice does no more than sending it once. */
+  repeatable?: boolean
+  signal?: AbortSignal
+}
+
+export type Send = <T>(method: string, path: string, options?: RequestOptions) => Promise<T>
+
+/** Calls the hub; whatever goes wrong is the `MemoryError` that a local store would have thrown. */
+export function createHttp(options: HttpOptions): Send {
+  const { apiKey, timeoutMs = 15_000, retries = 2, wait = sleep } = options
+  const send = options.fetch ?? ((request) => fetch(request))
+  const base = new URL('api/v1/', options.url.endsWith('/') ? options.url : `${options.url}/`)
+
+  const attempt = async <T>(method: string, path: string, given: RequestOptions): Promise<T> => {
+    const { body, headers, signal } = given
+    const limits = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]
+    const request = new Request(new URL(path, base), {
+      method,
+      headers: {
+        Accept: 'application/json',
+        ...(apiKey ? { Authorization: `Bearer ${apiKey}` } : {}),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // A key must not follow wherever an answer points.
+      redirect: 'error',
+      signal: AbortSignal.any(limits),
+    })
+    let response: Response
+    let text: string
+    try {
+      response = await send(request)
+      text = await response.text()
+    } catch (cause) {
+      if (signal?.aborted) throw signal.reason
+      throw unreachable(cause, base.host)
+    }
+    if (response.ok) return parse<T>(text, base.host)
+    throw problemOf(response, text)
+  }
+
+  return async <T>(method: string, path: string, given: RequestOptions = {}): Promise<T> => {
+    for (let tried = 0; ; tried++) {
+      try {
+        return await attempt<T>(method, path, given)
+      } catch (error) {
+        if (!given.repeatable || tried >= retries || !isWorthAnotherTry(error)) throw error
+        await wait(pauseMs(error, tried))
+      }
+    }
+  }
+}
+
+const sleep = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, milliseconds)
+  })
+
+const isWorthAnotherTry = (error: unknown): boolean =>
+  isMemoryError(error) && errorStatus[error.code].retryable
+
+/** Longest pause that is taken in silence; who is told to wait longer hears of it. */
+const longestPauseMs = 10_000
+
+/** What the hub asks for, else twice as long each time; never all callers at the same moment. */
+function pauseMs(error: unknown, tried: number): number {
+  const asked = isMemoryError(error) ? error.retryAfterMs : undefined
+  if (asked !== undefined && asked > longestPauseMs) throw error
+  return (asked ?? 200 * 2 ** tried) * (1 + Math.random() / 2)
+}
+
+function parse<T>(text: string, host: string): T {
+  try {
+    return JSON.parse(text) as T
+  } catch {
+    throw new MemoryError(
+      `${host} did not answer with JSON: is it a Recall hub?`,
+      MemoryErrorCode.UNAVAILABLE,
+    )
+  }
+}
+
+function unreachable(cause: unknown, host: string): MemoryError {
+  return cause instanceof Error && cause.name === 'TimeoutError'
+    ? new MemoryError(`${host} did not answer in time`, MemoryErrorCode.TIMEOUT, { cause })
+    : new MemoryError(`${host} cannot be reached`, MemoryErrorCode.UNAVAILABLE, { cause })
+}
+
+const codes: ReadonlySet<unknown> = new Set(Object.values(MemoryErrorCode))
+
+/** The code stands in the answer; of a proxy that knows nothing of it, the status has to do. */
+function problemOf(response: Response, text: string): MemoryError {
+  const problem = problemIn(text)
+  const code = codes.has(problem.code) ? (problem.code as MemoryErrorCode) : codeOfStatus(response.status)
+  const seconds = Number(response.headers.get('Retry-After') ?? Number.NaN)
+  return new MemoryError(problem.detail ?? `the hub answered ${response.status}`, code, {
+    details: { status: response.status, ...(problem.errors ? { issues: problem.errors } : {}) },
+    ...(Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {}),
+  })
+}
+
+function problemIn(text: string): { code?: unknown; detail?: string; errors?: unknown[] } {
+  try {
+    return (JSON.parse(text) ?? {}) as object
+  } catch {
+    return {}
+  }
+}
+
+function codeOfStatus(status: number): MemoryErrorCode {
+  const found = Object.entries(errorStatus).find(([, known]) => known.status === status)
+  if (found) return found[0] as MemoryErrorCode
+  return status >= 500 ? MemoryErrorCode.UNAVAILABLE : MemoryErrorCode.INVALID_INPUT
+}

@@ -1,0 +1,107 @@
+import type {
+  Address,
+  ColdStore,
+  Entry,
+  Found,
+  MemoryStore,
+  Place,
+  PutOptions,
+  StoreQuery,
+} from '@recall/core'
+import type { Send } from './http.ts'
+
+/** An agent's own memory on the hub, as a store behind the same front as every other one. */
+export function createHubStore(send: Send): MemoryStore {
+  return {
+    name: 'hub',
+    capabilities: { durable: true, semantic: true, archive: true },
+    ...createShelf(send, false),
+    cold: createArchive(send),
+    close: async () => {},
+  }
+}
+
+const createArchive = (send: Send): ColdStore => ({
+  name: 'hub archive',
+  ...createShelf(send, true),
+  close: async () => {},
+})
+
+type Shelf = Omit<MemoryStore, 'name' | 'capabilities' | 'close'>
+
+function createShelf(send: Send, archived: boolean): Shelf {
+  const call = <T>(operation: string, place: Place, body: object, repeatable: boolean): Promise<T> =>
+    send<T>('POST', `private/${place.scope}/${operation}`, {
+      body: { ...body, namespace: place.namespace, archived },
+      repeatable,
+    })
+
+  return {
+    async put(entry: Entry, { overwrite, now }: PutOptions) {
+      // Tried again without overwriting, it would meet itself.
+      await call('put', entry, { entry: wireEntry(entry), overwrite, now }, overwrite)
+    },
+
+    async get(address: Address, now: number) {
+      const { entry } = await call<{ entry: Entry | null }>('get', address, { key: address.key, now }, true)
+      return entry
+    },
+
+    async find({ namespace, scope, ...query }: StoreQuery) {
+      const { found } = await call<{ found: Found[] }>('find', { namespace, scope }, query, true)
+      return found
+    },
+
+    async touch(addresses, now) {
+      const [first] = addresses
+      if (first) await call('touch', first, { keys: addresses.map(({ key }) => key), now }, false)
+    },
+
+    async remove(address) {
+      const { removed } = await call<{ removed: boolean }>('remove', address, { key: address.key }, true)
+      return removed
+    },
+
+    async removeAll({ namespace, scope, ...selection }) {
+      const { removed } = await call<{ removed: number }>('remove-all', { namespace, scope }, selection, true)
+      return removed
+    },
+
+    async commit(changes) {
+      const [first] = changes
+      if (!first) return
+      const place = 'put' in first ? first.put : first.remove
+      const now = changes.flatMap((change) => ('put' in change ? [change.options.now] : []))[0]
+      const repeatable = changes.every(
+        (change) => !change.expected && (!('put' in change) || change.options.overwrite),
+      )
+      const wire = changes.map((change) => ({
+        ...('put' in change
+          ? { put: wireEntry(change.put), overwrite: change.options.overwrite }
+          : { remove: change.remove.key }),
+        ...(change.expected ? { expected: change.expected } : {}),
+      }))
+      await call('commit', place, { changes: wire, ...(now === undefined ? {} : { now }) }, repeatable)
+    },
+
+    async sweep({ namespace, scope, now, dryRun }) {
+      const { removed } = await call<{ removed: number }>(
+        'sweep',
+        { namespace, scope },
+        { now, dryRun },
+        true,
+      )
+      return removed
+    },
+
+    stats: (place) => call('stats', place, {}, true),
+
+    async stamp(address) {
+      const { stamp } = await call<{ stamp: string | null }>('stamp', address, { key: address.key }, true)
+      return stamp
+    },
+  }
+}
+
+/** Scope and namespace are said once, of the whole call. */
+const wireEntry = ({ scope: _, namespace: __, ...entry }: Entry) => entry

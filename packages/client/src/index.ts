@@ -1,0 +1,9 @@
+export {
+  type CallOptions,
+  connectHub,
+  type HubClient,
+  type HubOptions,
+  registerAgent,
+} from './connect-hub.ts'
+export type { HttpOptions } from './http.ts'
+export type { FoundMemory, NewMemory, RelatedMemory, SavedMemory, SharedMemory } from './shared.ts'

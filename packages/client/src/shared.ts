@@ -1,0 +1,46 @@
+/** What agents share, in the words of the API. */
+export interface NewMemory {
+  /** 80 to 20,000 characters: what failed, why, and what helped. */
+  content: string
+  /** 2 to 6 concrete nouns. */
+  tags: string[]
+  /** Where others can check it. */
+  source_url?: string
+}
+
+export interface SavedMemory {
+  id: string
+  /** For people to cite, for example `RCL-8F3K2A9Q`. */
+  short_id: string
+  status: 'saved'
+  similar: RelatedMemory[]
+  warnings?: string[]
+}
+
+export interface RelatedMemory {
+  id: string
+  short_id: string
+  relation: string
+  /** 0..1, where it is known. */
+  similarity: number | null
+}
+
+interface MemoryFacts {
+  id: string
+  short_id: string
+  content: string
+  tags: string[]
+  source_url: string | null
+  author: { name: string }
+  created_at: string
+}
+
+export interface FoundMemory extends MemoryFacts {
+  similarity: number
+  /** Trusted agents other than its author who retrieved it. */
+  retrieval_count: number
+}
+
+export interface SharedMemory extends MemoryFacts {
+  related: RelatedMemory[]
+}
