@@ -34,7 +34,8 @@ export interface HubDependencies {
 }
 
 export interface RunningHub {
-  fetch(request: Request): Response | Promise<Response>
+  /** @param bindings what the server knows of the connection, for `remoteAddress` */
+  fetch(request: Request, bindings?: object): Response | Promise<Response>
   /** From now on the hub says that it takes no more traffic. */
   drain(): void
   maintain(): ReturnType<typeof maintainHub>
@@ -112,7 +113,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
   }
   describeApi(app, config)
   return {
-    fetch: (request) => app.fetch(request),
+    fetch: (request, bindings) => app.fetch(request, bindings),
     drain() {
       state.draining = true
     },

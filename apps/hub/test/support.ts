@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { connectHub, type HubClient, registerAgent } from '@recall/client'
 import type { Clock, Embedder } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
@@ -58,6 +61,18 @@ const tier = { write: plenty, search: plenty, get: plenty }
 export const noLimits = {
   limits: { tiers: { unverified: tier, trusted: tier, core: tier }, register: plenty, private: plenty },
 }
+
+const folders: string[] = []
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'recall-hub-'))
+  folders.push(folder)
+  return folder
+}
+
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
 
 export interface TestHub extends RunningHub {
   database: Database

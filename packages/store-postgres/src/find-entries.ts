@@ -4,7 +4,7 @@ import { inPlace, isEligible, type Shelf } from './conditions.ts'
 import type { Database } from './database.ts'
 import { matchMeaning } from './match-meaning.ts'
 import { type Candidate, matchWords } from './match-words.ts'
-import { type EntryRow, entryColumns, entryOf } from './rows.ts'
+import { type EntryRow, entryOf, entrySelection } from './rows.ts'
 import { entries } from './schema/entries.ts'
 import { lookedFor } from './words.ts'
 
@@ -43,7 +43,7 @@ async function listEntries(database: Database, query: StoreQuery, eligible: SQL)
   const byUse = { accessCount: [direction(entries.accessCount)], lastAccess: [direction(entries.accessedAt)] }
   const first = sortBy === 'accessCount' || sortBy === 'lastAccess' ? byUse[sortBy] : []
   const rows = await database
-    .select(columns)
+    .select(entrySelection)
     .from(entries)
     .where(eligible)
     .orderBy(...first, direction(entries.updatedAt), sql`${entries.key} collate "C"`)
@@ -62,7 +62,7 @@ async function readPage(
   if (page.length === 0) return []
   const ids = page.map(({ id }) => id)
   const rows = await database
-    .select({ id: entries.id, ...columns })
+    .select({ id: entries.id, ...entrySelection })
     .from(entries)
     .where(and(inPlace(query, shelf), inArray(entries.id, ids)))
   const byId = new Map<string, EntryRow>(rows.map((row) => [row.id, row]))
@@ -74,10 +74,6 @@ async function readPage(
     const inWords = 'match' in signals
     return [{ entry, score, mode, signals, ...(inWords ? { passage: bestPassage(row.text, terms) } : {}) }]
   })
-}
-
-const columns = Object.fromEntries(entryColumns.map((name) => [name, entries[name]])) as {
-  [Name in (typeof entryColumns)[number]]: (typeof entries)[Name]
 }
 
 /** Convex combination of both scores, half and half; an entry that one arm misses scores 0 there. */

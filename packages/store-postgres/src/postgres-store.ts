@@ -16,7 +16,7 @@ import { inPlace, isExpired, isLive, type Shelf } from './conditions.ts'
 import type { Database } from './database.ts'
 import { findEntries } from './find-entries.ts'
 import { asMemoryErrors } from './postgres-errors.ts'
-import { entryOf, rowOf } from './rows.ts'
+import { entryOf, entrySelection, rowOf } from './rows.ts'
 import { entries, placeSizes } from './schema/entries.ts'
 
 export interface PostgresStoreOptions {
@@ -109,7 +109,7 @@ function createShelf(
     get: (address, now) =>
       searching(async () => {
         const [row] = await database
-          .select()
+          .select(entrySelection)
           .from(entries)
           .where(and(at(address), isLive(now)))
         return row ? entryOf(row) : null

@@ -3,14 +3,14 @@ import { entryId, placeId } from './address.ts'
 import { storableText } from './comparable-text.ts'
 import type { Shelf } from './conditions.ts'
 import { filterFields } from './filter-fields.ts'
-import type { entries } from './schema/entries.ts'
+import { entries } from './schema/entries.ts'
 import { countedWords } from './words.ts'
 
 type NewRow = typeof entries.$inferInsert
 export type EntryRow = Pick<typeof entries.$inferSelect, (typeof entryColumns)[number]>
 
 /** What an entry is read from. */
-export const entryColumns = [
+const entryColumns = [
   'namespace',
   'scope',
   'key',
@@ -28,6 +28,11 @@ export const entryColumns = [
   'embedding',
   'embeddingModel',
 ] as const
+
+/** These columns, for a query. */
+export const entrySelection = Object.fromEntries(entryColumns.map((name) => [name, entries[name]])) as {
+  [Name in (typeof entryColumns)[number]]: (typeof entries)[Name]
+}
 
 /** @throws MemoryError INVALID_INPUT for a vector or a text that Postgres cannot index */
 export function rowOf(entry: Entry, shelf: Shelf): NewRow {
@@ -61,13 +66,25 @@ export function rowOf(entry: Entry, shelf: Shelf): NewRow {
   }
 }
 
+/** Of a row that may hold more than an entry does. */
 export function entryOf(row: EntryRow): Entry {
-  const { embedding, embeddingModel, type, scope, ...same } = row
+  const { namespace, key, text, tags, createdAt, updatedAt, accessedAt, accessCount } = row
+  const { ttl, expiresAt, encrypted, type, embedding, embeddingModel } = row
   return {
-    ...same,
-    scope: scope as MemoryScope,
+    namespace,
+    scope: row.scope as MemoryScope,
+    key,
     value: parse(row.value, row),
+    text,
     type: type === null ? null : (parse(type, row) as string),
+    tags,
+    createdAt,
+    updatedAt,
+    accessedAt,
+    accessCount,
+    ttl,
+    expiresAt,
+    encrypted,
     embedding: embedding && embeddingModel ? { model: embeddingModel, vector: embedding } : null,
   }
 }
