@@ -1,19 +1,24 @@
 import { parseArgs } from 'node:util'
 import { run } from './processes.ts'
-import { holds, writeReport } from './report.ts'
+import { readDataSet } from './quality/data-set.ts'
+import { chartName, qualityChart, qualityReport } from './quality/quality-report.ts'
+import { holds, machineFacts, writeReport, writeResult } from './report.ts'
 import { measureCrashes, storms } from './suites/crash.ts'
 import { measureFiles } from './suites/files.ts'
 import { measureProtocol } from './suites/protocol.ts'
+import { hashOf, measureQuality } from './suites/quality.ts'
 
 const usage = `Usage: pnpm bench files [--sizes 1000,10000] [--rounds 25] [--seed 1] [--qmd]
        pnpm bench crash [--kills 1000] [--seed 1]
        pnpm bench crash-protocol [--kills 500] [--seed 1]
        pnpm bench protocol [--rounds 25] [--postgres url]
+       pnpm bench quality --data <path>[,<path>] [--runtime wasm] [--ablation]
 
   files   the file store and the command line: rebuild, cold and warm queries, freshness, durable writes
   crash   writers killed at random moments: every acknowledged write must be there
   crash-protocol   the same while they archive, evict, drain a queue and rotate keys
   protocol   reads, writes, searches and batches of each store against a Map, lru-cache and raw SQLite
+  quality    what is found, on data sets that you bring: our own form, LoCoMo, LongMemEval, a BEIR folder
 `
 
 const { positionals, values } = parseArgs({
@@ -25,6 +30,9 @@ const { positionals, values } = parseArgs({
     qmd: { type: 'boolean', default: false },
     kills: { type: 'string' },
     postgres: { type: 'string' },
+    data: { type: 'string' },
+    runtime: { type: 'string' },
+    ablation: { type: 'boolean', default: false },
   },
 })
 
@@ -34,6 +42,7 @@ if (positionals[0] === 'files') await files()
 else if (positionals[0] === 'crash') await crash('crash', 1000)
 else if (positionals[0] === 'crash-protocol') await crash('crash-protocol', 500)
 else if (positionals[0] === 'protocol') await protocol()
+else if (positionals[0] === 'quality' && values.data) await quality(values.data.split(','))
 else {
   process.stderr.write(usage)
   process.exitCode = 2
@@ -70,6 +79,23 @@ async function protocol(): Promise<void> {
   for (const { what, ratio, bound, peer } of missed)
     say(`missed: ${what}: ${ratio.toFixed(2)} of ${peer}, bound ${bound}`)
   say(`see ${path}`)
+}
+
+async function quality(paths: readonly string[]): Promise<void> {
+  const runtime = values.runtime === 'wasm' || values.runtime === 'native' ? values.runtime : undefined
+  for (const path of paths) {
+    const set = readDataSet(path)
+    say(`${set.name}: ${set.collections.length} collections`)
+    const results = await measureQuality(set, {
+      ...(runtime ? { runtime } : {}),
+      ablation: values.ablation,
+      say,
+    })
+    const facts = { 'data set': `${set.name}, sha256 ${hashOf(path)}`, ...machineFacts() }
+    writeResult(chartName(set.name), qualityChart(results))
+    writeResult(`quality-${set.name}.json`, `${JSON.stringify({ facts, results }, null, 1)}\n`)
+    say(`see ${writeResult(`quality-${set.name}.md`, qualityReport(set, results, facts))}`)
+  }
 }
 
 async function crash(suite: keyof typeof storms, usual: number): Promise<void> {

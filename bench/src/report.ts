@@ -23,10 +23,17 @@ const results = fileURLToPath(new URL('../results', import.meta.url))
 export const holds = ({ ratio, bound, atLeast }: Row): boolean =>
   bound === undefined || (atLeast ? ratio >= bound : ratio <= bound)
 
-/** Writes the rows as JSON and as a table, with everything a sceptic needs to run them again. */
-export function writeReport(suite: string, rows: readonly Row[], settings: Record<string, unknown>): string {
+/** Writes a file beside the other results; returns its path. */
+export function writeResult(name: string, content: string): string {
   mkdirSync(results, { recursive: true })
-  const machine = {
+  const path = join(results, name)
+  writeFileSync(path, content)
+  return path
+}
+
+/** What the figures were measured on. */
+export function machineFacts(): Record<string, string | number> {
+  return {
     cpu: cpus()[0]?.model ?? 'unknown',
     cores: cpus().length,
     memoryGb: Math.round(totalmem() / 2 ** 30),
@@ -35,13 +42,13 @@ export function writeReport(suite: string, rows: readonly Row[], settings: Recor
     commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: results }).toString().trim(),
     date: new Date().toISOString().slice(0, 10),
   }
-  writeFileSync(
-    join(results, `${suite}.json`),
-    `${JSON.stringify({ suite, machine, settings, rows }, null, 2)}\n`,
-  )
-  const path = join(results, `${suite}.md`)
-  writeFileSync(path, toMarkdown(suite, rows, { ...machine, ...settings }))
-  return path
+}
+
+/** Writes the rows as JSON and as a table, with everything a sceptic needs to run them again. */
+export function writeReport(suite: string, rows: readonly Row[], settings: Record<string, unknown>): string {
+  const machine = machineFacts()
+  writeResult(`${suite}.json`, `${JSON.stringify({ suite, machine, settings, rows }, null, 2)}\n`)
+  return writeResult(`${suite}.md`, toMarkdown(suite, rows, { ...machine, ...settings }))
 }
 
 function toMarkdown(suite: string, rows: readonly Row[], facts: Record<string, unknown>): string {

@@ -72,6 +72,7 @@ export {
   noiseRank,
   type QueryEvidence,
   type RankedUnit,
+  type RankWeights,
   rankUnits,
   rankWeights,
   type Spread,

@@ -17,6 +17,8 @@ import {
   type MemoryStore,
   memoryScopes,
   type PutOptions,
+  type RankWeights,
+  rankWeights,
   type SearchMode,
   type Selection,
   type StoreQuery,
@@ -64,6 +66,8 @@ export interface FileStoreOptions {
   onNotice: (text: string) => void
   /** Also finds by meaning, with vectors that it makes from the files and keeps beside the index. */
   embedder?: Embedder | undefined
+  /** Weights of the ranking that differ from core's. */
+  ranking?: Partial<RankWeights> | undefined
   /** How long to wait for another process that holds the lock. */
   lockTimeoutMs?: number
 }
@@ -112,6 +116,7 @@ const attempts = 5
 
 export function createFileStore(options: FileStoreOptions): FileStore {
   const { root, layout, fileSystem, openDatabase, onNotice } = options
+  const weights = { ...rankWeights, ...options.ranking }
   const internal = join(root, layout.internal)
   const accessLog = createAccessLog(fileSystem, openDatabase, internal, onNotice)
   const lock = createLock(fileSystem, openDatabase, internal, options.lockTimeoutMs)
@@ -518,7 +523,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
         }
         const meaning =
           query.embedding && vectors?.arm(current, query.scope, Float32Array.from(query.embedding.vector))
-        return searchDocuments(current, query, access, meaning).map((hit) => ({
+        return searchDocuments(current, query, access, weights, meaning).map((hit) => ({
           ...hit,
           mode: modeOf(query, meaning !== undefined),
         }))

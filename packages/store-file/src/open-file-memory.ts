@@ -6,6 +6,7 @@ import {
   type Embedder,
   type MemoryManager,
   type MemoryManagerOptions,
+  type RankWeights,
   systemClock,
   type TypesOf,
   type ValueSchemas,
@@ -26,6 +27,8 @@ export interface FileStoreSettings {
   clock?: Clock
   /** Finds by meaning too: what the files say is embedded and kept beside the index. */
   embedder?: Embedder
+  /** Weights of the ranking that differ from `rankWeights`. */
+  ranking?: Partial<RankWeights>
   /** Told, for people, when the index had to be rebuilt or cannot be kept. Default: nobody. */
   onNotice?: (text: string) => void
   fileSystem?: FileSystem
@@ -54,7 +57,7 @@ export async function openFileStore(settings: FileStoreSettings): Promise<FileSt
   const root = orAbsent(() => fileSystem.realpathSync.native(path))
   if (root === null) throw missingRoot(path)
   const layout = settings.layout ? layouts[settings.layout] : detectLayout(fileSystem, root)
-  const { embedder } = settings
+  const { embedder, ranking } = settings
   const openDatabase = await loadSqlite()
-  return createFileStore({ root, layout, fileSystem, openDatabase, clock, onNotice, embedder })
+  return createFileStore({ root, layout, fileSystem, openDatabase, clock, onNotice, embedder, ranking })
 }

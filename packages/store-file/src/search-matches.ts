@@ -2,6 +2,7 @@ import {
   noiseRank,
   queryWords,
   type RankedUnit,
+  type RankWeights,
   rankUnits,
   type Spread,
   type StoreQuery,
@@ -35,6 +36,7 @@ export function rankMatches(
   query: StoreQuery,
   files: FileAccess,
   meaning: MeaningArm | undefined,
+  weights: RankWeights,
 ): RankedUnit<RankedDocument>[] {
   const words = query.text === undefined ? [] : queryWords(query.text).map((word) => `"${word}"`)
   const found = matchWords(index, words, query, files)
@@ -59,12 +61,13 @@ export function rankMatches(
   if (words.length > 0) markLabels(index, query, words, candidates)
   const documents = longDocuments(candidates)
   const rarities = documents.length > 0 || meaning ? raritiesOf(index, query, words) : null
-  return rankUnits([...candidates.values()], {
+  const evidence = {
     bm25Bound: boundOf(rarities, words.length, index),
     bm25Noise: found[noiseRank - 1]?.bm25 ?? 0,
     ...(rarities ? { coverage: coverageOf(index, query, words, rarities, documents) } : {}),
     ...(meaning ? { spread: meaning.spread } : {}),
-  })
+  }
+  return rankUnits([...candidates.values()], evidence, weights)
 }
 
 interface FoundUnit {

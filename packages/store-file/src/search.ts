@@ -1,4 +1,4 @@
-import { compareCodePoints, type RankedUnit, type StoreQuery } from '@recall/core'
+import { compareCodePoints, type RankedUnit, type RankWeights, type StoreQuery } from '@recall/core'
 import type { DocumentRow, SearchIndex } from './index/search-index.ts'
 import { type FileAccess, passes } from './row-filter.ts'
 import { conditionsOf, type MeaningArm, type RankedDocument, rankMatches } from './search-matches.ts'
@@ -21,13 +21,14 @@ export function searchDocuments(
   index: SearchIndex,
   query: StoreQuery,
   files: FileAccess,
+  weights: RankWeights,
   meaning?: MeaningArm,
 ): Hit[] {
   if (index.isEmpty(query.scope)) return []
   const hits =
     query.text === undefined && !meaning
       ? listHits(index, query, files)
-      : matchHits(index, query, files, meaning)
+      : matchHits(index, query, files, meaning, weights)
   const page = hits.slice(query.offset, query.offset + query.limit)
   const rows = new Map(index.documents(page.map(({ document }) => document.id)).map((row) => [row.id, row]))
   return page.flatMap(({ document, ...hit }) => {
@@ -52,9 +53,10 @@ function matchHits(
   query: StoreQuery,
   files: FileAccess,
   meaning: MeaningArm | undefined,
+  weights: RankWeights,
 ): RankedHit[] {
   const byDocument = new Map<number, { document: RankedDocument; found: RankedUnit<RankedDocument>[] }>()
-  for (const unit of rankMatches(index, query, files, meaning)) {
+  for (const unit of rankMatches(index, query, files, meaning, weights)) {
     const known = byDocument.get(unit.document.id)
     if (known) known.found.push(unit)
     else byDocument.set(unit.document.id, { document: unit.document, found: [unit] })

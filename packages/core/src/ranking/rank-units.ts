@@ -65,7 +65,10 @@ export const rankWeights = {
   label: 0.1,
   /** Only breaks near-ties. */
   recency: 0.02,
-} as const
+}
+
+/** Another set of them, to measure with or to suit a collection. */
+export type RankWeights = typeof rankWeights
 
 /** The rank at which a match is taken for noise. */
 export const noiseRank = 50
@@ -77,9 +80,10 @@ export const recencyHalfLifeMs = 30 * 24 * 60 * 60 * 1000
 export function rankUnits<Document>(
   candidates: readonly UnitEvidence<Document>[],
   query: QueryEvidence<Document>,
+  weights: RankWeights = rankWeights,
 ): RankedUnit<Document>[] {
-  const words = wordStrengths(candidates, query)
-  const worthOfMeaning = query.spread ? deviationWorth(query.spread) : 0
+  const words = wordStrengths(candidates, query, weights)
+  const worthOfMeaning = query.spread ? deviationWorth(query.spread, weights) : 0
   const ranked: RankedUnit<Document>[] = []
   for (const candidate of candidates) {
     const { document, unit } = candidate
@@ -89,11 +93,11 @@ export function rankUnits<Document>(
     if (own === 0 && deviations < leastDeviations) continue
     const signals = {
       words: own,
-      context: rankWeights.context * ((around?.get(unit - 1) ?? 0) + (around?.get(unit + 1) ?? 0)),
+      context: weights.context * ((around?.get(unit - 1) ?? 0) + (around?.get(unit + 1) ?? 0)),
       meaning: Math.max(0, deviations) * worthOfMeaning,
-      document: rankWeights.document * (query.coverage?.get(document) ?? 0),
-      label: candidate.labelled ? rankWeights.label : 0,
-      recency: rankWeights.recency * 2 ** (-Math.max(0, candidate.ageMs) / recencyHalfLifeMs),
+      document: weights.document * (query.coverage?.get(document) ?? 0),
+      label: candidate.labelled ? weights.label : 0,
+      recency: weights.recency * 2 ** (-Math.max(0, candidate.ageMs) / recencyHalfLifeMs),
     }
     ranked.push({ document, unit, ...scoreOf(signals) })
   }
@@ -108,11 +112,12 @@ export function rankUnits<Document>(
 function wordStrengths<Document>(
   candidates: readonly UnitEvidence<Document>[],
   { bm25Bound, bm25Noise }: QueryEvidence<Document>,
+  weights: RankWeights,
 ): Map<Document, Map<number, number>> {
   const strengths = new Map<Document, Map<number, number>>()
   for (const { document, unit, bm25 } of candidates) {
     if (bm25 <= 0) continue
-    const above = rankWeights.words * Math.max(0, bm25 - bm25Noise) + rankWeights.noise * bm25
+    const above = weights.words * Math.max(0, bm25 - bm25Noise) + weights.noise * bm25
     const units = strengths.get(document) ?? new Map<number, number>()
     strengths.set(document, units.set(unit, above / bm25Bound))
   }
@@ -131,9 +136,9 @@ const leastDeviations = 1.5
  * `count` draws from a normal distribution would give, `√(2 ln count)`. Where the best one is unremarkable the
  * words decide.
  */
-function deviationWorth({ count, mean, deviation, best }: Spread): number {
+function deviationWorth({ count, mean, deviation, best }: Spread, weights: RankWeights): number {
   const remarkable = (best - mean) / deviation - Math.sqrt(2 * Math.log(count))
-  return Math.min(rankWeights.mostMeaning, rankWeights.meaning * Math.exp(remarkable))
+  return Math.min(weights.mostMeaning, weights.meaning * Math.exp(remarkable))
 }
 
 /** Parts that add up to a strength become shares that add up to a score of 0..1. */

@@ -1,0 +1,90 @@
+import type { RetrieverResult } from '../suites/quality.ts'
+import type { DataSet } from './data-set.ts'
+
+/** A table of measures, a chart of the first recall, and what each collection and category says. */
+export function qualityReport(
+  { name, collections }: DataSet,
+  results: readonly RetrieverResult[],
+  facts: Record<string, unknown>,
+): string {
+  const measures = Object.keys(results[0]?.measures ?? {})
+  const docs = collections.reduce((sum, collection) => sum + collection.docs.length, 0)
+  const queries = collections.reduce((sum, collection) => sum + collection.queries.length, 0)
+  return `# Retrieval quality on ${name}
+
+${docs.toLocaleString('en')} documents in ${collections.length} collections, ${queries.toLocaleString('en')} questions. Percent; milliseconds of a search are medians and include embedding the question.
+
+${Object.entries(facts)
+  .map(([fact, value]) => `- ${fact}: ${value}`)
+  .join('\n')}
+
+${table(
+  ['retriever', ...measures, 'ms'],
+  results.map(({ name: retriever, measures: own, searchMs }) => [
+    retriever,
+    ...measures.map((measure) => own[measure]?.toFixed(1) ?? ''),
+    searchMs.toFixed(1),
+  ]),
+)}
+
+![recall@10 of every retriever](./${chartName(name)})
+
+## recall@10 by collection
+
+Nothing was fitted to any of them: the weights are the same for all.
+
+${breakdown(results, ({ byCollection }) => byCollection)}
+
+## recall@10 by category
+
+${breakdown(results, ({ byCategory }) => byCategory)}
+
+## Abstention
+
+The threshold is the highest that costs answerable questions at most three points of recall@5. A question is refused when, its evidence taken out of the answer, the best that is left scores below it.
+
+${table(
+  ['retriever', 'threshold', 'refused'],
+  results.flatMap(({ name: retriever, abstention }) =>
+    abstention ? [[retriever, String(abstention.threshold), abstention.refused.toFixed(1)]] : [],
+  ),
+)}
+`
+}
+
+export const chartName = (set: string): string => `quality-${set}.svg`
+
+/** Bars from 0 to 100, longest first. */
+export function qualityChart(results: readonly RetrieverResult[]): string {
+  const bars = results
+    .map(({ name, measures }) => ({ name, value: measures['recall@10'] ?? 0 }))
+    .sort((a, b) => b.value - a.value)
+  const rows = bars.map(({ name, value }, i) => {
+    const y = 24 + i * 24
+    const colour = name.startsWith('Recall') ? '#2f6f4f' : '#9aa5a0'
+    return `<text x="292" y="${y + 13}" text-anchor="end">${escapeText(name)}</text><rect x="300" y="${y}" width="${value * 4}" height="17" fill="${colour}"/><text x="${306 + value * 4}" y="${y + 13}">${value.toFixed(1)}</text>`
+  })
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 ${32 + bars.length * 24}" font-family="sans-serif" font-size="13" role="img" aria-label="recall@10 of every retriever">
+<rect width="100%" height="100%" fill="#fff"/>
+${rows.join('\n')}
+</svg>
+`
+}
+
+const escapeText = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+
+const breakdown = (
+  results: readonly RetrieverResult[],
+  pick: (result: RetrieverResult) => Record<string, number>,
+): string => {
+  const groups = Object.keys(results[0] ? pick(results[0]) : {})
+  return table(
+    ['retriever', ...groups],
+    results.map((result) => [result.name, ...groups.map((group) => pick(result)[group]?.toFixed(1) ?? '')]),
+  )
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')
+}

@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  createMemoryManager,
+  type Embedder,
+  type MemoryManager,
+  type MemoryMatch,
+  type RankWeights,
+} from '@recall/core'
+import { archiveSession } from '@recall/sessions'
+import { type FileStore, openFileStore } from '@recall/store-file'
+import type { Collection, Doc } from './data-set.ts'
+import type { Retriever } from './retriever.ts'
+
+export interface RecallOptions {
+  name: string
+  embedder?: Embedder
+  ranking?: Partial<RankWeights>
+}
+
+/**
+ * Recall on files, through the calls its users have: each session is archived as one conversation, each other
+ * document is written as one note, and `search` finds them.
+ */
+export function recallRetriever({ name, embedder, ranking }: RecallOptions): Retriever {
+  return {
+    name,
+    async open(collection) {
+      const root = mkdtempSync(join(tmpdir(), 'recall-quality-'))
+      const store = await openFileStore({
+        root,
+        create: true,
+        ...(embedder ? { embedder } : {}),
+        ...(ranking ? { ranking } : {}),
+      })
+      const memory = createMemoryManager({
+        stores: store,
+        // The texts of a data set are no secrets of ours.
+        redact: 'allow',
+        ...(embedder ? { embedder: { ...embedder, close: async () => {} } } : {}),
+      })
+      const { sessions, notes } = split(collection)
+      for (const [id, docs] of sessions) await archive(memory, id, docs)
+      await writeNotes(memory, notes)
+      await store.vectors?.catchUp()
+      const turns = new Map([...sessions].map(([id, docs]) => [id, byText(docs)]))
+
+      return {
+        search: (text) => (sessions.size > 0 ? searchTurns(memory, text, turns) : searchNotes(memory, text)),
+        async close() {
+          await memory.close()
+          rmSync(root, { recursive: true, force: true })
+        },
+      }
+    },
+  }
+}
+
+export type { FileStore }
+
+function split({ docs }: Collection): { sessions: Map<string, Doc[]>; notes: Doc[] } {
+  const sessions = new Map<string, Doc[]>()
+  for (const doc of docs) {
+    if (doc.session === null) continue
+    sessions.set(doc.session, [...(sessions.get(doc.session) ?? []), doc])
+  }
+  return { sessions, notes: docs.filter(({ session }) => session === null) }
+}
+
+async function archive(memory: MemoryManager, sessionId: string, docs: readonly Doc[]): Promise<void> {
+  const speakerOf = ({ text }: Doc): string => text.split(':')[0] ?? ''
+  const first = docs[0] && speakerOf(docs[0])
+  await archiveSession(memory, {
+    sessionId,
+    facts: { skipped: {} },
+    messages: docs.map((doc) => ({
+      id: doc.id,
+      role: speakerOf(doc) === first ? 'user' : 'assistant',
+      content: [{ type: 'text', text: doc.text }],
+      ...(doc.time ? { at: doc.time } : {}),
+    })),
+  })
+}
+
+async function writeNotes(memory: MemoryManager, notes: readonly Doc[]): Promise<void> {
+  for (let i = 0; i < notes.length; i += 500) {
+    const some = notes.slice(i, i + 500)
+    await memory.batchWrite(
+      'long-term',
+      some.map(({ id, text }) => ({ key: id, value: text })),
+    )
+  }
+}
+
+/** A turn by what was said; of turns that say the same, any of them will do. */
+const byText = (docs: readonly Doc[]): Map<string, string> =>
+  new Map(docs.map(({ id, text }) => [text.replace(/\s+/g, ' ').trim(), id]))
+
+async function searchTurns(
+  memory: MemoryManager,
+  text: string,
+  turns: ReadonlyMap<string, ReadonlyMap<string, string>>,
+) {
+  const matches = await memory.search('episodic', { text }, { limit: 50, passages: 50, touch: false })
+  const passages = matches
+    .flatMap((match) => (match.passages ?? []).map((passage) => ({ match, passage })))
+    .sort((a, b) => (b.passage.score ?? 0) - (a.passage.score ?? 0))
+  const scores = new Map<string, number>()
+  for (const { match, passage } of passages) {
+    const id = turnOf(passage.text, turns.get(sessionOf(match)))
+    if (id !== undefined && !scores.has(id)) scores.set(id, passage.score ?? 0)
+  }
+  return {
+    docs: [...scores.keys()],
+    scores: [...scores.values()],
+    sessions: [...new Set(matches.map(sessionOf))],
+  }
+}
+
+const sessionOf = ({ key }: MemoryMatch<unknown>): string =>
+  key.replace(/^conversation:/, '').replace(/#\d+$/, '')
+
+/** Long turns are found by a part of them; summaries are no turns. */
+function turnOf(passage: string, turns: ReadonlyMap<string, string> | undefined): string | undefined {
+  const said = passage
+    .replace(/^### (?:User|Assistant)\n/, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+  const whole = turns?.get(said)
+  if (whole !== undefined || said.length < 200 || passage.startsWith('## ')) return whole
+  for (const [text, id] of turns ?? []) if (text.includes(said)) return id
+  return undefined
+}
+
+async function searchNotes(memory: MemoryManager, text: string) {
+  const matches = await memory.search('long-term', { text }, { limit: 100, touch: false })
+  return { docs: matches.map(({ key }) => key), scores: matches.map(({ score }) => score) }
+}

@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { rankWeights } from '@recall/core'
+import { cachedEmbedder } from '@recall/embeddings'
+import { localEmbedder, type Runtime } from '@recall/embeddings/local'
+import type { Collection, DataSet } from '../quality/data-set.ts'
+import { allAt, ndcg, precisionAt, recallAt, reciprocalRank } from '../quality/metrics.ts'
+import {
+  asRetriever,
+  convex,
+  dense,
+  fts5,
+  miniSearch,
+  orama,
+  reciprocalRankFusion,
+} from '../quality/peers.ts'
+import { recallRetriever } from '../quality/recall-retriever.ts'
+import type { Ranking, Retriever } from '../quality/retriever.ts'
+
+/** What one retriever made of one question. */
+export interface Answer {
+  question: string
+  collection: string
+  category: string
+  found: string[]
+  gold: string[]
+  /** Percentages, in 0..1. */
+  measures: Record<string, number>
+  /** Score of the best document, and of the best one that is no evidence. */
+  confidence?: { answerable: number; withoutEvidence: number }
+}
+
+export interface RetrieverResult {
+  name: string
+  /** Averages over all questions, in percent. */
+  measures: Record<string, number>
+  /** Turn recall@10 by collection and by category, in percent. */
+  byCollection: Record<string, number>
+  byCategory: Record<string, number>
+  /** Median of a search, and of what it takes to open the collection, in milliseconds. */
+  searchMs: number
+  abstention?: { threshold: number; refused: number }
+  answers: Answer[]
+}
+
+export interface QualitySettings {
+  runtime?: Runtime
+  /** Also the rows that leave out one signal each. */
+  ablation: boolean
+  say(text: string): void
+}
+
+export async function measureQuality(set: DataSet, settings: QualitySettings): Promise<RetrieverResult[]> {
+  const { runtime, say } = settings
+  const embedder = cachedEmbedder(localEmbedder(runtime ? { runtime } : {}), { max: 200_000 })
+  const meaning = dense(embedder)
+  const retrievers: Retriever[] = [
+    recallRetriever({ name: 'Recall', embedder }),
+    recallRetriever({ name: 'Recall, words alone' }),
+    ...(settings.ablation
+      ? Object.entries(ablations).map(([name, ranking]) =>
+          recallRetriever({ name: `Recall without ${name}`, embedder, ranking }),
+        )
+      : []),
+    asRetriever(convex(meaning, fts5, 0.5)),
+    asRetriever(reciprocalRankFusion(meaning, fts5)),
+    asRetriever(meaning),
+    asRetriever(fts5),
+    asRetriever(miniSearch),
+    asRetriever(orama),
+  ]
+  const results: RetrieverResult[] = []
+  for (const retriever of retrievers) {
+    const result = await measure(retriever, set.collections)
+    say(`${retriever.name}: ${JSON.stringify(result.measures)}`)
+    results.push(result)
+  }
+  await embedder.close?.()
+  return results
+}
+
+/** Each leaves out one signal; the others keep their weights. */
+const ablations = {
+  'the turns around': { context: 0 },
+  'the document': { document: 0 },
+  'the label': { label: 0 },
+  recency: { recency: 0 },
+  'noise below the 50th': { words: 0.5, noise: 0.5 },
+} satisfies Record<string, Partial<typeof rankWeights>>
+
+async function measure(retriever: Retriever, collections: readonly Collection[]): Promise<RetrieverResult> {
+  const answers: Answer[] = []
+  const times: number[] = []
+  for (const collection of collections) {
+    const opened = await retriever.open(collection)
+    const sessionOf = new Map(collection.docs.map(({ id, session }) => [id, session]))
+    for (const query of collection.queries) {
+      const started = performance.now()
+      const ranking = await opened.search(query.text)
+      times.push(performance.now() - started)
+      answers.push(judge(ranking, query, collection.id, sessionOf))
+    }
+    await opened.close()
+  }
+  const names = Object.keys(answers[0]?.measures ?? {})
+  const abstention = abstain(answers)
+  return {
+    name: retriever.name,
+    measures: Object.fromEntries(
+      names.map((name) => [name, percent(answers.map(({ measures }) => measures[name] ?? 0))]),
+    ),
+    byCollection: groupBy(answers, ({ collection }) => collection),
+    byCategory: groupBy(answers, ({ category }) => category),
+    searchMs: median(times),
+    ...(abstention ? { abstention } : {}),
+    answers,
+  }
+}
+
+function judge(
+  { docs, sessions, scores }: Ranking,
+  query: Collection['queries'][number],
+  collection: string,
+  sessionOf: ReadonlyMap<string, string | null>,
+): Answer {
+  const { gold } = query
+  const goldSessions = [...new Set(gold.flatMap((id) => sessionOf.get(id) ?? []))]
+  const inOrder = sessions ?? [...new Set(docs.flatMap((id) => sessionOf.get(id) ?? []))]
+  const wanted = new Set(gold)
+  const other = docs.findIndex((id) => !wanted.has(id))
+  return {
+    question: query.id,
+    collection,
+    category: query.category,
+    found: docs.slice(0, 10),
+    gold,
+    measures: {
+      'recall@1': recallAt(1, docs, gold),
+      'recall@5': recallAt(5, docs, gold),
+      'recall@10': recallAt(10, docs, gold),
+      'all@5': allAt(5, docs, gold),
+      'precision@5': precisionAt(5, docs, gold),
+      'MRR@10': reciprocalRank(docs, gold),
+      'nDCG@10': ndcg(docs, gold),
+      ...(goldSessions.length > 0
+        ? {
+            'session recall@5': recallAt(5, inOrder, goldSessions),
+            'session nDCG@10': ndcg(inOrder, goldSessions),
+          }
+        : {}),
+    },
+    ...(scores
+      ? {
+          confidence: {
+            answerable: scores[0] ?? 0,
+            withoutEvidence: other === -1 ? 0 : (scores[other] ?? 0),
+          },
+        }
+      : {}),
+  }
+}
+
+/**
+ * The highest threshold that costs answerable questions at most three points of recall@5, and the share of
+ * questions it refuses once their evidence is taken out of the answer.
+ */
+function abstain(answers: readonly Answer[]): { threshold: number; refused: number } | undefined {
+  const judged = answers.flatMap(({ confidence, measures }) =>
+    confidence ? { ...confidence, recall: measures['recall@5'] ?? 0 } : [],
+  )
+  if (judged.length === 0) return undefined
+  const total = judged.reduce((sum, { recall }) => sum + recall, 0)
+  const thresholds = judged.map(({ answerable }) => answerable).sort((a, b) => a - b)
+  const allowed = thresholds.filter((threshold) => {
+    const kept = judged.reduce(
+      (sum, { answerable, recall }) => sum + (answerable >= threshold ? recall : 0),
+      0,
+    )
+    return total - kept <= 0.03 * judged.length
+  })
+  const threshold = allowed.at(-1) ?? 0
+  const refused = judged.filter(({ withoutEvidence }) => withoutEvidence < threshold).length
+  return { threshold: round(threshold, 3), refused: round((100 * refused) / judged.length, 1) }
+}
+
+function groupBy(answers: readonly Answer[], group: (answer: Answer) => string): Record<string, number> {
+  const groups = new Map<string, number[]>()
+  for (const answer of answers) {
+    groups.set(group(answer), [...(groups.get(group(answer)) ?? []), answer.measures['recall@10'] ?? 0])
+  }
+  return Object.fromEntries([...groups].map(([name, values]) => [name, percent(values)]))
+}
+
+const round = (value: number, digits: number): number => Math.round(value * 10 ** digits) / 10 ** digits
+
+const percent = (values: readonly number[]): number =>
+  round((100 * values.reduce((sum, value) => sum + value, 0)) / values.length, 1)
+
+function median(values: readonly number[]): number {
+  return round(values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0, 1)
+}
+
+/** Tells one version of a data set from another. */
+export function hashOf(path: string): string {
+  const files = statSync(path).isDirectory()
+    ? ['corpus.jsonl', 'queries.jsonl', 'qrels/test.tsv'].map((name) => join(path, name))
+    : [path]
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(readFileSync(file))
+  return hash.digest('hex').slice(0, 16)
+}
