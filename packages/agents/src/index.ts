@@ -1,5 +1,21 @@
 export { listClaudeCodeTranscripts } from './claude-code/list-transcripts.ts'
 export { readClaudeCodeTranscript } from './claude-code/read-transcript.ts'
+export type { HookEvent } from './install/command-line.ts'
+export {
+  type FileOutcome,
+  type InstallOptions,
+  install,
+  installedNames,
+  uninstall,
+} from './install/installer.ts'
+export { type JsonPart, jsonFile } from './install/json-file.ts'
+export { markedBlock } from './install/marked-block.ts'
+export { ownFile } from './install/own-file.ts'
+export { type ProtocolOptions, protocolText, skillText } from './install/protocol.ts'
+export { CannotEdit, type FileEdit, type Surroundings, type Target, type Wiring } from './install/target.ts'
+export { asTarget, targets } from './install/targets.ts'
+export { tomlTable } from './install/toml-table.ts'
+export { yamlList } from './install/yaml-list.ts'
 export { readNeutralTranscript } from './neutral/read-transcript.ts'
 export { openTranscript } from './open-transcript.ts'
 export type { ReadLinesOptions } from './read-lines.ts'

@@ -1,0 +1,23 @@
+import { join } from 'node:path'
+import { ownFile } from '../install/own-file.ts'
+import { protocolText } from '../install/protocol.ts'
+import type { Target } from '../install/target.ts'
+import { yamlList } from '../install/yaml-list.ts'
+
+/** No hooks and no tools: the host reads files when it starts, so it is given the memory's own. */
+export const aiderTarget: Target = {
+  name: 'aider',
+  title: 'Aider',
+  isInstalled: ({ exists, home }) => exists(join(home, '.aider.conf.yml')) || exists(join(home, '.aider')),
+  edits({ home }, wiring) {
+    const protocol = join(home, '.aider.recall.md')
+    return [
+      ownFile(protocol, protocolText(wiring, { injects: false, archives: false })),
+      // The host does not start when one of them is missing: recall init creates all three.
+      yamlList(join(home, '.aider.conf.yml'), 'read', [protocol, wiring.files.curated, wiring.files.window]),
+    ]
+  },
+  notes: () => [
+    'A project with a read: list of its own replaces this one. Archive its sessions with: recall archive .aider.chat.history.md',
+  ],
+}

@@ -1,0 +1,61 @@
+import { join } from 'node:path'
+import { type HookEvent, hookCommand, mcpCommand } from '../install/command-line.ts'
+import { type JsonPart, jsonFile } from '../install/json-file.ts'
+import { ownFile } from '../install/own-file.ts'
+import { protocolText } from '../install/protocol.ts'
+import type { Surroundings, Target, Wiring } from '../install/target.ts'
+
+/** Hooks of the host by its events, with the seconds that it gives them. */
+export function claudeCodeHooks(wiring: Wiring): [event: string, hook: HookEvent, seconds: number][] {
+  return [
+    // Without a matcher: it also fires for resumed, cleared, forked and compacted sessions.
+    ['SessionStart', 'session-start', 10],
+    ...(wiring.recallPrompts ? [['UserPromptSubmit', 'prompt', 5] as [string, HookEvent, number]] : []),
+    ['PreCompact', 'pre-compact', 10],
+    ['PostCompact', 'post-compact', 10],
+    ['SessionEnd', 'session-end', 10],
+  ]
+}
+
+const folderOf = ({ env, home }: Surroundings): string => env.CLAUDE_CONFIG_DIR || join(home, '.claude')
+
+export const claudeCodeTarget: Target = {
+  name: 'claude',
+  title: 'Claude Code',
+  isInstalled: (machine) => machine.exists(folderOf(machine)),
+  edits(machine, wiring) {
+    const folder = folderOf(machine)
+    const hooks = claudeCodeHooks(wiring).map(
+      ([event, hook, timeout]): JsonPart => ({
+        at: ['hooks', event],
+        hook: { hooks: [{ type: 'command', command: hookCommand(wiring, hook), timeout }] },
+      }),
+    )
+    return [
+      ownFile(
+        join(folder, 'rules', 'recall-echo.md'),
+        protocolText(wiring, { injects: true, archives: true }),
+      ),
+      jsonFile(join(folder, 'settings.json'), hooks),
+      jsonFile(join(machine.env.CLAUDE_CONFIG_DIR || machine.home, '.claude.json'), [
+        { at: ['mcpServers', 'recall'], member: { type: 'stdio', ...mcpCommand(machine, wiring), env: {} } },
+      ]),
+    ]
+  },
+  notes(machine) {
+    const settings = machine.readText(join(folderOf(machine), 'settings.json')) ?? ''
+    return [
+      ...(/"claude-mem[^"]*"\s*:\s*true/.test(settings)
+        ? ['claude-mem is enabled too: sessions will be given the memories of both. Disable one of them.']
+        : []),
+      ...(/"recall@[^"]*"\s*:\s*true/.test(settings)
+        ? [
+            'The recall plugin is enabled too: every hook would run twice. Disable the plugin, or run recall uninit.',
+          ]
+        : []),
+      ...(/"disableAllHooks"\s*:\s*true/.test(settings)
+        ? ['disableAllHooks is set: nothing is remembered until it is off.']
+        : []),
+    ]
+  },
+}

@@ -1,0 +1,48 @@
+import { join } from 'node:path'
+import { type HookEvent, hookCommand, mcpCommand } from '../install/command-line.ts'
+import { type JsonPart, jsonFile } from '../install/json-file.ts'
+import { markedBlock } from '../install/marked-block.ts'
+import { protocolText } from '../install/protocol.ts'
+import type { Surroundings, Target } from '../install/target.ts'
+import { tomlTable } from '../install/toml-table.ts'
+
+const folderOf = ({ env, home }: Surroundings): string => env.CODEX_HOME || join(home, '.codex')
+
+/** The host has no event for the end of a session: it is archived when the next one starts. */
+export const codexTarget: Target = {
+  name: 'codex',
+  title: 'Codex CLI',
+  isInstalled: (machine) => machine.exists(folderOf(machine)),
+  edits(machine, wiring) {
+    const folder = folderOf(machine)
+    const events: [string, HookEvent][] = [
+      ['SessionStart', 'session-start'],
+      ...(wiring.recallPrompts ? [['UserPromptSubmit', 'prompt'] as [string, HookEvent]] : []),
+      ['PreCompact', 'pre-compact'],
+      ['PostCompact', 'post-compact'],
+      ['Stop', 'stop'],
+    ]
+    // Where there is an override, the host does not read the other file.
+    const override = join(folder, 'AGENTS.override.md')
+    return [
+      markedBlock(
+        machine.exists(override) ? override : join(folder, 'AGENTS.md'),
+        protocolText(wiring, { injects: true, archives: true }),
+        { limit: 32 * 1024 },
+      ),
+      jsonFile(
+        join(folder, 'hooks.json'),
+        events.map(
+          ([event, hook]): JsonPart => ({
+            at: ['hooks', event],
+            hook: { hooks: [{ type: 'command', command: hookCommand(wiring, hook), timeout: 10 }] },
+          }),
+        ),
+      ),
+      tomlTable(join(folder, 'config.toml'), ['mcp_servers', 'recall'], { ...mcpCommand(machine, wiring) }),
+    ]
+  },
+  notes: () => [
+    'Codex runs a hook only once you trust it: open Codex, type /hooks and allow the recall hooks. Until then they are passed over in silence.',
+  ],
+}

@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import { type HookEvent, hookCommand, mcpCommand } from '../install/command-line.ts'
+import { jsonFile } from '../install/json-file.ts'
+import { markedBlock } from '../install/marked-block.ts'
+import { ownFile } from '../install/own-file.ts'
+import { protocolText } from '../install/protocol.ts'
+import type { Surroundings, Target } from '../install/target.ts'
+
+const folderOf = ({ env, home }: Surroundings): string => env.COPILOT_HOME || join(home, '.copilot')
+
+export const copilotTarget: Target = {
+  name: 'copilot',
+  title: 'GitHub Copilot CLI',
+  isInstalled: (machine) => machine.exists(folderOf(machine)),
+  edits(machine, wiring) {
+    const folder = folderOf(machine)
+    const events: [string, HookEvent][] = [
+      ['sessionStart', 'session-start'],
+      ['preCompact', 'pre-compact'],
+      ['sessionEnd', 'session-end'],
+    ]
+    const hooks = events.map(([event, hook]) => {
+      const command = hookCommand(wiring, hook)
+      return [event, [{ type: 'command', bash: command, powershell: command, timeoutSec: 10 }]]
+    })
+    return [
+      // Versions were seen that drop what a hook prints at the start, so the text says what to do then.
+      markedBlock(
+        join(folder, 'copilot-instructions.md'),
+        protocolText(wiring, { injects: true, archives: true }),
+      ),
+      ownFile(
+        join(folder, 'hooks', 'recall.json'),
+        `${JSON.stringify({ version: 1, hooks: Object.fromEntries(hooks) }, null, 2)}\n`,
+      ),
+      jsonFile(join(folder, 'mcp-config.json'), [
+        {
+          at: ['mcpServers', 'recall'],
+          member: { type: 'local', ...mcpCommand(machine, wiring), tools: ['*'] },
+        },
+      ]),
+    ]
+  },
+  notes: () => [
+    'VS Code has its own list of servers: run "MCP: Add Server" there, with the command shown by recall init --target generic.',
+  ],
+}

@@ -1,0 +1,41 @@
+import { join } from 'node:path'
+import { type HookEvent, hookCommand, mcpCommand } from '../install/command-line.ts'
+import { type JsonPart, jsonFile } from '../install/json-file.ts'
+import { ownFile } from '../install/own-file.ts'
+import { skillText } from '../install/protocol.ts'
+import type { Surroundings, Target } from '../install/target.ts'
+
+const folderOf = ({ env, home }: Surroundings): string => env.CURSOR_CONFIG_DIR || join(home, '.cursor')
+
+/** The host has no rules file for a user, so the protocol is a skill. */
+export const cursorTarget: Target = {
+  name: 'cursor',
+  title: 'Cursor',
+  isInstalled: (machine) => machine.exists(folderOf(machine)),
+  edits(machine, wiring) {
+    const folder = folderOf(machine)
+    const events: [string, HookEvent][] = [
+      ['sessionStart', 'session-start'],
+      ...(wiring.recallPrompts ? [['beforeSubmitPrompt', 'prompt'] as [string, HookEvent]] : []),
+      ['stop', 'stop'],
+    ]
+    return [
+      ownFile(
+        join(folder, 'skills', 'recall', 'SKILL.md'),
+        skillText(wiring, { injects: true, archives: true }),
+      ),
+      jsonFile(join(folder, 'hooks.json'), [
+        { at: ['version'], member: 1, keep: true },
+        ...events.map(
+          ([event, hook]): JsonPart => ({
+            at: ['hooks', event],
+            hook: { command: hookCommand(wiring, hook), timeout: 10 },
+          }),
+        ),
+      ]),
+      jsonFile(join(folder, 'mcp.json'), [
+        { at: ['mcpServers', 'recall'], member: mcpCommand(machine, wiring) },
+      ]),
+    ]
+  },
+}

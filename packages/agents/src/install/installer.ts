@@ -1,0 +1,156 @@
+import { isUtf8 } from 'node:buffer'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createFolder, digest, readBytes, removeEmpty, replaceBytes } from './files.ts'
+import { type OpenReceipt, openReceipt } from './receipt.ts'
+import { CannotEdit, type FileEdit } from './target.ts'
+
+export interface FileOutcome {
+  path: string
+  /**
+   * - `created`, `changed`, `kept` (it was as it should be): by `install`
+   * - `restored` (to the byte as before), `removed`, `edited` (only our part was taken out), `absent`: by `uninstall`
+   * - `refused`: left alone, `reason` says why and `byHand` what a person can do
+   */
+  status: 'created' | 'changed' | 'kept' | 'restored' | 'removed' | 'edited' | 'absent' | 'refused'
+  reason?: string
+  byHand?: string
+  /** Where the bytes from before are kept. */
+  backup?: string
+}
+
+export interface InstallOptions {
+  /** Folder for receipts and backups; each installation has a folder of its own in it. */
+  state: string
+  /** Say what would happen, change nothing. */
+  dryRun?: boolean
+}
+
+/**
+ * Makes a target's changes. Doing it again changes nothing, or brings our part up to date. A file that cannot
+ * be edited safely is refused and left alone; the others are changed nevertheless.
+ */
+export function install(name: string, edits: readonly FileEdit[], options: InstallOptions): FileOutcome[] {
+  const folder = join(options.state, name)
+  const receipt = openReceipt(folder)
+  return edits.map((edit) =>
+    orRefused(edit, edit.byHand, () => {
+      const before = readBytes(edit.path)
+      const text = textOf(before)
+      const after = edit.add(text)
+      if (text === after) return { path: edit.path, status: 'kept' }
+      if (edit.own && before !== null && receipt.find(edit.path)?.written !== digest(before)) {
+        throw new CannotEdit('there is a file of that name that was not written by recall, or changed since')
+      }
+      const outcome: FileOutcome = {
+        path: edit.path,
+        status: before === null ? 'created' : 'changed',
+        ...(before === null ? {} : { backup: folder }),
+      }
+      if (options.dryRun) return outcome
+      receipt.note(edit.path, baseline(edit, receipt, before), after)
+      receipt.noteFolders(createFolder(dirname(edit.path)))
+      replaceBytes(edit.path, after)
+      return outcome
+    }),
+  )
+}
+
+/** What to go back to: the bytes from before the first change, unless somebody else wrote since. */
+function baseline(edit: FileEdit, receipt: OpenReceipt, before: Buffer | null): Buffer | null {
+  const earlier = receipt.find(edit.path)
+  if (before === null) return null
+  if (earlier && digest(before) === earlier.written) return receipt.originalOf(earlier)
+  const without = edit.remove(before.toString('utf8'))
+  return earlier && without === null ? null : Buffer.from(without ?? before)
+}
+
+/**
+ * Takes back what `install` did. A file that nobody changed since is as it was before, to the byte; in one
+ * that somebody did change only our part is taken out.
+ */
+export function uninstall(name: string, edits: readonly FileEdit[], options: InstallOptions): FileOutcome[] {
+  const folder = join(options.state, name)
+  const receipt = openReceipt(folder)
+  const known = new Map(edits.map((edit) => [edit.path, edit]))
+  // What an earlier version changed, and this one would not, is taken back too.
+  const paths = [...new Set([...edits.map(({ path }) => path), ...receipt.files.map(({ path }) => path)])]
+  const outcomes = paths.reverse().map((path) => {
+    const edit = known.get(path)
+    return orRefused({ path }, `Take out what mentions recall in ${path}.`, () =>
+      takeBack(path, edit, receipt, options.dryRun ?? false),
+    )
+  })
+  if (options.dryRun) return outcomes
+  removeEmpty(receipt.folders)
+  if (outcomes.every(({ status }) => status !== 'refused')) {
+    if (existsSync(folder)) receipt.remove([options.state])
+  }
+  return outcomes
+}
+
+function takeBack(
+  path: string,
+  edit: FileEdit | undefined,
+  receipt: OpenReceipt,
+  dryRun: boolean,
+): FileOutcome {
+  const now = readBytes(path)
+  const entry = receipt.find(path)
+  const put = (bytes: Buffer | string | null, status: FileOutcome['status']): FileOutcome => {
+    if (dryRun) return { path, status: bytes === null ? 'removed' : status }
+    if (bytes === null) rmSync(path, { force: true })
+    else replaceBytes(path, bytes)
+    receipt.done(path)
+    return { path, status: bytes === null ? 'removed' : status }
+  }
+  if (now === null) {
+    if (entry && !dryRun) receipt.done(path)
+    return { path, status: 'absent' }
+  }
+  if (entry && digest(now) === entry.written) return put(receipt.originalOf(entry), 'restored')
+  if (!entry && !/recall/i.test(now.toString('latin1'))) return { path, status: 'absent' }
+  const text = textOf(now) ?? ''
+  // Without the edit only the receipt knows the file, and it has been changed since.
+  if (!edit) throw new CannotEdit('it was changed since, and what was put into it is not known any more')
+  const left = edit.remove(text)
+  if (left === text) {
+    if (entry && !dryRun) receipt.done(path)
+    const isTheirs = entry !== undefined && edit.own === true
+    return isTheirs
+      ? {
+          path,
+          status: 'kept',
+          reason: 'it was changed since recall wrote it: delete it if you do not need it',
+        }
+      : { path, status: 'absent' }
+  }
+  // Whoever emptied the file before us had a reason to have it.
+  return put(left === null && entry?.original !== undefined ? receipt.originalOf(entry) : left, 'edited')
+}
+
+/** Names of what is installed. */
+export function installedNames(state: string): string[] {
+  if (!existsSync(state)) return []
+  return readdirSync(state, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && existsSync(join(state, entry.name, 'receipt.json')))
+    .map(({ name }) => name)
+    .sort()
+}
+
+function textOf(bytes: Buffer | null): string | null {
+  if (bytes === null) return null
+  if (!isUtf8(bytes)) throw new CannotEdit('it is no UTF-8 text')
+  return bytes.toString('utf8')
+}
+
+function orRefused({ path }: Pick<FileEdit, 'path'>, byHand: string, call: () => FileOutcome): FileOutcome {
+  try {
+    return call()
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    const isRefusal = error instanceof CannotEdit || (error as Error).name === 'CannotEdit'
+    if (!isRefusal && code === undefined) throw error
+    return { path, status: 'refused', reason: (error as Error).message, byHand }
+  }
+}

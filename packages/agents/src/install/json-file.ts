@@ -1,0 +1,180 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  applyEdits,
+  getNodeValue,
+  type JSONPath,
+  modify,
+  type Node,
+  type ParseError,
+  parseTree,
+} from 'jsonc-parser'
+import { isRecord } from '../content-blocks.ts'
+import { isOwnCommand } from './command-line.ts'
+import { CannotEdit, type FileEdit } from './target.ts'
+import { shapeOf } from './text-shape.ts'
+
+/** Something of ours in a settings file. */
+export type JsonPart =
+  /** A member. With `keep` one that is there already stays as it is. */
+  | { at: readonly string[]; member: unknown; keep?: boolean }
+  /** An item of a list of hooks. */
+  | { at: readonly string[]; hook: unknown }
+
+/**
+ * Parts of ours in a JSON file that belongs to a host and may hold comments, trailing commas and any
+ * indentation. Everything else in it stays, to the byte.
+ */
+export function jsonFile(path: string, parts: readonly JsonPart[]): FileEdit {
+  return {
+    path,
+    byHand: `${JSON.stringify(
+      parts.reduce<unknown>((value, part) => withPart(value, part), {}),
+      null,
+      2,
+    )}\n`,
+    add(text) {
+      if (text === null || text.trim() === '') return this.byHand
+      const { body, eol, restore } = shapeOf(text)
+      let edited = body
+      let expected: unknown = parsed(body)
+      for (const part of parts) {
+        edited = addPart(edited, part, eol)
+        expected = withPart(expected, part)
+      }
+      // The editing works on text; the parser has the last word.
+      if (!isDeepStrictEqual(parsed(edited), expected)) {
+        throw new CannotEdit('the change would have altered other settings')
+      }
+      return restore(edited)
+    },
+    remove(text) {
+      if (text.trim() === '') return text
+      const { body, eol, restore } = shapeOf(text)
+      const edited = [...parts].reverse().reduce((rest, part) => removePart(rest, part, eol), body)
+      if (edited === body) return text
+      return holdsOnlyOurs(edited, parts) ? null : restore(edited)
+    },
+  }
+}
+
+function addPart(body: string, part: JsonPart, eol: string): string {
+  const present = at(parsed(body), part.at)
+  if ('member' in part) {
+    if (isDeepStrictEqual(present, part.member) || (part.keep && present !== undefined)) return body
+    return change(body, [...part.at], part.member, eol)
+  }
+  if (present === undefined) return change(body, [...part.at], [part.hook], eol)
+  const list = hookList(present, part.at)
+  const own = list.findIndex(isOwnHook)
+  if (own === -1) return change(body, [...part.at, list.length], part.hook, eol, true)
+  return isDeepStrictEqual(list[own], part.hook) ? body : change(body, [...part.at, own], part.hook, eol)
+}
+
+function removePart(body: string, part: JsonPart, eol: string): string {
+  const present = at(parsed(body), part.at)
+  if (present === undefined) return body
+  if ('member' in part) {
+    // It may have been there before us.
+    if (part.keep) return body
+    return withoutEmpty(change(body, [...part.at], undefined, eol), part.at.slice(0, -1), eol)
+  }
+  let edited = body
+  for (const [i, item] of [...hookList(present, part.at).entries()].reverse()) {
+    if (isOwnHook(item)) edited = change(edited, [...part.at, i], undefined, eol)
+    else {
+      const inner = isRecord(item) && Array.isArray(item.hooks) ? item.hooks : []
+      for (const [j, hook] of [...inner.entries()].reverse()) {
+        if (isOwnHook(hook)) edited = change(edited, [...part.at, i, 'hooks', j], undefined, eol)
+      }
+    }
+  }
+  return edited === body ? body : withoutEmpty(edited, part.at, eol)
+}
+
+/** Whether nothing is left but members that do no harm and that we would have put there: not even a comment. */
+function holdsOnlyOurs(body: string, parts: readonly JsonPart[]): boolean {
+  const ours = parts.filter((part) => 'member' in part && part.keep)
+  const value = ours.reduce<unknown>((object, part) => withPart(object, part), {})
+  return !/\/[/*]/.test(body) && (/^\s*\{\s*\}\s*$/.test(body) || isDeepStrictEqual(parsed(body), value))
+}
+
+/** Takes out the containers that have nothing left in them. */
+function withoutEmpty(body: string, path: readonly string[], eol: string): string {
+  if (path.length === 0) return body
+  const value = at(parsed(body), path)
+  const isEmpty = Array.isArray(value)
+    ? value.length === 0
+    : isRecord(value) && Object.keys(value).length === 0
+  return isEmpty ? withoutEmpty(change(body, [...path], undefined, eol), path.slice(0, -1), eol) : body
+}
+
+/** Ours when every command in it is: an entry may hold other tools' hooks beside ours. */
+function isOwnHook(item: unknown): boolean {
+  if (!isRecord(item)) return false
+  if (Array.isArray(item.hooks)) return item.hooks.length > 0 && item.hooks.every(isOwnHook)
+  return isOwnCommand(item.command ?? item.bash)
+}
+
+function withPart(root: unknown, part: JsonPart): unknown {
+  const [name, ...rest] = part.at
+  if (name === undefined) {
+    if ('member' in part) return part.keep && root !== undefined ? root : part.member
+    const list = root === undefined ? [] : hookList(root, part.at)
+    const own = list.findIndex(isOwnHook)
+    return own === -1 ? [...list, part.hook] : list.with(own, part.hook)
+  }
+  if (root !== undefined && !isRecord(root))
+    throw new CannotEdit(`'${name}' has no place in a value that is no object`)
+  return { ...root, [name]: withPart(root?.[name], { ...part, at: rest }) }
+}
+
+function at(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((inner, name) => {
+    if (inner === undefined) return undefined
+    if (!isRecord(inner))
+      throw new CannotEdit(
+        `'${path.join('.')}' has no place: '${name}' would stand in a value that is no object`,
+      )
+    return Object.hasOwn(inner, name) ? inner[name] : undefined
+  }, value)
+}
+
+function hookList(value: unknown, path: readonly string[]): unknown[] {
+  if (Array.isArray(value)) return value
+  throw new CannotEdit(`'${path.join('.')}' is no list`)
+}
+
+/** @throws CannotEdit unless the text is one object without members of the same name */
+function parsed(body: string): Record<string, unknown> {
+  const errors: ParseError[] = []
+  const tree = parseTree(body, errors, { allowTrailingComma: true })
+  if (errors.length > 0 || tree === undefined) {
+    const line = body.slice(0, errors[0]?.offset ?? 0).split('\n').length
+    throw new CannotEdit(`it is no valid JSON (line ${line})`)
+  }
+  if (tree.type !== 'object') throw new CannotEdit('it holds no JSON object')
+  refuseDoubles(tree)
+  // The parser's objects have no prototype, and would equal no others.
+  return JSON.parse(JSON.stringify(getNodeValue(tree))) as Record<string, unknown>
+}
+
+/** Of two members with one name only the last one counts, and an edit might hit the first. */
+function refuseDoubles(node: Node): void {
+  const names = new Set<unknown>()
+  for (const child of node.children ?? []) {
+    const name = node.type === 'object' ? child.children?.[0]?.value : undefined
+    if (name !== undefined && names.has(name)) throw new CannotEdit(`'${String(name)}' stands in it twice`)
+    names.add(name)
+    refuseDoubles(child)
+  }
+}
+
+function change(body: string, path: JSONPath, value: unknown, eol: string, isArrayInsertion = false): string {
+  const indent = /^([ \t]+)\S/m.exec(body)?.[1] ?? '  '
+  const formattingOptions = {
+    insertSpaces: !indent.startsWith('\t'),
+    tabSize: indent.startsWith('\t') ? 1 : indent.length,
+    eol,
+  }
+  return applyEdits(body, modify(body, path, value, { formattingOptions, isArrayInsertion }))
+}

@@ -1,0 +1,52 @@
+import { CannotEdit, type FileEdit } from './target.ts'
+import { shapeOf, withEol } from './text-shape.ts'
+
+const begin = '<!-- recall:begin (written by recall init, removed by recall uninit) -->'
+const end = '<!-- recall:end -->'
+
+/**
+ * A block of ours at the end of a text that belongs to others, between two marks.
+ *
+ * @param options.limit how many characters the host reads of the file
+ */
+export function markedBlock(path: string, content: string, options: { limit?: number } = {}): FileEdit {
+  const block = `${begin}\n${content.trimEnd()}\n${end}`
+
+  return {
+    path,
+    byHand: block,
+    add(text) {
+      if (text === null) return `${block}\n`
+      const { body, eol, restore } = shapeOf(text)
+      const place = find(body)
+      const ours = withEol(block, eol)
+      const gap = body.trim() === '' ? '' : body.endsWith('\n') ? eol : eol + eol
+      const changed = place
+        ? body.slice(0, place.start) + ours + body.slice(place.end)
+        : `${body}${gap}${ours}${eol}`
+      if (options.limit !== undefined && changed.length > options.limit) {
+        throw new CannotEdit(
+          `it would have ${changed.length} characters, and the host reads ${options.limit} of them`,
+        )
+      }
+      return restore(changed)
+    },
+    remove(text) {
+      const { body, eol, restore } = shapeOf(text)
+      const place = find(body)
+      if (!place) return text
+      const before = body.slice(0, place.start)
+      const after = body.slice(place.end)
+      const rest = before.endsWith(eol + eol) || before === '' ? before.slice(0, -eol.length) : before
+      const left = `${rest}${after.startsWith(eol) ? after.slice(eol.length) : after}`
+      return left.trim() === '' ? null : restore(left)
+    },
+  }
+}
+
+function find(body: string): { start: number; end: number } | null {
+  const start = body.indexOf(begin)
+  const last = start === -1 ? -1 : body.indexOf(end, start)
+  if (start !== -1 && last === -1) throw new CannotEdit(`'${begin}' has no '${end}' behind it`)
+  return last === -1 ? null : { start, end: last + end.length }
+}

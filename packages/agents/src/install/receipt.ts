@@ -1,0 +1,104 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import * as z from 'zod/mini'
+import { createFolder, digest, readBytes, removeEmpty, replaceBytes } from './files.ts'
+
+const receiptSchema = z.object({
+  version: z.literal(1),
+  /** Folders that were created for the files, outermost first. */
+  folders: z.array(z.string()),
+  files: z.array(
+    z.object({
+      path: z.string(),
+      /** Name of the file beside the receipt that holds the bytes from before; absent when there was no file. */
+      original: z.optional(z.string()),
+      /** SHA-256 of what was written. */
+      written: z.string(),
+    }),
+  ),
+})
+export type Receipt = z.output<typeof receiptSchema>
+export type ReceiptFile = Receipt['files'][number]
+
+/**
+ * What an installer changed, and the bytes from before, kept in a folder of its own. It is written before
+ * each change, so that a change that was cut short can be taken back too.
+ */
+export function openReceipt(folder: string) {
+  const path = join(folder, 'receipt.json')
+  const receipt = readReceipt(path)
+  const created: string[] = []
+
+  const save = (): void => {
+    if (created.length === 0) created.push(...createFolder(folder))
+    replaceBytes(path, `${JSON.stringify(receipt, null, 2)}\n`)
+  }
+  const find = (file: string): ReceiptFile | undefined => receipt.files.find((each) => each.path === file)
+
+  return {
+    files: receipt.files as readonly ReceiptFile[],
+    folders: receipt.folders as readonly string[],
+    find,
+    /** The bytes from before; `null` when there was no file. */
+    originalOf: ({ original }: ReceiptFile): Buffer | null => {
+      if (original === undefined) return null
+      const bytes = readBytes(join(folder, original))
+      if (bytes !== null) return bytes
+      throw new MemoryError(
+        `the backup ${join(folder, original)} is missing: nothing was changed`,
+        MemoryErrorCode.CORRUPTION,
+        { details: { path: join(folder, original) } },
+      )
+    },
+    /** Notes what a file held before and will hold now. */
+    note(file: string, before: Buffer | null, after: string): void {
+      const earlier = find(file)
+      const original =
+        before === null ? undefined : (earlier?.original ?? `original-${receipt.files.length + 1}`)
+      if (before !== null && original !== undefined) {
+        if (created.length === 0) created.push(...createFolder(folder))
+        replaceBytes(join(folder, original), before)
+      }
+      const entry = { path: file, ...(original === undefined ? {} : { original }), written: digest(after) }
+      if (earlier) receipt.files.splice(receipt.files.indexOf(earlier), 1, entry)
+      else receipt.files.push(entry)
+      save()
+    },
+    noteFolders(folders: readonly string[]): void {
+      const added = folders.filter((each) => !receipt.folders.includes(each))
+      if (added.length === 0) return
+      receipt.folders.push(...added)
+      save()
+    },
+    /** Forgets a file that is back as it was. */
+    done(file: string): void {
+      const entry = find(file)
+      if (!entry) return
+      receipt.files.splice(receipt.files.indexOf(entry), 1)
+      save()
+      if (entry.original) rmSync(join(folder, entry.original), { force: true })
+    },
+    /** Removes the receipt itself, and the folders that hold it when nothing else is in them. */
+    remove(parents: readonly string[]): void {
+      rmSync(folder, { recursive: true, force: true })
+      removeEmpty(parents)
+    },
+  }
+}
+
+export type OpenReceipt = ReturnType<typeof openReceipt>
+
+function readReceipt(path: string): Receipt {
+  const bytes = readBytes(path)
+  if (bytes === null) return { version: 1, folders: [], files: [] }
+  try {
+    return receiptSchema.parse(JSON.parse(bytes.toString('utf8')))
+  } catch (cause) {
+    throw new MemoryError(
+      `${path} is damaged: it says what recall changed. Move it away to go on without it`,
+      MemoryErrorCode.CORRUPTION,
+      { cause, details: { path } },
+    )
+  }
+}

@@ -1,0 +1,65 @@
+/** A change to one file that can be made twice without harm and taken back. Constructors: `ownFile`, `jsonFile`, … */
+export interface FileEdit {
+  /** Absolute. */
+  readonly path: string
+  /** Nothing of others belongs into the file: one that we did not write is not touched. */
+  readonly own?: boolean
+  /**
+   * The text with our part in it; the same text when it is in there already.
+   *
+   * @param text the file's text, or `null` when there is no file
+   * @throws CannotEdit when the text does not parse, or our part has no place in it
+   */
+  add(text: string | null): string
+  /** The text without our part; `null` when nothing else is in the file. */
+  remove(text: string): string | null
+  /** What a person puts into the file where this cannot. */
+  readonly byHand: string
+}
+
+/** The file is not of a form that can be edited safely, so it is left alone. */
+export class CannotEdit extends Error {
+  override readonly name = 'CannotEdit'
+}
+
+/** The machine as installers see it. */
+export interface Surroundings {
+  home: string
+  env: Readonly<Record<string, string | undefined>>
+  platform: NodeJS.Platform
+  exists(path: string): boolean
+  /** `null` when there is no such file, or it cannot be read. */
+  readText(path: string): string | null
+}
+
+/** What is wired into a host. */
+export interface Wiring {
+  /** How `recall` is started, for example `['recall']`. */
+  command: readonly string[]
+  version: string
+  /** Folder of the memory, absolute. */
+  root: string
+  /** Its files, absolute. */
+  files: { curated: string; window: string; archives: string }
+  /** Also look up every prompt in memory. */
+  recallPrompts: boolean
+  /** The window is emptied once a session has been given it. */
+  consume: boolean
+}
+
+/**
+ * One host agent. This is also the interface of custom targets: a module that exports a `target` of this
+ * shape can be named in place of a built-in one.
+ */
+export interface Target {
+  /** As in `--target <name>`: letters, digits and hyphens. */
+  readonly name: string
+  /** For people. */
+  readonly title: string
+  /** Whether the host is on this machine. */
+  isInstalled(machine: Surroundings): boolean
+  /** The changes to make, files that others refer to first. They are taken back in the opposite order. */
+  edits(machine: Surroundings, wiring: Wiring): readonly FileEdit[]
+  /** What the person still has to do or should know. */
+  notes?(machine: Surroundings, wiring: Wiring): readonly string[]
+}

@@ -1,0 +1,85 @@
+import { isDeepStrictEqual } from 'node:util'
+import { parse, stringify } from 'smol-toml'
+import { isRecord } from '../content-blocks.ts'
+import { CannotEdit, type FileEdit } from './target.ts'
+import { shapeOf, withEol } from './text-shape.ts'
+
+/**
+ * A table of ours, written behind everything else in a TOML file. A table of that name which is not in the
+ * place and form that we give it belongs to the person and stays.
+ *
+ * @param name for example `['mcp_servers', 'recall']`
+ */
+export function tomlTable(path: string, name: readonly string[], members: Record<string, unknown>): FileEdit {
+  const header = `[${name.join('.')}]`
+  const block = `${header}\n${stringify(members).trimEnd()}\n`
+
+  return {
+    path,
+    byHand: block,
+    add(text) {
+      if (text === null || text.trim() === '') return `${text ?? ''}${block}`
+      const { body, eol, restore } = shapeOf(text)
+      const before = parsed(body)
+      if (inside(before, name) !== undefined) {
+        const place = find(body, header)
+        if (place === null || isDeepStrictEqual(inside(before, name), members)) return text
+        return restore(
+          checked(body.slice(0, place.start) + withEol(block, eol) + body.slice(place.end), before),
+        )
+      }
+      const gap = body.endsWith('\n') ? eol : eol + eol
+      return restore(checked(`${body}${gap}${withEol(block, eol)}`, before))
+    },
+    remove(text) {
+      const { body, eol, restore } = shapeOf(text)
+      const place = find(body, header)
+      if (place === null) return text
+      const before = body.slice(0, place.start)
+      const left = `${before.endsWith(eol + eol) ? before.slice(0, -eol.length) : before}${body.slice(place.end)}`
+      return left.trim() === '' ? null : restore(checked(left, parsed(body), true))
+    },
+  }
+
+  /** The edit works on lines; the parser has the last word. */
+  function checked(edited: string, before: Record<string, unknown>, removed = false): string {
+    const after = parsed(edited)
+    const others = (value: Record<string, unknown>): unknown => without(value, name)
+    const isDone = removed
+      ? inside(after, name) === undefined
+      : isDeepStrictEqual(inside(after, name), members)
+    if (isDone && isDeepStrictEqual(others(after), others(before))) return edited
+    throw new CannotEdit('the change would have altered other settings')
+  }
+}
+
+/** From the header to the next one. Blank lines before that are not part of it. */
+function find(body: string, header: string): { start: number; end: number } | null {
+  const lines = body.split(/(?<=\n)/)
+  const first = lines.findIndex((line) => line.trim() === header)
+  if (first === -1) return null
+  let last = first + 1
+  while (last < lines.length && /^\s*[\w"'-][^\n]*=/.test(lines[last] as string)) last++
+  const length = (count: number): number => lines.slice(0, count).join('').length
+  return { start: length(first), end: length(last) }
+}
+
+function parsed(body: string): Record<string, unknown> {
+  try {
+    // The parser's objects have no prototype, and would equal no others.
+    return structuredClone(parse(body)) as Record<string, unknown>
+  } catch (error) {
+    throw new CannotEdit(`it is no valid TOML (${(error as Error).message.split('\n')[0]})`)
+  }
+}
+
+const inside = (value: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), value)
+
+function without(value: unknown, path: readonly string[]): unknown {
+  const [name, ...rest] = path
+  if (name === undefined || !isRecord(value) || !(name in value)) return value
+  const { [name]: inner, ...others } = value
+  const left = rest.length === 0 ? {} : without(inner, rest)
+  return isRecord(left) && Object.keys(left).length === 0 ? others : { ...others, [name]: left }
+}

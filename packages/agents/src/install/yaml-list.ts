@@ -1,0 +1,114 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Document, isMap, isScalar, isSeq, parseDocument, type Scalar, type YAMLSeq } from 'yaml'
+import { CannotEdit, type FileEdit } from './target.ts'
+import { shapeOf } from './text-shape.ts'
+
+/** Items of ours in a list of a YAML file; a member that is a single text becomes a list. */
+export function yamlList(path: string, key: string, items: readonly string[]): FileEdit {
+  return {
+    path,
+    byHand: `${key}:\n${items.map((item) => `  - ${JSON.stringify(item)}\n`).join('')}`,
+    add(text) {
+      if (text === null || text.trim() === '') return `${text ?? ''}${this.byHand}`
+      const { body, eol, restore } = shapeOf(text)
+      const present = listOf(open(body), key)
+      let edited = body
+      for (const item of items) if (!present.includes(item)) edited = addItem(edited, key, item, eol)
+      return restore(checked(body, edited, [...new Set([...present, ...items])]))
+    },
+    remove(text) {
+      const { body, restore } = shapeOf(text)
+      const present = listOf(open(body), key)
+      let edited = body
+      for (const item of items) if (present.includes(item)) edited = removeItem(edited, key, item)
+      const left = checked(
+        body,
+        edited,
+        present.filter((item) => !items.includes(item)),
+      )
+      return left.trim() === '' ? null : restore(left)
+    },
+  }
+
+  /** The edit works on text; the parser has the last word. */
+  function checked(before: string, after: string, expected: readonly string[]): string {
+    const others = (text: string): unknown => ({ ...(open(text).toJS() ?? {}), [key]: undefined })
+    if (
+      isDeepStrictEqual(listOf(open(after), key), expected) &&
+      isDeepStrictEqual(others(after), others(before))
+    ) {
+      return after
+    }
+    throw new CannotEdit('the change would have altered other settings')
+  }
+}
+
+function addItem(body: string, key: string, item: string, eol: string): string {
+  const node = memberOf(open(body), key)
+  const written = JSON.stringify(item)
+  if (node === undefined || (isScalar(node) && node.value === null)) {
+    // A key without a value has nothing behind it to keep.
+    const rest = node === undefined ? body : body.replace(new RegExp(`^${key}:[ \\t]*(?:\\r?\\n|$)`, 'm'), '')
+    return `${rest}${rest.endsWith('\n') || rest === '' ? '' : eol}${key}:${eol}  - ${written}${eol}`
+  }
+  const [start, end] = rangeOf(node)
+  if (isScalar(node))
+    return `${body.slice(0, start)}[${JSON.stringify(node.value)}, ${written}]${body.slice(end)}`
+  if (node.flow) {
+    const close = body.lastIndexOf(']', end)
+    const comma = node.items.length === 0 || /,\s*$/.test(body.slice(start, close)) ? '' : ', '
+    return `${body.slice(0, close)}${comma}${written}${body.slice(close)}`
+  }
+  const last = node.items.at(-1) as Scalar
+  const [lastStart, lastEnd] = rangeOf(last)
+  const lineStart = body.lastIndexOf('\n', lastStart) + 1
+  const lead = /^\s*-\s*/.exec(body.slice(lineStart))?.[0] ?? '  - '
+  const lineEnd = body.indexOf('\n', lastEnd)
+  const at = lineEnd === -1 ? body.length : lineEnd + 1
+  const gap = lineEnd === -1 ? eol : ''
+  return `${body.slice(0, at)}${gap}${lead}${written}${eol}${body.slice(at)}`
+}
+
+function removeItem(body: string, key: string, item: string): string {
+  const node = memberOf(open(body), key)
+  if (node === undefined || !isSeq(node)) return body.replace(new RegExp(`^${key}:.*(?:\\r?\\n|$)`, 'm'), '')
+  const index = node.items.findIndex((each) => isScalar(each) && each.value === item)
+  const [start, end] = rangeOf(node.items[index] as Scalar)
+  if (node.flow) {
+    const before = body.slice(0, start).replace(/,\s*$/, '')
+    const after = index === 0 ? body.slice(end).replace(/^\s*,\s*/, '') : body.slice(end)
+    return `${index === 0 ? body.slice(0, start) : before}${after}`
+  }
+  const lineStart = body.lastIndexOf('\n', start) + 1
+  const lineEnd = body.indexOf('\n', end)
+  const left = `${body.slice(0, lineStart)}${lineEnd === -1 ? '' : body.slice(lineEnd + 1)}`
+  return node.items.length > 1 ? left : left.replace(new RegExp(`^${key}:[ \\t]*(?:\\r?\\n|$)`, 'm'), '')
+}
+
+function open(body: string): Document {
+  const document = parseDocument(body, { schema: 'core', version: '1.2' })
+  const [problem] = document.errors
+  if (problem) throw new CannotEdit(`it is no valid YAML (${problem.message.split('\n')[0]})`)
+  if (document.contents !== null && (!isMap(document.contents) || document.contents.flow)) {
+    throw new CannotEdit('it is no YAML mapping with a key on each line')
+  }
+  return document
+}
+
+function memberOf(document: Document, key: string): Scalar | YAMLSeq | undefined {
+  const node = isMap(document.contents) ? document.contents.get(key, true) : undefined
+  if (node === undefined || isScalar(node)) return node
+  if (isSeq(node) && (node as YAMLSeq).items.every((item) => isScalar(item))) return node as YAMLSeq
+  throw new CannotEdit(`'${key}' is neither a text nor a list of texts`)
+}
+
+function listOf(document: Document, key: string): string[] {
+  const node = memberOf(document, key)
+  if (node === undefined || (isScalar(node) && node.value === null)) return []
+  return isScalar(node) ? [String(node.value)] : node.items.map((item) => String((item as Scalar).value))
+}
+
+function rangeOf(node: Scalar | YAMLSeq): readonly [number, number] {
+  const [start = 0, end = 0] = node.range ?? []
+  return [start, end]
+}
