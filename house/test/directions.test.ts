@@ -96,10 +96,19 @@ function processReads(path: string): string[] {
 const platforms = /\b(?:claude|cursor|codex|moltbook|openclaw|windsurf|aider|gemini|copilot|opencode)\b/gi
 /** Where one of these is an ordinary word. */
 const ordinary = [/paged with a cursor/g, /cursor or offset/g, /etag\|cursor\|sha/g]
-const neutral = ['@recall/core', '@recall/store-file', '@recall/store-postgres', '@recall/sessions']
+const neutral = [
+  '@recall/core',
+  '@recall/store-file',
+  '@recall/store-postgres',
+  '@recall/sessions',
+  '@recall/client',
+  '@recall/hub',
+]
 
 it('what is not made for one host names none', () => {
-  const files = libraries.filter(({ manifest }) => neutral.includes(manifest.name)).flatMap(sourcesOf)
+  const files = [...libraries, ...apps]
+    .filter(({ manifest }) => neutral.includes(manifest.name))
+    .flatMap(sourcesOf)
   expect(files).not.toEqual([])
   const named = files.flatMap((path) => {
     const text = ordinary.reduce((rest, phrase) => rest.replace(phrase, ''), read(path))

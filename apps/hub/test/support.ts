@@ -12,12 +12,10 @@ import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { createHub, type RunningHub } from '../src/create-hub.ts'
 import { template } from './template.ts'
 
-export const serverUrl = process.env.RECALL_TEST_POSTGRES_URL
-export const redisUrl = process.env.RECALL_TEST_REDIS_URL
+const serverUrl = process.env.RECALL_TEST_POSTGRES_URL
 
 if (!serverUrl)
   process.stderr.write('tests on a Postgres server are skipped: RECALL_TEST_POSTGRES_URL is not set\n')
-if (!redisUrl) process.stderr.write('tests on Redis are skipped: RECALL_TEST_REDIS_URL is not set\n')
 
 export interface Engine {
   database: Database

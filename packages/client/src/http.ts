@@ -128,8 +128,9 @@ function problemIn(text: string): { code?: unknown; detail?: string; errors?: un
   }
 }
 
+/** Several codes share a status: of a server's failures only the one is meant that another try may help. */
 function codeOfStatus(status: number): MemoryErrorCode {
+  if (status >= 500) return status === 504 ? MemoryErrorCode.TIMEOUT : MemoryErrorCode.UNAVAILABLE
   const found = Object.entries(errorStatus).find(([, known]) => known.status === status)
-  if (found) return found[0] as MemoryErrorCode
-  return status >= 500 ? MemoryErrorCode.UNAVAILABLE : MemoryErrorCode.INVALID_INPUT
+  return found ? (found[0] as MemoryErrorCode) : MemoryErrorCode.INVALID_INPUT
 }

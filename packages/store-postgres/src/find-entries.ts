@@ -4,6 +4,7 @@ import { inPlace, isEligible, type Shelf } from './conditions.ts'
 import type { Database } from './database.ts'
 import { matchMeaning } from './match-meaning.ts'
 import { type Candidate, matchWords } from './match-words.ts'
+import { nearest, rankMatches } from './rank-matches.ts'
 import { type EntryRow, entryOf, entrySelection } from './rows.ts'
 import { entries } from './schema/entries.ts'
 import { lookedFor } from './words.ts'
@@ -15,12 +16,12 @@ export async function findEntries(database: Database, query: StoreQuery, shelf: 
   if (text === undefined && !embedding) return listEntries(database, query, eligible)
   const terms = lookedFor(text ?? '')
   const wanted = query.offset + query.limit
+  const meaning = embedding && (await matchMeaning(database, query, shelf, eligible, embedding, wanted))
   const words =
     text === undefined
       ? undefined
       : await matchWords(database, query, shelf, eligible, terms, poolOf(query, wanted))
-  const meaning = embedding && (await matchMeaning(database, query, shelf, eligible, embedding, wanted))
-  const candidates = words && meaning ? fuse(words, meaning) : (words ?? meaning ?? [])
+  const candidates = words ? rankMatches(query, terms, words, meaning) : nearest(meaning)
   const page = candidates
     .filter(({ score }) => score >= minScore)
     .sort(byOrder(query))
@@ -71,22 +72,11 @@ async function readPage(
     // Deleted since it was ranked.
     if (!row) return []
     const entry = entryOf(row)
-    const inWords = 'match' in signals
-    return [{ entry, score, mode, signals, ...(inWords ? { passage: bestPassage(row.text, terms) } : {}) }]
+    if (terms.length === 0) return [{ entry, score, mode, signals }]
+    const passage = bestPassage(row.text, terms)
+    const passages = query.passages ? { passages: [{ ...passage, score }] } : {}
+    return [{ entry, score, mode, signals, passage, ...passages }]
   })
-}
-
-/** Convex combination of both scores, half and half; an entry that one arm misses scores 0 there. */
-function fuse(words: readonly Candidate[], meaning: readonly Candidate[]): Candidate[] {
-  const fused = new Map<string, Candidate>()
-  for (const candidate of [...words, ...meaning]) {
-    const other = fused.get(candidate.id)
-    const signals = { ...other?.signals }
-    for (const [name, share] of Object.entries(candidate.signals)) signals[name] = share / 2
-    const score = (other?.score ?? 0) + candidate.score / 2
-    fused.set(candidate.id, { ...candidate, score, mode: 'hybrid', signals })
-  }
-  return [...fused.values()]
 }
 
 /** Ties go by recency, then by key, so that paging is stable. */

@@ -1,8 +1,8 @@
-import { MemoryError, MemoryErrorCode, type StoreQuery } from '@recall/core'
+import { MemoryError, MemoryErrorCode, type Spread, type StoreQuery, spreadOf } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
 import { inPlace, isLive, type Shelf } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
-import { type Candidate, type CandidateRow, candidateColumns } from './match-words.ts'
+import { type CandidateRow, candidateColumns } from './match-words.ts'
 import { storableVector } from './rows.ts'
 import { entries } from './schema/entries.ts'
 import { halfVector, indexableDimensions, throughIndex } from './vector-index.ts'
@@ -15,6 +15,17 @@ type Embedding = NonNullable<StoreQuery['embedding']>
  */
 const mostCompared = 5000
 
+export interface NearMatch extends CandidateRow {
+  /** Cosine, -1..1. */
+  similarity: number
+}
+
+export interface NearMatches {
+  rows: NearMatch[]
+  /** How the similarities of all eligible entries are spread. */
+  spread: Spread
+}
+
 /** The nearest entries, at least `wanted` of them where so many are eligible. */
 export async function matchMeaning(
   database: Database,
@@ -23,28 +34,52 @@ export async function matchMeaning(
   eligible: SQL,
   embedding: Embedding,
   wanted: number,
-): Promise<Candidate[]> {
+): Promise<NearMatches> {
   const vector = storableVector(embedding.vector)
   await checkModel(database, query, shelf, embedding)
   const comparable = sql`${eligible} and ${entries.dimensions} = ${vector.length}`
   const literal = JSON.stringify(vector)
-  const rows =
-    vector.length <= indexableDimensions && (await exceeds(database, comparable, mostCompared))
-      ? await nearestByIndex(database, comparable, literal, vector.length, wanted)
-      : await nearestOfAll(database, comparable, literal)
-  return rows.map(({ similarity, ...row }) => {
-    // Rounding may lead beyond 1, and a vector of zeros is similar to nothing.
-    const score = Math.min(1, Math.max(0, similarity ?? 0))
-    return { ...row, score, mode: 'semantic', signals: { similarity: score } }
-  })
+  const byIndex = vector.length <= indexableDimensions && (await exceeds(database, comparable, mostCompared))
+  const rows = byIndex
+    ? await nearestByIndex(database, comparable, literal, vector.length, wanted)
+    : await nearestOfAll(database, comparable, literal)
+  const seen = byIndex ? await sampled(database, comparable, literal) : measured(rows)
+  const best = Math.max(-1, ...rows.map(({ similarity }) => similarity))
+  return { rows, spread: spreadOf({ ...seen, best }, embedding.unrelated) }
 }
 
-type NearRow = CandidateRow & { similarity: number | null }
+interface Measured {
+  count: number
+  sum: number
+  squares: number
+}
 
+function measured(rows: readonly NearMatch[]): Measured {
+  let sum = 0
+  let squares = 0
+  for (const { similarity } of rows) {
+    sum += similarity
+    squares += similarity ** 2
+  }
+  return { count: rows.length, sum, squares }
+}
+
+/** Of so many entries that the index is used, some thousand tell the spread as well as all. */
+async function sampled(database: Database, comparable: SQL, literal: string): Promise<Measured> {
+  const [row] = await rowsOf<Measured>(
+    database,
+    sql`
+      select count(*)::float8 as count, sum(similarity) as sum, sum(similarity ^ 2) as squares
+      from (select ${similarityTo(literal)} from ${entries} where ${comparable} limit ${mostCompared}) as some_entries`,
+  )
+  return row ?? { count: 0, sum: 0, squares: 0 }
+}
+
+/** A vector of zeros is similar to nothing. */
 const similarityTo = (literal: string): SQL =>
-  sql`nullif(1 - (${entries.embedding} <=> ${literal}::text::vector), 'NaN') as similarity`
+  sql`coalesce(nullif(1 - (${entries.embedding} <=> ${literal}::text::vector), 'NaN'), 0) as similarity`
 
-const nearestOfAll = (database: Database, comparable: SQL, literal: string): Promise<NearRow[]> =>
+const nearestOfAll = (database: Database, comparable: SQL, literal: string): Promise<NearMatch[]> =>
   rowsOf(
     database,
     sql`select ${candidateColumns}, ${similarityTo(literal)} from ${entries} where ${comparable}`,
@@ -57,7 +92,7 @@ function nearestByIndex(
   literal: string,
   dimensions: number,
   wanted: number,
-): Promise<NearRow[]> {
+): Promise<NearMatch[]> {
   const pool = Math.max(100, 2 * wanted)
   return throughIndex(database, pool, (transaction) =>
     rowsOf(

@@ -1,12 +1,12 @@
-import { type Found, lexicalScore, type StoreQuery } from '@recall/core'
+import type { Found, StoreQuery } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
 import { inPlace, isLive, type Shelf } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
 import { entries } from './schema/entries.ts'
 import { anyOf } from './words.ts'
 
-/** An entry that may be returned, with its score and what orders it; the rest is read for one page only. */
-export interface Candidate extends Pick<Found, 'score' | 'signals' | 'mode'> {
+/** What is known of an entry before it is scored; the rest is read for one page only. */
+export interface CandidateRow {
   id: string
   key: string
   updatedAt: number
@@ -14,13 +14,27 @@ export interface Candidate extends Pick<Found, 'score' | 'signals' | 'mode'> {
   accessCount: number
 }
 
-export const candidateColumns = sql`${entries.id} as id, ${entries.key} as key, ${entries.updatedAt} as "updatedAt", ${entries.accessedAt} as "accessedAt", ${entries.accessCount}::float8 as "accessCount"`
+/** One that may be returned. */
+export interface Candidate extends CandidateRow, Pick<Found, 'score' | 'signals' | 'mode'> {}
 
-export type CandidateRow = Omit<Candidate, 'score' | 'signals' | 'mode'>
+export interface WordMatch extends CandidateRow {
+  bm25: number
+  /** The beginning of the text, where its label stands. */
+  opening: string
+}
+
+export interface WordMatches {
+  /** Best first. */
+  rows: WordMatch[]
+  /** Sum of the inverse document frequencies of all terms. */
+  rarity: number
+}
+
+export const candidateColumns = sql`${entries.id} as id, ${entries.key} as key, ${entries.updatedAt} as "updatedAt", ${entries.accessedAt} as "accessedAt", ${entries.accessCount}::float8 as "accessCount"`
 
 /**
  * Entries that hold any of the terms. Postgres finds them and computes BM25 as core's `bm25` does, over all
- * live entries of the place; core turns that into scores.
+ * live entries of the place; core turns that into scores. A term that none holds is as rare as can be.
  *
  * @param most no more than these, the best by BM25
  */
@@ -31,10 +45,10 @@ export async function matchWords(
   eligible: SQL,
   terms: readonly string[],
   most: number | null,
-): Promise<Candidate[]> {
-  if (terms.length === 0) return []
+): Promise<WordMatches> {
+  if (terms.length === 0) return { rows: [], rarity: 0 }
   const live = sql`${inPlace(query, shelf)} and ${isLive(query.now)}`
-  const rows = await rowsOf<CandidateRow & { bm25: number; matched: number }>(
+  const rows = await rowsOf<WordMatch & { rarity: number }>(
     database,
     sql`
       with collection as materialized (
@@ -50,10 +64,10 @@ export async function matchWords(
           from jsonb_array_elements_text(${JSON.stringify(terms)}::text::jsonb) as term
         ) as counted
       )
-      select ${candidateColumns}, evidence.bm25, evidence.matched::float8 as matched
+      select ${candidateColumns}, evidence.bm25, left(${entries.text}, ${labelLength}) as opening,
+        (select sum(rarity) from rarities) as rarity
       from ${entries}, lateral (
-        select count(*) as matched,
-          sum(rarity * positions[1] * ${k1 + 1}::float8 / (positions[1] + ${k1}::float8 * (
+        select sum(rarity * positions[1] * ${k1 + 1}::float8 / (positions[1] + ${k1}::float8 * (
             1 - ${b}::float8 + ${b}::float8 * ${entries.wordCount} / greatest(1, average)
           ))) as bm25
         from collection, rarities join unnest(${entries.words}) on lexeme = term
@@ -62,16 +76,11 @@ export async function matchWords(
       order by evidence.bm25 desc, ${entries.updatedAt} desc, ${entries.key} collate "C"
       limit ${most}`,
   )
-  return rows.map(({ bm25, matched, ...row }) => {
-    const evidence = {
-      bm25,
-      queryTerms: terms.length,
-      matchedTerms: matched,
-      ageMs: query.now - row.updatedAt,
-    }
-    return { ...row, mode: 'lexical', ...lexicalScore(evidence) }
-  })
+  return { rows, rarity: rows[0]?.rarity ?? 0 }
 }
+
+/** A label is a heading of up to 200 characters and a name. */
+const labelLength = 300
 
 /** The parameters of core's `bm25`; a test holds both against each other. */
 const k1 = 1.2

@@ -31,7 +31,7 @@ export async function migrate(database: Database): Promise<void> {
 }
 
 /** Runs something while no other process changes tables. */
-export async function underMigrationLock<T>(database: Database, change: () => Promise<T>): Promise<T> {
+async function underMigrationLock<T>(database: Database, change: () => Promise<T>): Promise<T> {
   await database.execute(sql`select set_config('lock_timeout', ${String(patience)}, false)`)
   await database.execute(sql`select pg_advisory_lock(${migrationLock})`)
   try {

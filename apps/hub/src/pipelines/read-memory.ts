@@ -12,7 +12,7 @@ import { isUuid } from '../short-id.ts'
  * @throws MemoryError NOT_FOUND, the same for what is absent and what is hidden; with status 410 for what was
  * deleted by its author after others had cited it
  */
-export async function findMemory({ database, call }: Hub, reader: Principal, id: string) {
+async function findMemory({ database, call }: Hub, reader: Principal, id: string) {
   const named = isUuid(id) ? eq(memories.id, id) : eq(memories.shortId, id.toUpperCase())
   const [row] = await call(() =>
     database

@@ -49,11 +49,13 @@ const operations = {
     entry: await shelf.get({ ...place, key }, now),
   })),
   find: operation('Search entries', wire.findSchema, async ({ shelf, place, now }, input) => {
-    const { text, filters, filter, embedding, tags = [], sortBy, limit, offset, sortOrder, minScore } = input
+    const { text, filters, filter, embedding, passages, tags = [], sortBy } = input
+    const { limit, offset, sortOrder, minScore } = input
     const query: StoreQuery = {
       ...place,
       ...(text?.trim() ? { text } : {}),
       ...(embedding ? { embedding } : {}),
+      ...(passages ? { passages } : {}),
       filter: { kind: 'all', filters: [filter ?? everything, parseFilter(filters)] },
       tags,
       sortBy: sortBy ?? (text?.trim() || embedding ? 'relevance' : 'recency'),

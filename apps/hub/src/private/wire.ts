@@ -95,7 +95,14 @@ export const findSchema = placeSchema.extend({
   /** A parsed filter, as core's `parseFilter` makes it. */
   filter: filterSchema.optional().openapi({ type: 'object' }),
   tags: tags.optional(),
-  embedding: z.object({ model: z.string().max(256).nullable(), vector }).optional(),
+  embedding: z
+    .object({
+      model: z.string().max(256).nullable(),
+      vector,
+      unrelated: z.object({ mean: z.number(), deviation: z.number().positive() }).optional(),
+    })
+    .optional(),
+  passages: z.number().int().min(1).max(100).optional(),
   limit: z.number().int().min(1).max(1000).default(10),
   offset: z.number().int().nonnegative().default(0),
   sortBy: z.enum(['relevance', 'recency', 'accessCount', 'lastAccess']).optional(),

@@ -1,0 +1,94 @@
+import { isMemoryError, MemoryErrorCode } from '@recall/core'
+import { expect, it } from 'vitest'
+import { connectHub, type HubClient } from '../src/index.ts'
+
+type Answer = Response | Error
+
+/** A hub that gives these answers in turn, and what it was asked. */
+function hubOf(answers: Answer[]): { hub: HubClient; requests: Request[]; pauses: number[] } {
+  const requests: Request[] = []
+  const pauses: number[] = []
+  const hub = connectHub({
+    url: 'https://hub.example/below',
+    apiKey: 'recall_key',
+    async fetch(request) {
+      requests.push(request)
+      const answer = answers.shift()
+      if (answer instanceof Response) return answer
+      throw answer ?? new Error('nothing was expected')
+    },
+    wait: async (milliseconds) => void pauses.push(milliseconds),
+  })
+  return { hub, requests, pauses }
+}
+
+const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
+  new Response(JSON.stringify(body), { status, headers })
+
+const failure = async (
+  call: Promise<unknown>,
+): Promise<{ code: string; retryAfterMs?: number | undefined }> => {
+  const error: unknown = await call.catch((error: unknown) => error)
+  if (!isMemoryError(error)) throw new Error(`no MemoryError: ${String(error)}`)
+  return { code: error.code, retryAfterMs: error.retryAfterMs }
+}
+
+const memory = { content: 'x'.repeat(100), tags: ['a', 'b'] }
+
+it('sends the key, below the path of the hub', async () => {
+  const { hub, requests } = hubOf([json({ results: [] })])
+  expect(await hub.search('a & b', { limit: 3 })).toEqual([])
+  expect(requests[0]?.url).toBe('https://hub.example/below/api/v1/memory/search?q=a+%26+b&limit=3')
+  expect(requests[0]?.headers.get('Authorization')).toBe('Bearer recall_key')
+  expect(requests[0]?.redirect).toBe('error')
+})
+
+it('tries again what may be repeated, under the same Idempotency-Key', async () => {
+  const { hub, requests, pauses } = hubOf([new Error('reset'), json({}, 503), json({ id: '1' }, 201)])
+  expect(await hub.save(memory)).toEqual({ id: '1' })
+  const keys = requests.map(({ headers }) => headers.get('Idempotency-Key'))
+  expect(new Set(keys).size).toBe(1)
+  expect(keys[0]).toMatch(/^"[0-9a-f-]{36}"$/)
+  expect(pauses).toHaveLength(2)
+})
+
+it('does not try again what another try cannot help, nor what may not be repeated', async () => {
+  const refused = hubOf([json({ code: MemoryErrorCode.INVALID_INPUT, detail: 'no' }, 400)])
+  expect((await failure(refused.hub.save(memory))).code).toBe(MemoryErrorCode.INVALID_INPUT)
+  expect(refused.requests).toHaveLength(1)
+  const deleting = hubOf([new Error('reset')])
+  expect((await failure(deleting.hub.delete('1'))).code).toBe(MemoryErrorCode.UNAVAILABLE)
+  expect(deleting.requests).toHaveLength(1)
+  const once = hubOf([new Error('reset')])
+  const write = once.hub.memory.write('long-term', 'key', 1, { overwrite: false })
+  expect((await failure(write)).code).toBe(MemoryErrorCode.UNAVAILABLE)
+})
+
+it('waits as long as the hub asks, and says so when that is long', async () => {
+  const soon = hubOf([json({}, 429, { 'Retry-After': '2' }), json({ results: [] })])
+  await soon.hub.search('q')
+  expect(soon.pauses[0]).toBeGreaterThanOrEqual(2000)
+  const late = hubOf([json({}, 429, { 'Retry-After': '3600' })])
+  expect(await failure(late.hub.search('q'))).toEqual({
+    code: MemoryErrorCode.RATE_LIMITED,
+    retryAfterMs: 3_600_000,
+  })
+})
+
+it('takes a page of a proxy for no hub', async () => {
+  const page = hubOf([
+    new Response('<html>', { status: 200 }),
+    new Response('<html>', { status: 200 }),
+    new Response('<html>'),
+  ])
+  expect((await failure(page.hub.whoami())).code).toBe(MemoryErrorCode.UNAVAILABLE)
+  const gone = hubOf([new Response('<html>', { status: 404 })])
+  expect((await failure(gone.hub.get('1'))).code).toBe(MemoryErrorCode.NOT_FOUND)
+})
+
+it('is aborted by its caller', async () => {
+  const reason = new Error('no longer wanted')
+  const { hub, requests } = hubOf([reason])
+  await expect(hub.search('q', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+  expect(requests.length).toBeLessThanOrEqual(1)
+})
