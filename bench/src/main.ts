@@ -6,7 +6,7 @@ import { holds, machineFacts, writeReport, writeResult } from './report.ts'
 import { measureCrashes, storms } from './suites/crash.ts'
 import { measureFiles } from './suites/files.ts'
 import { measureProtocol } from './suites/protocol.ts'
-import { hashOf, measureQuality } from './suites/quality.ts'
+import { hashOf, measureQuality, slim } from './suites/quality.ts'
 
 const usage = `Usage: pnpm bench files [--sizes 1000,10000] [--rounds 25] [--seed 1] [--qmd]
        pnpm bench crash [--kills 1000] [--seed 1]
@@ -93,7 +93,7 @@ async function quality(paths: readonly string[]): Promise<void> {
     })
     const facts = { 'data set': `${set.name}, sha256 ${hashOf(path)}`, ...machineFacts() }
     writeResult(chartName(set.name), qualityChart(results))
-    writeResult(`quality-${set.name}.json`, `${JSON.stringify({ facts, results }, null, 1)}\n`)
+    writeResult(`quality-${set.name}.json`, `${JSON.stringify({ facts, results: results.map(slim) })}\n`)
     say(`see ${writeResult(`quality-${set.name}.md`, qualityReport(set, results, facts))}`)
   }
 }

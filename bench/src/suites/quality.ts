@@ -201,6 +201,17 @@ function median(values: readonly number[]): number {
   return round(values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0, 1)
 }
 
+/** What is kept of a result: every question of the first rows of the table, the averages of all. */
+export function slim({ answers, ...result }: RetrieverResult, row: number): object {
+  if (row >= rowsKeptWhole) return result
+  return {
+    ...result,
+    answers: answers.map(({ question, found, measures }) => [question, measures['recall@10'], found.join(' ')]),
+  }
+}
+
+const rowsKeptWhole = 2
+
 /** Tells one version of a data set from another. */
 export function hashOf(path: string): string {
   const files = statSync(path).isDirectory()

@@ -244,7 +244,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
       return failingAs(MemoryErrorCode.SEARCH_FAILED, { scope }, async () => {
         const vector =
           embedding ??
-          (text && (store.capabilities.semantic || store.embedsEntries)
+          (text && (store.capabilities.semantic || store.capabilities.meaning)
             ? await embedQuery(embedder, text)
             : undefined)
         const ask: StoreQuery = {

@@ -107,8 +107,10 @@ export type ValueTypes = { [Scope in MemoryScope]?: Record<string, unknown> }
 export interface Capabilities {
   /** Entries outlive the process. */
   readonly durable: boolean
-  /** Entries can be found by vector. */
+  /** Vectors that callers give are kept, and entries can be found by one. */
   readonly semantic: boolean
+  /** The store embeds its entries by itself, with the embedder it was given: texts find by meaning. */
+  readonly meaning?: boolean
   /** Old entries can be archived and restored. Set by the front: the store has a cold store. */
   readonly archive?: boolean
 }

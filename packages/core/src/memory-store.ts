@@ -14,8 +14,6 @@ export interface MemoryStore {
   /** For people, for example `file`. */
   readonly name: string
   readonly capabilities: Capabilities
-  /** The store embeds its entries by itself, with the embedder it was given: the front embeds only queries. */
-  readonly embedsEntries?: boolean
   /** Where old episodes go. Without one nothing is archived, and asking for the archive is refused. */
   readonly cold?: ColdStore
 

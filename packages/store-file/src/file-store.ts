@@ -558,8 +558,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
 
   return {
     name: 'file',
-    capabilities: { durable: true, semantic: false },
-    ...(vectors ? { vectors, embedsEntries: true } : {}),
+    capabilities: { durable: true, semantic: false, meaning: vectors !== undefined },
+    ...(vectors ? { vectors } : {}),
     root,
     layout,
     index,

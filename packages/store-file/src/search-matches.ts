@@ -1,5 +1,6 @@
 import {
   noiseRank,
+  queryTerms,
   queryWords,
   type RankedUnit,
   type RankWeights,
@@ -7,6 +8,7 @@ import {
   type Spread,
   type StoreQuery,
   type UnitEvidence,
+  wordsOf,
 } from '@recall/core'
 import type { Conditions, DocumentRow, SearchIndex } from './index/search-index.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
@@ -58,7 +60,7 @@ export function rankMatches(
   for (const { id, document, bm25 } of found) add(id, document, bm25)
   for (const { id, document } of near) if (!candidates.has(id)) add(id, document, 0)
   addNeighbours(found, candidates, add)
-  if (words.length > 0) markLabels(index, query, words, candidates)
+  if (query.text !== undefined) markLabels(index, query.text, candidates)
   const documents = longDocuments(candidates)
   const rarities = documents.length > 0 || meaning ? raritiesOf(index, query, words) : null
   const evidence = {
@@ -83,11 +85,11 @@ interface FoundUnit {
 function poolOf({ sortBy, sortOrder, offset, limit }: StoreQuery): number {
   // Another order than best first has to see every match.
   if (sortBy !== 'relevance' || sortOrder === 'asc') return everything
-  return Math.max(leastPool, 2 ** Math.ceil(Math.log2(offset + limit)))
+  return Math.max(noiseRank, 2 ** Math.ceil(Math.log2(offset + limit)))
 }
 
-/** A unit whose own words say little may still be the answer, for the words of its document and its neighbours. */
-const leastPool = 4 * noiseRank
+/** Candidates where conversations are searched. */
+const widePool = 4 * noiseRank
 
 const everything = 2 ** 31
 
@@ -102,10 +104,9 @@ function matchWords(
   files: FileAccess,
 ): FoundUnit[] {
   if (words.length === 0) return []
-  const pool = poolOf(query)
   const conditions = conditionsOf(query)
   const join = conditions.tags.length > 0 || index.needsConditions(conditions)
-  const match = (text: string): FoundUnit[] => {
+  const match = (text: string, pool: number): FoundUnit[] => {
     const strengths = new Map<number, number>()
     const units = accept(
       index,
@@ -120,10 +121,18 @@ function matchWords(
     )
     return units.map((unit) => ({ ...unit, bm25: strengths.get(unit.id) ?? 0 }))
   }
-  const together = match(words.join(' '))
-  if (words.length === 1 || (pool < everything && together.length >= pool)) return together
-  return match(words.join(' OR '))
+  const pool = poolOf(query)
+  const together = match(words.join(' '), pool)
+  const isEnough = words.length === 1 || (pool < everything && together.length >= pool)
+  const found = isEnough ? together : match(words.join(' OR '), pool)
+  // In a conversation a unit whose own words say little may still be the answer, for those around it.
+  const inConversations = found.filter(({ document }) => document.units >= conversationLength).length
+  if (pool >= widePool || inConversations < found.length / 2 || found.length < pool) return found
+  return match(words.join(isEnough ? ' ' : ' OR '), widePool)
 }
+
+/** A document of so many units is no note that was a little too long. */
+const conversationLength = 8
 
 /** Of units in some order, those of the first `pool` entries that pass the query's conditions. */
 function accept(
@@ -193,15 +202,15 @@ function addNeighbours(
 
 function markLabels(
   index: SearchIndex,
-  { scope }: StoreQuery,
-  words: readonly string[],
+  text: string,
   candidates: ReadonlyMap<number, UnitEvidence<RankedDocument>>,
 ): void {
   const ids = [...candidates].filter(([, { document }]) => document.units > 1).map(([id]) => id)
   if (ids.length === 0) return
-  for (const id of index.labelled(scope, words, ids)) {
+  const terms = new Set(queryTerms(text))
+  for (const { id, label } of index.labels(ids)) {
     const candidate = candidates.get(id)
-    if (candidate) candidate.labelled = true
+    if (candidate) candidate.labelled = wordsOf(label).some(({ term }) => terms.has(term))
   }
 }
 

@@ -57,7 +57,7 @@ export const rankWeights = {
   /** What the words of the turn before and after count for. */
   context: 0.3,
   /** A standard deviation of the cosine, when the best vector stands out as chance would have it. */
-  meaning: 0.15,
+  meaning: 0.18,
   /** The most a standard deviation counts, however far the best one stands out. */
   mostMeaning: 0.4,
   /** The whole query found anywhere in the document. */

@@ -1,7 +1,7 @@
 import type { MemoryScope } from '@recall/core'
 
 /** Raised when the tables change: an index of another version is thrown away and built anew. */
-export const schemaVersion = 5
+export const schemaVersion = 6
 
 /** A row's scope is its position here. */
 export const scopeNumbers: Record<MemoryScope, number> = {
@@ -62,7 +62,8 @@ CREATE TABLE units (
   id INTEGER PRIMARY KEY,
   start INTEGER NOT NULL,
   length INTEGER NOT NULL,
-  line INTEGER NOT NULL
+  line INTEGER NOT NULL,
+  label TEXT
 );
 
 CREATE TABLE vectors (
@@ -76,7 +77,7 @@ CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 ${[0, 1, 2, 3]
   .map(
     (scope) =>
-      `CREATE VIRTUAL TABLE words${scope} USING fts5(text, label, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2');
+      `CREATE VIRTUAL TABLE words${scope} USING fts5(text, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2');
 INSERT INTO words${scope} (words${scope}, rank) VALUES ('hashsize', ${8 * 1024 * 1024});`,
   )
   .join('\n')}

@@ -145,25 +145,25 @@ export function createSearchIndex(database: Database) {
     const scope = scopeNumbers[entry.scope]
     const first = insertDocument(file, scope, entry, units.length, hash)
     if (entry.text === '') return
-    const words = sql(`INSERT INTO words${scope} (rowid, text, label) VALUES (?, ?, ?)`)
+    const words = sql(`INSERT INTO words${scope} (rowid, text) VALUES (?, ?)`)
     const only = units.length === 1
     units.forEach((unit, i) => {
       const text = only ? entry.text : entry.text.slice(unit.start, unit.end)
-      if (only) words.run(first, text, '')
       // What a conversation was about and when it took place are asked for together.
-      else words.run(first + i, i === 0 ? `${text}\n${dateWords(entry.created)}` : text, unitLabel(text))
+      words.run(first + i, i === 0 && !only ? `${text}\n${dateWords(entry.created)}` : text)
     })
     if (!only) addUnits(first, file, entry, units)
   }
 
   /** Long documents list where their units lie, so that a passage is read without reading the file. */
   const addUnits = (first: number, file: IndexedFile, entry: LocatedEntry, units: Unit[]): void => {
-    const insert = sql('INSERT INTO units (id, start, length, line) VALUES (?, ?, ?, ?)')
+    const insert = sql('INSERT INTO units (id, start, length, line, label) VALUES (?, ?, ?, ?, ?)')
     const start = entry.derived ? -1 : file.content.lastIndexOf(entry.text)
     let at = start < 0 ? 0 : Buffer.byteLength(file.content.slice(0, start))
     units.forEach((unit, i) => {
-      const length = Buffer.byteLength(entry.text.slice(unit.start, unit.end))
-      insert.run(first + i, start < 0 ? -1 : at, length, entry.line + unit.line)
+      const text = entry.text.slice(unit.start, unit.end)
+      const length = Buffer.byteLength(text)
+      insert.run(first + i, start < 0 ? -1 : at, length, entry.line + unit.line, unitLabel(text) || null)
       at += length
     })
   }
@@ -296,7 +296,7 @@ export function createSearchIndex(database: Database) {
     /** Best-matching units first. */
     matchUnits(match: string, conditions: Conditions, join: boolean, limit: number): UnitRow[] {
       const words = `words${scopeNumbers[conditions.scope]}`
-      const ranked = `SELECT rowid AS id, -bm25(${words}, 1.0, 0.0) AS bm25 FROM ${words} WHERE ${words} MATCH ?`
+      const ranked = `SELECT rowid AS id, -bm25(${words}) AS bm25 FROM ${words} WHERE ${words} MATCH ?`
       if (!join)
         return sql(`SELECT id, bm25 FROM (${ranked}) ORDER BY bm25 DESC, id LIMIT ?`).all(
           match,
@@ -310,13 +310,11 @@ export function createSearchIndex(database: Database) {
       ).all(match, ...values, limit) as UnitRow[]
     },
 
-    /** Which of some units carry one of the words in their label. */
-    labelled(scope: MemoryScope, words: readonly string[], units: readonly number[]): number[] {
-      const table = `words${scopeNumbers[scope]}`
-      const found = sql(
-        `SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ? AND rowid IN (SELECT value FROM json_each(?))`,
-      ).all(`label : (${words.join(' OR ')})`, JSON.stringify(units))
-      return (found as { id: number }[]).map(({ id }) => id)
+    /** What those of some units that have a label say there. */
+    labels(units: readonly number[]): { id: number; label: string }[] {
+      return sql(
+        'SELECT id, label FROM units WHERE label IS NOT NULL AND id IN (SELECT value FROM json_each(?))',
+      ).all(JSON.stringify(units)) as { id: number; label: string }[]
     },
 
     /** How many units of a scope hold a word. */
