@@ -463,20 +463,18 @@ export function createSearchIndex(database: Database) {
       ).all(after, limit) as HashedRow[]
     },
 
-    /** Notes where the vectors of a document's units are, unless the document changed meanwhile. */
-    putVectors(row: HashedRow, slots: readonly number[]): void {
-      database.exec('BEGIN IMMEDIATE')
-      try {
-        const same = sql(
-          'SELECT 1 FROM documents WHERE id = ? AND folder = ? AND name = ? AND units = ? AND hash = ?',
-        ).get(row.id, row.folder, row.name, row.units, row.hash)
-        const insert = sql('INSERT OR REPLACE INTO vectors (unit, scope, slot) VALUES (?, ?, ?)')
-        if (same) for (const [i, slot] of slots.entries()) insert.run(row.id + i, row.scope, slot)
-        database.exec('COMMIT')
-      } catch (error) {
-        database.exec('ROLLBACK')
-        throw error
-      }
+    /** Notes where the vectors of documents' units are, of those that did not change meanwhile. */
+    putVectors(documents: readonly { row: HashedRow; slots: readonly number[] }[]): void {
+      const same = sql(
+        'SELECT 1 FROM documents WHERE id = ? AND folder = ? AND name = ? AND units = ? AND hash = ?',
+      )
+      const insert = sql('INSERT OR REPLACE INTO vectors (unit, scope, slot) VALUES (?, ?, ?)')
+      this.transaction(() => {
+        for (const { row, slots } of documents) {
+          if (!same.get(row.id, row.folder, row.name, row.units, row.hash)) continue
+          for (const [i, slot] of slots.entries()) insert.run(row.id + i, row.scope, slot)
+        }
+      })
     },
 
     /** Where the vectors of a scope are, by unit. */

@@ -2,7 +2,7 @@ import { type Embedder, type MemoryScope, spreadOf } from '@recall/core'
 import { textHash } from '../digest.ts'
 import type { FileSystem } from '../file-system.ts'
 import type { createMemoryIndex } from '../index/memory-index.ts'
-import type { DocumentRow, SearchIndex } from '../index/search-index.ts'
+import type { DocumentRow, HashedRow, SearchIndex } from '../index/search-index.ts'
 import type { MeaningArm } from '../search-matches.ts'
 import { highest } from './highest.ts'
 import { openVectorFile, removeVectorFile, type VectorFile } from './vector-file.ts'
@@ -73,6 +73,12 @@ export function createVectorIndex(options: VectorIndexOptions) {
     return fresh
   }
 
+  /** A document with its texts; nothing when it changed meanwhile: it comes again when it has been indexed anew. */
+  const withTexts = (row: HashedRow): { row: HashedRow; texts: string[]; hashes: string[] }[] => {
+    const texts = unitTexts(row)
+    return texts?.length === row.units ? [{ row, texts, hashes: texts.map(textHash) }] : []
+  }
+
   /** Embeds the texts that no vector is kept of yet. */
   const embedMissing = async (texts: ReadonlyMap<string, string>, signal?: AbortSignal): Promise<void> => {
     const missing = [...texts].filter(([hash]) => !open().slots().has(hash))
@@ -125,31 +131,30 @@ export function createVectorIndex(options: VectorIndexOptions) {
       let after = 0
       if (total > 0) onProgress?.({ done, total })
       while (done < Math.min(total, limit)) {
-        const batch = index.query((current) =>
-          current
-            .documentsWithoutVectors(after, documentsAtOnce)
-            .map((row) => ({ row, texts: unitTexts(row) })),
+        const { rows, batch } = index.query((current) => {
+          const rows = current.documentsWithoutVectors(after, documentsAtOnce)
+          return { rows, batch: rows.flatMap((row) => withTexts(row)) }
+        })
+        const last = rows.at(-1)
+        if (!last) break
+        after = last.id
+        await embedMissing(
+          new Map(batch.flatMap(({ texts, hashes }) => hashes.map((hash, i) => [hash, texts[i] as string]))),
+          signal,
         )
-        if (batch.length === 0) break
-        for (const { row, texts } of batch) {
-          after = row.id
-          // Changed meanwhile: it comes again when it has been indexed anew.
-          if (!texts || texts.length !== row.units) continue
-          const hashes = texts.map(textHash)
-          await embedMissing(new Map(hashes.map((hash, i) => [hash, texts[i] as string])), signal)
-          exclusively(() =>
-            index.query((current) => {
-              const slots = inStep(current).slots()
-              current.putVectors(
+        exclusively(() =>
+          index.query((current) => {
+            const slots = inStep(current).slots()
+            current.putVectors(
+              batch.map(({ row, hashes }) => ({
                 row,
-                hashes.map((hash) => slots.get(hash) as number),
-              )
-            }),
-          )
-          done += row.units
-          onProgress?.({ done, total })
-          if (done >= limit) break
-        }
+                slots: hashes.map((hash) => slots.get(hash) as number),
+              })),
+            )
+          }),
+        )
+        done += batch.reduce((sum, { row }) => sum + row.units, 0)
+        onProgress?.({ done, total })
       }
       return { done, total }
     },
