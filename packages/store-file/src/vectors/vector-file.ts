@@ -54,6 +54,8 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
   let scan: Scan | undefined
   let count = 0
   let known: Map<string, number> | undefined
+  /** What the integers of each row are multiplied with. */
+  let scales = new Float32Array(0)
   /** Rows come first in memory; the query and the results behind them. */
   const behind = (rows: number): number => Math.ceil((rows * stride) / 16) * 16
 
@@ -71,6 +73,12 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
     const target = new Uint8Array(memory.buffer, count * stride, (there - count) * stride)
     readInto(fileSystem, paths.rows, target, headerLength + count * stride)
     for (let slot = count; slot < there && known; slot++) known.set(hashAt(slot), slot)
+    const view = new DataView(memory.buffer)
+    const grown = new Float32Array(there)
+    grown.set(scales)
+    for (let slot = count; slot < there; slot++)
+      grown[slot] = view.getFloat32(slot * stride + hashLength, true)
+    scales = grown
     count = there
   }
 
@@ -131,10 +139,8 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
       })
       scan(at, hashLength + 4, count, stride, width, at + width * 2)
       const products = new Int32Array(memory.buffer, at + width * 2, count)
-      const view = new DataView(memory.buffer)
       for (let slot = 0; slot < count; slot++) {
-        const rowScale = view.getFloat32(slot * stride + hashLength, true)
-        similarities[slot] = (products[slot] as number) * rowScale * scale
+        similarities[slot] = (products[slot] as number) * (scales[slot] as number) * scale
       }
       return similarities
     },

@@ -38,6 +38,8 @@ export type VectorIndex = ReturnType<typeof createVectorIndex>
 export function createVectorIndex(options: VectorIndexOptions) {
   const { fileSystem, folder, embedder, index, exclusively, unitTexts } = options
   let opened: VectorFile | undefined
+  /** The state of the index in which nothing lacked a vector. */
+  let caughtUp: string | undefined
   const places = new Map<MemoryScope, { state: string; units: Int32Array; slots: Int32Array }>()
 
   const open = (): VectorFile => {
@@ -125,6 +127,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
       signal?: AbortSignal
       onProgress?: (progress: EmbedProgress) => void
     } = {}): Promise<EmbedProgress> {
+      if (index.query((current) => current.state()) === caughtUp) return { done: 0, total: 0 }
       const { embedded, total: all } = this.coverage()
       const total = all - embedded
       let done = 0
@@ -156,6 +159,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
         done += batch.reduce((sum, { row }) => sum + row.units, 0)
         onProgress?.({ done, total })
       }
+      if (done === total) caughtUp = index.query((current) => current.state())
       return { done, total }
     },
 
@@ -164,6 +168,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
       exclusively(() => {
         removeVectorFile(fileSystem, folder)
         opened = undefined
+        caughtUp = undefined
         places.clear()
       })
     },
@@ -174,8 +179,8 @@ export function createVectorIndex(options: VectorIndexOptions) {
       const { units, slots } = placesOf(current, file, scope)
       if (units.length === 0) return undefined
       const bySlot = file.scan(query)
-      const similarities = Float32Array.from(slots, (slot) => bySlot[slot] ?? 0)
-      const spread = spreadOf(sumsOf(similarities), embedder.unrelated)
+      const { similarities, sums } = pick(bySlot, slots)
+      const spread = spreadOf(sums, embedder.unrelated)
       const rescored = new Map<number, number>()
 
       return {
@@ -214,16 +219,18 @@ const spare = 32
 const textsAtOnce = 64
 const documentsAtOnce = 64
 
-function sumsOf(values: Float32Array): { count: number; sum: number; squares: number; best: number } {
-  let sum = 0
-  let squares = 0
-  let best = -1
-  for (const value of values) {
-    sum += value
-    squares += value * value
-    if (value > best) best = value
+/** The similarities of a scope's units, of those of all slots, and what their spread is made from. */
+function pick(bySlot: Float32Array, slots: Int32Array) {
+  const similarities = new Float32Array(slots.length)
+  const sums = { count: slots.length, sum: 0, squares: 0, best: -1 }
+  for (let i = 0; i < slots.length; i++) {
+    const value = bySlot[slots[i] as number] ?? 0
+    similarities[i] = value
+    sums.sum += value
+    sums.squares += value * value
+    if (value > sums.best) sums.best = value
   }
-  return { count: values.length, sum, squares, best }
+  return { similarities, sums }
 }
 
 /** Where a number stands in an ascending list, or -1. */
