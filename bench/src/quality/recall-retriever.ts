@@ -9,7 +9,7 @@ import {
   type RankWeights,
 } from '@recall/core'
 import { archiveSession } from '@recall/sessions'
-import { type FileStore, openFileStore } from '@recall/store-file'
+import { openFileStore } from '@recall/store-file'
 import type { Collection, Doc } from './data-set.ts'
 import type { Retriever } from './retriever.ts'
 
@@ -57,8 +57,6 @@ export function recallRetriever({ name, embedder, ranking }: RecallOptions): Ret
   }
 }
 
-export type { FileStore }
-
 function split({ docs }: Collection): { sessions: Map<string, Doc[]>; notes: Doc[] } {
   const sessions = new Map<string, Doc[]>()
   for (const doc of docs) {
@@ -69,14 +67,13 @@ function split({ docs }: Collection): { sessions: Map<string, Doc[]>; notes: Doc
 }
 
 async function archive(memory: MemoryManager, sessionId: string, docs: readonly Doc[]): Promise<void> {
-  const speakerOf = ({ text }: Doc): string => text.split(':')[0] ?? ''
-  const first = docs[0] && speakerOf(docs[0])
   await archiveSession(memory, {
     sessionId,
     facts: { skipped: {} },
     messages: docs.map((doc) => ({
       id: doc.id,
-      role: speakerOf(doc) === first ? 'user' : 'assistant',
+      // Messages of an assistant that follow each other would become one turn; the speaker is in the text.
+      role: 'user',
       content: [{ type: 'text', text: doc.text }],
       ...(doc.time ? { at: doc.time } : {}),
     })),

@@ -206,7 +206,11 @@ export function slim({ answers, ...result }: RetrieverResult, row: number): obje
   if (row >= rowsKeptWhole) return result
   return {
     ...result,
-    answers: answers.map(({ question, found, measures }) => [question, measures['recall@10'], found.join(' ')]),
+    answers: answers.map(({ question, found, measures }) => [
+      question,
+      measures['recall@10'],
+      found.join(' '),
+    ]),
   }
 }
 
