@@ -6,13 +6,13 @@ import { holds, machineFacts, writeReport, writeResult } from './report.ts'
 import { measureCrashes, storms } from './suites/crash.ts'
 import { measureFiles } from './suites/files.ts'
 import { measureProtocol } from './suites/protocol.ts'
-import { hashOf, measureQuality, slim } from './suites/quality.ts'
+import { hashOf, leaveOneOut, measureQuality, slim } from './suites/quality.ts'
 
 const usage = `Usage: pnpm bench files [--sizes 1000,10000] [--rounds 25] [--seed 1] [--qmd]
        pnpm bench crash [--kills 1000] [--seed 1]
        pnpm bench crash-protocol [--kills 500] [--seed 1]
        pnpm bench protocol [--rounds 25] [--postgres url]
-       pnpm bench quality --data <path>[,<path>] [--runtime wasm] [--ablation]
+       pnpm bench quality --data <path>[,<path>] [--runtime wasm] [--ablation] [--leave-one-out]
 
   files   the file store and the command line: rebuild, cold and warm queries, freshness, durable writes
   crash   writers killed at random moments: every acknowledged write must be there
@@ -33,6 +33,7 @@ const { positionals, values } = parseArgs({
     data: { type: 'string' },
     runtime: { type: 'string' },
     ablation: { type: 'boolean', default: false },
+    'leave-one-out': { type: 'boolean', default: false },
   },
 })
 
@@ -86,15 +87,13 @@ async function quality(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const set = readDataSet(path)
     say(`${set.name}: ${set.collections.length} collections`)
-    const results = await measureQuality(set, {
-      ...(runtime ? { runtime } : {}),
-      ablation: values.ablation,
-      say,
-    })
+    const settings = { ...(runtime ? { runtime } : {}), ablation: values.ablation, say }
+    const results = await measureQuality(set, settings)
+    const leftOut = values['leave-one-out'] ? await leaveOneOut(set, settings) : []
     const facts = { 'data set': `${set.name}, sha256 ${hashOf(path)}`, ...machineFacts() }
     writeResult(chartName(set.name), qualityChart(results))
     writeResult(`quality-${set.name}.json`, `${JSON.stringify({ facts, results: results.map(slim) })}\n`)
-    say(`see ${writeResult(`quality-${set.name}.md`, qualityReport(set, results, facts))}`)
+    say(`see ${writeResult(`quality-${set.name}.md`, qualityReport(set, results, facts, leftOut))}`)
   }
 }
 

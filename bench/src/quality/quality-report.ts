@@ -1,4 +1,4 @@
-import type { RetrieverResult } from '../suites/quality.ts'
+import type { LeftOut, RetrieverResult } from '../suites/quality.ts'
 import type { DataSet } from './data-set.ts'
 
 /** A table of measures, a chart of the first recall, and what each collection and category says. */
@@ -6,6 +6,7 @@ export function qualityReport(
   { name, collections }: DataSet,
   results: readonly RetrieverResult[],
   facts: Record<string, unknown>,
+  leftOut: readonly LeftOut[] = [],
 ): string {
   const measures = Object.keys(results[0]?.measures ?? {})
   const docs = collections.reduce((sum, collection) => sum + collection.docs.length, 0)
@@ -39,7 +40,7 @@ ${breakdown(results, ({ byCollection }) => byCollection)}
 
 ${breakdown(results, ({ byCategory }) => byCategory)}
 
-## Abstention
+${leftOut.length > 0 ? leftOutSection(leftOut) : ''}## Abstention
 
 The threshold is the highest that costs answerable questions at most three points of recall@5. A question is refused when, its evidence taken out of the answer, the best that is left scores below it.
 
@@ -51,6 +52,24 @@ ${table(
 )}
 `
 }
+
+const leftOutSection = (leftOut: readonly LeftOut[]): string => `## Leave one out
+
+Each telling weight was tried a third lower and higher. For every collection, the setting that is best on all the others, and what it gives on the one left out.
+
+${table(
+  ['collection', 'chosen on the others', 'recall@10 there', 'with the published weights'],
+  leftOut.map(({ collection, chosen, leftOut: value, published }) => [
+    collection,
+    Object.entries(chosen)
+      .map(([name, weight]) => `${name} ${weight}`)
+      .join(', ') || 'the published ones',
+    value.toFixed(1),
+    published.toFixed(1),
+  ]),
+)}
+
+`
 
 export const chartName = (set: string): string => `quality-${set}.svg`
 
