@@ -46,10 +46,50 @@ export const commands: readonly Command[] = [
   {
     name: 'init',
     positionals: ['[root]'],
-    description: 'create a memory',
-    examples: ['recall init', 'recall init ~/agents/ada', 'recall init ~/notes --layout user'],
-    options: common,
-    run: async (io, line) => (await import('./commands/init.ts')).init(io, line.positionals[0], shared(line)),
+    description: 'create a memory, and wire it into the agents on this machine',
+    examples: ['recall init', 'recall init --target claude,codex', 'recall init ~/notes --layout user'],
+    options: {
+      target: {
+        value: '<names>',
+        description:
+          'claude, codex, cursor, windsurf, aider, gemini, copilot, opencode, generic, or a module of your own',
+      },
+      yes: { description: 'wire it into every agent that is found, without asking' },
+      'recall-prompts': { description: 'also look up each prompt in memory' },
+      consume: { description: 'empty the window once a session has been given it' },
+      'dry-run': { description: 'say what would change' },
+      ...common,
+    },
+    run: async (io, line) =>
+      (await import('./commands/init.ts')).init(io, line.positionals[0], {
+        ...shared(line),
+        ...(typeof line.options.target === 'string' ? { target: line.options.target } : {}),
+        yes: line.options.yes === true,
+        recallPrompts: line.options['recall-prompts'] === true,
+        consume: line.options.consume === true,
+        dryRun: line.options['dry-run'] === true,
+      }),
+  },
+  {
+    name: 'uninit',
+    positionals: [],
+    description: 'take the memory out of the agents again; what was remembered stays',
+    examples: ['recall uninit', 'recall uninit --target cursor', 'recall uninit --purge'],
+    options: {
+      target: { value: '<names>', description: 'only out of these (default: all)' },
+      purge: { description: 'delete the memory that init created as well' },
+      yes: { description: 'do not ask before the memory is deleted' },
+      'dry-run': { description: 'say what would change' },
+      json: common.json as OptionSpec,
+    },
+    run: async (io, line) =>
+      (await import('./commands/uninit.ts')).uninit(io, {
+        json: line.options.json === true,
+        ...(typeof line.options.target === 'string' ? { target: line.options.target } : {}),
+        purge: line.options.purge === true,
+        yes: line.options.yes === true,
+        dryRun: line.options['dry-run'] === true,
+      }),
   },
   {
     name: 'status',
@@ -254,6 +294,22 @@ export const commands: readonly Command[] = [
     options: { yes: { description: 'replace them' }, ...common },
     run: async (io, line) =>
       (await import('./commands/scrub.ts')).scrub(io, { ...shared(line), yes: line.options.yes === true }),
+  },
+  {
+    name: 'hook',
+    positionals: ['<event>'],
+    description: 'what agents call when something happens to a session; JSON on standard input',
+    examples: ['recall hook session-start < event.json'],
+    options: {
+      clear: { description: 'at session-start: empty the window once it was given' },
+      root: common.root as OptionSpec,
+      layout: common.layout as OptionSpec,
+    },
+    run: async (io, line) =>
+      (await import('./commands/hook.ts')).hook(io, line.positionals[0] as string, {
+        ...shared(line),
+        clear: line.options.clear === true,
+      }),
   },
   {
     name: 'completion',

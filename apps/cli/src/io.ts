@@ -13,6 +13,12 @@ export interface Io {
   /** Whether talk goes to a person's screen. */
   talkTerminal: boolean
   columns: number
+  /** How this command is started by others; `['recall']` unless it says. */
+  self?: readonly string[]
+  /** What was handed over on standard input: one JSON value, or all there is; bounded in size and time. */
+  input?(): Promise<string>
+  /** Starts this command once more, on its own: it goes on when we and whoever started us are gone. */
+  detach?(argv: readonly string[]): void
   /** Asks the person at the terminal; `null` where nobody can answer. */
   ask(question: string): Promise<string | null>
 }

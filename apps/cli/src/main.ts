@@ -1,7 +1,23 @@
 #!/usr/bin/env node
+import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
 import { standardOutput } from './output.ts'
+import { readInput, startDetached } from './own-process.ts'
 import { run } from './run.ts'
+
+/** `recall` where the path leads here, so that an upgrade needs no new settings; else this very program. */
+function commandOf(script: string): string[] {
+  const isHere = (folder: string): boolean => {
+    try {
+      return folder !== '' && realpathSync(join(folder, 'recall')) === realpathSync(script)
+    } catch {
+      return false
+    }
+  }
+  const isOnPath = (process.env.PATH ?? '').split(delimiter).some(isHere)
+  return isOnPath ? ['recall'] : [process.execPath, ...process.execArgv, script]
+}
 
 // What takes time to find out is found out when somebody asks: a stream that is never used is never opened.
 void run(process.argv.slice(2), {
@@ -18,6 +34,11 @@ void run(process.argv.slice(2), {
   get talkTerminal() {
     return process.stderr.isTTY === true
   },
+  get self() {
+    return commandOf(process.argv[1] ?? '')
+  },
+  input: () => readInput(process.stdin),
+  detach: (argv) => void startDetached([...process.execArgv, process.argv[1] ?? '', ...argv]),
   async ask(question) {
     if (!process.stdin.isTTY || !process.stderr.isTTY) return null
     const { createInterface } = await import('node:readline/promises')

@@ -29,8 +29,20 @@ export interface Ran {
   err: string
 }
 
+export interface Shell {
+  root: string
+  run(...argv: string[]): Promise<Ran>
+  withInput(text: string): Shell
+  json<T = Record<string, unknown>>(...argv: string[]): Promise<T>
+}
+
 /** A command line in a folder of its own, as a person or a script would run it. */
-export function createShell(root = temporaryFolder(), answer: string | null = null) {
+export function createShell(
+  root = temporaryFolder(),
+  answer: string | null = null,
+  env: Record<string, string | undefined> = { RECALL_ROOT: root },
+  input = '',
+): Shell {
   const now = Date.parse('2026-03-06T12:00:00Z')
   return {
     root,
@@ -44,7 +56,7 @@ export function createShell(root = temporaryFolder(), answer: string | null = nu
         err: (text) => {
           err += text
         },
-        env: { RECALL_ROOT: root },
+        env,
         cwd: root,
         home: root,
         now: () => now,
@@ -52,9 +64,12 @@ export function createShell(root = temporaryFolder(), answer: string | null = nu
         talkTerminal: false,
         columns: 100,
         ask: async () => answer,
+        input: async () => input,
       })
       return { code, out, err }
     },
+    /** The same, with something on standard input. */
+    withInput: (text: string): Shell => createShell(root, answer, env, text),
     /** Runs a command with `--json` and parses what it prints. */
     async json<T = Record<string, unknown>>(...argv: string[]): Promise<T> {
       const { out, err } = await this.run(...argv, '--json')
@@ -63,8 +78,6 @@ export function createShell(root = temporaryFolder(), answer: string | null = nu
     },
   }
 }
-
-export type Shell = ReturnType<typeof createShell>
 
 export interface Turn {
   role: 'user' | 'assistant'

@@ -1,5 +1,8 @@
 export { listClaudeCodeTranscripts } from './claude-code/list-transcripts.ts'
 export { readClaudeCodeTranscript } from './claude-code/read-transcript.ts'
+export { type HookInput, type Host, parseHookInput } from './hooks/hook-input.ts'
+export { contextLimits, contextOutput, silence } from './hooks/hook-output.ts'
+export { transcriptOf } from './hooks/transcript-of.ts'
 export type { HookEvent } from './install/command-line.ts'
 export {
   type FileOutcome,

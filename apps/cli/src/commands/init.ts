@@ -1,57 +1,132 @@
+import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { type FileOutcome, install, type Target, targets } from '@recall/agents'
 import { archiveIndexHeader, defaultFileSystem, detectLayout, type Layout, layouts } from '@recall/store-file'
-import { UsageError } from '../exit-codes.ts'
+import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
 import type { Io } from '../io.ts'
+import { noteCreated } from '../memory-receipt.ts'
+import { machineOf, namedTargets, stateFolder, wiringOf } from '../wiring.ts'
 
-/** Creates what is missing and leaves everything else alone. */
-export async function init(
-  io: Io,
-  given: string | undefined,
-  options: RootOptions & { json?: boolean },
-): Promise<undefined> {
-  const root = given ? resolve(io.cwd, given) : findRoot(io, options)
-  mkdirSync(root, { recursive: true })
-  const layout = await chooseLayout(io, root, options)
-  const created: string[] = []
-  const kept: string[] = []
+export interface InitOptions extends RootOptions {
+  json?: boolean
+  /** Hosts to wire the memory into, separated by commas. */
+  target?: string
+  yes?: boolean
+  dryRun?: boolean
+  recallPrompts?: boolean
+  consume?: boolean
+}
+
+interface WiredHost {
+  target: string
+  title: string
+  files: FileOutcome[]
+  notes: readonly string[]
+}
+
+const emptyMemory =
+  '# Memory\n\nFacts, preferences and patterns worth keeping in view. Keep it under 200 lines.\n'
+
+/** Creates what is missing, wires it into the hosts that were chosen, and leaves everything else alone. */
+export async function init(io: Io, given: string | undefined, options: InitOptions): Promise<number> {
+  const chosen = await chooseTargets(io, options)
+  const root = rootFor(io, given, options, chosen)
+  const isDry = options.dryRun ?? false
+  const layout = await chooseLayout(io, root, options, chosen)
+  const memory = createMemory(root, layout, isDry)
+  if (!isDry && chosen.length > 0) noteCreated(stateFolder(io), root, memory)
+  const wiring = wiringOf(io, root, layout, options)
+  const machine = machineOf(io)
+  const hosts = chosen.map((target): WiredHost => {
+    const edits = target.edits(machine, wiring)
+    const files = install(target.name, edits, { state: stateFolder(io), dryRun: isDry })
+    return { target: target.name, title: target.title, files, notes: target.notes?.(machine, wiring) ?? [] }
+  })
+  const created = memory.created.map(({ path }) => path)
+  const report = { root, layout: layout.name, created, kept: memory.kept }
+  if (options.json) {
+    io.out(`${JSON.stringify(hosts.length > 0 ? { ...report, hosts, dryRun: isDry } : report)}\n`)
+  } else io.out(summary(report, hosts, isDry))
+  return hosts.some(({ files }) => files.some(({ status }) => status === 'refused'))
+    ? exitCodes.failed
+    : exitCodes.fine
+}
+
+/** The hosts that were named, or those on this machine when the person agrees. */
+async function chooseTargets(io: Io, options: InitOptions): Promise<Target[]> {
+  if (options.target !== undefined) return namedTargets(io, options.target)
+  if (options.json && !options.yes) return []
+  const machine = machineOf(io)
+  const present = targets.filter((target) => target.isInstalled(machine))
+  if (options.yes || present.length === 0) return options.yes ? present : []
+  const names = present.map(({ name }) => name).join(', ')
+  const answer = (
+    await io.ask(
+      `On this machine: ${present.map(({ title }) => title).join(', ')}. Wire the memory into them? [${names} / none] `,
+    )
+  )?.trim()
+  if (answer === undefined || answer === 'none' || /^no?$/i.test(answer)) return []
+  return answer === '' || /^y(es)?$/i.test(answer) ? present : namedTargets(io, answer)
+}
+
+/** A memory for hosts belongs to the person, not to the folder that the command happens to run in. */
+function rootFor(io: Io, given: string | undefined, options: InitOptions, chosen: readonly Target[]): string {
+  if (given) return resolve(io.cwd, given)
+  if (chosen.length === 0 || options.root || io.env.RECALL_ROOT) return findRoot(io, options)
+  // In the layout for a user everything lies in the host's own folder.
+  const isForClaude = options.layout === 'user' && chosen.some(({ name }) => name === 'claude')
+  return isForClaude ? io.env.CLAUDE_CONFIG_DIR || join(io.home, '.claude') : join(io.home, '.recall')
+}
+
+export interface CreatedMemory {
+  created: { path: string; digest?: string }[]
+  kept: string[]
+  /** Folders that did not exist, outermost first, absolute. */
+  folders: string[]
+}
+
+function createMemory(root: string, layout: Layout, isDry: boolean): CreatedMemory {
+  const memory: CreatedMemory = { created: [], kept: [], folders: [] }
+  const folder = (path: string): void => {
+    for (let level = path; !existsSync(level) && !memory.folders.includes(level); level = dirname(level)) {
+      memory.folders.push(level)
+    }
+    if (!isDry) mkdirSync(path, { recursive: true })
+  }
   const file = (path: string, content: string): void => {
     const full = join(root, path)
-    if (existsSync(full)) return void kept.push(path)
-    mkdirSync(dirname(full), { recursive: true })
-    writeFileSync(full, content, { flag: 'wx' })
-    created.push(path)
+    if (existsSync(full)) return void memory.kept.push(path)
+    folder(dirname(full))
+    if (!isDry) writeFileSync(full, content, { flag: 'wx' })
+    memory.created.push({ path, digest: createHash('sha256').update(content).digest('hex') })
   }
-  file(
-    layout.curated,
-    '# Memory\n\nFacts, preferences and patterns worth keeping in view. Keep it under 200 lines.\n',
-  )
+  folder(root)
+  file(layout.curated, emptyMemory)
   file(layout.window, '')
   file(layout.archiveIndex, archiveIndexHeader)
-  const archives = join(root, layout.archives)
-  if (existsSync(archives)) kept.push(`${layout.archives}/`)
+  if (existsSync(join(root, layout.archives))) memory.kept.push(`${layout.archives}/`)
   else {
-    mkdirSync(archives, { recursive: true })
-    created.push(`${layout.archives}/`)
+    folder(join(root, layout.archives))
+    memory.created.push({ path: `${layout.archives}/` })
   }
-  if (options.json) io.out(`${JSON.stringify({ root, layout: layout.name, created, kept })}\n`)
-  else io.out(summary(root, layout.name, created, kept))
-  return undefined
+  return memory
 }
 
 /** What was asked for, else what is there, else what the person chooses. */
 async function chooseLayout(
   io: Io,
   root: string,
-  { layout, json }: RootOptions & { json?: boolean },
+  { layout, json, yes }: InitOptions,
+  chosen: readonly Target[],
 ): Promise<Layout> {
   if (layout) return layouts[layout]
   const detected = detectLayout(defaultFileSystem, root)
   const isNew = ![detected.window, detected.archiveIndex, detected.archives].some((path) =>
     existsSync(join(root, path)),
   )
-  if (!isNew || json) return detected
+  if (!isNew || json || yes || chosen.length > 0) return detected
   const answer = await io.ask(
     'One memory for an entity (everything below memory/), or for a user (window and archives beside it)? [entity] ',
   )
@@ -60,15 +135,49 @@ async function chooseLayout(
   throw new UsageError(`the layouts are entity and user, not '${answer.trim()}'`)
 }
 
-function summary(root: string, layout: string, created: string[], kept: string[]): string {
+function summary(
+  { root, layout, created, kept }: { root: string; layout: string; created: string[]; kept: string[] },
+  hosts: readonly WiredHost[],
+  isDry: boolean,
+): string {
   const lines = [
     `Memory at ${root} (${layout} layout)`,
     ...created.map((path) => `  created  ${path}`),
     ...kept.map((path) => `  kept     ${path}`),
+    ...hosts.flatMap(describeHost),
     '',
-    'Next:  recall archive <transcript>   archive a session',
-    '       recall search <words>         find anything in it',
-    '       recall status                 see how it is doing',
+    ...(isDry ? ['Nothing was changed: this was a dry run.'] : hosts.length > 0 ? wired : unwired),
   ]
   return `${lines.join('\n')}\n`
+}
+
+const unwired = [
+  'Next:  recall archive <transcript>   archive a session',
+  '       recall search <words>         find anything in it',
+  '       recall status                 see how it is doing',
+]
+const wired = [
+  'From now on each session begins with what the last ones said, and is archived when it ends.',
+  '',
+  'Next:  recall import                 bring in the sessions that you already had',
+  '       recall search <words>         find anything in them',
+  '       recall uninit                 take all of this out again',
+]
+
+function describeHost({ title, files, notes }: WiredHost): string[] {
+  return [
+    '',
+    title,
+    ...files.flatMap(({ path, status, reason, byHand, backup }) => [
+      `  ${status.padEnd(8)} ${path}${backup ? ` (backup in ${backup})` : ''}`,
+      ...(reason ? [`           ${reason}. Put this into it by hand:`] : []),
+      ...(byHand
+        ? byHand
+            .trimEnd()
+            .split('\n')
+            .map((line) => `           ${line}`)
+        : []),
+    ]),
+    ...notes.map((note) => `  note     ${note}`),
+  ]
 }

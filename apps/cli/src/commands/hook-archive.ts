@@ -1,0 +1,185 @@
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { createMemoryManager, isMemoryError, type MemoryManager } from '@recall/core'
+import { consumeWindow } from '@recall/sessions'
+import type { FileStore } from '@recall/store-file'
+import {
+  type HostSession,
+  isPending,
+  type MemoryPlace,
+  readSession,
+  readSessions,
+  saveSession,
+  stampOf,
+} from '../host-sessions.ts'
+import type { Io } from '../io.ts'
+import { withStore } from '../with-store.ts'
+import { createArchiver, listTranscripts } from './archive.ts'
+
+/** Hosts write the end of a transcript after they have told of it: it is awaited, but not for ever. */
+const quietMs = 400
+const mostWaitMs = 5000
+/** Whoever holds the lock longer than this hangs, or its process id belongs to another program by now. */
+const staleLockMs = 10 * 60_000
+
+export interface DrainOptions {
+  /** The session that is starting: others that never ended are archived too. */
+  own?: string
+  /** When to stop waiting for somebody else who does the same, in milliseconds. */
+  budgetMs?: number
+}
+
+/**
+ * Archives what sessions have left to do. Only one process does so at a time; whoever comes second may go,
+ * since the first looks once more after it has let go of the lock.
+ */
+export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = {}): Promise<void> {
+  const deadline = performance.now() + (options.budgetMs ?? 0)
+  const pending = (): HostSession[] =>
+    readSessions(place).filter((session) => isPending(session, options.own))
+  const lock = join(place.root, place.layout.internal, 'archiving.lock')
+  while (pending().length > 0) {
+    if (!takeLock(lock)) {
+      if (performance.now() > deadline) return
+      await wait(20)
+      continue
+    }
+    try {
+      await withStore(io, { root: place.root, layout: place.layout.name }, (store) =>
+        archiveAll(io, place, store, pending(), options),
+      )
+    } finally {
+      rmSync(lock, { force: true })
+    }
+    if (options.budgetMs !== undefined && performance.now() > deadline) {
+      io.detach?.(['hook', 'drain', '--root', place.root, '--layout', place.layout.name])
+      return
+    }
+  }
+}
+
+async function archiveAll(
+  io: Io,
+  place: MemoryPlace,
+  store: FileStore,
+  sessions: readonly HostSession[],
+  { own, budgetMs }: DrainOptions,
+): Promise<void> {
+  const memory = createMemoryManager({ stores: store, clock: io.now })
+  const deadline = performance.now() + (budgetMs ?? Number.POSITIVE_INFINITY)
+  for (const session of sessions) {
+    if (performance.now() > deadline) return
+    // A session that starts cannot wait for another one's last words; they are archived when they are there.
+    const seen = own === undefined ? await quietStamp(session.transcript) : stampOf(session.transcript)
+    let problem: HostSession['problem']
+    try {
+      await rememberSummaries(memory, session)
+      if (seen !== null && seen !== session.done) await archiveOne(io, memory, store, session)
+    } catch (error) {
+      if (!isMemoryError(error)) throw error
+      const isFinal = error.details?.forgotten === true
+      problem = { reason: error.message, tries: isFinal ? 99 : (session.problem?.tries ?? 0) + 1 }
+    }
+    settle(place, session, seen, problem)
+  }
+}
+
+async function archiveOne(
+  io: Io,
+  memory: MemoryManager,
+  store: FileStore,
+  session: HostSession,
+): Promise<void> {
+  const source = session.state === 'checkpoint' ? 'checkpoint' : 'session'
+  const archiver = await createArchiver(io, memory, store, source)
+  for (const path of await listTranscripts(io, [session.transcript])) await archiver(path)
+}
+
+/** What the host said when it compacted the session is a memory of its own. */
+async function rememberSummaries(
+  memory: MemoryManager,
+  { sessionId, summaries = [] }: HostSession,
+): Promise<void> {
+  for (const { id, text } of summaries) {
+    await memory.write('episodic', `compaction:${sessionId}:${id}`, text, {
+      type: 'compaction-summary',
+      tags: ['compaction'],
+    })
+  }
+}
+
+/** Notes what was done. What came in meanwhile, another event or more summaries, is still to be done. */
+function settle(
+  place: MemoryPlace,
+  session: HostSession,
+  done: string | null,
+  problem: HostSession['problem'],
+): void {
+  const now = readSession(place, session.sessionId) ?? session
+  const { summaries = [], problem: _, ...rest } = now
+  const left = summaries.filter(({ id }) => !session.summaries?.some((each) => each.id === id))
+  const isSameEvent = now.state === session.state && now.at === session.at
+  saveSession(place, {
+    ...rest,
+    state: isSameEvent && now.state === 'checkpoint' ? 'open' : now.state,
+    ...(done === null || problem ? {} : { done }),
+    ...(left.length > 0 ? { summaries: left } : {}),
+    ...(problem ? { problem } : {}),
+  })
+}
+
+/** State of a transcript that has stopped growing; `null` when there is none. */
+async function quietStamp(transcript: string): Promise<string | null> {
+  const path = transcript.split('#')[0] as string
+  for (let waited = 0; waited < mostWaitMs; waited += 100) {
+    const age = ageOf(path)
+    if (age !== null && age >= quietMs) break
+    await wait(100)
+  }
+  return stampOf(transcript)
+}
+
+function ageOf(path: string): number | null {
+  try {
+    return Date.now() - statSync(path).mtimeMs
+  } catch {
+    return null
+  }
+}
+
+/** Empties the window, once the session that starts has been given it. */
+export async function clearWindow(io: Io, place: MemoryPlace): Promise<void> {
+  await withStore(io, { root: place.root, layout: place.layout.name }, async (store) => {
+    await consumeWindow(createMemoryManager({ stores: store, clock: io.now }), { clear: true, clock: io.now })
+  })
+}
+
+function takeLock(path: string): boolean {
+  mkdirSync(dirname(path), { recursive: true })
+  try {
+    const descriptor = openSync(path, 'wx')
+    writeSync(descriptor, String(process.pid))
+    closeSync(descriptor)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (isHeld(path)) return false
+    rmSync(path, { force: true })
+    return takeLock(path)
+  }
+}
+
+/** Held by a process that lives. One that was killed has left the file behind. */
+function isHeld(path: string): boolean {
+  try {
+    const age = Date.now() - statSync(path).mtimeMs
+    const pid = Number(readFileSync(path, 'utf8'))
+    if (pid === 0) return age < 1000
+    if (age > staleLockMs) return false
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import {
+  contextLimits,
+  contextOutput,
+  type HookInput,
+  parseHookInput,
+  silence,
+  transcriptOf,
+} from '@recall/agents'
+import { redactText } from '@recall/core'
+import { stripRecalled } from '@recall/sessions'
+import { defaultFileSystem, detectLayout, layouts } from '@recall/store-file'
+import { exitCodes } from '../exit-codes.ts'
+import { findRoot, type RootOptions } from '../find-root.ts'
+import {
+  forgetOldSessions,
+  type HostSession,
+  isPending,
+  type MemoryPlace,
+  readSession,
+  readSessions,
+  saveSession,
+} from '../host-sessions.ts'
+import type { Io } from '../io.ts'
+import { sessionContext } from '../session-context.ts'
+
+export interface HookOptions extends RootOptions {
+  /** Empty the window once the session has been given it. */
+  clear?: boolean
+}
+
+/** How long a starting session may be kept waiting for the archive of the one before, in milliseconds. */
+const startBudgetMs = 4000
+
+/**
+ * One event of a host, as one short process. It fails open: whatever goes wrong, the exit code is 0 and
+ * nothing is printed that the host did not ask for. What takes long is left to a process of its own.
+ */
+export async function hook(io: Io, event: string, options: HookOptions): Promise<number> {
+  try {
+    await handle(io, event, options)
+  } catch (error) {
+    // Hosts keep this in their debug logs.
+    io.err(`recall: ${error instanceof Error ? error.message : String(error)}\n`)
+  }
+  return exitCodes.fine
+}
+
+async function handle(io: Io, event: string, options: HookOptions): Promise<void> {
+  const root = findRoot(io, options)
+  // Of a memory that was deleted a hook makes no new one.
+  if (!existsSync(root)) return
+  const place: MemoryPlace = {
+    root,
+    layout: options.layout ? layouts[options.layout] : detectLayout(defaultFileSystem, root),
+  }
+  if (event === 'drain') return (await import('../commands/hook-archive.ts')).drain(io, place)
+
+  const input = parseHookInput((await io.input?.()) ?? '')
+  if (input === null) {
+    io.err('recall: the host handed over no JSON object with a session_id\n')
+    return
+  }
+  switch (event) {
+    case 'session-start':
+      return start(io, place, input, options)
+    case 'prompt':
+      return (await import('../commands/hook-prompt.ts')).recallPrompt(io, options, input)
+    case 'post-compact':
+    case 'pre-compact':
+      note(io, place, input, 'checkpoint')
+      break
+    case 'session-end':
+      note(io, place, input, 'ended')
+      break
+    case 'stop':
+      note(io, place, input, 'open')
+      break
+  }
+  io.out(silence(input.host))
+  if (event !== 'stop') io.detach?.(['hook', 'drain', '--root', root, '--layout', place.layout.name])
+}
+
+async function start(io: Io, place: MemoryPlace, input: HookInput, options: HookOptions): Promise<void> {
+  const sessions = readSessions(place)
+  const pending = sessions.filter((session) => isPending(session, input.sessionId))
+  if (pending.length > 0) {
+    const { drain } = await import('../commands/hook-archive.ts')
+    await drain(io, place, { own: input.sessionId, budgetMs: startBudgetMs })
+  }
+  forgetOldSessions(place, sessions, io.now())
+  note(io, place, input, 'open')
+
+  // What a session was told before is still in its transcript.
+  const isTold = input.source === 'resume' || input.source === 'fork'
+  const context = isTold ? { text: '', sessions: 0 } : sessionContext(place, contextLimits[input.host])
+  const notice = noticeOf(place, pending, context.sessions)
+  if (context.text === '') io.out(silence(input.host))
+  else io.out(contextOutput(input, context.text, notice))
+  // Printed first: a process that dies in between shows the window twice, never not at all.
+  if (options.clear && !isTold && input.source !== 'compact' && context.sessions > 0) {
+    await (await import('../commands/hook-archive.ts')).clearWindow(io, place)
+  }
+}
+
+function noticeOf(place: MemoryPlace, pending: readonly HostSession[], sessions: number): string {
+  const failed = pending
+    .map(({ sessionId }) => readSession(place, sessionId)?.problem?.reason)
+    .filter((reason) => reason !== undefined)
+  return [
+    `Recall: ${sessions === 1 ? 'the last session' : `the last ${sessions} sessions`} and curated memory loaded.`,
+    ...(failed.length > 0 ? [`Not archived: ${failed[0]}`] : []),
+  ].join(' ')
+}
+
+/** Notes durably what is known of a session; when nothing is new nothing is written. */
+function note(io: Io, place: MemoryPlace, input: HookInput, state: HostSession['state']): void {
+  const transcript = transcriptOf(input, io)
+  const earlier = readSession(place, input.sessionId)
+  const path = transcript ?? earlier?.transcript
+  const summary = input.compactSummary === undefined ? [] : [compactSummary(input.compactSummary)]
+  if (path === undefined) return
+  const isNew =
+    earlier?.state !== state ||
+    earlier.transcript !== path ||
+    summary.length > 0 ||
+    io.now() - earlier.at > 3600_000
+  if (!isNew) return
+  const others = (earlier?.summaries ?? []).filter(({ id }) => id !== summary[0]?.id)
+  saveSession(place, {
+    ...(earlier?.done === undefined ? {} : { done: earlier.done }),
+    sessionId: input.sessionId,
+    host: input.host,
+    transcript: path,
+    at: io.now(),
+    state,
+    ...(others.length + summary.length > 0 ? { summaries: [...others, ...summary] } : {}),
+  })
+}
+
+/** Redacted before it touches the disk, and without what came out of memory. */
+function compactSummary(text: string): { id: string; text: string } {
+  const clean = redactText(stripRecalled(text)).text
+  return { id: createHash('sha256').update(clean).digest('hex').slice(0, 12), text: clean }
+}

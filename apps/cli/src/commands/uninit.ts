@@ -1,0 +1,76 @@
+import { existsSync, readdirSync, rmdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type FileOutcome, installedNames, type Target, targets, uninstall } from '@recall/agents'
+import { layouts } from '@recall/store-file'
+import { exitCodes } from '../exit-codes.ts'
+import type { Io } from '../io.ts'
+import { type MemoryLeft, removeCreated } from '../memory-receipt.ts'
+import { machineOf, namedTargets, stateFolder, wiringOf } from '../wiring.ts'
+
+export interface UninitOptions {
+  json?: boolean
+  target?: string
+  purge?: boolean
+  yes?: boolean
+  dryRun?: boolean
+}
+
+/** Takes the memory out of hosts: of those that were named, else of all. What was remembered stays. */
+export async function uninit(io: Io, options: UninitOptions): Promise<number> {
+  const state = stateFolder(io)
+  const isDry = options.dryRun ?? false
+  const installed = installedNames(state)
+  const named = options.target === undefined ? undefined : await namedTargets(io, options.target)
+  const names = named?.map(({ name }) => name) ?? installed
+  if (options.purge && !options.yes && !isDry) {
+    const answer = await io.ask('Delete the memory too, with every archived session? [no] ')
+    if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
+      io.err('recall: nothing was changed; add --yes to delete the memory without being asked\n')
+      return exitCodes.no
+    }
+  }
+  // What it wires does not matter for taking it out.
+  const wiring = wiringOf(io, join(io.home, '.recall'), layouts.entity)
+  const hosts = names.map((name) => {
+    const target: Target | undefined = named?.find((each) => each.name === name) ?? find(name)
+    const edits = target?.edits(machineOf(io), wiring) ?? []
+    const files = uninstall(name, edits, { state, dryRun: isDry })
+    return { target: name, files: files.filter(({ status }) => status !== 'absent') }
+  })
+  const isLast = installedNames(state).length === 0 || (isDry && names.length === installed.length)
+  const left = isLast ? removeCreated(state, { purge: options.purge ?? false, dryRun: isDry }) : []
+  if (!isDry) for (const folder of [state, dirname(state)]) removeIfEmpty(folder)
+  const changed = hosts.some(({ files }) => files.length > 0)
+  if (options.json) io.out(`${JSON.stringify({ hosts, memories: left, dryRun: isDry })}\n`)
+  else io.out(changed || left.length > 0 ? summary(hosts, left, isDry) : 'Recall is wired into no host.\n')
+  return hosts.some(({ files }) => files.some(({ status }) => status === 'refused'))
+    ? exitCodes.failed
+    : exitCodes.fine
+}
+
+const find = (name: string): Target | undefined => targets.find((target) => target.name === name)
+
+function removeIfEmpty(folder: string): void {
+  if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder)
+}
+
+function summary(
+  hosts: readonly { target: string; files: FileOutcome[] }[],
+  left: readonly MemoryLeft[],
+  isDry: boolean,
+): string {
+  const lines = [
+    ...hosts.flatMap(({ target, files }) => [
+      find(target)?.title ?? target,
+      ...files.flatMap(({ path, status, reason, byHand }) => [
+        `  ${status.padEnd(8)} ${path}`,
+        ...(reason ? [`           ${reason}`] : []),
+        ...(status === 'refused' && byHand ? [`           ${byHand}`] : []),
+      ]),
+      '',
+    ]),
+    ...left.map(({ root }) => `Your memory stays at ${root}. To delete it as well: recall uninit --purge`),
+    ...(isDry ? ['Nothing was changed: this was a dry run.'] : []),
+  ]
+  return `${lines.join('\n').trimEnd()}\n`
+}

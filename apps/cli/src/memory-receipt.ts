@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { layouts } from '@recall/store-file'
+import type { CreatedMemory } from './commands/init.ts'
+
+interface MemoryReceipt {
+  root: string
+  files: { path: string; digest: string }[]
+  folders: string[]
+}
+
+const nameIn = (state: string): string => join(state, 'memory.json')
+
+/** Notes which files and folders of a memory were created for hosts, so that they can go when the hosts do. */
+export function noteCreated(state: string, root: string, { created, folders }: CreatedMemory): void {
+  const earlier = readReceipts(state)
+  const known = earlier.find((receipt) => receipt.root === root)
+  const files = created.flatMap(({ path, digest }) => (digest ? [{ path, digest }] : []))
+  if (known && files.length === 0 && folders.length === 0) return
+  const receipt = {
+    root,
+    files: [...(known?.files ?? []), ...files],
+    folders: [...new Set([...(known?.folders ?? []), ...folders])],
+  }
+  mkdirSync(state, { recursive: true })
+  const others = earlier.filter((each) => each !== known)
+  writeFileSync(nameIn(state), `${JSON.stringify([...others, receipt], null, 2)}\n`)
+}
+
+export interface MemoryLeft {
+  root: string
+  /** Not removed, because it is more than what `init` had put there. */
+  kept: string[]
+}
+
+/**
+ * Removes what `init` created and nobody has written to since. With `purge` the memory itself goes as well:
+ * archives, window, index, and the curated memory where `init` had created it.
+ */
+export function removeCreated(state: string, options: { purge: boolean; dryRun: boolean }): MemoryLeft[] {
+  const receipts = readReceipts(state)
+  const outcomes = receipts.map(({ root, files, folders }) => {
+    const isUnused = files.every(({ path, digest }) => isSame(join(root, path), digest)) && !hasArchives(root)
+    if (!isUnused && !options.purge) return { root, kept: [root] }
+    if (!options.dryRun) clear(root, files, folders, options.purge)
+    return { root, kept: [] }
+  })
+  const left = outcomes.filter(({ kept }) => kept.length > 0)
+  const still = receipts.filter(({ root }) => left.some((each) => each.root === root))
+  // What stays can still be purged another time.
+  if (!options.dryRun && still.length > 0) {
+    writeFileSync(nameIn(state), `${JSON.stringify(still, null, 2)}\n`)
+  } else if (!options.dryRun) rmSync(nameIn(state), { force: true })
+  return left
+}
+
+function clear(root: string, files: MemoryReceipt['files'], folders: string[], purge: boolean): void {
+  for (const { path, digest } of files) {
+    if (purge || isSame(join(root, path), digest)) rmSync(join(root, path), { force: true })
+  }
+  for (const layout of Object.values(layouts)) {
+    rmSync(join(root, layout.internal), { recursive: true, force: true })
+    for (const folder of [layout.memory, layout.archives].map((path) => join(root, path))) {
+      // A folder that was there before us is not ours to empty.
+      if (purge && folders.includes(folder)) rmSync(folder, { recursive: true, force: true })
+    }
+  }
+  for (const folder of [...folders].sort((a, b) => b.length - a.length)) {
+    if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder)
+  }
+}
+
+const hasArchives = (root: string): boolean =>
+  Object.values(layouts).some(({ archives }) => {
+    const folder = join(root, archives)
+    return existsSync(folder) && readdirSync(folder).some((name) => name.endsWith('.md'))
+  })
+
+const isSame = (path: string, digest: string): boolean =>
+  !existsSync(path) || createHash('sha256').update(readFileSync(path)).digest('hex') === digest
+
+const readReceipts = (state: string): MemoryReceipt[] =>
+  existsSync(nameIn(state)) ? (JSON.parse(readFileSync(nameIn(state), 'utf8')) as MemoryReceipt[]) : []

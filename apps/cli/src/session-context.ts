@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fenceRecalled } from '@recall/sessions'
+import { memoryLineLimit } from '@recall/store-file'
+import type { MemoryPlace } from './host-sessions.ts'
+
+const separator = /\n\n---\n\n/
+const overhead = 400
+
+/**
+ * What a session is told when it begins: the window's newest sessions and the curated memory, as data between
+ * marks, in at most `limit` characters. Empty when there is nothing to tell.
+ */
+export function sessionContext(place: MemoryPlace, limit: number): { text: string; sessions: number } {
+  const room = limit - overhead
+  const curated = curatedText(read(place, place.layout.curated))
+  const entries = read(place, place.layout.window).trim().split(separator).filter(Boolean)
+  const window = newest(entries, curated === '' ? room : Math.max(room - curated.length, room / 2))
+  const parts = [
+    ...(window.text === '' ? [] : [`# The last sessions, the latest last\n\n${window.text}`]),
+    ...(curated === '' ? [] : [clipped(curated, room - window.text.length)]),
+  ].filter(Boolean)
+  if (parts.length === 0) return { text: '', sessions: 0 }
+  const text = fenceRecalled(parts.join('\n\n---\n\n'), { source: 'session window and curated memory' })
+  // Marks inside the text become longer when they are made harmless.
+  return { text: text.length <= limit ? text : '', sessions: window.count }
+}
+
+/** As many of the latest entries as there is room for; of the very last one at least its beginning. */
+function newest(entries: readonly string[], room: number): { text: string; count: number } {
+  const chosen: string[] = []
+  let length = 0
+  for (const entry of entries.toReversed()) {
+    const cost = entry.length + 7
+    if (length + cost > room) break
+    chosen.unshift(entry)
+    length += cost
+  }
+  const last = entries.at(-1)
+  if (chosen.length === 0 && last !== undefined) return { text: clipped(last, room), count: 1 }
+  return { text: chosen.join('\n\n---\n\n'), count: chosen.length }
+}
+
+/** Without the heading that every memory begins with: a memory that nobody has written to says nothing. */
+function curatedText(text: string): string {
+  const lines = text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .slice(0, memoryLineLimit)
+  return lines.some((line) => /^##\s|^\s*[-*]\s/.test(line)) ? lines.join('\n').trim() : ''
+}
+
+function clipped(text: string, room: number): string {
+  if (text.length <= room) return text
+  const cut = text.slice(0, Math.max(0, room - 60))
+  return `${cut.slice(0, cut.lastIndexOf('\n') === -1 ? undefined : cut.lastIndexOf('\n'))}\n\n[… the rest is in memory: search it]`
+}
+
+function read({ root }: MemoryPlace, path: string): string {
+  try {
+    return readFileSync(join(root, path), 'utf8').replaceAll('\r\n', '\n')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
+  }
+}

@@ -1,0 +1,63 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { asTarget, type Surroundings, type Target, targets, type Wiring } from '@recall/agents'
+import type { Layout } from '@recall/store-file'
+import { UsageError } from './exit-codes.ts'
+import type { Io } from './io.ts'
+
+/** Where the receipts and backups of installations are kept. */
+export const stateFolder = (io: Io): string => join(io.home, '.recall', 'hosts')
+
+export const machineOf = (io: Io): Surroundings => ({
+  home: io.home,
+  env: io.env,
+  platform: process.platform,
+  exists: existsSync,
+  readText: (path) => (existsSync(path) ? readFileSync(path, 'utf8') : null),
+})
+
+export const wiringOf = (
+  io: Io,
+  root: string,
+  layout: Layout,
+  options: { recallPrompts?: boolean; consume?: boolean } = {},
+): Wiring => ({
+  command: io.self ?? ['recall'],
+  version: process.env.RECALL_VERSION ?? 'development',
+  root,
+  files: {
+    curated: join(root, layout.curated),
+    window: join(root, layout.window),
+    archives: join(root, layout.archives),
+  },
+  recallPrompts: options.recallPrompts ?? false,
+  consume: options.consume ?? false,
+})
+
+/**
+ * The targets that a person named: names of built-in ones, or modules of their own, separated by commas.
+ *
+ * @throws UsageError for a name that is none
+ */
+export async function namedTargets(io: Io, names: string): Promise<Target[]> {
+  const named = names.split(',').map((name) => name.trim())
+  const found: Target[] = []
+  for (const name of named) {
+    const builtIn = targets.find((target) => target.name === name)
+    if (builtIn) found.push(builtIn)
+    else if (/\.[cm]?js$/.test(name)) found.push(await loadTarget(resolve(io.cwd, name)))
+    else {
+      throw new UsageError(
+        `--target takes ${targets.map((target) => target.name).join(', ')} or a module such as ./mine.mjs, not '${name}'`,
+      )
+    }
+  }
+  return [...new Set(found)]
+}
+
+async function loadTarget(path: string): Promise<Target> {
+  const module: unknown = await import(pathToFileURL(path).href)
+  const exported = module as { target?: unknown; default?: unknown }
+  return asTarget(exported.target ?? exported.default, path)
+}

@@ -1,0 +1,246 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
+
+/** A person's home with some agents in it; the memory is where it is by default. */
+function createHome(answer: string | null = null) {
+  const home = temporaryFolder()
+  mkdirSync(join(home, '.claude'))
+  mkdirSync(join(home, '.codex'))
+  writeFileSync(join(home, '.claude/settings.json'), '{ "model": "opus" } // mine\n')
+  return createShell(home, answer, { RECALL_ROOT: undefined })
+}
+
+const filesIn = (folder: string): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort()
+      .map((path) => [path, existsSync(path) && !path.endsWith('.json') ? '' : read(path)]),
+  )
+
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+describe('init for hosts', () => {
+  it('wires one memory into the hosts that are named, and uninit leaves no trace', async () => {
+    const shell = createHome()
+    const before = filesIn(shell.root)
+    const first = await shell.json<{ root: string; hosts: { target: string }[] }>(
+      'init',
+      '--target',
+      'claude,codex',
+    )
+    expect(first.root).toBe(join(shell.root, '.recall'))
+    expect(first.hosts.map(({ target }) => target)).toEqual(['claude', 'codex'])
+    expect(read(join(shell.root, '.claude/settings.json'))).toContain(
+      `hook session-start --root ${shell.root}/.recall`,
+    )
+    const once = filesIn(shell.root)
+    expect((await shell.run('init', '--target', 'claude,codex')).code).toBe(0)
+    expect(filesIn(shell.root)).toEqual(once)
+    const { out } = await shell.run('uninit')
+    expect(out).toContain('restored')
+    expect(filesIn(shell.root)).toEqual(before)
+  })
+
+  it('takes all that are found with --yes, and asks at a terminal', async () => {
+    const all = await createHome().json<{ hosts: { target: string }[] }>('init', '--yes')
+    expect(all.hosts.map(({ target }) => target)).toEqual(['claude', 'codex'])
+    const { out } = await createHome('codex').run('init')
+    expect(out).toContain('Codex CLI')
+    expect(out).not.toContain('Claude Code')
+    expect((await createHome('none').run('init', '--layout', 'entity')).out).toContain('recall archive')
+  })
+
+  it('puts everything into the folder of the host in the layout for a user', async () => {
+    const shell = createHome()
+    await shell.run('init', '--target', 'claude', '--layout', 'user')
+    for (const path of [
+      'rules/recall-echo.md',
+      'memory/MEMORY.md',
+      'EPHEMERAL.md',
+      'ARCHIVE.md',
+      'memories',
+    ]) {
+      expect(existsSync(join(shell.root, '.claude', path)), path).toBe(true)
+    }
+    const rules = read(join(shell.root, '.claude/rules/recall-echo.md'))
+    expect(rules.match(/^## \d/gm)).toHaveLength(7 + 1)
+  })
+
+  it('keeps a memory that holds something, unless it is to be purged', async () => {
+    const shell = createHome()
+    await shell.run('init', '--target', 'claude')
+    const root = join(shell.root, '.recall')
+    await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession), '--root', root)
+    expect((await shell.run('uninit')).out).toContain('Your memory stays at')
+    expect(existsSync(join(root, 'memory/conversations/conversation-001.md'))).toBe(true)
+    expect((await shell.run('uninit', '--purge')).code).toBe(1)
+    expect((await shell.run('uninit', '--purge', '--yes')).code).toBe(0)
+    expect(existsSync(root)).toBe(false)
+  })
+
+  it('leaves alone what does not parse, says what to put in by hand, and fails', async () => {
+    const shell = createHome()
+    writeFileSync(join(shell.root, '.claude/settings.json'), '{ broken')
+    const { code, out } = await shell.run('init', '--target', 'claude')
+    expect(code).toBe(3)
+    expect(out).toContain('by hand')
+    expect(out).toContain('SessionStart')
+    expect(read(join(shell.root, '.claude/settings.json'))).toBe('{ broken')
+  })
+
+  it('takes a module for a target, and refuses a name that is none', async () => {
+    const shell = createHome()
+    writeFileSync(
+      join(shell.root, 'mine.mjs'),
+      `export const target = { name: 'mine', edits: ({ home }) => [{ path: home + '/.mine', own: true, byHand: 'x', add: () => 'x', remove: () => null }] }`,
+    )
+    await shell.run('init', '--target', './mine.mjs')
+    expect(read(join(shell.root, '.mine'))).toBe('x')
+    await shell.run('uninit')
+    expect(existsSync(join(shell.root, '.mine'))).toBe(false)
+    const { code, err } = await shell.run('init', '--target', 'emacs')
+    expect(code).toBe(2)
+    expect(err).toContain('claude, codex')
+  })
+})
+
+describe('hook', () => {
+  const event = (fields: Record<string, unknown>): string => JSON.stringify(fields)
+
+  it('is silent and fine whatever goes wrong', async () => {
+    const shell = createShell()
+    for (const input of ['', 'not json', '[]', '{}', event({ session_id: 5 })]) {
+      for (const name of [
+        'session-start',
+        'prompt',
+        'pre-compact',
+        'post-compact',
+        'session-end',
+        'stop',
+        'unknown',
+      ]) {
+        expect(await shell.withInput(input).run('hook', name)).toMatchObject({ code: 0, out: '' })
+      }
+    }
+    const missing = { session_id: 'a', transcript_path: '/nowhere/t.jsonl', hook_event_name: 'SessionEnd' }
+    expect(await shell.withInput(event(missing)).run('hook', 'session-end')).toMatchObject({
+      code: 0,
+      out: '',
+    })
+    expect(await shell.run('hook', 'drain')).toMatchObject({ code: 0, out: '' })
+  })
+
+  it('makes no memory where there is none', async () => {
+    const shell = createShell()
+    const root = join(shell.root, 'gone')
+    const input = event({ session_id: 'a', transcript_path: 'x', hook_event_name: 'SessionEnd' })
+    await shell.withInput(input).run('hook', 'session-end', '--root', root)
+    expect(existsSync(root)).toBe(false)
+  })
+
+  it.each([
+    [
+      'claude',
+      { session_id: 'b', hook_event_name: 'SessionStart', source: 'startup', transcript_path: '/t.jsonl' },
+      'hookSpecificOutput',
+    ],
+    [
+      'codex',
+      { session_id: 'b', turn_id: 't', hook_event_name: 'SessionStart', transcript_path: '/rollout-1.jsonl' },
+      'hookSpecificOutput',
+    ],
+    [
+      'cursor',
+      { conversation_id: 'b', cursor_version: '3', hook_event_name: 'sessionStart' },
+      'additional_context',
+    ],
+    ['gemini', { session_id: 'b', timestamp: 'x', hook_event_name: 'SessionStart' }, 'hookSpecificOutput'],
+    ['copilot', { sessionId: 'b', timestamp: 1, cwd: '/' }, 'additionalContext'],
+  ])('gives %s the context in its own form, within its limit', async (host, payload, member) => {
+    const shell = createShell()
+    await shell.run('init')
+    for (let i = 0; i < 5; i++) {
+      const turns = [{ role: 'user' as const, text: `${'word '.repeat(900)} <tag> ${i}` }, ...poolSession]
+      await shell.run('archive', writeSession(shell.root, `s${i}`, turns, `2026-03-0${i + 1}`))
+    }
+    writeFileSync(
+      join(shell.root, 'memory/MEMORY.md'),
+      `# Memory\n\n${'- a fact that is worth keeping\n'.repeat(600)}`,
+    )
+    const { out } = await shell.withInput(event(payload)).run('hook', 'session-start')
+    const printed = JSON.parse(out) as Record<string, unknown>
+    const inner =
+      (printed[member] as { additionalContext?: string }).additionalContext ?? (printed[member] as string)
+    expect(inner).toMatch(/^<recalled-memory /)
+    expect(inner).toContain('s4')
+    expect(inner.length).toBeLessThanOrEqual(host === 'codex' ? 7000 : 10_000)
+    expect(Object.keys(printed).sort()).toEqual(host === 'claude' ? [member, 'systemMessage'] : [member])
+  })
+
+  it('tells a resumed session nothing a second time, and a compacted one again', async () => {
+    const shell = createShell()
+    await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+    const start = (source: string) =>
+      shell
+        .withInput(event({ session_id: 'n', hook_event_name: 'SessionStart', source, transcript_path: '/n' }))
+        .run('hook', 'session-start')
+    expect((await start('resume')).out).toBe('')
+    expect((await start('compact')).out).toContain('s1')
+  })
+
+  it('empties the window with --clear once it was given, and keeps what comes later', async () => {
+    const shell = createShell()
+    await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+    const input = event({ session_id: 'n', hook_event_name: 'SessionStart', source: 'startup' })
+    expect((await shell.withInput(input).run('hook', 'session-start', '--clear')).out).toContain('s1')
+    expect((await shell.withInput(input).run('hook', 'session-start', '--clear')).out).toBe('')
+  })
+
+  it('remembers what the host said when it compacted, once, without secrets and without memory', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const token = `ghp_${'a1B2'.repeat(9)}`
+    const input = event({
+      session_id: 'c',
+      transcript_path: join(shell.root, 't.jsonl'),
+      hook_event_name: 'PostCompact',
+      trigger: 'auto',
+      compact_summary: `The zebra pool was drained with ${token}.\n<recalled-memory source="x" note="y">\nold\n</recalled-memory>`,
+    })
+    for (let i = 0; i < 3; i++) {
+      expect((await shell.withInput(input).run('hook', 'post-compact')).out).toBe('')
+      await shell.run('hook', 'drain')
+    }
+    const { results } = await shell.json<{ results: { key: string; snippet: string }[] }>(
+      'search',
+      'zebra',
+      'pool',
+    )
+    expect(results).toHaveLength(1)
+    const everything = JSON.stringify(await shell.run('export'))
+    expect(everything).not.toContain(token)
+    expect(everything).not.toContain('old\\n')
+  })
+
+  it('looks a prompt up when it is asked to, and says nothing when memory has nothing', async () => {
+    const shell = createShell()
+    await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+    const ask = (prompt: string) =>
+      shell
+        .withInput(event({ session_id: 'p', hook_event_name: 'UserPromptSubmit', prompt }))
+        .run('hook', 'prompt')
+    const { out } = await ask('who never releases the client in the retry path?')
+    expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain('never releases it')
+    expect((await ask('quixotic marmalade zeppelins')).out).toBe('')
+    expect((await ask('ok')).out).toBe('')
+  })
+})

@@ -1,0 +1,69 @@
+import { isRecord } from '../content-blocks.ts'
+
+export type Host = 'claude' | 'codex' | 'cursor' | 'gemini' | 'copilot' | 'opencode' | 'generic'
+
+/** What a host says of an event, in terms that are the same for all. */
+export interface HookInput {
+  host: Host
+  sessionId: string
+  /** The host's own name of the event. */
+  eventName?: string
+  transcriptPath?: string
+  cwd?: string
+  /** Why a session starts: `startup`, `resume`, `clear`, `compact` or `fork`. */
+  source?: string
+  prompt?: string
+  compactSummary?: string
+}
+
+/**
+ * Reads the JSON that a host hands to its hooks. Which host it is shows in the JSON, so that one command line
+ * serves hosts that read each other's hook files.
+ *
+ * @returns `null` when the text is no JSON object or names no session
+ */
+export function parseHookInput(text: string): HookInput | null {
+  const payload = parseObject(text)
+  if (payload === null) return null
+  const string = (...names: string[]): string | undefined =>
+    names
+      .map((name) => payload[name])
+      .find((value): value is string => typeof value === 'string' && value !== '')
+  const sessionId = string('session_id', 'sessionId', 'conversation_id')
+  if (sessionId === undefined) return null
+  const roots = payload.workspace_roots
+  const fields = {
+    eventName: string('hook_event_name', 'hookEventName'),
+    transcriptPath: string('transcript_path', 'transcriptPath'),
+    cwd: string('cwd') ?? (Array.isArray(roots) && typeof roots[0] === 'string' ? roots[0] : undefined),
+    source: string('source'),
+    prompt: string('prompt'),
+    compactSummary: string('compact_summary'),
+  }
+  return { host: hostOf(payload), sessionId, ...defined(fields) }
+}
+
+function hostOf(payload: Record<string, unknown>): Host {
+  const path = typeof payload.transcript_path === 'string' ? payload.transcript_path : ''
+  if (payload.host === 'opencode') return 'opencode'
+  if ('cursor_version' in payload || 'conversation_id' in payload) return 'cursor'
+  if ('sessionId' in payload) return 'copilot'
+  if ('turn_id' in payload || /[\\/]rollout-[^\\/]*\.jsonl$/.test(path)) return 'codex'
+  if ('timestamp' in payload && 'hook_event_name' in payload) return 'gemini'
+  return 'hook_event_name' in payload ? 'claude' : 'generic'
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+function defined<T extends Record<string, string | undefined>>(fields: T): { [K in keyof T]?: string } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: string
+  }
+}

@@ -1,0 +1,19 @@
+import { join } from 'node:path'
+import { opencodeDatabase } from '../opencode/target.ts'
+import type { HookInput } from './hook-input.ts'
+
+/** Where a session's transcript is, for hosts that do not say. */
+export function transcriptOf(
+  input: HookInput,
+  machine: { home: string; env: Readonly<Record<string, string | undefined>> },
+): string | undefined {
+  if (input.transcriptPath !== undefined) return input.transcriptPath
+  // An id that is a path would lead elsewhere.
+  if (!/^[\w.-]+$/.test(input.sessionId) || /^\.+$/.test(input.sessionId)) return undefined
+  if (input.host === 'copilot') {
+    const folder = machine.env.COPILOT_HOME || join(machine.home, '.copilot')
+    return join(folder, 'session-state', input.sessionId, 'events.jsonl')
+  }
+  if (input.host === 'opencode') return `${opencodeDatabase(machine)}#${input.sessionId}`
+  return undefined
+}
