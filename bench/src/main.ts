@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import type { Runtime } from '@recall/embeddings/local'
 import { run } from './processes.ts'
 import { readDataSet } from './quality/data-set.ts'
 import { chartName, qualityChart, qualityReport } from './quality/quality-report.ts'
@@ -6,7 +7,7 @@ import { holds, machineFacts, writeReport, writeResult } from './report.ts'
 import { measureCrashes, storms } from './suites/crash.ts'
 import { measureFiles } from './suites/files.ts'
 import { measureProtocol } from './suites/protocol.ts'
-import { hashOf, leaveOneOut, measureQuality, slim } from './suites/quality.ts'
+import { hashOf, leaveOneOut, measureQuality, type QualitySettings, slim } from './suites/quality.ts'
 
 const usage = `Usage: pnpm bench files [--sizes 1000,10000] [--rounds 25] [--seed 1] [--qmd]
        pnpm bench crash [--kills 1000] [--seed 1]
@@ -83,11 +84,12 @@ async function protocol(): Promise<void> {
 }
 
 async function quality(paths: readonly string[]): Promise<void> {
-  const runtime = values.runtime === 'wasm' || values.runtime === 'native' ? values.runtime : undefined
+  const runtime: Runtime | undefined =
+    values.runtime === 'wasm' || values.runtime === 'native' ? values.runtime : undefined
   for (const path of paths) {
     const set = readDataSet(path)
     say(`${set.name}: ${set.collections.length} collections`)
-    const settings = { ...(runtime ? { runtime } : {}), ablation: values.ablation, say }
+    const settings: QualitySettings = { ...(runtime ? { runtime } : {}), ablation: values.ablation, say }
     const results = await measureQuality(set, settings)
     const leftOut = values['leave-one-out'] ? await leaveOneOut(set, settings) : []
     const facts = { 'data set': `${set.name}, sha256 ${hashOf(path)}`, ...machineFacts() }

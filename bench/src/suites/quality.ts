@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { rankWeights } from '@recall/core'
+import { rankWeights } from '@recall/core'
 import { cachedEmbedder } from '@recall/embeddings'
 import { localEmbedder, type Runtime } from '@recall/embeddings/local'
 import type { Collection, DataSet } from '../quality/data-set.ts'

@@ -66,7 +66,6 @@ export type {
   SweepSelection,
 } from './memory-store.ts'
 export { dateWords } from './ranking/date-words.ts'
-export { type LexicalEvidence, lexicalScore, lexicalWeights } from './ranking/lexical-score.ts'
 export { bestPassage } from './ranking/passages.ts'
 export {
   noiseRank,
