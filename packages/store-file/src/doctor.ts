@@ -13,6 +13,7 @@ import { fromShown } from './paths.ts'
 import { readText } from './read-text.ts'
 import { sourcesOf } from './sources.ts'
 import { journalPath } from './transaction.ts'
+import { keptModel } from './vectors/kept-model.ts'
 
 export interface Finding {
   check: string
@@ -182,6 +183,16 @@ function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, rep
     .fresh()
     .problems()
     .map(({ folder, name, problem }) => `${folder}/${name}: ${problem}`)
+  const model = keptModel(store, fileSystem)
+  if (model !== null) {
+    const { embedded, total } = store.index.fresh().vectorCounts()
+    report(
+      'vectors',
+      embedded < total ? [`${total - embedded} of ${total} passages have no vector of ${model} yet`] : [],
+      `${total} passages have one of ${model}`,
+      "run 'recall reindex --model'; until then words find them",
+    )
+  }
   report('files', unreadable, 'all readable', 'correct these files by hand; nothing in them was changed')
   if (!deep) return
   const stale = store.index
