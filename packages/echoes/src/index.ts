@@ -7,7 +7,9 @@ export {
   parseEchoes,
   printEchoes,
 } from './echo-document.ts'
+export type { EditPlan, EditStep } from './edit.ts'
 export { type EchoEntry, entryKey, printEntry } from './entry.ts'
+export type { EchoFinding } from './examine.ts'
 export {
   afterAudit,
   afterPlan,
@@ -20,6 +22,8 @@ export {
 } from './hooks.ts'
 export { type EchoLayer, echoLayers, type LayerRule, layerRules } from './layers.ts'
 export type { Renamed } from './migrate.ts'
+export type { Migrated } from './migration.ts'
+export { type Mirrored, mirrorEchoes } from './mirror.ts'
 export { type Consolidation, type Echoes, type EchoesOptions, openEchoes } from './open-echoes.ts'
 export { type PrunePlan, type PrunePolicy, type PruneStep, planPrune } from './plan-prune.ts'
 export { type Promotion, type PromotionDetails, planPromotion, promoteEcho } from './promote.ts'

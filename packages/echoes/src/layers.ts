@@ -20,12 +20,16 @@ export interface LayerRule {
 export const layerRules: Record<EchoLayer, LayerRule> = {
   etched: {
     weight: 1.0, maxAgeDays: null, trigger: 'a person', archiveBelow: null, share: null,
-    transitions: [{ to: 'archive', by: 'a person' }],
+    transitions: [
+      { to: 'inscribed', by: 'a person' }, { to: 'traced', by: 'a person' }, { to: 'archive', by: 'a person' },
+    ],
   },
   inscribed: {
     weight: 0.7, maxAgeDays: 90, trigger: 'memory above its line limit', archiveBelow: 0.3,
     share: { part: 'bottom', of: 0.2 },
-    transitions: [{ to: 'etched', by: 'a person' }, { to: 'archive', by: 'pruning' }],
+    transitions: [
+      { to: 'etched', by: 'a person' }, { to: 'traced', by: 'anyone' }, { to: 'archive', by: 'pruning' },
+    ],
   },
   traced: {
     weight: 0.3, maxAgeDays: 30, trigger: 'memory above its line limit', archiveBelow: 0.2,

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, type LmProvider, MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
 import { type KnowledgePlan, planKnowledge } from './compress-knowledge.ts'
@@ -6,17 +7,19 @@ import { sha256 } from './digest.ts'
 import {
   appendTexts,
   type EchoBlock,
-  type EchoDocument,
   emptyEchoes,
   parseEchoes,
   printEchoes,
   upgradeEchoes,
 } from './echo-document.ts'
-import { type EchoEntry, entryKey, normalizeEntry, printEntry } from './entry.ts'
+import { type EditPlan, editChanges, needsPerson, planMove, planRemoval } from './edit.ts'
+import { type EchoEntry, normalizeEntry, printEntry } from './entry.ts'
+import { type EchoFinding, examine } from './examine.ts'
 import { namesIn, readText } from './files.ts'
+import type { EchoLayer } from './layers.ts'
 import { withLock } from './lock.ts'
 import { mergeFindings } from './merge-findings.ts'
-import { type Renamed, renameMetadata } from './migrate.ts'
+import { type Migrated, migrationChanges } from './migration.ts'
 import { defaultPrunePolicy, type PrunePlan, type PrunePolicy, planPrune } from './plan-prune.ts'
 import { pruneChanges, restoreChanges } from './prune.ts'
 import {
@@ -34,7 +37,7 @@ import {
   waitingAgents,
 } from './role-folder.ts'
 import { withoutSecrets } from './sensitive.ts'
-import { identify, type Sidecar, withReferences } from './sidecar.ts'
+import { identify, withReferences } from './sidecar.ts'
 import { applyChanges, type FileChange, finishJournal } from './transaction.ts'
 import { activeWorkflows, forgetWorkflow, noteWorkflow } from './workflows.ts'
 
@@ -85,8 +88,25 @@ export interface Echoes {
    * made
    */
   applyPrune(plan: PrunePlan): Promise<void>
-  /** @returns false when the entry stands in the memory as it is */
+  /**
+   * Puts back what was pruned, shortened or removed.
+   *
+   * @returns false when the entry stands in the memory as it is
+   * @throws MemoryError NOT_FOUND, CORRUPTION when its backup is gone, FORBIDDEN for an etched entry without a
+   * person's yes
+   */
   restoreEntry(role: string, id: string): Promise<boolean>
+  /** How entries would be taken out, into the archive; by default all of them but the etched. */
+  planRemoval(role: string, ids?: readonly string[]): Promise<EditPlan>
+  /** How an entry would go to another layer. */
+  planMove(role: string, id: string, to: EchoLayer): Promise<EditPlan>
+  /**
+   * Takes out or moves what a plan says, once it has kept a copy of the memory in `archive/`.
+   *
+   * @throws MemoryError FORBIDDEN where etched entries need a person's yes, CONFLICT when the memory has changed
+   * since the plan was made
+   */
+  applyEdit(plan: EditPlan): Promise<void>
   /** How `knowledge.md` becomes shorter; by a model when one is given. */
   planKnowledge(role: string, options?: { lm?: LmProvider }): Promise<KnowledgePlan>
   /**
@@ -96,21 +116,24 @@ export interface Echoes {
    */
   applyKnowledge(plan: KnowledgePlan): Promise<void>
   /**
-   * Replaces old names of agents and concepts in the metadata of all entries; a copy of each changed memory is
-   * kept in `archive/`.
+   * Replaces old names of agents and concepts in the metadata of the entries of all markdown files, the archive
+   * included; copies of what changes are kept in `.backups/`.
    *
    * @param options.dryRun report only
    */
-  migrate(
-    renames: Readonly<Record<string, string>>,
-    options?: { dryRun?: boolean },
-  ): Promise<{ role: string; renamed: Renamed[] }[]>
+  migrate(renames: Readonly<Record<string, string>>, options?: { dryRun?: boolean }): Promise<Migrated[]>
   /** Counts that a workflow used entries. */
   reference(role: string, workflow: string, ids: readonly string[]): Promise<void>
   /** Notes that a workflow is active, as long as its process lives. */
   beginWorkflow(workflow: string, pid?: number): Promise<void>
   endWorkflow(workflow: string): Promise<void>
   activeWorkflows(): string[]
+  /**
+   * What a person should know about the folder.
+   *
+   * @param options.fix remove what killed processes left behind; nothing that anybody wrote is touched
+   */
+  examine(options?: { fix?: boolean }): Promise<EchoFinding[]>
 }
 
 /** Opens the memories of a team of agents. Several processes may write at once. */
@@ -128,6 +151,15 @@ export function openEchoes(options: EchoesOptions): Echoes {
     if (role === teamRole && !lead) {
       throw new MemoryError('Only the lead writes to the memory of the team', MemoryErrorCode.FORBIDDEN)
     }
+  }
+
+  /** Before the lock: nobody should wait while a person thinks. */
+  const mustAgree = async (question: string): Promise<void> => {
+    if ((await askHuman?.(question)) === true) return
+    throw new MemoryError(
+      'Only a person adds etched entries, takes them out or moves them: say yes at a terminal',
+      MemoryErrorCode.FORBIDDEN,
+    )
   }
 
   const prunable = (role: LoadedRole): PrunePlan | null => {
@@ -152,12 +184,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
     async add(role, entry) {
       mayWrite(role)
       const { block, stripped } = cleaned(entry)
-      if (entry.layer === 'etched') {
-        const agreed = await askHuman?.(`Add to the permanent memory of ${role}: ${entry.title}`)
-        if (agreed !== true) {
-          throw new MemoryError('Only a person adds etched entries', MemoryErrorCode.FORBIDDEN)
-        }
-      }
+      if (entry.layer === 'etched') await mustAgree(`Add to the permanent memory of ${role}: ${entry.title}`)
       return locked(() => {
         const { document, sidecar } = loadRole(root, role)
         const next = appendTexts(upgradeEchoes(document), [block.text])
@@ -242,11 +269,30 @@ export function openEchoes(options: EchoesOptions): Echoes {
 
     async restoreEntry(role, id) {
       mayWrite(role)
+      if (id.startsWith('etched-')) await mustAgree(`Put back into the permanent memory of ${role}: ${id}`)
       return locked(() => {
         const changes = restoreChanges(root, loadRole(root, role), id)
         applyChanges(root, changes)
         return changes.length > 0
       })
+    },
+
+    planRemoval: async (role, ids) =>
+      locked(() => {
+        const loaded = loadRole(root, role)
+        const open = loaded.echoes.filter(({ entry }) => entry.layer !== 'etched').map(({ id }) => id)
+        return planRemoval(loaded, ids ?? open, clock())
+      }),
+
+    planMove: async (role, id, to) => locked(() => planMove(loadRole(root, role), id, to, clock())),
+
+    async applyEdit(plan) {
+      mayWrite(plan.role)
+      if (needsPerson(plan)) {
+        const titles = plan.steps.map(({ id, title, to }) => `${id} (${title}) → ${to}`).join(', ')
+        await mustAgree(`Change the permanent memory of ${plan.role}: ${titles}`)
+      }
+      await locked(() => applyChanges(root, editChanges(root, loadRole(root, plan.role), plan)))
     },
 
     planKnowledge: async (role, lmOptions) => {
@@ -277,22 +323,13 @@ export function openEchoes(options: EchoesOptions): Echoes {
 
     migrate: (renames, { dryRun = false } = {}) =>
       locked(() => {
-        const roles = rolesIn(root)
-        if (!dryRun) roles.forEach(mayWrite)
-        return roles.flatMap((role) => {
-          const loaded = loadRole(root, role)
-          const { text, renamed } = renameMetadata(loaded.text, renames)
-          if (renamed.length === 0) return []
-          if (!dryRun) {
-            const document = parseEchoes(text)
-            applyChanges(root, [
-              backupChange(root, role, 'MEMORY', loaded.text, dayOf(clock())).change,
-              memoryChange(role, document),
-              sidecarChange(role, rekeyed(loaded, document)),
-            ])
-          }
-          return [{ role, renamed }]
-        })
+        const { report, changes } = migrationChanges(root, rolesIn(root), renames, dayOf(clock()))
+        if (dryRun) return report
+        for (const role of new Set(report.map(({ path }) => path.split('/')[0] ?? ''))) {
+          if (role === teamRole) mayWrite(role)
+        }
+        applyChanges(root, changes)
+        return report
       }),
 
     async reference(role, workflow, ids) {
@@ -306,22 +343,25 @@ export function openEchoes(options: EchoesOptions): Echoes {
     beginWorkflow: (workflow, pid = process.pid) => locked(() => noteWorkflow(root, workflow, pid)),
     endWorkflow: (workflow) => locked(() => forgetWorkflow(root, workflow)),
     activeWorkflows: () => activeWorkflows(root),
+
+    examine: ({ fix = false } = {}) =>
+      locked(() =>
+        examine(root, rolesIn(root), {
+          lineLimit: policy.lineLimit,
+          active: activeWorkflows(root),
+          fix,
+        }),
+      ),
   }
 }
 
+/** The folders that hold a memory, or findings that wait to become one. */
 const rolesIn = (root: string): string[] =>
-  namesIn(root).filter((name) => !name.startsWith('.') && readText(join(root, memoryPath(name))) !== null)
-
-/** Entries keep their ids although their evidence is spelt anew. */
-function rekeyed({ document, echoes, sidecar }: LoadedRole, next: EchoDocument): Sidecar {
-  const result = structuredClone(sidecar)
-  for (const { id, block } of echoes) {
-    const entry = next.blocks[document.blocks.indexOf(block)]?.entry
-    const known = result.entries[id]
-    if (entry && known) known.key = entryKey(entry)
-  }
-  return result
-}
+  namesIn(root).filter((name) => {
+    if (name.startsWith('.') || statSync(join(root, name), { throwIfNoEntry: false })?.isDirectory() !== true)
+      return false
+    return readText(join(root, memoryPath(name))) !== null || waitingAgents(root, name).length > 0
+  })
 
 const publicOf = ({ role, text, echoes, problems }: LoadedRole): RoleMemory => ({
   role,

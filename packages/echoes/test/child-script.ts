@@ -34,5 +34,5 @@ export function runChild(module: string, code: string) {
   const ended = new Promise<number | string | null>((resolve) => {
     child.on('exit', (status, signal) => resolve(signal ?? status))
   })
-  return { kill: () => child.kill('SIGKILL'), ended }
+  return { ended }
 }

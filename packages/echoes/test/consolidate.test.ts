@@ -243,13 +243,11 @@ describe('in processes that are killed', () => {
     const done = Promise.all(writers.map(({ ended }) => ended)).finally(() => {
       running = false
     })
-    while (running) {
-      const lead = runChild(module, consolidating.replace('{ root', `{ policy: ${policy}, root`))
-      const rounds = Math.random() * 300
-      const start = Date.now()
-      while (running && Date.now() - start < 150 + rounds) await new Promise((next) => setTimeout(next, 20))
-      lead.kill()
-      await lead.ended
+    // Each round is killed at another of the calls that change a file.
+    for (let round = 0; running; round++) {
+      const at = killAt(15 + ((round * 37) % 180))
+      const lead = runChild(module, `${at}\n${consolidating.replace('{ root', `{ policy: ${policy}, root`)}`)
+      expect(await lead.ended).toBe('SIGKILL')
     }
     expect(await done).toEqual(writers.map(() => 0))
     const echoes = openEchoes({ root, policy: { lineLimit: 100_000 } })

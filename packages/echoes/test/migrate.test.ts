@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -18,7 +18,8 @@ it('renames in metadata only, keeps a copy and the ids, and reports', async () =
   const before = await file('MEMORY.md')
   const report = [
     {
-      role: 'reviewer',
+      path: 'reviewer/MEMORY.md',
+      backup: '.backups/migrate-2026-06-30/reviewer/MEMORY.md',
       renamed: [
         { line: 13, field: 'source', from: 'elder', to: 'lead' },
         { line: 13, field: 'evidence', from: 'elder', to: 'lead' },
@@ -28,7 +29,7 @@ it('renames in metadata only, keeps a copy and the ids, and reports', async () =
   expect(await echoes.migrate({ elder: 'lead' }, { dryRun: true })).toEqual(report)
   expect(await file('MEMORY.md')).toBe(before)
   expect(await echoes.migrate({ elder: 'lead' })).toEqual(report)
-  expect(await file('archive/MEMORY-2026-06-30.md')).toBe(before)
+  expect(await file('../.backups/migrate-2026-06-30/reviewer/MEMORY.md')).toBe(before)
   expect(await file('MEMORY.md')).toBe(
     before.replace('review elder', 'review lead').replace('elder and', 'lead and'),
   )
@@ -37,4 +38,36 @@ it('renames in metadata only, keeps a copy and the ids, and reports', async () =
     'inscribed-002',
   ])
   expect(await echoes.migrate({ elder: 'lead' })).toEqual([])
+})
+
+it('reads every markdown file of the folder, and what was archived keeps its id', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'echoes-'))
+  onTestFinished(() => rm(root, { recursive: true }))
+  const echoes = openEchoes({ root, clock: () => Date.parse('2026-06-30') })
+  const entry = entryOf({
+    source: 'rune:review elder',
+    evidence: 'said by elder',
+    learning: 'Ask the elder.',
+  })
+  await echoes.add('reviewer', entry)
+  await echoes.applyEdit(await echoes.planRemoval('reviewer', ['inscribed-001']))
+  await echoes.appendFinding('workers', 'ann', entry)
+  await writeFile(join(root, 'reviewer/knowledge.md'), 'The elder knows.\n')
+  await writeFile(join(root, 'NOTES.md'), 'About the elder.\n')
+  const paths = async () => (await echoes.migrate({ elder: 'lead' })).map(({ path }) => path)
+  expect(await paths()).toEqual(['reviewer/archive/MEMORY-2026-06-30.md', 'workers/ann-findings.md'])
+  expect(await paths()).toEqual([])
+  expect(await echoes.restoreEntry('reviewer', 'inscribed-001')).toBe(true)
+  const [restored] = (await echoes.read('reviewer')).echoes
+  expect(restored?.id).toBe('inscribed-001')
+  expect(restored?.entry).toEqual({ ...entry, source: 'rune:review lead', evidence: 'said by lead' })
+})
+
+it('renames in the memory of the team for the lead only', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'echoes-'))
+  onTestFinished(() => rm(root, { recursive: true }))
+  await openEchoes({ root, lead: true }).add('team', entryOf({ source: 'elder' }))
+  const others = openEchoes({ root })
+  await expect(others.migrate({ elder: 'lead' })).rejects.toMatchObject({ code: 'MEMORY_FORBIDDEN' })
+  expect(await others.migrate({ elder: 'lead' }, { dryRun: true })).toHaveLength(1)
 })

@@ -1,0 +1,122 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { dayOf } from './day.ts'
+import { sha256 } from './digest.ts'
+import { type EchoBlock, parseEchoes, withFields } from './echo-document.ts'
+import { type EchoLayer, layerRules } from './layers.ts'
+import { backupChange, type LoadedRole, memoryChange, sidecarChange } from './role-folder.ts'
+import { identify, type KnownEcho } from './sidecar.ts'
+import type { FileChange } from './transaction.ts'
+
+/** Taking entries out of a memory, or moving one to another layer. Plain JSON, like the plan of a pruning. */
+export interface EditPlan {
+  role: string
+  /** Names the backup. */
+  day: string
+  /** SHA-256 of the file that was looked at. */
+  fingerprint: string
+  steps: EditStep[]
+}
+
+export interface EditStep {
+  id: string
+  layer: EchoLayer
+  title: string
+  /** Where the entry goes: into the archive, from which it can be restored, or to another layer. */
+  to: EchoLayer | 'archive'
+}
+
+/**
+ * Says what taking entries out would do. Changes nothing.
+ *
+ * @throws MemoryError NOT_FOUND for an id that the memory does not hold
+ */
+export const planRemoval = (role: LoadedRole, ids: readonly string[], now: number): EditPlan => ({
+  ...frameOf(role, now),
+  steps: [...new Set(ids)].map((id) => stepOf(echoOf(role, id), 'archive')),
+})
+
+/**
+ * Says what moving an entry to another layer would do. Changes nothing.
+ *
+ * @throws MemoryError NOT_FOUND, INVALID_INPUT for a way that the table of the layers does not know, CONFLICT for
+ * an entry that pruning has shortened
+ */
+export function planMove(role: LoadedRole, id: string, to: EchoLayer, now: number): EditPlan {
+  const echo = echoOf(role, id)
+  if (!layerRules[echo.entry.layer].transitions.some((each) => each.to === to)) {
+    throw new MemoryError(`${id} cannot be moved to ${to}`, MemoryErrorCode.INVALID_INPUT)
+  }
+  if (role.sidecar.entries[id]?.compressed === true) {
+    throw new MemoryError(`${id} was shortened: restore it before it is moved`, MemoryErrorCode.CONFLICT)
+  }
+  return { ...frameOf(role, now), steps: [stepOf(echo, to)] }
+}
+
+/** Whether a person has to agree: nobody else adds to the etched or takes from them. */
+export const needsPerson = ({ steps }: EditPlan): boolean =>
+  steps.some(({ layer, to }) => layer === 'etched' || to === 'etched')
+
+/**
+ * The changes of files that carry out a plan: the backup first.
+ *
+ * @throws MemoryError CONFLICT when the memory has changed since, INVALID_INPUT when the plan is not sound
+ */
+export function editChanges(root: string, role: LoadedRole, plan: EditPlan): FileChange[] {
+  if (sha256(role.text) !== plan.fingerprint) {
+    throw new MemoryError(
+      `The memory of ${role.role} has changed since this plan was made; make a new plan`,
+      MemoryErrorCode.CONFLICT,
+    )
+  }
+  if (plan.steps.length === 0) return []
+  const { name, change } = backupChange(root, role.role, 'MEMORY', role.text, plan.day)
+  const sidecar = structuredClone(role.sidecar)
+  const replaced = new Map<EchoBlock, string>()
+  const moved = new Map<EchoBlock, string>()
+  for (const { id, layer, to } of plan.steps) {
+    const { block, entry } = echoOf(role, id)
+    const known = sidecar.entries[id]
+    if (entry.layer !== layer || replaced.has(block) || !known) {
+      throw new MemoryError('The plan does not fit the memory', MemoryErrorCode.INVALID_INPUT, {
+        details: { id },
+      })
+    }
+    if (to === 'archive') {
+      replaced.set(block, '')
+      // What was shortened before is whole only in the earlier backup.
+      known.archived ??= { backup: name, block: role.document.blocks.indexOf(block) }
+      known.compressed = false
+    } else {
+      replaced.set(block, withFields(block, { layer: to }).text)
+      moved.set(block, id)
+      delete sidecar.entries[id]
+    }
+  }
+  const next = parseEchoes(role.document.blocks.map((block) => replaced.get(block) ?? block.text).join(''))
+  const identified = identify(next, sidecar)
+  for (const [block, from] of moved) {
+    const before = role.sidecar.entries[from]
+    const now = identified.echoes.find(({ block: each }) => each.text === replaced.get(block))
+    if (now && before) identified.sidecar.entries[now.id] = before
+  }
+  return [change, memoryChange(role.role, next), sidecarChange(role.role, identified.sidecar)]
+}
+
+const frameOf = ({ role, text }: LoadedRole, now: number) => ({
+  role,
+  day: dayOf(now),
+  fingerprint: sha256(text),
+})
+
+const stepOf = ({ id, entry }: KnownEcho, to: EditStep['to']): EditStep => ({
+  id,
+  layer: entry.layer,
+  title: entry.title,
+  to,
+})
+
+function echoOf({ role, echoes }: LoadedRole, id: string): KnownEcho {
+  const echo = echoes.find((each) => each.id === id)
+  if (!echo) throw new MemoryError(`${role} has no entry ${id}`, MemoryErrorCode.NOT_FOUND)
+  return echo
+}

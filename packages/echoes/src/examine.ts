@@ -1,0 +1,87 @@
+import { lstatSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { countLines } from './echo-document.ts'
+import { namesIn, orAbsent, readText } from './files.ts'
+import { knowledgePath, loadRole, memoryPath, waitingAgents } from './role-folder.ts'
+
+/** Something about the echoes that a person should know. */
+export interface EchoFinding {
+  /** `null`: about the folder as a whole. */
+  role: string | null
+  ok: boolean
+  message: string
+  /** What to do about it. */
+  remedy?: string
+  fixed?: true
+}
+
+/** Looks at everything below the root; reading it goes on when one role cannot be read. */
+export function examine(
+  root: string,
+  roles: readonly string[],
+  options: { lineLimit: number; active: readonly string[]; fix: boolean },
+): EchoFinding[] {
+  const findings = roles.flatMap((role) => examineRole(root, role, options.lineLimit))
+  const workflows = options.active.map(
+    (name): EchoFinding => ({
+      role: null,
+      ok: true,
+      message: `the workflow ${name} is active: nothing is pruned before it ends`,
+    }),
+  )
+  const temporary = leftovers(root, roles)
+  if (options.fix) for (const path of temporary) orAbsent(() => unlinkSync(join(root, path)))
+  const left: EchoFinding[] = temporary.map((path) => ({
+    role: null,
+    ok: options.fix,
+    message: `${path} was left by a process that was killed`,
+    ...(options.fix ? { fixed: true as const } : { remedy: 'remove it, with doctor --yes' }),
+  }))
+  return [...findings, ...workflows, ...left]
+}
+
+function examineRole(root: string, role: string, lineLimit: number): EchoFinding[] {
+  const wrong = (message: string, remedy: string): EchoFinding => ({ role, ok: false, message, remedy })
+  let memory: ReturnType<typeof loadRole>
+  try {
+    memory = loadRole(root, role)
+  } catch (error) {
+    return [wrong((error as Error).message, 'mend the file; until then nothing is written for this role')]
+  }
+  const lines = countLines(memory.text)
+  const findings: EchoFinding[] = [
+    { role, ok: true, message: `${memory.echoes.length} entries in ${lines} lines` },
+  ]
+  for (const { line, problems } of memory.problems) {
+    findings.push(
+      wrong(`${memoryPath(role)}, line ${line} is no entry: ${problems.join('; ')}`, 'mend it by hand'),
+    )
+  }
+  if (lines > lineLimit) {
+    findings.push(wrong(`the memory is above its ${lineLimit} lines`, 'look at the plan of prune'))
+  }
+  for (const [id, { archived }] of Object.entries(memory.sidecar.entries)) {
+    if (archived && readText(join(root, role, 'archive', archived.backup)) === null) {
+      findings.push(wrong(`the backup of ${id} is gone: archive/${archived.backup}`, 'put the file back'))
+    }
+  }
+  if (countLines(readText(join(root, knowledgePath(role))) ?? '') > 300) {
+    findings.push(wrong('knowledge.md is above its 300 lines', 'look at the plan of prune'))
+  }
+  const waiting = waitingAgents(root, role)
+  if (waiting.length > 0) {
+    findings.push({ role, ok: true, message: `findings wait to be consolidated: ${waiting.join(', ')}` })
+  }
+  return findings
+}
+
+/** Files are written under the lock, so a temporary one that is seen under it belongs to a dead process. */
+function leftovers(root: string, roles: readonly string[]): string[] {
+  const folders = ['', '.workflows/', ...roles.flatMap((role) => [`${role}/`, `${role}/archive/`])]
+  return folders.flatMap((folder) =>
+    namesIn(join(root, folder))
+      .filter((name) => name.startsWith('.tmp-'))
+      .map((name) => `${folder}${name}`)
+      .filter((path) => orAbsent(() => lstatSync(join(root, path)))?.isFile() === true),
+  )
+}

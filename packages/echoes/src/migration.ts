@@ -1,0 +1,88 @@
+import { lstatSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type EchoDocument, parseEchoes } from './echo-document.ts'
+import { entryKey } from './entry.ts'
+import { orAbsent, readText } from './files.ts'
+import { type Renamed, renameMetadata } from './migrate.ts'
+import { type LoadedRole, loadRole, memoryPath, sidecarChange } from './role-folder.ts'
+import type { Sidecar } from './sidecar.ts'
+import type { FileChange } from './transaction.ts'
+
+/** A markdown file whose metadata names something by its old name. */
+export interface Migrated {
+  /** Below the root, for example `reviewer/MEMORY.md`. */
+  path: string
+  /** Where the file is kept as it was. */
+  backup: string
+  renamed: Renamed[]
+}
+
+/**
+ * The changes of files that rename in the metadata of every markdown file below the root, archives included:
+ * copies of all of them come first, in a hidden folder that no migration reads.
+ */
+export function migrationChanges(
+  root: string,
+  roles: readonly string[],
+  renames: Readonly<Record<string, string>>,
+  day: string,
+): { report: Migrated[]; changes: FileChange[] } {
+  const folder = freeFolder(root, day)
+  const report: Migrated[] = []
+  const backups: FileChange[] = []
+  const changed = new Map<string, string>()
+  for (const path of markdownIn(root, '')) {
+    const before = readText(join(root, path)) ?? ''
+    const { text, renamed } = renameMetadata(before, renames)
+    if (renamed.length === 0) continue
+    const backup = `${folder}/${path}`
+    report.push({ path, backup, renamed })
+    backups.push({ path: backup, content: before })
+    changed.set(path, text)
+  }
+  const sidecars = roles
+    .filter((role) => [...changed.keys()].some((path) => path.startsWith(`${role}/`)))
+    .map((role) => sidecarChange(role, rekeyed(loadRole(root, role), changed)))
+  const files = [...changed].map(([path, content]) => ({ path, content }))
+  return { report, changes: [...backups, ...files, ...sidecars] }
+}
+
+/** Entries keep their ids although their evidence is spelt anew, those in the archive too. */
+function rekeyed({ role, document, echoes, sidecar }: LoadedRole, changed: Map<string, string>): Sidecar {
+  const result = structuredClone(sidecar)
+  const next = parsed(changed.get(memoryPath(role)))
+  for (const { id, block } of echoes) {
+    const entry = next?.blocks[document.blocks.indexOf(block)]?.entry
+    const known = result.entries[id]
+    if (entry && known) known.key = entryKey(entry)
+  }
+  for (const known of Object.values(result.entries)) {
+    const { archived, compressed } = known
+    if (!archived || compressed === true) continue
+    const entry = parsed(changed.get(`${role}/archive/${archived.backup}`))?.blocks[archived.block]?.entry
+    if (entry) known.key = entryKey(entry)
+  }
+  return result
+}
+
+const parsed = (text: string | undefined): EchoDocument | undefined =>
+  text === undefined ? undefined : parseEchoes(text)
+
+/** Markdown files below a folder, hidden ones and links left out. */
+function markdownIn(root: string, below: string): string[] {
+  return readdirSync(join(root, below), { withFileTypes: true })
+    .filter(({ name }) => !name.startsWith('.'))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((each) => {
+      const path = below === '' ? each.name : `${below}/${each.name}`
+      if (each.isDirectory()) return markdownIn(root, path)
+      return each.isFile() && each.name.endsWith('.md') ? [path] : []
+    })
+}
+
+function freeFolder(root: string, day: string): string {
+  for (let n = 1; ; n++) {
+    const folder = `.backups/migrate-${day}${n === 1 ? '' : `-${n}`}`
+    if (orAbsent(() => lstatSync(join(root, folder))) === null) return folder
+  }
+}

@@ -1,0 +1,82 @@
+import { equalJson, type JsonObject, type MemoryManager, redactJson } from '@recall/core'
+import type { Echoes } from './open-echoes.ts'
+import type { KnownEcho } from './sidecar.ts'
+
+export interface Mirrored {
+  written: number
+  removed: number
+  unchanged: number
+}
+
+const tag = 'echo'
+const page = 1000
+
+/**
+ * Brings a memory in step with the echoes, so that its searches find them: one long-term entry of type
+ * `pattern` for each, under `echo:<role>/<id>`; what was pruned or removed goes. The files stay the truth.
+ * Doing it again changes nothing.
+ *
+ * @param options.prefix of the keys, default `echo:`; a memory that several projects share needs one for each
+ * @throws MemoryError as the memory throws it; doing it again finishes the work
+ */
+export async function mirrorEchoes(
+  echoes: Echoes,
+  memory: MemoryManager,
+  options: { prefix?: string } = {},
+): Promise<Mirrored> {
+  const { prefix = `${tag}:` } = options
+  const wanted = new Map<string, JsonObject>()
+  for (const role of echoes.roles()) {
+    for (const echo of (await echoes.read(role)).echoes) {
+      wanted.set(`${prefix}${role}/${echo.id}`, memoryOf(role, echo))
+    }
+  }
+  const standing = await entriesOf(memory, prefix)
+  const removed = [...standing.keys()].filter((key) => !wanted.has(key))
+  const written = [...wanted].filter(([key, value]) => !equalJson(standing.get(key) ?? null, value))
+  for (let at = 0; at < written.length; at += page) {
+    const writes = written.slice(at, at + page).map(([key, value]) => ({
+      key,
+      value,
+      options: { type: 'pattern', tags: [tag, String(value.role), String(value.layer)] },
+    }))
+    await memory.batchWrite('long-term', writes)
+  }
+  for (const key of removed) await memory.delete('long-term', key)
+  return {
+    written: written.length,
+    removed: removed.length,
+    unchanged: wanted.size - written.length,
+  }
+}
+
+async function entriesOf(memory: MemoryManager, prefix: string): Promise<Map<string, JsonObject>> {
+  const found = new Map<string, JsonObject>()
+  for (let offset = 0; ; offset += page) {
+    const matches = await memory.search<JsonObject>(
+      'long-term',
+      { tags: [tag] },
+      { limit: page, offset, touch: false },
+    )
+    for (const { key, value } of matches) if (isOwn(key, prefix)) found.set(key, value)
+    if (matches.length < page) return found
+  }
+}
+
+/** `<prefix><role>/<id>`, and no key of another prefix that begins alike. */
+const isOwn = (key: string, prefix: string): boolean =>
+  key.startsWith(prefix) && /^[^/]+\/[a-z]+-\d{3,}$/.test(key.slice(prefix.length))
+
+const memoryOf = (role: string, { id, entry }: KnownEcho): JsonObject =>
+  redactJson({
+    title: entry.title,
+    learning: entry.learning,
+    evidence: entry.evidence,
+    role,
+    id,
+    layer: entry.layer,
+    kind: entry.kind,
+    source: entry.source,
+    confidence: entry.confidence,
+    verified: entry.verified,
+  }).value as JsonObject

@@ -1,0 +1,165 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openEchoes } from '../src/index.ts'
+import { anyEntry, entryOf } from './support.ts'
+
+const now = Date.parse('2026-06-30')
+const forbidden = { code: 'MEMORY_FORBIDDEN' }
+
+async function open(answer?: boolean, lineLimit = 150) {
+  const root = await mkdtemp(join(tmpdir(), 'echoes-'))
+  onTestFinished(() => rm(root, { recursive: true }))
+  const person = { root, lead: true, clock: () => now, policy: { lineLimit } }
+  const byPerson = openEchoes({ ...person, askHuman: async () => true })
+  const echoes = openEchoes({ ...person, ...(answer === undefined ? {} : { askHuman: async () => answer }) })
+  return { root, echoes, byPerson, memory: () => readFile(join(root, 'reviewer/MEMORY.md'), 'utf8') }
+}
+
+describe('taking entries out', () => {
+  it('archives one, and it comes back to the same bytes with its id', async () => {
+    const { echoes, memory } = await open()
+    for (const title of ['a', 'b', 'c']) await echoes.add('reviewer', entryOf({ title }))
+    const before = await memory()
+    await echoes.applyEdit(await echoes.planRemoval('reviewer', ['inscribed-002']))
+    expect((await echoes.read('reviewer')).echoes.map(({ id }) => id)).toEqual([
+      'inscribed-001',
+      'inscribed-003',
+    ])
+    expect(await echoes.restoreEntry('reviewer', 'inscribed-002')).toBe(true)
+    expect(await memory()).toBe(before)
+  })
+
+  it('resets a memory to its etched entries', async () => {
+    const { echoes, byPerson } = await open()
+    await byPerson.add('reviewer', entryOf({ layer: 'etched', title: 'kept' }))
+    await echoes.add('reviewer', entryOf())
+    await echoes.add('reviewer', entryOf({ layer: 'traced' }))
+    await echoes.applyEdit(await echoes.planRemoval('reviewer'))
+    expect((await echoes.read('reviewer')).echoes.map(({ id }) => id)).toEqual(['etched-001'])
+  })
+
+  it.each([[undefined], [false]])('takes nothing etched when a person answers %j', async (answer) => {
+    const { echoes, byPerson, memory } = await open(answer)
+    await byPerson.add('reviewer', entryOf({ layer: 'etched' }))
+    const before = await memory()
+    const plan = await echoes.planRemoval('reviewer', ['etched-001'])
+    await expect(echoes.applyEdit(plan)).rejects.toMatchObject(forbidden)
+    const forged = { ...plan, steps: plan.steps.map((step) => ({ ...step, layer: 'traced' as const })) }
+    await expect(echoes.applyEdit(forged)).rejects.toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
+    expect(await memory()).toBe(before)
+    await byPerson.applyEdit(plan)
+    await expect(echoes.restoreEntry('reviewer', 'etched-001')).rejects.toMatchObject(forbidden)
+    await byPerson.restoreEntry('reviewer', 'etched-001')
+    expect(await memory()).toBe(before)
+  })
+
+  it('refuses a plan whose memory has changed since, and an unknown id', async () => {
+    const { root, echoes, memory } = await open()
+    await echoes.add('reviewer', entryOf())
+    const plan = await echoes.planRemoval('reviewer')
+    await writeFile(join(root, 'reviewer/MEMORY.md'), `${await memory()}\nA note.\n`)
+    await expect(echoes.applyEdit(plan)).rejects.toMatchObject({ code: 'MEMORY_CONFLICT' })
+    await expect(echoes.planRemoval('reviewer', ['traced-009'])).rejects.toMatchObject({
+      code: 'MEMORY_NOT_FOUND',
+    })
+  })
+})
+
+describe('moving an entry', () => {
+  it('changes its layer only, and keeps its use', async () => {
+    const { echoes, memory } = await open()
+    await echoes.add('reviewer', entryOf({ layer: 'traced' }))
+    await echoes.reference('reviewer', 'w1', ['traced-001'])
+    const before = await memory()
+    await echoes.applyEdit(await echoes.planMove('reviewer', 'traced-001', 'inscribed'))
+    expect(await memory()).toBe(before.replace('**layer**: traced', '**layer**: inscribed'))
+    expect((await echoes.read('reviewer')).echoes).toMatchObject([{ id: 'inscribed-001', sessions: 1 }])
+  })
+
+  it('etches for a person only', async () => {
+    const { echoes, byPerson } = await open()
+    await echoes.add('reviewer', entryOf())
+    const plan = await echoes.planMove('reviewer', 'inscribed-001', 'etched')
+    await expect(echoes.applyEdit(plan)).rejects.toMatchObject(forbidden)
+    await byPerson.applyEdit(plan)
+    expect((await echoes.read('reviewer')).echoes.map(({ id }) => id)).toEqual(['etched-001'])
+  })
+})
+
+it('tells what a person should know, and removes what killed processes left', async () => {
+  const { root, echoes } = await open(undefined, 5)
+  await echoes.add('reviewer', entryOf())
+  await writeFile(join(root, 'reviewer/.tmp-99-abc'), 'half')
+  await writeFile(join(root, 'reviewer/notes.txt'), 'mine')
+  await writeFile(join(root, 'a-file'), 'mine')
+  const messages = async (fix: boolean) =>
+    (await echoes.examine({ fix })).map(({ ok, message }) => `${ok} ${message}`)
+  expect(await messages(false)).toEqual([
+    'true 1 entries in 11 lines',
+    'false the memory is above its 5 lines',
+    'false reviewer/.tmp-99-abc was left by a process that was killed',
+  ])
+  await echoes.examine({ fix: true })
+  expect((await readdir(join(root, 'reviewer'))).sort()).toEqual(['.echoes.json', 'MEMORY.md', 'notes.txt'])
+})
+
+it('loses no etched entry, whatever is done without a person', async () => {
+  const layer = fc.constantFrom('etched' as const, 'inscribed' as const, 'traced' as const)
+  const operation = fc.oneof(
+    fc.record({ do: fc.constant('add' as const), entry: anyEntry }),
+    fc.record({ do: fc.constant('find' as const), entry: anyEntry }),
+    fc.record({ do: fc.constant('move' as const), at: fc.nat(30), to: layer }),
+    fc.record({ do: fc.constantFrom('remove' as const, 'restore' as const), at: fc.nat(30) }),
+    fc.record({
+      do: fc.constantFrom('consolidate' as const, 'prune' as const, 'reset' as const, 'use' as const),
+    }),
+    fc.record({ do: fc.constant('migrate' as const), from: fc.constantFrom('a', 'b', 'rune') }),
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(anyEntry, { minLength: 1, maxLength: 3 }),
+      fc.array(operation, { maxLength: 14 }),
+      async (etched, operations) => {
+        const { echoes, byPerson } = await open(undefined, 12)
+        for (const entry of etched) await byPerson.add('reviewer', { ...entry, layer: 'etched' })
+        const kept = async () =>
+          (await echoes.read('reviewer')).echoes
+            .filter(({ entry }) => entry.layer === 'etched')
+            .map(({ id, entry }) => [id, entry.title, entry.learning])
+        const before = await kept()
+        expect(before).toHaveLength(etched.length)
+        const ids = new Set<string>()
+        for (const each of operations) {
+          for (const { id } of (await echoes.read('reviewer')).echoes) ids.add(id)
+          const id = [...ids][('at' in each ? each.at : 0) % ids.size] ?? ''
+          try {
+            if (each.do === 'add') await echoes.add('reviewer', each.entry)
+            else if (each.do === 'find') await echoes.appendFinding('reviewer', 'ann', each.entry)
+            else if (each.do === 'move')
+              await echoes.applyEdit(await echoes.planMove('reviewer', id, each.to))
+            else if (each.do === 'remove') await echoes.applyEdit(await echoes.planRemoval('reviewer', [id]))
+            else if (each.do === 'restore') await echoes.restoreEntry('reviewer', id)
+            else if (each.do === 'consolidate') await echoes.consolidate('reviewer')
+            else if (each.do === 'prune') await echoes.applyPrune(await echoes.planPrune('reviewer'))
+            else if (each.do === 'reset') await echoes.applyEdit(await echoes.planRemoval('reviewer'))
+            else if (each.do === 'migrate') await echoes.migrate({ [each.from]: 'new' })
+            else await echoes.reference('reviewer', 'w', [id])
+          } catch (error) {
+            // Refusals are answers; anything else is a defect.
+            expect([
+              'MEMORY_FORBIDDEN',
+              'MEMORY_NOT_FOUND',
+              'MEMORY_INVALID_INPUT',
+              'MEMORY_CONFLICT',
+            ]).toContain((error as { code?: string }).code)
+          }
+          expect(await kept()).toEqual(before)
+        }
+      },
+    ),
+    { numRuns: 20 },
+  )
+}, 60_000)

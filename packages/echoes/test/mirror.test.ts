@@ -1,0 +1,52 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInMemoryStore, createMemoryManager } from '@recall/core'
+import { expect, it, onTestFinished } from 'vitest'
+import { mirrorEchoes, openEchoes } from '../src/index.ts'
+import { entryOf } from './support.ts'
+
+async function open() {
+  const root = await mkdtemp(join(tmpdir(), 'echoes-'))
+  onTestFinished(() => rm(root, { recursive: true }))
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  return { root, echoes: openEchoes({ root, lead: true }), memory }
+}
+
+it('makes echoes findable in a memory, follows them, and changes nothing the second time', async () => {
+  const { echoes, memory } = await open()
+  await echoes.add('reviewer', entryOf())
+  await echoes.add('workers', entryOf({ title: 'Slow tests', learning: 'Run the fast ones first.' }))
+  await memory.write('long-term', 'echo:mine', 'written by hand', { tags: ['echo'] })
+  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 2, removed: 0, unchanged: 0 })
+  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 0, removed: 0, unchanged: 2 })
+  const [found] = await memory.search('long-term', { text: 'fast tests', filters: { type: 'pattern' } })
+  expect(found).toMatchObject({ key: 'echo:workers/inscribed-001', value: { title: 'Slow tests' } })
+  await echoes.applyEdit(await echoes.planMove('workers', 'inscribed-001', 'traced'))
+  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 1, removed: 1, unchanged: 1 })
+  expect(await memory.exists('long-term', 'echo:workers/traced-001')).toBe(true)
+  expect(await memory.exists('long-term', 'echo:mine')).toBe(true)
+})
+
+it('keeps projects that share a memory apart', async () => {
+  const { echoes, memory } = await open()
+  const other = (await open()).echoes
+  await echoes.add('reviewer', entryOf())
+  await other.add('reviewer', entryOf({ title: 'Other' }))
+  await mirrorEchoes(echoes, memory)
+  await mirrorEchoes(other, memory, { prefix: 'echo:shop/' })
+  await other.applyEdit(await other.planRemoval('reviewer'))
+  expect(await mirrorEchoes(other, memory, { prefix: 'echo:shop/' })).toMatchObject({ removed: 1 })
+  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 0, removed: 0, unchanged: 1 })
+})
+
+it('stores no secret that a person wrote into the files, and does not write it again', async () => {
+  const { root, echoes, memory } = await open()
+  const secret = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'
+  await echoes.add('reviewer', entryOf())
+  const path = join(root, 'reviewer/MEMORY.md')
+  await writeFile(path, (await readFile(path, 'utf8')).replace('one query', `one query, ${secret}`))
+  await mirrorEchoes(echoes, memory)
+  expect(JSON.stringify(await memory.search('long-term', {}))).not.toContain(secret)
+  expect(await mirrorEchoes(echoes, memory)).toMatchObject({ written: 0, unchanged: 1 })
+})
