@@ -6,6 +6,7 @@ import { chartName, qualityChart, qualityReport } from './quality/quality-report
 import { holds, machineFacts, writeReport, writeResult } from './report.ts'
 import { measureCrashes, storms } from './suites/crash.ts'
 import { measureFiles } from './suites/files.ts'
+import { measureMeaning } from './suites/meaning.ts'
 import { measureProtocol } from './suites/protocol.ts'
 import { hashOf, leaveOneOut, measureQuality, type QualitySettings, slim } from './suites/quality.ts'
 
@@ -13,12 +14,14 @@ const usage = `Usage: pnpm bench files [--sizes 1000,10000] [--rounds 25] [--see
        pnpm bench crash [--kills 1000] [--seed 1]
        pnpm bench crash-protocol [--kills 500] [--seed 1]
        pnpm bench protocol [--rounds 25] [--postgres url]
+       pnpm bench meaning [--sizes 100000] [--rounds 25]
        pnpm bench quality --data <path>[,<path>] [--runtime wasm] [--ablation] [--leave-one-out]
 
   files   the file store and the command line: rebuild, cold and warm queries, freshness, durable writes
   crash   writers killed at random moments: every acknowledged write must be there
   crash-protocol   the same while they archive, evict, drain a queue and rotate keys
   protocol   reads, writes, searches and batches of each store against a Map, lru-cache and raw SQLite
+  meaning    what finding by meaning costs: comparing vectors, searching, embedding, starting cold
   quality    what is found, on data sets that you bring: our own form, LoCoMo, LongMemEval, a BEIR folder
 `
 
@@ -44,6 +47,7 @@ if (positionals[0] === 'files') await files()
 else if (positionals[0] === 'crash') await crash('crash', 1000)
 else if (positionals[0] === 'crash-protocol') await crash('crash-protocol', 500)
 else if (positionals[0] === 'protocol') await protocol()
+else if (positionals[0] === 'meaning') await meaning()
 else if (positionals[0] === 'quality' && values.data) await quality(values.data.split(','))
 else {
   process.stderr.write(usage)
@@ -80,6 +84,16 @@ async function protocol(): Promise<void> {
   const missed = rows.filter((row) => !holds(row))
   for (const { what, ratio, bound, peer } of missed)
     say(`missed: ${what}: ${ratio.toFixed(2)} of ${peer}, bound ${bound}`)
+  say(`see ${path}`)
+}
+
+async function meaning(): Promise<void> {
+  const size = Math.max(...values.sizes.split(',').map(Number))
+  const rows = await measureMeaning({ size, rounds: Number(values.rounds), say })
+  const path = writeReport('meaning', rows, { size, rounds: Number(values.rounds) })
+  for (const { what, ours, peers, peer } of rows.filter((row) => !holds(row))) {
+    say(`missed: ${what}: ${ours.toFixed(2)}, ${peer} ${peers.toFixed(2)}`)
+  }
   say(`see ${path}`)
 }
 

@@ -201,6 +201,10 @@ describe('the vector file', () => {
       expect(near[i]).toBeCloseTo(dot(vector), 1.9)
       expect(exact[i]).toBeCloseTo(dot(vector), 5)
     })
+    const ordered = vectors
+      .map((_, i) => i)
+      .sort((a, b) => dot(vectors[b] as Float32Array) - dot(vectors[a] as Float32Array))
+    expect(file.nearest(query, 10)).toEqual(ordered.slice(0, 10))
     expect(openVectorFile(defaultFileSystem, folder, { model: 'm', dimensions }).slots()).toEqual(
       file.slots(),
     )

@@ -3,6 +3,7 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { ensureFolder } from '../atomic-write.ts'
 import { randomName } from '../digest.ts'
 import { type FileSystem, orAbsent } from '../file-system.ts'
+import { highest } from './highest.ts'
 import { createScan, type Scan } from './scan.ts'
 import { Memory } from './web-assembly.ts'
 
@@ -23,12 +24,17 @@ export interface VectorFile {
   scan(query: Float32Array): Float32Array
   /** Cosine of the query and some slots, exactly. */
   exact(query: Float32Array, slots: readonly number[]): Float32Array
+  /** The slots nearest to the query, nearest first. */
+  nearest(query: Float32Array, count: number): number[]
 }
 
 export interface VectorSpace {
   model: string
   dimensions: number
 }
+
+/** Eight bits order near-equals at random: so many more are compared exactly. */
+export const spare = 32
 
 /** Length of a text's hash. */
 const hashLength = 16
@@ -85,9 +91,36 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
   const hashAt = (slot: number): string =>
     Buffer.from(memory.buffer, slot * stride, hashLength).toString('hex')
 
+  const exact = (query: Float32Array, slots: readonly number[]): Float32Array => {
+    const vector = new Uint8Array(dimensions * 4)
+    const values = new DataView(vector.buffer)
+    const descriptor = fileSystem.openSync(paths.exact, 'r')
+    try {
+      return Float32Array.from(slots, (slot) => {
+        fileSystem.readSync(descriptor, vector, 0, vector.length, slot * vector.length)
+        let sum = 0
+        for (let i = 0; i < dimensions; i++) sum += (query[i] as number) * values.getFloat32(i * 4, true)
+        return sum
+      })
+    } finally {
+      fileSystem.closeSync(descriptor)
+    }
+  }
+
   refresh()
   return {
     generation,
+    exact,
+
+    nearest(query, wanted) {
+      const best = highest(this.scan(query), wanted + spare, -1)
+      const similarities = exact(query, best)
+      return best
+        .map((slot, i) => ({ slot, similarity: similarities[i] as number }))
+        .sort((a, b) => b.similarity - a.similarity)
+        .slice(0, wanted)
+        .map(({ slot }) => slot)
+    },
 
     get count() {
       return count
@@ -143,22 +176,6 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
         similarities[slot] = (products[slot] as number) * (scales[slot] as number) * scale
       }
       return similarities
-    },
-
-    exact(query, slots) {
-      const vector = new Uint8Array(dimensions * 4)
-      const values = new DataView(vector.buffer)
-      const descriptor = fileSystem.openSync(paths.exact, 'r')
-      try {
-        return Float32Array.from(slots, (slot) => {
-          fileSystem.readSync(descriptor, vector, 0, vector.length, slot * vector.length)
-          let sum = 0
-          for (let i = 0; i < dimensions; i++) sum += (query[i] as number) * values.getFloat32(i * 4, true)
-          return sum
-        })
-      } finally {
-        fileSystem.closeSync(descriptor)
-      }
     },
   }
 }

@@ -5,7 +5,7 @@ import type { createMemoryIndex } from '../index/memory-index.ts'
 import type { DocumentRow, HashedRow, SearchIndex } from '../index/search-index.ts'
 import type { MeaningArm } from '../search-matches.ts'
 import { highest } from './highest.ts'
-import { openVectorFile, removeVectorFile, type VectorFile } from './vector-file.ts'
+import { openVectorFile, removeVectorFile, spare, type VectorFile } from './vector-file.ts'
 
 export interface VectorIndexOptions {
   fileSystem: FileSystem
@@ -211,9 +211,6 @@ export function createVectorIndex(options: VectorIndexOptions) {
 
 /** Fewer standard deviations above the mean are no reason to be looked at. */
 const leastDeviations = 1.5
-
-/** Eight bits order near-equals at random: so many more are compared exactly. */
-const spare = 32
 
 /** Between two steps of progress. */
 const textsAtOnce = 64

@@ -1,0 +1,237 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { createMemoryManager, type Embedder } from '@recall/core'
+import { localEmbedder, type Runtime } from '@recall/embeddings/local'
+import { defaultFileSystem, openFileStore, openVectorFile } from '@recall/store-file'
+import { getLoadablePath } from 'sqlite-vec'
+import { createCorpus, writeCorpus } from '../corpus.ts'
+import { run } from '../processes.ts'
+import type { Row } from '../report.ts'
+import { median, pairedRatio } from '../statistics.ts'
+
+export interface MeaningSettings {
+  /** Vectors to search among. */
+  size: number
+  rounds: number
+  say(text: string): void
+}
+
+const dimensions = 384
+
+/** What finding by meaning costs: comparing vectors, searching a memory, embedding, starting cold. */
+export async function measureMeaning(settings: MeaningSettings): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const part of [compareVectors, searchMemory, embedTexts, startCold])
+    rows.push(...(await part(settings)))
+  return rows
+}
+
+/** Ours and sqlite-vec look at the same vectors, in turn; both find the ten nearest. */
+async function compareVectors({ size, rounds, say }: MeaningSettings): Promise<Row[]> {
+  say(`comparing ${size} vectors`)
+  const folder = mkdtempSync(join(tmpdir(), 'recall-vectors-'))
+  const database = new DatabaseSync(':memory:', { allowExtension: true })
+  try {
+    database.loadExtension(getLoadablePath())
+    database.exec(
+      `CREATE VIRTUAL TABLE vectors USING vec0(embedding float[${dimensions}] distance_metric=cosine)`,
+    )
+    const vectors = Array.from({ length: size }, (_, i) => clustered(`document ${i}`))
+    const file = openVectorFile(defaultFileSystem, folder, { model: 'bench', dimensions })
+    file.append(vectors.map((vector, i) => ({ hash: Buffer.from(String(i).padStart(16)), vector })))
+    const insert = database.prepare('INSERT INTO vectors (rowid, embedding) VALUES (?, ?)')
+    database.exec('BEGIN')
+    for (const [i, vector] of vectors.entries()) insert.run(BigInt(i), bytesOf(vector))
+    database.exec('COMMIT')
+    const nearest = database.prepare('SELECT rowid AS id FROM vectors WHERE embedding MATCH ? AND k = 10')
+    const ours: number[] = []
+    const theirs: number[] = []
+    let found = 0
+    for (let round = -1; round < rounds; round++) {
+      const query = clustered(`question ${round}`)
+      let started = performance.now()
+      const own = file.nearest(query, 10)
+      const ownMs = performance.now() - started
+      started = performance.now()
+      nearest.all(bytesOf(query))
+      const theirMs = performance.now() - started
+      if (round < 0) continue
+      ours.push(ownMs)
+      theirs.push(theirMs)
+      const exact = exactNearest(vectors, query)
+      found += own.filter((slot) => exact.has(slot)).length / 10
+    }
+    return [
+      {
+        what: 'ten nearest, ms',
+        size,
+        ours: median(ours),
+        peer: 'sqlite-vec 0.1.9',
+        peers: median(theirs),
+        ratio: pairedRatio(ours, theirs),
+        bound: 0.1,
+      },
+      {
+        what: 'of the ten nearest, found',
+        size,
+        ours: found / rounds,
+        peer: 'exact',
+        peers: 1,
+        ratio: found / rounds,
+        bound: 1,
+        atLeast: true,
+      },
+    ]
+  } finally {
+    database.close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** A whole search of a memory on files, its query's vector given. */
+async function searchMemory({ size, rounds, say }: MeaningSettings): Promise<Row[]> {
+  say(`searching ${size} notes`)
+  const root = mkdtempSync(join(tmpdir(), 'recall-meaning-'))
+  try {
+    const { documents, queries } = createCorpus(size)
+    writeCorpus(root, documents)
+    const embedder: Embedder = {
+      model: 'bench',
+      dimensions,
+      embed: async (texts) => texts.map(clustered),
+    }
+    const store = await openFileStore({ root, embedder })
+    const memory = createMemoryManager({ stores: store, embedder })
+    await store.vectors?.catchUp()
+    const vectorMs: number[] = []
+    const searchMs: number[] = []
+    for (let round = -10; round < rounds; round++) {
+      const text = queries[(round + 10) % queries.length]?.text as string
+      let started = performance.now()
+      await embedder.embed([text], 'query')
+      const embedding = performance.now() - started
+      started = performance.now()
+      await memory.search('long-term', { text }, { touch: false })
+      if (round < 0) continue
+      vectorMs.push(embedding)
+      searchMs.push(performance.now() - started - embedding)
+    }
+    await memory.close()
+    return [budget('search by words and meaning beyond the embedding, ms', size, median(searchMs), 5)]
+  } finally {
+    rmSync(root, { recursive: true })
+  }
+}
+
+const runtimes = {
+  native: { queryMs: 25, perSecond: 60, coldMs: 700 },
+  wasm: { queryMs: 80, perSecond: 25, coldMs: 2000 },
+} satisfies Record<Runtime, object>
+
+async function embedTexts({ rounds, say }: MeaningSettings): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const [runtime, limits] of entriesOf(runtimes)) {
+    say(`embedding, ${runtime}`)
+    const embedder = localEmbedder({ runtime })
+    await embedder.warmUp?.()
+    const queryMs: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      const started = performance.now()
+      await embedder.embed([`when did she go to the support group number ${round}`], 'query')
+      queryMs.push(performance.now() - started)
+    }
+    const turns = Array.from({ length: 256 }, (_, i) => turn(i))
+    const started = performance.now()
+    await embedder.embed(turns, 'document')
+    const perSecond = (turns.length * 1000) / (performance.now() - started)
+    await embedder.close?.()
+    rows.push(budget(`embedding one question, ${runtime}, ms`, 1, median(queryMs), limits.queryMs), {
+      ...budget(`short turns embedded per second, ${runtime}`, turns.length, perSecond, limits.perSecond),
+      bound: 1,
+      atLeast: true,
+    })
+  }
+  return rows
+}
+
+/** A process that embeds one question and ends. */
+async function startCold({ rounds, say }: MeaningSettings): Promise<Row[]> {
+  const module = pathToFileURL(
+    join(import.meta.dirname, '../../../packages/embeddings/dist/local/index.js'),
+  ).href
+  return entriesOf(runtimes).map(([runtime, limits]) => {
+    say(`starting cold, ${runtime}`)
+    const code = `const { localEmbedder } = await import('${module}'); await localEmbedder({ runtime: '${runtime}' }).embed(['cold'], 'query')`
+    const times = Array.from({ length: Math.min(9, rounds) }, () => {
+      const { ms, code: exit } = run(process.execPath, ['--input-type=module', '-e', code])
+      if (exit !== 0) throw new Error('the cold process failed: build @recall/embeddings first')
+      return ms
+    })
+    return budget(`first question of a cold process, ${runtime}, ms`, 1, median(times), limits.coldMs)
+  })
+}
+
+const entriesOf = <Key extends string, Value>(record: Record<Key, Value>): [Key, Value][] =>
+  Object.entries(record) as [Key, Value][]
+
+/** A figure beside what it may be. */
+const budget = (what: string, size: number, ours: number, allowed: number): Row => ({
+  what,
+  size,
+  ours,
+  peer: 'budget',
+  peers: allowed,
+  ratio: ours / allowed,
+  bound: 1,
+})
+
+function exactNearest(vectors: readonly Float32Array[], query: Float32Array): Set<number> {
+  const scores = vectors.map((vector) => {
+    let sum = 0
+    for (let i = 0; i < dimensions; i++) sum += (vector[i] as number) * (query[i] as number)
+    return sum
+  })
+  return new Set(
+    scores
+      .map((_, i) => i)
+      .sort((a, b) => (scores[b] as number) - (scores[a] as number))
+      .slice(0, 10),
+  )
+}
+
+const bytesOf = (vector: Float32Array): Uint8Array => new Uint8Array(vector.buffer)
+
+/** A unit vector near one of 400 centres, always the same for a text: random ones would all be equally far. */
+function clustered(text: string): Float32Array {
+  let seed = 2166136261
+  for (let i = 0; i < text.length; i++) seed = Math.imul(seed ^ text.charCodeAt(i), 16777619)
+  const centre = noise((Math.abs(seed) % 400) + 1)
+  const own = noise(seed | 1)
+  const vector = Float32Array.from({ length: dimensions }, () => centre() + 0.5 * own())
+  const length = Math.hypot(...vector)
+  return vector.map((value) => value / length)
+}
+
+/** Marsaglia's xorshift, -1..1. */
+function noise(seed: number): () => number {
+  let state = seed
+  return () => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return state / 2 ** 31
+  }
+}
+
+const subjects = ['The deploy', 'Her sister', 'The garden', 'That meeting', 'My old bike', 'The pool']
+const events = [
+  'went better than we thought',
+  'took all of last weekend',
+  'needs a new pair of hands',
+  'was moved to Friday',
+]
+const turn = (i: number): string =>
+  `${subjects[i % 6]} ${events[i % 4]}, and honestly I did not expect number ${i} to matter that much to anyone.`
