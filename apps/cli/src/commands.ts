@@ -120,23 +120,28 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'import',
-    positionals: ['<source...>'],
-    description: 'archive many sessions; what is already there is passed over',
+    positionals: ['[source...]'],
+    description: 'bring in the sessions you already had, and the memories of other tools',
     examples: [
-      'recall import sessions/',
-      'recall import talks/ --dry-run',
-      'recall import logs/ --since 2026-03-01',
+      'recall import',
+      'recall import sessions/ --since 2026-03-01',
+      'recall import ~/.claude-mem/claude-mem.db --dry-run',
     ],
     options: {
-      'dry-run': { description: 'say what would be archived' },
-      since: { value: '<date>', description: 'only files changed since this day, for example 2026-03-01' },
+      'dry-run': { description: 'say what would be read' },
+      since: { value: '<date>', description: 'only what changed since this day, for example 2026-03-01' },
+      project: {
+        value: '<folder>',
+        description: 'only sessions that worked in this folder, or one of its name',
+      },
       ...common,
     },
     run: async (io, line) =>
-      (await import('./commands/import.ts')).importSessions(io, line.positionals, {
+      (await import('./commands/import.ts')).importAll(io, line.positionals, {
         ...shared(line),
         dryRun: line.options['dry-run'] === true,
         ...(typeof line.options.since === 'string' ? { since: line.options.since } : {}),
+        ...(typeof line.options.project === 'string' ? { project: line.options.project } : {}),
       }),
   },
   {

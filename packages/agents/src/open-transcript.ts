@@ -1,8 +1,12 @@
+import { readFile, stat } from 'node:fs/promises'
 import { type Conversation, MemoryError, MemoryErrorCode } from '@recall/core'
 import { readClaudeCodeTranscript } from './claude-code/read-transcript.ts'
 import { isClaudeCodeLine } from './claude-code/transcript-line.ts'
+import { isRolloutLine, readRollout } from './codex/read-rollout.ts'
+import { isChatDocument, isChatLine, readChatDocument, readChatLines } from './gemini/read-chat.ts'
 import { neutralFormats, openNeutralTranscript } from './neutral/read-transcript.ts'
-import { readJsonLines } from './read-json-lines.ts'
+import { readOpencodeSession } from './opencode/read-session.ts'
+import { parseJson, readJsonLines } from './read-json-lines.ts'
 
 /** How many lines are looked at to recognise a host's own format. */
 const headLines = 200
@@ -16,7 +20,14 @@ interface HostFormat {
 
 const hostFormats: readonly HostFormat[] = [
   { name: 'Claude Code session (JSONL)', isLine: isClaudeCodeLine, read: readClaudeCodeTranscript },
+  { name: 'Codex rollout (JSONL)', isLine: isRolloutLine, read: readRollout },
+  { name: 'Gemini CLI chat (JSON or JSONL)', isLine: isChatLine, read: readChatLines },
 ]
+
+/** One session in a database of several: `<path>#<session id>`. */
+const sessionInDatabase = /^(.+\.(?:db|sqlite3?))#([^#]+)$/i
+/** A document is held as a whole. */
+const mostDocumentBytes = 64 * 1024 * 1024
 
 /**
  * Opens a transcript in any format that Recall understands. The content decides, not the file's name.
@@ -25,7 +36,11 @@ const hostFormats: readonly HostFormat[] = [
  * none of the known ones; never returns an empty conversation in place of an error
  */
 export async function openTranscript(path: string): Promise<Conversation> {
+  const [, database, sessionId] = sessionInDatabase.exec(path) ?? []
+  if (database !== undefined && sessionId !== undefined) return readOpencodeSession(database, sessionId)
   const host = await recogniseHost(path)
+  const chat = host === null ? await readChat(path) : null
+  if (chat !== null) return chat
   const conversation = host === null ? await openNeutralTranscript(path) : await host.read(path)
   if (conversation !== null) return conversation
   const formats = [...hostFormats.map((format) => format.name), ...neutralFormats]
@@ -44,4 +59,11 @@ async function recogniseHost(path: string): Promise<HostFormat | null> {
     if (++looked >= headLines) break
   }
   return null
+}
+
+/** A chat that is one JSON document, which lines do not show. */
+async function readChat(path: string): Promise<Conversation | null> {
+  if (!path.endsWith('.json') || (await stat(path)).size > mostDocumentBytes) return null
+  const value = parseJson(await readFile(path, 'utf8'))
+  return isChatDocument(value) ? readChatDocument(value) : null
 }

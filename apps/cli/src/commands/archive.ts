@@ -44,7 +44,8 @@ export async function listTranscripts(io: Io, paths: string[]): Promise<string[]
   const found = new Set<string>()
   for (const path of paths) {
     const full = resolve(io.cwd, path)
-    for (const transcript of await listClaudeCodeTranscripts(full)) found.add(transcript)
+    if (/\.db#./.test(full)) found.add(full)
+    else for (const transcript of await listClaudeCodeTranscripts(full)) found.add(transcript)
   }
   if (found.size === 0) {
     throw new MemoryError(`no transcripts below ${paths.join(', ')}`, MemoryErrorCode.NOT_FOUND)
@@ -77,7 +78,8 @@ export async function createArchiver(
         { details: { forgotten: true } },
       )
     }
-    const changed = (await stat(path)).mtimeMs
+    // Behind the mark stands which session of a database it is.
+    const changed = (await stat(path.split('#')[0] as string)).mtimeMs
     const outcome = await save(memory, conversation, {
       maxEntries: config.ephemeral.maxEntries,
       // A transcript without times is dated by its file.

@@ -1,121 +1,203 @@
-import { createHash } from 'node:crypto'
-import { lstat, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { isMemoryError } from '@recall/core'
-import { type FileStore, writeInternal } from '@recall/store-file'
+import { lstat } from 'node:fs/promises'
+import { dirname, relative, resolve } from 'node:path'
+import { listImportable, openTranscript, sessionSources } from '@recall/agents'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import type { RootOptions } from '../find-root.ts'
 import { count, formatCounts } from '../format.ts'
+import { openJournal } from '../import-journal.ts'
+import { createMemoryImporter } from '../import-memories.ts'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
 import { progressBar } from '../progress.ts'
-import { createArchiver, listTranscripts } from './archive.ts'
+import { createArchiver } from './archive.ts'
+
+export interface ImportOptions extends RootOptions {
+  json?: boolean
+  dryRun?: boolean
+  since?: string
+  project?: string
+}
 
 interface ImportReport {
   archived: number
   updated: number
   unchanged: number
   empty: number
-  /** Sessions that a person had forgotten; they stay forgotten. */
+  /** Sessions and memories that a person had forgotten; they stay forgotten. */
   forgotten: number
+  /** Memories of other tools, new or changed. */
+  memories: number
+  /** Sessions of other projects, and files in a folder that hold nothing of a known form. */
+  passedOver: number
   failed: { path: string; reason: string }[]
   messages: number
   redactions: Record<string, number>
+  skipped: Record<string, number>
 }
 
-/** Archives many sessions. Files that have not changed since the last time are passed over unread. */
-export async function importSessions(
-  io: Io,
-  sources: string[],
-  options: RootOptions & { json?: boolean; dryRun?: boolean; since?: string },
-): Promise<number> {
+interface Source {
+  path: string
+  stamp: string
+  /** What a note is known by. */
+  name: string
+  /** Named by the person, not found in a folder. */
+  isNamed: boolean
+}
+
+/**
+ * Brings in the sessions and memories that some files and folders hold; without any, the sessions of the agents
+ * on this machine. What has not changed since the last time is passed over unread; no source is ever changed.
+ */
+export async function importAll(io: Io, given: string[], options: ImportOptions): Promise<number> {
   const since = options.since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(options.since)
   if (Number.isNaN(since)) throw new UsageError(`'${options.since}' is not a date such as 2026-03-01`)
-  const transcripts = await listTranscripts(io, sources)
+  const found = await listSources(io, given, since)
   return withMemory(io, { ...options, create: true }, async (memory, store) => {
-    const journal = await openJournal(store)
-    const todo: { path: string; stamp: string }[] = []
-    const report: ImportReport = {
-      archived: 0,
-      updated: 0,
-      unchanged: 0,
-      empty: 0,
-      forgotten: 0,
-      failed: [],
-      messages: 0,
-      redactions: {},
-    }
-    for (const path of transcripts) {
-      const { size, mtimeMs } = await lstat(path)
-      const stamp = `${size}-${mtimeMs}`
-      if (mtimeMs < since) continue
-      if (journal.has(path, stamp)) report.unchanged++
-      else todo.push({ path, stamp })
-    }
-    if (options.dryRun) {
-      const paths = todo.map(({ path }) => path)
-      io.out(
-        options.json
-          ? `${JSON.stringify({ wouldRead: paths, unchanged: report.unchanged })}\n`
-          : `${paths.map((path) => `${path}\n`).join('')}${count(paths.length, 'transcript')} would be read, ${report.unchanged} unchanged\n`,
-      )
-      return exitCodes.fine
-    }
+    const journal = openJournal(store)
+    const report = emptyReport()
+    // Another choice of projects is another import.
+    const stampOf = ({ stamp }: Source): string => (options.project ? `${stamp}-${options.project}` : stamp)
+    const isDone = (source: Source): boolean =>
+      journal.has(source.path, source.stamp) || journal.has(source.path, stampOf(source))
+    const todo = found.filter((source) => !isDone(source))
+    report.unchanged = found.length - todo.length
+    if (options.dryRun) return showPlan(io, todo, report, options.json ?? false)
+
     const archiver = await createArchiver(io, memory, store, 'session')
+    const importMemories = createMemoryImporter(memory, store, { since, now: io.now() })
     const bar = await progressBar(io, 'importing')
-    for (const [i, { path, stamp }] of todo.entries()) {
+    let unsaved = 0
+    for (const [i, source] of todo.entries()) {
       bar.update({ done: i, total: todo.length })
       try {
-        const { status, messageCount, redactions } = await archiver(path)
-        report[status]++
-        if (status === 'archived' || status === 'updated') report.messages += messageCount
-        for (const [kind, n] of Object.entries(redactions))
-          report.redactions[kind] = (report.redactions[kind] ?? 0) + n
-        journal.add(path, stamp)
+        await importOne(source)
+        journal.add(source.path, stampOf(source))
       } catch (error) {
-        // One bad transcript must not keep the others out.
+        // One bad file must not keep the others out.
         if (!isMemoryError(error)) throw error
         if (error.details?.forgotten) report.forgotten++
-        else report.failed.push({ path, reason: error.message })
+        else report.failed.push({ path: source.path, reason: error.message })
       }
       // Kept along the way, so that an interrupted import goes on where it stopped.
-      if (i % 50 === 49) journal.save()
+      if (++unsaved % 20 === 0) journal.save()
     }
-    journal.save()
+    if (todo.length > 0) journal.save()
     bar.stop()
     io.out(options.json ? `${JSON.stringify(report)}\n` : describe(report))
     return report.failed.length > 0 ? exitCodes.failed : exitCodes.fine
+
+    async function importOne({ path, name, isNamed }: Source): Promise<void> {
+      if (options.project !== undefined && !(await isOfProject(io, path, options.project))) {
+        report.passedOver++
+        return
+      }
+      try {
+        const { status, messageCount, redactions, skipped } = await archiver(path)
+        report[status]++
+        if (status === 'archived' || status === 'updated') report.messages += messageCount
+        addCounts(report.redactions, redactions)
+        addCounts(report.skipped, skipped)
+      } catch (error) {
+        if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
+        const outcome = await importMemories(path, name)
+        if (outcome === null) {
+          if (isNamed) throw error
+          report.passedOver++
+          return
+        }
+        report.memories += outcome.written
+        report.unchanged += outcome.unchanged
+        report.forgotten += outcome.forgotten
+        addCounts(report.redactions, outcome.redactions)
+        addCounts(report.skipped, outcome.skipped)
+      }
+    }
   })
+}
+
+async function listSources(io: Io, given: readonly string[], since: number): Promise<Source[]> {
+  const paths = given.length > 0 ? given.map((path) => resolve(io.cwd, path)) : sessionSources(io)
+  if (paths.length === 0) {
+    throw new MemoryError(
+      'no agent on this machine has sessions where they usually are: name a file or folder',
+      MemoryErrorCode.NOT_FOUND,
+    )
+  }
+  const found = new Map<string, Source>()
+  for (const path of paths) {
+    for (const file of await listImportable(path)) {
+      const { size, mtimeMs } = await lstat(file.split('#')[0] as string)
+      if (mtimeMs < since || found.has(file)) continue
+      const isNamed = file === path
+      const name = relative(isNamed ? dirname(path) : path, file)
+      found.set(file, { path: file, stamp: `${size}-${mtimeMs}`, name, isNamed })
+    }
+  }
+  if (found.size === 0 && since === Number.NEGATIVE_INFINITY) {
+    throw new MemoryError(`no transcripts or memories below ${paths.join(', ')}`, MemoryErrorCode.NOT_FOUND)
+  }
+  return [...found.values()]
+}
+
+/** How many messages may come before one that says where the agent worked. */
+const headMessages = 20
+
+/** By its folder, a folder above it, or the folder's name. */
+async function isOfProject(io: Io, path: string, project: string): Promise<boolean> {
+  try {
+    const { facts, messages } = await openTranscript(path)
+    let read = 0
+    for await (const _ of messages) if (facts.project !== undefined || ++read >= headMessages) break
+    const folder = facts.project?.replaceAll('\\', '/') ?? ''
+    const wanted = resolve(io.cwd, project).replaceAll('\\', '/')
+    return folder === wanted || folder.startsWith(`${wanted}/`) || folder.split('/').includes(project)
+  } catch (error) {
+    // Memories of other tools say their project themselves, or none.
+    if (isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) return false
+    throw error
+  }
+}
+
+function showPlan(io: Io, todo: readonly Source[], { unchanged }: ImportReport, json: boolean): number {
+  const paths = todo.map(({ path }) => path)
+  io.out(
+    json
+      ? `${JSON.stringify({ wouldRead: paths, unchanged })}\n`
+      : `${paths.map((path) => `${path}\n`).join('')}${count(paths.length, 'file')} would be read, ${unchanged} unchanged\n`,
+  )
+  return exitCodes.fine
+}
+
+const emptyReport = (): ImportReport => ({
+  archived: 0,
+  updated: 0,
+  unchanged: 0,
+  empty: 0,
+  forgotten: 0,
+  memories: 0,
+  passedOver: 0,
+  failed: [],
+  messages: 0,
+  redactions: {},
+  skipped: {},
+})
+
+function addCounts(total: Record<string, number>, more: Readonly<Record<string, number>>): void {
+  for (const [kind, n] of Object.entries(more)) total[kind] = (total[kind] ?? 0) + n
 }
 
 function describe(report: ImportReport): string {
   const lines = [
     `${report.archived} archived, ${report.updated} brought up to date, ${report.unchanged} unchanged, ${report.empty} empty (${count(report.messages, 'message')})`,
+    ...(report.memories > 0 ? [`${report.memories} memories of other tools`] : []),
+    ...(report.passedOver > 0 ? [`${report.passedOver} passed over: other projects, or no known form`] : []),
     ...(Object.keys(report.redactions).length > 0
       ? [`secrets replaced: ${formatCounts(report.redactions)}`]
       : []),
+    ...(Object.keys(report.skipped).length > 0 ? [`could not be read: ${formatCounts(report.skipped)}`] : []),
     ...(report.forgotten > 0 ? [`${report.forgotten} left out, because they were forgotten`] : []),
     ...report.failed.map(({ path, reason }) => `not imported: ${path}: ${reason}`),
   ]
   return `${lines.join('\n')}\n`
-}
-
-/** Which files were imported in which state; paths are kept as hashes. Losing it only costs time. */
-async function openJournal(store: FileStore) {
-  const path = join(store.root, store.layout.internal, 'imports.json')
-  const known = new Map<string, string>(Object.entries(await readJournal(path)))
-  const name = (source: string): string => createHash('sha256').update(source).digest('hex').slice(0, 24)
-  return {
-    has: (source: string, stamp: string): boolean => known.get(name(source)) === stamp,
-    add: (source: string, stamp: string): void => void known.set(name(source), stamp),
-    save: (): void => writeInternal(store, 'imports.json', JSON.stringify(Object.fromEntries(known))),
-  }
-}
-
-async function readJournal(path: string): Promise<Record<string, string>> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as Record<string, string>
-  } catch {
-    return {}
-  }
 }

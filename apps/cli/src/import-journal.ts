@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type FileStore, writeInternal } from '@recall/store-file'
+
+/** Which files were imported in which state; paths are kept as hashes. Losing it only costs time. */
+export function openJournal(store: FileStore) {
+  const known = new Map<string, string>(Object.entries(readJournal(store)))
+  const name = (source: string): string => createHash('sha256').update(source).digest('hex').slice(0, 24)
+  return {
+    has: (source: string, stamp: string): boolean => known.get(name(source)) === stamp,
+    add: (source: string, stamp: string): void => void known.set(name(source), stamp),
+    save: (): void => writeInternal(store, 'imports.json', JSON.stringify(Object.fromEntries(known))),
+  }
+}
+
+function readJournal({ root, layout }: FileStore): Record<string, string> {
+  try {
+    return JSON.parse(readFileSync(join(root, layout.internal, 'imports.json'), 'utf8')) as Record<
+      string,
+      string
+    >
+  } catch {
+    return {}
+  }
+}

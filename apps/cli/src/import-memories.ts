@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import { type ImportedMemory, readMemoryExport } from '@recall/agents'
+import { type MemoryManager, redactText } from '@recall/core'
+import { defaultFileSystem, type FileStore, readTombstones } from '@recall/store-file'
+
+export interface MemoryImport {
+  written: number
+  unchanged: number
+  forgotten: number
+  redactions: Readonly<Record<string, number>>
+  skipped: Readonly<Record<string, number>>
+}
+
+const batchSize = 100
+
+/**
+ * Imports what other memory tools have kept, each memory under a key made of its source and its id there, so
+ * that a second import changes nothing.
+ *
+ * @param options.since memories that were recorded before are left out, milliseconds
+ */
+export function createMemoryImporter(
+  memory: MemoryManager,
+  store: FileStore,
+  options: { since: number; now: number },
+): (path: string, name: string) => Promise<MemoryImport | null> {
+  const isForgotten = readTombstones(defaultFileSystem, store)
+  return async (path, name) => {
+    const found = await readMemoryExport(path, { name, now: options.now })
+    if (found === null) return null
+    const redactions: Record<string, number> = {}
+    const outcome = { written: 0, unchanged: 0, forgotten: 0, redactions, skipped: found.skipped }
+    const wanted = found.records.filter(({ at }) => at === undefined || Date.parse(at) >= options.since)
+    for (let from = 0; from < wanted.length; from += batchSize) {
+      const batch = new Map(wanted.slice(from, from + batchSize).map((record) => [keyOf(record), record]))
+      const present = await memory.batchRead<string>('long-term', [...batch.keys()])
+      const writes = []
+      for (const [key, record] of batch) {
+        const { text, counts } = redactText(toText(record))
+        if (isForgotten({ scope: 'long-term', namespace: memory.namespace, key })) outcome.forgotten++
+        else if (present.get(key) === text) outcome.unchanged++
+        else {
+          for (const [kind, n] of Object.entries(counts)) redactions[kind] = (redactions[kind] ?? 0) + n
+          writes.push({
+            key,
+            value: text,
+            options: { tags: tagsOf(record), ...(record.type ? { type: record.type } : {}) },
+          })
+        }
+      }
+      if (writes.length > 0) await memory.batchWrite('long-term', writes)
+      outcome.written += writes.length
+    }
+    return outcome
+  }
+}
+
+const keyOf = ({ source, id }: ImportedMemory): string =>
+  `import:${source}:${createHash('sha256').update(id).digest('hex').slice(0, 20)}`
+
+const longestTag = 80
+const tagsOf = ({ source, tags }: ImportedMemory): string[] =>
+  [`from:${source}`, ...tags]
+    .map((tag) => tag.replace(/\s+/g, ' ').trim().slice(0, longestTag))
+    .filter(Boolean)
+
+/** Where it comes from stands below: it was recorded by others, elsewhere and then. */
+function toText({ text, source, id, at, project }: ImportedMemory): string {
+  const from = [`Imported from ${source}`, ...(project ? [`project ${project}`] : [])].join(', ')
+  const clean = id.length <= 80 && !/\s/.test(id) ? ` (${id})` : ''
+  return `${text}\n\n${from}${clean}, recorded ${at ?? 'at an unknown time'}.`
+}

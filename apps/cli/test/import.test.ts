@@ -1,0 +1,310 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { describe, expect, it } from 'vitest'
+import { createShell, hasTranscripts, temporaryFolder, transcriptsFolder } from './support.ts'
+
+interface Report {
+  archived: number
+  memories: number
+  unchanged: number
+  passedOver: number
+  forgotten: number
+  failed: unknown[]
+  redactions: Record<string, number>
+}
+
+const lines = (...values: unknown[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('')
+
+function write(folder: string, files: Record<string, string>): void {
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), content)
+  }
+}
+
+const rollout = lines(
+  { timestamp: '2026-11-20T09:00:00Z', type: 'session_meta', payload: { id: 'c1', cwd: '/home/dev/api' } },
+  {
+    timestamp: '2026-11-20T09:00:01Z',
+    type: 'response_item',
+    payload: {
+      type: 'message',
+      role: 'user',
+      content: [{ type: 'input_text', text: '<environment_context>x</environment_context>' }],
+    },
+  },
+  {
+    timestamp: '2026-11-20T09:00:02Z',
+    type: 'response_item',
+    payload: {
+      type: 'message',
+      role: 'user',
+      content: [{ type: 'input_text', text: 'fix the walrus leak' }],
+    },
+  },
+  {
+    timestamp: '2026-11-20T09:00:02Z',
+    type: 'event_msg',
+    payload: { type: 'user_message', message: 'fix the walrus leak' },
+  },
+  {
+    timestamp: '2026-11-20T09:00:03Z',
+    type: 'response_item',
+    payload: { type: 'function_call', name: 'shell', arguments: '{"command":"make"}', call_id: 'k' },
+  },
+  {
+    timestamp: '2026-11-20T09:00:04Z',
+    type: 'response_item',
+    payload: { type: 'function_call_output', call_id: 'k', output: 'ok' },
+  },
+  {
+    timestamp: '2026-11-20T09:00:05Z',
+    type: 'response_item',
+    payload: {
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'The walrus is mended.' }],
+    },
+  },
+)
+const chat = JSON.stringify(
+  {
+    sessionId: 'g1',
+    startTime: '2026-11-20T09:00:00Z',
+    messages: [
+      { id: 'm1', timestamp: '2026-11-20T09:00:00Z', type: 'user', content: 'explain the narwhal cache' },
+      {
+        id: 'm2',
+        timestamp: '2026-11-20T09:00:02Z',
+        type: 'gemini',
+        content: [{ text: 'It keeps narwhals warm.' }],
+        toolCalls: [{ id: 't', name: 'read_file', args: { path: 'a.ts' }, result: 'x' }],
+      },
+      { id: 'm3', type: 'info', content: 'update available' },
+    ],
+  },
+  null,
+  2,
+)
+
+function opencodeDatabase(path: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  const database = new DatabaseSync(path)
+  database.exec(`
+    CREATE TABLE session (id TEXT, title TEXT, directory TEXT, parent_id TEXT, time_created INTEGER, time_updated INTEGER);
+    CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
+    INSERT INTO session VALUES ('o1', 'Ocelots', '/home/dev/web', NULL, 1763600000000, 1763600000000);
+    INSERT INTO message VALUES ('m1', 'o1', 1763600000000, '{"role":"user"}'), ('m2', 'o1', 1763600001000, '{"role":"assistant"}');
+    INSERT INTO part VALUES ('p1', 'm1', '{"type":"text","text":"paint the ocelot"}'),
+      ('p2', 'm2', '{"type":"tool","callID":"t","tool":"edit","state":{"input":{"filePath":"a.css"},"output":"done"}}'),
+      ('p3', 'm2', '{"type":"text","text":"The ocelot is orange."}');`)
+  database.close()
+}
+
+function claudeMemDatabase(path: string): void {
+  const database = new DatabaseSync(path)
+  database.exec(`
+    CREATE TABLE sdk_sessions (id INTEGER);
+    CREATE TABLE observations (id INTEGER, memory_session_id TEXT, project TEXT, type TEXT, title TEXT, subtitle TEXT, narrative TEXT, text TEXT, facts TEXT, concepts TEXT, files_read TEXT, files_modified TEXT, created_at_epoch INTEGER);
+    INSERT INTO observations VALUES (7, 'm1', 'api', 'decision', 'Pick pgvector for quokkas', NULL, 'It was faster.', NULL, '["one"]', '["trade-off"]', '[]', '["db.ts"]', 1790845200000);`)
+  database.close()
+}
+
+describe('import', () => {
+  it('without a source brings in the sessions of every agent on the machine', async () => {
+    const shell = createShell()
+    write(shell.root, {
+      '.claude/projects/-home-dev/11111111-1111-4111-8111-111111111111.jsonl': lines({
+        type: 'user',
+        uuid: 'u1',
+        sessionId: 's',
+        cwd: '/home/dev/api',
+        message: { role: 'user', content: 'tame the lynx' },
+      }),
+      '.claude/projects/-home-dev/memory/MEMORY.md': '# theirs',
+      '.codex/sessions/2026/11/20/rollout-2026-11-20T09-00-00-c1.jsonl': rollout,
+      '.gemini/tmp/p/chats/session-g1.json': chat,
+      '.gemini/tmp/p/logs.json': '[]',
+    })
+    opencodeDatabase(join(shell.root, '.local/share/opencode/opencode.db'))
+    const root = ['--root', join(shell.root, 'm')]
+    expect(await shell.json<Report>('import', ...root)).toMatchObject({
+      archived: 4,
+      failed: [],
+      memories: 0,
+    })
+    for (const words of ['lynx', 'walrus mended', 'narwhals warm', 'ocelot orange']) {
+      const { results } = await shell.json<{ results: unknown[] }>('search', words, ...root)
+      expect(results, words).not.toEqual([])
+    }
+    expect((await shell.run('search', 'environment_context', ...root)).code).toBe(1)
+    expect(await shell.json<Report>('import', ...root)).toMatchObject({ archived: 0, unchanged: 4 })
+    const other = ['--root', join(shell.root, 'other')]
+    expect(await shell.json<Report>('import', '--project', 'api', ...other)).toMatchObject({
+      archived: 2,
+      passedOver: 2,
+    })
+    expect(await shell.json<Report>('import', ...other)).toMatchObject({ archived: 2, unchanged: 2 })
+  })
+
+  it.each([
+    [
+      'the graph of the MCP memory server',
+      'memory.jsonl',
+      lines(
+        {
+          type: 'entity',
+          name: 'api',
+          entityType: 'project',
+          observations: ['Uses a pangolin', 'Deploys on Fridays'],
+        },
+        { type: 'relation', from: 'ana', to: 'api', relationType: 'maintains' },
+      ),
+      3,
+    ],
+    [
+      'a dump of that graph',
+      'graph.json',
+      JSON.stringify({
+        entities: [{ entityName: 'api', observations: ['pangolin'] }],
+        relations: [{ from_id: 'a', to_id: 'b', relation_type: 'knows' }],
+      }),
+      2,
+    ],
+    [
+      'a claude-mem export',
+      'mem.json',
+      JSON.stringify({
+        exportedAt: 'x',
+        exportedAtEpoch: 1,
+        observations: [
+          {
+            id: 7,
+            memory_session_id: 'm',
+            title: 'pangolin',
+            facts: '["a"]',
+            concepts: '["gotcha"]',
+            created_at_epoch: 1790845200000,
+            type: 'decision',
+          },
+        ],
+        summaries: [{ id: 1, memory_session_id: 'm', request: 'feed it', created_at_epoch: 2 }],
+        sessions: [],
+        prompts: [],
+      }),
+      2,
+    ],
+    [
+      'an answer of mem0',
+      'mem0.json',
+      JSON.stringify({
+        count: 2,
+        results: [
+          {
+            id: 'a',
+            memory: 'Prefers a pangolin',
+            categories: ['pets'],
+            created_at: '2026-09-01T08:00:00-07:00',
+          },
+          { id: 'b', memory: 'gone', expiration_date: '2020-01-01' },
+        ],
+      }),
+      1,
+    ],
+    ['an old list of mem0', 'list.json', JSON.stringify([{ id: 'a', memory: 'pangolin' }]), 1],
+    [
+      'the markdown of mem0',
+      'mem0-export-api-2026-09-01.md',
+      '---\nid: abc\ncreated_at: 2026-09-01T00:00:00Z\ntype: task_learnings\ncategories: a, b\n---\nA pangolin.\n---\nid: def\ncreated_at: \n---\nAnother one.\n',
+      2,
+    ],
+    [
+      'an export of mcp-memory-service',
+      'service.json',
+      JSON.stringify({
+        export_metadata: {},
+        memories: [
+          { content: 'pangolin', content_hash: 'h', tags: ['a'], created_at: 1.5e9, memory_type: 'note' },
+        ],
+      }),
+      1,
+    ],
+    [
+      'a folder of notes',
+      'vault/Coffee.md',
+      '---\ntitle: Coffee\ntags: [brew]\npermalink: coffee\n---\n- [method] Pour over a pangolin #slow\n- requires [[Grinding]]\n',
+      1,
+    ],
+  ])('reads %s, once', async (_, name, content, memories) => {
+    const folder = temporaryFolder()
+    write(folder, { [name]: content })
+    const shell = createShell()
+    const source = join(folder, name.split('/')[0] as string)
+    expect(await shell.json<Report>('import', source)).toMatchObject({ memories, failed: [] })
+    expect((await shell.run('search', 'pangolin')).out).toMatch(/pangolin/i)
+    // Also when the file was touched, and its memories are the same.
+    writeFileSync(join(folder, name), `${content}\n`)
+    expect(await shell.json<Report>('import', source)).toMatchObject({ memories: 0, unchanged: memories })
+  })
+
+  it('reads the database of claude-mem without changing it', async () => {
+    const path = join(temporaryFolder(), 'claude-mem.db')
+    claudeMemDatabase(path)
+    const before = readFileSync(path)
+    const shell = createShell()
+    expect(await shell.json<Report>('import', path)).toMatchObject({ memories: 1 })
+    expect(readFileSync(path)).toEqual(before)
+    expect(readdirSync(dirname(path))).toEqual(['claude-mem.db'])
+    const { results } = await shell.json<{ results: { key: string }[] }>('search', 'quokkas')
+    expect(results[0]?.key).toMatch(/^import:claude-mem:/)
+  })
+
+  it('replaces secrets, and brings back nothing that was forgotten', async () => {
+    const shell = createShell()
+    const token = `ghp_${'a1B2'.repeat(9)}`
+    const source = join(temporaryFolder(), 'memory.jsonl')
+    writeFileSync(source, lines({ type: 'entity', name: 'ci', observations: [`token ${token}`] }))
+    expect((await shell.json<Report>('import', source)).redactions).not.toEqual({})
+    expect((await shell.run('export')).out).not.toContain(token)
+    await shell.run('forget', '--containing', 'token', '--yes')
+    writeFileSync(source, `${readFileSync(source, 'utf8')}\n`)
+    expect(await shell.json<Report>('import', source)).toMatchObject({ memories: 0, forgotten: 1 })
+  })
+
+  it('fails for a named file of no known form, and passes over one in a folder', async () => {
+    const folder = temporaryFolder()
+    write(folder, {
+      'a.json': '{"some":"thing"}',
+      'b.jsonl': lines({ role: 'user', content: 'hello there' }),
+    })
+    const shell = createShell()
+    expect((await shell.run('import', join(folder, 'a.json'))).code).toBe(3)
+    expect(await shell.json<Report>('import', folder)).toMatchObject({
+      archived: 1,
+      passedOver: 1,
+      failed: [],
+    })
+  })
+
+  it.runIf(hasTranscripts)('takes under a tenth of the time when it is done again', async () => {
+    const shell = createShell()
+    const time = async (): Promise<[number, Report]> => {
+      const started = performance.now()
+      const report = await shell.json<Report>('import', transcriptsFolder)
+      return [performance.now() - started, report]
+    }
+    const [first, report] = await time()
+    const [second, again] = await time()
+    const sources = readdirSync(transcriptsFolder, { recursive: true }).filter((name) =>
+      String(name).endsWith('.jsonl'),
+    )
+    process.stdout.write(
+      `imported ${report.archived} of ${sources.length} in ${first.toFixed(0)} ms, again in ${second.toFixed(0)} ms\n`,
+    )
+    expect(report.archived).toBe(sources.length)
+    expect(again).toMatchObject({ archived: 0, updated: 0, unchanged: sources.length })
+    expect(second).toBeLessThan(first / 10)
+  })
+})

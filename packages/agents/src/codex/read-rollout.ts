@@ -1,0 +1,108 @@
+import { basename } from 'node:path'
+import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
+import { isRecord, toContentBlocks, toResultText } from '../content-blocks.ts'
+import { toInstant } from '../instants.ts'
+import { parseJson, readJsonLines } from '../read-json-lines.ts'
+import { countInto, type Skip, skippedKinds } from '../skipped.ts'
+
+const lineTypes = new Set([
+  'session_meta',
+  'turn_context',
+  'response_item',
+  'event_msg',
+  'compacted',
+  'world_state',
+])
+const headLines = 50
+/** Written into the first user messages by the host; nobody typed it. */
+const injected =
+  /^\s*(?:<(?:environment_context|user_instructions|permissions|turn_aborted|skill)\b|# AGENTS\.md instructions)/
+
+/** Whether a JSON line can only come from a rollout of Codex. */
+export function isRolloutLine(value: unknown): boolean {
+  return (
+    isRecord(value) && typeof value.type === 'string' && lineTypes.has(value.type) && isRecord(value.payload)
+  )
+}
+
+/**
+ * Reads a rollout (JSON Lines) of Codex. Prompts and results stand in it twice; the items of responses count.
+ *
+ * @throws MemoryError NOT_FOUND or FORBIDDEN when the file cannot be opened
+ */
+export async function readRollout(path: string): Promise<Conversation> {
+  const facts: ConversationFacts = { skipped: {} }
+  const sessionId = (await sessionIdIn(path)) ?? idInName(path)
+  return { sessionId, facts, messages: readMessages(path, facts) }
+}
+
+async function sessionIdIn(path: string): Promise<string | undefined> {
+  let looked = 0
+  for await (const { value } of readJsonLines(path, () => {})) {
+    if (isRecord(value) && value.type === 'session_meta' && isRecord(value.payload)) {
+      const id = value.payload.id ?? value.payload.session_id
+      if (typeof id === 'string' && id !== '') return id
+    }
+    if (++looked >= headLines) break
+  }
+  return undefined
+}
+
+/** `rollout-2026-11-20T09-00-00-<uuid>.jsonl` */
+function idInName(path: string): string {
+  const name = basename(path).replace(/\.jsonl$/, '')
+  return /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.exec(name)?.[0] ?? name
+}
+
+async function* readMessages(path: string, facts: ConversationFacts): AsyncGenerator<Message, void> {
+  const skip = countInto(facts.skipped)
+  for await (const { number, value } of readJsonLines(path, skip)) {
+    if (!isRecord(value) || !isRecord(value.payload)) {
+      skip(skippedKinds.notAMessage)
+      continue
+    }
+    const { payload } = value
+    if (typeof payload.cwd === 'string') facts.project ??= payload.cwd
+    if (value.type !== 'response_item') continue
+    const message = toMessage(payload, skip)
+    if (message === null) continue
+    const at = toInstant(value.timestamp)
+    yield { id: `line-${number}`, ...message, ...(at === undefined ? {} : { at }) }
+  }
+}
+
+function toMessage(payload: Record<string, unknown>, skip: Skip): Pick<Message, 'role' | 'content'> | null {
+  const content = toContent(payload, skip)
+  if (content.length === 0) return null
+  return { role: payload.type === 'message' && payload.role === 'user' ? 'user' : 'assistant', content }
+}
+
+function toContent(payload: Record<string, unknown>, skip: Skip): ContentBlock[] {
+  const id = typeof payload.call_id === 'string' ? payload.call_id : ''
+  switch (payload.type) {
+    case 'message': {
+      if (payload.role !== 'user' && payload.role !== 'assistant') return []
+      return toContentBlocks(payload.content, skip).filter(
+        (block) => payload.role !== 'user' || block.type !== 'text' || !injected.test(block.text),
+      )
+    }
+    case 'function_call':
+    case 'custom_tool_call': {
+      const input = payload.arguments ?? payload.input ?? null
+      return [{ type: 'tool_use', id, name: String(payload.name ?? 'tool'), input: toInput(input) }]
+    }
+    case 'local_shell_call':
+      return [{ type: 'tool_use', id, name: 'shell', input: (payload.action ?? null) as JsonValue }]
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return [{ type: 'tool_result', toolUseId: id, content: toResultText(payload.output) }]
+    default:
+      return []
+  }
+}
+
+/** Arguments are JSON in a string; a patch is plain text. */
+function toInput(value: unknown): JsonValue {
+  if (typeof value !== 'string') return value as JsonValue
+  return (parseJson(value) as JsonValue | undefined) ?? value
+}

@@ -1,0 +1,80 @@
+import { isRecord } from '../content-blocks.ts'
+import { toInstant } from '../instants.ts'
+import { hasTables, type Query } from '../sqlite-snapshot.ts'
+import { type ImportedMemory, joined, type MemoryExport, text, textList } from './imported-memory.ts'
+
+const source = 'claude-mem'
+
+interface Document {
+  observations: unknown[]
+  summaries?: unknown
+}
+
+export const isClaudeMemDocument = (value: unknown): value is Document =>
+  isRecord(value) && 'exportedAtEpoch' in value && Array.isArray(value.observations)
+
+export const isClaudeMemDatabase = (query: Query): boolean => hasTables(query, 'observations', 'sdk_sessions')
+
+/** Observations and session summaries. Prompts are left out: they are in the sessions. */
+export function readClaudeMem({ observations, summaries }: Document): MemoryExport {
+  const skipped: Record<string, number> = {}
+  const found = [
+    ...observations.filter(isRecord).map(toObservation),
+    ...(Array.isArray(summaries) ? summaries : []).filter(isRecord).map(toSummary),
+  ]
+  const records = found.filter((record) => record.text !== '')
+  if (records.length < found.length) skipped['record without text'] = found.length - records.length
+  return { format: 'claude-mem', records, skipped }
+}
+
+export function readClaudeMemDatabase(query: Query): MemoryExport {
+  const summaries = hasTables(query, 'session_summaries')
+    ? query('SELECT * FROM session_summaries ORDER BY id')
+    : []
+  return readClaudeMem({ observations: query('SELECT * FROM observations ORDER BY id'), summaries })
+}
+
+function toObservation(row: Record<string, unknown>): ImportedMemory {
+  const files = [...textList(row.files_read), ...textList(row.files_modified)]
+  return {
+    ...common(row),
+    id: text(row.content_hash) ?? `observation:${idOf(row, row.title)}`,
+    text: joined(
+      row.title,
+      row.subtitle,
+      row.narrative ?? row.text,
+      ...textList(row.facts).map((fact) => `- ${fact}`),
+      files.length > 0 ? `Files: ${[...new Set(files)].join(', ')}` : '',
+    ),
+    tags: textList(row.concepts),
+    type: text(row.type) ?? 'observation',
+  }
+}
+
+function toSummary(row: Record<string, unknown>): ImportedMemory {
+  const section = (title: string, value: unknown): string => (text(value) ? `${title}: ${text(value)}` : '')
+  return {
+    ...common(row),
+    id: `summary:${idOf(row, row.request)}`,
+    text: joined(
+      section('Request', row.request),
+      section('Investigated', row.investigated),
+      section('Learned', row.learned),
+      section('Completed', row.completed),
+      section('Next steps', row.next_steps),
+      section('Notes', row.notes),
+    ),
+    tags: [],
+    type: 'session-summary-import',
+  }
+}
+
+function common(row: Record<string, unknown>): Pick<ImportedMemory, 'source' | 'project' | 'at'> {
+  const at = toInstant(row.created_at_epoch ?? row.created_at)
+  const project = text(row.merged_into_project ?? row.project)
+  return { source, ...(project ? { project } : {}), ...(at ? { at } : {}) }
+}
+
+/** What the tool's own import goes by. */
+const idOf = (row: Record<string, unknown>, title: unknown): string =>
+  [row.memory_session_id, title, row.created_at_epoch ?? row.id].map((part) => String(part ?? '')).join('|')

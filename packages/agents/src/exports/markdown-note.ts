@@ -1,0 +1,63 @@
+import { basename } from 'node:path'
+import { parse } from 'yaml'
+import { isRecord } from '../content-blocks.ts'
+import { toInstant } from '../instants.ts'
+import { type MemoryExport, text, textList } from './imported-memory.ts'
+
+const source = 'basic-memory'
+const longestFrontMatter = 64 * 1024
+
+/**
+ * A note of basic-memory, Obsidian or any folder of markdown: one memory. Its tags are those of the front
+ * matter and those in its observations.
+ *
+ * @param path relative to the folder that is imported: it stands for the note when it has no permalink
+ */
+export function readMarkdownNote(markdown: string, path: string): MemoryExport {
+  const { fields, body, problem } = split(markdown.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n'))
+  const title = text(fields.title) ?? basename(path).replace(/\.md$/i, '')
+  const said = body.trim()
+  const project = text(fields.project)
+  // The file's own time changes with every edit and copy.
+  const at = toInstant(dateOf(fields.created))
+  const record = {
+    source,
+    id: text(fields.permalink) ?? path.replace(/\.md$/i, ''),
+    text: said.startsWith('# ') ? said : `# ${title}\n\n${said}`,
+    tags: [...new Set([...textList(fields.tags).map(bare), ...tagsIn(said)])],
+    type: text(fields.type) ?? 'note',
+    ...(at ? { at } : {}),
+    ...(project ? { project } : {}),
+  }
+  return {
+    format: 'markdown note',
+    records: said === '' ? [] : [record],
+    skipped: {
+      ...(said === '' ? { 'empty note': 1 } : {}),
+      ...(problem ? { 'unreadable front matter': 1 } : {}),
+    },
+  }
+}
+
+/** Front matter is data: no aliases, no size without end, and a broken one is text. */
+function split(markdown: string): { fields: Record<string, unknown>; body: string; problem?: true } {
+  const end = markdown.startsWith('---\n') ? markdown.indexOf('\n---\n', 3) : -1
+  if (end === -1 || end > longestFrontMatter) return { fields: {}, body: markdown }
+  const body = markdown.slice(end + 5)
+  try {
+    const value: unknown = parse(markdown.slice(4, end), { schema: 'core', maxAliasCount: 0 })
+    return { fields: isRecord(value) ? value : {}, body }
+  } catch {
+    return { fields: {}, body: markdown, problem: true }
+  }
+}
+
+/** `- [category] text #tag` */
+function tagsIn(body: string): string[] {
+  return [...body.matchAll(/^\s*-\s+\[[^\][()]+\]\s.*$/gm)].flatMap(([line]) =>
+    [...line.matchAll(/(?:^|\s)#([\p{L}\p{N}_/-]+)/gu)].map(([, tag]) => tag as string),
+  )
+}
+
+const bare = (tag: string): string => tag.replace(/^#/, '')
+const dateOf = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : value)

@@ -1,0 +1,121 @@
+import { open, readFile, stat } from 'node:fs/promises'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { isRecord } from '../content-blocks.ts'
+import { toInstant } from '../instants.ts'
+import { toMemoryError } from '../open-file.ts'
+import { parseJson } from '../read-json-lines.ts'
+import { withSnapshot } from '../sqlite-snapshot.ts'
+import {
+  isClaudeMemDatabase,
+  isClaudeMemDocument,
+  readClaudeMem,
+  readClaudeMemDatabase,
+} from './claude-mem.ts'
+import { type MemoryExport, text, textList } from './imported-memory.ts'
+import { isGraphDocument, isGraphLine, readGraph } from './knowledge-graph.ts'
+import { readMarkdownNote } from './markdown-note.ts'
+import { mem0Items, readMem0, readMem0Markdown } from './mem0.ts'
+
+/** An export is held as a whole. */
+const mostBytes = 64 * 1024 * 1024
+const sqliteHeader = 'SQLite format 3\0'
+
+export interface ReadExportOptions {
+  /** What stands for a note that has no name of its own: its path below the folder that is imported. */
+  name: string
+  /** Milliseconds; what has expired by now is left out. */
+  now: number
+}
+
+/**
+ * Reads what another memory tool has kept: the graph file of the reference MCP memory server, claude-mem
+ * (export or database), mem0 (answer of the service, plain list or markdown export), mcp-memory-service, or a
+ * note in markdown. The content decides. The file is never changed.
+ *
+ * @returns `null` when it is none of these
+ * @throws MemoryError INVALID_INPUT for a file over 64 MB, NOT_FOUND or FORBIDDEN when it cannot be read
+ */
+export async function readMemoryExport(
+  path: string,
+  options: ReadExportOptions,
+): Promise<MemoryExport | null> {
+  if (await isDatabase(path)) {
+    return withSnapshot(path, (query) => (isClaudeMemDatabase(query) ? readClaudeMemDatabase(query) : null))
+  }
+  const content = await readWhole(path)
+  if (/\.(?:md|markdown)$/i.test(path)) {
+    return readMem0Markdown(content) ?? readMarkdownNote(content, options.name)
+  }
+  const value = parseJson(content.replace(/^\uFEFF/, ''))
+  return value === undefined || isGraphLine(value) ? readLines(content) : readDocument(value, options.now)
+}
+
+function readDocument(value: unknown, now: number): MemoryExport | null {
+  if (isClaudeMemDocument(value)) return readClaudeMem(value)
+  if (isGraphDocument(value)) return readGraph([...value.entities, ...value.relations])
+  if (isRecord(value) && isRecord(value.export_metadata) && Array.isArray(value.memories)) {
+    return readMemoryService(value.memories)
+  }
+  const items = mem0Items(value)
+  return items === null ? null : readMem0(items, now)
+}
+
+function readLines(content: string): MemoryExport | null {
+  const lines = content.split('\n').filter((line) => line.trim() !== '')
+  const values = lines.map(parseJson)
+  if (!values.some(isGraphLine)) return null
+  return readGraph(values)
+}
+
+function readMemoryService(memories: readonly unknown[]): MemoryExport {
+  const source = 'mcp-memory-service'
+  const records = memories.filter(isRecord).flatMap((memory) => {
+    const content = text(memory.content)
+    const id = text(memory.content_hash)
+    const at = toInstant(memory.created_at)
+    const type = text(memory.memory_type)
+    if (!content || !id) return []
+    return [
+      {
+        source,
+        id,
+        text: content,
+        tags: textList(memory.tags),
+        ...(type ? { type } : {}),
+        ...(at ? { at } : {}),
+      },
+    ]
+  })
+  const left = memories.length - records.length
+  return { format: source, records, skipped: left > 0 ? { 'memory without text or hash': left } : {} }
+}
+
+async function isDatabase(path: string): Promise<boolean> {
+  try {
+    const file = await open(path, 'r')
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0)
+      return buffer.subarray(0, bytesRead).toString('latin1') === sqliteHeader
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    throw toMemoryError(path, error)
+  }
+}
+
+async function readWhole(path: string): Promise<string> {
+  try {
+    const { size } = await stat(path)
+    if (size > mostBytes) {
+      throw new MemoryError(
+        `${path} has ${Math.round(size / 1e6)} MB; an export may have ${mostBytes / 1024 / 1024}. Split it`,
+        MemoryErrorCode.INVALID_INPUT,
+        { details: { path } },
+      )
+    }
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw toMemoryError(path, error)
+  }
+}

@@ -1,0 +1,93 @@
+import {
+  type ContentBlock,
+  type Conversation,
+  type JsonValue,
+  MemoryError,
+  MemoryErrorCode,
+  type Message,
+} from '@recall/core'
+import { isRecord } from '../content-blocks.ts'
+import { toInstant } from '../instants.ts'
+import { parseJson } from '../read-json-lines.ts'
+import { countInto, type Skip, skippedKinds } from '../skipped.ts'
+import { hasTables, type Query, type Row, withSnapshot } from '../sqlite-snapshot.ts'
+
+/** The sessions in a database of OpenCode, each as `<database>#<session id>`; `null` when it is none. */
+export function listOpencodeSessions(path: string): Promise<string[] | null> {
+  return withSnapshot(path, (query) =>
+    hasTables(query, 'session', 'message', 'part')
+      ? query('SELECT id FROM session ORDER BY time_created, id').map(({ id }) => `${path}#${String(id)}`)
+      : null,
+  )
+}
+
+/**
+ * Reads one session out of a database of OpenCode.
+ *
+ * @throws MemoryError NOT_FOUND when there is no such session
+ */
+export function readOpencodeSession(path: string, sessionId: string): Promise<Conversation> {
+  return withSnapshot(path, (query) => {
+    const [session] = query('SELECT * FROM session WHERE id = ?', sessionId)
+    if (session === undefined) {
+      throw new MemoryError(`${path} has no session ${sessionId}`, MemoryErrorCode.NOT_FOUND, {
+        details: { path },
+      })
+    }
+    const skipped: Record<string, number> = {}
+    const messages = query('SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id', sessionId)
+    return {
+      sessionId,
+      ...(typeof session.parent_id === 'string' ? { parent: session.parent_id } : {}),
+      facts: {
+        skipped,
+        ...(typeof session.title === 'string' ? { title: session.title } : {}),
+        ...(typeof session.directory === 'string' ? { project: session.directory } : {}),
+      },
+      messages: messages.flatMap((row) => toMessage(row, query, countInto(skipped))),
+    }
+  })
+}
+
+function toMessage(row: Row, query: Query, skip: Skip): Message[] {
+  const data = objectIn(row.data)
+  if (data.role !== 'user' && data.role !== 'assistant') {
+    skip(skippedKinds.notAMessage)
+    return []
+  }
+  const content = query('SELECT * FROM part WHERE message_id = ? ORDER BY id', String(row.id)).flatMap(
+    ({ data: part }) => toBlocks(objectIn(part)),
+  )
+  if (content.length === 0) return []
+  const at = toInstant(row.time_created)
+  return [{ id: String(row.id), role: data.role, content, ...(at === undefined ? {} : { at }) }]
+}
+
+function toBlocks(part: Record<string, unknown>): ContentBlock[] {
+  // Synthetic texts were put in by the host.
+  if (part.type === 'text' && typeof part.text === 'string' && part.synthetic !== true) {
+    return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
+  }
+  if (part.type !== 'tool') return []
+  const state = isRecord(part.state) ? part.state : {}
+  const id = String(part.callID ?? '')
+  const output = state.output ?? state.error
+  return [
+    { type: 'tool_use', id, name: String(part.tool ?? 'tool'), input: (state.input ?? null) as JsonValue },
+    ...(typeof output === 'string'
+      ? [
+          {
+            type: 'tool_result' as const,
+            toolUseId: id,
+            content: output,
+            ...(state.error ? { isError: true } : {}),
+          },
+        ]
+      : []),
+  ]
+}
+
+function objectIn(text: unknown): Record<string, unknown> {
+  const value = typeof text === 'string' ? parseJson(text) : text
+  return isRecord(value) ? value : {}
+}
