@@ -35,6 +35,7 @@ async function compareVectors({ size, rounds, say }: MeaningSettings): Promise<R
   const folder = mkdtempSync(join(tmpdir(), 'recall-vectors-'))
   const database = new DatabaseSync(':memory:', { allowExtension: true })
   try {
+    database.enableLoadExtension(true)
     database.loadExtension(getLoadablePath())
     database.exec(
       `CREATE VIRTUAL TABLE vectors USING vec0(embedding float[${dimensions}] distance_metric=cosine)`,
