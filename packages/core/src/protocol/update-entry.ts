@@ -7,7 +7,8 @@ const attempts = 20
 
 /**
  * Reads, changes and writes an entry so that no update of another process is lost: when somebody wrote it in
- * between, it is read and changed anew.
+ * between, it is read and changed anew. What an entry is found by is not read back: one that was written with
+ * `text` or `index: false` needs them again from `change`.
  *
  * @throws MemoryError CONFLICT when others win twenty times in a row
  */
