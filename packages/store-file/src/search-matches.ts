@@ -41,7 +41,7 @@ export function rankMatches(
   weights: RankWeights,
 ): RankedUnit<RankedDocument>[] {
   const words = query.text === undefined ? [] : queryWords(query.text).map((word) => `"${word}"`)
-  const found = matchWords(index, words, query, files)
+  const { found, together } = matchWords(index, words, query, files, meaning !== undefined)
   const near = meaning ? accept(index, query, files, (limit) => meaning.nearest(limit), poolOf(query)) : []
   const candidates = new Map<number, UnitEvidence<RankedDocument>>()
   // Rows of one document are told by its id, ranking tells documents by identity.
@@ -69,7 +69,33 @@ export function rankMatches(
     ...(rarities ? { coverage: coverageOf(index, query, words, rarities, documents) } : {}),
     ...(meaning ? { spread: meaning.spread } : {}),
   }
-  return rankUnits([...candidates.values()], evidence, weights)
+  const ranked = rankUnits([...candidates.values()], evidence, weights)
+  return meaning || found === together ? ranked : wholeFirst(ranked, together)
+}
+
+/**
+ * By words alone, entries that hold them all in one place come first, whether or not the others were looked for:
+ * so the pages of one search fit together.
+ */
+function wholeFirst(
+  ranked: readonly RankedUnit<RankedDocument>[],
+  together: readonly FoundUnit[],
+): RankedUnit<RankedDocument>[] {
+  const whole = new Set(together.map(({ document }) => document.id))
+  const first = ranked.filter(({ document }) => whole.has(document.id))
+  const best = new Map<number, number>()
+  for (const { document, score } of first) if (!best.has(document.id)) best.set(document.id, score)
+  // A little below the last of them: of equals the later one would come first.
+  const floor = Math.min(1, ...best.values()) * (1 - 1e-6)
+  const rest = ranked.filter(({ document }) => !whole.has(document.id)).map((unit) => capped(unit, floor))
+  return [...first, ...rest]
+}
+
+function capped(unit: RankedUnit<RankedDocument>, floor: number): RankedUnit<RankedDocument> {
+  if (unit.score <= floor) return unit
+  const share = floor / unit.score
+  const signals = Object.fromEntries(Object.entries(unit.signals).map(([name, part]) => [name, part * share]))
+  return { ...unit, score: floor, signals }
 }
 
 interface FoundUnit {
@@ -102,8 +128,9 @@ function matchWords(
   words: readonly string[],
   query: StoreQuery,
   files: FileAccess,
-): FoundUnit[] {
-  if (words.length === 0) return []
+  besideMeaning: boolean,
+): { found: FoundUnit[]; together: FoundUnit[] } {
+  if (words.length === 0) return { found: [], together: [] }
   const conditions = conditionsOf(query)
   const join = conditions.tags.length > 0 || index.needsConditions(conditions)
   const match = (text: string, pool: number): FoundUnit[] => {
@@ -123,12 +150,17 @@ function matchWords(
   }
   const pool = poolOf(query)
   const together = match(words.join(' '), pool)
-  const isEnough = words.length === 1 || (pool < everything && together.length >= pool)
+  // Beside meaning all that is near has to be seen.
+  const wanted = besideMeaning ? pool : query.offset + query.limit
+  const documents = new Set(together.map(({ document }) => document.id))
+  const isEnough = words.length === 1 || (pool < everything && documents.size >= wanted)
   const found = isEnough ? together : match(words.join(' OR '), pool)
   // In a conversation a unit whose own words say little may still be the answer, for those around it.
   const inConversations = found.filter(({ document }) => document.units >= conversationLength).length
-  if (pool >= widePool || inConversations < found.length / 2 || found.length < pool) return found
-  return match(words.join(isEnough ? ' ' : ' OR '), widePool)
+  if (pool >= widePool || inConversations < found.length / 2 || found.length < pool)
+    return { found, together }
+  const wide = match(words.join(isEnough ? ' ' : ' OR '), widePool)
+  return { found: wide, together: isEnough ? wide : together }
 }
 
 /** A document of so many units is no note that was a little too long. */
