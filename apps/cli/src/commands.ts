@@ -31,6 +31,8 @@ const scope: OptionSpec = {
   choices: ['working', 'short-term', 'long-term', 'episodic'],
 }
 
+const layers = ['etched', 'inscribed', 'traced']
+
 /** What every command understands. */
 const shared = ({ options: { root, layout, json } }: CommandLine): RootOptions & { json: boolean } => ({
   ...(typeof root === 'string' ? { root } : {}),
@@ -315,6 +317,71 @@ export const commands: readonly Command[] = [
         ...shared(line),
         clear: line.options.clear === true,
       }),
+  },
+  {
+    name: 'echoes',
+    positionals: ['<action>', '[argument...]'],
+    description:
+      'what a team of agents learned: show, add, move, remove, restore, reset, prune, consolidate, remembrance, promote, publish, migrate, surface, doctor',
+    examples: [
+      'recall echoes show',
+      'recall echoes surface --for "add a list of users"',
+      'recall echoes prune --yes',
+      'recall echoes restore reviewer/traced-003',
+      'recall echoes migrate elder=lead',
+    ],
+    options: {
+      folder: { value: '<folder>', description: 'of the echoes (default: .recall/echoes of the project)' },
+      yes: { description: 'do what was shown' },
+      'dry-run': { description: 'only show what would be done (the default where something is taken away)' },
+      lead: { description: 'the caller leads the team, and may write to its memory' },
+      for: { value: '<task>', description: 'surface: what is about to be done' },
+      workflow: { value: '<name>', description: 'surface: count what is found as used by this workflow' },
+      limit: { value: '<n>', description: 'surface: most entries (default: 8)' },
+      layer: { value: '<name>', description: 'add: etched asks a person (default: traced)', choices: layers },
+      kind: { value: '<word>', description: 'add: Pattern, Observation, Architecture … (default: Pattern)' },
+      learning: { value: '<text>', description: 'add: what was learned, in 1 to 3 sentences' },
+      evidence: { value: '<text>', description: 'add: where it was seen' },
+      source: { value: '<text>', description: 'add: where it comes from (default: manual)' },
+      confidence: { value: '<number>', description: 'add: from 0.0 to 1.0 (default: 0.8)' },
+      agent: { value: '<name>', description: 'add: as a finding of this agent, to be consolidated' },
+      to: { value: '<layer>', description: 'move: the new layer', choices: layers },
+      etched: { description: 'reset: the etched entries as well, when a person agrees' },
+      category: { value: '<name>', description: 'promote: one of the eight kinds of documents' },
+      symptom: { value: '<text>', description: 'promote: what one sees' },
+      'root-cause': { value: '<text>', description: 'promote: why it happens' },
+      solution: { value: '<text>', description: 'promote: what helps' },
+      actionable: { description: 'promote: people can act on it' },
+      tags: { value: '<a,b>', description: 'promote, publish: what it is about' },
+      docs: { value: '<folder>', description: 'of the documents (default: docs/solutions of the project)' },
+      url: { value: '<address>', description: 'publish: of the hub' },
+      'key-file': {
+        value: '<path>',
+        description: 'publish: holds {"url", "api_key"} (default: ~/.recall-hub.json)',
+      },
+      ...common,
+    },
+    run: async (io, line) => {
+      const texts = Object.entries(line.options).filter(([, value]) => typeof value === 'string')
+      return (await import('./commands/echoes.ts')).echoes(io, line.positionals, {
+        ...shared(line),
+        yes: line.options.yes === true,
+        dryRun: line.options['dry-run'] === true,
+        lead: line.options.lead === true,
+        etched: line.options.etched === true,
+        actionable: line.options.actionable === true,
+        texts: Object.fromEntries(texts),
+        limit: wholeNumber('limit', line.options.limit, 8, 100),
+      })
+    },
+  },
+  {
+    name: 'mcp',
+    positionals: [],
+    description: 'serve the memory to an agent as MCP tools, on standard input and output',
+    examples: ['recall mcp', 'claude mcp add recall -- recall mcp'],
+    options: { root: common.root as OptionSpec, layout: common.layout as OptionSpec },
+    run: async (io, line) => (await import('./commands/mcp.ts')).mcp(io, shared(line)),
   },
   {
     name: 'completion',

@@ -80,8 +80,12 @@ export interface Echoes {
   add(role: string, entry: EchoEntry): Promise<{ stripped: string[] }>
   /** Writes a finding to `{agent}-findings.md`, where it waits to be consolidated. */
   appendFinding(role: string, agent: string, entry: EchoEntry): Promise<{ stripped: string[] }>
-  /** Brings all waiting findings of a role into its memory, prunes it if needed, and only then removes them. */
-  consolidate(role: string): Promise<Consolidation>
+  /**
+   * Brings all waiting findings of a role into its memory, prunes it if needed, and only then removes them.
+   *
+   * @param options.dryRun report only
+   */
+  consolidate(role: string, options?: { dryRun?: boolean }): Promise<Consolidation>
   planPrune(role: string): Promise<PrunePlan>
   /**
    * @throws MemoryError CONFLICT while a workflow is active, or when the memory has changed since the plan was
@@ -162,6 +166,14 @@ export function openEchoes(options: EchoesOptions): Echoes {
     )
   }
 
+  /** Duplicates that say something else are kept beside the memory. */
+  const differingChanges = (role: string, differing: readonly EchoBlock[]): FileChange[] => {
+    if (differing.length === 0) return []
+    const texts = differing.map(({ text }) => text)
+    const text = printEchoes(appendTexts(emptyEchoes(role), texts))
+    return [backupChange(root, role, 'findings', text, dayOf(clock())).change]
+  }
+
   const prunable = (role: LoadedRole): PrunePlan | null => {
     if (activeWorkflows(root).length > 0) return null
     const plan = planPrune(role, clock(), policy)
@@ -206,42 +218,35 @@ export function openEchoes(options: EchoesOptions): Echoes {
       })
     },
 
-    async consolidate(role) {
-      mayWrite(role)
+    async consolidate(role, { dryRun = false } = {}) {
+      if (!dryRun) mayWrite(role)
       return locked(() => {
         const loaded = loadRole(root, role)
         const findings = waitingAgents(root, role).map((agent) => readFindings(root, role, agent))
         const ready = findings.flatMap((each) => each.ready).map(withoutSecrets)
-        const { document, added, merged, differing } = mergeFindings(
+        const merged = mergeFindings(
           upgradeEchoes(loaded.document),
           ready.map(({ block }) => block),
         )
-        if (findings.length > 0) {
-          const changes: FileChange[] = findings.map(({ path, left }) => ({ path, content: left }))
-          if (ready.length > 0) {
-            changes.unshift(
-              memoryChange(role, document),
-              sidecarChange(role, identify(document, loaded.sidecar).sidecar),
-            )
-          }
-          if (differing.length > 0) {
-            const text = printEchoes(
-              appendTexts(
-                emptyEchoes(role),
-                differing.map(({ text: each }) => each),
-              ),
-            )
-            changes.unshift(backupChange(root, role, 'findings', text, dayOf(clock())).change)
-          }
-          applyChanges(root, changes)
+        const document = ready.length > 0 ? merged.document : loaded.document
+        const { echoes, sidecar } = identify(document, loaded.sidecar)
+        if (!dryRun && findings.length > 0) {
+          const written = ready.length > 0 ? [memoryChange(role, document), sidecarChange(role, sidecar)] : []
+          applyChanges(root, [
+            ...differingChanges(role, merged.differing),
+            ...written,
+            ...findings.map(({ path, left }): FileChange => ({ path, content: left })),
+          ])
         }
-        const after = loadRole(root, role)
+        const after = dryRun
+          ? { ...loaded, text: printEchoes(document), document, echoes, sidecar }
+          : loadRole(root, role)
         const pruned = prunable(after)
-        if (pruned) applyChanges(root, pruneChanges(root, after, pruned))
+        if (pruned && !dryRun) applyChanges(root, pruneChanges(root, after, pruned))
         return {
           role,
-          added,
-          merged,
+          added: merged.added,
+          merged: merged.merged,
           kept: findings.flatMap(({ kept }) => kept),
           stripped: ready.flatMap(({ block, stripped }) =>
             stripped.length > 0 ? [{ title: block.entry?.title ?? '', kinds: stripped }] : [],
@@ -363,11 +368,12 @@ const rolesIn = (root: string): string[] =>
     return readText(join(root, memoryPath(name))) !== null || waitingAgents(root, name).length > 0
   })
 
-const publicOf = ({ role, text, echoes, problems }: LoadedRole): RoleMemory => ({
+const publicOf = ({ role, text, echoes, problems, archived }: LoadedRole): RoleMemory => ({
   role,
   text,
   echoes,
   problems,
+  archived,
 })
 
 /** The entry as text, without sensitive data. */

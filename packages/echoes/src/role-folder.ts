@@ -23,6 +23,8 @@ export interface RoleMemory {
   echoes: KnownEcho[]
   /** Entries that cannot be read, by line; they are kept as they are. */
   problems: { line: number; problems: string[] }[]
+  /** What `restoreEntry` can put back: entries that were taken out, and those that were shortened. */
+  archived: { id: string; backup: string; shortened: boolean }[]
 }
 
 export interface LoadedRole extends RoleMemory {
@@ -76,7 +78,10 @@ export function loadRole(root: string, role: string): LoadedRole {
   const problems = document.blocks.flatMap(({ line, problems: found }) =>
     found ? [{ line, problems: found }] : [],
   )
-  return { role, text: printEchoes(document), echoes, problems, document, sidecar }
+  const archived = Object.entries(sidecar.entries).flatMap(([id, { archived: place, compressed }]) =>
+    place ? [{ id, backup: place.backup, shortened: compressed === true }] : [],
+  )
+  return { role, text: printEchoes(document), echoes, problems, archived, document, sidecar }
 }
 
 export const memoryChange = (role: string, document: EchoDocument): FileChange => ({

@@ -1,0 +1,40 @@
+import { exitCodes, UsageError } from '../exit-codes.ts'
+import type { Io } from '../io.ts'
+import { consolidate, migrate, prune } from './echoes/care.ts'
+import { doctor } from './echoes/doctor.ts'
+import { add, move, remove, reset, restore } from './echoes/edit.ts'
+import { type EchoesOptions, openProject, type Project } from './echoes/project.ts'
+import { publish } from './echoes/publish.ts'
+import { promote, remembrance } from './echoes/remembrance.ts'
+import { show, surfaceFor } from './echoes/show.ts'
+
+type Action = (project: Project, args: string[], options: EchoesOptions) => Promise<number | undefined>
+
+const actions: Record<string, Action> = {
+  show,
+  add,
+  move,
+  remove,
+  restore,
+  reset,
+  prune,
+  consolidate,
+  remembrance,
+  promote,
+  publish,
+  migrate,
+  surface: surfaceFor,
+  doctor,
+}
+
+/** Runs one action on the echoes of a project. What takes something away is a plan until `--yes` is given. */
+export async function echoes(
+  io: Io,
+  [name = '', ...args]: string[],
+  options: EchoesOptions,
+): Promise<number> {
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined
+  if (!action) throw new UsageError(`echoes takes ${Object.keys(actions).join(', ')}, not '${name}'`)
+  if (options.yes && options.dryRun) throw new UsageError('--yes and --dry-run exclude each other')
+  return (await action(openProject(io, options), args, options)) ?? exitCodes.fine
+}

@@ -1,0 +1,104 @@
+import type { EchoEntry, EditPlan } from '@recall/echoes'
+import { exitCodes, UsageError } from '../../exit-codes.ts'
+import { count } from '../../format.ts'
+import {
+  afterChange,
+  type EchoesOptions,
+  layerOf,
+  type Project,
+  parseReference,
+  print,
+  toApply,
+} from './project.ts'
+
+/** Writes an entry, or with `--agent` a finding that waits to be consolidated. */
+export async function add(project: Project, args: string[], options: EchoesOptions): Promise<undefined> {
+  const [role, ...words] = args
+  const { texts } = options
+  const title = words.join(' ')
+  if (!role || title === '') throw new UsageError('say for which role, and the title of the entry')
+  if (!texts.learning || !texts.evidence)
+    throw new UsageError('an entry needs --learning "…" and --evidence "`file:lines` — what was found"')
+  const today = new Date(project.io.now()).toISOString().slice(0, 10)
+  const entry: EchoEntry = {
+    date: today,
+    kind: texts.kind ?? 'Pattern',
+    title,
+    layer: layerOf(texts.layer, 'traced'),
+    source: texts.source ?? 'manual',
+    confidence: Number(texts.confidence ?? 0.8),
+    evidence: texts.evidence,
+    verified: today,
+    supersedes: null,
+    learning: texts.learning,
+  }
+  const { stripped } = texts.agent
+    ? await project.echoes.appendFinding(role, texts.agent, entry)
+    : await project.echoes.add(role, entry)
+  await afterChange(project, options)
+  if (stripped.length > 0) project.io.err(`recall: taken out before it was written: ${stripped.join(', ')}\n`)
+  const waits = texts.agent !== undefined
+  print(project.io, options.json, { role, title, waits, stripped }, () =>
+    waits ? `Waits in ${role}/${texts.agent}-findings.md.\n` : `Added to ${role}.\n`,
+  )
+  return undefined
+}
+
+/** Moves an entry to another layer. */
+export async function move(project: Project, [reference]: string[], options: EchoesOptions): Promise<number> {
+  const { role, id } = parseReference(reference)
+  return carryOut(project, await project.echoes.planMove(role, id, layerOf(options.texts.to)), options)
+}
+
+/** Takes entries of one role out, into its archive. */
+export async function remove(project: Project, args: string[], options: EchoesOptions): Promise<number> {
+  const references = args.map((each) => parseReference(each))
+  const [first] = references
+  if (!first) throw new UsageError('say which entry, for example reviewer/traced-003')
+  if (references.some(({ role }) => role !== first.role))
+    throw new UsageError('remove takes entries of one role at a time')
+  const ids = references.map(({ id }) => id)
+  return carryOut(project, await project.echoes.planRemoval(first.role, ids), options)
+}
+
+/** Takes everything out but the etched; with `--etched` those too, when a person agrees. */
+export async function reset(project: Project, args: string[], options: EchoesOptions): Promise<number> {
+  const { echoes } = project
+  const [role, ...more] = args
+  if (!role || more.length > 0) throw new UsageError('reset takes one role')
+  if (role.includes('/')) return remove(project, args, options)
+  const all = options.etched ? (await echoes.read(role)).echoes.map(({ id }) => id) : undefined
+  return carryOut(project, await echoes.planRemoval(role, all), options)
+}
+
+/** Puts back what was pruned, shortened or removed. */
+export async function restore(project: Project, args: string[], options: EchoesOptions): Promise<number> {
+  const references = args.map((each) => parseReference(each))
+  if (references.length === 0) throw new UsageError('say which entry, for example reviewer/traced-003')
+  const restored: { role: string; id: string; changed: boolean }[] = []
+  for (const { role, id } of references) {
+    restored.push({ role, id, changed: await project.echoes.restoreEntry(role, id) })
+  }
+  await afterChange(project, options)
+  print(project.io, options.json, { restored }, () =>
+    restored
+      .map(({ role, id, changed }) => `${role}/${id} ${changed ? 'is back' : 'stands as it is'}\n`)
+      .join(''),
+  )
+  return exitCodes.fine
+}
+
+async function carryOut(project: Project, plan: EditPlan, options: EchoesOptions): Promise<number> {
+  const { io, echoes } = project
+  if (options.yes) {
+    await echoes.applyEdit(plan)
+    await afterChange(project, options)
+  }
+  print(io, options.json, { applied: options.yes, plan }, () => {
+    if (plan.steps.length === 0) return 'There is nothing to take out.\n'
+    const lines = plan.steps.map(({ id, to, title }) => `${plan.role}/${id} → ${to}  ${title}\n`)
+    const kept = `\n${count(lines.length, 'step')} done; a copy is in ${plan.role}/archive/.\n`
+    return `${lines.join('')}${options.yes ? kept : toApply(false)}`
+  })
+  return plan.steps.length > 0 ? exitCodes.fine : exitCodes.no
+}

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { isMemoryError, MemoryErrorCode } from '@recall/core'
+import {
+  applyVersionControl,
+  type Echoes,
+  type EchoLayer,
+  type Mirrored,
+  mirrorEchoes,
+  openEchoes,
+} from '@recall/echoes'
+import { UsageError } from '../../exit-codes.ts'
+import { findRoot, type RootOptions } from '../../find-root.ts'
+import type { Io } from '../../io.ts'
+import { withMemory } from '../../memory.ts'
+
+export interface EchoesOptions extends RootOptions {
+  json: boolean
+  yes: boolean
+  dryRun: boolean
+  lead: boolean
+  etched: boolean
+  actionable: boolean
+  /** Options with a value, as they were typed. */
+  texts: Partial<Record<TextOption, string>>
+  limit: number
+}
+
+export type TextOption =
+  | 'folder'
+  | 'for'
+  | 'layer'
+  | 'kind'
+  | 'evidence'
+  | 'learning'
+  | 'source'
+  | 'confidence'
+  | 'agent'
+  | 'to'
+  | 'category'
+  | 'symptom'
+  | 'root-cause'
+  | 'solution'
+  | 'tags'
+  | 'docs'
+  | 'workflow'
+  | 'url'
+  | 'key-file'
+
+export interface Project {
+  io: Io
+  /** Whose echoes they are. */
+  path: string
+  folder: string
+  echoes: Echoes
+  /** Asks the person at the terminal; no where nobody sits. */
+  askHuman(question: string): Promise<boolean>
+}
+
+/** Finds a project's echoes: `--folder`, else `.recall/echoes` in this folder or the nearest one above it. */
+export function openProject(io: Io, { lead, texts }: EchoesOptions): Project {
+  const path = projectOf(io)
+  const folder = texts.folder === undefined ? join(path, '.recall', 'echoes') : resolve(io.cwd, texts.folder)
+  // An answer can only be typed: there is no flag and no variable for it.
+  const askHuman = async (question: string): Promise<boolean> =>
+    /^y(?:es)?$/i.test(((await io.ask(`${question}\nAre you sure? [y/N] `)) ?? '').trim())
+  return {
+    io,
+    path,
+    folder,
+    askHuman,
+    echoes: openEchoes({ root: folder, lead, askHuman, clock: io.now }),
+  }
+}
+
+/** The nearest folder with echoes, else the nearest with version control, else this one. */
+function projectOf({ cwd }: Io): string {
+  const above = (mark: string): string | undefined => {
+    for (let folder = cwd; ; folder = dirname(folder)) {
+      if (existsSync(join(folder, mark))) return folder
+      if (dirname(folder) === folder) return undefined
+    }
+  }
+  return above(join('.recall', 'echoes')) ?? above('.git') ?? cwd
+}
+
+/**
+ * What follows a change: the memory gets the echoes, so that searches find them, and version control is kept
+ * away from the folder unless `talisman.yml` beside it says otherwise.
+ */
+export async function afterChange(project: Project, options: EchoesOptions): Promise<void> {
+  const { io, path, folder } = project
+  const below = relative(path, folder).split(sep).join('/')
+  if (existsSync(join(path, '.git')) && !below.startsWith('..')) {
+    const settings = join(dirname(folder), 'talisman.yml')
+    const { changed, versionControlled } = applyVersionControl({ project: path, folder: below, settings })
+    const did = versionControlled ? 'no longer excludes' : 'now excludes'
+    if (changed) io.err(`recall: .gitignore ${did} ${below}/\n`)
+  }
+  await mirror(project, options)
+}
+
+/** @returns nothing when there is no memory; what else fails is told, and the next change makes up for it */
+export async function mirror(
+  { io, path, folder, echoes }: Project,
+  options: RootOptions,
+): Promise<Mirrored | undefined> {
+  const root = findRoot(io, options)
+  const isOwn = root === path || root.startsWith(path + sep)
+  const digest = createHash('sha256').update(folder).digest('hex').slice(0, 6)
+  // Several projects may share one memory.
+  const prefix = isOwn ? 'echo:' : `echo:${basename(path).replace(/[^\w.-]+/g, '-')}-${digest}/`
+  try {
+    return await withMemory(io, options, (memory) => mirrorEchoes(echoes, memory, { prefix }))
+  } catch (error) {
+    if (isMemoryError(error) && error.code === MemoryErrorCode.NOT_FOUND) return undefined
+    io.err(`recall: searches do not find the latest echoes: ${(error as Error).message}\n`)
+    return undefined
+  }
+}
+
+/** `reviewer/etched-004`, or as documents refer to it: `echoes/reviewer/MEMORY.md#etched-004@sha256:…`. */
+export function parseReference(text: string | undefined): { role: string; id: string; hash?: string } {
+  const match =
+    /^(?:(?:.*\/)?echoes\/)?([^/#]+)(?:\/MEMORY\.md#|[/#])([a-z]+-\d{3,})(?:@sha256:([0-9a-f]{64}))?$/.exec(
+      text ?? '',
+    )
+  const [, role, id, hash] = match ?? []
+  if (!role || !id) {
+    throw new UsageError(`an entry is named like reviewer/inscribed-003, not '${text ?? ''}'`)
+  }
+  return { role, id, ...(hash ? { hash } : {}) }
+}
+
+export function layerOf(text: string | undefined, fallback?: EchoLayer): EchoLayer {
+  if (text === 'etched' || text === 'inscribed' || text === 'traced') return text
+  if (text === undefined && fallback) return fallback
+  throw new UsageError(`a layer is etched, inscribed or traced, not '${text ?? ''}'`)
+}
+
+/** Prints one JSON document, or text for people. */
+export function print(io: Io, json: boolean, value: object, text: () => string): void {
+  io.out(json ? `${JSON.stringify(value)}\n` : text())
+}
+
+/** What is said below a plan that was only shown. */
+export const toApply = (applied: boolean, nothing = false): string =>
+  applied || nothing ? '' : '\nNothing was changed. Run the same with --yes to do it.\n'

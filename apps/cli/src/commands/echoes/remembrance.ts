@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import { join, resolve } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import {
+  findRemembrance,
+  type KnownEcho,
+  type PromotionDetails,
+  planPromotion,
+  promoteEcho,
+  type RemembranceCategory,
+  remembranceCategories,
+} from '@recall/echoes'
+import { exitCodes, UsageError } from '../../exit-codes.ts'
+import { type EchoesOptions, type Project, parseReference, print, toApply } from './project.ts'
+
+const docsOf = ({ io, path }: Project, { texts }: EchoesOptions): string =>
+  texts.docs === undefined ? join(path, 'docs', 'solutions') : resolve(io.cwd, texts.docs)
+
+const isCategory = (text: string | undefined): text is RemembranceCategory =>
+  (remembranceCategories as readonly string[]).includes(text ?? '')
+
+/** Documents of a category, or that hold all words of a search. */
+export async function remembrance(project: Project, args: string[], options: EchoesOptions): Promise<number> {
+  const [first, ...rest] = args
+  const category = isCategory(first) ? first : undefined
+  const search = (category ? rest : args).join(' ')
+  const { documents, problems } = findRemembrance(docsOf(project, options), {
+    search,
+    ...(category ? { category } : {}),
+  })
+  for (const problem of problems) project.io.err(`recall: ${problem}\n`)
+  const found = documents.map(({ path, remembrance: matter }) => ({ path, ...matter }))
+  print(project.io, options.json, { documents: found, problems }, () =>
+    found.length === 0
+      ? 'No document fits.\n'
+      : found.map((each) => `${each.path}\n  ${each.symptom}\n  → ${each.solution_summary}\n`).join(''),
+  )
+  if (problems.length > 0) return exitCodes.failed
+  return found.length > 0 ? exitCodes.fine : exitCodes.no
+}
+
+/** Makes an etched echo a document for people; security only when the person at the terminal agrees. */
+export async function promote(
+  project: Project,
+  [reference]: string[],
+  options: EchoesOptions,
+): Promise<number> {
+  const { io, askHuman } = project
+  const { role, echo } = await echoOf(project, reference)
+  const folder = docsOf(project, options)
+  const details = detailsOf(options)
+  const promotion = options.yes
+    ? await promoteEcho({ folder, askHuman }, role, echo, details)
+    : planPromotion(role, echo, details, findRemembrance(folder).documents)
+  const applied = options.yes && promotion.decision === 'promote'
+  print(io, options.json, { applied, promotion }, () => {
+    const { decision, reasons, path } = promotion
+    const why = reasons.map((reason) => `  ${reason}\n`).join('')
+    if (decision === 'skip') return `Not promoted:\n${why}`
+    if (decision === 'promote') return `${join(folder, path)}\n${toApply(applied)}`
+    return options.yes
+      ? `Blocked:\n${why}`
+      : `${join(folder, path)}\n${why}\nRun the same with --yes, at a terminal, to be asked.\n`
+  })
+  return applied || (!options.yes && promotion.decision !== 'skip') ? exitCodes.fine : exitCodes.no
+}
+
+function detailsOf({ texts, actionable }: EchoesOptions): PromotionDetails {
+  if (!isCategory(texts.category))
+    throw new UsageError(`--category takes ${remembranceCategories.join(', ')}`)
+  return {
+    category: texts.category,
+    tags: tagsOf(texts.tags),
+    symptom: texts.symptom ?? '',
+    root_cause: texts['root-cause'] ?? '',
+    solution_summary: texts.solution ?? '',
+    actionable,
+  }
+}
+
+export const tagsOf = (text = ''): string[] =>
+  text
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '')
+
+/** @throws MemoryError NOT_FOUND, CONFLICT when a reference with a hash names what the entry no longer says */
+export async function echoOf(
+  { echoes }: Project,
+  reference: string | undefined,
+): Promise<{ role: string; echo: KnownEcho }> {
+  const { role, id, hash } = parseReference(reference)
+  const echo = (await echoes.read(role)).echoes.find((each) => each.id === id)
+  if (!echo) {
+    throw new MemoryError(
+      `${role} has no entry ${id} (see 'recall echoes show ${role}')`,
+      MemoryErrorCode.NOT_FOUND,
+    )
+  }
+  const text = echo.block.text.replaceAll('\r\n', '\n').trim()
+  if (hash !== undefined && createHash('sha256').update(text).digest('hex') !== hash)
+    throw new MemoryError(`${role}/${id} says something else now`, MemoryErrorCode.CONFLICT)
+  return { role, echo }
+}

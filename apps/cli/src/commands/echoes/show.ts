@@ -1,0 +1,73 @@
+import { type KnownEcho, scoreEcho, surface } from '@recall/echoes'
+import { exitCodes, UsageError } from '../../exit-codes.ts'
+import { type EchoesOptions, mirror, type Project, parseReference, print } from './project.ts'
+
+/** Every role's entries with their scores, those of some roles, or one entry whole. */
+export async function show(project: Project, args: string[], { json }: EchoesOptions): Promise<number> {
+  const { io, echoes } = project
+  if (args.length === 1 && /[/#]/.test(args[0] ?? '')) return showOne(project, args[0] ?? '', json)
+  const named = args.length > 0 ? args : echoes.roles()
+  const roles = await Promise.all(
+    named.map(async (role) => {
+      const { echoes: all, problems, archived } = await echoes.read(role)
+      return { role, entries: all.map((echo) => summaryOf(echo, io.now())), problems, archived }
+    }),
+  )
+  print(io, json, { folder: project.folder, roles }, () => {
+    if (roles.length === 0)
+      return `No echoes in ${project.folder} yet: 'recall echoes add' writes the first.\n`
+    const lines = roles.flatMap(({ role, entries, problems, archived }) => [
+      `${role}`,
+      ...entries.map(({ id, score, title }) => `  ${id.padEnd(14)} ${score.toFixed(2)}  ${title}`),
+      ...problems.map((each) => `  line ${each.line} is no entry: ${each.problems.join('; ')}`),
+      ...archived.map(({ id, shortened }) => `  ${id.padEnd(14)} ${shortened ? 'shortened' : 'archived'}`),
+    ])
+    return `${lines.join('\n')}\n`
+  })
+  return roles.some(({ entries }) => entries.length > 0) ? exitCodes.fine : exitCodes.no
+}
+
+async function showOne({ io, echoes }: Project, reference: string, json: boolean): Promise<number> {
+  const { role, id } = parseReference(reference)
+  const echo = (await echoes.read(role)).echoes.find((each) => each.id === id)
+  if (!echo) {
+    io.err(`recall: ${role} has no entry ${id} (see 'recall echoes show ${role}')\n`)
+    return exitCodes.no
+  }
+  const score = scoreEcho(echo, io.now())
+  print(io, json, { role, id, entry: echo.entry, score, sessions: echo.sessions }, () => {
+    const { importance, relevance, recency } = score
+    const parts = `importance ${importance}, relevance ${relevance.toFixed(2)}, recency ${recency.toFixed(2)}`
+    return `${echo.block.text.trimEnd()}\n\nscore ${score.score.toFixed(2)} (${parts})\n`
+  })
+  return exitCodes.fine
+}
+
+const summaryOf = (echo: KnownEcho, now: number) => ({
+  id: echo.id,
+  layer: echo.entry.layer,
+  title: echo.entry.title,
+  confidence: echo.entry.confidence,
+  verified: echo.entry.verified,
+  sessions: echo.sessions,
+  score: scoreEcho(echo, now).score,
+})
+
+/** What roles and the team have learned about a task, fenced as data; with `--workflow` counted as used. */
+export async function surfaceFor(project: Project, roles: string[], options: EchoesOptions): Promise<number> {
+  const { io, echoes } = project
+  const { for: task, workflow } = options.texts
+  if (!task) throw new UsageError('say what the task is: --for "add a list of users"')
+  const found = await surface(echoes, {
+    task,
+    roles: roles.length > 0 ? roles : echoes.roles(),
+    limit: options.limit,
+    ...(workflow ? { workflow } : {}),
+  })
+  if (echoes.roles().length > 0) await mirror(project, options)
+  const entries = found.echoes.map(({ role, echo }) => ({ role, id: echo.id, entry: echo.entry }))
+  print(io, options.json, { task, echoes: entries, text: found.text }, () =>
+    found.text === '' ? '' : `${found.text}\n`,
+  )
+  return entries.length > 0 ? exitCodes.fine : exitCodes.no
+}

@@ -1,0 +1,296 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type Engine, engines, openHub } from '../../hub/test/support.ts'
+import { createShell, type Shell, temporaryFolder } from './support.ts'
+
+const evidence = '`src/list.ts:1-5` — a query for every row'
+const learning = 'Load what a list shows with one query.'
+const entry = ['--evidence', evidence, '--learning', learning]
+
+const memoryOf = ({ root }: Shell, role = 'reviewer'): string =>
+  readFileSync(join(root, '.recall/echoes', role, 'MEMORY.md'), 'utf8')
+
+/** A project with one inscribed entry; `answer` is what its person types at the terminal. */
+async function project(answer: string | null = null): Promise<Shell> {
+  const shell = createShell(temporaryFolder(), answer)
+  await shell.run('init')
+  const added = await shell.run(
+    'echoes',
+    'add',
+    'reviewer',
+    'Queries in loops',
+    '--layer',
+    'inscribed',
+    ...entry,
+  )
+  expect(added).toMatchObject({ code: 0, out: 'Added to reviewer.\n' })
+  return shell
+}
+
+describe('echoes', () => {
+  it('shows all of them, those of a role, and one', async () => {
+    const shell = await project()
+    expect((await shell.run('echoes', 'show')).out).toBe(
+      'reviewer\n  inscribed-001  0.58  Queries in loops\n',
+    )
+    const { roles } = await shell.json<{ roles: unknown }>('echoes', 'show', 'reviewer')
+    expect(roles).toMatchObject([{ role: 'reviewer', entries: [{ id: 'inscribed-001', score: 0.58 }] }])
+    const one = await shell.run('echoes', 'show', 'reviewer/inscribed-001')
+    expect(one.out).toContain(`- ${learning}\n\nscore 0.58 (importance 0.7, relevance 0.00, recency 1.00)\n`)
+    expect((await shell.run('echoes', 'show', 'reviewer/inscribed-009')).code).toBe(1)
+    expect((await createShell().run('echoes', 'show')).code).toBe(1)
+  })
+
+  it('says what it can do when it is asked for something else', async () => {
+    const shell = createShell()
+    expect(await shell.run('echoes', 'constructor')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('echoes takes show, add, move'),
+    })
+    for (const wrong of [
+      ['show', '../x'],
+      ['remove', 'x'],
+      ['add', 'reviewer'],
+      ['surface'],
+      ['migrate', 'x'],
+    ])
+      expect((await shell.run('echoes', ...wrong)).code, wrong.join(' ')).toBe(2)
+    expect((await shell.run('echoes', 'prune', '--yes', '--dry-run')).code).toBe(2)
+    expect(existsSync(join(shell.root, '.recall'))).toBe(false)
+  })
+
+  it('plans, and changes nothing before --yes', async () => {
+    const shell = await project()
+    await shell.run('echoes', 'add', 'reviewer', 'Waits', '--agent', 'ann', ...entry)
+    const before = memoryOf(shell)
+    for (const [...argv] of [
+      ['remove', 'reviewer/inscribed-001'],
+      ['reset', 'reviewer'],
+      ['move', 'reviewer/inscribed-001', '--to', 'traced'],
+      ['migrate', 'list=table'],
+      ['prune'],
+      ['consolidate'],
+    ]) {
+      expect(await shell.json('echoes', ...argv, '--dry-run')).toMatchObject({ applied: false })
+      const { code, out } = await shell.run('echoes', ...argv)
+      expect(code).toBe(0)
+      if (argv[0] !== 'prune') expect(out).toContain('Nothing was changed. Run the same with --yes')
+      expect(memoryOf(shell)).toBe(before)
+    }
+  })
+
+  it('removes an entry, and restores it to the same bytes', async () => {
+    const shell = await project()
+    const before = memoryOf(shell)
+    expect((await shell.run('echoes', 'remove', 'reviewer/inscribed-001', '--yes')).code).toBe(0)
+    expect(memoryOf(shell)).not.toContain('Queries')
+    expect((await shell.run('echoes', 'show')).out).toContain('inscribed-001  archived')
+    await shell.run('echoes', 'restore', 'reviewer/inscribed-001')
+    expect(memoryOf(shell)).toBe(before)
+  })
+
+  it('consolidates findings, and prunes what has grown too long', async () => {
+    const shell = await project()
+    const learned = ['--evidence', evidence, '--learning', 'One thing. And another thing.']
+    for (let n = 0; n < 16; n++)
+      await shell.run('echoes', 'add', 'reviewer', `Finding ${n}`, '--agent', 'ann', ...learned)
+    const planned = await shell.json<{ roles: unknown[] }>('echoes', 'consolidate')
+    const done = await shell.json<{ roles: unknown[] }>('echoes', 'consolidate', '--yes')
+    expect(done.roles).toEqual(planned.roles)
+    expect(done.roles).toMatchObject([{ role: 'reviewer', added: 16, merged: 0, kept: [] }])
+    expect((await shell.run('echoes', 'consolidate', '--yes')).out).toContain('reviewer: 0 new')
+    expect(readdirSync(join(shell.root, '.recall/echoes/reviewer')).sort()).toEqual([
+      '.echoes.json',
+      'MEMORY.md',
+      'archive',
+    ])
+  })
+
+  it('writes to the team for the lead only', async () => {
+    const shell = createShell()
+    expect(await shell.run('echoes', 'add', 'team', 'x', ...entry)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('Only the lead'),
+    })
+    expect((await shell.run('echoes', 'add', 'team', 'x', '--lead', ...entry)).code).toBe(0)
+  })
+
+  it('keeps the folder out of version control, once', async () => {
+    const shell = createShell()
+    mkdirSync(join(shell.root, '.git'))
+    const first = await shell.run('echoes', 'add', 'reviewer', 'x', ...entry)
+    expect(first.err).toContain('.gitignore now excludes .recall/echoes/')
+    expect((await shell.run('echoes', 'add', 'reviewer', 'y', ...entry)).err).not.toContain('.gitignore')
+    expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('.recall/echoes/\n')
+    writeFileSync(join(shell.root, '.recall/talisman.yml'), 'echoes:\n  version_controlled: true\n')
+    await shell.run('echoes', 'add', 'reviewer', 'z', ...entry)
+    expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('')
+  })
+
+  it('examines the folder, and clears what killed processes left', async () => {
+    const shell = await project()
+    expect((await shell.run('echoes', 'doctor')).out).toContain('searches of the memory find all 1 entries')
+    const left = join(shell.root, '.recall/echoes/reviewer/.tmp-1-a')
+    writeFileSync(left, '')
+    expect((await shell.run('echoes', 'doctor')).code).toBe(1)
+    expect((await shell.run('echoes', 'doctor', '--yes')).code).toBe(0)
+    expect(existsSync(left)).toBe(false)
+    writeFileSync(join(shell.root, '.recall/echoes/reviewer/.echoes.json'), 'torn')
+    const { code, out } = await shell.run('echoes', 'doctor')
+    expect([code, out]).toEqual([1, expect.stringContaining('.echoes.json cannot be read')])
+  })
+})
+
+describe('what only a person does', () => {
+  const etched = ['echoes', 'add', 'reviewer', 'Stack', '--layer', 'etched', ...entry]
+
+  it('refuses etched entries where nobody sits, whatever is given', async () => {
+    for (const answer of [null, '', 'no', 'n', 'human']) {
+      const shell = await project(answer)
+      for (const argv of [
+        etched,
+        [...etched, '--yes', '--lead'],
+        ['echoes', 'move', 'reviewer/inscribed-001', '--to', 'etched', '--yes'],
+      ]) {
+        expect(await shell.run(...argv)).toMatchObject({
+          code: 3,
+          err: expect.stringContaining('Only a person'),
+        })
+      }
+      expect(memoryOf(shell)).not.toContain('etched')
+    }
+  })
+
+  it('keeps the etched in a reset, unless a person takes them out', async () => {
+    const shell = await project('yes')
+    expect((await shell.run(...etched)).code).toBe(0)
+    await shell.run('echoes', 'reset', 'reviewer', '--yes')
+    expect(memoryOf(shell)).toContain('Stack')
+    const nobody = createShell(shell.root)
+    expect((await nobody.run('echoes', 'reset', 'reviewer', '--etched', '--yes')).code).toBe(3)
+    expect(memoryOf(shell)).toContain('Stack')
+    expect((await shell.run('echoes', 'reset', 'reviewer', '--etched', '--yes')).code).toBe(0)
+    expect(memoryOf(shell)).not.toContain('Stack')
+    expect((await nobody.run('echoes', 'restore', 'reviewer/etched-001')).code).toBe(3)
+    expect((await shell.run('echoes', 'restore', 'reviewer/etched-001')).code).toBe(0)
+  })
+
+  const details = ['--symptom', 'Slow', '--root-cause', 'A query for each row', '--solution', 'Join']
+  const promote = (category: string, ...more: string[]) => [
+    'echoes',
+    'promote',
+    'reviewer/etched-001',
+    '--category',
+    category,
+    ...details,
+    ...more,
+  ]
+
+  it('promotes an echo to a document that is found again', async () => {
+    const shell = await project('y')
+    await shell.run(...etched)
+    expect((await shell.run(...promote('performance'))).out).toContain('it is not actionable for people')
+    const plan = await shell.json(...promote('performance', '--actionable', '--tags', 'sql,lists'))
+    expect(plan).toMatchObject({ applied: false, promotion: { decision: 'promote' } })
+    expect(existsSync(join(shell.root, 'docs'))).toBe(false)
+    expect((await shell.run(...promote('performance', '--actionable', '--yes'))).code).toBe(0)
+    const { documents } = await shell.json<{ documents: { path: string; echo_ref: string }[] }>(
+      'echoes',
+      'remembrance',
+      'performance',
+      'each',
+      'row',
+    )
+    expect(documents).toMatchObject([{ path: 'performance/stack.md', verified_by: 'agent' }])
+    const [document] = documents
+    expect((await shell.run('echoes', 'remembrance', 'security')).code).toBe(1)
+    expect((await shell.run(...promote('performance', '--actionable', '--yes'))).code).toBe(1)
+    const stale = document?.echo_ref.replace(/.{64}$/, '0'.repeat(64)) ?? ''
+    expect(await shell.run('echoes', 'promote', stale, '--category', 'tooling')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('says something else now'),
+    })
+    expect((await shell.run(...promote('../x', '--actionable', '--yes'))).code).toBe(2)
+  })
+
+  it('publishes security only when the person at the terminal says yes', async () => {
+    const shell = await project('y')
+    await shell.run(...etched)
+    const nobody = createShell(shell.root)
+    const blocked = await nobody.run(...promote('security', '--actionable', '--yes'))
+    expect(blocked).toMatchObject({ code: 1, out: expect.stringContaining('security needs a person') })
+    expect(existsSync(join(shell.root, 'docs/solutions/security/stack.md'))).toBe(false)
+    expect((await nobody.run(...promote('security', '--verified-by', 'human'))).code).toBe(2)
+    expect((await shell.run(...promote('security', '--actionable', '--yes'))).code).toBe(0)
+    const text = readFileSync(join(shell.root, 'docs/solutions/security/stack.md'), 'utf8')
+    expect(text).toContain('verified_by: "human"')
+  })
+})
+
+describe('found by others', () => {
+  it('surfaces what fits a task, fenced, and counts its use', async () => {
+    const shell = await project()
+    const { code, out } = await shell.run('echoes', 'surface', '--for', 'a list of users', '--workflow', 'w1')
+    expect(code).toBe(0)
+    expect(out).toMatch(
+      /^<recalled-memory source="echoes"[\s\S]*Load what a list[\s\S]*<\/recalled-memory>\n$/,
+    )
+    expect(await shell.json('echoes', 'show', 'reviewer/inscribed-001')).toMatchObject({ sessions: 1 })
+    expect(await shell.run('echoes', 'surface', '--for', 'zebra')).toMatchObject({ code: 1, out: '' })
+  })
+
+  it('is found by a search of the memory as long as it stands', async () => {
+    const shell = await project()
+    const search = () => shell.json<{ results: { key: string }[] }>('search', 'one query', '--ranked')
+    expect((await search()).results).toMatchObject([{ key: 'echo:reviewer/inscribed-001' }])
+    await shell.run('echoes', 'remove', 'reviewer/inscribed-001', '--yes')
+    expect((await search()).results).toEqual([])
+  })
+})
+
+describe('publish', () => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await (engines[0] as (typeof engines)[0])[1]()
+  }, 60_000)
+  afterAll(() => engine.close())
+
+  const reference = ['echoes', 'publish', 'reviewer/inscribed-001', '--tags', 'sql,lists']
+
+  it('shows what is sent, asks, and shares it on the hub', async () => {
+    const hub = await openHub(engine.database)
+    const agent = await hub.agent('ada', 1)
+    vi.stubGlobal('fetch', (request: Request) => hub.fetch(request))
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const shell = await project()
+    const keyFile = join(shell.root, '.recall-hub.json')
+    expect((await shell.run(...reference)).err).toContain('no key for a hub')
+    writeFileSync(keyFile, JSON.stringify({ url: 'http://localhost', api_key: agent.key }), { mode: 0o644 })
+    expect((await shell.run(...reference)).err).toContain('chmod 600')
+    chmodSync(keyFile, 0o600)
+    const unasked = await shell.run(...reference)
+    expect(unasked).toMatchObject({ code: 1, out: expect.stringContaining('Nothing was sent') })
+    expect(unasked.err).toContain(learning)
+    expect(await agent.search(learning)).toEqual([])
+    const asked = createShell(shell.root, 'y')
+    expect((await asked.run(...reference)).out).toMatch(/^Published as RCL-\w+\.\n$/)
+    const [found] = await agent.search(learning)
+    expect(found).toMatchObject({ tags: ['sql', 'lists'], content: expect.stringContaining(evidence) })
+    expect(`${unasked.out}${unasked.err}`).not.toContain(agent.key)
+  }, 30_000)
+
+  it('takes secrets out that a person wrote into the file, and says so', async () => {
+    const shell = await project()
+    const path = join(shell.root, '.recall/echoes/reviewer/MEMORY.md')
+    const secret = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'
+    writeFileSync(path, readFileSync(path, 'utf8').replace('one query', `one query, ${secret}`))
+    writeFileSync(join(shell.root, '.recall-hub.json'), '{"url":"http://localhost","api_key":"k"}', {
+      mode: 0o600,
+    })
+    const { code, out, err } = await shell.run(...reference, '--dry-run', '--json')
+    expect([code, JSON.parse(out)]).toMatchObject([0, { published: false, redacted: { github: 1 } }])
+    expect(err).toContain('Taken out: 1 github.')
+    expect(out + err).not.toContain(secret)
+  })
+})
