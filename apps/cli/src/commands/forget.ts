@@ -52,7 +52,13 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
   })
 }
 
-async function remove(io: Io, memory: MemoryManager, store: FileStore, addresses: Address[]): Promise<void> {
+/** Removes memories for good, in a way that an import does not bring them back. */
+export async function remove(
+  io: Io,
+  memory: MemoryManager,
+  store: FileStore,
+  addresses: Address[],
+): Promise<void> {
   // The tombstone comes first: a crash in between leaves something to forget again, not something to come back.
   addTombstones(defaultFileSystem, store, addresses, io.now())
   for (const { scope, key } of addresses) await memory.delete(scope, key)
@@ -60,7 +66,7 @@ async function remove(io: Io, memory: MemoryManager, store: FileStore, addresses
 }
 
 /** A session's archive stands for the session: its other parts and its entry in the window go with it. */
-async function byKey(memory: MemoryManager, keys: string[], scope?: MemoryScope): Promise<Address[]> {
+export async function byKey(memory: MemoryManager, keys: string[], scope?: MemoryScope): Promise<Address[]> {
   const found: Address[] = []
   for (const key of keys) {
     for (const each of scope ? [scope] : memoryScopes) {

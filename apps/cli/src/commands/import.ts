@@ -102,7 +102,7 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
         if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
         const outcome = await importMemories(path, name)
         if (outcome === null) {
-          if (isNamed) throw error
+          if (isNamed || path.endsWith('.jsonl')) throw error
           report.passedOver++
           return
         }

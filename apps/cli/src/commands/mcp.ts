@@ -1,0 +1,45 @@
+import { connectHub } from '@recall/client'
+import type { SharedMemories } from '@recall/mcp'
+import { serveMcp } from '@recall/mcp/stdio'
+import { fenceRecalled } from '@recall/sessions'
+import type { RootOptions } from '../find-root.ts'
+import type { Io } from '../io.ts'
+import { withMemory } from '../memory.ts'
+import { byKey, remove } from './forget.ts'
+
+/** Serves the memory to a host over standard input and output, until the host closes them. */
+export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
+  const hub = hubOf(io)
+  return withMemory(io, { ...options, create: true }, async (memory, store) => {
+    await serveMcp({
+      memory,
+      fence: (text, source) => fenceRecalled(text, { source }),
+      version: process.env.RECALL_VERSION ?? '0.0.0',
+      ...(hub ? { hub } : {}),
+      async forget(scope, key) {
+        const isSession = key.startsWith('conversation:')
+        await remove(io, memory, store, await byKey(memory, [key], isSession ? undefined : scope))
+      },
+    })
+    return undefined
+  })
+}
+
+/** The hub, when the environment names one. */
+function hubOf(io: Io): SharedMemories | undefined {
+  const { RECALL_HUB_URL: url, RECALL_HUB_KEY: apiKey } = io.env
+  if (!url || !apiKey) return undefined
+  const hub = connectHub({ url, apiKey })
+  return {
+    search: async (question, { limit }) => {
+      const found = await hub.search(question, { limit })
+      return found.map(({ short_id, content, author, similarity }) => ({
+        id: short_id,
+        content,
+        author: author.name,
+        score: similarity,
+      }))
+    },
+    cite: (id) => hub.cite(id),
+  }
+}

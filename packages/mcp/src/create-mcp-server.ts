@@ -1,0 +1,23 @@
+import { McpServer } from '@modelcontextprotocol/server'
+import { hubInstructions, instructions } from './instructions.ts'
+import type { McpOptions } from './options.ts'
+import { addHubTools } from './tools/hub-tools.ts'
+import { addMemoryTools } from './tools/memory-tools.ts'
+import { addSessionContext } from './tools/session-context.ts'
+
+/**
+ * An MCP server over a memory. It is cheap to make: over HTTP there is one for each request, all on the same
+ * memory.
+ */
+export function createMcpServer(options: McpOptions): McpServer {
+  const { hub, version = '0.0.0' } = options
+  const server = new McpServer(
+    { name: 'recall', title: 'Recall', version },
+    { instructions: hub ? instructions + hubInstructions : instructions },
+  )
+  // Always in this order: hosts keep the list of tools in their prompt caches.
+  addMemoryTools(server, options)
+  addSessionContext(server, options)
+  if (hub) addHubTools(server, hub, options)
+  return server
+}

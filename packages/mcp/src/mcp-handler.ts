@@ -1,0 +1,48 @@
+import {
+  type AuthInfo,
+  createMcpHandler,
+  hostHeaderValidationResponse,
+  originValidationResponse,
+} from '@modelcontextprotocol/server'
+import { createMcpServer } from './create-mcp-server.ts'
+import type { McpOptions } from './options.ts'
+
+export interface McpHandlerOptions {
+  /**
+   * Whose memory a request sees. Called for each request, after the caller has been authenticated.
+   *
+   * @param principal what was given to `fetch`
+   */
+  optionsFor(principal: unknown): McpOptions | Promise<McpOptions>
+  /** Host names that requests may name. Default: those of this machine. */
+  allowedHosts?: readonly string[]
+  /** Host names of pages that may send requests; a request without an origin comes from no page. */
+  allowedOrigins?: readonly string[]
+}
+
+const local = ['localhost', '127.0.0.1', '[::1]']
+
+/**
+ * MCP over HTTP, for any server that speaks the web's `Request` and `Response`; both eras of the protocol, one
+ * stateless exchange each. A foreign `Host` or `Origin` gets 403, a body over 4 MiB is refused. It authenticates
+ * nobody: check the caller first and hand over who it is.
+ */
+export function createMcpFetch(options: McpHandlerOptions) {
+  const hosts = [...(options.allowedHosts ?? local)]
+  const origins = [...(options.allowedOrigins ?? local)]
+  const handler = createMcpHandler(async ({ authInfo }) =>
+    createMcpServer(await options.optionsFor(authInfo?.extra?.principal)),
+  )
+
+  return {
+    /** @param principal who is asking, as far as the caller knows */
+    async fetch(request: Request, principal?: unknown): Promise<Response> {
+      const refused =
+        hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, origins)
+      if (refused) return refused
+      const authInfo: AuthInfo = { token: '', clientId: 'recall', scopes: [], extra: { principal } }
+      return handler.fetch(request, { authInfo })
+    },
+    close: (): Promise<void> => handler.close(),
+  }
+}

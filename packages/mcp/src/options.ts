@@ -1,0 +1,25 @@
+import type { MemoryManager, MemoryScope } from '@recall/core'
+
+/** What agents share on a hub; only what the tools need of it. */
+export interface SharedMemories {
+  search(
+    question: string,
+    options: { limit: number },
+  ): Promise<readonly { id: string; content: string; author?: string; score?: number }[]>
+  /** Says that a memory was of use. */
+  cite(id: string): Promise<unknown>
+}
+
+export interface McpOptions {
+  memory: MemoryManager
+  /**
+   * Marks a text as data that came out of memory, so that it is not taken for an instruction, and is not
+   * remembered a second time.
+   */
+  fence(text: string, source: string): string
+  /** With a hub there are tools to search it and to cite. */
+  hub?: SharedMemories
+  /** Removes a memory for good. Default: deletes it. */
+  forget?(scope: MemoryScope, key: string): Promise<void>
+  version?: string
+}

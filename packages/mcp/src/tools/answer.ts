@@ -1,0 +1,41 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { isMemoryError, MemoryErrorCode } from '@recall/core'
+
+/**
+ * A tool's result: the structure, and the same as JSON in a text.
+ *
+ * @param fence for results that hold text out of memory
+ */
+export function answer(
+  structuredContent: Record<string, unknown>,
+  fence: (text: string) => string = (text) => text,
+): CallToolResult {
+  return { content: [{ type: 'text', text: fence(JSON.stringify(structuredContent)) }], structuredContent }
+}
+
+/** Runs a tool; what fails is told to the model in words that say what to do next. */
+export async function orFailure(call: () => Promise<CallToolResult>): Promise<CallToolResult> {
+  try {
+    return await call()
+  } catch (error) {
+    if (!isMemoryError(error)) throw error
+    const text = `${error.message}. ${remedies[error.code] ?? 'Try again, or go on without memory.'}`
+    return { isError: true, content: [{ type: 'text', text }] }
+  }
+}
+
+const remedies: Partial<Record<MemoryErrorCode, string>> = {
+  [MemoryErrorCode.INVALID_INPUT]: 'Change the arguments and call the tool again.',
+  [MemoryErrorCode.CONFLICT]: 'Choose another key, or set replace to true to overwrite it.',
+  [MemoryErrorCode.NOT_FOUND]: 'Use memory_search to find keys that exist.',
+  [MemoryErrorCode.QUOTA_EXCEEDED]: 'Memory is full: tell the user.',
+  [MemoryErrorCode.UNAUTHENTICATED]: 'The key for the hub is not valid: tell the user.',
+  [MemoryErrorCode.FORBIDDEN]: 'This is not allowed: tell the user.',
+}
+
+/** A text in a piece that fits, never cut inside a surrogate pair. */
+export function pieceOf(text: string, offset: number, length: number): string {
+  const end = offset + length
+  const cut = /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) && end < text.length ? end - 1 : end
+  return text.slice(offset, cut)
+}

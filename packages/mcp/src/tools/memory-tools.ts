@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto'
+import type { McpServer } from '@modelcontextprotocol/server'
+import {
+  MemoryError,
+  MemoryErrorCode,
+  type MemoryMatch,
+  type MemoryScope,
+  searchableText,
+  toJsonValue,
+} from '@recall/core'
+import * as z from 'zod'
+import type { McpOptions } from '../options.ts'
+import { answer, orFailure, pieceOf } from './answer.ts'
+
+const scope = z.enum(['working', 'short-term', 'long-term', 'episodic'])
+const key = z.string().min(1).max(1024)
+/** Characters of one result, and of one piece that is read. */
+const resultLength = 700
+const pieceLength = 12_000
+
+const hit = z.object({
+  key: z.string(),
+  scope,
+  score: z.number(),
+  recorded: z.string(),
+  source: z.string().describe('where it stands; name it when you rely on it'),
+  text: z.string(),
+})
+
+/** Search, remember, read, forget: the same four verbs on whatever memory stands behind them. */
+export function addMemoryTools(server: McpServer, options: McpOptions): void {
+  const { memory, fence } = options
+
+  server.registerTool(
+    'memory_search',
+    {
+      title: 'Search memory',
+      description:
+        'Finds what was said, decided or learned in earlier sessions, best first. Searches sessions and facts unless a scope is given. Ask with the words that would have been used then.',
+      inputSchema: z.object({
+        query: z.string().min(1).max(2000).describe('words to find'),
+        scope: scope.optional().describe('long-term: facts; episodic: sessions'),
+        limit: z.number().int().min(1).max(20).default(5),
+      }),
+      outputSchema: z.object({ results: z.array(hit), mode: z.string() }),
+      annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+    },
+    ({ query, scope: one, limit }) =>
+      orFailure(async () => {
+        const scopes: MemoryScope[] = one ? [one] : ['long-term', 'episodic']
+        const found = await Promise.all(scopes.map((each) => memory.search(each, { text: query }, { limit })))
+        const best = found
+          .flat()
+          .sort((a, b) => b.score - a.score)
+          .slice(0, limit)
+        const results = best.map((match) => ({
+          key: match.key,
+          scope: match.metadata.scope,
+          score: Math.round(match.score * 1000) / 1000,
+          recorded: new Date(match.metadata.createdAt).toISOString(),
+          source: sourceOf(match),
+          text: fence(pieceOf(textOf(match), 0, resultLength), sourceOf(match)),
+        }))
+        return answer({ results, mode: best[0]?.mode ?? 'lexical' }, (text) =>
+          fence(text, 'search of memory'),
+        )
+      }),
+  )
+
+  server.registerTool(
+    'memory_remember',
+    {
+      title: 'Remember',
+      description:
+        'Keeps one confirmed fact, preference or decision for later sessions. Write it so that it can be understood alone: who, what, why. Secrets are replaced before anything is stored.',
+      inputSchema: z.object({
+        text: z.string().min(1).max(20_000),
+        key: key.optional().describe('a name to find it by; made from the text when absent'),
+        tags: z.array(z.string().min(1).max(80)).max(20).default([]),
+        replace: z.boolean().default(false).describe('overwrite what is kept under the key'),
+      }),
+      outputSchema: z.object({ key: z.string(), scope, remembered: z.boolean() }),
+      annotations: {
+        readOnlyHint: false,
+        destructiveHint: false,
+        idempotentHint: true,
+        openWorldHint: false,
+      },
+    },
+    ({ text, key: given, tags, replace }) =>
+      orFailure(async () => {
+        // The same words twice are one memory.
+        const name = given ?? `note:${createHash('sha256').update(text.trim()).digest('hex').slice(0, 16)}`
+        await memory.write('long-term', name, text, { tags, overwrite: replace || given === undefined })
+        return answer({ key: name, scope: 'long-term', remembered: true })
+      }),
+  )
+
+  server.registerTool(
+    'memory_read',
+    {
+      title: 'Read a memory',
+      description: `Returns one memory whole, by the key and scope that memory_search gave, in pieces of ${pieceLength} characters.`,
+      inputSchema: z.object({ key, scope, offset: z.number().int().min(0).default(0) }),
+      outputSchema: z.object({
+        key: z.string(),
+        scope,
+        recorded: z.string(),
+        text: z.string(),
+        length: z.number().describe('characters in all'),
+        nextOffset: z.number().optional().describe('absent at the end'),
+      }),
+      annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+    },
+    ({ key: name, scope: where, offset }) =>
+      orFailure(async () => {
+        const record = await memory.read(where, name, { includeMetadata: true })
+        if (record === null) {
+          throw new MemoryError(`there is no memory '${name}' in ${where}`, MemoryErrorCode.NOT_FOUND)
+        }
+        const whole = wholeText(record.value)
+        if (offset > whole.length) {
+          throw new MemoryError(
+            `offset ${offset} is behind the end, ${whole.length}`,
+            MemoryErrorCode.INVALID_INPUT,
+          )
+        }
+        const piece = pieceOf(whole, offset, pieceLength)
+        const next = offset + piece.length
+        return answer(
+          {
+            key: name,
+            scope: where,
+            recorded: new Date(record.metadata.createdAt).toISOString(),
+            text: fence(piece, name),
+            length: whole.length,
+            ...(next < whole.length ? { nextOffset: next } : {}),
+          },
+          (text) => fence(text, name),
+        )
+      }),
+  )
+
+  server.registerTool(
+    'memory_forget',
+    {
+      title: 'Forget a memory',
+      description: 'Removes one memory for good, by its exact key. Only when the user asks for it.',
+      inputSchema: z.object({ key, scope }),
+      outputSchema: z.object({ key: z.string(), scope, forgotten: z.boolean() }),
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+    },
+    ({ key: name, scope: where }) =>
+      orFailure(async () => {
+        if (!(await memory.exists(where, name))) {
+          throw new MemoryError(`there is no memory '${name}' in ${where}`, MemoryErrorCode.NOT_FOUND)
+        }
+        await (options.forget ?? memory.delete.bind(memory))(where, name)
+        return answer({ key: name, scope: where, forgotten: true })
+      }),
+  )
+}
+
+const sourceOf = ({ key: name, passage }: MemoryMatch<unknown>): string =>
+  passage?.path ? `${passage.path}${passage.line ? `:${passage.line}` : ''} (${name})` : name
+
+const textOf = ({ passage, value }: MemoryMatch<unknown>): string => passage?.text ?? wholeText(value)
+
+/** An archive's words are its body; of other values the strings, or the JSON. */
+function wholeText(value: unknown): string {
+  if (typeof value === 'string') return value
+  const body = (value as { body?: unknown } | null)?.body
+  return typeof body === 'string' ? body : searchableText(toJsonValue(value)) || JSON.stringify(value)
+}

@@ -1,0 +1,45 @@
+import type { McpServer } from '@modelcontextprotocol/server'
+import { type SessionSummary, sessionSummaryType } from '@recall/core'
+import * as z from 'zod'
+import type { McpOptions } from '../options.ts'
+import { answer, orFailure, pieceOf } from './answer.ts'
+
+const sessionLength = 1500
+
+/** The window: what the last sessions were about. */
+export function addSessionContext(server: McpServer, { memory, fence }: McpOptions): void {
+  server.registerTool(
+    'session_context',
+    {
+      title: 'What the last sessions were about',
+      description:
+        'Summaries of the last sessions, the latest last. Call it once at the start of a task, unless a <recalled-memory> block was given to you.',
+      inputSchema: z.object({ sessions: z.number().int().min(1).max(10).default(5) }),
+      outputSchema: z.object({
+        sessions: z.array(
+          z.object({ sessionId: z.string(), ended: z.string(), archive: z.string(), summary: z.string() }),
+        ),
+      }),
+      annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+    },
+    ({ sessions: most }) =>
+      orFailure(async () => {
+        const found = await memory.search<SessionSummary>(
+          'short-term',
+          { filters: { type: sessionSummaryType } },
+          { limit: 100, touch: false },
+        )
+        const sessions = found
+          .map(({ value }) => value)
+          .sort((a, b) => Date.parse(a.date) - Date.parse(b.date))
+          .slice(-most)
+          .map(({ sessionId, date, archive, summary }) => ({
+            sessionId,
+            ended: date,
+            archive,
+            summary: fence(pieceOf(summary, 0, sessionLength), archive),
+          }))
+        return answer({ sessions }, (text) => fence(text, 'session window'))
+      }),
+  )
+}

@@ -1,0 +1,251 @@
+import { fileURLToPath } from 'node:url'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import fc from 'fast-check'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createMcpFetch } from '../src/index.ts'
+import { hubInstructions, instructions } from '../src/instructions.ts'
+import { sampleOptions } from './support.ts'
+
+const child = fileURLToPath(new URL('stdio-child.ts', import.meta.url))
+
+const eras = { legacy: 'legacy', modern: { pin: '2026-07-28' } } as const
+type Era = keyof typeof eras
+
+async function connect(transport: 'stdio' | 'http', era: Era): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode: eras[era] } })
+  onTestFinished(() => client.close())
+  if (transport === 'stdio') {
+    const args = ['--import', 'tsx', '-C', '@recall/source', child]
+    await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'inherit' }))
+  } else {
+    const options = await sampleOptions()
+    const server = createMcpFetch({ optionsFor: () => options })
+    const url = new URL('http://localhost/mcp')
+    await client.connect(
+      new StreamableHTTPClientTransport(url, {
+        fetch: (to, init) => {
+          const request = new Request(to, init)
+          request.headers.set('host', 'localhost')
+          return server.fetch(request)
+        },
+      }),
+    )
+  }
+  return client
+}
+
+const call = (client: Client, name: string, args: Record<string, unknown>) =>
+  client.callTool({ name, arguments: args })
+const textOf = (result: Awaited<ReturnType<typeof call>>): string =>
+  (result.content as { text: string }[]).map(({ text }) => text).join('')
+
+describe.each([
+  ['stdio', 'legacy'],
+  ['stdio', 'modern'],
+  ['http', 'legacy'],
+  ['http', 'modern'],
+] as const)('over %s in the %s era', (transport, era) => {
+  it('a client goes through every tool', async () => {
+    const client = await connect(transport, era)
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual([
+      'memory_search',
+      'memory_remember',
+      'memory_read',
+      'memory_forget',
+      'session_context',
+      'hub_search',
+      'hub_cite',
+    ])
+    for (const { annotations, description, outputSchema } of tools) {
+      expect(annotations).toMatchObject({
+        openWorldHint: expect.any(Boolean),
+        readOnlyHint: expect.any(Boolean),
+      })
+      expect(outputSchema).toBeDefined()
+      expect(Buffer.byteLength(description ?? '')).toBeLessThan(2048)
+    }
+    expect(client.getInstructions()).toBe(instructions + hubInstructions)
+
+    // The client checks each result against its schema.
+    const found = await call(client, 'memory_search', { query: 'orders pool' })
+    expect(found.structuredContent).toMatchObject({ mode: 'lexical', results: [{ key: 'fact:pool' }, {}] })
+    expect(textOf(found)).toMatch(/^<recalled-memory /)
+
+    const kept = await call(client, 'memory_remember', { text: 'Ana prefers tabs.', tags: ['people'] })
+    const { key } = kept.structuredContent as { key: string }
+    await call(client, 'memory_remember', { text: 'Ana prefers tabs.' })
+    const read = await call(client, 'memory_read', { key, scope: 'long-term' })
+    expect(read.structuredContent).toMatchObject({
+      text: expect.stringContaining('Ana prefers tabs.'),
+      length: 17,
+    })
+
+    const first = (await call(client, 'memory_read', { key: 'conversation:s1', scope: 'episodic' }))
+      .structuredContent as { nextOffset: number; length: number }
+    const rest = await call(client, 'memory_read', {
+      key: 'conversation:s1',
+      scope: 'episodic',
+      offset: first.nextOffset,
+    })
+    expect(rest.structuredContent).not.toHaveProperty('nextOffset')
+
+    const context = await call(client, 'session_context', {})
+    expect(context.structuredContent).toMatchObject({
+      sessions: [{ sessionId: 's1', summary: expect.stringContaining('<recalled-memory ') }],
+    })
+
+    const shared = await call(client, 'hub_search', { query: 'anything' })
+    expect(shared.structuredContent).toMatchObject({
+      results: [
+        {
+          author: 'mallory',
+          text: expect.stringMatching(/^<recalled-memory source="hub, written by mallory">/),
+        },
+      ],
+    })
+    expect((await call(client, 'hub_cite', { id: 'RCL-1' })).structuredContent).toEqual({
+      id: 'RCL-1',
+      cited: true,
+    })
+
+    expect(
+      (await call(client, 'memory_forget', { key, scope: 'long-term' })).structuredContent,
+    ).toMatchObject({ forgotten: true })
+    const gone = await call(client, 'memory_read', { key, scope: 'long-term' })
+    expect(gone.isError).toBe(true)
+    expect(textOf(gone)).toContain('memory_search')
+  })
+
+  it('tells what is wrong with arguments, and goes on', async () => {
+    const client = await connect(transport, era)
+    for (const [name, args] of [
+      ['memory_search', {}],
+      ['memory_search', { query: 'x'.repeat(5000) }],
+      ['memory_search', { query: 'pool', limit: 10_000 }],
+      ['memory_search', { query: 'pool', scope: '../../etc' }],
+      ['memory_read', { key: 'a\u0000b', scope: 'long-term' }],
+      ['memory_read', { key: 'fact:pool', scope: 'long-term', offset: 1e6 }],
+      ['memory_remember', { text: 'other', key: 'fact:pool' }],
+      ['memory_forget', { key: 'nothing', scope: 'long-term' }],
+    ] as const) {
+      const result = await call(client, name, args)
+      expect(result.isError, `${name} ${JSON.stringify(args).slice(0, 60)}`).toBe(true)
+      expect(textOf(result).length).toBeGreaterThan(20)
+      expect(textOf(result).length).toBeLessThan(2000)
+    }
+    expect((await call(client, 'memory_search', { query: 'orders pool' })).isError).toBeFalsy()
+  })
+})
+
+it('without a hub there are no tools for one', async () => {
+  const { hub: _, ...options } = await sampleOptions()
+  const server = createMcpFetch({ optionsFor: () => options })
+  const answer = await server.fetch(modern('tools/list', {}))
+  const { result } = (await answer.json()) as { result: { tools: { name: string }[]; cacheScope: string } }
+  expect(result.tools).toHaveLength(5)
+  expect(result.cacheScope).toBe('private')
+})
+
+it('each request sees the memory of who asks', async () => {
+  const [ana, bo] = [await sampleOptions(), await sampleOptions()]
+  await ana.memory.write('long-term', 'secret', 'the walrus sleeps')
+  const server = createMcpFetch({ optionsFor: (principal) => (principal === 'ana' ? ana : bo) })
+  const count = async (principal: string): Promise<number> => {
+    const request = modern(
+      'tools/call',
+      { name: 'memory_search', arguments: { query: 'walrus' } },
+      'memory_search',
+    )
+    const answer = (await (await server.fetch(request, principal)).json()) as {
+      result: { structuredContent: { results: unknown[] } }
+    }
+    return answer.result.structuredContent.results.length
+  }
+  expect([await count('ana'), await count('bo')]).toEqual([1, 0])
+})
+
+describe('foreign requests', () => {
+  it.each([
+    ['a foreign host', { host: 'evil.example' }],
+    ['a foreign origin', { origin: 'https://evil.example' }],
+    ['an origin that is none', { origin: 'null' }],
+  ])('%s gets 403', async (_, headers) => {
+    const options = await sampleOptions()
+    const server = createMcpFetch({ optionsFor: () => options })
+    const answer = await server.fetch(modern('tools/list', {}, undefined, headers))
+    expect(answer.status).toBe(403)
+  })
+
+  it('only POST is answered, and a body over 4 MiB is not', async () => {
+    const options = await sampleOptions()
+    const server = createMcpFetch({ optionsFor: () => options })
+    expect(
+      (await server.fetch(new Request('http://localhost/mcp', { headers: { host: 'localhost' } }))).status,
+    ).toBe(405)
+    const large = modern(
+      'tools/call',
+      { name: 'memory_search', arguments: { query: 'x'.repeat(5 << 20) } },
+      'memory_search',
+    )
+    expect((await server.fetch(large)).status).toBe(413)
+  })
+})
+
+it('no arguments bring it down', async () => {
+  const options = await sampleOptions()
+  const server = createMcpFetch({ optionsFor: () => options })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(
+        'memory_search',
+        'memory_read',
+        'memory_remember',
+        'memory_forget',
+        'session_context',
+        'hub_search',
+      ),
+      fc.dictionary(
+        fc.constantFrom('query', 'key', 'scope', 'text', 'limit', 'offset', 'tags'),
+        fc.jsonValue(),
+      ),
+      async (name, args) => {
+        const answer = await server.fetch(modern('tools/call', { name, arguments: args }, name))
+        const { result, error } = (await answer.json()) as {
+          result?: { content: unknown }
+          error?: { code: number }
+        }
+        expect(result?.content ?? error?.code).toBeDefined()
+        expect(error?.code).not.toBe(-32603)
+      },
+    ),
+    { numRuns: 150 },
+  )
+})
+
+function modern(
+  method: string,
+  params: Record<string, unknown>,
+  name?: string,
+  headers: Record<string, string> = {},
+): Request {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  }
+  return new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: {
+      host: 'localhost',
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      ...(name === undefined ? {} : { 'mcp-name': name }),
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
+  })
+}

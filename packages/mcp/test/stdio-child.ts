@@ -1,0 +1,4 @@
+import { serveMcp } from '../src/stdio.ts'
+import { sampleOptions } from './support.ts'
+
+await serveMcp(await sampleOptions())
