@@ -48,3 +48,8 @@ it('cannot be escaped from, by the text or by its source', () => {
     }),
   )
 })
+
+it('takes out a block that stands in JSON', () => {
+  const json = JSON.stringify({ text: fenceRecalled('remembered', { source: 'x' }), said: 'kept' })
+  expect(stripRecalled(json)).toBe('{"text":"","said":"kept"}')
+})
