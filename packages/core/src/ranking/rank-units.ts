@@ -55,7 +55,7 @@ export const rankWeights = {
   /** BM25 below the noise still orders what nothing else tells apart. */
   noise: 0.1,
   /** What the words of the turn before and after count for. */
-  context: 0.3,
+  context: 0.4,
   /** A standard deviation of the cosine, when the best vector stands out as chance would have it. */
   meaning: 0.18,
   /** The most a standard deviation counts, however far the best one stands out. */
