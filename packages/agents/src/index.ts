@@ -23,5 +23,16 @@ export { tomlTable } from './install/toml-table.ts'
 export { yamlList } from './install/yaml-list.ts'
 export { readNeutralTranscript } from './neutral/read-transcript.ts'
 export { openTranscript } from './open-transcript.ts'
+export {
+  type HealthStatus,
+  type HostMessage,
+  type HostSession,
+  type MemoryPlugin,
+  memoryPlugin,
+  type PluginContext,
+  type PluginOptions,
+  type PluginParts,
+  type SetupPrompt,
+} from './pulse-null/create-plugin.ts'
 export type { ReadLinesOptions } from './read-lines.ts'
 export { listImportable, sessionSources } from './sources.ts'

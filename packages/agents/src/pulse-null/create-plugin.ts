@@ -1,0 +1,179 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import {
+  type Conversation,
+  type JsonValue,
+  type LmProvider,
+  MemoryError,
+  MemoryErrorCode,
+  type MemoryManager,
+  type Message,
+} from '@recall/core'
+import { isRecord, toContentBlocks } from '../content-blocks.ts'
+import { toInstant } from '../instants.ts'
+import { countInto } from '../skipped.ts'
+
+/** What the host hands to its plugins. */
+export interface PluginContext {
+  entityRoot: string
+  entityName: string
+  /** Summarises; without it, or when it fails, an algorithm does. */
+  provider?: LmProvider
+}
+
+export type HealthStatus =
+  | { status: 'healthy' }
+  | { status: 'degraded'; reason: string }
+  | { status: 'down'; reason: string }
+
+export interface SetupPrompt {
+  key: string
+  question: string
+  required: boolean
+  secret: boolean
+  default?: string
+}
+
+/** A message as the host keeps it. */
+export interface HostMessage {
+  id?: string
+  role: 'user' | 'assistant'
+  /** A text, or blocks: text, tool use, tool result. */
+  content: string | readonly unknown[]
+  timestamp?: string
+}
+
+/** A session to archive, or to save as far as it is. */
+export interface HostSession {
+  sessionId: string
+  messages: readonly HostMessage[]
+}
+
+/**
+ * The functions of `@recall/sessions` and the opened memory that the plugin works with: it picks neither.
+ */
+export interface PluginParts {
+  /** Opens the memory below an entity's root, created when it is new. */
+  open(entityRoot: string): Promise<MemoryManager>
+  archiveSession: Archive
+  createCheckpoint: Archive
+  /** Settings of the memory, read anew for each archive. */
+  maxEntries?(entityRoot: string): number
+}
+
+type Archive = (
+  memory: MemoryManager,
+  conversation: Conversation,
+  options: { lm?: LmProvider; maxEntries?: number },
+) => Promise<ArchiveReceipt>
+
+export interface ArchiveReceipt {
+  status: 'archived' | 'updated' | 'unchanged' | 'empty'
+  parts: readonly { key: string }[]
+}
+
+/** The memory of an entity: one for each. It adds no tools, no tasks and no routes. */
+export interface MemoryPlugin extends AsyncDisposable {
+  readonly role: 'memory'
+  meta(): { name: string; version: string; description: string }
+  health(): HealthStatus
+  setupPrompts(): SetupPrompt[]
+  /** Archives a session that has ended; it enters the window. Twice is once. */
+  archiveSession(session: HostSession): Promise<ArchiveReceipt>
+  /** Saves a session that goes on; the window stays as it is. */
+  createCheckpoint(session: HostSession): Promise<ArchiveReceipt>
+  close(): Promise<void>
+}
+
+export interface PluginOptions extends PluginParts {
+  version?: string
+}
+
+/** The plugin as the host loads it: a factory that is given its configuration and its context. */
+export function memoryPlugin(parts: PluginOptions): {
+  create(config: JsonValue, context: PluginContext): Promise<MemoryPlugin>
+} {
+  return { create: (config, context) => create(config, context, parts) }
+}
+
+/**
+ * What this returns is ready, there is no second step.
+ *
+ * @param config may name an `entity_root`; else it is the context's
+ * @throws MemoryError INVALID_INPUT when `entity_root` is no text, and what opening the memory throws
+ */
+async function create(
+  config: JsonValue,
+  context: PluginContext,
+  options: PluginOptions,
+): Promise<MemoryPlugin> {
+  const root = resolve(entityRootIn(config) ?? context.entityRoot)
+  const memory = await options.open(root)
+  const archiveOptions = () => ({
+    ...(context.provider ? { lm: context.provider } : {}),
+    ...(options.maxEntries ? { maxEntries: options.maxEntries(root) } : {}),
+  })
+
+  return {
+    role: 'memory',
+    meta: () => ({
+      name: 'recall-echo',
+      version: options.version ?? '0.0.0',
+      description: 'Persistent three-layer memory: curated facts, recent sessions, searchable archives',
+    }),
+    health: () => healthOf(root),
+    setupPrompts: () => [
+      {
+        key: 'entity_root',
+        question: 'Folder of the entity whose memory this is',
+        required: false,
+        secret: false,
+        default: context.entityRoot,
+      },
+    ],
+    archiveSession: (session) => options.archiveSession(memory, toConversation(session), archiveOptions()),
+    createCheckpoint: (session) =>
+      options.createCheckpoint(memory, toConversation(session), archiveOptions()),
+    close: () => memory.close(),
+    [Symbol.asyncDispose]: () => memory.close(),
+  }
+}
+
+function entityRootIn(config: JsonValue): string | undefined {
+  const root = isRecord(config) ? config.entity_root : undefined
+  if (root === undefined || root === null || typeof root === 'string') return root || undefined
+  throw new MemoryError('entity_root must be the path of a folder', MemoryErrorCode.INVALID_INPUT)
+}
+
+/** Looks at the folders each time: they may have been moved since. */
+function healthOf(root: string): HealthStatus {
+  const memory = join(root, 'memory')
+  if (!existsSync(memory)) return { status: 'down', reason: 'memory directory not found' }
+  const missing = ['MEMORY.md', 'conversations'].filter((name) => !existsSync(join(memory, name)))
+  if (missing.length === 0) return { status: 'healthy' }
+  return { status: 'degraded', reason: `missing: ${missing.join(', ')}` }
+}
+
+function toConversation({ sessionId, messages }: HostSession): Conversation {
+  const skipped: Record<string, number> = {}
+  const skip = countInto(skipped)
+  return {
+    sessionId,
+    facts: { skipped },
+    messages: messages.flatMap(({ id, role, content, timestamp }, i) => {
+      const blocks = toContentBlocks(content, skip)
+      const at = toInstant(timestamp)
+      const rest = { id: id ?? `message-${i + 1}`, ...(at === undefined ? {} : { at }) }
+      // Results of tools come in the user's turns; nobody said them.
+      const results = role === 'user' ? blocks.filter(({ type }) => type !== 'text') : []
+      const said = role === 'user' ? blocks.filter(({ type }) => type === 'text') : blocks
+      const turns: Message[] = [
+        ...(results.length > 0
+          ? [{ ...rest, id: `${rest.id}#results`, role: 'assistant' as const, content: results }]
+          : []),
+        ...(said.length > 0 ? [{ ...rest, role, content: said }] : []),
+      ]
+      return turns
+    }),
+  }
+}
