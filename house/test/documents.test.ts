@@ -91,6 +91,14 @@ describe('examples', () => {
     expect(await runExample('packages-sessions')).toEqual([])
   })
 
+  it('the README of echoes consolidates a finding and surfaces it', async () => {
+    expect(await runExample('packages-echoes')).toEqual(['Unused imports in new files'])
+  })
+
+  it('the README of mcp answers only POST', async () => {
+    expect(await runExample('packages-mcp')).toEqual([405])
+  })
+
   // The example of agents reads a folder that only its reader has: it is type-checked with the others.
 })
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   contextLimits,
   contextOutput,
@@ -48,9 +49,13 @@ export async function hook(io: Io, event: string, options: HookOptions): Promise
 }
 
 async function handle(io: Io, event: string, options: HookOptions): Promise<void> {
-  const root = findRoot(io, options)
-  // Of a memory that was deleted a hook makes no new one.
-  if (!existsSync(root)) return
+  // Not the folder that the session happens to be in: it may have a memory of another kind.
+  const root = findRoot(io, { root: options.root ?? io.env.RECALL_ROOT ?? join(io.home, '.recall') })
+  if (!existsSync(root)) {
+    // Of a memory that was wired in and deleted since, a hook makes no new one.
+    if (options.root !== undefined) return
+    mkdirSync(root, { recursive: true })
+  }
   const place: MemoryPlace = {
     root,
     layout: options.layout ? layouts[options.layout] : detectLayout(defaultFileSystem, root),

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { connectHub } from '@recall/client'
 import type { SharedMemories } from '@recall/mcp'
 import { serveMcp } from '@recall/mcp/stdio'
@@ -10,7 +11,9 @@ import { byKey, remove } from './forget.ts'
 /** Serves the memory to a host over standard input and output, until the host closes them. */
 export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
   const hub = hubOf(io)
-  return withMemory(io, { ...options, create: true }, async (memory, store) => {
+  // Not the folder that the host happens to be started in.
+  const root = options.root ?? io.env.RECALL_ROOT ?? join(io.home, '.recall')
+  return withMemory(io, { ...options, root, create: true }, async (memory, store) => {
     await serveMcp({
       memory,
       fence: (text, source) => fenceRecalled(text, { source }),

@@ -1,0 +1,30 @@
+import { connectHub } from '@recall/client'
+import { expect, it } from 'vitest'
+import { findForPost, savePost } from '../src/index.ts'
+
+it('shares a post with itself as the source, and finds with sources', async () => {
+  let body: unknown
+  const hub = connectHub({
+    url: 'http://hub.example',
+    apiKey: 'key',
+    fetch: async (request) => {
+      if (request.method === 'POST') body = await request.json()
+      return Response.json({
+        id: '1',
+        results: [{ short_id: 'RCL-1', content: 'Pools leak.', author: { name: 'ada' } }],
+      })
+    },
+  })
+  await savePost(hub, {
+    title: 'Pools',
+    content: 'They leak.',
+    url: 'https://posts.example/1',
+    tags: ['pool'],
+  })
+  expect(body).toEqual({
+    content: 'Pools\n\nThey leak.',
+    tags: ['pool'],
+    source_url: 'https://posts.example/1',
+  })
+  expect(await findForPost(hub, 'pools')).toEqual(['Pools leak.\n(source: Recall #RCL-1, by ada)'])
+})
