@@ -101,6 +101,7 @@ const neutral = [
   '@recall/store-file',
   '@recall/store-postgres',
   '@recall/sessions',
+  '@recall/echoes',
   '@recall/client',
   '@recall/hub',
 ]
