@@ -31,6 +31,8 @@ CREATE TABLE IF NOT EXISTS access (
 ) WITHOUT ROWID;
 `
 
+export type AccessLog = ReturnType<typeof createAccessLog>
+
 /**
  * When and how often entries were read, and how far their expiry slid. Kept apart from the files, so that
  * reading a memory does not rewrite it, and apart from the index, which may be deleted at any time. What

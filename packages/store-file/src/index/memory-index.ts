@@ -51,6 +51,8 @@ export interface IndexProgress {
   total: number
 }
 
+export type MemoryIndex = ReturnType<typeof createMemoryIndex>
+
 /**
  * Keeps the derived index in step with the files. Writes are only noted; whoever searches first brings the
  * index up to date: with what this store wrote, what other processes noted, and what people changed by hand.

@@ -1,7 +1,7 @@
 import { type Embedder, type MemoryScope, spreadOf } from '@recall/core'
 import { textHash } from '../digest.ts'
 import type { FileSystem } from '../file-system.ts'
-import type { createMemoryIndex } from '../index/memory-index.ts'
+import type { MemoryIndex } from '../index/memory-index.ts'
 import type { DocumentRow, HashedRow, SearchIndex } from '../index/search-index.ts'
 import type { MeaningArm } from '../search-matches.ts'
 import { highest } from './highest.ts'
@@ -12,7 +12,7 @@ export interface VectorIndexOptions {
   /** Where the index is. */
   folder: string
   embedder: Embedder
-  index: ReturnType<typeof createMemoryIndex>
+  index: MemoryIndex
   /** Runs a section that no other process runs at the same time. */
   exclusively: <T>(section: () => T) => T
   /** The texts of an entry's units; `null` when its file no longer says what was indexed. */

@@ -1,0 +1,210 @@
+import { basename, dirname, join } from 'node:path'
+import {
+  type Address,
+  type Entry,
+  isEnvelope,
+  type JsonValue,
+  MemoryError,
+  MemoryErrorCode,
+} from '@recall/core'
+import type { Access, AccessLog } from './access-log.ts'
+import type { FileEntry } from './documents/file-entry.ts'
+import { parseNote } from './documents/note.ts'
+import { sectionEntries, sectionKey } from './documents/sections.ts'
+import { windowEntries } from './documents/window.ts'
+import type { FileSystem } from './file-system.ts'
+import type { MemoryIndex } from './index/memory-index.ts'
+import type { DocumentRow, SearchIndex } from './index/search-index.ts'
+import { archiveFile, type Layout } from './layout.ts'
+import { fileStem, fromShown, isInside, ownFile, shownPath } from './paths.ts'
+import { specialPlace } from './placement.ts'
+import { readText } from './read-text.ts'
+import { noteFolder, sourcesOf } from './sources.ts'
+
+export interface EntryFilesOptions {
+  /** Existing folder, with symbolic links already followed. */
+  root: string
+  layout: Layout
+  fileSystem: FileSystem
+  index: MemoryIndex
+  accessLog: AccessLog
+}
+
+/** Where each entry is in the files, and what stands there now. */
+export type EntryFiles = ReturnType<typeof createEntryFiles>
+
+export function createEntryFiles({ root, layout, fileSystem, index, accessLog }: EntryFilesOptions) {
+  const recent = new Map<string, { created: number; updated: number; ttl: number | null }>()
+  const paths = {
+    window: join(root, layout.window),
+    archiveIndex: join(root, layout.archiveIndex),
+    archives: join(root, layout.archives),
+  }
+
+  const notePath = ({ namespace, scope, key }: Address): string => {
+    const folder = fromShown(root, noteFolder(layout, namespace, scope))
+    const path = join(folder, `${fileStem(key)}.md`)
+    if (fileStem(key) === key || fileSystem.existsSync(path)) return path
+    // People name their files as they like.
+    return ownFile(fileSystem, folder, key) ?? path
+  }
+
+  /** Reads a file, but none that a link puts into the memory. */
+  const read = (path: string): ReturnType<typeof readText> =>
+    isInside(fileSystem, root, dirname(path)) ? readText(fileSystem, path) : null
+
+  const readNote = (address: Address): FileEntry | null => {
+    const path = notePath(address)
+    const file = read(path)
+    if (!file) return null
+    const entry = parseNote(file.content, basename(path, '.md'), {
+      modified: Math.round(file.stamp.modified),
+    })
+    return entry.key === address.key ? entry : null
+  }
+
+  /** What cannot be read at the moment may be just what is asked for. */
+  const assertReadable = (current: SearchIndex, concerns: (name: string) => boolean): void => {
+    const unreadable = current.unreadable().find(({ name }) => concerns(name))
+    if (!unreadable) return
+    const path = join(fromShown(root, unreadable.folder), unreadable.name)
+    throw new MemoryError(unreadable.problem, MemoryErrorCode.UNAVAILABLE, { details: { path } })
+  }
+
+  /** Where the archive of a session is, looked up in the index and verified by the file itself. */
+  const archivePath = (key: string): string | null => {
+    const current = index.fresh()
+    const row = current.byKey('episodic', 'default', key)
+    if (row) return pathOf(row)
+    assertReadable(current, (name) => archiveFile.test(name))
+    return null
+  }
+
+  const folderPaths = (): Map<number, string> =>
+    new Map(
+      index
+        .asIs()
+        .folders()
+        .map(({ id, path }) => [id, path]),
+    )
+
+  const pathOf = (row: DocumentRow, folders = folderPaths()): string =>
+    join(fromShown(root, folders.get(row.folder) ?? ''), row.name)
+
+  const readSpecial = (address: Address): FileEntry | null => {
+    const place = specialPlace(address)
+    if (place === null) return null
+    const path =
+      place === 'section'
+        ? sectionPath(address.key)
+        : place === 'window'
+          ? paths.window
+          : archivePath(address.key) // prettier-ignore
+    const file = path === null ? null : read(path)
+    if (!file || path === null) return null
+    const times = { modified: Math.round(file.stamp.modified) }
+    if (place === 'section') return byKey(sectionEntries(file.content, basename(path), times), address.key)
+    if (place === 'window') return byKey(windowEntries(file.content, times), address.key)
+    const source = sourcesOf(fileSystem, root, layout).find(
+      (each) => each.path === shownPath(root, dirname(path)),
+    )
+    const [entry] = source?.parse(basename(path), file.content, times) ?? []
+    return entry ? { ...entry, key: address.key } : null
+  }
+
+  /** The curated file that a key names; `null` for the files that the session lifecycle keeps. */
+  const sectionPath = (key: string): string | null => {
+    const path = join(root, layout.memory, sectionKey.exec(key)?.[1] as string)
+    const kept = [paths.window, paths.archiveIndex].map((each) => each.toLowerCase())
+    return kept.includes(path.toLowerCase()) ? null : path
+  }
+
+  const readEntry = (address: Address): FileEntry | null => readSpecial(address) ?? readNote(address)
+
+  const toEntry = (address: Address, file: FileEntry): Entry => {
+    const access = accessLog.read(address, file)
+    const entry = toMemoryEntry(address, file, access)
+    remember(address, entry)
+    return entry
+  }
+
+  const remember = (address: Address, { createdAt, updatedAt, ttl }: Entry): void => {
+    if (recent.size > 2000) recent.clear()
+    recent.set(addressName(address), { created: createdAt, updated: updatedAt, ttl })
+  }
+
+  const live = (address: Address, now: number): Entry | null => {
+    const file = readEntry(address)
+    if (!file) return null
+    const entry = toEntry(address, file)
+    return isExpired(entry, now) ? null : entry
+  }
+
+  /** A file of that name which holds another key would be lost. */
+  const refuseForeignFile = (path: string, { scope, key }: Address): void => {
+    if (!fileSystem.existsSync(path)) return
+    const message = `${path} already holds another memory than '${key}': rename that file`
+    throw new MemoryError(message, MemoryErrorCode.CONFLICT, { scope, key, details: { path } })
+  }
+
+  const filesOf = (address: Address): string[] => {
+    const place = specialPlace(address)
+    const special =
+      place === 'section'
+        ? sectionPath(address.key)
+        : place === 'window'
+          ? paths.window
+          : place === 'archive'
+            ? archivePath(address.key)
+            : null
+    return [notePath(address), ...(special === null ? [] : [special])]
+  }
+
+  return {
+    paths,
+    notePath,
+    sectionPath,
+    archivePath,
+    folderPaths,
+    pathOf,
+    filesOf,
+    readNote,
+    readEntry,
+    toEntry,
+    live,
+    assertReadable,
+    refuseForeignFile,
+    /** Times of an entry that was read lately, so that counting an access reads nothing. */
+    known: (address: Address) => recent.get(addressName(address)),
+  }
+}
+
+const byKey = (entries: FileEntry[], key: string): FileEntry | null =>
+  entries.find((entry) => entry.key === key) ?? null
+
+export const addressName = ({ scope, namespace, key }: Address): string =>
+  `${scope}\u0000${namespace}\u0000${key}`
+
+export const isExpired = ({ expiresAt }: Entry, now: number): boolean =>
+  expiresAt !== null && expiresAt <= now
+
+function toMemoryEntry(address: Address, file: FileEntry, access: Access | null): Entry {
+  const value: JsonValue = file.value
+  return {
+    scope: address.scope,
+    namespace: address.namespace,
+    key: address.key,
+    value,
+    text: file.text,
+    type: file.type,
+    tags: file.tags,
+    createdAt: file.created,
+    updatedAt: file.updated,
+    accessedAt: access?.at ?? file.created,
+    accessCount: access?.count ?? 0,
+    ttl: file.ttl,
+    expiresAt: file.expires === null ? null : (access?.expires ?? file.expires),
+    encrypted: isEnvelope(value),
+    embedding: null,
+  }
+}

@@ -1,0 +1,216 @@
+import {
+  type Address,
+  type Embedder,
+  type Found,
+  type JsonValue,
+  MemoryError,
+  MemoryErrorCode,
+  type MemoryScope,
+  memoryScopes,
+  type RankWeights,
+  type SearchMode,
+  type StoreQuery,
+} from '@recall/core'
+import type { AccessLog } from './access-log.ts'
+import type { EntryFiles } from './entry-files.ts'
+import { type FileSystem, orAbsent } from './file-system.ts'
+import { sameStamp, stampOf } from './index/file-stamp.ts'
+import type { MemoryIndex } from './index/memory-index.ts'
+import { type DocumentRow, unitsOf } from './index/search-index.ts'
+import type { Layout } from './layout.ts'
+import { createPassageReader, type Passage } from './passages.ts'
+import { shownPath } from './paths.ts'
+import { readText } from './read-text.ts'
+import type { FileAccess } from './row-filter.ts'
+import { searchDocuments } from './search.ts'
+import { type LocatedEntry, type Source, sourcesOf } from './sources.ts'
+import { createVectorIndex } from './vectors/vector-index.ts'
+
+/** A hit with its place in the files, for people who search. */
+export interface LocatedHit extends Passage {
+  scope: MemoryScope
+  key: string
+  type: string | null
+  score: number
+  signals: Record<string, number>
+  mode: SearchMode
+  updated: number
+  /** Front matter of an archive, members of a small value. */
+  fields: JsonValue
+}
+
+export interface FileSearchOptions {
+  root: string
+  layout: Layout
+  fileSystem: FileSystem
+  index: MemoryIndex
+  accessLog: AccessLog
+  files: EntryFiles
+  /** Folder of the index. */
+  internal: string
+  embedder: Embedder | undefined
+  weights: RankWeights
+  /** Runs a section that no other process runs at the same time. */
+  exclusively: <T>(section: () => T) => T
+  /** Finishes what a dead process began. */
+  recover(): void
+  /** @throws MemoryError UNAVAILABLE when the memory is away */
+  assertPresent(): void
+}
+
+/** Searches the files: hits on the index, verified by the files, with the passages that match. */
+export function createFileSearch(options: FileSearchOptions) {
+  const { root, layout, fileSystem, index, accessLog, files, internal, weights, exclusively } = options
+  const { recover, assertPresent } = options
+  const { pathOf, folderPaths, toEntry } = files
+  const passages = createPassageReader(fileSystem, root)
+
+  /** Reads what a row of the index stands for; `null` when the file no longer says so. */
+  const readRow = (row: DocumentRow, folders: Map<number, string>): LocatedEntry | null => {
+    const file = readText(fileSystem, pathOf(row, folders))
+    if (!file) return null
+    const source = sourceOf(folders.get(row.folder) ?? '')
+    const entries = source?.parse(row.name, file.content, { modified: Math.round(file.stamp.modified) }) ?? []
+    const own = row.key.split('@')[0]
+    return entries.find(({ key }) => key === row.key) ?? entries.find(({ key }) => key === own) ?? null
+  }
+
+  let sources: Map<string, Source> | undefined
+  const sourceOf = (folder: string): Source | undefined => {
+    const known = sources?.get(folder)
+    if (known) return known
+    sources = new Map(sourcesOf(fileSystem, root, layout).map((source) => [source.path, source]))
+    return sources.get(folder)
+  }
+
+  /** Whether a hit's file is still what was indexed. */
+  const isCurrent = (row: DocumentRow, folders: Map<number, string>): boolean => {
+    const stats = orAbsent(() => fileSystem.lstatSync(pathOf(row, folders)))
+    return stats !== null && sameStamp(stampOf(stats), row)
+  }
+
+  /** Hits of some queries; when a hit's file was changed by hand a moment ago, it is indexed and asked again. */
+  const searchHits = (queries: readonly StoreQuery[]): ReturnType<typeof searchOnce> => {
+    assertPresent()
+    for (let attempt = 1; ; attempt++) {
+      const found = searchOnce(queries)
+      const stale = found.hits.filter(({ row }) => !isCurrent(row, found.folders))
+      if (stale.length === 0 || attempt === attempts) return found
+      for (const { row } of stale) index.changed(shownPath(root, pathOf(row, found.folders)))
+    }
+  }
+
+  /** Hits on one state of the index, and what their files hold; each file is read once. */
+  const searchOnce = (queries: readonly StoreQuery[]) =>
+    index.query((current) => {
+      const folders = new Map(current.folders().map(({ id, path }) => [id, path]))
+      const entries = new Map<number, ReturnType<typeof readRow>>()
+      const read = (row: DocumentRow): ReturnType<typeof readRow> => {
+        const known = entries.get(row.id)
+        if (known !== undefined) return known
+        const file = readRow(row, folders)
+        entries.set(row.id, file)
+        return file
+      }
+      const hits = queries.flatMap((query) => {
+        let accesses: Map<string, { at: number; count: number }> | undefined
+        const access: FileAccess = {
+          value: (row) => read(row)?.value,
+          accesses: () => {
+            accesses ??= accessLog.all(query.scope, query.namespace)
+            return accesses
+          },
+        }
+        const meaning =
+          query.embedding && vectors?.arm(current, query.scope, Float32Array.from(query.embedding.vector))
+        return searchDocuments(current, query, access, weights, meaning).map((hit) => ({
+          ...hit,
+          mode: modeOf(query, meaning !== undefined),
+        }))
+      })
+      return { hits, folders, read, current }
+    })
+
+  const vectors =
+    options.embedder &&
+    createVectorIndex({
+      fileSystem,
+      folder: internal,
+      embedder: options.embedder,
+      index,
+      exclusively,
+      unitTexts(row) {
+        const entry = readRow(row, folderPaths())
+        return entry && unitsOf(entry).map(({ start, end }) => withoutRole(entry.text.slice(start, end)))
+      },
+    })
+
+  const refuseVectors = ({ embedding }: Pick<StoreQuery, 'embedding'>): void => {
+    if (!embedding || vectors) return
+    throw new MemoryError('this memory has no embedder: search by text', MemoryErrorCode.NOT_SUPPORTED)
+  }
+
+  const addressOfRow = (row: DocumentRow): Address => ({
+    scope: memoryScopes[row.scope] as Address['scope'],
+    namespace: row.namespace,
+    key: row.key,
+  })
+
+  async function find(query: StoreQuery): Promise<Found[]> {
+    refuseVectors(query)
+    await index.settle()
+    recover()
+    // What was written a moment ago is found by its meaning as well.
+    if (query.embedding) await vectors?.catchUp({ limit: soonEmbedded })
+    const { hits, folders, read } = searchHits([query])
+    return hits.flatMap(({ row, units, score, signals, mode }): Found[] => {
+      const file = read(row)
+      if (!file) return []
+      const entry = toEntry(addressOfRow(row), file)
+      if (mode === 'filter') return [{ entry, score, signals, mode }]
+      const path = shownPath(root, pathOf(row, folders))
+      const found = passages.fromEntry(path, file, units.slice(0, query.passages ?? 1))
+      const [passage] = found
+      return [
+        {
+          entry,
+          score,
+          signals,
+          mode,
+          ...(passage ? { passage } : {}),
+          ...(query.passages ? { passages: found } : {}),
+        },
+      ]
+    })
+  }
+
+  function locate(query: Omit<StoreQuery, 'scope'>, scopes: readonly MemoryScope[]): LocatedHit[] {
+    refuseVectors(query)
+    recover()
+    const { hits, folders, read, current } = searchHits(scopes.map((scope) => ({ ...query, scope })))
+    return hits.map(({ row, units, score, signals, mode }) => ({
+      ...passages.read(current, row, folders, units[0]?.unit ?? 0, () => read(row)),
+      ...addressOfRow(row),
+      type: row.type,
+      score,
+      signals,
+      mode,
+      updated: row.updated,
+      fields: row.fields === null ? null : (JSON.parse(row.fields) as JsonValue),
+    }))
+  }
+
+  return { vectors, find, locate, addressOfRow }
+}
+
+/** Units that a search embeds before it answers; more are left to `reindex`. */
+const soonEmbedded = 64
+
+/** Who speaks is in the label of a turn; its vector is of what was said. */
+const withoutRole = (text: string): string => text.replace(/^### (?:User|Assistant)\n\s*/, '')
+
+const modeOf = ({ text }: StoreQuery, byMeaning: boolean): SearchMode =>
+  text === undefined ? (byMeaning ? 'semantic' : 'filter') : byMeaning ? 'hybrid' : 'lexical'
+
+/** Looks at hits whose files keep changing at the same moment. */
+const attempts = 5

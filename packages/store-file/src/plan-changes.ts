@@ -1,0 +1,151 @@
+import { basename, dirname, join } from 'node:path'
+import {
+  type Address,
+  type Change,
+  type Entry,
+  equalJson,
+  MemoryError,
+  MemoryErrorCode,
+  type PutOptions,
+} from '@recall/core'
+import { changedUnderneath, conflict } from './conflicts.ts'
+import { printArchiveRow, withArchiveRow, withoutArchiveRow } from './documents/archive-index.ts'
+import { printConversation } from './documents/conversation.ts'
+import { printNote } from './documents/note.ts'
+import { requireSectionText, sectionKey, withoutSection, withSection } from './documents/sections.ts'
+import { withoutBlocks, withSession } from './documents/window.ts'
+import type { EntryFiles } from './entry-files.ts'
+import type { MemoryIndex } from './index/memory-index.ts'
+import { archiveFile, archiveName, type Layout } from './layout.ts'
+import { shownPath } from './paths.ts'
+import { type Placement, placementOf, specialPlace } from './placement.ts'
+import type { Workspace } from './workspace.ts'
+
+export interface PlannerOptions {
+  layout: Layout
+  index: MemoryIndex
+  files: EntryFiles
+}
+
+/** What writing and removing entries changes in the files, planned on a workspace and applied by the caller. */
+export function createPlanner({ layout, index, files }: PlannerOptions) {
+  const { paths, notePath, sectionPath, archivePath, filesOf, readNote, readEntry, live, refuseForeignFile } =
+    files
+
+  const planPut = (workspace: Workspace, entry: Entry, { overwrite, now }: PutOptions): void => {
+    const placement = placementOf(entry)
+    if (!overwrite && live(entry, now)) throw conflict(entry)
+    if (placement.kind === 'note') {
+      planRemoveSpecial(workspace, entry)
+      planNote(workspace, entry, now)
+    } else {
+      planRemoveNote(workspace, entry)
+      planDocument(workspace, entry, placement)
+    }
+  }
+
+  const planNote = (workspace: Workspace, entry: Entry, now: number): void => {
+    const path = notePath(entry)
+    const earlier = live(entry, now)
+    if (workspace.exists(path) && !readNote(entry)) refuseForeignFile(path, entry)
+    workspace.write(path, printNote(earlier ? { ...entry, createdAt: earlier.createdAt } : entry))
+  }
+
+  const planDocument = (
+    workspace: Workspace,
+    entry: Entry,
+    placement: Exclude<Placement, { kind: 'note' }>,
+  ): void => {
+    if (placement.kind === 'section') {
+      const path = sectionPath(entry.key)
+      if (path === null) {
+        throw new MemoryError(
+          `${placement.fileName} is kept by the session lifecycle: choose another file`,
+          MemoryErrorCode.INVALID_INPUT,
+          { scope: entry.scope, key: entry.key },
+        )
+      }
+      if (entry.tags.length > 0) {
+        throw new MemoryError(
+          `'${entry.key}' is a section of a markdown file, which carries no tags`,
+          MemoryErrorCode.INVALID_INPUT,
+          { scope: entry.scope, key: entry.key },
+        )
+      }
+      const text = requireSectionText(entry.value, entry.key)
+      workspace.write(path, withSection(workspace.read(path), placement.slug, text))
+    } else if (placement.kind === 'session') {
+      const archive = archivePath(placement.session.archive)
+      const pointer = archive ? shownPath(dirname(paths.window), archive) : placement.session.archive
+      workspace.write(paths.window, withSession(workspace.read(paths.window), placement.session, pointer))
+    } else planArchive(workspace, placement.archive, entry.key)
+  }
+
+  const planArchive = (workspace: Workspace, archive: ConversationArchiveOf, key: string): void => {
+    const known = archivePath(key)
+    let number = known
+      ? Number(archiveFile.exec(basename(known))?.[1])
+      : index.fresh().lastArchiveNumber() + 1
+    let path = known ?? join(paths.archives, archiveName(layout, number))
+    while (!known && workspace.exists(path)) path = join(paths.archives, archiveName(layout, ++number))
+    if (known) workspace.read(path)
+    workspace.write(path, printConversation(archive, number))
+    const table = withArchiveRow(workspace.read(paths.archiveIndex), number, printArchiveRow(archive, number))
+    workspace.write(paths.archiveIndex, table)
+  }
+
+  const planRemove = (workspace: Workspace, address: Address): boolean => {
+    const special = planRemoveSpecial(workspace, address)
+    return planRemoveNote(workspace, address) || special
+  }
+
+  const planRemoveNote = (workspace: Workspace, address: Address): boolean => {
+    const path = notePath(address)
+    if (!workspace.exists(path) || !readNote(address)) return false
+    workspace.write(path, null)
+    return true
+  }
+
+  const planRemoveSpecial = (workspace: Workspace, { scope, namespace, key }: Address): boolean => {
+    const place = specialPlace({ scope, namespace, key })
+    if (place === 'archive') return planRemoveArchive(workspace, key)
+    const path = place === 'section' ? sectionPath(key) : place === 'window' ? paths.window : null
+    if (path === null) return false
+    const content = workspace.read(path)
+    const without =
+      place === 'section'
+        ? withoutSection(content, sectionKey.exec(key)?.[2] as string)
+        : withoutBlocks(content, (each) => each !== key)
+    if (without !== null) workspace.write(path, without)
+    return without !== null
+  }
+
+  const planRemoveArchive = (workspace: Workspace, key: string): boolean => {
+    const path = archivePath(key)
+    if (!path || !workspace.exists(path)) return false
+    workspace.write(path, null)
+    const table = workspace.read(paths.archiveIndex)
+    const without = withoutArchiveRow(table, Number(archiveFile.exec(basename(path))?.[1]))
+    if (without !== table) workspace.write(paths.archiveIndex, without)
+    return true
+  }
+
+  /** Refuses a change of an entry that somebody wrote since its caller read it. */
+  const assertExpected = (workspace: Workspace, changes: readonly Change[]): void => {
+    for (const { expected, ...change } of changes) {
+      if (!expected) continue
+      const address = 'put' in change ? change.put : change.remove
+      // Noted before the look: whoever writes between the look and the change is noticed when it is applied.
+      for (const path of filesOf(address)) workspace.read(path)
+      const file = readEntry(address)
+      const isThere =
+        file?.updated === expected.updatedAt &&
+        (expected.value === undefined || equalJson(file.value, expected.value))
+      if (!isThere) throw changedUnderneath(address)
+    }
+  }
+
+  return { planPut, planRemove, assertExpected }
+}
+
+type ConversationArchiveOf = Extract<Placement, { kind: 'archive' }>['archive']
