@@ -130,7 +130,7 @@ describe('echoes', () => {
 
   it('examines the folder, and clears what killed processes left', async () => {
     const shell = await project()
-    expect((await shell.run('echoes', 'doctor')).out).toContain('searches of the memory find all 1 entries')
+    expect((await shell.run('echoes', 'doctor')).out).toContain('searches of the memory find all entries')
     const left = join(shell.root, '.recall/echoes/reviewer/.tmp-1-a')
     writeFileSync(left, '')
     expect((await shell.run('echoes', 'doctor')).code).toBe(1)

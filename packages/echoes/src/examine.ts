@@ -50,7 +50,11 @@ function examineRole(root: string, role: string, lineLimit: number): EchoFinding
   }
   const lines = countLines(memory.text)
   const findings: EchoFinding[] = [
-    { role, ok: true, message: `${memory.echoes.length} entries in ${lines} lines` },
+    {
+      role,
+      ok: true,
+      message: `${memory.echoes.length === 1 ? '1 entry' : `${memory.echoes.length} entries`} in ${lines} lines`,
+    },
   ]
   for (const { line, problems } of memory.problems) {
     findings.push(

@@ -98,7 +98,7 @@ it('tells what a person should know, and removes what killed processes left', as
   const messages = async (fix: boolean) =>
     (await echoes.examine({ fix })).map(({ ok, message }) => `${ok} ${message}`)
   expect(await messages(false)).toEqual([
-    'true 1 entries in 11 lines',
+    'true 1 entry in 11 lines',
     'false the memory is above its 5 lines',
     'false reviewer/.tmp-99-abc was left by a process that was killed',
   ])

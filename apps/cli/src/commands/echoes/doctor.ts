@@ -13,8 +13,10 @@ export async function doctor(project: Project, _: string[], options: EchoesOptio
     role: null,
     ok: true,
     message: mirrored
-      ? `searches of the memory find all ${mirrored.written + mirrored.unchanged} entries`
-      : "searches do not find the echoes: there is no memory here, or something above stands in the way ('recall init' makes a memory)",
+      ? 'searches of the memory find all entries'
+      : readable
+        ? "searches do not find the echoes: there is no memory here ('recall init' makes one)"
+        : 'searches do not find what cannot be read',
   })
   const healthy = findings.every(({ ok }) => ok)
   print(io, options.json, { healthy, folder: project.folder, findings }, () => {
