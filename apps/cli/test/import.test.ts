@@ -127,6 +127,7 @@ describe('import', () => {
       '.codex/sessions/2026/11/20/rollout-2026-11-20T09-00-00-c1.jsonl': rollout,
       '.gemini/tmp/p/chats/session-g1.json': chat,
       '.gemini/tmp/p/logs.json': '[]',
+      '.gemini/tmp/p/plans/plan.md': '# A plan that nobody asked to import',
     })
     opencodeDatabase(join(shell.root, '.local/share/opencode/opencode.db'))
     const root = ['--root', join(shell.root, 'm')]

@@ -3,6 +3,8 @@ import { type Conversation, MemoryError, MemoryErrorCode } from '@recall/core'
 import { readClaudeCodeTranscript } from './claude-code/read-transcript.ts'
 import { isClaudeCodeLine } from './claude-code/transcript-line.ts'
 import { isRolloutLine, readRollout } from './codex/read-rollout.ts'
+import { isCopilotEvent, readCopilotEvents } from './copilot/read-events.ts'
+import { isCursorLine, readCursorTranscript } from './cursor/read-transcript.ts'
 import { isChatDocument, isChatLine, readChatDocument, readChatLines } from './gemini/read-chat.ts'
 import { neutralFormats, openNeutralTranscript } from './neutral/read-transcript.ts'
 import { readOpencodeSession } from './opencode/read-session.ts'
@@ -21,6 +23,8 @@ interface HostFormat {
 const hostFormats: readonly HostFormat[] = [
   { name: 'Claude Code session (JSONL)', isLine: isClaudeCodeLine, read: readClaudeCodeTranscript },
   { name: 'Codex rollout (JSONL)', isLine: isRolloutLine, read: readRollout },
+  { name: 'Copilot CLI events (JSONL)', isLine: isCopilotEvent, read: readCopilotEvents },
+  { name: 'Cursor transcript (JSONL)', isLine: isCursorLine, read: readCursorTranscript },
   { name: 'Gemini CLI chat (JSON or JSONL)', isLine: isChatLine, read: readChatLines },
 ]
 

@@ -28,6 +28,7 @@ export function sessionSources(machine: {
     join(codex, 'sessions'),
     join(codex, 'archived_sessions'),
     join(geminiFolder(machine), 'tmp'),
+    join(env.COPILOT_HOME || join(home, '.copilot'), 'session-state'),
     opencodeDatabase(machine),
   ].filter((path) => existsSync(path))
 }

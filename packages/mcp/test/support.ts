@@ -1,7 +1,7 @@
 import { createInMemoryStore, createMemoryManager, sessionSummaryKey, sessionSummaryType } from '@recall/core'
 import type { McpOptions } from '../src/index.ts'
 
-export const fence = (text: string, source: string): string =>
+const fence = (text: string, source: string): string =>
   `<recalled-memory source="${source}">\n${text}\n</recalled-memory>`
 
 /** A memory with something in it, and a hub that knows one thing. */

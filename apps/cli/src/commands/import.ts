@@ -127,6 +127,8 @@ async function listSources(io: Io, given: readonly string[], since: number): Pro
   const found = new Map<string, Source>()
   for (const path of paths) {
     for (const file of await listImportable(path)) {
+      // Among sessions a host keeps plans and the like; only who names a folder means its notes too.
+      if (given.length === 0 && file.endsWith('.md')) continue
       const { size, mtimeMs } = await lstat(file.split('#')[0] as string)
       if (mtimeMs < since || found.has(file)) continue
       const isNamed = file === path

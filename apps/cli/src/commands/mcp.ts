@@ -30,7 +30,7 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
 
 /** The hub, when the environment names one. */
 function hubOf(io: Io): SharedMemories | undefined {
-  const { RECALL_HUB_URL: url, RECALL_HUB_KEY: apiKey } = io.env
+  const { RECALL_API_URL: url, RECALL_API_KEY: apiKey } = io.env
   if (!url || !apiKey) return undefined
   const hub = connectHub({ url, apiKey })
   return {

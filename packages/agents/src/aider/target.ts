@@ -18,6 +18,6 @@ export const aiderTarget: Target = {
     ]
   },
   notes: () => [
-    'A project with a read: list of its own replaces this one. Archive its sessions with: recall archive .aider.chat.history.md',
+    'A project with a read: list of its own replaces this one. Aider has no hooks and no tools: the agent reads memory, and its sessions are not archived.',
   ],
 }

@@ -6,7 +6,7 @@ import { protocolText } from '../install/protocol.ts'
 import type { Surroundings, Target, Wiring } from '../install/target.ts'
 
 /** Hooks of the host by its events, with the seconds that it gives them. */
-export function claudeCodeHooks(wiring: Wiring): [event: string, hook: HookEvent, seconds: number][] {
+function claudeCodeHooks(wiring: Wiring): [event: string, hook: HookEvent, seconds: number][] {
   return [
     // Without a matcher: it also fires for resumed, cleared, forked and compacted sessions.
     ['SessionStart', 'session-start', 10],

@@ -1,0 +1,70 @@
+import { basename, dirname } from 'node:path'
+import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
+import { isRecord, toContentBlocks, toResultText } from '../content-blocks.ts'
+import { toInstant } from '../instants.ts'
+import { readJsonLines } from '../read-json-lines.ts'
+import { countInto, type Skip, skippedKinds } from '../skipped.ts'
+
+type Event = Record<string, unknown> & { type: string; data: Record<string, unknown> }
+
+/** Whether a JSON line can only come from the events of a Copilot session. */
+export function isCopilotEvent(value: unknown): value is Event {
+  return (
+    isRecord(value) &&
+    typeof value.type === 'string' &&
+    /^(?:session|user|assistant|tool)\.\w+$/.test(value.type) &&
+    isRecord(value.data)
+  )
+}
+
+/** Reads the events of a session; its folder is named after it. */
+export async function readCopilotEvents(path: string): Promise<Conversation> {
+  const facts: ConversationFacts = { skipped: {} }
+  let sessionId = basename(path) === 'events.jsonl' ? basename(dirname(path)) : basename(path, '.jsonl')
+  for await (const { value } of readJsonLines(path, () => {})) {
+    const id = isCopilotEvent(value) ? value.data.sessionId : undefined
+    if (typeof id === 'string' && id !== '') sessionId = id
+    break
+  }
+  return { sessionId, facts, messages: readMessages(path, facts) }
+}
+
+async function* readMessages(path: string, facts: ConversationFacts): AsyncGenerator<Message, void> {
+  const skip = countInto(facts.skipped)
+  for await (const { number, value } of readJsonLines(path, skip)) {
+    if (!isCopilotEvent(value)) {
+      skip(skippedKinds.notAMessage)
+      continue
+    }
+    const { context } = value.data
+    if (isRecord(context) && typeof context.cwd === 'string') facts.project ??= context.cwd
+    const content = toContent(value, skip)
+    if (content.length === 0) continue
+    const at = toInstant(value.timestamp)
+    yield {
+      id: typeof value.id === 'string' && value.id !== '' ? value.id : `line-${number}`,
+      role: value.type === 'user.message' ? 'user' : 'assistant',
+      content,
+      ...(at === undefined ? {} : { at }),
+    }
+  }
+}
+
+function toContent({ type, data }: Event, skip: Skip): ContentBlock[] {
+  const id = typeof data.toolCallId === 'string' ? data.toolCallId : ''
+  switch (type) {
+    case 'user.message':
+    case 'assistant.message':
+      return toContentBlocks(data.content, skip)
+    case 'tool.execution_start': {
+      const input = (data.arguments ?? null) as JsonValue
+      return [{ type: 'tool_use', id, name: String(data.toolName ?? 'tool'), input }]
+    }
+    case 'tool.execution_complete': {
+      const failed = data.success === false ? { isError: true } : {}
+      return [{ type: 'tool_result', toolUseId: id, content: toResultText(data.result), ...failed }]
+    }
+    default:
+      return []
+  }
+}

@@ -1,0 +1,32 @@
+import { basename } from 'node:path'
+import type { Conversation, ConversationFacts, Message } from '@recall/core'
+import { isRecord } from '../content-blocks.ts'
+import { toMessages } from '../neutral/to-message.ts'
+import { readJsonLines } from '../read-json-lines.ts'
+import { countInto, skippedKinds } from '../skipped.ts'
+
+/** Whether a JSON line can only come from a transcript of Cursor: a role beside a message that has none. */
+export function isCursorLine(value: unknown): value is { role: string; message: { content: unknown } } {
+  return (
+    isRecord(value) &&
+    (value.role === 'user' || value.role === 'assistant') &&
+    isRecord(value.message) &&
+    'content' in value.message &&
+    !('type' in value)
+  )
+}
+
+/** Reads a transcript (JSON Lines). It holds no times; the file is named after the session. */
+export async function readCursorTranscript(path: string): Promise<Conversation> {
+  const facts: ConversationFacts = { skipped: {} }
+  return { sessionId: basename(path, '.jsonl'), facts, messages: readMessages(path, facts) }
+}
+
+async function* readMessages(path: string, facts: ConversationFacts): AsyncGenerator<Message, void> {
+  const skip = countInto(facts.skipped)
+  for await (const { number, value } of readJsonLines(path, skip)) {
+    if (isCursorLine(value)) {
+      yield* toMessages({ role: value.role, content: value.message.content }, `line-${number}`, skip)
+    } else skip(skippedKinds.notAMessage)
+  }
+}

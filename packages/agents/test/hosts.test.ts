@@ -1,0 +1,97 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { expect, it } from 'vitest'
+import { openTranscript, parseHookInput, transcriptOf } from '../src/index.ts'
+import { jsonLines, messagesOf, outline, temporaryFolder } from './support.ts'
+
+async function read(name: string, text: string) {
+  const path = join(await temporaryFolder(), name)
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, text)
+  const conversation = await openTranscript(path)
+  return { conversation, turns: outline(await messagesOf(conversation)) }
+}
+
+it('reads a rollout of Codex once, without what the host put in', async () => {
+  const item = (payload: unknown) => ({ timestamp: '2026-11-20T09:00:00Z', type: 'response_item', payload })
+  const said = (role: string, type: string, text: string) =>
+    item({ type: 'message', role, content: [{ type, text }] })
+  const { conversation, turns } = await read(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines(
+      { timestamp: 't', type: 'session_meta', payload: { id: 'c1', cwd: '/home/dev/api' } },
+      said('developer', 'input_text', 'be good'),
+      said('user', 'input_text', '<environment_context>linux</environment_context>'),
+      said('user', 'input_text', 'fix it'),
+      { timestamp: 't', type: 'event_msg', payload: { type: 'user_message', message: 'fix it' } },
+      item({ type: 'custom_tool_call', name: 'apply_patch', input: '*** Begin', call_id: 'k' }),
+      item({ type: 'custom_tool_call_output', call_id: 'k', output: 'done' }),
+      said('assistant', 'output_text', 'fixed'),
+    ),
+  )
+  expect(conversation).toMatchObject({ sessionId: 'c1', facts: { project: '/home/dev/api', skipped: {} } })
+  expect(turns).toEqual([
+    'user: fix it',
+    'assistant: (uses apply_patch)',
+    'assistant: (result) done',
+    'assistant: fixed',
+  ])
+})
+
+it('reads a chat of Gemini CLI line by line', async () => {
+  const { conversation, turns } = await read(
+    'session.jsonl',
+    jsonLines(
+      { sessionId: 'g1', startTime: '2026-11-20T09:00:00Z' },
+      { id: '1', timestamp: '2026-11-20T09:00:00Z', type: 'user', content: 'hello' },
+      { $set: { summary: 'x' } },
+      { id: '2', timestamp: '2026-11-20T09:00:01Z', type: 'gemini', content: 'hi' },
+    ),
+  )
+  expect(conversation.sessionId).toBe('g1')
+  expect(turns).toEqual(['user: hello', 'assistant: hi'])
+})
+
+it('reads the events of a Copilot session', async () => {
+  const event = (type: string, data: unknown) => ({ type, data, id: type, timestamp: '2026-11-20T09:00:00Z' })
+  const { conversation, turns } = await read(
+    'p1/events.jsonl',
+    jsonLines(
+      event('session.start', { sessionId: 'p1', context: { cwd: '/home/dev' } }),
+      event('user.message', { content: 'run it' }),
+      event('tool.execution_start', { toolCallId: 't', toolName: 'bash', arguments: { command: 'make' } }),
+      event('tool.execution_complete', { toolCallId: 't', success: false, result: 'no' }),
+      event('assistant.message', { content: 'It fails.' }),
+    ),
+  )
+  expect(conversation).toMatchObject({ sessionId: 'p1', facts: { project: '/home/dev' } })
+  expect(turns).toEqual([
+    'user: run it',
+    'assistant: (uses bash)',
+    'assistant: (result, failed) no',
+    'assistant: It fails.',
+  ])
+})
+
+it('reads a transcript of Cursor, which has no times', async () => {
+  const line = (role: string, text: string) => ({ role, message: { content: [{ type: 'text', text }] } })
+  const { conversation, turns } = await read(
+    'u1.jsonl',
+    jsonLines(line('user', 'paint it'), line('assistant', 'done')),
+  )
+  expect(conversation.sessionId).toBe('u1')
+  expect(turns).toEqual(['user: paint it', 'assistant: done'])
+})
+
+it('finds the transcript where a host does not name it, and nowhere else', () => {
+  const machine = { home: '/home/ana', env: {} }
+  const find = (payload: object): string | undefined => {
+    const input = parseHookInput(JSON.stringify(payload))
+    return input === null ? undefined : transcriptOf(input, machine)
+  }
+  expect(find({ sessionId: 'p1' })).toBe('/home/ana/.copilot/session-state/p1/events.jsonl')
+  expect(find({ host: 'opencode', session_id: 'o1' })).toBe('/home/ana/.local/share/opencode/opencode.db#o1')
+  expect(find({ sessionId: '../../etc' })).toBeUndefined()
+  expect(find({ sessionId: '..' })).toBeUndefined()
+  expect(find({ session_id: 's', transcript_path: null, turn_id: 't' })).toBeUndefined()
+})
