@@ -5,6 +5,7 @@ import { readDataSet } from './quality/data-set.ts'
 import { chartName, qualityChart, qualityReport } from './quality/quality-report.ts'
 import { holds, machineFacts, writeReport, writeResult } from './report.ts'
 import { measureCrashes, storms } from './suites/crash.ts'
+import { layersChart, measureEchoes } from './suites/echoes.ts'
 import { measureFiles } from './suites/files.ts'
 import { measureMeaning } from './suites/meaning.ts'
 import { measureProtocol } from './suites/protocol.ts'
@@ -15,6 +16,7 @@ const usage = `Usage: pnpm bench files [--sizes 1000,10000] [--rounds 25] [--see
        pnpm bench crash-protocol [--kills 500] [--seed 1]
        pnpm bench protocol [--rounds 25] [--postgres url]
        pnpm bench meaning [--sizes 100000] [--rounds 25]
+       pnpm bench echoes [--findings 2000] [--seed 1]
        pnpm bench quality --data <path>[,<path>] [--runtime wasm] [--ablation] [--leave-one-out]
 
   files   the file store and the command line: rebuild, cold and warm queries, freshness, durable writes
@@ -22,6 +24,7 @@ const usage = `Usage: pnpm bench files [--sizes 1000,10000] [--rounds 25] [--see
   crash-protocol   the same while they archive, evict, drain a queue and rotate keys
   protocol   reads, writes, searches and batches of each store against a Map, lru-cache and raw SQLite
   meaning    what finding by meaning costs: comparing vectors, searching, embedding, starting cold
+  echoes   a year of what five roles find: limits, what survives, and a plot of the layers
   quality    what is found, on data sets that you bring: our own form, LoCoMo, LongMemEval, a BEIR folder
 `
 
@@ -31,6 +34,7 @@ const { positionals, values } = parseArgs({
     sizes: { type: 'string', default: '1000,10000,100000' },
     rounds: { type: 'string', default: '25' },
     seed: { type: 'string', default: '1' },
+    findings: { type: 'string', default: '2000' },
     qmd: { type: 'boolean', default: false },
     kills: { type: 'string' },
     postgres: { type: 'string' },
@@ -48,6 +52,7 @@ else if (positionals[0] === 'crash') await crash('crash', 1000)
 else if (positionals[0] === 'crash-protocol') await crash('crash-protocol', 500)
 else if (positionals[0] === 'protocol') await protocol()
 else if (positionals[0] === 'meaning') await meaning()
+else if (positionals[0] === 'echoes') await echoes()
 else if (positionals[0] === 'quality' && values.data) await quality(values.data.split(','))
 else {
   process.stderr.write(usage)
@@ -95,6 +100,17 @@ async function meaning(): Promise<void> {
     say(`missed: ${what}: ${ours.toFixed(2)}, ${peer} ${peers.toFixed(2)}`)
   }
   say(`see ${path}`)
+}
+
+async function echoes(): Promise<void> {
+  const settings = { findings: Number(values.findings), seed: Number(values.seed) }
+  const { rows, weeks } = await measureEchoes({ ...settings, say })
+  writeResult('echoes.svg', layersChart(weeks))
+  const path = writeReport('echoes', rows, settings)
+  const missed = rows.filter((row) => !holds(row))
+  for (const { what, ours, peer, peers } of missed) say(`missed: ${what}: ${ours}, ${peer} ${peers}`)
+  say(`see ${path} and echoes.svg`)
+  if (missed.length > 0) process.exitCode = 1
 }
 
 async function quality(paths: readonly string[]): Promise<void> {
