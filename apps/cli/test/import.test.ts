@@ -307,5 +307,15 @@ describe('import', () => {
     expect(report.archived).toBe(sources.length)
     expect(again).toMatchObject({ archived: 0, updated: 0, unchanged: sources.length })
     expect(second).toBeLessThan(first / 10)
+    for (const quote of [
+      'mix phx.server doesnt seem to start',
+      'Phoenix server is starting in the background',
+    ]) {
+      const { results } = await shell.json<{ results: { snippet: string }[] }>('search', '--ranked', quote)
+      expect(
+        results.some(({ snippet }) => snippet.includes(quote)),
+        quote,
+      ).toBe(true)
+    }
   })
 })
