@@ -114,6 +114,11 @@ describe('echoes', () => {
       err: expect.stringContaining('Only the lead'),
     })
     expect((await shell.run('echoes', 'add', 'team', 'x', '--lead', ...entry)).code).toBe(0)
+    await shell.run('echoes', 'add', 'reviewer', 'y', '--agent', 'ann', ...entry)
+    const others = await shell.run('echoes', 'consolidate', '--yes')
+    expect(others).toMatchObject({ code: 0, out: expect.stringContaining('reviewer: 1 new') })
+    expect(others.err).toContain('team is left out: only the lead')
+    expect((await shell.run('echoes', 'consolidate', '--yes', '--lead')).out).toContain('team: 0 new')
   })
 
   it('keeps the folder out of version control, once', async () => {

@@ -36,7 +36,7 @@ export {
   type RemembranceDocument,
   remembranceCategories,
 } from './remembrance.ts'
-export type { RoleMemory } from './role-folder.ts'
+export { type RoleMemory, teamRole } from './role-folder.ts'
 export { type EchoScore, scoreEcho } from './score.ts'
 export {
   emptySidecar,

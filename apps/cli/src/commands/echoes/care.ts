@@ -1,4 +1,4 @@
-import type { Consolidation, KnowledgePlan, PrunePlan } from '@recall/echoes'
+import { type Consolidation, type KnowledgePlan, type PrunePlan, teamRole } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { count } from '../../format.ts'
 import { languageModel } from '../../memory.ts'
@@ -10,7 +10,7 @@ export async function prune(project: Project, roles: string[], options: EchoesOp
   const lm = languageModel(io)
   const plans: PrunePlan[] = []
   const knowledge: KnowledgePlan[] = []
-  for (const role of roles.length > 0 ? roles : echoes.roles()) {
+  for (const role of rolesFor(project, roles, options)) {
     plans.push(await echoes.planPrune(role))
     const plan = await echoes.planKnowledge(role, lm ? { lm } : {})
     if (plan.blocks.length > 0) knowledge.push(plan)
@@ -26,6 +26,15 @@ export async function prune(project: Project, roles: string[], options: EchoesOp
     return `${lines.join('\n')}${lines.length > 0 ? '\n' : 'No echoes yet.\n'}${toApply(options.yes, nothing)}`
   })
   return exitCodes.fine
+}
+
+/** Those that were named, else all that the caller may write to: a whole run must not stop at the team. */
+function rolesFor({ io, echoes }: Project, named: string[], { lead }: EchoesOptions): string[] {
+  if (named.length > 0) return named
+  const all = echoes.roles()
+  if (lead || !all.includes(teamRole)) return all
+  io.err(`recall: ${teamRole} is left out: only the lead writes to it (--lead)\n`)
+  return all.filter((role) => role !== teamRole)
 }
 
 const pruneLines = ({ role, steps, lines, linesAfter, lineLimit }: PrunePlan): string[] => [
@@ -51,7 +60,7 @@ export async function consolidate(
 ): Promise<number> {
   const { io, echoes } = project
   const all: Consolidation[] = []
-  for (const role of roles.length > 0 ? roles : echoes.roles()) {
+  for (const role of rolesFor(project, roles, options)) {
     all.push(await echoes.consolidate(role, { dryRun: !options.yes }))
   }
   if (options.yes) await afterChange(project, options)
