@@ -311,9 +311,9 @@ describe('import', () => {
       'mix phx.server doesnt seem to start',
       'Phoenix server is starting in the background',
     ]) {
-      const { results } = await shell.json<{ results: { snippet: string }[] }>('search', '--ranked', quote)
+      const { results } = await shell.json<{ results: { path: string }[] }>('search', '--ranked', quote)
       expect(
-        results.some(({ snippet }) => snippet.includes(quote)),
+        results.some(({ path }) => readFileSync(join(shell.root, path), 'utf8').includes(quote)),
         quote,
       ).toBe(true)
     }
