@@ -42,7 +42,7 @@ export async function measureEchoes(settings: EchoesSettings): Promise<{ rows: R
     const unused = daysToArchive(busy, layer, false)
     const [ours, peers] = [median(used), median(unused)]
     return row(
-      `days from last found to archived: ${layer}, used (${used.length})`,
+      `days from last found to archived, two new subjects a month: ${layer}, used (${used.length})`,
       ours,
       `not used (${unused.length})`,
       peers,
