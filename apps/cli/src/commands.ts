@@ -125,9 +125,9 @@ export const commands: readonly Command[] = [
     positionals: ['[source...]'],
     description: 'bring in the sessions you already had, and the memories of other tools',
     examples: [
-      'recall import',
+      'recall import --dry-run',
       'recall import sessions/ --since 2026-03-01',
-      'recall import ~/.claude-mem/claude-mem.db --dry-run',
+      'recall import ~/.claude-mem/claude-mem.db',
     ],
     options: {
       'dry-run': { description: 'say what would be read' },
