@@ -124,6 +124,20 @@ describe('vectors of files', () => {
     expect(second.store.vectors?.coverage()).toEqual({ model: 'others', embedded: 1, total: 1 })
   })
 
+  it('made anew by another handle, with another model, are not mixed with those of before', async () => {
+    const root = temporaryRoot()
+    const one = await memoryAt(root)
+    await one.memory.write('long-term', 'a', 'A storm')
+    expect(await keys(one.memory, 'rain')).toEqual(['a'])
+    const other = await memoryAt(root, conceptEmbedder('others'))
+    other.store.vectors?.reset()
+    expect(await keys(other.memory, 'rain')).toEqual(['a'])
+    await one.memory.write('long-term', 'b', 'A puppy')
+    await expect(keys(one.memory, 'rain')).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+    expect(await keys(other.memory, 'hound')).toEqual(['b'])
+    expect(other.store.vectors?.coverage()).toEqual({ model: 'others', embedded: 2, total: 2 })
+  })
+
   it('are seen by another handle on the same files', async () => {
     const root = temporaryRoot()
     const one = await memoryAt(root)

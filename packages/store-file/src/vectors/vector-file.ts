@@ -187,6 +187,10 @@ export function removeVectorFile(fileSystem: FileSystem, folder: string): void {
   }
 }
 
+/** Generation of the vectors that a folder holds now. */
+export const keptGeneration = (fileSystem: FileSystem, folder: string): string | undefined =>
+  readHeader(fileSystem, join(folder, 'vectors.i8'))?.generation
+
 interface Header extends VectorSpace {
   generation: string
 }

@@ -5,7 +5,7 @@ import type { MemoryIndex } from '../index/memory-index.ts'
 import type { DocumentRow, HashedRow, SearchIndex } from '../index/search-index.ts'
 import type { MeaningArm } from '../search-matches.ts'
 import { highest } from './highest.ts'
-import { openVectorFile, removeVectorFile, spare, type VectorFile } from './vector-file.ts'
+import { keptGeneration, openVectorFile, removeVectorFile, spare, type VectorFile } from './vector-file.ts'
 
 export interface VectorIndexOptions {
   fileSystem: FileSystem
@@ -43,14 +43,23 @@ export function createVectorIndex(options: VectorIndexOptions) {
   const places = new Map<MemoryScope, { state: string; units: Int32Array; slots: Int32Array }>()
 
   const open = (): VectorFile => {
+    // Another process may have made them anew, perhaps with another model: then nothing we know holds.
+    if (opened && keptGeneration(fileSystem, folder) !== opened.generation) forget()
     opened ??= openVectorFile(fileSystem, folder, embedder)
     return opened
   }
 
+  const forget = (): void => {
+    opened = undefined
+    caughtUp = undefined
+    places.clear()
+  }
+
   /** The vectors and what the index says of them: rows about slots that are no more are dropped. */
   const inStep = (current: SearchIndex): VectorFile => {
-    const isNew = opened === undefined
+    const before = opened
     const file = open()
+    const isNew = file !== before
     const isOther = current.fact('vectors') !== file.generation
     if (isNew || isOther) {
       current.transaction(() => {
@@ -148,11 +157,12 @@ export function createVectorIndex(options: VectorIndexOptions) {
         exclusively(() =>
           index.query((current) => {
             const slots = inStep(current).slots()
+            // Of vectors that went meanwhile the next call finds the texts again.
             current.putVectors(
-              batch.map(({ row, hashes }) => ({
-                row,
-                slots: hashes.map((hash) => slots.get(hash) as number),
-              })),
+              batch.flatMap(({ row, hashes }) => {
+                const found = hashes.flatMap((hash) => slots.get(hash) ?? [])
+                return found.length === hashes.length ? { row, slots: found } : []
+              }),
             )
           }),
         )
@@ -167,9 +177,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
     reset(): void {
       exclusively(() => {
         removeVectorFile(fileSystem, folder)
-        opened = undefined
-        caughtUp = undefined
-        places.clear()
+        forget()
       })
     },
 
