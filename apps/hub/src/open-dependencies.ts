@@ -23,7 +23,7 @@ export async function openDependencies(config: HubConfig, log: Log): Promise<Dep
   const { database, close } = await openDatabase(config)
   try {
     const { dimensions } = embedder
-    for (const table of ['memories', 'entries'] as const) {
+    for (const table of ['memories', 'units'] as const) {
       await createVectorIndex(database, table, dimensions, { concurrently: config.postgresUrl !== undefined })
     }
   } catch (error) {

@@ -3,8 +3,10 @@ import type { Address, Place } from '@recall/core'
 import type { Shelf } from './conditions.ts'
 
 /** Names a scope of a namespace, or its archive, in the database. */
-export const placeId = ({ namespace, scope }: Place, { tenant, archived }: Shelf): string =>
-  digest([tenant, namespace, scope, archived ? 'archive' : 'current'])
+export const placeId = (
+  { namespace, scope }: Place,
+  { tenant, archived }: Pick<Shelf, 'tenant' | 'archived'>,
+): string => digest([tenant, namespace, scope, archived ? 'archive' : 'current'])
 
 /** Names an entry within its place. */
 export const entryId = ({ key }: Pick<Address, 'key'>): string => digest([key])

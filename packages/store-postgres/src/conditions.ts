@@ -9,6 +9,8 @@ export interface Shelf {
   /** Whose they are; stores of different tenants share nothing. */
   tenant: string
   archived: boolean
+  /** What splits and stems texts; core where there is none. */
+  textConfiguration: string | null
 }
 
 export const inPlace = (place: Place, shelf: Shelf): SQL => eq(entries.place, placeId(place, shelf))

@@ -1,12 +1,22 @@
-import { bestPassage, compareCodePoints, type Found, type StoreQuery } from '@recall/core'
+import {
+  bestPassage,
+  compareCodePoints,
+  type Found,
+  type MatchedPassage,
+  queryTerms,
+  type StoreQuery,
+} from '@recall/core'
 import { and, asc, desc, inArray, type SQL, sql } from 'drizzle-orm'
+import { type Candidate, untilEnough } from './candidates.ts'
 import { inPlace, isEligible, type Shelf } from './conditions.ts'
-import type { Database } from './database.ts'
-import { matchMeaning } from './match-meaning.ts'
-import { type Candidate, matchWords } from './match-words.ts'
+import { type Database, rowsOf } from './database.ts'
+import { areMany, checkModel, matchMeaning, type NearMatches } from './match-meaning.ts'
+import { coverageOf, matchWords, type WordMatches } from './match-words.ts'
 import { nearest, rankMatches } from './rank-matches.ts'
-import { type EntryRow, entryOf, entrySelection } from './rows.ts'
+import { type EntryRow, entryOf, foundEntry, wholeEntry } from './rows.ts'
 import { entries } from './schema/entries.ts'
+import { storableVector } from './storable-vector.ts'
+import { unitTexts } from './unit-rows.ts'
 import { lookedFor } from './words.ts'
 
 /** The entries that a query asks for, in its order. */
@@ -14,28 +24,86 @@ export async function findEntries(database: Database, query: StoreQuery, shelf: 
   const { text, embedding, minScore } = query
   const eligible = isEligible(query, shelf)
   if (text === undefined && !embedding) return listEntries(database, query, eligible)
-  const terms = lookedFor(text ?? '')
-  const wanted = query.offset + query.limit
-  const meaning = embedding && (await matchMeaning(database, query, shelf, eligible, embedding, wanted))
-  const words =
-    text === undefined
-      ? undefined
-      : await matchWords(database, query, shelf, eligible, terms, poolOf(query, wanted))
-  const candidates = words ? rankMatches(query, terms, words, meaning) : nearest(meaning)
+  const terms = await termsOf(database, text ?? '', shelf)
+  if (embedding) await checkModel(database, query, shelf, embedding)
+  const [words, meaning] = await Promise.all([
+    text === undefined ? undefined : findWords(database, query, shelf, eligible, terms),
+    embedding && findNear(database, query, shelf, eligible, embedding),
+  ])
+  const candidates = words ? await rank(database, query, shelf, terms, words, meaning) : nearest(meaning)
   const page = candidates
     .filter(({ score }) => score >= minScore)
     .sort(byOrder(query))
-    .slice(query.offset, wanted)
-  return readPage(database, query, shelf, page, terms)
+    .slice(query.offset, query.offset + query.limit)
+  return readPage(database, query, shelf, page)
+}
+
+/** What a text is looked for by, as the words of units are made. */
+async function termsOf(database: Database, text: string, { textConfiguration }: Shelf): Promise<string[]> {
+  if (textConfiguration === null || text === '') return lookedFor(text)
+  const rows = await rowsOf<{ lexeme: string }>(
+    database,
+    sql`select lexeme from unnest(to_tsvector(${textConfiguration}::regconfig, ${text}))`,
+  )
+  return rows.map(({ lexeme }) => lexeme)
 }
 
 /**
- * Candidates by BM25 among which the best scores are looked for. It grows in powers of two, so that the pages
- * of one search are cut from the same list; any other order than best first has to see every match.
+ * Units among which the best scores are looked for. It grows in powers of two, so that the pages of one search are
+ * cut from the same list; any other order than best first has to see every match.
  */
-function poolOf({ sortBy, sortOrder }: StoreQuery, wanted: number): number | null {
+function poolOf({ sortBy, sortOrder, offset, limit }: StoreQuery): number | null {
   if (sortBy !== 'relevance' || sortOrder === 'asc') return null
-  return Math.max(1024, 4 * 2 ** Math.ceil(Math.log2(wanted)))
+  return Math.max(256, 2 ** Math.ceil(Math.log2(offset + limit)))
+}
+
+async function findWords(
+  database: Database,
+  query: StoreQuery,
+  shelf: Shelf,
+  eligible: SQL,
+  terms: readonly string[],
+): Promise<WordMatches> {
+  const vector = query.embedding ? JSON.stringify(storableVector(query.embedding.vector)) : null
+  let rarities: number[] = []
+  const rows = await untilEnough(query.offset + query.limit, poolOf(query), async (most) => {
+    const found = await matchWords(database, query, shelf, eligible, terms, { most, vector })
+    rarities = found.rarities
+    return found.rows
+  })
+  return { rows, rarities }
+}
+
+async function findNear(
+  database: Database,
+  query: StoreQuery,
+  shelf: Shelf,
+  eligible: SQL,
+  embedding: NonNullable<StoreQuery['embedding']>,
+): Promise<NearMatches> {
+  const literal = JSON.stringify(storableVector(embedding.vector))
+  const many = await areMany(database, query, shelf, eligible, embedding)
+  let spread: NearMatches['spread'] | undefined
+  const rows = await untilEnough(query.offset + query.limit, poolOf(query), async (most) => {
+    const near = await matchMeaning(database, eligible, embedding, literal, { most, many })
+    spread = near.spread
+    return near.rows
+  })
+  return { rows, spread: spread as NearMatches['spread'] }
+}
+
+async function rank(
+  database: Database,
+  query: StoreQuery,
+  shelf: Shelf,
+  terms: readonly string[],
+  words: WordMatches,
+  meaning: NearMatches | undefined,
+): Promise<Candidate[]> {
+  const all = [...words.rows, ...(meaning?.rows ?? [])]
+  const long = [...new Set(all.filter(({ units }) => units > 1).map(({ id }) => id))]
+  const coverage = await coverageOf(database, query, shelf, terms, words.rarities, long)
+  return rankMatches(query, queryTerms(query.text ?? ''), words, meaning, coverage)
 }
 
 async function listEntries(database: Database, query: StoreQuery, eligible: SQL): Promise<Found[]> {
@@ -44,7 +112,7 @@ async function listEntries(database: Database, query: StoreQuery, eligible: SQL)
   const byUse = { accessCount: [direction(entries.accessCount)], lastAccess: [direction(entries.accessedAt)] }
   const first = sortBy === 'accessCount' || sortBy === 'lastAccess' ? byUse[sortBy] : []
   const rows = await database
-    .select(entrySelection)
+    .select(wholeEntry)
     .from(entries)
     .where(eligible)
     .orderBy(...first, direction(entries.updatedAt), sql`${entries.key} collate "C"`)
@@ -58,24 +126,48 @@ async function readPage(
   query: StoreQuery,
   shelf: Shelf,
   page: readonly Candidate[],
-  terms: readonly string[],
 ): Promise<Found[]> {
   if (page.length === 0) return []
   const ids = page.map(({ id }) => id)
   const rows = await database
-    .select({ id: entries.id, ...entrySelection })
+    .select({ id: entries.id, ...foundEntry })
     .from(entries)
     .where(and(inPlace(query, shelf), inArray(entries.id, ids)))
   const byId = new Map<string, EntryRow>(rows.map((row) => [row.id, row]))
-  return page.flatMap(({ id, score, mode, signals }) => {
+  const terms = queryTerms(query.text ?? '')
+  return page.flatMap(({ id, score, mode, signals, found }) => {
     const row = byId.get(id)
     // Deleted since it was ranked.
     if (!row) return []
     const entry = entryOf(row)
     if (terms.length === 0) return [{ entry, score, mode, signals }]
-    const passage = bestPassage(row.text, terms)
-    const passages = query.passages ? { passages: [{ ...passage, score }] } : {}
-    return [{ entry, score, mode, signals, passage, ...passages }]
+    const passages = passagesOf(row, entry, found.slice(0, query.passages ?? 1), terms)
+    const [passage] = passages
+    return [
+      {
+        entry,
+        score,
+        mode,
+        signals,
+        ...(passage ? { passage } : {}),
+        ...(query.passages ? { passages } : {}),
+      },
+    ]
+  })
+}
+
+/** The units that were found, each between its neighbours; of a single one the paragraph that holds most. */
+function passagesOf(
+  { unitCount }: EntryRow,
+  entry: Found['entry'],
+  found: Candidate['found'],
+  terms: readonly string[],
+): MatchedPassage[] {
+  if (unitCount === 1) return found.map(({ score }) => ({ ...bestPassage(entry.text, terms), score }))
+  const texts = unitTexts(entry).map((text) => text.trimEnd())
+  return found.map(({ unit, score }) => {
+    const neighbours = [texts[unit - 1], texts[unit + 1]].filter((text) => text !== undefined)
+    return { text: texts[unit] ?? '', ...(neighbours.length > 0 ? { neighbours } : {}), score }
   })
 }
 

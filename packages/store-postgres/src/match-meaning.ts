@@ -1,125 +1,151 @@
 import { MemoryError, MemoryErrorCode, type Spread, type StoreQuery, spreadOf } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
+import { placeId } from './address.ts'
+import { matchColumns, similarityTo, type UnitMatch, unitsOfEntries } from './candidates.ts'
 import { inPlace, isLive, type Shelf } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
-import { type CandidateRow, candidateColumns } from './match-words.ts'
-import { storableVector } from './rows.ts'
-import { entries } from './schema/entries.ts'
+import { entries, placeSizes, units } from './schema/entries.ts'
 import { halfVector, indexableDimensions, throughIndex } from './vector-index.ts'
 
 type Embedding = NonNullable<StoreQuery['embedding']>
 
 /**
- * Up to this many eligible rows are compared one by one, which is exact and takes milliseconds. An approximate
+ * Up to this many eligible units are compared one by one, which is exact and takes milliseconds. An approximate
  * index that is asked for few rows among many returns too few or walks for long.
  */
 const mostCompared = 5000
 
-export interface NearMatch extends CandidateRow {
-  /** Cosine, -1..1. */
+export interface NearMatch extends UnitMatch {
   similarity: number
 }
 
 export interface NearMatches {
+  /** Nearest first. */
   rows: NearMatch[]
-  /** How the similarities of all eligible entries are spread. */
+  /** How the similarities of all eligible units are spread. */
   spread: Spread
 }
 
-/** The nearest entries, at least `wanted` of them where so many are eligible. */
-export async function matchMeaning(
+/** Whether units are so many that they have to be found through the index. */
+export async function areMany(
   database: Database,
   query: StoreQuery,
   shelf: Shelf,
   eligible: SQL,
-  embedding: Embedding,
-  wanted: number,
+  { vector }: Embedding,
+): Promise<boolean> {
+  if (vector.length > indexableDimensions) return false
+  const [kept] = await rowsOf<{ units: number }>(
+    database,
+    sql`
+      select coalesce(sum(${placeSizes.units}), 0)::float8 as units
+      from ${placeSizes} where ${placeSizes.place} = ${placeId(query, shelf)}`,
+  )
+  if ((kept?.units ?? 0) <= mostCompared) return false
+  const [counted] = await rowsOf<{ count: number }>(
+    database,
+    sql`
+      select count(*)::int as count from (
+        select from ${unitsOfEntries} where ${eligible} and ${entries.dimensions} = ${vector.length}
+        limit ${mostCompared + 1}
+      ) as some_units`,
+  )
+  return (counted?.count ?? 0) > mostCompared
+}
+
+/**
+ * The nearest units.
+ *
+ * @param literal the query's vector, as JSON
+ * @param most no more than these; the index is not asked for more than some thousand
+ */
+export function matchMeaning(
+  database: Database,
+  eligible: SQL,
+  { vector, unrelated }: Embedding,
+  literal: string,
+  { most, many }: { most: number | null; many: boolean },
 ): Promise<NearMatches> {
-  const vector = storableVector(embedding.vector)
-  await checkModel(database, query, shelf, embedding)
-  const comparable = sql`${eligible} and ${entries.dimensions} = ${vector.length}`
-  const literal = JSON.stringify(vector)
-  const byIndex = vector.length <= indexableDimensions && (await exceeds(database, comparable, mostCompared))
-  const rows = byIndex
-    ? await nearestByIndex(database, comparable, literal, vector.length, wanted)
-    : await nearestOfAll(database, comparable, literal)
-  const seen = byIndex ? await sampled(database, comparable, literal) : measured(rows)
-  const best = Math.max(-1, ...rows.map(({ similarity }) => similarity))
-  return { rows, spread: spreadOf({ ...seen, best }, embedding.unrelated) }
+  const comparable = sql`${eligible} and ${entries.dimensions} = ${vector.length} and ${units.embedding} is not null`
+  return many
+    ? nearestByIndex(database, comparable, vector.length, literal, most ?? mostCompared, unrelated)
+    : nearestOfAll(database, comparable, literal, most, unrelated)
 }
 
 interface Measured {
   count: number
   sum: number
   squares: number
+  best: number
 }
 
-function measured(rows: readonly NearMatch[]): Measured {
-  let sum = 0
-  let squares = 0
-  for (const { similarity } of rows) {
-    sum += similarity
-    squares += similarity ** 2
-  }
-  return { count: rows.length, sum, squares }
-}
+const noneMeasured: Measured = { count: 0, sum: 0, squares: 0, best: -1 }
 
-/** Of so many entries that the index is used, some thousand tell the spread as well as all. */
-async function sampled(database: Database, comparable: SQL, literal: string): Promise<Measured> {
-  const [row] = await rowsOf<Measured>(
-    database,
-    sql`
-      select count(*)::float8 as count, sum(similarity) as sum, sum(similarity ^ 2) as squares
-      from (select ${similarityTo(literal)} from ${entries} where ${comparable} limit ${mostCompared}) as some_entries`,
-  )
-  return row ?? { count: 0, sum: 0, squares: 0 }
-}
+/** Of some `compared`. */
+const measures = sql`count(*)::float8 as count, coalesce(sum(similarity), 0)::float8 as sum,
+  coalesce(sum(similarity ^ 2), 0)::float8 as squares, coalesce(max(similarity), -1)::float8 as best`
 
-/** A vector of zeros is similar to nothing. */
-const similarityTo = (literal: string): SQL =>
-  sql`coalesce(nullif(1 - (${entries.embedding} <=> ${literal}::text::vector), 'NaN'), 0) as similarity`
-
-const nearestOfAll = (database: Database, comparable: SQL, literal: string): Promise<NearMatch[]> =>
-  rowsOf(
-    database,
-    sql`select ${candidateColumns}, ${similarityTo(literal)} from ${entries} where ${comparable}`,
-  )
-
-/** The index holds vectors of half precision; what it finds is compared in full. */
-function nearestByIndex(
+async function nearestOfAll(
   database: Database,
   comparable: SQL,
   literal: string,
-  dimensions: number,
-  wanted: number,
-): Promise<NearMatch[]> {
-  const pool = Math.max(100, 2 * wanted)
-  return throughIndex(database, pool, (transaction) =>
-    rowsOf(
-      transaction,
-      sql`
-        select ${candidateColumns}, ${similarityTo(literal)} from ${entries}
-        where ${comparable} and vector_dims(${entries.embedding}) = ${sql.raw(String(dimensions))}
-        order by ${halfVector(sql`${entries.embedding}`, dimensions)} <=> ${halfVector(sql`${literal}::text::vector`, dimensions)}
-        limit ${pool}`,
-    ),
+  most: number | null,
+  unrelated: Embedding['unrelated'],
+): Promise<NearMatches> {
+  const rows = await rowsOf<NearMatch & Measured>(
+    database,
+    sql`
+      with compared as materialized (
+        select ${matchColumns}, ${similarityTo(literal)} as similarity from ${unitsOfEntries} where ${comparable}
+      )
+      select compared.*, measured.* from compared, (select ${measures} from compared) as measured
+      order by similarity desc, "updatedAt" desc, key collate "C", unit limit ${most}`,
   )
+  return { rows, spread: spreadOf(rows[0] ?? noneMeasured, unrelated) }
 }
 
-async function exceeds(database: Database, condition: SQL, most: number): Promise<boolean> {
-  const rows = await rowsOf<{ count: number }>(
-    database,
-    sql`select count(*)::int as count from (select from ${entries} where ${condition} limit ${most + 1}) as counted`,
+/** The index holds vectors of half precision; what it finds is compared in full. */
+async function nearestByIndex(
+  database: Database,
+  comparable: SQL,
+  dimensions: number,
+  literal: string,
+  most: number,
+  unrelated: Embedding['unrelated'],
+): Promise<NearMatches> {
+  const near = await throughIndex(database, most, (transaction) =>
+    rowsOf<NearMatch>(
+      transaction,
+      sql`
+        select ${matchColumns}, ${similarityTo(literal)} as similarity from ${unitsOfEntries}
+        where ${comparable} and vector_dims(${units.embedding}) = ${sql.raw(String(dimensions))}
+        order by ${halfVector(sql`${units.embedding}`, dimensions)} <=> ${halfVector(sql`${literal}::text::vector`, dimensions)}
+        limit ${most}`,
+    ),
   )
-  return (rows[0]?.count ?? 0) > most
+  // Of so many units that the index is used, some thousand tell the spread as well as all.
+  const [sample = noneMeasured] = await rowsOf<Measured>(
+    database,
+    sql`
+      select ${measures} from (
+        select ${similarityTo(literal)} as similarity from ${unitsOfEntries} where ${comparable} limit ${sampleSize}
+      ) as compared`,
+  )
+  const best = Math.max(sample.best, ...near.map(({ similarity }) => similarity))
+  return {
+    rows: near.sort((a, b) => b.similarity - a.similarity),
+    spread: spreadOf({ ...sample, best }, unrelated),
+  }
 }
+
+const sampleSize = 2000
 
 /**
  * Vectors of two models say nothing about each other.
  *
  * @throws MemoryError CONFLICT for another model, INVALID_INPUT for another length
  */
-async function checkModel(
+export async function checkModel(
   database: Database,
   query: StoreQuery,
   shelf: Shelf,
@@ -134,7 +160,7 @@ async function checkModel(
     database,
     sql`
       select ${stored} as model, ${length} as dimensions from ${entries}
-      where ${inPlace(query, shelf)} and ${entries.embedding} is not null and ${isLive(query.now)}
+      where ${inPlace(query, shelf)} and ${stored} is not null and ${isLive(query.now)}
         and (${length} < ${vector.length} or ${length} > ${vector.length}
           or (${length} = ${vector.length} and ${otherModel}))
       limit 1`,

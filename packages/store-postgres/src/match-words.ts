@@ -1,42 +1,30 @@
-import type { Found, StoreQuery } from '@recall/core'
+import { noiseRank, type StoreQuery } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
-import { inPlace, isLive, type Shelf } from './conditions.ts'
+import { placeId } from './address.ts'
+import { matchColumns, similarityTo, type UnitMatch, unitsOfEntries } from './candidates.ts'
+import type { Shelf } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
-import { entries } from './schema/entries.ts'
-import { anyOf } from './words.ts'
+import { entries, placeSizes, units } from './schema/entries.ts'
+import { quoted } from './words.ts'
 
-/** What is known of an entry before it is scored; the rest is read for one page only. */
-export interface CandidateRow {
-  id: string
-  key: string
-  updatedAt: number
-  accessedAt: number
-  accessCount: number
-}
-
-/** One that may be returned. */
-export interface Candidate extends CandidateRow, Pick<Found, 'score' | 'signals' | 'mode'> {}
-
-export interface WordMatch extends CandidateRow {
+export interface WordMatch extends UnitMatch {
+  /** 0 for one that holds no word and stands beside one that does. */
   bm25: number
-  /** The beginning of the text, where its label stands. */
-  opening: string
 }
 
 export interface WordMatches {
   /** Best first. */
   rows: WordMatch[]
-  /** Sum of the inverse document frequencies of all terms. */
-  rarity: number
+  /** The inverse document frequency of each term, in their order. */
+  rarities: number[]
 }
 
-export const candidateColumns = sql`${entries.id} as id, ${entries.key} as key, ${entries.updatedAt} as "updatedAt", ${entries.accessedAt} as "accessedAt", ${entries.accessCount}::float8 as "accessCount"`
-
 /**
- * Entries that hold any of the terms. Postgres finds them and computes BM25 as core's `bm25` does, over all
- * live entries of the place; core turns that into scores. A term that none holds is as rare as can be.
+ * Units that hold any of the terms, and their neighbours. Postgres finds them and computes BM25 as core's `bm25`
+ * does, over all units of the place; core turns that into scores. A term that none holds is as rare as can be.
  *
- * @param most no more than these, the best by BM25
+ * @param most no more units than these, the best by BM25
+ * @param vector the query's, as JSON, for the similarity of what was found
  */
 export async function matchWords(
   database: Database,
@@ -44,43 +32,99 @@ export async function matchWords(
   shelf: Shelf,
   eligible: SQL,
   terms: readonly string[],
-  most: number | null,
+  { most, vector }: { most: number | null; vector: string | null },
 ): Promise<WordMatches> {
-  if (terms.length === 0) return { rows: [], rarity: 0 }
-  const live = sql`${inPlace(query, shelf)} and ${isLive(query.now)}`
-  const rows = await rowsOf<WordMatch & { rarity: number }>(
+  if (terms.length === 0) return { rows: [], rarities: [] }
+  const place = sql`${placeId(query, shelf)}::uuid`
+  const similarity = vector === null ? sql`null::float8` : similarityTo(vector)
+  const rows = await rowsOf<WordMatch & { rarities: string }>(
     database,
     sql`
-      with collection as materialized (
-        select count(*) as size, coalesce(avg(${entries.wordCount}), 0)::float8 as average
-        from ${entries} where ${live}
+      with looked_for as materialized (${lookedFor(terms)}), collection as materialized (
+        select greatest(1, coalesce(sum(${placeSizes.units}), 0))::float8 as size,
+          coalesce(sum(${placeSizes.words}), 0)::float8 as words
+        from ${placeSizes} where ${placeSizes.place} = ${place}
       ), rarities as materialized (
-        select term, ln(1 + (size - holding + 0.5) / (holding + 0.5))::float8 as rarity
+        select counted.*, ln(1 + (greatest(size, holding) - holding + 0.5) / (holding + 0.5))::float8 as rarity
         from collection, (
-          select term, (
-            select count(*) from ${entries}
-            where ${live} and ${entries.words} @@ ('''' || term || '''')::tsquery
+          select looked_for.*, (
+            select count(*) from ${units} where ${units.place} = ${place} and ${units.words} @@ term
           ) as holding
-          from jsonb_array_elements_text(${JSON.stringify(terms)}::text::jsonb) as term
+          from looked_for
         ) as counted
+      ), matched as materialized (
+        select ${units.entry} as id, ${units.unit} as unit, ${entries.unitCount} as units, evidence.bm25
+        from ${unitsOfEntries}, lateral (
+          select sum(rarity * ${k1 + 1}::float8 * often / (often + ${k1}::float8 * (
+              1 - ${b}::float8 + ${b}::float8 * ${units.wordCount} / greatest(1, words / size)
+            ))) as bm25
+          from collection, rarities, lateral (
+            select 8 * (${units.words} @@ eight)::int + 4 * (${units.words} @@ four)::int
+              + 2 * (${units.words} @@ two)::int + (${units.words} @@ one)::int as often
+          ) as counted
+          where ${units.words} @@ term
+        ) as evidence
+        where ${units.place} = ${place} and ${units.words} @@ ${terms.map(quoted).join(' | ')}::text::tsquery
+          and ${eligible}
+        order by evidence.bm25 desc, ${entries.updatedAt} desc, ${entries.key} collate "C", ${units.unit}
+        limit ${most}
+      ), around as (
+        select ${units.entry} as id, ${units.unit} as unit, 0 as bm25
+        from (select * from matched order by bm25 desc limit ${noiseRank}) as best join ${units}
+          on ${units.place} = ${place} and ${units.entry} = best.id and ${units.unit} in (best.unit - 1, best.unit + 1)
+        where best.units > 1
       )
-      select ${candidateColumns}, evidence.bm25, left(${entries.text}, ${labelLength}) as opening,
-        (select sum(rarity) from rarities) as rarity
-      from ${entries}, lateral (
-        select sum(rarity * positions[1] * ${k1 + 1}::float8 / (positions[1] + ${k1}::float8 * (
-            1 - ${b}::float8 + ${b}::float8 * ${entries.wordCount} / greatest(1, average)
-          ))) as bm25
-        from collection, rarities join unnest(${entries.words}) on lexeme = term
-      ) as evidence
-      where ${eligible} and ${entries.words} @@ ${anyOf(terms)}::text::tsquery
-      order by evidence.bm25 desc, ${entries.updatedAt} desc, ${entries.key} collate "C"
-      limit ${most}`,
+      select ${matchColumns}, ${similarity} as similarity, found.bm25,
+        (select json_agg(rarity order by position) from rarities)::text as rarities
+      from (
+        select id, unit, max(bm25) as bm25
+        from (select id, unit, bm25 from matched union all select id, unit, bm25 from around) as either group by id, unit
+      ) as found
+      join ${unitsOfEntries} on ${units.place} = ${place} and ${units.entry} = found.id and ${units.unit} = found.unit
+      order by found.bm25 desc, ${entries.updatedAt} desc, ${entries.key} collate "C", ${units.unit}`,
   )
-  return { rows, rarity: rows[0]?.rarity ?? 0 }
+  const [first] = rows
+  return { rows, rarities: first ? (JSON.parse(first.rarities) as number[]) : [] }
 }
 
-/** A label is a heading of up to 200 characters and a name. */
-const labelLength = 300
+/**
+ * How much of the query is found anywhere in each entry, by the rarity of its words; 0..1.
+ *
+ * @param ids of entries
+ */
+export async function coverageOf(
+  database: Database,
+  query: StoreQuery,
+  shelf: Shelf,
+  terms: readonly string[],
+  rarities: readonly number[],
+  ids: readonly string[],
+): Promise<Map<string, number>> {
+  const total = rarities.reduce((sum, rarity) => sum + rarity, 0)
+  const coverage = new Map<string, number>(ids.map((id) => [id, 0]))
+  if (ids.length === 0 || total === 0) return coverage
+  const rows = await rowsOf<{ id: string; position: number }>(
+    database,
+    sql`
+      with looked_for as materialized (${lookedFor(terms)}), wanted as (
+        select id::uuid from jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb) as id
+      )
+      select distinct ${units.entry} as id, position::int as position
+      from wanted join ${units} on ${units.place} = ${placeId(query, shelf)}::uuid and ${units.entry} = wanted.id
+      join looked_for on ${units.words} @@ term`,
+  )
+  for (const { id, position } of rows) {
+    coverage.set(id, (coverage.get(id) ?? 0) + (rarities[position - 1] ?? 0) / total)
+  }
+  return coverage
+}
+
+/** Each term as a query, and as those that ask for the bits of its count. */
+const lookedFor = (terms: readonly string[]): SQL => sql`
+  select position, spelled::tsquery as term, (spelled || ':A')::tsquery as eight, (spelled || ':B')::tsquery as four,
+    (spelled || ':C')::tsquery as two, (spelled || ':D')::tsquery as one
+  from jsonb_array_elements_text(${JSON.stringify(terms.map(quoted))}::text::jsonb)
+    with ordinality as listed (spelled, position)`
 
 /** The parameters of core's `bm25`; a test holds both against each other. */
 const k1 = 1.2

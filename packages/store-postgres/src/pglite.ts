@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { createMemoryManager, type MemoryManager, type MemoryManagerOptions } from '@recall/core'
 import { drizzle } from 'drizzle-orm/pglite'
@@ -57,7 +58,7 @@ const createEngine = (files: PGliteOptions, template: Blob | undefined) =>
   PGlite.create({
     ...files,
     ...(template ? { loadDataDir: template } : {}),
-    extensions: { vector, btree_gin },
+    extensions: { vector, btree_gin, pg_trgm },
   })
 
 async function start(engine: Engine, release: () => void): Promise<EmbeddedDatabase> {
@@ -84,7 +85,7 @@ export type PgliteMemoryOptions = EmbeddedOptions & Omit<MemoryManagerOptions, '
 export async function openPgliteMemory(options: PgliteMemoryOptions = {}): Promise<MemoryManager> {
   const { database, close } = await openPglite(options)
   if (options.embedder) {
-    await createVectorIndex(database, 'entries', options.embedder.dimensions, { concurrently: false })
+    await createVectorIndex(database, 'units', options.embedder.dimensions, { concurrently: false })
   }
   const durable = options.folder !== undefined
   return createMemoryManager({

@@ -16,7 +16,8 @@ import { inPlace, isExpired, isLive, type Shelf } from './conditions.ts'
 import type { Database } from './database.ts'
 import { findEntries } from './find-entries.ts'
 import { asMemoryErrors } from './postgres-errors.ts'
-import { entryOf, entrySelection, rowOf } from './rows.ts'
+import { putEntry } from './put-entry.ts'
+import { entryOf, wholeEntry } from './rows.ts'
 import { entries, placeSizes } from './schema/entries.ts'
 
 export interface PostgresStoreOptions {
@@ -28,6 +29,11 @@ export interface PostgresStoreOptions {
   durable?: boolean
   /** Longest a call waits for an answer, in milliseconds; then it is TIMEOUT. Default: for ever. */
   timeoutMs?: number
+  /**
+   * A text search configuration of Postgres, for example `german`, that splits and stems texts and queries. Every
+   * store on a database must have the same; default: as in all other stores, which is for English.
+   */
+  textConfiguration?: string
   /** Ends what the database was opened with. */
   close?: () => Promise<void>
 }
@@ -38,13 +44,14 @@ export interface PostgresStoreOptions {
  */
 export function createPostgresStore(database: Database, options: PostgresStoreOptions = {}): MemoryStore {
   const { name = 'postgres', tenant = '', durable = true, timeoutMs, close = async () => {} } = options
+  const { textConfiguration = null } = options
   return {
     name,
     capabilities: { durable, semantic: true, archive: true },
-    ...createShelf(database, { tenant, archived: false }, timeoutMs),
+    ...createShelf(database, { tenant, archived: false, textConfiguration }, timeoutMs),
     cold: {
       name: `${name} archive`,
-      ...createShelf(database, { tenant, archived: true }, timeoutMs),
+      ...createShelf(database, { tenant, archived: true, textConfiguration }, timeoutMs),
       close: async () => {},
     },
     close,
@@ -63,27 +70,8 @@ function createShelf(
   const searching = <T>(call: () => Promise<T>): Promise<T> =>
     asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, call, timeoutMs)
 
-  const put = async (via: Database, entry: Entry, { overwrite, now }: PutOptions): Promise<void> => {
-    const row = rowOf(entry, shelf)
-    const { place, id, createdAt, accessCount, ...replaced } = row
-    // An expired entry counts as absent; an archive keeps what it is given as it is.
-    const succeeds = shelf.archived ? sql`false` : isLive(now)
-    const written = await via
-      .insert(entries)
-      .values(row)
-      .onConflictDoUpdate({
-        target: [entries.place, entries.id],
-        set: {
-          ...replaced,
-          version: sql`excluded.version`,
-          createdAt: sql`case when ${succeeds} then ${entries.createdAt} else excluded.created_at end`,
-          accessCount: sql`case when ${succeeds} then ${entries.accessCount} else excluded.access_count end`,
-        },
-        ...(overwrite ? {} : { setWhere: isExpired(now) }),
-      })
-      .returning({ id: entries.id })
-    if (written.length === 0) throw exists(entry)
-  }
+  const put = (via: Database, entry: Entry, putOptions: PutOptions): Promise<void> =>
+    putEntry(via, entry, shelf, putOptions)
 
   const remove = async (via: Database, address: Address): Promise<boolean> => {
     const removed = await via.delete(entries).where(at(address)).returning({ id: entries.id })
@@ -109,7 +97,7 @@ function createShelf(
     get: (address, now) =>
       searching(async () => {
         const [row] = await database
-          .select(entrySelection)
+          .select(wholeEntry)
           .from(entries)
           .where(and(at(address), isLive(now)))
         return row ? entryOf(row) : null
@@ -218,13 +206,6 @@ async function joinSizes(database: Database, place: string): Promise<void> {
     on conflict (place, backend) do update
     set entries = place_sizes.entries + excluded.entries, bytes = place_sizes.bytes + excluded.bytes`)
 }
-
-const exists = ({ scope, key }: Address): MemoryError =>
-  new MemoryError(
-    `'${key}' already exists in ${scope} memory: pass overwrite: true to replace it`,
-    MemoryErrorCode.CONFLICT,
-    { scope, key },
-  )
 
 const changedUnderneath = ({ scope, key }: Address): MemoryError =>
   new MemoryError(

@@ -65,7 +65,7 @@ export async function openPostgresMemory(options: PostgresMemoryOptions): Promis
   const { timeoutMs = defaultTimeoutMs } = options
   const { database, close } = await openPostgres(options)
   try {
-    if (options.embedder) await createVectorIndex(database, 'entries', options.embedder.dimensions)
+    if (options.embedder) await createVectorIndex(database, 'units', options.embedder.dimensions)
   } catch (error) {
     await close()
     throw error

@@ -1,48 +1,83 @@
-import { noiseRank, rankUnits, type StoreQuery, type UnitEvidence, unitLabel, wordsOf } from '@recall/core'
+import {
+  noiseRank,
+  type RankedUnit,
+  rankUnits,
+  type StoreQuery,
+  type UnitEvidence,
+  wordsOf,
+} from '@recall/core'
+import type { Candidate, UnitMatch } from './candidates.ts'
 import type { NearMatches } from './match-meaning.ts'
-import type { Candidate, CandidateRow, WordMatches } from './match-words.ts'
+import type { WordMatches } from './match-words.ts'
 
 /**
- * Scores what words and meaning have found, as core does for every store. An entry is one unit here, however
- * long it is.
+ * Scores what words and meaning have found, as core does for every store. An entry is as good as its best unit.
+ *
+ * @param labels the query's words as core splits them: labels are names and headings
+ * @param coverage of the entries of several units
  */
 export function rankMatches(
   { now }: StoreQuery,
-  terms: readonly string[],
+  labels: readonly string[],
   words: WordMatches,
   meaning: NearMatches | undefined,
+  coverage: ReadonlyMap<string, number>,
 ): Candidate[] {
-  const rows = new Map<string, CandidateRow>()
   const evidence = new Map<string, UnitEvidence<string>>()
-  const add = (row: CandidateRow, more: Partial<UnitEvidence<string>>): void => {
+  const rows = new Map<string, UnitMatch>()
+  const add = (row: UnitMatch, bm25: number): void => {
+    const name = `${row.id} ${row.unit}`
+    if (evidence.has(name)) return
     rows.set(row.id, row)
-    const known = evidence.get(row.id) ?? { document: row.id, unit: 0, bm25: 0, ageMs: now - row.updatedAt }
-    evidence.set(row.id, { ...known, ...more })
+    evidence.set(name, {
+      document: row.id,
+      unit: row.unit,
+      bm25,
+      labelled: isLabelled(row.label, labels),
+      ageMs: now - row.updatedAt,
+      ...(row.similarity === null || !meaning ? {} : { similarity: row.similarity }),
+    })
   }
-  for (const row of words.rows) add(row, { bm25: row.bm25, labelled: isLabelled(row.opening, terms) })
-  for (const row of meaning?.rows ?? []) add(row, { similarity: row.similarity })
+  for (const row of words.rows) add(row, row.bm25)
+  for (const row of meaning?.rows ?? []) add(row, 0)
+  const rarity = words.rarities.reduce((sum, each) => sum + each, 0)
   const ranked = rankUnits([...evidence.values()], {
     // The most that BM25 gives to a word that occurs once, 2.2 = k1 + 1 of it.
-    bm25Bound: words.rarity * 2.2 || 1,
+    bm25Bound: rarity * 2.2 || 1,
     bm25Noise: words.rows[noiseRank - 1]?.bm25 ?? 0,
+    coverage,
     ...(meaning ? { spread: meaning.spread } : {}),
   })
-  const mode = meaning ? 'hybrid' : 'lexical'
-  return ranked.flatMap(({ document, score, signals }) => {
+  return byEntry(ranked, rows, meaning ? 'hybrid' : 'lexical')
+}
+
+function byEntry(
+  ranked: readonly RankedUnit<string>[],
+  rows: ReadonlyMap<string, UnitMatch>,
+  mode: Candidate['mode'],
+): Candidate[] {
+  const candidates = new Map<string, Candidate>()
+  for (const { document, unit, score, signals } of ranked) {
+    const known = candidates.get(document)
     const row = rows.get(document)
-    return row ? [{ ...row, mode, score, signals }] : []
-  })
+    if (known) known.found.push({ unit, score })
+    else if (row) candidates.set(document, { ...row, mode, score, signals, found: [{ unit, score }] })
+  }
+  return [...candidates.values()]
 }
 
 /** Without a text, likeness alone counts. */
-export const nearest = (meaning: NearMatches | undefined): Candidate[] =>
-  (meaning?.rows ?? []).map(({ similarity, ...row }) => {
+export function nearest(meaning: NearMatches | undefined): Candidate[] {
+  const candidates = new Map<string, Candidate>()
+  for (const { similarity, ...row } of meaning?.rows ?? []) {
+    if (candidates.has(row.id)) continue
     // Rounding may lead beyond 1.
     const score = Math.min(1, Math.max(0, similarity))
-    return { ...row, mode: 'semantic', score, signals: { similarity: score } }
-  })
-
-function isLabelled(opening: string, terms: readonly string[]): boolean {
-  const label = unitLabel(opening)
-  return label !== '' && wordsOf(label).some(({ term }) => terms.includes(term))
+    const found = [{ unit: row.unit, score }]
+    candidates.set(row.id, { ...row, mode: 'semantic', score, signals: { similarity: score }, found })
+  }
+  return [...candidates.values()]
 }
+
+const isLabelled = (label: string, terms: readonly string[]): boolean =>
+  label !== '' && wordsOf(label).some(({ term }) => terms.includes(term))

@@ -1,13 +1,14 @@
 import { type Entry, MemoryError, MemoryErrorCode, type MemoryScope } from '@recall/core'
+import { type SQL, sql } from 'drizzle-orm'
 import { entryId, placeId } from './address.ts'
 import { storableText } from './comparable-text.ts'
 import type { Shelf } from './conditions.ts'
 import { filterFields } from './filter-fields.ts'
-import { entries } from './schema/entries.ts'
-import { countedWords } from './words.ts'
+import { entries, units } from './schema/entries.ts'
+import { storableVector } from './storable-vector.ts'
+import { type UnitRow, unitRowsOf } from './unit-rows.ts'
 
 type NewRow = typeof entries.$inferInsert
-export type EntryRow = Pick<typeof entries.$inferSelect, (typeof entryColumns)[number]>
 
 /** What an entry is read from. */
 const entryColumns = [
@@ -25,19 +26,41 @@ const entryColumns = [
   'ttl',
   'expiresAt',
   'encrypted',
-  'embedding',
   'embeddingModel',
+  'unitCount',
 ] as const
 
-/** These columns, for a query. */
-export const entrySelection = Object.fromEntries(entryColumns.map((name) => [name, entries[name]])) as {
+export type EntryRow = Pick<typeof entries.$inferSelect, (typeof entryColumns)[number]> & {
+  /** A list of vectors as JSON: one for each unit, or one for all. */
+  vectors: string | null
+}
+
+const selected = Object.fromEntries(entryColumns.map((name) => [name, entries[name]])) as {
   [Name in (typeof entryColumns)[number]]: (typeof entries)[Name]
 }
 
+const vectorsAs = (made: SQL): SQL<string | null> => sql<string | null>`(
+  select '[' || ${made} || ']' from ${units}
+  where ${units.place} = ${entries.place} and ${units.entry} = ${entries.id} and ${units.unit} < ${entries.unitCount}
+)`
+
+/** An entry as it was written, for a query. */
+export const wholeEntry = {
+  ...selected,
+  vectors: vectorsAs(sql`string_agg(${units.embedding}::text, ',' order by ${units.unit})`),
+}
+
+/** An entry with the direction of its vectors together: of a long conversation they are megabytes. */
+export const foundEntry = {
+  ...selected,
+  vectors: vectorsAs(sql`l2_normalize(avg(${units.embedding}))::text`),
+}
+
 /** @throws MemoryError INVALID_INPUT for a vector or a text that Postgres cannot index */
-export function rowOf(entry: Entry, shelf: Shelf): NewRow {
+export function rowsFor(entry: Entry, shelf: Shelf): { row: NewRow; units: UnitRow[] } {
+  const units = unitRowsOf(entry)
   const { namespace, scope, key, tags, createdAt, updatedAt, accessedAt, accessCount } = entry
-  return {
+  const row = {
     place: placeId(entry, shelf),
     id: entryId(entry),
     tenant: shelf.tenant,
@@ -47,7 +70,8 @@ export function rowOf(entry: Entry, shelf: Shelf): NewRow {
     value: JSON.stringify(entry.value),
     fields: filterFields(entry),
     text: storableText(entry.text),
-    ...countedWords(entry.text),
+    wordCount: units.reduce((sum, { wordCount }) => sum + wordCount, 0),
+    unitCount: units.length,
     // The value's own member `type` may be any string.
     type: entry.type === null ? null : JSON.stringify(entry.type),
     tags,
@@ -58,18 +82,16 @@ export function rowOf(entry: Entry, shelf: Shelf): NewRow {
     ttl: entry.ttl,
     expiresAt: entry.expiresAt,
     encrypted: entry.encrypted,
-    embedding: entry.embedding && storableVector(entry.embedding.vector),
     embeddingModel: entry.embedding?.model ?? null,
     dimensions: entry.embedding?.vector.length ?? null,
-    nextEmbedding: null,
-    nextEmbeddingModel: null,
   }
+  return { row, units }
 }
 
 /** Of a row that may hold more than an entry does. */
 export function entryOf(row: EntryRow): Entry {
   const { namespace, key, text, tags, createdAt, updatedAt, accessedAt, accessCount } = row
-  const { ttl, expiresAt, encrypted, type, embedding, embeddingModel } = row
+  const { ttl, expiresAt, encrypted, type, vectors, embeddingModel } = row
   return {
     namespace,
     scope: row.scope as MemoryScope,
@@ -85,8 +107,15 @@ export function entryOf(row: EntryRow): Entry {
     ttl,
     expiresAt,
     encrypted,
-    embedding: embedding && embeddingModel ? { model: embeddingModel, vector: embedding } : null,
+    embedding: vectors && embeddingModel ? embeddingOf(embeddingModel, JSON.parse(vectors)) : null,
   }
+}
+
+function embeddingOf(model: string, vectors: number[][]): NonNullable<Entry['embedding']> {
+  const [first = []] = vectors
+  if (vectors.length === 1) return { model, vector: first }
+  const sum = first.map((_, i) => vectors.reduce((total, vector) => total + (vector[i] ?? 0), 0))
+  return { model, vector: storableVector(sum), units: vectors }
 }
 
 function parse(json: string, { scope, key }: Pick<EntryRow, 'scope' | 'key'>): Entry['value'] {
@@ -99,27 +128,4 @@ function parse(json: string, { scope, key }: Pick<EntryRow, 'scope' | 'key'>): E
       { scope: scope as MemoryScope, key },
     )
   }
-}
-
-/** Most dimensions of pgvector's `vector`. */
-const mostDimensions = 16_000
-
-/**
- * The vector at length 1: only directions are compared, and numbers of any size then fit into those of Postgres.
- *
- * @throws MemoryError INVALID_INPUT
- */
-export function storableVector(vector: readonly number[]): number[] {
-  if (vector.length > mostDimensions) {
-    throw new MemoryError(
-      `a vector has ${vector.length} dimensions: Postgres keeps up to ${mostDimensions}`,
-      MemoryErrorCode.INVALID_INPUT,
-    )
-  }
-  // Divided by the largest first: squares of large numbers would be infinite.
-  const largest = Math.max(...vector.map(Math.abs))
-  if (largest === 0) return [...vector]
-  const scaled = vector.map((x) => x / largest)
-  const length = Math.hypot(...scaled)
-  return scaled.map((x) => Math.fround(x / length))
 }

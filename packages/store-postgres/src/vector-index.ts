@@ -24,7 +24,10 @@ export function throughIndex<T>(
   const effort = Math.min(mostEffort, Math.max(leastEffort, limit))
   return database.transaction(async (transaction) => {
     await transaction.execute(
-      sql`select set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', ${String(effort)}, true)`,
+      // Sorting all rows is never the way: where a table is joined, Postgres thinks so at times.
+      sql`
+        select set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('enable_sort', 'off', true),
+          set_config('hnsw.ef_search', ${String(effort)}, true)`,
     )
     return search(transaction)
   })
@@ -37,7 +40,7 @@ export function throughIndex<T>(
  */
 export async function createVectorIndex(
   database: Database,
-  table: 'entries' | 'memories',
+  table: 'units' | 'memories',
   dimensions: number,
   { concurrently = true }: { concurrently?: boolean } = {},
 ): Promise<void> {

@@ -1,4 +1,10 @@
-import { createInMemoryStore, createMemoryManager, type MemoryManager } from '@recall/core'
+import {
+  conversationType,
+  createInMemoryStore,
+  createMemoryManager,
+  type Embedder,
+  type MemoryManager,
+} from '@recall/core'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPostgresStore } from '../src/postgres-store.ts'
@@ -52,7 +58,79 @@ describe.each(engines)('%s', (_, open) => {
       { numRuns: 40 },
     )
   })
+
+  it('ranks the turns of conversations as the in-memory store does', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(text, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 }),
+        text,
+        fc.boolean(),
+        async (conversations, query, byMeaning) => {
+          await emptyTables(engine.database)
+          let now = 1_000_000_000_000
+          const [postgres, inMemory] = [createPostgresStore(engine.database), createInMemoryStore()].map(
+            (stores) =>
+              createMemoryManager({
+                stores,
+                clock: () => now,
+                ...(byMeaning ? { embedder: wordCounts } : {}),
+              }),
+          ) as [MemoryManager, MemoryManager]
+          for (const [i, turns] of conversations.entries()) {
+            now += 86_400_000
+            const value = turns.map((turn) => `### User\n\nAna: ${turn}\n`).join('\n')
+            for (const memory of [postgres, inMemory]) {
+              // Written twice, so that units of an earlier version would show.
+              await memory.write('episodic', `c${i}`, `${value}\n### User\n\n${query}`, {
+                type: conversationType,
+              })
+              await memory.write('episodic', `c${i}`, value, { type: conversationType })
+            }
+          }
+          const found = await Promise.all(
+            [postgres, inMemory].map((memory) =>
+              memory.search(
+                'episodic',
+                { text: query },
+                { limit: 100, passages: 3, touch: false, explain: true },
+              ),
+            ),
+          )
+          const [ours, theirs] = found.map((matches) =>
+            matches
+              .map(({ key, score, mode, signals, passages }) => ({
+                key,
+                mode,
+                score: score.toFixed(4),
+                signals: Object.keys(signals ?? {}).sort(),
+                passages: passages
+                  ?.map(({ score = 0, ...passage }) => ({ ...passage, score: score.toFixed(4) }))
+                  .sort(byText),
+              }))
+              .sort((a, b) => (a.key < b.key ? -1 : 1)),
+          )
+          expect(ours).toEqual(theirs)
+          for (const memory of [postgres, inMemory]) await memory.close()
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
 })
+
+const byText = (a: { text: string }, b: { text: string }): number => (a.text < b.text ? -1 : 1)
+
+/** How often some words occur: enough meaning for a test. */
+const wordCounts: Embedder = {
+  model: 'counts',
+  dimensions: 5,
+  embed: async (texts) =>
+    texts.map((text) => {
+      const counts = ['pool', 'leak', 'deploy', 'blue'].map((word) => text.split(word).length - 1)
+      const length = Math.hypot(...counts, 1)
+      return Float32Array.from([...counts, 1], (count) => count / length)
+    }),
+}
 
 /** Scores rounded to what single precision keeps decide, then the key. */
 async function outcome(

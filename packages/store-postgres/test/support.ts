@@ -50,5 +50,5 @@ export const engines: [name: string, open: () => Promise<Engine>][] = [
 ]
 
 export async function emptyTables(database: Database): Promise<void> {
-  await database.execute(sql`truncate entries, place_sizes`)
+  await database.execute(sql`truncate entries, units, place_sizes`)
 }

@@ -93,7 +93,7 @@ describe.each(engines)('%s', (name, open) => {
 
   it('keeps vectors of any finite numbers, and compares them by direction', async () => {
     await emptyTables(engine.database)
-    await createVectorIndex(engine.database, 'entries', 2, { concurrently: name !== 'pglite' })
+    await createVectorIndex(engine.database, 'units', 2, { concurrently: name !== 'pglite' })
     const memory = createMemoryManager({ stores: createPostgresStore(engine.database) })
     for (const [key, embedding] of Object.entries({ huge: [1e300, 0], tiny: [1e-300, 0], zero: [0, 0] })) {
       await memory.write('long-term', key, key, { embedding })
@@ -111,8 +111,8 @@ describe.each(engines)('%s', (name, open) => {
     const rows = name === 'pglite' ? 6000 : 20_000
     const dimensions = 32
     await fill(engine, rows, dimensions)
-    await createVectorIndex(engine.database, 'entries', dimensions, { concurrently: name !== 'pglite' })
-    await engine.database.execute(sql`analyze entries`)
+    await createVectorIndex(engine.database, 'units', dimensions, { concurrently: name !== 'pglite' })
+    await engine.database.execute(sql`analyze entries, units`)
     const store = createPostgresStore(engine.database)
     const search = (vector: number[], tags: string[], limit = 10): Promise<Found[]> =>
       store.find({ ...query, embedding: { model: 'clusters', vector }, tags, limit })
@@ -158,19 +158,25 @@ async function fill(engine: Engine, rows: number, dimensions: number): Promise<v
       return { key: `k${i}`, vector: JSON.stringify(clustered(i, dimensions, 0.4)), tags }
     })
     await engine.database.execute(sql`
-      insert into entries (place, id, namespace, scope, key, value, fields, text, words, word_count, tags, created_at,
-        updated_at, accessed_at, access_count, encrypted, embedding, embedding_model, dimensions)
-      select ${place}, gen_random_uuid(), 'default', 'long-term', row ->> 'key', '1', '{}', '', '', 0,
-        array(select jsonb_array_elements_text(row -> 'tags')), 0, 0, 0, 0, false,
-        (row ->> 'vector')::vector, 'clusters', ${dimensions}
-      from jsonb_array_elements(${JSON.stringify(some)}::text::jsonb) as row`)
+      with made as (
+        insert into entries (place, id, namespace, scope, key, value, fields, text, word_count, tags, created_at,
+          updated_at, accessed_at, access_count, encrypted, embedding_model, dimensions)
+        select ${place}, md5(row ->> 'key')::uuid, 'default', 'long-term', row ->> 'key', '1', '{}', '', 0,
+          array(select jsonb_array_elements_text(row -> 'tags')), 0, 0, 0, 0, false, 'clusters', ${dimensions}
+        from jsonb_array_elements(${JSON.stringify(some)}::text::jsonb) as row
+        returning place, id
+      )
+      insert into units (place, entry, unit, words, word_count, label, embedding)
+      select place, id, 0, '', 0, '', (row ->> 'vector')::vector
+      from made join jsonb_array_elements(${JSON.stringify(some)}::text::jsonb) as row
+        on md5(row ->> 'key')::uuid = made.id`)
   }
 }
 
 async function nearest(engine: Engine, vector: number[], tags: string[]): Promise<string[]> {
   const wanted = tags.length === 0 ? sql`true` : sql`tags @> array[${tags[0]}]`
   const result = (await engine.database.execute(sql`
-    with visible as materialized (select key, embedding from entries where ${wanted})
+    with visible as materialized (select key, embedding from entries join units on entry = id where ${wanted})
     select key from visible order by embedding <=> ${JSON.stringify(vector)}::text::vector limit 10`)) as unknown
   const rows = (Array.isArray(result) ? result : (result as { rows: unknown[] }).rows) as { key: string }[]
   return rows.map(({ key }) => key)

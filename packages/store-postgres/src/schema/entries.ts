@@ -3,7 +3,9 @@ import {
   bigint,
   bigserial,
   boolean,
+  check,
   doublePrecision,
+  foreignKey,
   index,
   integer,
   jsonb,
@@ -36,8 +38,9 @@ export const entries = pgTable(
     /** What filters look at: members of the value over the metadata, see `filter-fields.ts`. */
     fields: jsonb('fields').notNull(),
     text: text('text').notNull(),
-    words: wordsColumn('words').notNull(),
     wordCount: integer('word_count').notNull(),
+    /** Rows of `units` beyond it were left by an older version of the entry, and are not looked at. */
+    unitCount: integer('unit_count').notNull().default(1),
     type: text('type'),
     tags: text('tags').array().notNull(),
     createdAt: doublePrecision('created_at').notNull(),
@@ -49,22 +52,61 @@ export const entries = pgTable(
     encrypted: boolean('encrypted').notNull(),
     /** Another number after every write, and the same after an access. */
     version: bigserial('version', { mode: 'number' }).notNull(),
-    embedding: vectorColumn('embedding'),
+    /** Of the vectors of its units, which all have one or none. */
     embeddingModel: text('embedding_model'),
     dimensions: integer('dimensions'),
-    /** Filled while another model takes over, then moved to `embedding` in one step. */
-    nextEmbedding: vectorColumn('next_embedding'),
-    nextEmbeddingModel: text('next_embedding_model'),
   },
   (table) => [
     primaryKey({ columns: [table.place, table.id] }),
     index('entries_recency').on(table.place, table.updatedAt),
     index('entries_models')
       .on(table.place, table.dimensions, table.embeddingModel)
-      .where(sql`${table.embedding} is not null`),
-    index('entries_words').using('gin', table.place, table.words),
+      .where(sql`${table.embeddingModel} is not null`),
+    index('entries_spelling').using('gin', table.place, table.text.op('gin_trgm_ops')),
     index('entries_tags').using('gin', table.place, table.tags),
   ],
+)
+
+/**
+ * What is found and ranked by itself: a turn, a section, a few paragraphs of an entry's text (core's `splitUnits`).
+ * Most entries have one.
+ */
+export const units = pgTable(
+  'units',
+  {
+    place: uuid('place').notNull(),
+    entry: uuid('entry').notNull(),
+    /** Position in the text, from 0. */
+    unit: integer('unit').notNull(),
+    words: wordsColumn('words').notNull(),
+    wordCount: integer('word_count').notNull(),
+    /** Who speaks, or its heading. */
+    label: text('label').notNull(),
+    embedding: vectorColumn('embedding'),
+    /** Filled while another model takes over, then moved to `embedding` in one step. */
+    nextEmbedding: vectorColumn('next_embedding'),
+    nextEmbeddingModel: text('next_embedding_model'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.place, table.entry, table.unit] }),
+    foreignKey({
+      name: 'units_entry',
+      columns: [table.place, table.entry],
+      foreignColumns: [entries.place, entries.id],
+    }).onDelete('cascade'),
+    index('units_words').using('gin', table.place, table.words),
+  ],
+)
+
+/** One row: what the entries of the whole database have in common. */
+export const storeSettings = pgTable(
+  'store_settings',
+  {
+    only: boolean('only').primaryKey().default(true),
+    /** What splits and stems texts: a text search configuration of Postgres, or core when absent. */
+    textConfiguration: text('text_configuration'),
+  },
+  (table) => [check('store_settings_one_row', sql`${table.only}`)],
 )
 
 /**
@@ -79,6 +121,8 @@ export const placeSizes = pgTable(
     backend: integer('backend').notNull(),
     entries: bigint('entries', { mode: 'number' }).notNull(),
     bytes: bigint('bytes', { mode: 'number' }).notNull(),
+    units: bigint('units', { mode: 'number' }).notNull().default(0),
+    words: bigint('words', { mode: 'number' }).notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.place, table.backend] })],
 )

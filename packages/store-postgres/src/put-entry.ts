@@ -1,0 +1,66 @@
+import { type Address, type Entry, MemoryError, MemoryErrorCode, type PutOptions } from '@recall/core'
+import { sql } from 'drizzle-orm'
+import { isExpired, isLive, type Shelf } from './conditions.ts'
+import { type Database, rowsOf } from './database.ts'
+import { rowsFor } from './rows.ts'
+import { entries, units } from './schema/entries.ts'
+
+/**
+ * Keeps an entry and its units, in one statement: all or nothing, without a transaction's round trips.
+ *
+ * @throws MemoryError CONFLICT for an existing key that may not be overwritten
+ */
+export async function putEntry(
+  via: Database,
+  entry: Entry,
+  shelf: Shelf,
+  { overwrite, now }: PutOptions,
+): Promise<void> {
+  const { row, units: made } = rowsFor(entry, shelf)
+  const { place, id, createdAt, accessCount, ...replaced } = row
+  // An expired entry counts as absent; an archive keeps what it is given as it is.
+  const succeeds = shelf.archived ? sql`false` : isLive(now)
+  const kept = via
+    .insert(entries)
+    .values(row)
+    .onConflictDoUpdate({
+      target: [entries.place, entries.id],
+      set: {
+        ...replaced,
+        version: sql`excluded.version`,
+        createdAt: sql`case when ${succeeds} then ${entries.createdAt} else excluded.created_at end`,
+        accessCount: sql`case when ${succeeds} then ${entries.accessCount} else excluded.access_count end`,
+      },
+      ...(overwrite ? {} : { setWhere: isExpired(now) }),
+    })
+    .returning({ id: entries.id })
+  const words = shelf.textConfiguration
+    ? sql`counted_words(${shelf.textConfiguration}::regconfig, "text")`
+    : sql`"words"::tsvector`
+  // A unit that a writer at the same moment leaves beyond the last one is not looked at: see `unitCount`.
+  const written = await rowsOf(
+    via,
+    sql`
+      with kept as ${kept}, gone as (
+        delete from ${units} where place = ${place} and entry = ${id} and unit >= ${made.length}
+          and exists (select from kept)
+      ), units_kept as (
+        insert into ${units} (place, entry, unit, words, word_count, label, embedding)
+        select ${place}::uuid, kept.id, unit, ${words}, "wordCount", label, embedding::vector
+        from kept, jsonb_to_recordset(${JSON.stringify(made)}::text::jsonb)
+          as made (unit int, "text" text, words text, "wordCount" int, label text, embedding text)
+        on conflict (place, entry, unit) do update
+        set words = excluded.words, word_count = excluded.word_count, label = excluded.label,
+          embedding = excluded.embedding, next_embedding = null, next_embedding_model = null
+      )
+      select id from kept`,
+  )
+  if (written.length === 0) throw exists(entry)
+}
+
+const exists = ({ scope, key }: Address): MemoryError =>
+  new MemoryError(
+    `'${key}' already exists in ${scope} memory: pass overwrite: true to replace it`,
+    MemoryErrorCode.CONFLICT,
+    { scope, key },
+  )

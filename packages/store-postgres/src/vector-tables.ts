@@ -1,0 +1,106 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { unitTexts } from './unit-rows.ts'
+
+/** A row whose vectors are another model's. */
+export interface OutdatedRow {
+  /** Of an entry. */
+  place: string | null
+  id: string
+  text: string
+  /** Of an entry, as JSON. */
+  type: string | null
+  /** Of the text: a vector is not kept for a row that was rewritten meanwhile. */
+  digest: string
+}
+
+export interface RowVectors extends Pick<OutdatedRow, 'place' | 'id' | 'digest'> {
+  unit: number
+  /** As JSON. */
+  vector: string
+}
+
+/** How the vectors of a table are made anew and exchanged. */
+interface VectorTable {
+  name: SQL
+  text: SQL
+  /** Whether a row has vectors of another model than this one. */
+  outdated(model: string): SQL
+  /** Rows that have none of the model's vectors beside their own. */
+  next(model: string, limit: number): SQL
+  /** What each vector of a row is made of. */
+  textsOf(row: OutdatedRow): string[]
+  keepBeside(model: string, made: readonly RowVectors[]): SQL
+  /** Nothing is written to these while the vectors are exchanged. */
+  locked: SQL
+  missing(model: string): SQL
+  exchange(model: string): SQL[]
+}
+
+const outdatedEntry = (model: string): SQL =>
+  sql`entries.embedding_model is not null and entries.embedding_model <> ${model}::text`
+
+const outdatedMemory = (model: string): SQL =>
+  sql`embedding is not null and embedding_model <> ${model}::text`
+
+const made = (rows: readonly RowVectors[]): SQL =>
+  sql`jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+    as made (place uuid, id uuid, digest text, unit int, vector text)`
+
+/** Entries of which a unit lacks a vector of the model. */
+const entriesMissing = (model: string): SQL => sql`
+  ${outdatedEntry(model)} and exists (
+    select from units where units.place = entries.place and units.entry = entries.id
+      and units.unit < entries.unit_count and units.next_embedding_model is distinct from ${model}::text
+  )`
+
+export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
+  entries: {
+    name: sql`entries`,
+    text: sql`text`,
+    outdated: outdatedEntry,
+    next: (model, limit) => sql`
+      select place::text as place, id::text as id, text, type, md5(text) as digest
+      from entries where ${entriesMissing(model)} limit ${limit}`,
+    // A row that was written before there were units is one, however long.
+    textsOf: ({ text, type }) => unitTexts({ text, type: type === null ? null : JSON.parse(type) }),
+    keepBeside: (model, rows) => sql`
+      update units set next_embedding = vector::vector, next_embedding_model = ${model}
+      from ${made(rows)} join entries on entries.place = made.place and entries.id = made.id
+      where units.place = made.place and units.entry = made.id and units.unit = made.unit
+        and md5(entries.text) = digest`,
+    locked: sql`entries, units`,
+    missing: (model) => sql`select from entries where ${entriesMissing(model)}`,
+    exchange: (model) => [
+      sql`
+        update units set embedding = next_embedding, next_embedding = null, next_embedding_model = null
+        from entries where entries.place = units.place and entries.id = units.entry and ${outdatedEntry(model)}`,
+      sql`
+        update entries set embedding_model = ${model}, dimensions = (
+          select vector_dims(embedding) from units
+          where units.place = entries.place and units.entry = entries.id and unit = 0
+        ) where ${outdatedEntry(model)}`,
+    ],
+  },
+  memories: {
+    name: sql`memories`,
+    text: sql`content`,
+    outdated: outdatedMemory,
+    next: (model, limit) => sql`
+      select null as place, id::text as id, content as text, null as type, md5(content) as digest from memories
+      where ${outdatedMemory(model)} and next_embedding_model is distinct from ${model}::text limit ${limit}`,
+    textsOf: ({ text }) => [text],
+    keepBeside: (model, rows) => sql`
+      update memories set next_embedding = vector::vector, next_embedding_model = ${model}
+      from ${made(rows)} where memories.id = made.id and md5(content) = digest`,
+    locked: sql`memories`,
+    missing: (model) => sql`
+      select from memories
+      where ${outdatedMemory(model)} and next_embedding_model is distinct from ${model}::text`,
+    exchange: (model) => [
+      sql`
+        update memories set embedding = next_embedding, embedding_model = next_embedding_model,
+          next_embedding = null, next_embedding_model = null
+        where ${outdatedMemory(model)}`,
+    ],
+  },
+}
