@@ -1,0 +1,161 @@
+#!/bin/sh
+# A Recall hub from any shell: sh, curl, awk and sed are all it needs.
+set -eu
+# What is written here, the key above all, is for the owner's eyes.
+umask 077
+
+usage() {
+  cat >&2 <<'END'
+Usage: recall.sh register <url> <name>                 become an agent; the key is kept in the key file
+       recall.sh search <question> [limit]             what agents learned, the most useful first
+       recall.sh save <content> <tag,tag> [source url] share what failed, why, and what helped
+       recall.sh get <id>                              one memory, by id or short id
+       recall.sh cite <id>                             say that you relied on it
+       recall.sh delete <id>                           forget one of your own
+       recall.sh whoami
+       recall.sh rotate-key                            a new key; the old one is of no more use
+
+Prints the JSON of the hub. Exit code: 0 fine, 1 not found, 2 wrong use, 3 failed.
+Address and key: RECALL_API_URL and RECALL_API_KEY, else the file RECALL_KEY_FILE
+(default ~/.config/recall/hub.json).
+END
+  exit 2
+}
+
+fail() {
+  code="$1"
+  shift
+  printf 'recall: %s\n' "$*" >&2
+  exit "$code"
+}
+
+key_file="${RECALL_KEY_FILE:-${XDG_CONFIG_HOME:-$HOME/.config}/recall/hub.json}"
+
+member() { sed -n "s/.*\"$1\" *: *\"\([^\"]*\)\".*/\1/p" "$2"; }
+
+# The key goes to curl on its standard input: arguments can be seen by every user of the machine.
+identify() {
+  url="${RECALL_API_URL:-}" key="${RECALL_API_KEY:-}"
+  if [ -z "$url" ] || [ -z "$key" ]; then
+    [ -f "$key_file" ] || fail 2 "register first, or set RECALL_API_URL and RECALL_API_KEY: there is no $key_file"
+    [ -z "$(find "$key_file" -perm /077)" ] || fail 2 "$key_file holds a key and others can read it: chmod 600 it first"
+    url="$(member url "$key_file")" key="$(member api_key "$key_file")"
+  fi
+  case "$key" in '' | *[!A-Za-z0-9_-]*) fail 2 'this is no key of a hub' ;; esac
+}
+
+keep_key() {
+  mkdir -p "$(dirname "$key_file")"
+  printf '{"url": "%s", "api_key": "%s"}\n' "$url" "$1" >"$key_file.new"
+  mv "$key_file.new" "$key_file"
+}
+
+# call <method> <path> [curl options…]: prints the answer, or tells the problem and exits.
+call() {
+  method="$1" path="$2"
+  shift 2
+  # Into a file, which a retry begins anew. A redirect is not followed: the key would go with it.
+  status="$({ [ -z "$key" ] || printf 'header = "Authorization: Bearer %s"\n' "$key"; } |
+    curl --config - --silent --show-error --max-time 30 --request "$method" --header 'Accept: application/json' \
+      --output "$folder/answer" --write-out '%{http_code}' "$@" "${url%/}/api/v1/$path")" || exit 3
+  answer="$(cat "$folder/answer")"
+  case "$status" in
+    2??) printf '%s\n' "$answer" ;;
+    404 | 410) fail 1 "$answer" ;;
+    400 | 422) fail 2 "$answer" ;;
+    *) fail 3 "the hub answered $status: $answer" ;;
+  esac
+}
+
+# A retry waits as long as the hub asks, and gives up when that is long.
+again='--retry 2 --retry-max-time 20'
+
+# json <text>: the text as a JSON string.
+json() {
+  printf '%s' "$1" | LC_ALL=C awk '
+    BEGIN { for (i = 1; i < 32; i++) code[sprintf("%c", i)] = sprintf("\\u%04x", i); printf "\"" }
+    NR > 1 { printf "\\n" }
+    {
+      for (i = 1; i <= length($0); i++) {
+        c = substr($0, i, 1)
+        printf "%s", c == "\\" || c == "\"" ? "\\" c : c in code ? code[c] : c
+      }
+    }
+    END { printf "\"" }'
+}
+
+# json_list <a,b>: a list of strings.
+json_list() {
+  list='' separator='' rest="$1,"
+  while [ -n "$rest" ]; do
+    list="$list$separator$(json "${rest%%,*}")" separator=', ' rest="${rest#*,}"
+  done
+  printf '[%s]' "$list"
+}
+
+# at <id>: the path of a memory; nothing in an id can lead elsewhere.
+at() {
+  case "$1" in '' | *[!A-Za-z0-9-]*) fail 2 "an id looks like RCL-8F3K2A9Q, not $1" ;; esac
+  printf 'memory/%s' "$1"
+}
+
+[ $# -ge 1 ] || usage
+action="$1"
+shift
+folder="$(mktemp -d)"
+trap 'rm -rf "$folder"' EXIT
+case "$action:$#" in
+  register:2)
+    [ ! -e "$key_file" ] || fail 2 "$key_file holds a key already: name another RECALL_KEY_FILE"
+    url="$1" key=''
+    registered="$(call POST agents/register --header 'Content-Type: application/json' --data-binary "{\"name\": $(json "$2")}")"
+    keep_key "$(printf '%s' "$registered" | sed -n 's/.*"api_key":"\([^"]*\)".*/\1/p')"
+    printf '%s\n' "$registered" | sed 's/,"api_key":"[^"]*"//'
+    ;;
+  search:1 | search:2)
+    identify
+    # shellcheck disable=SC2086 # several words on purpose
+    call GET memory/search $again --get --data-urlencode "q=$1" --data-urlencode "limit=${2:-10}"
+    ;;
+  save:2 | save:3)
+    identify
+    # In a file: arguments can be seen by others.
+    printf '{"content": %s, "tags": %s%s}' "$(json "$1")" "$(json_list "$2")" \
+      "${3:+, \"source_url\": $(json "$3")}" >"$folder/memory"
+    # Sent again after a lost answer, it is kept once.
+    once="$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')"
+    # shellcheck disable=SC2086
+    call POST memory $again --header "Idempotency-Key: \"$once\"" --header 'Content-Type: application/json' \
+      --data-binary "@$folder/memory"
+    ;;
+  get:1)
+    identify
+    path="$(at "$1")"
+    # shellcheck disable=SC2086
+    call GET "$path" $again
+    ;;
+  cite:1)
+    identify
+    path="$(at "$1")"
+    # shellcheck disable=SC2086
+    call POST "$path/cite" $again
+    ;;
+  delete:1)
+    identify
+    path="$(at "$1")"
+    call DELETE "$path"
+    ;;
+  whoami:0)
+    identify
+    # shellcheck disable=SC2086
+    call GET agents/me $again
+    ;;
+  rotate-key:0)
+    identify
+    rotated="$(call POST agents/me/rotate-key)"
+    [ -n "${RECALL_API_KEY:-}" ] && printf '%s\n' "$rotated" && exit
+    keep_key "$(printf '%s' "$rotated" | sed -n 's/.*"api_key":"\([^"]*\)".*/\1/p')"
+    printf 'recall: the new key is in %s\n' "$key_file" >&2
+    ;;
+  *) usage ;;
+esac

@@ -1,0 +1,228 @@
+"""python3 -m unittest, in this folder. RECALL_TEST_HUB_URL names a hub that may be written to."""
+
+import ast
+import json
+import os
+import stat
+import tempfile
+import threading
+import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from unittest import mock
+
+import recall
+from recall import Recall, RecallError
+
+HUB = os.environ.get("RECALL_TEST_HUB_URL")
+KEY = "recall_" + "k" * 43
+MEMORY = "The orders service ran out of connections: the retry path never released its client. A try/finally fixed it."
+
+
+class Answers:
+    """A server that gives these answers in turn, (status, headers, body), and keeps what it was asked."""
+
+    def __init__(self, *answers):
+        self.waiting, self.requests = list(answers), []
+        self.release = threading.Event()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def answer(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                outer.requests.append((self.command, self.path, dict(self.headers), body))
+                given = outer.waiting.pop(0)
+                if given == "drop":
+                    return
+                if given == "hang":
+                    outer.release.wait(10)
+                    return
+                status, headers, text = given
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(text.encode())
+
+            do_GET = do_POST = do_DELETE = answer
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+        self.pauses = []
+        self.patch = mock.patch("recall.time.sleep", self.pauses.append)
+        self.patch.start()
+        return self
+
+    def __exit__(self, *_):
+        self.release.set()
+        self.patch.stop()
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def ok(value, status=200):
+    return (status, {"Content-Type": "application/json"}, json.dumps(value))
+
+
+def problem(status, code, detail="", **headers):
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    return (status, names, json.dumps({"code": code, "detail": detail}))
+
+
+class OnTheWire(unittest.TestCase):
+    def failure(self, call):
+        with self.assertRaises(RecallError) as caught:
+            call()
+        return caught.exception
+
+    def test_is_python_3_9(self):
+        ast.parse(Path(recall.__file__).read_text(encoding="utf-8"), feature_version=(3, 9))
+
+    def test_sends_the_key_and_what_was_asked(self):
+        with Answers(ok({"results": []})) as hub:
+            self.assertEqual(Recall(hub.url + "/", KEY).search("a & b", limit=3), [])
+        method, path, headers, _ = hub.requests[0]
+        self.assertEqual((method, path), ("GET", "/api/v1/memory/search?q=a+%26+b&limit=3"))
+        self.assertEqual(headers["Authorization"], f"Bearer {KEY}")
+
+    def test_tries_again_under_the_same_idempotency_key(self):
+        with Answers("drop", problem(503, "MEMORY_UNAVAILABLE"), ok({"short_id": "RCL-1"}, 201)) as hub:
+            self.assertEqual(Recall(hub.url, KEY).save(MEMORY, ["a", "b"])["short_id"], "RCL-1")
+        keys = {headers["Idempotency-Key"] for _, _, headers, _ in hub.requests}
+        self.assertEqual((len(hub.requests), len(keys), len(hub.pauses)), (3, 1, 2))
+
+    def test_does_not_try_again_what_another_try_cannot_help(self):
+        for status, code in [(400, "MEMORY_INVALID_INPUT"), (401, "MEMORY_UNAUTHENTICATED"), (500, "MEMORY_WRITE_FAILED")]:
+            with Answers(problem(status, code, "why")) as hub:
+                error = self.failure(lambda: Recall(hub.url, KEY).save(MEMORY, ["a", "b"]))
+            self.assertEqual((error.code, error.status, str(error)), (code, status, "why"))
+            self.assertEqual((len(hub.requests), hub.pauses), (1, []))
+
+    def test_does_not_repeat_what_may_not_be_repeated(self):
+        with Answers("drop") as hub:
+            self.assertEqual(self.failure(lambda: Recall(hub.url, KEY).delete("RCL-1")).code, "MEMORY_UNAVAILABLE")
+        self.assertEqual(len(hub.requests), 1)
+
+    def test_waits_as_long_as_it_is_asked_to_and_says_so_when_that_is_long(self):
+        with Answers(problem(429, "MEMORY_RATE_LIMITED", Retry_After="2"), ok({"results": []})) as hub:
+            Recall(hub.url, KEY).search("q")
+        self.assertTrue(2 <= hub.pauses[0] <= 3)
+        with Answers(problem(429, "MEMORY_RATE_LIMITED", Retry_After="3600")) as hub:
+            error = self.failure(lambda: Recall(hub.url, KEY).search("q"))
+        self.assertEqual((error.code, error.retry_after, hub.pauses), ("MEMORY_RATE_LIMITED", 3600, []))
+
+    def test_gives_up_after_the_last_retry(self):
+        with Answers(*[problem(503, "MEMORY_UNAVAILABLE")] * 3) as hub:
+            self.assertEqual(self.failure(lambda: Recall(hub.url, KEY).whoami()).code, "MEMORY_UNAVAILABLE")
+        self.assertEqual(len(hub.requests), 3)
+
+    def test_follows_no_redirect(self):
+        with Answers(ok({"results": []})) as elsewhere, Answers((302, {"Location": elsewhere.url}, "")) as hub:
+            self.assertIn("redirects", str(self.failure(lambda: Recall(hub.url, KEY).search("q"))))
+        self.assertEqual(elsewhere.requests, [])
+
+    def test_an_answer_that_does_not_come_is_a_timeout(self):
+        with Answers("hang") as hub:
+            client = Recall(hub.url, KEY, timeout=0.2, retries=0)
+            self.assertEqual(self.failure(client.whoami).code, "MEMORY_TIMEOUT")
+
+    def test_takes_a_page_of_a_proxy_for_no_hub(self):
+        with Answers((200, {}, "<html>"), (404, {}, "<html>")) as hub:
+            client = Recall(hub.url, KEY, retries=0)
+            self.assertEqual(self.failure(client.whoami).code, "MEMORY_UNAVAILABLE")
+            self.assertEqual(self.failure(lambda: client.get("RCL-1")).code, "MEMORY_NOT_FOUND")
+
+    def test_a_hub_that_is_not_there_is_unavailable(self):
+        with Answers() as hub:
+            pass
+        self.assertEqual(self.failure(Recall(hub.url, KEY, retries=0).whoami).code, "MEMORY_UNAVAILABLE")
+
+    def test_no_id_leads_to_another_path(self):
+        with Answers(problem(404, "MEMORY_NOT_FOUND")) as hub:
+            self.failure(lambda: Recall(hub.url, KEY).get("../agents/me?x=#"))
+        self.assertEqual(hub.requests[0][1], "/api/v1/memory/..%2Fagents%2Fme%3Fx%3D%23")
+
+    def test_refuses_an_address_and_a_key_that_are_none(self):
+        for url, key in [("localhost:8787", KEY), ("file:///etc/passwd", KEY), ("http://hub", "a\r\nX-Other: b")]:
+            with self.assertRaises(ValueError):
+                Recall(url, key)
+
+
+class KeyFile(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "below" / "hub.json"
+
+    def test_is_for_its_owner_and_found_again(self):
+        with Answers(ok({"agent": {"id": "1", "name": "ada"}, "api_key": KEY}, 201), ok({"agent": {}})) as hub:
+            Recall.join(hub.url, "ada", self.path)
+            Recall.join(hub.url, "ada", self.path).whoami()
+        self.assertEqual([path for _, path, _, _ in hub.requests], ["/api/v1/agents/register", "/api/v1/agents/me"])
+        self.assertEqual(stat.S_IMODE(self.path.stat().st_mode), 0o600)
+        self.assertEqual(list(self.path.parent.iterdir()), [self.path])
+
+    def test_of_another_hub_or_open_to_others_is_refused(self):
+        self.path.parent.mkdir()
+        self.path.write_text(json.dumps({"url": "https://one.example", "api_key": KEY}))
+        self.path.chmod(0o644)
+        with self.assertRaisesRegex(PermissionError, "chmod 600"):
+            Recall.join("https://one.example", "ada", self.path)
+        self.path.chmod(0o600)
+        with self.assertRaisesRegex(ValueError, "name another"):
+            Recall.join("https://two.example", "ada", self.path)
+
+
+@unittest.skipUnless(HUB, "no hub: RECALL_TEST_HUB_URL is not set")
+class OnAHub(unittest.TestCase):
+    def agent(self, name):
+        hub = Recall(HUB)
+        hub.register(name)
+        return hub
+
+    def test_two_agents_share_what_one_has_learned(self):
+        ada, bob = self.agent("ada"), self.agent("bob ümläut")
+        self.assertEqual(bob.whoami()["name"], "bob ümläut")
+        saved = ada.save(MEMORY, ["postgres", "leak"], source_url="https://example.com/42")
+        best = bob.search(MEMORY)[0]
+        self.assertEqual((best["id"], best["content"], best["author"]), (saved["id"], MEMORY, {"name": "ada"}))
+        self.assertEqual(bob.get(saved["short_id"])["id"], saved["id"])
+        self.assertEqual(bob.cite(saved["id"])["citation"], f"Recall #{saved['short_id']}")
+        with self.assertRaises(RecallError) as caught:
+            bob.delete(saved["id"])
+        self.assertEqual(caught.exception.code, "MEMORY_FORBIDDEN")
+        self.assertEqual(ada.delete(saved["id"]), "tombstone")
+
+    def test_wrong_input_is_named(self):
+        with self.assertRaises(RecallError) as caught:
+            self.agent("ada").save("short", ["one"])
+        self.assertEqual([error["pointer"] for error in caught.exception.errors], ["#/content", "#/tags"])
+
+    def test_a_new_key_replaces_the_old_one(self):
+        ada = self.agent("ada")
+        before = Recall(HUB, ada._key)
+        ada.rotate_key()
+        self.assertEqual(ada.whoami()["name"], "ada")
+        with self.assertRaises(RecallError) as caught:
+            before.whoami()
+        self.assertEqual(caught.exception.code, "MEMORY_UNAUTHENTICATED")
+
+    def test_keeps_what_only_it_can_see(self):
+        ada, bob = self.agent("ada"), self.agent("bob")
+        ada.put("deploy", {"freeze": "Friday"})
+        ada.put("duty", "Jonas is on call", scope="short-term", ttl=60)
+        self.assertEqual(ada.read("deploy"), {"freeze": "Friday"})
+        self.assertEqual([entry["key"] for entry in ada.find("who is on call", scope="short-term")], ["duty"])
+        self.assertIsNone(bob.read("deploy"))
+        self.assertTrue(ada.remove("deploy"))
+        self.assertIsNone(ada.read("deploy"))
+
+
+if __name__ == "__main__":
+    unittest.main()

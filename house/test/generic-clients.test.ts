@@ -1,0 +1,110 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openListeningHub, type TestHub } from './listening-hub.ts'
+import { hasProgram, type Ran, runProgram } from './run-program.ts'
+import { root } from './workspace.ts'
+
+const python = hasProgram('python3', ['--version'], 'the client for Python')
+const curl = hasProgram('curl', ['--version'], 'the client for the shell')
+const isolate = ['--map-root-user', '--net', '--mount']
+const twoHosts =
+  python && hasProgram('unshare', [...isolate, 'ip', 'netns', 'list'], 'the demo on two network namespaces')
+
+const clients = join(root, 'clients/python')
+const bare = { PYTHONPATH: clients, PYTHONDONTWRITEBYTECODE: '1' }
+
+let hub: TestHub
+beforeAll(async () => {
+  // On all addresses, so that agents can come by two of them.
+  hub = await openListeningHub({ host: '0.0.0.0' })
+})
+afterAll(() => hub.close())
+const hubAt = (address: string): string => `http://${address}:${new URL(hub.url).port}`
+
+it.skipIf(!python)('the client for Python passes its own tests, none left out', async () => {
+  const ran = await runProgram('python3', ['-m', 'unittest'], {
+    cwd: clients,
+    env: { ...bare, RECALL_TEST_HUB_URL: hubAt('127.0.0.1') },
+  })
+  expect(ran).toMatchObject({ code: 0, err: expect.stringMatching(/\nOK\n$/) })
+})
+
+describe('clients/curl/recall.sh', () => {
+  const recall = (args: string[], env: Record<string, string> = {}): Promise<Ran> =>
+    runProgram('sh', [join(root, 'clients/curl/recall.sh'), ...args], {
+      env: { RECALL_KEY_FILE: join(hub.folder, 'curl.json'), ...env },
+    })
+  const content = `It says "no", and C:\\temp\ttoo.\nThe pool leaks under löad until the retry path releases its client 🙂.`
+
+  it.skipIf(!curl)('does what an agent does, with any text', async () => {
+    const registered = await recall(['register', hubAt('127.0.0.1'), 'shell "agent"'])
+    expect(registered).toMatchObject({ code: 0, out: expect.stringContaining('shell \\"agent\\"') })
+    expect(registered.out).not.toContain('recall_')
+    const saved = await recall(['save', content, 'pool,leak', 'https://example.com/42'])
+    const { short_id: id } = JSON.parse(saved.out) as { short_id: string }
+    const found = await recall(['search', 'the pool leaks under load & the retry path', '1'])
+    expect(JSON.parse(found.out)).toMatchObject({
+      results: [{ short_id: id, content, tags: ['pool', 'leak'] }],
+    })
+    expect(JSON.parse((await recall(['get', id])).out)).toMatchObject({ memory: { content } })
+    expect(JSON.parse((await recall(['cite', id])).out)).toMatchObject({ citation: `Recall #${id}` })
+    expect((await recall(['rotate-key'])).err).toContain('the new key is in')
+    expect(JSON.parse((await recall(['whoami'])).out)).toMatchObject({ agent: { name: 'shell "agent"' } })
+    expect(JSON.parse((await recall(['delete', id])).out)).toMatchObject({ status: 'deleted' })
+  })
+
+  it.skipIf(!curl)('says with its exit code what is wrong, and keeps the key it has', async () => {
+    expect((await recall(['get', 'RCL-00000000'])).code).toBe(1)
+    expect((await recall(['save', 'short', 'one'])).code).toBe(2)
+    expect((await recall(['get', '../agents/me'])).code).toBe(2)
+    expect((await recall(['register', hubAt('127.0.0.1'), 'again'])).err).toContain('holds a key already')
+    const wrong = { RECALL_API_URL: hubAt('127.0.0.1'), RECALL_API_KEY: 'recall_unknown' }
+    expect((await recall(['whoami'], wrong)).code).toBe(3)
+  })
+})
+
+describe('the reference demo: two agents that know nothing of each other share a memory', () => {
+  it.each(['learner', 'solver'])('%s needs ten lines at most', async (name) => {
+    const program = await readFile(join(clients, `examples/${name}.py`), 'utf8')
+    const lines = program.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('import sys'))
+    expect(lines.length).toBeLessThanOrEqual(10)
+  })
+
+  const expectShared = ({ code, out, err }: Ran): void => {
+    expect(err).toBe('')
+    const [id, known, source] = out.trim().split('\n')
+    expect(id).toMatch(/^RCL-/)
+    expect(known).toMatch(/^learner knows: Redis rate limiting failed under load/)
+    expect(source).toBe(`source: Recall #${id}`)
+    expect(code).toBe(0)
+  }
+
+  it.skipIf(!twoHosts)('on two hosts, in network namespaces of their own', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'recall-two-hosts-'))
+    const script = join(root, 'house/test/two-hosts.sh')
+    const hub = [process.execPath, '--import', 'tsx', '-C', '@recall/source', 'apps/hub/src/main.ts']
+    const ran = await runProgram('unshare', [...isolate, 'bash', script, folder, clients, ...hub], {
+      cwd: root,
+    })
+    await rm(folder, { recursive: true })
+    expectShared(ran)
+  })
+
+  it.skipIf(!python)('on two addresses of one machine', async () => {
+    const agent = (name: string, address: string): Promise<Ran> =>
+      runProgram(
+        'python3',
+        [join(clients, `examples/${name}.py`), hubAt(address), join(hub.folder, `${name}.json`)],
+        { env: bare },
+      )
+    const learned = await agent('learner', '127.0.0.1')
+    const solved = await agent('solver', '127.0.0.2')
+    expectShared({
+      code: learned.code || solved.code,
+      out: learned.out + solved.out,
+      err: learned.err + solved.err,
+    })
+  })
+})
