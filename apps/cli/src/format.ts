@@ -1,8 +1,15 @@
-import picocolors from 'picocolors'
+import { styleText } from 'node:util'
 import type { Io } from './io.ts'
 
+const styles = ['bold', 'dim', 'red', 'green', 'yellow', 'magenta', 'cyan'] as const
+
 /** Colours for a person's screen, nothing for a pipe. */
-export const paint = (io: Io) => picocolors.createColors(io.terminal && !io.env.NO_COLOR)
+export function paint(io: Io): Record<(typeof styles)[number], (text: string) => string> {
+  const isColoured = io.terminal && !io.env.NO_COLOR
+  const painter = (style: (typeof styles)[number]) => (text: string) =>
+    isColoured ? styleText(style, text) : text
+  return Object.fromEntries(styles.map((style) => [style, painter(style)])) as ReturnType<typeof paint>
+}
 
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`

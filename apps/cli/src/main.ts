@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { standardOutput } from './output.ts'
+import { isScreen, screenColumns, writeResult } from './output.ts'
 import { readInput, startDetached } from './own-process.ts'
 import { run } from './run.ts'
 
@@ -18,10 +18,10 @@ function commandOf(script: string): string[] {
   const isOnPath = (process.env.PATH ?? '').split(delimiter).some(isHere)
   return isOnPath ? ['recall'] : [process.execPath, ...process.execArgv, script]
 }
-
 // What takes time to find out is found out when somebody asks: a stream that is never used is never opened.
 void run(process.argv.slice(2), {
-  ...standardOutput,
+  out: writeResult,
+  err: (text) => void process.stderr.write(text),
   env: process.env,
   cwd: process.cwd(),
   now: Date.now,
@@ -29,10 +29,13 @@ void run(process.argv.slice(2), {
     return homedir()
   },
   get terminal() {
-    return process.stdout.isTTY === true
+    return isScreen('stdout')
   },
   get talkTerminal() {
-    return process.stderr.isTTY === true
+    return isScreen('stderr')
+  },
+  get columns() {
+    return screenColumns()
   },
   get self() {
     return commandOf(process.argv[1] ?? '')
@@ -44,9 +47,6 @@ void run(process.argv.slice(2), {
     const { createInterface } = await import('node:readline/promises')
     const dialogue = createInterface({ input: process.stdin, output: process.stderr })
     return dialogue.question(question).finally(() => dialogue.close())
-  },
-  get columns() {
-    return process.stdout.columns ?? 100
   },
 }).then((code) => {
   process.exitCode = code

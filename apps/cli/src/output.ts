@@ -1,14 +1,47 @@
-import type { Io } from './io.ts'
+import { fstatSync, writeSync } from 'node:fs'
 
 /** A reader that goes away, like `head`, is no error. */
 const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
   if (error.code !== 'EPIPE') throw error
 }
 
-export const standardOutput: Pick<Io, 'out' | 'err'> = {
-  out: (text) => {
-    if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', ignoreClosedPipe)
-    process.stdout.write(text)
-  },
-  err: (text) => void process.stderr.write(text),
+/**
+ * Whether a file descriptor may be somebody's screen: opening its stream to ask costs milliseconds. As a bigint,
+ * because Node's `realpathSync`, which loads modules, stops at a link when the last plain `fstat` was of a pipe.
+ */
+function isDevice(descriptor: number): boolean {
+  try {
+    return fstatSync(descriptor, { bigint: true }).isCharacterDevice()
+  } catch {
+    return false
+  }
 }
+
+let isStreaming = process.platform === 'win32' || isDevice(1)
+
+/** Writes to a pipe or a file without opening its stream; returns what a reader who is slow has not taken. */
+function writeNow(text: string): Uint8Array | undefined {
+  let rest: Uint8Array = Buffer.from(text)
+  try {
+    while (rest.length > 0) rest = rest.subarray(writeSync(1, rest))
+    return undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return rest
+    ignoreClosedPipe(error as NodeJS.ErrnoException)
+    return undefined
+  }
+}
+
+/** Results, to standard output. */
+export function writeResult(text: string): void {
+  const rest = isStreaming ? text : writeNow(text)
+  if (rest === undefined) return
+  isStreaming = true
+  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', ignoreClosedPipe)
+  process.stdout.write(rest)
+}
+
+export const isScreen = (stream: 'stdout' | 'stderr'): boolean =>
+  isDevice(stream === 'stdout' ? 1 : 2) && process[stream].isTTY === true
+
+export const screenColumns = (): number => (isDevice(1) && process.stdout.columns) || 100

@@ -130,13 +130,19 @@ export function passesCheck(database: Database): boolean {
   return rows.length === 1 && rows[0]?.quick_check === 'ok'
 }
 
+const changesOf = (database: Database): number =>
+  (database.prepare('SELECT total_changes() AS n').get() as { n: number }).n
+
+/** Whether closing leaves nothing to do: nothing was written, and the seal is the one it was opened with. */
+export const isSealed = (fileSystem: FileSystem, folder: string, database: Database): boolean =>
+  changesOf(database) === 0 && readSeal(fileSystem, folder) !== null
+
 /**
  * Closes the index and marks it as properly closed. What was written is moved from the write-ahead log into
  * the file first; where another process still reads the log that is left to the last one to close.
  */
 export function closeIndexFile(fileSystem: FileSystem, folder: string, database: Database): void {
-  const { n } = database.prepare('SELECT total_changes() AS n').get() as { n: number }
-  if (n > 0 || !readSeal(fileSystem, folder)) {
+  if (!isSealed(fileSystem, folder, database)) {
     const folders = database.prepare('SELECT path, modified FROM folders').all() as {
       path: string
       modified: number

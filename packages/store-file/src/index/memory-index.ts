@@ -14,6 +14,7 @@ import {
   closeIndexFile,
   inodeOf,
   isDamage,
+  isSealed,
   isUnwritable,
   type OpenedIndex,
   openIndexFile,
@@ -440,7 +441,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     const { database, temporary } = opened
     const isOurs = isCurrent()
     opened = undefined
-    if (temporary || !isOurs) database.close()
+    if (temporary || !isOurs || isSealed(fileSystem, folder, database)) database.close()
     else exclusively(() => closeIndexFile(fileSystem, folder, database))
   }
 }
