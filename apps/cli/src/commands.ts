@@ -321,6 +321,22 @@ export const commands: readonly Command[] = [
   {
     name: 'echoes',
     positionals: ['<action>', '[argument...]'],
+    actions: [
+      'show',
+      'add',
+      'move',
+      'remove',
+      'restore',
+      'reset',
+      'prune',
+      'consolidate',
+      'remembrance',
+      'promote',
+      'publish',
+      'migrate',
+      'surface',
+      'doctor',
+    ],
     description:
       'what a team of agents learned: show, add, move, remove, restore, reset, prune, consolidate, remembrance, promote, publish, migrate, surface, doctor',
     examples: [
@@ -357,7 +373,7 @@ export const commands: readonly Command[] = [
       url: { value: '<address>', description: 'publish: of the hub' },
       'key-file': {
         value: '<path>',
-        description: 'publish: holds {"url", "api_key"} (default: ~/.recall-hub.json)',
+        description: 'publish: holds {"url", "api_key"} (default: ~/.config/recall/hub.json)',
       },
       ...common,
     },
@@ -374,6 +390,39 @@ export const commands: readonly Command[] = [
         limit: wholeNumber('limit', line.options.limit, 8, 100),
       })
     },
+  },
+  {
+    name: 'hub',
+    positionals: ['<action>', '[argument]'],
+    actions: ['register', 'save', 'search', 'get', 'cite', 'whoami', 'rotate-key', 'delete'],
+    description: 'share what you learned with other agents: register, save, search, get, cite, delete …',
+    examples: [
+      'recall hub register deploy-bot --url https://recall.example.org',
+      'recall hub search "connection pool exhausted under load" --limit 3',
+      'recall hub save "The pool leaked: the retry path …" --tags postgres,leak --source https://…',
+      'recall hub save --tags postgres,leak < notes.md',
+      'recall hub cite RCL-8F3K2A9Q',
+    ],
+    options: {
+      url: { value: '<address>', description: 'of the hub (default: RECALL_API_URL, or as in the key file)' },
+      'key-file': {
+        value: '<path>',
+        description: 'holds {"url", "api_key"} (default: ~/.config/recall/hub.json)',
+      },
+      tags: { value: '<a,b>', description: 'save: what it is about, 2 to 6 concrete nouns' },
+      source: { value: '<address>', description: 'save: where others can check it' },
+      limit: { value: '<n>', description: 'search: most memories (default: 10)' },
+      json: common.json as OptionSpec,
+    },
+    run: async (io, { positionals, options: { url, 'key-file': keyFile, tags, source, limit, json } }) =>
+      (await import('./commands/hub.ts')).hub(io, positionals, {
+        json: json === true,
+        ...(typeof url === 'string' ? { url } : {}),
+        ...(typeof keyFile === 'string' ? { keyFile } : {}),
+        ...(typeof tags === 'string' ? { tags } : {}),
+        ...(typeof source === 'string' ? { source } : {}),
+        limit: wholeNumber('limit', limit, 10, 50),
+      }),
   },
   {
     name: 'mcp',
@@ -396,8 +445,9 @@ export const commands: readonly Command[] = [
     name: 'demo',
     positionals: [],
     description: 'watch the main job on a sample session, in a temporary folder',
-    examples: ['recall demo'],
-    options: {},
-    run: async (io, _line, again) => (await import('./commands/demo.ts')).demo(io, again),
+    examples: ['recall demo', 'recall demo --hub'],
+    options: { hub: { description: 'and then two agents that share what one of them learned' } },
+    run: async (io, { options }, again) =>
+      (await import('./commands/demo.ts')).demo(io, again, options.hub === true),
   },
 ]

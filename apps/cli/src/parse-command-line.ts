@@ -13,6 +13,8 @@ export interface CommandSpec {
   name: string
   /** Positional arguments as usage shows them: `<needed>`, `[optional]`, `<several...>`. */
   positionals: readonly string[]
+  /** What the first argument may be, where only some words will do. */
+  actions?: readonly string[]
   description: string
   examples: readonly string[]
   options: Readonly<Record<string, OptionSpec>>

@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Engine, engines, openHub } from '../../hub/test/support.ts'
 import { createShell, type Shell, temporaryFolder } from './support.ts'
@@ -269,7 +269,8 @@ describe('publish', () => {
     vi.stubGlobal('fetch', (request: Request) => hub.fetch(request))
     onTestFinished(() => void vi.unstubAllGlobals())
     const shell = await project()
-    const keyFile = join(shell.root, '.recall-hub.json')
+    const keyFile = join(shell.root, '.config/recall/hub.json')
+    mkdirSync(dirname(keyFile), { recursive: true })
     expect((await shell.run(...reference)).err).toContain('no key for a hub')
     writeFileSync(keyFile, JSON.stringify({ url: 'http://localhost', api_key: agent.key }), { mode: 0o644 })
     expect((await shell.run(...reference)).err).toContain('chmod 600')
@@ -290,10 +291,9 @@ describe('publish', () => {
     const path = join(shell.root, '.recall/echoes/reviewer/MEMORY.md')
     const secret = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'
     writeFileSync(path, readFileSync(path, 'utf8').replace('one query', `one query, ${secret}`))
-    writeFileSync(join(shell.root, '.recall-hub.json'), '{"url":"http://localhost","api_key":"k"}', {
-      mode: 0o600,
-    })
-    const { code, out, err } = await shell.run(...reference, '--dry-run', '--json')
+    writeFileSync(join(shell.root, 'key.json'), '{"url":"http://localhost","api_key":"k"}', { mode: 0o600 })
+    const options = ['--key-file', 'key.json', '--dry-run', '--json']
+    const { code, out, err } = await shell.run(...reference, ...options)
     expect([code, JSON.parse(out)]).toMatchObject([0, { published: false, redacted: { github: 1 } }])
     expect(err).toContain('Taken out: 1 github.')
     expect(out + err).not.toContain(secret)

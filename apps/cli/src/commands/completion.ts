@@ -4,9 +4,10 @@ import type { CommandSpec } from '../parse-command-line.ts'
 
 /** Prints a script that completes commands and their options. */
 export async function completion(io: Io, shell: string, specs: readonly CommandSpec[]): Promise<undefined> {
-  const commands = specs.map(({ name, description, options }) => ({
+  const commands = specs.map(({ name, description, actions = [], options }) => ({
     name,
     description,
+    actions,
     options: Object.keys(options).map((option) => `--${option}`),
   }))
   const script = { bash, zsh, fish }[shell]
@@ -15,7 +16,7 @@ export async function completion(io: Io, shell: string, specs: readonly CommandS
   return undefined
 }
 
-type Described = { name: string; description: string; options: string[] }[]
+type Described = { name: string; description: string; actions: readonly string[]; options: string[] }[]
 
 const bash = (commands: Described): string => `_recall() {
   local word="\${COMP_WORDS[COMP_CWORD]}"
@@ -24,7 +25,7 @@ const bash = (commands: Described): string => `_recall() {
     return
   fi
   case "\${COMP_WORDS[1]}" in
-${commands.map(({ name, options }) => `    ${name}) COMPREPLY=($(compgen -W "${options.join(' ')}" -f -- "$word")) ;;`).join('\n')}
+${commands.map(({ name, actions, options }) => `    ${name}) COMPREPLY=($(compgen -W "${[...actions, ...options].join(' ')}" -f -- "$word")) ;;`).join('\n')}
   esac
 }
 complete -o filenames -F _recall recall recall-echo
@@ -41,7 +42,7 @@ ${commands.map(({ name, description }) => `    '${name}:${quote(description)}'`)
     return
   fi
   case $words[2] in
-${commands.map(({ name, options }) => `    ${name}) _arguments ${options.map((option) => `'${option}'`).join(' ')} '*:file:_files' ;;`).join('\n')}
+${commands.map(({ name, actions, options }) => `    ${name}) _arguments ${[...options, ...(actions.length > 0 ? [`1:action:(${actions.join(' ')})`] : [])].map((word) => `'${word}'`).join(' ')} '*:file:_files' ;;`).join('\n')}
   esac
 }
 compdef _recall recall recall-echo
@@ -49,8 +50,11 @@ compdef _recall recall recall-echo
 
 const fish = (commands: Described): string =>
   commands
-    .flatMap(({ name, description, options }) => [
+    .flatMap(({ name, description, actions, options }) => [
       `complete -c recall -n __fish_use_subcommand -a ${name} -d '${quote(description)}'`,
+      ...(actions.length > 0
+        ? [`complete -c recall -n '__fish_seen_subcommand_from ${name}' -a '${actions.join(' ')}'`]
+        : []),
       ...options.map(
         (option) => `complete -c recall -n '__fish_seen_subcommand_from ${name}' -l ${option.slice(2)}`,
       ),

@@ -1,10 +1,11 @@
-import { appendFileSync, copyFileSync, mkdtempSync, realpathSync } from 'node:fs'
+import { appendFileSync, copyFileSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { exitCodes } from '../exit-codes.ts'
 import { paint } from '../format.ts'
 import type { Io } from '../io.ts'
+import { startHub } from '../start-hub.ts'
 
 /** The package keeps the sample beside `src` and `dist` alike, so one way leads to it from both. */
 const sample = fileURLToPath(new URL('../../demo/session.jsonl', import.meta.url))
@@ -22,21 +23,32 @@ const handWritten = `
  * Shows the main job on a sample session, in a folder of its own.
  *
  * @param run how a command line is run; the demo does nothing that a person could not do
+ * @param withHub whether two agents then share what one of them learned
  */
 export async function demo(
   io: Io,
   run: (argv: readonly string[], io: Io) => Promise<number>,
+  withHub = false,
 ): Promise<number> {
   const started = performance.now()
   const colour = paint(io)
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'recall-demo-')))
   copyFileSync(sample, join(root, 'session.jsonl'))
+  // It starts while the first act plays.
+  const hub = withHub ? startHub(io, join(root, 'hub')) : undefined
 
   const say = (text: string): void => io.out(`\n${colour.bold(text)}\n`)
   let failed = 0
-  const show = async (...argv: string[]): Promise<void> => {
+  const env = { ...io.env, RECALL_ROOT: undefined, RECALL_API_URL: undefined, RECALL_API_KEY: undefined }
+  const show = async (...argv: string[]): Promise<string> => {
     io.out(`${colour.cyan(`$ recall ${argv.map(quote).join(' ')}`)}\n`)
-    failed ||= await run(argv, { ...io, cwd: root, env: { ...io.env, RECALL_ROOT: undefined } })
+    let printed = ''
+    const out = (text: string): void => {
+      printed += text
+      io.out(text)
+    }
+    failed ||= await run(argv, { ...io, out, cwd: root, env })
+    return printed
   }
 
   say('A developer and an agent chased a leak for 47 minutes. The session becomes memory.')
@@ -57,6 +69,15 @@ export async function demo(
   appendFileSync(join(root, 'memory', 'MEMORY.md'), handWritten)
   await show('search', 'duty rota', '--limit', '1')
 
+  if (hub) {
+    try {
+      await shareOnHub(await hub.url, say, show)
+    } finally {
+      await hub.stop()
+      rmSync(join(root, 'hub'), { recursive: true })
+    }
+  }
+
   say(
     `That took ${((performance.now() - started) / 1000).toFixed(1)} s. The memory stays until you delete it:`,
   )
@@ -71,6 +92,36 @@ export async function demo(
     ].join('\n'),
   )
   return failed === 0 ? exitCodes.fine : exitCodes.failed
+}
+
+/** The second act: two agents that know nothing of each other, and what one of them learned. */
+async function shareOnHub(
+  url: string,
+  say: (text: string) => void,
+  show: (...argv: string[]) => Promise<string>,
+): Promise<void> {
+  const [learner, solver] = [
+    ['--key-file', 'learner.json'],
+    ['--key-file', 'solver.json'],
+  ] as const
+  say('Agents that never met share what they learned: a hub, here with an embedded database.')
+  await show('hub', 'register', 'learner', '--url', url, ...learner)
+  const lesson =
+    'Redis rate limiting failed under load: two workers read the same counter before either had written it, and both let the request through. A token bucket in one Lua script, which Redis runs as a whole, fixed it.'
+  const about = ['--tags', 'redis,rate-limit', '--source', 'https://example.com/incidents/42']
+  await show('hub', 'save', lesson, ...about, ...learner)
+
+  say('Somewhere else another agent meets the problem, finds the answer, and says whose it is.')
+  await show('hub', 'register', 'solver', '--url', url, ...solver)
+  const found = await show(
+    'hub',
+    'search',
+    'redis rate limiting fails under load: two workers, one counter',
+    '--limit',
+    '1',
+    ...solver,
+  )
+  await show('hub', 'cite', /RCL-\w{8}/.exec(found)?.[0] ?? 'RCL-00000000', ...solver)
 }
 
 const quote = (argument: string): string => (/^[\w./:-]+$/.test(argument) ? argument : `"${argument}"`)

@@ -1,11 +1,9 @@
-import { readFileSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import { connectHub, type NewMemory } from '@recall/client'
-import { type JsonObject, redactText } from '@recall/core'
+import { redactText } from '@recall/core'
 import type { KnownEcho } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { formatCounts } from '../../format.ts'
-import type { Io } from '../../io.ts'
+import { findHubAccess } from '../../hub-access.ts'
 import { type EchoesOptions, type Project, print } from './project.ts'
 import { echoOf, tagsOf } from './remembrance.ts'
 
@@ -18,7 +16,8 @@ export async function publish(
   const { io } = project
   const { echo } = await echoOf(project, reference)
   const { memory, redacted } = sharedOf(echo, options)
-  const access = accessOf(io, options)
+  const { url, 'key-file': keyFile } = options.texts
+  const access = findHubAccess(io, { ...(url ? { url } : {}), ...(keyFile ? { keyFile } : {}) })
   if (!options.json || !options.yes) {
     const taken = formatCounts(redacted)
     io.err(`${memory.content}\n\ntags: ${memory.tags.join(', ')}\n`)
@@ -56,29 +55,4 @@ function sharedOf(
   const tags = given.length > 0 ? given : [...new Set([...words, ...(kind ? [kind.toLowerCase()] : [])])]
   if (tags.length < 2) throw new UsageError('the hub wants 2 to 6 tags: --tags redis,rate-limit')
   return { memory: { content: text, tags: tags.slice(0, 6) }, redacted: counts }
-}
-
-/** Address and key: from the environment, else from a file that only its owner can read. */
-function accessOf(io: Io, { texts }: EchoesOptions): { url: string; apiKey: string } {
-  const path = texts['key-file'] ? resolve(io.cwd, texts['key-file']) : join(io.home, '.recall-hub.json')
-  const { RECALL_API_KEY: key, RECALL_API_URL: address } = io.env
-  const file = key && !texts['key-file'] ? {} : readKeyFile(path)
-  const apiKey = file.api_key ?? key
-  const url = texts.url ?? file.url ?? address
-  if (typeof apiKey === 'string' && typeof url === 'string') return { url, apiKey }
-  throw new UsageError(
-    `no ${typeof apiKey === 'string' ? 'address of a hub' : 'key for a hub'}: set RECALL_API_URL and RECALL_API_KEY, or write {"url": "…", "api_key": "…"} to ${path}`,
-  )
-}
-
-function readKeyFile(path: string): JsonObject {
-  const facts = statSync(path, { throwIfNoEntry: false })
-  if (!facts) return {}
-  if (process.platform !== 'win32' && (facts.mode & 0o077) !== 0)
-    throw new UsageError(`${path} holds a key and others can read it: chmod 600 it first`)
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as JsonObject
-  } catch {
-    throw new UsageError(`${path} is not JSON: it should be {"url": "…", "api_key": "…"}`)
-  }
 }

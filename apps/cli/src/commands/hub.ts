@@ -1,0 +1,183 @@
+import { connectHub, type HubClient, registerAgent } from '@recall/client'
+import { exitCodes, UsageError } from '../exit-codes.ts'
+import { paint } from '../format.ts'
+import {
+  type FoundAccess,
+  findHubAccess,
+  type HubAccess,
+  keyFileOf,
+  readKeyFile,
+  reserveKeyFile,
+} from '../hub-access.ts'
+import type { Io } from '../io.ts'
+import { printable } from '../printable.ts'
+
+export interface HubOptions {
+  json: boolean
+  url?: string
+  keyFile?: string
+  tags?: string
+  source?: string
+  limit: number
+}
+
+interface Call {
+  io: Io
+  hub: HubClient
+  access: FoundAccess
+  options: HubOptions
+  /** Prints one JSON document, or text for people. */
+  print(value: object, text: () => string): void
+}
+
+type Action = (call: Call, argument: string) => Promise<number | undefined>
+
+/** What is done as an agent that is registered. */
+const actions: Record<string, { argument?: string; run: Action }> = {
+  save: { argument: '<text>', run: save },
+  search: { argument: '<question>', run: search },
+  get: {
+    argument: '<id>',
+    async run({ io, hub, print }, id) {
+      const memory = await hub.get(id)
+      print({ memory }, () => {
+        const related = memory.related.map(({ short_id, relation }) => `${short_id} (${relation})`).join(', ')
+        return `${shown(io, memory)}${related ? `related: ${related}\n` : ''}`
+      })
+      return undefined
+    },
+  },
+  cite: {
+    argument: '<id>',
+    async run({ hub, print }, id) {
+      const cited = await hub.cite(id)
+      print(cited, () => `source: ${cited.citation}\n`)
+      return undefined
+    },
+  },
+  delete: {
+    argument: '<id>',
+    async run({ hub, print }, id) {
+      const status = await hub.delete(id)
+      print({ status }, () =>
+        status === 'deleted'
+          ? 'Deleted.\n'
+          : 'Deleted; others had cited it, so its id says that it was there.\n',
+      )
+      return undefined
+    },
+  },
+  whoami: {
+    async run({ hub, access, print }) {
+      const agent = await hub.whoami()
+      print({ agent, url: access.url }, () => `${printable(agent.name)} on ${access.url}\n`)
+      return undefined
+    },
+  },
+  'rotate-key': { run: rotateKey },
+}
+
+/** Shares memories with other agents on a hub. */
+export async function hub(io: Io, words: string[], options: HubOptions): Promise<number> {
+  const [name = '', argument] = words
+  const print: Call['print'] = (value, text) => io.out(options.json ? `${JSON.stringify(value)}\n` : text())
+  if (name !== 'register' && !Object.hasOwn(actions, name)) {
+    throw new UsageError(`hub takes register, ${Object.keys(actions).join(', ')}, not '${name}'`)
+  }
+  const wanted = name === 'register' ? '<name>' : actions[name]?.argument
+  const given = name === 'save' && argument === undefined ? await io.input?.() : argument
+  if (wanted && !given) throw new UsageError(`${wanted} is missing (see 'recall hub --help')`)
+  if (!wanted && argument !== undefined) throw new UsageError(`'${argument}' is one argument too many`)
+  if (name === 'register') return register(io, given as string, options, print)
+  const access = findHubAccess(io, options)
+  const client = connectHub(access)
+  try {
+    const call = { io, hub: client, access, options, print }
+    return (await actions[name]?.run(call, given ?? '')) ?? exitCodes.fine
+  } finally {
+    await client.close()
+  }
+}
+
+async function register(io: Io, name: string, options: HubOptions, print: Call['print']): Promise<number> {
+  const url = options.url ?? io.env.RECALL_API_URL
+  if (!url) throw new UsageError('which hub? Give --url <address>, or set RECALL_API_URL')
+  const keyFile = keyFileOf(io, options)
+  if (readKeyFile(keyFile)) {
+    throw new UsageError(`${keyFile} holds the key of an agent already: name another --key-file for this one`)
+  }
+  const { apiKey: _, ...agent } = await keeping(keyFile, async () => {
+    const registered = await registerAgent({ url: checked(url) }, name)
+    return { ...registered, url }
+  })
+  print({ agent, keyFile }, () => `Registered as ${printable(agent.name)}; the key is in ${keyFile}\n`)
+  return exitCodes.fine
+}
+
+/** Keeps a key that is asked for; nothing is asked for before there is a place to keep it. */
+async function keeping<T extends HubAccess>(keyFile: string, ask: () => Promise<T>): Promise<T> {
+  const file = reserveKeyFile(keyFile)
+  const access = await ask().catch((error: unknown) => {
+    file.drop()
+    throw error
+  })
+  file.keep(access)
+  return access
+}
+
+/** @throws UsageError unless it is the address of a web server */
+function checked(url: string): string {
+  if (/^https?:\/\/[^/]/.test(url) && URL.canParse(url)) return url
+  throw new UsageError(`the address of a hub looks like https://recall.example.org, not '${url}'`)
+}
+
+async function save({ hub, options, print }: Call, content: string): Promise<undefined> {
+  const tags = (options.tags ?? '').split(',').flatMap((tag) => tag.trim() || [])
+  if (tags.length === 0)
+    throw new UsageError('say what it is about, in 2 to 6 words: --tags redis,rate-limit')
+  const saved = await hub.save({ content, tags, ...(options.source ? { source_url: options.source } : {}) })
+  print(saved, () => {
+    const near = saved.similar.map(({ short_id, relation }) => `near to it: ${short_id} (${relation})\n`)
+    const warnings = (saved.warnings ?? []).map((warning) => `note: ${warning}\n`)
+    return [`Saved as ${saved.short_id}.\n`, ...near, ...warnings].join('')
+  })
+}
+
+async function search({ io, hub, options, print }: Call, question: string): Promise<number> {
+  const results = await hub.search(question, { limit: options.limit })
+  print({ question, results }, () =>
+    results.length > 0
+      ? results.map((memory) => shown(io, memory, memory.similarity)).join('\n')
+      : 'Nobody on this hub has learned anything like it.\n',
+  )
+  return results.length > 0 ? exitCodes.fine : exitCodes.no
+}
+
+async function rotateKey({ hub, access, print }: Call): Promise<undefined> {
+  const { url, keyFile } = access
+  if (keyFile === null) {
+    // Nowhere to keep it: whoever set the variable has to.
+    const apiKey = await hub.rotateKey()
+    print({ url, apiKey }, () => `${apiKey}\n`)
+    return
+  }
+  await keeping(keyFile, async () => ({ url, apiKey: await hub.rotateKey() }))
+  print({ url, keyFile }, () => `The new key is in ${keyFile}\n`)
+}
+
+interface Shown {
+  short_id: string
+  content: string
+  tags: string[]
+  source_url: string | null
+  author: { name: string }
+}
+
+/** What others wrote, for a person's screen: it can neither move the cursor nor hide a part of itself. */
+function shown(io: Io, { short_id, content, tags, source_url, author }: Shown, similarity?: number): string {
+  const colour = paint(io)
+  const near = similarity === undefined ? '' : ` · ${similarity.toFixed(2)}`
+  const facts = `${printable(author.name)}${near} · ${tags.map(printable).join(', ')}`
+  const source = source_url ? `${colour.dim(printable(source_url))}\n` : ''
+  return `${colour.bold(short_id)} · ${facts}\n${printable(content)}\n${source}`
+}

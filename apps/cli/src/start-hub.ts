@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { UsageError } from './exit-codes.ts'
+import type { Io } from './io.ts'
+
+/** In the repository the hub runs from its sources, as this command does. */
+const source = import.meta.url.endsWith('.ts')
+  ? fileURLToPath(new URL('../../hub/src/main.ts', import.meta.url))
+  : undefined
+
+export interface StartedHub {
+  url: Promise<string>
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a hub of its own for trying things out: on loopback, with an embedded database in a folder and the
+ * embedder that knows words and no meaning. None of the settings of another hub reaches it.
+ *
+ * @throws UsageError where no hub is installed: with its database it is too large to come with the command
+ */
+export function startHub(io: Io, folder: string): StartedHub {
+  const env = Object.fromEntries(Object.entries(io.env).filter(([name]) => !name.startsWith('RECALL_')))
+  const settings = Object.fromEntries(
+    Object.entries({ PORT: '0', DATA: folder, EMBEDDING_PROVIDER: 'fake' }).map(([name, value]) => [
+      `RECALL_HUB_${name}`,
+      value,
+    ]),
+  )
+  const [program, ...args] = commandOf(io)
+  const hub = spawn(program, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...env, ...settings },
+  })
+  let said = ''
+  hub.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  const ended = new Promise<void>((resolve) => {
+    hub.once('close', () => resolve())
+  })
+  const url = new Promise<string>((resolve, reject) => {
+    createInterface(hub.stdout).on('line', (line) => {
+      const [address] = /http:\/\/[^\s:]+:\d+/.exec(line) ?? []
+      if (address) resolve(address)
+    })
+    hub.once('error', reject)
+    hub.once('close', () => reject(new Error(`the hub did not start: ${said.trim()}`)))
+  })
+  // Whoever waits for it hears of a failure; until then it is not unhandled.
+  url.catch(() => {})
+  return {
+    url,
+    async stop() {
+      hub.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+function commandOf({ env }: Io): [string, ...string[]] {
+  if (source) return [process.execPath, ...process.execArgv, source]
+  const installed = (env.PATH ?? '')
+    .split(delimiter)
+    .flatMap((folder) => (folder === '' ? [] : [join(folder, 'recall-hub')]))
+    .find((path) => existsSync(path))
+  if (installed) return [installed]
+  throw new UsageError('there is no hub on this machine: npm install -g @recall/hub, then try again')
+}

@@ -1,0 +1,184 @@
+import { execFile } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type Engine, engines, openHub, type TestHub } from '../../hub/test/support.ts'
+import { commands } from '../src/commands.ts'
+import { createShell, type Shell, temporaryFolder } from './support.ts'
+
+const url = 'http://localhost'
+const lesson =
+  'The orders service ran out of connections: the retry path took a client and never released it. A try/finally around the query fixed it.'
+const save = ['hub', 'save', lesson, '--tags', 'postgres,leak', '--source', 'https://example.com/42']
+
+describe('recall hub', () => {
+  let engine: Engine
+  let hub: TestHub
+  beforeAll(async () => {
+    engine = await (engines[0] as (typeof engines)[0])[1]()
+    hub = await openHub(engine.database)
+    vi.stubGlobal('fetch', (request: Request) => hub.fetch(request))
+  }, 60_000)
+  afterAll(async () => {
+    vi.unstubAllGlobals()
+    await engine.close()
+  })
+
+  /** A shell of an agent that is registered. */
+  async function agent(name: string, env: Record<string, string> = {}): Promise<Shell> {
+    const shell = createShell(temporaryFolder(), null, env)
+    expect((await shell.run('hub', 'register', name, '--url', url)).code).toBe(0)
+    return shell
+  }
+  const keyFileOf = (shell: Shell): string => join(shell.root, '.config/recall/hub.json')
+
+  it('shares what one agent learned with another, and cites it', async () => {
+    const [ada, bob] = [await agent('ada'), await agent('bob')]
+    const saved = await ada.run(...save)
+    const [id = ''] = /RCL-\w{8}/.exec(saved.out) ?? []
+    expect(saved.out).toBe(
+      `Saved as ${id}.\nnote: content is shorter than 200 characters: say what failed, why, and what helped\n`,
+    )
+    const found = await bob.run('hub', 'search', lesson)
+    expect(found.out).toBe(`${id} · ada · 1.00 · postgres, leak\n${lesson}\nhttps://example.com/42\n`)
+    expect((await bob.run('hub', 'get', id)).out).toContain(lesson)
+    expect((await bob.run('hub', 'cite', id)).out).toBe(`source: Recall #${id}\n`)
+    expect((await bob.run('hub', 'whoami')).out).toBe(`bob on ${url}\n`)
+    expect(await bob.run('hub', 'delete', id)).toMatchObject({ code: 3, out: '' })
+    expect((await ada.run('hub', 'delete', id)).out).toContain('others had cited it')
+    expect((await bob.run('hub', 'search', 'zzz yyy')).code).toBe(1)
+    expect((await bob.run('hub', 'get', id)).code).toBe(1)
+  })
+
+  it('prints one JSON document with --json', async () => {
+    const ada = await agent('ada')
+    const registered = await createShell().json(
+      'hub',
+      'register',
+      'eve',
+      '--url',
+      url,
+      '--key-file',
+      'k.json',
+    )
+    expect(registered).toMatchObject({ agent: { name: 'eve' }, keyFile: expect.stringMatching(/k\.json$/) })
+    expect(JSON.stringify(registered)).not.toContain('recall_')
+    const { short_id: id } = await ada.json<{ short_id: string }>(...save)
+    expect(await ada.json('hub', 'search', lesson)).toMatchObject({ results: [{ short_id: id }] })
+    expect(await ada.json('hub', 'get', id)).toMatchObject({ memory: { short_id: id } })
+    expect(await ada.json('hub', 'cite', id)).toMatchObject({ citation: `Recall #${id}` })
+    expect(await ada.json('hub', 'whoami')).toMatchObject({ agent: { name: 'ada' }, url })
+    expect(await ada.json('hub', 'delete', id)).toEqual({ status: 'deleted' })
+  })
+
+  it('keeps the key for its owner alone, and a new key in its place', async () => {
+    const ada = await agent('ada')
+    const path = keyFileOf(ada)
+    const keyIn = (): string => (JSON.parse(readFileSync(path, 'utf8')) as { api_key: string }).api_key
+    const before = keyIn()
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(await ada.run('hub', 'register', 'again', '--url', url)).toMatchObject({ code: 2 })
+    const { out } = await ada.run('hub', 'rotate-key')
+    expect(keyIn()).not.toBe(before)
+    expect(out).not.toContain(keyIn())
+    expect((await ada.run('hub', 'whoami')).code).toBe(0)
+    expect(readdirSync(join(path, '..'))).toEqual(['hub.json'])
+    chmodSync(path, 0o644)
+    expect((await ada.run('hub', 'whoami')).err).toContain('chmod 600')
+    const old = createShell(temporaryFolder(), null, { RECALL_API_URL: url, RECALL_API_KEY: before })
+    expect(await old.run('hub', 'whoami')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('send the key'),
+    })
+  })
+
+  it('takes address and key from the environment, and hands a new key to whoever set it', async () => {
+    const { key } = await hub.agent('env')
+    const shell = createShell(temporaryFolder(), null, { RECALL_API_URL: url, RECALL_API_KEY: key })
+    expect((await shell.run('hub', 'whoami')).out).toBe(`env on ${url}\n`)
+    expect((await shell.run('hub', 'rotate-key')).out).toMatch(/^recall_[\w-]{43}\n$/)
+    expect(existsSync(keyFileOf(shell))).toBe(false)
+  })
+
+  it('sends a key to no other hub than the one that gave it', async () => {
+    const ada = await agent('ada')
+    const asked = await ada.run('hub', 'whoami', '--url', 'http://elsewhere.example')
+    expect(asked).toMatchObject({ code: 2, err: expect.stringContaining('name the --key-file') })
+  })
+
+  it('leaves nothing behind when the hub does not register', async () => {
+    const shell = createShell(temporaryFolder(), null, {})
+    expect((await shell.run('hub', 'register', 'x'.repeat(200), '--url', url)).code).toBe(2)
+    expect(readdirSync(join(keyFileOf(shell), '..'))).toEqual([])
+    expect((await shell.run('hub', 'whoami')).err).toContain('recall hub register')
+  })
+
+  it('reads a long text from standard input', async () => {
+    const ada = (await agent('ada')).withInput(lesson)
+    // A shell with other input keeps its folder, and so its key.
+    expect((await ada.run('hub', 'save', '--tags', 'postgres,leak')).out).toContain('Saved as')
+  })
+
+  it('shows nothing that could steer a terminal or hide its own text', async () => {
+    const eve = await hub.agent('eve')
+    const content = `${lesson} \u001b[2J\u202egnp.exe\u0007 invisible\u200b`
+    await eve.save({ content, tags: ['bidi', 'escape'] })
+    const bob = await agent('bob')
+    const { out } = await bob.run('hub', 'search', content)
+    expect(out).toContain('[2Jgnp.exe invisible')
+    for (const hidden of ['\u001b', '\u202e', '\u0007', '\u200b']) expect(out).not.toContain(hidden)
+  })
+
+  it('says what is wrong', async () => {
+    const ada = await agent('ada')
+    const wrong = async (...argv: string[]) => {
+      const { code, err } = await ada.run('hub', ...argv)
+      expect(code).toBe(2)
+      return err
+    }
+    expect(await wrong('save', lesson)).toContain('--tags redis,rate-limit')
+    expect(await wrong('save', 'short', '--tags', 'a,b')).toContain('content')
+    expect(await wrong('search')).toContain('<question> is missing')
+    expect(await wrong('search', 'two', 'words')).toContain('one argument too many')
+    expect(await wrong('register', 'x', '--url', 'localhost', '--key-file', 'k')).toContain(
+      'looks like https://',
+    )
+    const actions = commands.find(({ name }) => name === 'hub')?.actions ?? []
+    const known = /takes (.*), not/.exec(await wrong('vote'))?.[1]?.split(', ')
+    expect(known?.toSorted()).toEqual([...actions].toSorted())
+    mkdirSync(join(ada.root, 'other'))
+    writeFileSync(join(ada.root, 'other/k.json'), 'no key', { mode: 0o600 })
+    expect(await wrong('whoami', '--key-file', 'other/k.json')).toContain('is no key file')
+  })
+})
+
+it('completion knows the actions of hub', async () => {
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    expect((await createShell().run('completion', shell)).out).toContain('rotate-key')
+  }
+})
+
+it('the demo shows two agents on a hub of its own, and leaves nothing of the hub', async () => {
+  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+  const args = ['--import', 'tsx', '-C', '@recall/source', main, 'demo', '--hub']
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    env: { ...process.env, RECALL_API_KEY: 'recall_of_another_hub', RECALL_HUB_PORT: 'of another hub' },
+  })
+  const [, id] = /Saved as (RCL-\w{8})/.exec(stdout) ?? []
+  expect(stdout).toContain(`source: Recall #${id}`)
+  const [, folder = ''] = /^ {2}(\S*recall-demo-\S+)$/m.exec(stdout) ?? []
+  expect(readdirSync(folder)).toEqual(expect.arrayContaining(['memory', 'learner.json', 'solver.json']))
+  expect(readdirSync(folder)).not.toContain('hub')
+  rmSync(folder, { recursive: true })
+})
