@@ -16,6 +16,7 @@ import { nearest, rankMatches } from './rank-matches.ts'
 import { type EntryRow, entryOf, foundEntry, wholeEntry } from './rows.ts'
 import { entries } from './schema/entries.ts'
 import { storableVector } from './storable-vector.ts'
+import { corrected } from './typos.ts'
 import { unitTexts } from './unit-rows.ts'
 import { lookedFor } from './words.ts'
 
@@ -31,6 +32,10 @@ export async function findEntries(database: Database, query: StoreQuery, shelf: 
     embedding && findNear(database, query, shelf, eligible, embedding),
   ])
   const candidates = words ? await rank(database, query, shelf, terms, words, meaning) : nearest(meaning)
+  if (words?.rows.length === 0) {
+    const text = await corrected(database, query, shelf)
+    if (text !== null && text !== query.text) return findEntries(database, { ...query, text }, shelf)
+  }
   const page = candidates
     .filter(({ score }) => score >= minScore)
     .sort(byOrder(query))

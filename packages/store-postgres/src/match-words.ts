@@ -44,29 +44,21 @@ export async function matchWords(
         select greatest(1, coalesce(sum(${placeSizes.units}), 0))::float8 as size,
           coalesce(sum(${placeSizes.words}), 0)::float8 as words
         from ${placeSizes} where ${placeSizes.place} = ${place}
+      ), holdings as materialized (
+        select looked_for.*, (
+          select count(*) from ${units} where ${units.place} = ${place} and ${units.words} @@ term
+        ) as holding
+        from looked_for
       ), rarities as materialized (
-        select counted.*, ln(1 + (greatest(size, holding) - holding + 0.5) / (holding + 0.5))::float8 as rarity
-        from collection, (
-          select looked_for.*, (
-            select count(*) from ${units} where ${units.place} = ${place} and ${units.words} @@ term
-          ) as holding
-          from looked_for
-        ) as counted
+        select holdings.*, ln(1 + (greatest(size, holding) - holding + 0.5) / (holding + 0.5))::float8 as rarity
+        from collection, holdings
       ), matched as materialized (
-        select ${units.entry} as id, ${units.unit} as unit, ${entries.unitCount} as units, evidence.bm25
-        from ${unitsOfEntries}, lateral (
-          select sum(rarity * ${k1 + 1}::float8 * often / (often + ${k1}::float8 * (
-              1 - ${b}::float8 + ${b}::float8 * ${units.wordCount} / greatest(1, words / size)
-            ))) as bm25
-          from collection, rarities, lateral (
-            select 8 * (${units.words} @@ eight)::int + 4 * (${units.words} @@ four)::int
-              + 2 * (${units.words} @@ two)::int + (${units.words} @@ one)::int as often
-          ) as counted
-          where ${units.words} @@ term
-        ) as evidence
+        select ${units.entry} as id, ${units.unit} as unit, ${entries.unitCount} as units, ${bm25Of(terms)} as bm25
+        from ${unitsOfEntries} cross join collection
+          cross join (select array_agg(rarity order by position) as rarity from rarities) as listed
         where ${units.place} = ${place} and ${units.words} @@ ${terms.map(quoted).join(' | ')}::text::tsquery
           and ${eligible}
-        order by evidence.bm25 desc, ${entries.updatedAt} desc, ${entries.key} collate "C", ${units.unit}
+        order by bm25 desc, ${entries.updatedAt} desc, ${entries.key} collate "C", ${units.unit}
         limit ${most}
       ), around as (
         select ${units.entry} as id, ${units.unit} as unit, 0 as bm25
@@ -119,12 +111,30 @@ export async function coverageOf(
   return coverage
 }
 
-/** Each term as a query, and as those that ask for the bits of its count. */
+/** The terms as queries, with their positions from 1. */
 const lookedFor = (terms: readonly string[]): SQL => sql`
-  select position, spelled::tsquery as term, (spelled || ':A')::tsquery as eight, (spelled || ':B')::tsquery as four,
-    (spelled || ':C')::tsquery as two, (spelled || ':D')::tsquery as one
+  select position, spelled::tsquery as term
   from jsonb_array_elements_text(${JSON.stringify(terms.map(quoted))}::text::jsonb)
     with ordinality as listed (spelled, position)`
+
+/** BM25 of a unit, out of the terms' rarities; how often a term occurs is read from its weights. */
+function bm25Of(terms: readonly string[]): SQL {
+  const norm = sql`${k1}::float8 * (1 - ${b}::float8 + ${b}::float8 * ${units.wordCount} / greatest(1, collection.words / collection.size))`
+  const parts = terms.map((term, i) => {
+    const bit = (weight: string): SQL => sql`(${units.words} @@ ${quoted(term) + weight}::text::tsquery)::int`
+    const count = sql`nullif(8 * ${bit(':A')} + 4 * ${bit(':B')} + 2 * ${bit(':C')} + ${bit(':D')}, 0)`
+    return sql`coalesce(rarity[${sql.raw(String(i + 1))}] * ${k1 + 1}::float8 / (1 + ${norm} / ${count}), 0)`
+  })
+  return sumOf(parts)
+}
+
+/** In halves: Postgres takes thousands of parts apart one inside the other, and its stack ends. */
+function sumOf(parts: readonly SQL[]): SQL {
+  const [only] = parts
+  if (only && parts.length === 1) return only
+  const half = parts.length >> 1
+  return sql`(${sumOf(parts.slice(0, half))} + ${sumOf(parts.slice(half))})`
+}
 
 /** The parameters of core's `bm25`; a test holds both against each other. */
 const k1 = 1.2

@@ -9,8 +9,9 @@ import { drizzle } from 'drizzle-orm/pglite'
 import type { Database } from './database.ts'
 import { lockFolder } from './folder-lock.ts'
 import { migrate } from './migrate.ts'
-import { createPostgresStore } from './postgres-store.ts'
+import { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
 import { SyncingFiles, syncFolder, syncingStartParams } from './syncing-files.ts'
+import { keepTextConfiguration } from './text-configuration.ts'
 import { createVectorIndex } from './vector-index.ts'
 
 export interface EmbeddedOptions {
@@ -79,17 +80,31 @@ async function start(engine: Engine, release: () => void): Promise<EmbeddedDatab
   }
 }
 
-export type PgliteMemoryOptions = EmbeddedOptions & Omit<MemoryManagerOptions, 'stores'>
+export type PgliteMemoryOptions = EmbeddedOptions &
+  Pick<PostgresStoreOptions, 'textConfiguration'> &
+  Omit<MemoryManagerOptions, 'stores'>
 
 /** A memory on Postgres inside this process. */
 export async function openPgliteMemory(options: PgliteMemoryOptions = {}): Promise<MemoryManager> {
+  const { textConfiguration } = options
   const { database, close } = await openPglite(options)
-  if (options.embedder) {
-    await createVectorIndex(database, 'units', options.embedder.dimensions, { concurrently: false })
+  try {
+    await keepTextConfiguration(database, textConfiguration ?? null)
+    if (options.embedder) {
+      await createVectorIndex(database, 'units', options.embedder.dimensions, { concurrently: false })
+    }
+  } catch (error) {
+    await close()
+    throw error
   }
   const durable = options.folder !== undefined
   return createMemoryManager({
     ...options,
-    stores: createPostgresStore(database, { name: 'pglite', durable, close }),
+    stores: createPostgresStore(database, {
+      name: 'pglite',
+      durable,
+      close,
+      ...(textConfiguration ? { textConfiguration } : {}),
+    }),
   })
 }

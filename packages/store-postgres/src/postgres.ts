@@ -3,7 +3,8 @@ import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import type { Database } from './database.ts'
 import { migrate } from './migrate.ts'
-import { createPostgresStore } from './postgres-store.ts'
+import { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
+import { keepTextConfiguration } from './text-configuration.ts'
 import { createVectorIndex } from './vector-index.ts'
 
 export interface PostgresOptions {
@@ -50,7 +51,8 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenDataba
     ...settings,
     max: connections,
     keep_alive: 30,
-    connection: { application_name: 'recall', statement_timeout: timeoutMs },
+    // Compiling a search takes several times as long as running it.
+    connection: { application_name: 'recall', statement_timeout: timeoutMs, jit: 'off' },
   })
   return {
     database: drizzle(pool),
@@ -58,17 +60,27 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenDataba
   }
 }
 
-export type PostgresMemoryOptions = PostgresOptions & Omit<MemoryManagerOptions, 'stores'>
+export type PostgresMemoryOptions = PostgresOptions &
+  Pick<PostgresStoreOptions, 'textConfiguration'> &
+  Omit<MemoryManagerOptions, 'stores'>
 
 /** A memory on a Postgres server with pgvector. */
 export async function openPostgresMemory(options: PostgresMemoryOptions): Promise<MemoryManager> {
-  const { timeoutMs = defaultTimeoutMs } = options
+  const { timeoutMs = defaultTimeoutMs, textConfiguration } = options
   const { database, close } = await openPostgres(options)
   try {
+    await keepTextConfiguration(database, textConfiguration ?? null)
     if (options.embedder) await createVectorIndex(database, 'units', options.embedder.dimensions)
   } catch (error) {
     await close()
     throw error
   }
-  return createMemoryManager({ ...options, stores: createPostgresStore(database, { timeoutMs, close }) })
+  return createMemoryManager({
+    ...options,
+    stores: createPostgresStore(database, {
+      timeoutMs,
+      close,
+      ...(textConfiguration ? { textConfiguration } : {}),
+    }),
+  })
 }
