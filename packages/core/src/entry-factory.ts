@@ -12,6 +12,8 @@ import { checkWritten, type ValueSchemas } from './schemas.ts'
 import type { MemoryScope } from './scope.ts'
 import { conversationType } from './session-keys.ts'
 
+import { spokenText } from './spoken-text.ts'
+
 export interface EntryFactoryOptions {
   schemas: ValueSchemas
   redact: RedactPolicy
@@ -41,7 +43,9 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
   ): Promise<Entry['embedding']> => {
     if (own) return { model: embedder?.model ?? 'custom', vector: own }
     if (!embedder || text === '') return null
-    const units = splitUnits(text, type === conversationType).map(({ start, end }) => text.slice(start, end))
+    const units = splitUnits(text, type === conversationType).map(({ start, end }) =>
+      spokenText(text.slice(start, end)),
+    )
     const vectors = await embedder.embed(units, 'document')
     return embeddingOf(embedder.model, vectors)
   }

@@ -98,3 +98,4 @@ export {
   type SessionSummary,
   sessionSummary,
 } from './session-records.ts'
+export { spokenText } from './spoken-text.ts'

@@ -1,3 +1,4 @@
+import { spokenText } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
 import { unitTexts } from './unit-rows.ts'
 
@@ -62,7 +63,8 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
       select place::text as place, id::text as id, text, type, md5(text) as digest
       from entries where ${entriesMissing(model)} limit ${limit}`,
     // A row that was written before there were units is one, however long.
-    textsOf: ({ text, type }) => unitTexts({ text, type: type === null ? null : JSON.parse(type) }),
+    textsOf: ({ text, type }) =>
+      unitTexts({ text, type: type === null ? null : JSON.parse(type) }).map(spokenText),
     keepBeside: (model, rows) => sql`
       update units set next_embedding = vector::vector, next_embedding_model = ${model}
       from ${made(rows)} join entries on entries.place = made.place and entries.id = made.id

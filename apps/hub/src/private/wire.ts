@@ -34,7 +34,9 @@ export const entrySchema = z.object({
   ttl: z.number().positive().nullish(),
   expiresAt: time.nullish(),
   encrypted: z.boolean().default(false),
-  embedding: z.object({ model: z.string().max(256), vector }).nullish(),
+  embedding: z
+    .object({ model: z.string().max(256), vector, units: z.array(vector).max(10_000).optional() })
+    .nullish(),
 })
 
 const overwrite = z.boolean().default(true)

@@ -1,5 +1,10 @@
 import { expect } from 'vitest'
+import { createMemoryManager } from '../create-memory-manager.ts'
+import { createInMemoryStore } from '../in-memory-store.ts'
 import type { MemoryManager } from '../memory-manager.ts'
+import { conversationKey, conversationType } from '../session-keys.ts'
+import type { ConversationArchive } from '../session-records.ts'
+import { createConceptEmbedder } from './concept-embedder.ts'
 import { keysFound } from './expectations.ts'
 import { law, type Theme } from './harness.ts'
 import { notes, questions } from './quality-corpus.ts'
@@ -58,5 +63,96 @@ export const searchQuality: Theme = {
         }
       },
     ),
+
+    law(
+      'Long conversations come in one order in every store, each found by its best turn.',
+      async ({ memory, time }) => {
+        const { semantic, meaning = semantic } = memory.capabilities.episodic
+        const reference = createMemoryManager({
+          stores: createInMemoryStore(),
+          clock: time.clock,
+          ...(meaning ? { embedder: createConceptEmbedder() } : {}),
+        })
+        for (const each of [memory, reference]) {
+          for (const [key, turns] of Object.entries(conversations)) {
+            await writeConversation(each, key, turns)
+          }
+        }
+        for (const text of conversationQuestions) {
+          const [ours, theirs] = await Promise.all(
+            [memory, reference].map(async (each) => {
+              const found = await each.search('episodic', { text }, { limit: 3, passages: 1, touch: false })
+              return found.map(({ key, passages }) => [key, passages?.[0]?.text])
+            }),
+          )
+          expect(ours, text).toEqual(theirs)
+        }
+        await reference.close()
+      },
+      { embedder: createConceptEmbedder() },
+    ),
   ],
 }
+
+const writeConversation = (memory: MemoryManager, id: string, turns: readonly string[]): Promise<void> => {
+  const body = turns.map((turn) => `### User\n\n${turn}\n`).join('\n')
+  const archive: ConversationArchive = {
+    date: '2026-01-01T00:00:00Z',
+    sessionId: id,
+    messageCount: turns.length,
+    duration: '5m',
+    source: 'session',
+    topics: [],
+    body: `## Summary\n\nA talk.\n\n## Conversation\n\n${body}`,
+  }
+  return memory.write('episodic', conversationKey(id), archive, {
+    type: conversationType,
+    text: archive.body,
+  })
+}
+
+/** Each about something of its own, with a turn or two that stray into the others. */
+const conversations = {
+  garage: [
+    'Ana: My automobile makes a strange noise in the mornings.',
+    'Ben: Did you have the engine looked at before the winter?',
+    'Ana: The mechanic in Linz changed the spark plugs last month.',
+    'Ben: Then it is the exhaust, mine rattled the same way.',
+    'Ana: The garage wants four hundred euros for a new one.',
+    'Ben: Ask Carla, she knows somebody who repairs them cheaply.',
+    'Ana: She is on holiday until the ninth.',
+    'Ben: Take the train then, the station is near your office.',
+    'Ana: In this rain I would rather not walk.',
+  ],
+  kennel: [
+    'Carla: We brought the puppy home on Sunday.',
+    'Dan: What is its name, and does it bark at night?',
+    'Carla: Pixel, and only when the neighbours come home late.',
+    'Dan: Ours slept in the kitchen for the first weeks.',
+    'Carla: The breeder in Graz gave us a blanket that smells of its mother.',
+    'Dan: Have you been to the vet for the vaccination?',
+    'Carla: On Thursday, and they charged sixty euros.',
+    'Dan: Mine gets carsick, so we always walk there.',
+    'Carla: Then we can go together to the meadow behind the station.',
+  ],
+  clinic: [
+    'Eva: The physician says that the knee needs rest.',
+    'Finn: How long until you can run again?',
+    'Eva: Six weeks, and then slowly, with exercises every day.',
+    'Finn: My nurse showed me some with a rubber band.',
+    'Eva: Could you send me the names of them?',
+    'Finn: Of course, I have the sheet at the office.',
+    'Eva: The marathon in Vienna is lost for this year anyway.',
+    'Finn: There is another one in Salzburg in autumn.',
+    'Eva: By then the weather will be cooler as well.',
+  ],
+}
+
+const conversationQuestions = [
+  'how much does the new exhaust cost',
+  'which doctor looked at the knee',
+  'where did the dog come from',
+  'what is the name of the puppy',
+  'marathon in autumn',
+  'who repairs vehicles cheaply',
+]
