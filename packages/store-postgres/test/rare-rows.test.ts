@@ -1,0 +1,80 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { placeId } from '../src/address.ts'
+import { createPostgresStore } from '../src/postgres-store.ts'
+import { createVectorIndex } from '../src/vector-index.ts'
+import { type Engine, emptyTables, engines, serverUrl } from './support.ts'
+
+const rows = 100_000
+const dimensions = 16
+const query = {
+  scope: 'long-term',
+  offset: 0,
+  limit: 10,
+  sortBy: 'relevance',
+  sortOrder: 'desc',
+  minScore: 0,
+  now: 1,
+} as const
+
+/** Seven centres with noise around them, the same at every run. */
+const vectorOf = (i: string, own: string): string => `(
+  select array_agg(sin((${i} % 7) * 12.9898 + d * 78.233) + 0.2 * sin(${i} * 39.3468 + d * 11.135 + ${own}))::real[]::vector
+  from generate_series(1, ${dimensions}) as d
+)`
+
+// PGlite takes minutes to index so many; support.ts says when there is no server.
+describe.skipIf(!serverUrl)('100,000 rows with a vector index', () => {
+  let engine: Engine
+  const store = () => createPostgresStore(engine.database)
+
+  const fill = (namespace: string, count: number, own: number): Promise<unknown> => {
+    const place = placeId({ namespace, scope: 'long-term' }, { tenant: '', archived: false })
+    return engine.database.execute(
+      sql.raw(`
+        with made as (
+          insert into entries (place, id, namespace, scope, key, value, fields, text, word_count, tags, created_at,
+            updated_at, accessed_at, access_count, encrypted, embedding_model, dimensions)
+          select '${place}', md5(i::text)::uuid, '${namespace}', 'long-term', i::text, '1', '{}', '', 0,
+            case when i % 10000 = 0 then array['rare'] else '{}' end, 0, 0, 0, 0, false, 'clusters', ${dimensions}
+          from generate_series(1, ${count}) as i
+          returning place, id, key
+        )
+        insert into units (place, entry, unit, words, word_count, label, embedding)
+        select place, id, 0, '', 0, '', ${vectorOf('key::int', String(own))} from made`),
+    )
+  }
+
+  beforeAll(async () => {
+    engine = await (engines.at(-1) as (typeof engines)[number])[1]()
+    await emptyTables(engine.database)
+    await engine.database.execute(sql`set statement_timeout = 0`)
+    await fill('everybody', rows, 0)
+    await fill('newcomer', rows / 10_000, 1)
+    await createVectorIndex(engine.database, 'units', dimensions)
+    await engine.database.execute(sql`analyze entries, units`)
+  }, 180_000)
+  afterAll(() => engine.close())
+
+  const ask = async (namespace: string, tags: string[]): Promise<string[]> => {
+    const vector = Array.from({ length: dimensions }, (_, d) => Math.sin(3 * 12.9898 + (d + 1) * 78.233))
+    const found = await store().find({ ...query, namespace, tags, embedding: { model: 'clusters', vector } })
+    return found.map(({ entry }) => entry.key)
+  }
+
+  it('finds all that an owner of a ten-thousandth has', async () => {
+    expect((await ask('newcomer', [])).sort()).toEqual(
+      Array.from({ length: 10 }, (_, i) => String(i + 1)).sort(),
+    )
+  })
+
+  it('finds all that a filter lets through, be it a ten-thousandth', async () => {
+    expect((await ask('everybody', ['rare'])).sort()).toEqual(
+      Array.from({ length: 10 }, (_, i) => String((i + 1) * 10_000)).sort(),
+    )
+  })
+
+  it('finds as many as are asked for where everything passes', async () => {
+    expect(await ask('everybody', [])).toHaveLength(10)
+  })
+})
