@@ -13,9 +13,13 @@ const weights = { retrievals: 0.02, source: 0.005 }
 /** So many retrievals count fully. */
 const manyRetrievals = 1000
 
+/** So much nearer to the query than everything that is good must be what counts as low signal. */
+const clearlyNearer = 0.05
+
 /**
  * Embeds the query, takes what is similar enough, ranks it and notes what was returned. What counts as low
- * signal comes after everything else, except to its own author.
+ * signal comes after everything else, and only where it answers what nothing good does; to its own author it is
+ * like any other.
  */
 export async function searchMemories(hub: Hub, searcher: Principal, query: string, limit: number) {
   const { config, database, call } = hub
@@ -27,12 +31,25 @@ export async function searchMemories(hub: Hub, searcher: Principal, query: strin
   const isSimilar = ({ similarity }: NearMemory): boolean => similarity >= config.thresholds.minSimilarity
 
   const good = (await find(sql`(m.quality = 0 or ${own})`)).filter(isSimilar)
+  const best = Math.max(-1, ...good.map(({ similarity }) => similarity))
   // Looked for by itself: a flood of it cannot fill the candidates.
-  const low = good.length < limit ? (await find(sql`m.quality = -1 and not ${own}`)).filter(isSimilar) : []
+  const low =
+    good.length < limit
+      ? (await find(sql`m.quality = -1 and not ${own} and ${isNoCopy}`)).filter(
+          (memory) => isSimilar(memory) && memory.similarity > best + clearlyNearer,
+        )
+      : []
   const results = [...good.sort(byRank), ...low.sort(byRank)].slice(0, limit)
   if (results.length > 0) await call(() => noteRetrievals(hub, searcher, query, results))
   return results
 }
+
+/** Who repeats what another agent wrote does not get its place. */
+const isNoCopy = sql`not exists (
+  select from memory_links l join memories earlier on earlier.id = l.related_id
+  where l.memory_id = m.id and l.relation = 'duplicate_candidate' and earlier.agent_id <> m.agent_id
+    and earlier.quality > -2 and earlier.deleted_at is null
+)`
 
 const rankOf = ({ similarity, retrievalCount, sourceUrl }: NearMemory): number =>
   similarity +
