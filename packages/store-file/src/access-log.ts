@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Address } from '@recall/core'
 import { ensureFolder } from './atomic-write.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
-import type { Database, OpenDatabase } from './index/driver.ts'
+import { createStatements, type Database, type OpenDatabase } from './index/driver.ts'
 import { isDamage, isDiskFull, isUnwritable, setAside } from './index/index-file.ts'
 
 /** Which version of an entry an access belongs to: a rewritten entry starts its expiry anew. */
@@ -45,23 +45,23 @@ export function createAccessLog(
   onNotice: (text: string) => void,
 ) {
   const path = join(folder, 'access.db')
-  let opened: { database: Database; inode: number } | undefined
+  let opened: { database: Database; sql: ReturnType<typeof createStatements>; inode: number } | undefined
   let isReadOnly = false
   let isFull = false
 
   const inode = (): number | undefined => orAbsent(() => fileSystem.lstatSync(path))?.ino
 
-  const open = (create: boolean): Database | undefined => {
+  const open = (create: boolean): typeof opened => {
     const present = inode()
     // Somebody deleted or replaced the file: what is counted in the old one nobody would see.
     if (opened && opened.inode !== present) close()
-    if (opened || isReadOnly || (!create && present === undefined)) return opened?.database
+    if (opened || isReadOnly || (!create && present === undefined)) return opened
     ensureFolder(fileSystem, folder)
     const database = openDatabase(path)
-    opened = { database, inode: inode() ?? 0 }
+    opened = { database, sql: createStatements(database), inode: inode() ?? 0 }
     database.exec('PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
     database.exec(schema)
-    return database
+    return opened
   }
 
   const close = (): void => {
@@ -70,10 +70,10 @@ export function createAccessLog(
   }
 
   /** Runs a call on the log, or answers `undefined` where there is none. */
-  const using = <T>(create: boolean, call: (database: Database) => T): T | undefined => {
+  const using = <T>(create: boolean, call: (log: NonNullable<typeof opened>) => T): T | undefined => {
     const run = (): T | undefined => {
-      const database = open(create)
-      return database && call(database)
+      const log = open(create)
+      return log && call(log)
     }
     try {
       try {
@@ -100,12 +100,10 @@ export function createAccessLog(
   const row = (address: Address): (Access & Version) | undefined =>
     using(
       false,
-      (database) =>
-        database
-          .prepare(
-            'SELECT created, updated, at, count, expires FROM access WHERE scope = ? AND namespace = ? AND key = ?',
-          )
-          .get(address.scope, address.namespace, address.key) as (Access & Version) | undefined,
+      ({ sql }) =>
+        sql(
+          'SELECT created, updated, at, count, expires FROM access WHERE scope = ? AND namespace = ? AND key = ?',
+        ).get(address.scope, address.namespace, address.key) as (Access & Version) | undefined,
     )
 
   return {
@@ -127,8 +125,8 @@ export function createAccessLog(
       accesses: readonly { address: Address; version: Version; expires: number | null }[],
       at: number,
     ): void {
-      using(true, (database) => {
-        const statement = database.prepare(
+      using(true, ({ database, sql }) => {
+        const statement = sql(
           `INSERT INTO access (scope, namespace, key, created, updated, at, count, expires) VALUES (?, ?, ?, ?, ?, ?, 1, ?)
          ON CONFLICT DO UPDATE SET at = excluded.at, expires = excluded.expires, updated = excluded.updated,
            count = CASE WHEN created = excluded.created THEN count + 1 ELSE 1 END, created = excluded.created`,
@@ -150,10 +148,8 @@ export function createAccessLog(
 
     /** Accesses of a scope, by key. */
     all(scope: string, namespace: string): Map<string, { at: number; count: number }> {
-      const rows = using(false, (database) =>
-        database
-          .prepare('SELECT key, at, count FROM access WHERE scope = ? AND namespace = ?')
-          .all(scope, namespace),
+      const rows = using(false, ({ sql }) =>
+        sql('SELECT key, at, count FROM access WHERE scope = ? AND namespace = ?').all(scope, namespace),
       )
       return new Map(
         ((rows ?? []) as { key: string; at: number; count: number }[]).map((row) => [row.key, row]),
@@ -161,10 +157,8 @@ export function createAccessLog(
     },
 
     forget({ scope, namespace, key }: Address): void {
-      using(false, (database) =>
-        database
-          .prepare('DELETE FROM access WHERE scope = ? AND namespace = ? AND key = ?')
-          .run(scope, namespace, key),
+      using(false, ({ sql }) =>
+        sql('DELETE FROM access WHERE scope = ? AND namespace = ? AND key = ?').run(scope, namespace, key),
       )
     },
 

@@ -10,8 +10,9 @@ import {
   type UnitEvidence,
   wordsOf,
 } from '@recall/core'
-import type { Conditions, DocumentRow, SearchIndex } from './index/search-index.ts'
+import type { Conditions, DocumentRow, SearchIndex, WordQuery } from './index/search-index.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
+import { saturation, splitByRarity, type WordFacts, wordFactsOf } from './word-facts.ts'
 
 /** What ranking needs to know of a document; the rest is read for the hits that are returned. */
 export type RankedDocument = Pick<DocumentRow, 'id' | 'key' | 'updated' | 'units'>
@@ -41,7 +42,12 @@ export function rankMatches(
   weights: RankWeights,
 ): RankedUnit<RankedDocument>[] {
   const words = query.text === undefined ? [] : queryWords(query.text).map((word) => `"${word}"`)
-  const { found, together } = matchWords(index, words, query, files, meaning !== undefined)
+  let known: WordFacts[] | undefined
+  const facts = (): WordFacts[] => {
+    known ??= wordFactsOf(index, query.scope, words)
+    return known
+  }
+  const { found, together } = matchWords(index, words, facts, query, files, meaning !== undefined)
   const near = meaning ? accept(index, query, files, (limit) => meaning.nearest(limit), poolOf(query)) : []
   const candidates = new Map<number, UnitEvidence<RankedDocument>>()
   // Rows of one document are told by its id, ranking tells documents by identity.
@@ -62,11 +68,11 @@ export function rankMatches(
   addNeighbours(found, candidates, add)
   if (query.text !== undefined) markLabels(index, query.text, candidates)
   const documents = longDocuments(candidates)
-  const rarities = documents.length > 0 || meaning ? raritiesOf(index, query, words) : null
+  const weighed = documents.length > 0 || meaning ? facts() : null
   const evidence = {
-    bm25Bound: boundOf(rarities, words.length, index),
+    bm25Bound: boundOf(weighed, words.length, index),
     bm25Noise: found[noiseRank - 1]?.bm25 ?? 0,
-    ...(rarities ? { coverage: coverageOf(index, query, words, rarities, documents) } : {}),
+    ...(weighed ? { coverage: coverageOf(weighed, documents) } : {}),
     ...(meaning ? { spread: meaning.spread } : {}),
   }
   const ranked = rankUnits([...candidates.values()], evidence, weights)
@@ -126,6 +132,7 @@ const everything = 2 ** 31
 function matchWords(
   index: SearchIndex,
   words: readonly string[],
+  facts: () => readonly WordFacts[],
   query: StoreQuery,
   files: FileAccess,
   besideMeaning: boolean,
@@ -133,7 +140,7 @@ function matchWords(
   if (words.length === 0) return { found: [], together: [] }
   const conditions = conditionsOf(query)
   const join = conditions.tags.length > 0 || index.needsConditions(conditions)
-  const match = (text: string, pool: number): FoundUnit[] => {
+  const match = (text: WordQuery, pool: number): FoundUnit[] => {
     const strengths = new Map<number, number>()
     const units = accept(
       index,
@@ -148,18 +155,27 @@ function matchWords(
     )
     return units.map((unit) => ({ ...unit, bm25: strengths.get(unit.id) ?? 0 }))
   }
+  const all = (pool: number): FoundUnit[] => match({ match: words.join(' ') }, pool)
+  const any = (pool: number): FoundUnit[] => {
+    const { finding, counting, bound } = splitByRarity(facts(), pool)
+    if (pool < everything && counting.length > 0) {
+      const found = match({ match: finding.join(' OR '), also: counting.join(' OR ') }, pool)
+      const isWhole = found.length >= pool && countDocuments(found) >= wantedOf(query, pool)
+      if (isWhole && (found.at(-1) as FoundUnit).bm25 > bound) return found
+    }
+    return match({ match: words.join(' OR ') }, pool)
+  }
   const pool = poolOf(query)
-  const together = match(words.join(' '), pool)
+  const together = all(pool)
   // Beside meaning all that is near has to be seen.
   const wanted = besideMeaning ? pool : query.offset + query.limit
-  const documents = new Set(together.map(({ document }) => document.id))
-  const isEnough = words.length === 1 || (pool < everything && documents.size >= wanted)
-  const found = isEnough ? together : match(words.join(' OR '), pool)
+  const isEnough = words.length === 1 || (pool < everything && countDocuments(together) >= wanted)
+  const found = isEnough ? together : any(pool)
   // In a conversation a unit whose own words say little may still be the answer, for those around it.
   const inConversations = found.filter(({ document }) => document.units >= conversationLength).length
   if (pool >= widePool || inConversations < found.length / 2 || found.length < pool)
     return { found, together }
-  const wide = match(words.join(isEnough ? ' ' : ' OR '), widePool)
+  const wide = isEnough ? all(widePool) : any(widePool)
   return { found: wide, together: isEnough ? wide : together }
 }
 
@@ -174,17 +190,22 @@ function accept(
   units: (limit: number) => number[],
   pool: number,
 ): { id: number; document: RankedDocument }[] {
-  const wanted = Math.min(pool, query.offset + query.limit)
+  const wanted = wantedOf(query, pool)
   // Most of them pass: a few more than are needed will do.
   for (let limit = Math.min(pool + 14, everything); ; limit = Math.min(limit * 4, everything)) {
     const ids = units(limit)
     const accepted = acceptedUnits(index, query, files, ids)
-    const documents = new Set(accepted.map(({ document }) => document.id))
-    if ((accepted.length >= pool && documents.size >= wanted) || ids.length < limit) {
+    if ((accepted.length >= pool && countDocuments(accepted) >= wanted) || ids.length < limit) {
       return pool === everything ? accepted : accepted.slice(0, Math.max(pool, lastNeeded(accepted, wanted)))
     }
   }
 }
+
+/** How many entries have to be seen. */
+const wantedOf = ({ offset, limit }: StoreQuery, pool: number): number => Math.min(pool, offset + limit)
+
+const countDocuments = (units: readonly { document: RankedDocument }[]): number =>
+  new Set(units.map(({ document }) => document.id)).size
 
 /** How many units it takes to see so many documents. */
 function lastNeeded(units: readonly { document: RankedDocument }[], wanted: number): number {
@@ -253,42 +274,28 @@ function longDocuments(candidates: ReadonlyMap<number, UnitEvidence<RankedDocume
   return [...long.values()]
 }
 
-/** The inverse document frequency of each word, as FTS5 computes it, but never below zero. */
-function raritiesOf(index: SearchIndex, { scope }: StoreQuery, words: readonly string[]): number[] {
-  const total = index.countUnits()
-  return words.map((word) => {
-    const holding = index.countMatches(scope, word)
-    return Math.max(1e-6, Math.log((total - holding + 0.5) / (holding + 0.5)))
-  })
-}
-
 /**
  * BM25 of a unit that holds every word once. Without documents of several units nobody needs to count how rare
  * the words are: half of the rarest possible is near enough.
  */
-function boundOf(rarities: readonly number[] | null, words: number, index: SearchIndex): number {
-  const saturation = 2.2
-  const sum = rarities
-    ? rarities.reduce((total, rarity) => total + rarity, 0)
+function boundOf(facts: readonly WordFacts[] | null, words: number, index: SearchIndex): number {
+  const sum = facts
+    ? facts.reduce((total, { rarity }) => total + rarity, 0)
     : (words * Math.log(1 + index.countUnits())) / 2
   return saturation * sum || 1
 }
 
+/** The share of the words, by their rarity, that each document holds. */
 function coverageOf(
-  index: SearchIndex,
-  { scope }: StoreQuery,
-  words: readonly string[],
-  rarities: readonly number[],
+  facts: readonly WordFacts[],
   documents: readonly RankedDocument[],
 ): Map<RankedDocument, number> {
-  const total = rarities.reduce((sum, rarity) => sum + rarity, 0) || 1
-  const found = new Map<number, number>()
-  words.forEach((word, i) => {
-    for (const { id, units } of documents) {
-      if (index.holds(scope, word, id, id + units - 1)) {
-        found.set(id, (found.get(id) ?? 0) + (rarities[i] as number) / total)
-      }
-    }
-  })
-  return new Map(documents.map((document) => [document, found.get(document.id) ?? 0]))
+  const total = facts.reduce((sum, { rarity }) => sum + rarity, 0) || 1
+  return new Map(
+    documents.map((document) => {
+      const last = document.id + document.units - 1
+      const held = facts.filter(({ isIn }) => isIn(document.id, last))
+      return [document, held.reduce((sum, { rarity }) => sum + rarity, 0) / total]
+    }),
+  )
 }

@@ -15,6 +15,18 @@ export interface Statement {
 export type SqlValue = null | number | bigint | string | Uint8Array
 export type OpenDatabase = (path: string) => Database
 
+/** Prepares each statement once for a database. */
+export function createStatements(database: Database): (text: string) => Statement {
+  const statements = new Map<string, Statement>()
+  return (text) => {
+    const known = statements.get(text)
+    if (known) return known
+    const statement = database.prepare(text)
+    statements.set(text, statement)
+    return statement
+  }
+}
+
 type DatabaseConstructor = new (path: string) => Database
 
 /** Before this release two connections that write and checkpoint could corrupt a WAL database. */

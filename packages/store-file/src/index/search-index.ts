@@ -1,7 +1,7 @@
 import { dateWords, jsonBytes, type MemoryScope, splitUnits, type Unit, unitLabel } from '@recall/core'
 import { contentHash } from '../digest.ts'
 import type { LocatedEntry } from '../sources.ts'
-import type { Database, SqlValue, Statement } from './driver.ts'
+import { createStatements, type Database, type SqlValue } from './driver.ts'
 import { type FileStamp, mixStamp, stampModulus } from './file-stamp.ts'
 import { scopeNumbers } from './schema.ts'
 
@@ -50,6 +50,13 @@ export interface DocumentRow {
 /** A row with the hash of its file's content. */
 export type HashedRow = DocumentRow & { hash: Uint8Array }
 
+/** What units are looked for by, in the query language of FTS5. */
+export interface WordQuery {
+  match: string
+  /** Words that count in what `match` finds, but find nothing by themselves. */
+  also?: string
+}
+
 export interface UnitRow {
   /** The document's id plus the unit's number in it. */
   id: number
@@ -69,14 +76,7 @@ export interface Conditions {
 export type SearchIndex = ReturnType<typeof createSearchIndex>
 
 export function createSearchIndex(database: Database) {
-  const statements = new Map<string, Statement>()
-  const sql = (text: string): Statement => {
-    const known = statements.get(text)
-    if (known) return known
-    const statement = database.prepare(text)
-    statements.set(text, statement)
-    return statement
-  }
+  const sql = createStatements(database)
 
   const removeDocument = (row: { id: number; scope: number; units: number }): void => {
     const first = row.id
@@ -294,12 +294,19 @@ export function createSearchIndex(database: Database) {
     },
 
     /** Best-matching units first. */
-    matchUnits(match: string, conditions: Conditions, join: boolean, limit: number): UnitRow[] {
+    matchUnits({ match, also }: WordQuery, conditions: Conditions, join: boolean, limit: number): UnitRow[] {
       const words = `words${scopeNumbers[conditions.scope]}`
-      const ranked = `SELECT rowid AS id, -bm25(${words}) AS bm25 FROM ${words} WHERE ${words} MATCH ?`
+      const found = `SELECT rowid AS id, -bm25(${words}) AS bm25 FROM ${words} WHERE ${words} MATCH ?`
+      const ranked =
+        also === undefined
+          ? found
+          : `WITH found AS MATERIALIZED (${found}), more AS MATERIALIZED (${found})
+             SELECT found.id AS id, coalesce(more.bm25, found.bm25) AS bm25
+             FROM found LEFT JOIN more ON more.id = found.id`
+      const matches = also === undefined ? [match] : [match, `(${match}) AND (${also})`]
       if (!join)
         return sql(`SELECT id, bm25 FROM (${ranked}) ORDER BY bm25 DESC, id LIMIT ?`).all(
-          match,
+          ...matches,
           limit,
         ) as UnitRow[]
       const { text, values } = where(conditions)
@@ -307,7 +314,7 @@ export function createSearchIndex(database: Database) {
         `SELECT w.id AS id, w.bm25 AS bm25 FROM (${ranked}) w JOIN documents d
            ON d.id = (SELECT max(x.id) FROM documents x WHERE x.id <= w.id)
          WHERE ${text} ORDER BY w.bm25 DESC, w.id LIMIT ?`,
-      ).all(match, ...values, limit) as UnitRow[]
+      ).all(...matches, ...values, limit) as UnitRow[]
     },
 
     /** What those of some units that have a label say there. */
@@ -317,11 +324,19 @@ export function createSearchIndex(database: Database) {
       ).all(JSON.stringify(units)) as { id: number; label: string }[]
     },
 
-    /** How many units of a scope hold a word. */
-    countMatches(scope: MemoryScope, word: string): number {
+    /** How many units of a scope hold a word, and which, in order, unless they are too many to list. */
+    holding(scope: MemoryScope, word: string): { count: number; units: Int32Array | null } {
       const table = `words${scopeNumbers[scope]}`
-      const row = sql(`SELECT count(*) AS n FROM ${table} WHERE ${table} MATCH ?`).get(word)
-      return (row as { n: number }).n
+      const match = `SELECT rowid FROM ${table} WHERE ${table} MATCH ?`
+      // One text is handed over much faster than thousands of rows.
+      const { list } = sql(`SELECT group_concat(rowid) AS list FROM (${match} LIMIT ?)`).get(
+        word,
+        mostListed + 1,
+      ) as { list: string | null }
+      const units = Int32Array.from(list?.split(',') ?? [], Number)
+      if (units.length <= mostListed) return { count: units.length, units }
+      const { count } = sql(`SELECT count(*) AS count FROM (${match})`).get(word) as { count: number }
+      return { count, units: null }
     },
 
     /** Whether a range of units holds a word. */
@@ -527,6 +542,9 @@ export function createSearchIndex(database: Database) {
 
 const documentColumns =
   'd.id, d.folder, d.name, d.scope, d.namespace, d.key, d.type, d.tags, d.created, d.updated, d.expires, d.session, d.number, d.fields, d.units, d.size, d.modified, d.changed, d.inode'
+
+/** Of a word in more units than this only their number is told. */
+const mostListed = 4000
 
 /** Change time of a file that is to be read again at every look. */
 export const neverRead = -1
