@@ -15,6 +15,7 @@ import { notFound, problemAnswer } from './problems.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { newRoutes } from './routes/app.ts'
+import { mcpRoutes } from './routes/mcp.ts'
 import { memoryRoutes } from './routes/memories.ts'
 import { skillRoutes } from './routes/skill.ts'
 import { systemRoutes } from './routes/system.ts'
@@ -89,6 +90,11 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
   app.notFound((context) => problemAnswer(context, notFound(`${context.req.method} ${context.req.path}`)))
 
   app.use(guardHost(config))
+  app.use('/mcp', async (context, next) => {
+    context.header('Cache-Control', 'private, no-store')
+    context.set('principal', await hub.auth.authenticate(context.req.header('Authorization')))
+    await next()
+  })
   app.use('/api/v1/*', async (context, next) => {
     // Before the handler: afterwards the whole answer would have to be built anew.
     context.header('Cache-Control', 'private, no-store')
@@ -100,9 +106,14 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
   })
   const limited = bodyLimit({ maxSize: config.maxBody, onError: () => Promise.reject(bodyTooLarge(config)) })
   app.on(['POST', 'PUT', 'PATCH'], '/api/v1/*', limited)
+  app.on(['POST', 'PUT', 'PATCH'], '/mcp', limited)
 
   app.route('/', systemRoutes(hub, state))
   app.route('/', skillRoutes(hub))
+  app.route(
+    '/',
+    mcpRoutes((request) => app.fetch(request)),
+  )
   for (const routes of [
     agentRoutes(hub, addressOf),
     memoryRoutes(hub),

@@ -1,0 +1,57 @@
+import { connectHub } from '@recall/client'
+import { createMcpFetch, type McpOptions } from '@recall/mcp'
+import { fenceRecalled } from '@recall/sessions'
+import { newRoutes } from './app.ts'
+
+/** Who asks, and under which name it reached the hub. */
+interface Caller {
+  key: string
+  origin: string
+}
+
+/** Longest question that the hub takes. */
+const longestQuestion = 500
+
+/**
+ * The hub for agents that speak the Model Context Protocol: an agent's own memory, and what all share. Each call
+ * goes through the same routes as over HTTP, with the caller's key, limits and all.
+ *
+ * @param fetch answers a request to this hub, without a socket
+ */
+export function mcpRoutes(fetch: (request: Request) => Response | Promise<Response>) {
+  const optionsFor = ({ key, origin }: Caller): McpOptions => {
+    const hub = connectHub({
+      url: origin,
+      apiKey: key,
+      retries: 0,
+      fetch,
+    })
+    return {
+      memory: hub.memory,
+      fence: (text, source) => fenceRecalled(text, { source }),
+      hub: {
+        async search(question, { limit }) {
+          const found = await hub.search(question.slice(0, longestQuestion), { limit })
+          return found.map(({ short_id, content, author, similarity }) => ({
+            id: short_id,
+            content,
+            author: author.name,
+            score: similarity,
+          }))
+        },
+        cite: (id) => hub.cite(id),
+      },
+    }
+  }
+  const server = createMcpFetch({ optionsFor: (principal) => optionsFor(principal as Caller) })
+
+  // The caller is authenticated and the host checked by then, as for every route.
+  return newRoutes().all('/mcp', (context) => {
+    const { origin } = new URL(context.req.url)
+    const key = (context.req.header('Authorization') ?? '').replace(/^Bearer /, '')
+    const request = new Request(context.req.raw)
+    request.headers.set('Host', 'localhost')
+    request.headers.delete('Origin')
+    return server.fetch(request, { key, origin } satisfies Caller)
+  })
+}
