@@ -61,6 +61,10 @@ function asMemoryError(error: unknown): MemoryError {
       details: { status: error.status },
     })
   }
+  // Only input is nested so deep that a function which follows it runs out of stack.
+  if (error instanceof RangeError && /call stack/.test(error.message)) {
+    return new MemoryError('the body is nested too deep', MemoryErrorCode.INVALID_INPUT)
+  }
   return new MemoryError('the hub failed to answer: try again later', MemoryErrorCode.SEARCH_FAILED)
 }
 
