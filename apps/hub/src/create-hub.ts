@@ -10,6 +10,7 @@ import { guardHost } from './guard-host.ts'
 import type { Hub } from './hub.ts'
 import { createLimits } from './limits/rate-limits.ts'
 import { maintainHub } from './maintenance.ts'
+import { embedWaiting } from './pipelines/embed-waiting.ts'
 import { privateRoutes } from './private/routes.ts'
 import { notFound, problemAnswer } from './problems.ts'
 import { adminRoutes } from './routes/admin.ts'
@@ -40,6 +41,8 @@ export interface RunningHub {
   /** From now on the hub says that it takes no more traffic. */
   drain(): void
   maintain(): ReturnType<typeof maintainHub>
+  /** Works on memories that wait for their vectors; returns how many got one. */
+  embedWaiting(): Promise<number>
 }
 
 /**
@@ -57,7 +60,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     embedder,
     clock,
     call,
-    limits: createLimits(config.limits, redis),
+    limits: createLimits(config.limits, { redis, database: config.postgresUrl ? database : undefined }),
     auth: createAuthenticator({ database, call }),
   }
   await ensureSystemConfig(hub)
@@ -129,6 +132,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
       state.draining = true
     },
     maintain: () => maintainHub(hub),
+    embedWaiting: () => embedWaiting(hub),
   }
 }
 

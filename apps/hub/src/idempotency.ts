@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { idempotencyKeys } from '@recall/store-postgres'
+import { type Database, idempotencyKeys } from '@recall/store-postgres'
 import { and, eq, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Context } from 'hono'
 import type { Hub, HubEnv } from './hub.ts'
@@ -9,6 +9,9 @@ import type { Hub, HubEnv } from './hub.ts'
 export const rememberedMs = 24 * 60 * 60 * 1000
 /** A first request that has not answered by now has died. */
 const abandonedMs = 60 * 1000
+
+/** Keeps the answer in the transaction that writes what it tells: a hub that dies after it answers the same again. */
+export type KeepAnswer<T> = (transaction: Database, answer: T) => Promise<void>
 
 /**
  * Runs a request once for each `Idempotency-Key` of an agent: repeated, it gets the first answer. A request that
@@ -21,10 +24,10 @@ export async function answeringOnce<T>(
   hub: Hub,
   context: Context<HubEnv>,
   input: unknown,
-  answer: () => Promise<T>,
+  answer: (keep: KeepAnswer<T>) => Promise<T>,
 ): Promise<T> {
   const key = context.req.header('Idempotency-Key')?.replace(/^"(.*)"$/, '$1')
-  if (!key) return answer()
+  if (!key) return answer(async () => {})
   const { database, call, clock } = hub
   const agentId = context.get('principal').id
   const route = `${context.req.method} ${context.req.routePath}`
@@ -74,14 +77,12 @@ export async function answeringOnce<T>(
     )
   }
   try {
-    const given = await answer()
-    await call(() =>
-      database
+    return await answer(async (transaction, given) => {
+      await transaction
         .update(idempotencyKeys)
         .set({ status: 201, body: JSON.stringify(given) })
-        .where(named),
-    )
-    return given
+        .where(named)
+    })
   } catch (error) {
     await call(() => database.delete(idempotencyKeys).where(and(named, isNull(idempotencyKeys.status))))
     throw error

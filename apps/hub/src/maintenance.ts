@@ -1,13 +1,15 @@
-import { idempotencyKeys } from '@recall/store-postgres'
+import { idempotencyKeys, rateLimits } from '@recall/store-postgres'
 import { lt } from 'drizzle-orm'
 import type { Hub } from './hub.ts'
 import { rememberedMs } from './idempotency.ts'
+import { embedWaiting } from './pipelines/embed-waiting.ts'
 import { pauseWritesWhenSilent } from './trust/heartbeat.ts'
 import { promoteAuthors } from './trust/promotion.ts'
 import { recomputeQuality } from './trust/quarantine.ts'
 
 /** What needs no request to happen. Harmless to run twice, or in two hubs at once. */
 export async function maintainHub(hub: Hub) {
+  const embedded = await embedWaiting(hub)
   const writable = await pauseWritesWhenSilent(hub)
   await promoteAuthors(hub)
   const quality = await recomputeQuality(hub)
@@ -15,5 +17,8 @@ export async function maintainHub(hub: Hub) {
   const forgotten = await hub.call(() =>
     hub.database.delete(idempotencyKeys).where(old).returning({ key: idempotencyKeys.key }),
   )
-  return { writable, ...quality, forgottenAnswers: forgotten.length }
+  await hub.call(() =>
+    hub.database.delete(rateLimits).where(lt(rateLimits.expire, new Date(Date.now() - 60 * 60 * 1000))),
+  )
+  return { embedded, writable, ...quality, forgottenAnswers: forgotten.length }
 }

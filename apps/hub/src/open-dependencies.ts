@@ -1,7 +1,7 @@
 import { type Embedder, isMemoryError } from '@recall/core'
 import { fakeEmbedder, httpEmbedder } from '@recall/embeddings'
 import { workerEmbedder } from '@recall/embeddings/local'
-import { createVectorIndex, type Database } from '@recall/store-postgres'
+import { createVectorIndex, type Database, keepTextConfiguration } from '@recall/store-postgres'
 import { openPglite } from '@recall/store-postgres/pglite'
 import { openPostgres } from '@recall/store-postgres/postgres'
 import { Redis } from 'ioredis'
@@ -22,6 +22,7 @@ export async function openDependencies(config: HubConfig, log: Log): Promise<Dep
   const embedder = chooseEmbedder(config)
   const { database, close } = await openDatabase(config)
   try {
+    await keepTextConfiguration(database, config.textConfiguration ?? null)
     const { dimensions } = embedder
     for (const table of ['memories', 'units'] as const) {
       await createVectorIndex(database, table, dimensions, { concurrently: config.postgresUrl !== undefined })

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { serve } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import type { HubConfig } from './config/config.ts'
-import { createHub, type HubDependencies } from './create-hub.ts'
+import { createHub, type HubDependencies, type RunningHub } from './create-hub.ts'
 import { openDependencies } from './open-dependencies.ts'
 
 export interface ListeningHub {
@@ -37,6 +37,7 @@ export async function serveHub(
       log,
       remoteAddress: (context) => getConnInfo(context).remote.address,
     })
+    const queue = config.embedAsync ? workOn(hub, log) : undefined
     const server = await listen(config, hub.fetch)
     server.maxConnections = mostSockets
     const address = server.address()
@@ -52,12 +53,43 @@ export async function serveHub(
         const cut = setTimeout(() => server.closeAllConnections(), drainMs)
         await closed
         clearTimeout(cut)
+        await queue?.stop()
         await closeDependencies()
       },
     }
   } catch (error) {
     await closeDependencies()
     throw error
+  }
+}
+
+/** How often the queue is looked at, in milliseconds, when it was found empty. */
+const queueMs = 500
+
+/** Works on the queue of vectors until it is stopped. */
+function workOn(hub: RunningHub, log: NonNullable<HubDependencies['log']>): { stop(): Promise<void> } {
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  let turn = Promise.resolve()
+  const next = (delay: number): void => {
+    timer = setTimeout(() => {
+      turn = hub.embedWaiting().then(
+        (done) => next(done > 0 ? 0 : queueMs),
+        (error: { code?: string; name: string }) => {
+          log({ level: 'error', event: 'queue failed', code: error.code, name: error.name })
+          next(queueMs)
+        },
+      )
+    }, delay)
+    if (stopped) clearTimeout(timer)
+  }
+  next(0)
+  return {
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await turn
+    },
   }
 }
 

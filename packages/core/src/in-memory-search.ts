@@ -1,4 +1,5 @@
 import { MemoryError, MemoryErrorCode } from './errors.ts'
+import { isJsonObject } from './json.ts'
 import type { MatchedPassage } from './memory-manager.ts'
 import type { Entry, Found, StoreQuery } from './memory-store.ts'
 import { bm25, countTerms, type DocumentTerms, termRarity } from './ranking/bm25.ts'
@@ -30,7 +31,7 @@ export function searchable(entry: Entry): Searchable {
   const units = cuts.map(({ start, end }, i) => {
     const text = entry.text.slice(start, end)
     // What a conversation was about and when it took place are asked for together.
-    const words = wordsOf(i === 0 && cuts.length > 1 ? `${text}\n${dateWords(entry.createdAt)}` : text)
+    const words = wordsOf(i === 0 && cuts.length > 1 ? `${text}\n${dateWords(takenPlaceAt(entry))}` : text)
     return {
       text,
       terms: countTerms(words),
@@ -38,6 +39,16 @@ export function searchable(entry: Entry): Searchable {
     }
   })
   return { entry, units }
+}
+
+/** When what an entry tells of took place: an archive says it, anything else was written then. */
+export function takenPlaceAt({
+  type,
+  value,
+  createdAt,
+}: Pick<Entry, 'type' | 'value' | 'createdAt'>): string | number {
+  const date = type === conversationType && isJsonObject(value) ? value.date : undefined
+  return typeof date === 'string' ? date : createdAt
 }
 
 /** Every candidate that matches the text or the embedding of a query, unordered. */

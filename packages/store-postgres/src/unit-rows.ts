@@ -1,4 +1,4 @@
-import { conversationType, dateWords, type Entry, splitUnits, unitLabel } from '@recall/core'
+import { conversationType, dateWords, type Entry, splitUnits, takenPlaceAt, unitLabel } from '@recall/core'
 import { storableText } from './comparable-text.ts'
 import { storableVector } from './storable-vector.ts'
 import { countedWords } from './words.ts'
@@ -22,14 +22,15 @@ export function unitTexts({ text, type }: Pick<Entry, 'text' | 'type'>): string[
 }
 
 /** @throws MemoryError INVALID_INPUT for a vector that Postgres cannot hold */
-export function unitRowsOf({ text, type, createdAt, embedding }: Entry): UnitRow[] {
+export function unitRowsOf(entry: Entry): UnitRow[] {
+  const { text, type, embedding } = entry
   const texts = unitTexts({ text: storableText(text), type })
   // Where the entry has only one vector, it speaks for every unit.
   const whole = embedding && JSON.stringify(storableVector(embedding.vector))
   return texts.map((own, unit) => {
     const vector = embedding?.units?.[unit]
     // What a conversation was about and when it took place are asked for together.
-    const counted = unit === 0 && texts.length > 1 ? `${own}\n${dateWords(createdAt)}` : own
+    const counted = unit === 0 && texts.length > 1 ? `${own}\n${dateWords(takenPlaceAt(entry))}` : own
     return {
       unit,
       text: counted,

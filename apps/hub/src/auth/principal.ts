@@ -14,7 +14,7 @@ export interface Principal {
   tier: Tier
 }
 
-const tierOf = (trustLevel: number): Tier =>
+export const tierOf = (trustLevel: number): Tier =>
   trustLevel >= 2 ? 'core' : trustLevel === 1 ? 'trusted' : 'unverified'
 
 /** How long a key that was looked up is known without asking again: a disabled agent is out after this. */

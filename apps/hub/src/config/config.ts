@@ -63,6 +63,10 @@ const trustSchema = z.strictObject({
   usefulMemories: count.default(5),
   /** Distinct trusted agents who must have retrieved them. */
   retrievers: count.default(1),
+  /** Days after which the retrievals of an agent count that became trusted by those of others. */
+  settledDays: count.default(30),
+  /** Agents that one trusted agent can speak for within 30 days. */
+  vouches: count.default(3),
   /** Days without a heartbeat until the hub stops taking writes. */
   heartbeatDays: count.default(30),
 })
@@ -94,6 +98,10 @@ const configSchema = z
     /** How agents reach the hub; shown in the skill and the API description. Default: from host and port. */
     publicUrl: z.url().optional(),
     production: flag.default(false),
+    /** What may read `/metrics` from elsewhere, as a bearer token. Without one it is shown on loopback only. */
+    metricsToken: z.string().min(16).optional(),
+    /** A text search configuration of Postgres for private memories, such as `german`; default: English. */
+    textConfiguration: z.string().min(1).optional(),
     /** A Postgres server. Without it the database is embedded, in `dataFolder`. */
     postgresUrl: z.string().startsWith('postgres').optional(),
     dataFolder: z.string().default('.recall-hub'),
@@ -103,6 +111,8 @@ const configSchema = z
     databaseTimeoutMs: count.default(5000),
     /** Longest that a request waits for the embedding provider, in milliseconds. */
     embedTimeoutMs: count.default(5000),
+    /** Keep memories at once and make their vectors afterwards, so that a slow provider holds up no writer. */
+    embedAsync: flag.default(false),
     /** Largest request body, in bytes. */
     maxBody: count.default(8 * megabyte),
     /** Largest private memory of one agent in each scope, in bytes. */

@@ -15,7 +15,10 @@ const variables: Record<string, keyof HubConfig> = {
   CONNECTIONS: 'connections',
   DATABASE_TIMEOUT_MS: 'databaseTimeoutMs',
   EMBED_TIMEOUT_MS: 'embedTimeoutMs',
+  EMBED_ASYNC: 'embedAsync',
   MAX_BODY: 'maxBody',
+  METRICS_TOKEN: 'metricsToken',
+  TEXT_CONFIGURATION: 'textConfiguration',
   PRIVATE_SECRETS: 'privateSecrets',
   BEHIND_PROXY: 'behindProxy',
 }

@@ -1,6 +1,13 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { type Database, rateLimits } from '@recall/store-postgres'
 import type { Redis } from 'ioredis'
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import {
+  RateLimiterDrizzle,
+  RateLimiterMemory,
+  RateLimiterRedis,
+  RateLimiterRes,
+  type RateLimiterStoreAbstract,
+} from 'rate-limiter-flexible'
 import type { Tier } from '../auth/principal.ts'
 import type { HubConfig } from '../config/config.ts'
 
@@ -19,14 +26,21 @@ interface Policy {
   consume(who: string): Promise<LimitHeaders>
 }
 
+/** Where hubs that share a store count together. */
+export interface CountIn {
+  redis?: Redis | undefined
+  /** Of a server; where it is embedded, one process counts for itself. */
+  database?: Database | undefined
+}
+
 /**
- * Counts requests, in Redis where the hub has one, so that all its processes count together. While Redis does
- * not answer, each process counts for itself: neither open nor closed.
+ * Counts requests in Redis where the hub has one, else in Postgres, so that all its processes count together. While
+ * those do not answer, each process counts for itself: neither open nor closed.
  */
-export function createLimits(limits: HubConfig['limits'], redis: Redis | undefined) {
+export function createLimits(limits: HubConfig['limits'], countIn: CountIn) {
   const policies = new Map<string, Policy>()
   const policy = (name: string, windows: readonly Window[]): Policy => {
-    const known = policies.get(name) ?? createPolicy(name, windows, redis)
+    const known = policies.get(name) ?? createPolicy(name, windows, countIn)
     policies.set(name, known)
     return known
   }
@@ -41,18 +55,11 @@ export function createLimits(limits: HubConfig['limits'], redis: Redis | undefin
 
 export type Limits = ReturnType<typeof createLimits>
 
-function createPolicy(name: string, windows: readonly Window[], redis: Redis | undefined): Policy {
+function createPolicy(name: string, windows: readonly Window[], countIn: CountIn): Policy {
   const limiters = windows.map(({ requests, seconds }) => {
     const options = { keyPrefix: `recall:${name}:${seconds}`, points: requests, duration: seconds }
     const local = new RateLimiterMemory(options)
-    return redis
-      ? new RateLimiterRedis({
-          ...options,
-          storeClient: redis,
-          insuranceLimiter: local,
-          useRedisPackage: false,
-        })
-      : local
+    return sharedLimiter({ ...options, insuranceLimiter: local }, countIn) ?? local
   })
   const names = windows.map(({ seconds }) => nameOf(seconds))
   const policyHeader = windows.map(({ requests, seconds }, i) => `"${names[i]}";q=${requests};w=${seconds}`)
@@ -81,6 +88,22 @@ function createPolicy(name: string, windows: readonly Window[], redis: Redis | u
       return headers(states)
     },
   }
+}
+
+function sharedLimiter(
+  options: { keyPrefix: string; points: number; duration: number; insuranceLimiter: RateLimiterMemory },
+  { redis, database }: CountIn,
+): RateLimiterStoreAbstract | undefined {
+  if (redis) return new RateLimiterRedis({ ...options, storeClient: redis, useRedisPackage: false })
+  // Rows that are over are deleted by maintenance: a timer of the library would keep each limiter busy.
+  if (database)
+    return new RateLimiterDrizzle({
+      ...options,
+      storeClient: database,
+      schema: rateLimits,
+      clearExpiredByTimeout: false,
+    })
+  return undefined
 }
 
 const exceeded = (name: string, { msBeforeNext }: RateLimiterRes, headers: LimitHeaders): MemoryError =>

@@ -136,6 +136,7 @@ export function privateRoutes(hub: Hub) {
         const store = createPostgresStore(hub.database, {
           tenant: id,
           timeoutMs: hub.config.databaseTimeoutMs,
+          ...(hub.config.textConfiguration ? { textConfiguration: hub.config.textConfiguration } : {}),
         })
         const shelf = input.archived && store.cold ? store.cold : store
         const place = { namespace: input.namespace, scope: context.req.valid('param').scope }

@@ -5,7 +5,7 @@ import { answeringOnce } from '../idempotency.ts'
 import type { Action } from '../limits/rate-limits.ts'
 import { citeMemory, deleteMemory, getMemory } from '../pipelines/read-memory.ts'
 import { searchMemories } from '../pipelines/search-memories.ts'
-import { writeMemory } from '../pipelines/write-memory.ts'
+import { type SavedAnswer, writeMemory } from '../pipelines/write-memory.ts'
 import { newRoutes } from './app.ts'
 import { answers, jsonBody, keyed } from './describe.ts'
 import {
@@ -42,9 +42,9 @@ export function memoryRoutes(hub: Hub) {
       }),
       async (context) => {
         const input = context.req.valid('json')
-        const saved = await answeringOnce(hub, context, input, async () => {
+        const saved = await answeringOnce<SavedAnswer>(hub, context, input, async (keep) => {
           await limit(context, 'write')
-          return writeMemory(hub, context.get('principal'), input)
+          return writeMemory(hub, context.get('principal'), input, keep)
         })
         return context.json(saved, 201)
       },

@@ -47,7 +47,8 @@ export const savedSchema = z
     success,
     id,
     short_id: shortId,
-    status: z.literal('saved'),
+    /** `queued`: kept, and found as soon as its vector is made. */
+    status: z.enum(['saved', 'queued']),
     similar: z.array(z.object({ id, short_id: shortId, similarity: z.number(), relation })),
     warnings: z.array(z.string()).optional(),
   })

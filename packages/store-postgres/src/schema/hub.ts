@@ -32,6 +32,8 @@ export const agents = pgTable(
     disabledAt: instant('disabled_at'),
     /** 0 unverified, 1 trusted, 2 core. */
     trustLevel: smallint('trust_level').notNull().default(0),
+    /** When other agents' retrievals made it trusted; absent for those whom an administrator trusts. */
+    promotedAt: instant('promoted_at'),
     /** How often the agent or one of its memories was put in quarantine. */
     quarantines: integer('quarantines').notNull().default(0),
     notes: text('notes'),
@@ -61,6 +63,9 @@ export const memories = pgTable(
     embeddingModel: text('embedding_model').notNull(),
     nextEmbedding: vectorColumn('next_embedding'),
     nextEmbeddingModel: text('next_embedding_model'),
+    /** While it waits for its vector: when it is tried next, and how often it was tried. */
+    embedAfter: instant('embed_after'),
+    embedAttempts: smallint('embed_attempts').notNull().default(0),
     /** 0 normal, -1 low signal, -2 in quarantine. */
     quality: smallint('quality').notNull().default(0),
     duplicateOf: uuid('duplicate_of').references((): AnyPgColumn => memories.id),
@@ -144,6 +149,32 @@ export const citations = pgTable(
     index('citations_agent_id').on(table.agentId),
   ],
 )
+
+/** Whose retrievals made an agent trusted: nobody can speak for many. */
+export const vouches = pgTable(
+  'vouches',
+  {
+    agentId: uuid('agent_id')
+      .notNull()
+      .references(() => agents.id),
+    /** The trusted agent that had retrieved its memories. */
+    voucherId: uuid('voucher_id')
+      .notNull()
+      .references(() => agents.id),
+    createdAt: instant('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.agentId, table.voucherId] }),
+    index('vouches_voucher_id').on(table.voucherId, table.createdAt),
+  ],
+)
+
+/** Requests counted in windows of time, where there is no Redis to count them. */
+export const rateLimits = pgTable('rate_limits', {
+  key: text('key').primaryKey(),
+  points: integer('points').notNull().default(0),
+  expire: instant('expire'),
+})
 
 /** One row: what holds for the whole hub. */
 export const systemConfig = pgTable(
