@@ -1,8 +1,10 @@
-import { agents, reembed } from '@recall/store-postgres'
+import { agents, type Database, reembed } from '@recall/store-postgres'
 import { hashOfKey, newApiKey } from './auth/keys.ts'
+import { backup, restore } from './backup.ts'
 import type { HubConfig } from './config/config.ts'
 import { createHub } from './create-hub.ts'
-import { openDependencies } from './open-dependencies.ts'
+import { examine } from './doctor.ts'
+import { openDatabase, openDependencies } from './open-dependencies.ts'
 
 type Print = (text: string) => void
 
@@ -37,6 +39,40 @@ export async function maintain(config: HubConfig, print: Print): Promise<void> {
   try {
     const hub = await createHub(config, dependencies)
     print(`${JSON.stringify(await hub.maintain())}\n`)
+  } finally {
+    await close()
+  }
+}
+
+/** Whether the hub is in order; the exit code says so too. */
+export async function doctor(config: HubConfig, print: Print): Promise<boolean> {
+  const { close, ...dependencies } = await openDependencies(config, () => {})
+  try {
+    // The connection to Redis is made in the background.
+    await new Promise<void>((resolve) => {
+      if (!dependencies.redis || dependencies.redis.status === 'ready') return resolve()
+      dependencies.redis.once('ready', () => resolve()).once('error', () => resolve())
+    })
+    const findings = await examine(config, dependencies)
+    for (const { check, ok, says } of findings) print(`${ok ? 'ok  ' : 'FAIL'} ${check}: ${says}\n`)
+    return findings.every(({ ok }) => ok)
+  } finally {
+    await close()
+  }
+}
+
+export async function backUp(config: HubConfig, path: string, print: Print): Promise<void> {
+  await withDatabase(config, async (database) => print(`${JSON.stringify(await backup(database, path))}\n`))
+}
+
+export async function restoreFrom(config: HubConfig, path: string, print: Print): Promise<void> {
+  await withDatabase(config, async (database) => print(`${JSON.stringify(await restore(database, path))}\n`))
+}
+
+async function withDatabase(config: HubConfig, run: (database: Database) => Promise<void>): Promise<void> {
+  const { database, close } = await openDatabase(config)
+  try {
+    await run(database)
   } finally {
     await close()
   }

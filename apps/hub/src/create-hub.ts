@@ -4,12 +4,15 @@ import { sql } from 'drizzle-orm'
 import type { Context } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { Redis } from 'ioredis'
+import type { Registry } from 'prom-client'
+import { hashOfKey } from './auth/keys.ts'
 import { createAuthenticator } from './auth/principal.ts'
 import type { HubConfig } from './config/config.ts'
-import { guardHost } from './guard-host.ts'
+import { guardHost, isLoopback } from './guard-host.ts'
 import type { Hub } from './hub.ts'
 import { createLimits } from './limits/rate-limits.ts'
 import { maintainHub } from './maintenance.ts'
+import { createObserver, metricsRoutes } from './observe.ts'
 import { embedWaiting } from './pipelines/embed-waiting.ts'
 import { privateRoutes } from './private/routes.ts'
 import { notFound, problemAnswer } from './problems.ts'
@@ -18,6 +21,7 @@ import { agentRoutes } from './routes/agents.ts'
 import { newRoutes } from './routes/app.ts'
 import { mcpRoutes } from './routes/mcp.ts'
 import { memoryRoutes } from './routes/memories.ts'
+import { referenceRoutes } from './routes/reference.ts'
 import { skillRoutes } from './routes/skill.ts'
 import { systemRoutes } from './routes/system.ts'
 import { ensureSystemConfig } from './trust/heartbeat.ts'
@@ -43,6 +47,8 @@ export interface RunningHub {
   maintain(): ReturnType<typeof maintainHub>
   /** Works on memories that wait for their vectors; returns how many got one. */
   embedWaiting(): Promise<number>
+  /** What `/metrics` shows. */
+  metrics: Registry
 }
 
 /**
@@ -92,6 +98,8 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
   })
   app.notFound((context) => problemAnswer(context, notFound(`${context.req.method} ${context.req.path}`)))
 
+  const observer = createObserver(log)
+  app.use(observer.middleware)
   app.use(guardHost(config))
   app.use('/mcp', async (context, next) => {
     context.header('Cache-Control', 'private, no-store')
@@ -125,6 +133,18 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
   ]) {
     app.route('/api/v1', routes)
   }
+  const isLocal = isLoopback(config.host)
+  const tokenHash = config.metricsToken && hashOfKey(config.metricsToken)
+  app.route(
+    '/',
+    metricsRoutes(observer.registry, (context) =>
+      tokenHash ? hashOfKey(bearerOf(context)) === tokenHash : isLocal,
+    ),
+  )
+  app.route(
+    '/',
+    referenceRoutes(() => app.getOpenAPI31Document(apiOf(config)) as never),
+  )
   describeApi(app, config)
   return {
     fetch: (request, bindings) => app.fetch(request, bindings),
@@ -133,6 +153,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     },
     maintain: () => maintainHub(hub),
     embedWaiting: () => embedWaiting(hub),
+    metrics: observer.registry,
   }
 }
 
@@ -152,12 +173,18 @@ const bodyTooLarge = ({ maxBody }: HubConfig): MemoryError =>
 
 function describeApi(app: ReturnType<typeof newRoutes>, config: HubConfig): void {
   app.openAPIRegistry.registerComponent('securitySchemes', 'key', { type: 'http', scheme: 'bearer' })
-  app.doc31('/openapi.json', {
-    openapi: '3.1.0',
-    info: { title: 'Recall', version: '1.0.0', description: 'Shared long-term memory for AI agents.' },
-    ...(config.publicUrl ? { servers: [{ url: config.publicUrl }] } : {}),
-  })
+  app.doc31('/openapi.json', apiOf(config))
 }
+
+const apiOf = ({ publicUrl }: HubConfig) => ({
+  openapi: '3.1.0',
+  info: { title: 'Recall', version: '1.0.0', description: 'Shared long-term memory for AI agents.' },
+  ...(publicUrl ? { servers: [{ url: publicUrl }] } : {}),
+})
+
+/** Compared by its hash, as keys are. */
+const bearerOf = (context: Context): string =>
+  (context.req.header('Authorization') ?? '').replace(/^Bearer /, '')
 
 /** Searches compare with one model's vectors only: a hub with another model would find nothing, silently. */
 async function refuseOtherModels({ database, embedder, call }: Hub): Promise<void> {

@@ -4,13 +4,16 @@ import type { HubConfig } from './config/config.ts'
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 
+/** Whether only this machine can reach what listens there. */
+export const isLoopback = (host: string): boolean => loopback.has(host) || host === '::1'
+
 /**
  * A page that a browser shows must not reach a hub on the same machine: neither under a name of its own that
  * leads here, nor from another origin. Answers a request only under a name that the hub knows to be its own.
  */
 export function guardHost(config: HubConfig): MiddlewareHandler {
   const own = config.publicUrl ? new URL(config.publicUrl).hostname : undefined
-  const isLocal = loopback.has(config.host) || config.host === '::1'
+  const isLocal = isLoopback(config.host)
   return async (context, next) => {
     const { hostname } = new URL(context.req.url)
     // Bound to the world without a name, the hub cannot know under which names it is reached.

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { isMemoryError } from '@recall/core'
-import { createAdmin, maintain, reembedAll } from './commands.ts'
+import { backUp, createAdmin, doctor, maintain, reembedAll, restoreFrom } from './commands.ts'
 import { configFrom } from './config/environment.ts'
 import { serveHub } from './serve.ts'
 
@@ -11,6 +11,9 @@ const log = (line: Record<string, unknown>): void =>
 const usage = `recall-hub                      serve; settings come from RECALL_HUB_* and the file RECALL_HUB_CONFIG
 recall-hub admin create <name>  make an administrator and print its key
 recall-hub maintenance          for cron: promote, recompute quality, check the heartbeat, forget old answers
+recall-hub doctor               whether database, vectors, embedding and limits are in order
+recall-hub backup <file>        everything into one file, while the hub goes on
+recall-hub restore <file>       out of it again, into an empty database
 recall-hub reembed              move all memories to the embedding model that is configured
 `
 
@@ -33,6 +36,12 @@ async function run(words: readonly string[]): Promise<void> {
   if (first === 'admin' && second === 'create' && name)
     return createAdmin(configFrom(process.env), name, print)
   if (first === 'maintenance') return maintain(configFrom(process.env), print)
+  if (first === 'doctor') {
+    if (!(await doctor(configFrom(process.env), print))) process.exitCode = 1
+    return
+  }
+  if (first === 'backup' && second) return backUp(configFrom(process.env), second, print)
+  if (first === 'restore' && second) return restoreFrom(configFrom(process.env), second, print)
   if (first === 'reembed') return reembedAll(configFrom(process.env), print)
   process.stderr.write(usage)
   process.exitCode = 2

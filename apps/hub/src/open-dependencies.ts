@@ -44,7 +44,8 @@ export async function openDependencies(config: HubConfig, log: Log): Promise<Dep
   }
 }
 
-const openDatabase = (config: HubConfig) =>
+/** The database alone, migrated. */
+export const openDatabase = (config: HubConfig) =>
   config.postgresUrl
     ? openPostgres({
         url: config.postgresUrl,

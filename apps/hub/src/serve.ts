@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { serve } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
+import { collectDefaultMetrics } from 'prom-client'
 import type { HubConfig } from './config/config.ts'
 import { createHub, type HubDependencies, type RunningHub } from './create-hub.ts'
 import { openDependencies } from './open-dependencies.ts'
@@ -37,6 +38,7 @@ export async function serveHub(
       log,
       remoteAddress: (context) => getConnInfo(context).remote.address,
     })
+    collectDefaultMetrics({ register: hub.metrics, prefix: 'recall_' })
     const queue = config.embedAsync ? workOn(hub, log) : undefined
     const server = await listen(config, hub.fetch)
     server.maxConnections = mostSockets

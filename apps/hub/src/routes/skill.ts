@@ -80,4 +80,6 @@ const overview = (home: string): string => `# Recall
 
 - [Skill](${home}/skill.md): when and how an agent uses this hub
 - [API](${home}/openapi.json): every call, as OpenAPI 3.1
+- [Reference](${home}/reference): the same, for people
+- [MCP](${home}/mcp): the same memory as tools, over Streamable HTTP with the agent's key
 `

@@ -1,0 +1,226 @@
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { createInterface } from 'node:readline'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { type Database, rowsOf } from '@recall/store-postgres'
+import { sql } from 'drizzle-orm'
+
+/**
+ * The tables of a backup, in an order in which they can be filled. Sizes of places are kept by triggers, counted
+ * requests are worth nothing later.
+ */
+const tables = [
+  'store_settings',
+  'system_config',
+  'agents',
+  'memories',
+  'memory_links',
+  'retrieval_events',
+  'citations',
+  'vouches',
+  'idempotency_keys',
+  'entries',
+  'units',
+] as const
+
+const rowsAtOnce = 500
+
+/**
+ * Writes everything that a hub keeps into one file of JSON lines, compressed: a state of the database as of one
+ * moment, while the hub goes on. Keys of agents are in it as hashes; memories are in it as they are.
+ *
+ * @returns rows by table
+ * @throws MemoryError CONFLICT when the file exists
+ */
+export async function backup(database: Database, path: string): Promise<Record<string, number>> {
+  if (existsSync(path)) {
+    throw new MemoryError(`${path} exists: give another name`, MemoryErrorCode.CONFLICT)
+  }
+  const unfinished = `${path}.unfinished`
+  const counts: Record<string, number> = {}
+  try {
+    await database.transaction(
+      async (transaction) => {
+        await transaction.execute(sql`set local statement_timeout = 0`)
+        const schema = await schemaOf(transaction)
+        async function* lines() {
+          yield `${JSON.stringify({ format: 'recall-hub-backup', version: 1, schema })}\n`
+          for (const table of tables) {
+            counts[table] = 0
+            const order = table === 'memories' ? sql`order by created_at` : sql``
+            await transaction.execute(
+              sql`declare backup_rows no scroll cursor for select to_json(t)::text as row from ${sql.identifier(table)} t ${order}`,
+            )
+            for (;;) {
+              const rows = await rowsOf<{ row: string }>(
+                transaction,
+                sql`fetch ${sql.raw(String(rowsAtOnce))} from backup_rows`,
+              )
+              if (rows.length === 0) break
+              counts[table] += rows.length
+              yield `${rows.map(({ row }) => `${table}\t${row}\n`).join('')}`
+            }
+            await transaction.execute(sql`close backup_rows`)
+          }
+          yield `end\t${JSON.stringify(counts)}\n`
+        }
+        await pipeline(lines, createGzip(), createWriteStream(unfinished, { flags: 'wx', mode: 0o600 }))
+      },
+      { isolationLevel: 'repeatable read', accessMode: 'read only' },
+    )
+    syncPath(unfinished)
+    renameSync(unfinished, path)
+    syncPath(dirname(path))
+  } catch (error) {
+    rmSync(unfinished, { force: true })
+    throw error
+  }
+  return counts
+}
+
+function syncPath(path: string): void {
+  const file = openSync(path, 'r')
+  fsyncSync(file)
+  closeSync(file)
+}
+
+/**
+ * Fills an empty database from a backup: all of it, or nothing.
+ *
+ * @returns rows by table
+ * @throws MemoryError CONFLICT for a database that holds something; CORRUPTION for a file that is no whole backup;
+ * NOT_SUPPORTED for one of other tables than these
+ */
+export async function restore(database: Database, path: string): Promise<Record<string, number>> {
+  if (!existsSync(path)) throw new MemoryError(`there is no file ${path}`, MemoryErrorCode.NOT_FOUND)
+  return database.transaction(async (transaction) => {
+    await transaction.execute(sql`set local statement_timeout = 0`)
+    await refuseUnlessEmpty(transaction)
+    // A hub that starts has made its row already; the backup's takes its place.
+    await transaction.execute(sql`delete from system_config`)
+    await transaction.execute(sql`delete from store_settings`)
+    const counts = await fill(transaction, path)
+    await transaction.execute(
+      sql`select setval(pg_get_serial_sequence('entries', 'version'), (select coalesce(max(version), 1) from entries))`,
+    )
+    return counts
+  })
+}
+
+async function fill(transaction: Database, path: string): Promise<Record<string, number>> {
+  const counts: Record<string, number> = Object.fromEntries(tables.map((table) => [table, 0]))
+  let waiting: { table: string; rows: string[] } = { table: '', rows: [] }
+  /** Told when all memories are there: they may name each other in any order. */
+  const duplicates: { id: string; of: string }[] = []
+  const flush = async (): Promise<void> => {
+    const { table, rows } = waiting
+    if (rows.length > 0) await insert(transaction, table, rows)
+    counts[table] = (counts[table] ?? 0) + rows.length
+    waiting = { table, rows: [] }
+  }
+  let isFirst = true
+  let end: string | undefined
+  for await (const line of linesOf(path)) {
+    if (isFirst) {
+      await checkHeader(transaction, line)
+      isFirst = false
+      continue
+    }
+    const tab = line.indexOf('\t')
+    const table = line.slice(0, tab)
+    const row = line.slice(tab + 1)
+    if (table === 'end') {
+      end = row
+      continue
+    }
+    if (!(tables as readonly string[]).includes(table)) throw damaged(path)
+    if (table !== waiting.table || waiting.rows.length >= rowsAtOnce) {
+      await flush()
+      waiting = { table, rows: [] }
+    }
+    waiting.rows.push(table === 'memories' ? withoutDuplicate(row, duplicates) : row)
+  }
+  await flush()
+  delete counts['']
+  if (end === undefined || JSON.stringify(counts) !== JSON.stringify(JSON.parse(end))) throw damaged(path)
+  await transaction.execute(sql`
+    update memories set duplicate_of = (d ->> 'of')::uuid
+    from jsonb_array_elements(${JSON.stringify(duplicates)}::text::jsonb) as d where memories.id = (d ->> 'id')::uuid`)
+  return counts
+}
+
+function withoutDuplicate(row: string, duplicates: { id: string; of: string }[]): string {
+  const memory = JSON.parse(row) as { id: string; duplicate_of: string | null }
+  if (memory.duplicate_of === null) return row
+  duplicates.push({ id: memory.id, of: memory.duplicate_of })
+  return JSON.stringify({ ...memory, duplicate_of: null })
+}
+
+const insert = (transaction: Database, table: string, rows: readonly string[]): Promise<unknown> =>
+  transaction.execute(sql`
+    insert into ${sql.identifier(table)}
+    select * from json_populate_recordset(null::${sql.identifier(table)}, ${`[${rows.join(',')}]`}::text::json)`)
+
+async function* linesOf(path: string): AsyncGenerator<string> {
+  const unpacked = createGunzip()
+  const reading = pipeline(createReadStream(path), unpacked)
+  // Told by the loop's end; an early one must not be an unhandled rejection.
+  reading.catch(() => {})
+  try {
+    for await (const line of createInterface({ input: unpacked, crlfDelay: Number.POSITIVE_INFINITY }))
+      yield line
+  } catch {
+    throw damaged(path)
+  }
+  await reading.catch(() => Promise.reject(damaged(path)))
+}
+
+async function checkHeader(transaction: Database, line: string): Promise<void> {
+  let header: { format?: unknown; version?: unknown; schema?: unknown } = {}
+  try {
+    header = JSON.parse(line)
+  } catch {}
+  if (header.format !== 'recall-hub-backup' || header.version !== 1) {
+    throw new MemoryError('this file is no backup of a hub', MemoryErrorCode.CORRUPTION)
+  }
+  const schema = await schemaOf(transaction)
+  if (header.schema === schema) return
+  throw new MemoryError(
+    `the backup is of tables at ${String(header.schema)}, this hub has them at ${schema}: restore it with the version that made it, then start this one on it`,
+    MemoryErrorCode.NOT_SUPPORTED,
+  )
+}
+
+/** The last migration that ran. */
+async function schemaOf(database: Database): Promise<string> {
+  const [row] = await rowsOf<{ hash: string }>(
+    database,
+    sql`select left(hash, 16) as hash from drizzle.__drizzle_migrations order by created_at desc limit 1`,
+  )
+  return row?.hash ?? ''
+}
+
+async function refuseUnlessEmpty(database: Database): Promise<void> {
+  for (const table of ['agents', 'memories', 'entries']) {
+    const [held] = await rowsOf(database, sql`select 1 from ${sql.identifier(table)} limit 1`)
+    if (!held) continue
+    throw new MemoryError(
+      `the database is not empty (${table}): restore into a new one`,
+      MemoryErrorCode.CONFLICT,
+    )
+  }
+}
+
+const damaged = (path: string): MemoryError =>
+  new MemoryError(`${path} is damaged or not whole: nothing was restored`, MemoryErrorCode.CORRUPTION)

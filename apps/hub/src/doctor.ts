@@ -1,0 +1,90 @@
+import { isMemoryError } from '@recall/core'
+import { type Database, rowsOf } from '@recall/store-postgres'
+import { type SQL, sql } from 'drizzle-orm'
+import type { HubConfig } from './config/config.ts'
+import type { Dependencies } from './open-dependencies.ts'
+import { embedText } from './pipelines/embed.ts'
+
+export interface Finding {
+  check: string
+  ok: boolean
+  /** What was found, and what to do where it is not well. */
+  says: string
+}
+
+/** Whether everything that a hub stands on is in order. Changes nothing. */
+export async function examine(
+  config: HubConfig,
+  { database, embedder, redis }: Pick<Dependencies, 'database' | 'embedder' | 'redis'>,
+): Promise<Finding[]> {
+  const findings: Finding[] = []
+  const check = async (name: string, look: () => Promise<Omit<Finding, 'check'>>): Promise<void> => {
+    try {
+      findings.push({ check: name, ...(await look()) })
+    } catch (error) {
+      const says = isMemoryError(error) ? error.message : `failed: ${(error as Error).name}`
+      findings.push({ check: name, ok: false, says })
+    }
+  }
+  const one = async <Row>(statement: SQL, via: Database = database): Promise<Row> =>
+    (await rowsOf<Row>(via, statement))[0] as Row
+
+  await check('database', async () => {
+    const { server, vector } = await one<{ server: string; vector: string | null }>(sql`
+      select current_setting('server_version') as server,
+        (select extversion from pg_extension where extname = 'vector') as vector`)
+    const says = `PostgreSQL ${server}, pgvector ${vector}${config.postgresUrl ? '' : ', embedded'}`
+    return { ok: vector !== null, says }
+  })
+  await check('vector index', async () => {
+    const { valid } = await one<{ valid: number }>(sql`
+      select count(*)::int as valid from pg_index join pg_class on pg_class.oid = indexrelid
+      where indisvalid and relname in (${`memories_embedding_${embedder.dimensions}`}, ${`units_embedding_${embedder.dimensions}`})`)
+    return valid === 2
+      ? { ok: true, says: `${embedder.dimensions} dimensions` }
+      : { ok: false, says: 'missing or not valid: drop it, and start the hub to make it anew' }
+  })
+  await check('embedding provider', async () => {
+    await embedText({ embedder, config }, 'Is anybody there?', 'query')
+    const isFake = embedder.model.startsWith('fake')
+    return { ok: true, says: isFake ? `${embedder.model}, which knows no meaning` : embedder.model }
+  })
+  await check('vectors', async () => {
+    const { others, waiting } = await one<{ others: number; waiting: number }>(sql`
+      select (select count(*)::int from memories where embedding is not null and embedding_model <> ${embedder.model}) as others,
+        (select count(*)::int from memories where embedding is null and deleted_at is null) as waiting`)
+    if (others > 0) return { ok: false, says: `${others} memories are of another model: run reembed` }
+    const isLate = waiting > 0 && !config.embedAsync
+    return {
+      ok: !isLate,
+      says: isLate
+        ? `${waiting} memories wait for a vector and embedAsync is off: run maintenance`
+        : `all made, ${waiting} in the queue`,
+    }
+  })
+  await check('writes', async () => {
+    const { writable, silent } = await one<{ writable: boolean; silent: number }>(sql`
+      select global_write_enabled as writable,
+        floor(extract(epoch from now() - last_heartbeat_at) / 86400)::int as silent
+      from system_config union all select true, 0 limit 1`)
+    const left = config.trust.heartbeatDays - silent
+    if (!writable || left <= 0)
+      return { ok: false, says: 'paused: an administrator confirms with POST /api/v1/admin/heartbeat' }
+    return { ok: true, says: `on, for another ${left} days without a heartbeat` }
+  })
+  await check('administrators', async () => {
+    const { count } = await one<{ count: number }>(
+      sql`select count(*)::int as count from agents where trust_level = 2 and disabled_at is null`,
+    )
+    return count > 0
+      ? { ok: true, says: String(count) }
+      : { ok: false, says: 'none: make one with "admin create <name>"' }
+  })
+  if (redis) {
+    await check('redis', async () => {
+      await redis.ping()
+      return { ok: true, says: 'answers' }
+    })
+  }
+  return findings
+}

@@ -1,0 +1,116 @@
+import { html, raw } from 'hono/html'
+import { newRoutes } from './app.ts'
+
+interface Schema {
+  $ref?: string
+  type?: string | string[]
+  format?: string
+  enum?: unknown[]
+  const?: unknown
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+}
+
+interface Operation {
+  summary?: string
+  security?: unknown[]
+  parameters?: { name: string; in: string; required?: boolean; schema?: Schema }[]
+  requestBody?: { content: Record<string, { schema: Schema }> }
+  responses: Record<string, { description: string; content?: Record<string, { schema: Schema }> }>
+}
+
+interface ApiDocument {
+  info: { title: string; version: string; description?: string }
+  paths: Record<string, Record<string, Operation>>
+  components?: { schemas?: Record<string, Schema> }
+}
+
+/**
+ * Every call on one page, made from the API description: no script, and nothing is fetched from elsewhere.
+ *
+ * @param describe the OpenAPI document
+ */
+export function referenceRoutes(describe: () => ApiDocument) {
+  return newRoutes().get('/reference', (context) => {
+    context.header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
+    return context.html(page(describe()))
+  })
+}
+
+const page = (api: ApiDocument) => html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width">
+    <title>${api.info.title} API</title>
+    <style>${raw(style)}</style>
+  </head>
+  <body>
+    <h1>${api.info.title} <small>${api.info.version}</small></h1>
+    <p>${api.info.description ?? ''} Machines read <a href="/openapi.json">openapi.json</a>, agents <a href="/skill.md">skill.md</a>.</p>
+    ${Object.entries(api.paths).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, operation]) => call(method, path, operation)),
+    )}
+    <h2 id="schemas">Schemas</h2>
+    ${Object.entries(api.components?.schemas ?? {}).map(
+      ([name, schema]) => html`<h3 id="${name}">${name}</h3>${members(schema)}`,
+    )}
+  </body>
+</html>`
+
+const call = (method: string, path: string, operation: Operation) => html`
+  <section>
+    <h2><code><b>${method.toUpperCase()}</b> ${path}</code></h2>
+    <p>${operation.summary ?? ''}${operation.security ? '' : ' Needs no key.'}</p>
+    ${
+      operation.parameters?.length
+        ? html`<dl>${operation.parameters.map(
+            ({ name, in: place, required, schema }) =>
+              html`<dt><code>${name}</code></dt><dd>${place}, ${typeOf(schema)}${required ? '' : ', optional'}</dd>`,
+          )}</dl>`
+        : ''
+    }
+    ${Object.entries(operation.requestBody?.content ?? {}).map(
+      ([, { schema }]) => html`<h4>Body</h4>${members(schema)}`,
+    )}
+    ${Object.entries(operation.responses).map(
+      ([status, { description, content }]) => html`
+        <h4>${status}: ${description}</h4>
+        ${Object.values(content ?? {}).map(({ schema }) => members(schema))}`,
+    )}
+  </section>`
+
+function members(schema: Schema) {
+  const { properties, required = [] } = schema
+  if (!properties) return html`<p>${typeOf(schema)}</p>`
+  return html`<dl>${Object.entries(properties).map(
+    ([name, member]) =>
+      html`<dt><code>${name}</code></dt><dd>${typeOf(member)}${required.includes(name) ? '' : ', optional'}</dd>`,
+  )}</dl>`
+}
+
+function typeOf(schema: Schema | undefined): ReturnType<typeof html> | string {
+  if (!schema) return 'any'
+  if (schema.$ref) {
+    const name = schema.$ref.split('/').at(-1) ?? ''
+    return html`<a href="#${name}">${name}</a>`
+  }
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
+  if (schema.items) return html`list of ${typeOf(schema.items)}`
+  const either = schema.anyOf ?? schema.oneOf
+  if (either) return html`${either.map((each, i) => html`${i > 0 ? ' | ' : ''}${typeOf(each)}`)}`
+  const type = Array.isArray(schema.type) ? schema.type.join(' | ') : schema.type
+  return [type ?? 'any', schema.format].filter(Boolean).join(', ')
+}
+
+const style = `
+  body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
+  section { border-top: 1px solid #8884; margin-top: 2rem }
+  h2 { font-size: 1.1rem } h4 { margin: 1rem 0 0 }
+  dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; margin: .25rem 0 } dd { margin: 0 }
+  @media (prefers-color-scheme: dark) { body { background: #111; color: #ddd } a { color: #8bf } }
+`

@@ -1,0 +1,219 @@
+import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Embedder } from '@recall/core'
+import { MemoryErrorCode } from '@recall/core'
+import { fakeEmbedder } from '@recall/embeddings'
+import { idempotencyKeys, memories } from '@recall/store-postgres'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { backup, restore } from '../src/backup.ts'
+import { parseConfig } from '../src/config/config.ts'
+import { createHub } from '../src/create-hub.ts'
+import { examine } from '../src/doctor.ts'
+import {
+  type Engine,
+  emptyTables,
+  engines,
+  noLimits,
+  openHub,
+  type TestHub,
+  temporaryFolder,
+} from './support.ts'
+
+const tags = ['pool', 'orders']
+const lesson = (subject: string): string =>
+  `${subject} failed under load until the ${subject} settings were raised; it then held for days without trouble.`
+const secretQuestion = 'zanzibar-question'
+
+describe.each(engines)('operating a hub on %s', (_, open) => {
+  let engine: Engine
+  let hub: TestHub
+  beforeAll(async () => {
+    engine = await open()
+  })
+  afterAll(() => engine.close())
+  beforeEach(async () => {
+    await emptyTables(engine.database)
+    hub = await openHub(engine.database, noLimits)
+  })
+
+  it('gives the first answer again to a hub that died after it wrote', async () => {
+    const ada = await hub.agent('ada', 1)
+    const request = {
+      key: ada.key,
+      body: { content: lesson('redis'), tags },
+      headers: { 'Idempotency-Key': 'k1' },
+    }
+    const first = await hub.request('POST', '/api/v1/memory', request)
+    // What a crash right after the commit leaves is what the transaction left.
+    const [kept] = await engine.database.select().from(idempotencyKeys)
+    expect(kept?.body).toBe(await first.clone().text())
+    const second = await hub.request('POST', '/api/v1/memory', request)
+    expect(await second.json()).toEqual(await first.json())
+    expect(await engine.database.$count(memories)).toBe(1)
+  })
+
+  it('forgets a request that failed, so that it may be tried again', async () => {
+    let fails = true
+    const embedder: Embedder = {
+      ...fakeEmbedder(),
+      embed: (texts, mode) => (fails ? Promise.reject(new Error('down')) : fakeEmbedder().embed(texts, mode)),
+    }
+    const flaky = await openHub(engine.database, noLimits, { embedder })
+    const ada = await flaky.agent('ada', 1)
+    const request = {
+      key: ada.key,
+      body: { content: lesson('redis'), tags },
+      headers: { 'Idempotency-Key': 'k1' },
+    }
+    expect((await flaky.request('POST', '/api/v1/memory', request)).status).toBe(503)
+    fails = false
+    expect((await flaky.request('POST', '/api/v1/memory', request)).status).toBe(201)
+  })
+
+  it('keeps a memory at once and makes its vector later, in whatever hub', async () => {
+    let now = Date.UTC(2026, 0, 1)
+    let down = true
+    const embedder: Embedder = {
+      ...fakeEmbedder(),
+      embed: (texts, mode) =>
+        down && mode === 'document' ? Promise.reject(new Error('down')) : fakeEmbedder().embed(texts, mode),
+    }
+    const settings = { ...noLimits, embedAsync: true }
+    const queued = await openHub(engine.database, settings, { embedder, clock: () => now })
+    const other = await openHub(engine.database, settings, { embedder, clock: () => now })
+    const [ada, bob] = [await queued.agent('ada', 1), await queued.agent('bob', 1)]
+    const first = await ada.save({ content: lesson('redis'), tags })
+    const copy = await ada.save({ content: lesson('redis'), tags })
+    expect(first).toMatchObject({ status: 'queued', similar: [] })
+    expect(await queued.embedWaiting()).toBe(0)
+    down = false
+    // Claimed rows come again after their pause, not before.
+    expect(await other.embedWaiting()).toBe(0)
+    now += 600_000
+    const [a, b] = await Promise.all([queued.embedWaiting(), other.embedWaiting()])
+    expect(a + b).toBe(2)
+    const found = await bob.search(lesson('redis'))
+    expect(found.length).toBeGreaterThanOrEqual(1)
+    const rows = await engine.database.select().from(memories)
+    expect(rows.filter(({ duplicateOf }) => duplicateOf !== null)).toHaveLength(1)
+    expect(rows.every(({ embedding }) => embedding !== null)).toBe(true)
+    expect([first.id, copy.id]).toContain(found[0]?.id)
+  })
+
+  it('is copied into a file and out of it again, whole', async () => {
+    const [ada, bob] = [await hub.agent('ada', 1), await hub.agent('bob', 1)]
+    const { id } = await ada.save({ content: lesson('redis'), tags, source_url: 'https://example.com/1' })
+    await bob.save({ content: lesson('redis'), tags })
+    await bob.cite(id)
+    await bob.search(lesson('redis'))
+    await ada.memory.write(
+      'long-term',
+      'note',
+      { text: 'Grüße\u0000 \ud83d\ude00', list: [1, 0.1] },
+      { embedding: [1, 0] },
+    )
+    await ada.memory.write('episodic', 'long', `${'A long text.\n\n'.repeat(500)}`)
+    const path = join(temporaryFolder(), 'hub.backup')
+    const counts = await backup(engine.database, path)
+    expect(counts).toMatchObject({ agents: 2, memories: 2, citations: 1, entries: 2 })
+    await expect(backup(engine.database, path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+    await expect(restore(engine.database, path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+
+    const before = await engine.database.select().from(memories)
+    await emptyTables(engine.database)
+    expect(await restore(engine.database, path)).toEqual(counts)
+    expect(await engine.database.select().from(memories)).toEqual(expect.arrayContaining(before))
+    const again = await openHub(engine.database, noLimits)
+    const answer = await again.request('GET', `/api/v1/memory/${id}`, { key: ada.key })
+    expect(((await answer.json()) as { memory: { related: unknown[] } }).memory.related).toHaveLength(1)
+    expect(await ada.memory.read('long-term', 'note')).toEqual({
+      text: 'Grüße\u0000 \ud83d\ude00',
+      list: [1, 0.1],
+    })
+    await ada.memory.write('long-term', 'note', 'goes on')
+  })
+
+  it('restores nothing from a file that is not whole', async () => {
+    await (await hub.agent('ada', 1)).save({ content: lesson('redis'), tags })
+    const folder = temporaryFolder()
+    const path = join(folder, 'hub.backup')
+    await backup(engine.database, path)
+    await emptyTables(engine.database)
+    const size = readFileSync(path).length
+    truncateSync(path, size - 20)
+    await expect(restore(engine.database, path)).rejects.toMatchObject({ code: MemoryErrorCode.CORRUPTION })
+    writeFileSync(path, 'no backup')
+    await expect(restore(engine.database, path)).rejects.toMatchObject({ code: MemoryErrorCode.CORRUPTION })
+    await expect(restore(engine.database, join(folder, 'absent'))).rejects.toMatchObject({
+      code: MemoryErrorCode.NOT_FOUND,
+    })
+    expect(await engine.database.$count(memories)).toBe(0)
+    expect(existsSync(`${path}.unfinished`)).toBe(false)
+  })
+
+  it('says by name what is not in order', async () => {
+    const config = parseConfig(noLimits)
+    const broken: Embedder = { ...fakeEmbedder(), embed: () => Promise.reject(new Error('down')) }
+    const byName = async (embedder: Embedder): Promise<Record<string, boolean>> =>
+      Object.fromEntries(
+        (await examine(config, { database: engine.database, embedder })).map(({ check, ok }) => [check, ok]),
+      )
+    const { id } = await hub.agent('root', 2)
+    expect(await byName(fakeEmbedder())).toMatchObject({
+      database: true,
+      'embedding provider': true,
+      vectors: true,
+      writes: true,
+      administrators: true,
+    })
+    expect(await byName(broken)).toMatchObject({ database: true, 'embedding provider': false })
+    await engine.database.update(memories).set({ quality: 0 }).where(eq(memories.agentId, id))
+  })
+
+  it('tells in logs and figures what was asked for, and nothing of what was in it', async () => {
+    const lines: string[] = []
+    const told = await createHub(parseConfig({ ...noLimits, embedding: { provider: 'fake' } }), {
+      database: engine.database,
+      embedder: fakeEmbedder(),
+      log: (line) => lines.push(JSON.stringify(line)),
+    })
+    const ada = await hub.agent('ada', 1)
+    const { id, short_id } = await ada.save({ content: lesson('marzipan'), tags })
+    const send = (path: string, method = 'GET') =>
+      told.fetch(
+        new Request(`http://localhost${path}`, { method, headers: { Authorization: `Bearer ${ada.key}` } }),
+      )
+    await send(`/api/v1/memory/search?q=${secretQuestion}`)
+    await send(`/api/v1/memory/${id}`)
+    await send(`/api/v1/memory/${short_id}/none`)
+    await send(`/api/v1/${secretQuestion}`)
+    const figures = await (await send('/metrics')).text()
+    expect(figures).toContain('recall_requests_total{method="GET",route="/api/v1/memory/:id",status="200"} 1')
+    expect(figures).toContain('route="none",status="404"')
+    expect(lines.map((line) => JSON.parse(line).route)).toContain('/api/v1/memory/search')
+    for (const text of [figures, ...lines]) {
+      for (const secret of [ada.key, secretQuestion, 'marzipan', id, short_id])
+        expect(text).not.toContain(secret)
+    }
+  })
+
+  it('shows its figures on loopback, and elsewhere to who has the token', async () => {
+    const token = 'a-token-of-some-length'
+    const guarded = await openHub(engine.database, { ...noLimits, metricsToken: token })
+    expect((await guarded.request('GET', '/metrics')).status).toBe(404)
+    expect((await guarded.request('GET', '/metrics', { key: `${token}x` })).status).toBe(404)
+    expect((await guarded.request('GET', '/metrics', { key: token })).status).toBe(200)
+    const wide = await openHub(engine.database, { ...noLimits, host: '0.0.0.0' })
+    expect((await wide.request('GET', '/metrics')).status).toBe(404)
+  })
+
+  it('shows every call on one page that fetches nothing', async () => {
+    const page = await hub.request('GET', '/reference')
+    const text = await page.text()
+    const api = (await (await hub.request('GET', '/openapi.json')).json()) as { paths: object }
+    for (const path of Object.keys(api.paths)) expect(text).toContain(path)
+    expect(text).not.toMatch(/<script|src=|https?:\/\//)
+    expect(page.headers.get('Content-Security-Policy')).toContain("default-src 'none'")
+  })
+})
