@@ -1,4 +1,3 @@
-import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { agents as agentsTable } from '@recall/store-postgres'
 import type { TestAgent, TestHub } from './support.ts'
 
@@ -37,7 +36,7 @@ export interface SpamFigures {
   ownAsked: number
   /** Members that answers to a spammer have and those to a trusted author lack, or the reverse. */
   hints: string[]
-  /** Trusted agents who had to be given the newcomer's memories until it was trusted itself; 0 is never. */
+  /** Trusted agents who had to be given the newcomer's memories until it was trusted itself; 0: it was not found. */
   newcomerNeeded: number
 }
 
@@ -292,9 +291,7 @@ async function welcome(hub: TestHub, trusted: (name: string) => Promise<TestAgen
     for (const content of newcomerLessons) {
       const question = content.slice(0, content.indexOf(':'))
       const found = await reader.search(`${question} driver ready flag calibration`)
-      if (!found.some((memory) => memory.content === content)) {
-        throw new MemoryError(`a newcomer's answer to '${question}' is not found`, MemoryErrorCode.NOT_FOUND)
-      }
+      if (!found.some((memory) => memory.content === content)) return 0
     }
     if ((await countTrusted(hub, [newcomer])) === 1) return needed
   }
