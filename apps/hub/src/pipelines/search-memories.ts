@@ -3,7 +3,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { Hub } from '../hub.ts'
 import { promoteAuthors } from '../trust/promotion.ts'
 import { embedText } from './embed.ts'
-import { type NearMemory, nearestMemories } from './nearest.ts'
+import { type NearMemory, nearestMemories, type Shelf } from './nearest.ts'
 
 /** Candidates for each result, so that the other signals have something to choose from. */
 const candidatesPerResult = 4
@@ -32,16 +32,16 @@ export async function searchMemories(hub: Hub, searcher: Principal, query: strin
   const vector = await embedText(hub, query, 'query')
   const pool = limit * candidatesPerResult
   const own = sql`m.agent_id = ${searcher.id}::uuid`
-  const find = (allowed: typeof own, candidates: number): Promise<NearMemory[]> =>
-    call(() => nearestMemories(database, vector, allowed, candidates))
+  const find = (shelf: Shelf, allowed: typeof own, candidates: number): Promise<NearMemory[]> =>
+    call(() => nearestMemories(database, vector, allowed, candidates, shelf))
   const isSimilar = ({ similarity }: NearMemory): boolean => similarity >= config.thresholds.minSimilarity
 
-  const good = (await find(sql`(m.quality = 0 or ${own})`, pool)).filter(isSimilar)
+  const good = (await find('good', sql`(m.quality = 0 or ${own})`, pool)).filter(isSimilar)
   const best = Math.max(-1, ...good.map(({ similarity }) => similarity))
   // Looked for by itself: a flood of it cannot fill the candidates.
   const low =
     good.length < limit
-      ? (await find(sql`m.quality = -1 and not ${own} and ${isNoCopy}`, lowCandidates)).filter(
+      ? (await find('low', sql`m.quality = -1 and not ${own} and ${isNoCopy}`, lowCandidates)).filter(
           (memory) => isSimilar(memory) && memory.similarity > best + clearlyNearer,
         )
       : []

@@ -102,7 +102,9 @@ export async function judge(
   self?: string,
 ) {
   const { config, database, call } = hub
-  const near = (await call(() => nearestMemories(database, vector, visibleTo(author.id), neighbours + 1)))
+  const near = (
+    await call(() => nearestMemories(database, vector, visibleTo(author.id), neighbours + 1, 'visible'))
+  )
     .filter(({ id, similarity }) => id !== self && similarity >= config.thresholds.related)
     .slice(0, neighbours)
   const links = near.map((memory): Link => ({ memory, relation: relationOf(hub, memory) }))
