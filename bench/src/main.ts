@@ -1,15 +1,19 @@
 import { parseArgs } from 'node:util'
 import type { Runtime } from '@recall/embeddings/local'
+import { serveForLoad, serveNothing } from '../../apps/hub/test/load-server.ts'
+import { clusteredEmbedder } from './clustered-vectors.ts'
 import { run } from './processes.ts'
 import { readDataSet } from './quality/data-set.ts'
 import { chartName, qualityChart, qualityReport } from './quality/quality-report.ts'
-import { holds, machineFacts, writeReport, writeResult } from './report.ts'
+import { holds, machineFacts, type Row, writeReport, writeResult } from './report.ts'
 import { measureCrashes, storms } from './suites/crash.ts'
 import { layersChart, measureEchoes } from './suites/echoes.ts'
 import { measureFiles } from './suites/files.ts'
+import { measureHub } from './suites/hub.ts'
 import { measureMeaning } from './suites/meaning.ts'
 import { measureProtocol } from './suites/protocol.ts'
 import { hashOf, leaveOneOut, measureQuality, type QualitySettings, slim } from './suites/quality.ts'
+import { heldOff, measureSpam, spamReport } from './suites/spam.ts'
 
 const usage = `Usage: pnpm bench files [--sizes 1000,10000] [--rounds 25] [--seed 1] [--qmd]
        pnpm bench crash [--kills 1000] [--seed 1]
@@ -17,6 +21,8 @@ const usage = `Usage: pnpm bench files [--sizes 1000,10000] [--rounds 25] [--see
        pnpm bench protocol [--rounds 25] [--postgres url]
        pnpm bench meaning [--sizes 100000] [--rounds 25]
        pnpm bench echoes [--findings 2000] [--seed 1]
+       pnpm bench hub --postgres url [--sizes 100000] [--rounds 5]
+       pnpm bench spam --postgres url [--local] [--seed 1]
        pnpm bench quality --data <path>[,<path>] [--runtime wasm] [--ablation] [--leave-one-out]
 
   files   the file store and the command line: rebuild, cold and warm queries, freshness, durable writes
@@ -38,6 +44,7 @@ const { positionals, values } = parseArgs({
     qmd: { type: 'boolean', default: false },
     kills: { type: 'string' },
     postgres: { type: 'string' },
+    local: { type: 'boolean', default: false },
     data: { type: 'string' },
     runtime: { type: 'string' },
     ablation: { type: 'boolean', default: false },
@@ -53,6 +60,11 @@ else if (positionals[0] === 'crash-protocol') await crash('crash-protocol', 500)
 else if (positionals[0] === 'protocol') await protocol()
 else if (positionals[0] === 'meaning') await meaning()
 else if (positionals[0] === 'echoes') await echoes()
+else if (positionals[0] === 'hub' && values.postgres) await hub(values.postgres)
+else if (positionals[0] === 'serve-hub' && values.postgres)
+  console.log(await serveForLoad(values.postgres, clusteredEmbedder, 10))
+else if (positionals[0] === 'serve-nothing') console.log(await serveNothing())
+else if (positionals[0] === 'spam' && values.postgres) await spam(values.postgres)
 else if (positionals[0] === 'quality' && values.data) await quality(values.data.split(','))
 else {
   process.stderr.write(usage)
@@ -111,6 +123,37 @@ async function echoes(): Promise<void> {
   for (const { what, ours, peer, peers } of missed) say(`missed: ${what}: ${ours}, ${peer} ${peers}`)
   say(`see ${path} and echoes.svg`)
   if (missed.length > 0) process.exitCode = 1
+}
+
+async function hub(postgres: string): Promise<void> {
+  const settings = { sizes: values.sizes.split(',').map(Number), rounds: Math.min(5, Number(values.rounds)) }
+  const rows: Row[] = []
+  for (const size of settings.sizes) {
+    rows.push(...(await measureHub({ postgres, size, rounds: settings.rounds, say })))
+  }
+  const path = writeReport('hub', rows, settings)
+  const missed = rows.filter((row) => !holds(row))
+  for (const { what, ratio, bound, peer } of missed)
+    say(`missed: ${what}: ${ratio.toFixed(2)} of ${peer}, aim ${bound}`)
+  say(`see ${path}`)
+}
+
+async function spam(postgres: string): Promise<void> {
+  const sizes = { lessons: 300, queries: 200, sybils: 1000, postsEach: 20, ring: 50, concurrency: 8 }
+  const settings = {
+    ...sizes,
+    seed: Number(values.seed),
+    embedder: values.local ? ('local' as const) : ('fake' as const),
+  }
+  const started = performance.now()
+  const figures = await measureSpam({ ...settings, postgres })
+  const seconds = Math.round((performance.now() - started) / 1000)
+  const report = spamReport(figures, { ...machineFacts(), ...settings, seconds })
+  say(report)
+  const name = values.local ? 'spam-local' : 'spam'
+  writeResult(`${name}.json`, `${JSON.stringify({ machine: machineFacts(), settings, figures }, null, 2)}\n`)
+  say(`see ${writeResult(`${name}.md`, report)}`)
+  if (!heldOff(figures)) process.exitCode = 1
 }
 
 async function quality(paths: readonly string[]): Promise<void> {
