@@ -66,7 +66,7 @@ export function parseRemembrance(content: string, path: string): RemembranceDocu
     new MemoryError(`${path}: ${problem}`, MemoryErrorCode.CORRUPTION, { cause, details: { path } })
   let fields: unknown
   try {
-    fields = parse(head, { schema: 'core', maxAliasCount: 0, merge: false })
+    fields = parse(head, { schema: 'core', maxAliasCount: 0, merge: false, prettyErrors: false })
   } catch (cause) {
     throw corrupt('the front matter is not YAML', cause)
   }

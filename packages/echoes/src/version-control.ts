@@ -35,7 +35,9 @@ function optsIn(path: string): boolean {
   const text = readText(path)
   if (text === null) return false
   try {
-    const settings = settingsSchema.parse(parse(text, { schema: 'core', maxAliasCount: 0 }))
+    const settings = settingsSchema.parse(
+      parse(text, { schema: 'core', maxAliasCount: 0, prettyErrors: false }),
+    )
     return settings?.echoes?.version_controlled === true
   } catch (cause) {
     throw new MemoryError(`${path} cannot be read`, MemoryErrorCode.INVALID_INPUT, {

@@ -67,20 +67,27 @@ function printValue(value: JsonValue): string {
 function parseFields(source: string): JsonObject | string {
   const quick = parseJsonLines(source)
   if (quick) return quick
+  const { stackTraceLimit } = Error
   try {
-    const { parse } = loadYaml()
-    const fields: unknown = parse(source, {
+    // A hostile text can be one error a letter: none of them needs to know where it was made.
+    Error.stackTraceLimit = 0
+    const document = loadYaml().parseDocument(source, {
       schema: 'core',
-      maxAliasCount: 0,
       merge: false,
       uniqueKeys: true,
-      // A warning is no reason to print anything.
+      prettyErrors: false,
       logLevel: 'error',
     })
+    const [problem] = document.errors
+    if (problem)
+      return `front matter is not YAML: ${problem.message}, on line ${countLines(source.slice(0, problem.pos[0])) + 2}`
+    const fields: unknown = document.toJS({ maxAliasCount: 0 })
     if (fields === null || fields === undefined) return {}
     return isJsonObject(fields) ? fields : 'front matter is not a list of fields'
   } catch (error) {
     return `front matter is not YAML: ${(error as Error).message.split('\n')[0]}`
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
   }
 }
 

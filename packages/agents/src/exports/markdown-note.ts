@@ -45,7 +45,11 @@ function split(markdown: string): { fields: Record<string, unknown>; body: strin
   if (end === -1 || end > longestFrontMatter) return { fields: {}, body: markdown }
   const body = markdown.slice(end + 5)
   try {
-    const value: unknown = parse(markdown.slice(4, end), { schema: 'core', maxAliasCount: 0 })
+    const value: unknown = parse(markdown.slice(4, end), {
+      schema: 'core',
+      maxAliasCount: 0,
+      prettyErrors: false,
+    })
     return { fields: isRecord(value) ? value : {}, body }
   } catch {
     return { fields: {}, body: markdown, problem: true }

@@ -19,7 +19,7 @@ export function markedBlock(path: string, content: string, options: { limit?: nu
       if (text === null) return `${block}\n`
       const { body, eol, restore } = shapeOf(text)
       const place = find(body)
-      const ours = withEol(block, eol)
+      const ours = withEol(block, place ? shapeOf(body.slice(place.start, place.end)).eol : eol)
       const gap = body.trim() === '' ? '' : body.endsWith('\n') ? eol : eol + eol
       const changed = place
         ? body.slice(0, place.start) + ours + body.slice(place.end)
@@ -32,9 +32,10 @@ export function markedBlock(path: string, content: string, options: { limit?: nu
       return restore(changed)
     },
     remove(text) {
-      const { body, eol, restore } = shapeOf(text)
+      const { body, restore } = shapeOf(text)
       const place = find(body)
       if (!place) return text
+      const { eol } = shapeOf(body.slice(place.start, place.end))
       const before = body.slice(0, place.start)
       const after = body.slice(place.end)
       const rest = before.endsWith(eol + eol) || before === '' ? before.slice(0, -eol.length) : before

@@ -32,7 +32,7 @@ export function yamlList(path: string, key: string, items: readonly string[]): F
 
   /** The edit works on text; the parser has the last word. */
   function checked(before: string, after: string, expected: readonly string[]): string {
-    const others = (text: string): unknown => ({ ...(open(text).toJS() ?? {}), [key]: undefined })
+    const others = (text: string): unknown => ({ ...valuesOf(open(text)), [key]: undefined })
     if (
       isDeepStrictEqual(listOf(open(after), key), expected) &&
       isDeepStrictEqual(others(after), others(before))
@@ -86,13 +86,22 @@ function removeItem(body: string, key: string, item: string): string {
 }
 
 function open(body: string): Document {
-  const document = parseDocument(body, { schema: 'core', version: '1.2' })
+  const document = parseDocument(body, { schema: 'core', version: '1.2', prettyErrors: false })
   const [problem] = document.errors
   if (problem) throw new CannotEdit(`it is no valid YAML (${problem.message.split('\n')[0]})`)
   if (document.contents !== null && (!isMap(document.contents) || document.contents.flow)) {
     throw new CannotEdit('it is no YAML mapping with a key on each line')
   }
   return document
+}
+
+/** What a document says, its aliases resolved. */
+function valuesOf(document: Document): object {
+  try {
+    return (document.toJS() as object | null) ?? {}
+  } catch (error) {
+    throw new CannotEdit(`it is no valid YAML (${(error as Error).message})`)
+  }
 }
 
 function memberOf(document: Document, key: string): Scalar | YAMLSeq | undefined {
