@@ -1,0 +1,16 @@
+import type { Attack } from '../attack.ts'
+import { clock } from './clock.ts'
+import { damage } from './damage.ts'
+import { kills, protocolKills } from './kills.ts'
+import { hostileInputs } from './parsers.ts'
+import { writers } from './writers.ts'
+
+/** By the name that the command line takes. */
+export const attacks = {
+  kills,
+  'protocol-kills': protocolKills,
+  writers,
+  damage,
+  clock,
+  parsers: hostileInputs,
+} satisfies Record<string, Attack>

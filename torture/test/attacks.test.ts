@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import type { Attack } from '../src/attack.ts'
+import { attacks } from '../src/attacks/index.ts'
+
+// The machine may be busy with other tests.
+vi.setConfig({ testTimeout: 300_000 })
+
+/** A short form of each; `pnpm torture` goes on for as long as one likes. */
+const sizes: Record<keyof typeof attacks, number> = {
+  kills: 6,
+  'protocol-kills': 4,
+  writers: 20,
+  damage: 6,
+  clock: 80,
+  parsers: 40,
+}
+
+it.each(Object.entries(attacks) as [keyof typeof attacks, Attack][])(
+  '%s break nothing',
+  async (name, attack) => {
+    const folder = mkdtempSync(join(tmpdir(), 'recall-torture-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const { counts, violations } = await attack.round({ seed: 1, size: sizes[name], folder })
+    expect(violations).toEqual([])
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(0)
+  },
+)
