@@ -7,8 +7,9 @@ import type { Hub, HubEnv } from './hub.ts'
 
 /** How long an answer is remembered. */
 export const rememberedMs = 24 * 60 * 60 * 1000
-/** A first request that has not answered by now has died. */
-const abandonedMs = 60 * 1000
+/** A first request that has not answered by now has died: no step of it takes longer. */
+const abandonedMs = ({ embedTimeoutMs, databaseTimeoutMs }: Hub['config']): number =>
+  embedTimeoutMs + 6 * databaseTimeoutMs
 
 /** Keeps the answer in the transaction that writes what it tells: a hub that dies after it answers the same again. */
 export type KeepAnswer<T> = (transaction: Database, answer: T) => Promise<void>
@@ -50,7 +51,7 @@ export async function answeringOnce<T>(
             lt(idempotencyKeys.createdAt, new Date(clock() - rememberedMs)),
             and(
               isNull(idempotencyKeys.status),
-              lt(idempotencyKeys.createdAt, new Date(clock() - abandonedMs)),
+              lt(idempotencyKeys.createdAt, new Date(clock() - abandonedMs(hub.config))),
             ),
           ) ?? sql`false`,
       })
@@ -84,7 +85,10 @@ export async function answeringOnce<T>(
         .where(named)
     })
   } catch (error) {
-    await call(() => database.delete(idempotencyKeys).where(and(named, isNull(idempotencyKeys.status))))
+    // While the database is away the claim stays until it counts as abandoned; the caller is told what failed first.
+    await call(() =>
+      database.delete(idempotencyKeys).where(and(named, isNull(idempotencyKeys.status))),
+    ).catch(() => {})
     throw error
   }
 }

@@ -12,7 +12,7 @@ import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { createHub, type RunningHub } from '../src/create-hub.ts'
 import { template } from './template.ts'
 
-const serverUrl = process.env.RECALL_TEST_POSTGRES_URL
+export const serverUrl = process.env.RECALL_TEST_POSTGRES_URL
 
 if (!serverUrl)
   process.stderr.write('tests on a Postgres server are skipped: RECALL_TEST_POSTGRES_URL is not set\n')
@@ -24,15 +24,23 @@ export interface Engine {
 
 const openEmbedded = async (): Promise<Engine> => openPglite({ template: await template() })
 
-async function openServerDatabase(): Promise<Engine> {
+/** An empty database on the server. */
+export async function openServerDatabase(): Promise<Engine & { url: string }> {
   const name = `test_${process.pid}_${Math.random().toString(36).slice(2)}`
-  const admin = await openPostgres({ url: serverUrl ?? '', migrations: false, connections: 1 })
+  // Dropping a database waits for a checkpoint.
+  const admin = await openPostgres({
+    url: serverUrl ?? '',
+    migrations: false,
+    connections: 1,
+    timeoutMs: 120_000,
+  })
   await admin.database.execute(sql.raw(`create database ${name}`))
   const url = new URL(serverUrl ?? '')
   url.pathname = name
   const { database, close } = await openPostgres({ url: url.href })
   return {
     database,
+    url: url.href,
     async close() {
       await close()
       await admin.database.execute(sql.raw(`drop database ${name} with (force)`))

@@ -30,7 +30,13 @@ async function openServerDatabase(): Promise<Engine> {
 /** An empty database on the server. */
 export async function createServerDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `test_${process.pid}_${Math.random().toString(36).slice(2)}`
-  const admin = await openPostgres({ url: serverUrl ?? '', migrations: false, connections: 1 })
+  // Dropping a database waits for a checkpoint.
+  const admin = await openPostgres({
+    url: serverUrl ?? '',
+    migrations: false,
+    connections: 1,
+    timeoutMs: 120_000,
+  })
   await admin.database.execute(sql.raw(`create database ${name}`))
   const url = new URL(serverUrl ?? '')
   url.pathname = name
