@@ -7,6 +7,7 @@ export default defineConfig({
   // A machine that is shared can be slow for seconds; a test that hangs still ends.
   test: {
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     reporters: ['default'],
   },
