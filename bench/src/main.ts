@@ -24,6 +24,7 @@ const usage = `Usage: pnpm bench files [--sizes 1000,10000] [--rounds 25] [--see
        pnpm bench hub --postgres url [--sizes 100000] [--rounds 5]
        pnpm bench spam --postgres url [--local] [--seed 1]
        pnpm bench quality --data <path>[,<path>] [--runtime wasm] [--ablation] [--leave-one-out]
+                         [--stores] [--postgres url]
 
   files   the file store and the command line: rebuild, cold and warm queries, freshness, durable writes
   crash   writers killed at random moments: every acknowledged write must be there
@@ -48,6 +49,7 @@ const { positionals, values } = parseArgs({
     data: { type: 'string' },
     runtime: { type: 'string' },
     ablation: { type: 'boolean', default: false },
+    stores: { type: 'boolean', default: false },
     'leave-one-out': { type: 'boolean', default: false },
   },
 })
@@ -162,7 +164,14 @@ async function quality(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const set = readDataSet(path)
     say(`${set.name}: ${set.collections.length} collections`)
-    const settings: QualitySettings = { ...(runtime ? { runtime } : {}), ablation: values.ablation, say }
+    const { ablation, stores, postgres } = values
+    const settings: QualitySettings = {
+      ...(runtime ? { runtime } : {}),
+      ...(postgres ? { postgres } : {}),
+      ablation,
+      stores,
+      say,
+    }
     const results = await measureQuality(set, settings)
     const leftOut = values['leave-one-out'] ? await leaveOneOut(set, settings) : []
     const facts = { 'data set': `${set.name}, sha256 ${hashOf(path)}`, ...machineFacts() }

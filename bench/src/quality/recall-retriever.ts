@@ -17,43 +17,58 @@ export interface RecallOptions {
   name: string
   embedder?: Embedder
   ranking?: Partial<RankWeights>
+  /** Where to keep a collection instead of in files; the memory is empty. */
+  openMemory?: (options: { embedder?: Embedder; redact: 'allow' }) => Promise<MemoryManager>
 }
 
 /**
- * Recall on files, through the calls its users have: each session is archived as one conversation, each other
+ * Recall on files or another store, through the calls its users have: each session is archived as one conversation, each other
  * document is written as one note, and `search` finds them.
  */
-export function recallRetriever({ name, embedder, ranking }: RecallOptions): Retriever {
+export function recallRetriever({ name, embedder, ranking, openMemory }: RecallOptions): Retriever {
   return {
     name,
     async open(collection) {
-      const root = mkdtempSync(join(tmpdir(), 'recall-quality-'))
-      const store = await openFileStore({
-        root,
-        create: true,
-        ...(embedder ? { embedder } : {}),
-        ...(ranking ? { ranking } : {}),
-      })
-      const memory = createMemoryManager({
-        stores: store,
-        // The texts of a data set are no secrets of ours.
+      // The texts of a data set are no secrets of ours; the embedder outlives a memory.
+      const options = {
         redact: 'allow',
         ...(embedder ? { embedder: { ...embedder, close: async () => {} } } : {}),
-      })
+      } as const
+      const { memory, settle, remove } = openMemory
+        ? { memory: await openMemory(options), settle: async () => {}, remove: () => {} }
+        : await openFiles(options, ranking)
       const { sessions, notes } = split(collection)
       for (const [id, docs] of sessions) await archive(memory, id, docs)
       await writeNotes(memory, notes)
-      await store.vectors?.catchUp()
+      await settle()
       const turns = new Map([...sessions].map(([id, docs]) => [id, byText(docs)]))
 
       return {
         search: (text) => (sessions.size > 0 ? searchTurns(memory, text, turns) : searchNotes(memory, text)),
         async close() {
           await memory.close()
-          rmSync(root, { recursive: true, force: true })
+          remove()
         },
       }
     },
+  }
+}
+
+async function openFiles(
+  options: { embedder?: Embedder; redact: 'allow' },
+  ranking: Partial<RankWeights> | undefined,
+) {
+  const root = mkdtempSync(join(tmpdir(), 'recall-quality-'))
+  const store = await openFileStore({
+    root,
+    create: true,
+    ...(options.embedder ? { embedder: options.embedder } : {}),
+    ...(ranking ? { ranking } : {}),
+  })
+  return {
+    memory: createMemoryManager({ stores: store, ...options }),
+    settle: async () => void (await store.vectors?.catchUp()),
+    remove: () => rmSync(root, { recursive: true, force: true }),
   }
 }
 

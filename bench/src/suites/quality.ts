@@ -1,9 +1,11 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { rankWeights } from '@recall/core'
 import { cachedEmbedder } from '@recall/embeddings'
 import { localEmbedder, type Runtime } from '@recall/embeddings/local'
+import { openPgliteMemory } from '@recall/store-postgres/pglite'
+import { openPostgresMemory } from '@recall/store-postgres/postgres'
 import type { Collection, DataSet } from '../quality/data-set.ts'
 import { allAt, ndcg, precisionAt, recallAt, reciprocalRank } from '../quality/metrics.ts'
 import {
@@ -48,16 +50,35 @@ export interface QualitySettings {
   runtime?: Runtime
   /** Also the rows that leave out one signal each. */
   ablation: boolean
+  /** Also the same memory in other stores: embedded, and on this server when there is one. */
+  stores: boolean
+  postgres?: string
   say(text: string): void
 }
 
 export async function measureQuality(set: DataSet, settings: QualitySettings): Promise<RetrieverResult[]> {
-  const { runtime, say } = settings
+  const { runtime, say, postgres } = settings
   const embedder = cachedEmbedder(localEmbedder(runtime ? { runtime } : {}), { max: 200_000 })
   const meaning = dense(embedder)
   const retrievers: Retriever[] = [
     recallRetriever({ name: 'Recall', embedder }),
     recallRetriever({ name: 'Recall, words alone' }),
+    ...(settings.stores
+      ? [
+          recallRetriever({ name: 'Recall on PGlite', embedder, openMemory: openPgliteMemory }),
+          recallRetriever({ name: 'Recall on PGlite, words alone', openMemory: openPgliteMemory }),
+        ]
+      : []),
+    ...(settings.stores && postgres
+      ? [
+          recallRetriever({
+            name: 'Recall on Postgres',
+            embedder,
+            openMemory: (options) =>
+              openPostgresMemory({ ...options, url: postgres, namespace: randomUUID() }),
+          }),
+        ]
+      : []),
     ...(settings.ablation
       ? Object.entries(ablations).map(([name, ranking]) =>
           recallRetriever({ name: `Recall without ${name}`, embedder, ranking }),
