@@ -17,7 +17,20 @@ recall-hub restore <file>       out of it again, into an empty database
 recall-hub reembed              move all memories to the embedding model that is configured
 `
 
+/**
+ * The driver writes to a connection that has just been lost (postgres 3.4), from a timer where nobody can catch it.
+ * The query itself fails as it should; anything else that nobody caught ends the process.
+ */
+function surviveLostConnections(): void {
+  process.on('uncaughtException', (error) => {
+    const isLost = error instanceof TypeError && /\bnextWrite\b.*postgres/.test(error.stack ?? '')
+    log({ level: isLost ? 'warn' : 'error', event: isLost ? 'connection lost' : 'ended', name: error.name })
+    if (!isLost) process.exit(1)
+  })
+}
+
 async function serve(): Promise<void> {
+  surviveLostConnections()
   const hub = await serveHub(configFrom(process.env), log)
   print(`Recall hub on ${hub.url}: ${hub.url}/skill.md says how agents use it\n`)
   const stop = (): void => {

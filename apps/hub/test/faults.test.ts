@@ -1,0 +1,345 @@
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { join } from 'node:path'
+import { memories } from '@recall/store-postgres'
+import { openPostgres } from '@recall/store-postgres/postgres'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { type HubSettings, parseConfig } from '../src/config/config.ts'
+import { serveHub } from '../src/serve.ts'
+import {
+  canStartPostgres,
+  freePort,
+  type Killable,
+  startHub,
+  startPostgres,
+  startProxy,
+  startRedis,
+  until,
+} from './processes.ts'
+import { noLimits, openServerDatabase, serverUrl, temporaryFolder } from './support.ts'
+
+const tags = ['fault', 'test']
+const lesson = (n: number): string =>
+  `Lesson ${n}: the service ${n * 7919} failed under load until its settings were raised, number ${n * 104_729}.`
+
+/** Tells of failures here: an answer that is none counts as status 0. */
+async function send(
+  url: string,
+  path: string,
+  { key, body, headers }: { key?: string; body?: unknown; headers?: Record<string, string> } = {},
+): Promise<{
+  status: number
+  type: string | null
+  retryAfter: string | null
+  json: Record<string, unknown>
+}> {
+  try {
+    const answer = await fetch(`${url}/api/v1${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        ...(key ? { Authorization: `Bearer ${key}` } : {}),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return {
+      status: answer.status,
+      type: answer.headers.get('Content-Type'),
+      retryAfter: answer.headers.get('Retry-After'),
+      json: (await answer.json()) as Record<string, unknown>,
+    }
+  } catch {
+    return { status: 0, type: null, retryAfter: null, json: {} }
+  }
+}
+
+const register = async (url: string): Promise<string> =>
+  (await send(url, '/agents/register', { body: { name: 'ada' } })).json.api_key as string
+
+const save = (url: string, key: string, n: number) =>
+  send(url, '/memory', {
+    key,
+    body: { content: lesson(n), tags },
+    headers: { 'Idempotency-Key': `save-${n}` },
+  })
+
+async function listening(settings: HubSettings) {
+  const hub = await serveHub(
+    parseConfig({ ...noLimits, port: 0, embedding: { provider: 'fake' }, ...settings }),
+    () => {},
+  )
+  onTestFinished(() => hub.close())
+  return hub
+}
+
+// support.ts says when there is no server.
+describe.skipIf(!serverUrl)('faults', () => {
+  let server: Awaited<ReturnType<typeof openServerDatabase>>
+  beforeAll(async () => {
+    server = await openServerDatabase()
+  })
+  afterAll(() => server?.close())
+
+  it.each([
+    ...(canStartPostgres ? [['Postgres is killed', startPostgres] as const] : []),
+    ['every connection to Postgres is cut', startCut] as const,
+  ])(
+    '%s and comes back: 503 meanwhile, and no restart',
+    async (_, open) => {
+      const postgres = await open()
+      let isUp = true
+      onTestFinished(async () => {
+        if (isUp) await postgres.kill()
+      })
+      const hub = await startHub({ ...storming(postgres.url), DATABASE_TIMEOUT_MS: '1000' })
+      onTestFinished(async () => void (await hub.stop('SIGKILL')))
+      const key = await register(hub.url)
+      const kept = new Set<number>()
+      const failed = new Set<number>()
+      let n = 0
+      const write = async (): Promise<void> => {
+        const each = n++
+        const { status, type, retryAfter } = await save(hub.url, key, each)
+        if (status === 201) kept.add(each)
+        else {
+          failed.add(each)
+          expect([503, 504]).toContain(status)
+          expect(type).toBe('application/problem+json')
+          expect(Number(retryAfter)).toBeGreaterThan(0)
+        }
+      }
+      // Some are under way when it dies.
+      const underWay = Array.from({ length: 8 }, write)
+      await underWay[0]
+      await postgres.kill()
+      isUp = false
+      await Promise.all(underWay)
+      const started = performance.now()
+      await write()
+      expect(performance.now() - started).toBeLessThan(5000)
+      expect((await fetch(`${hub.url}/readyz`)).status).toBe(503)
+      expect((await fetch(`${hub.url}/livez`)).status).toBe(200)
+      expect(failed.size).toBeGreaterThan(0)
+      await postgres.start()
+      isUp = true
+      await until(
+        () => fetch(`${hub.url}/readyz`),
+        ({ status }) => status === 200,
+      )
+      // Tried again with its key, each is there once, whatever became of the first attempt.
+      for (const each of failed) {
+        await until(
+          () => save(hub.url, key, each),
+          ({ status }) => status === 201,
+        )
+      }
+      const { database, close } = await openPostgres({ url: postgres.url, migrations: false, connections: 1 })
+      const contents = (await database.select({ content: memories.content }).from(memories)).map(
+        ({ content }) => content,
+      )
+      await close()
+      expect(contents.sort()).toEqual([...kept, ...failed].map(lesson).sort())
+    },
+    120_000,
+  )
+
+  it('all connections are taken: told in time, and over when they are free', async () => {
+    const hub = await listening({ postgresUrl: server.url, connections: 2, databaseTimeoutMs: 400 })
+    const key = await register(hub.url)
+    const blocker = await openPostgres({
+      url: server.url,
+      migrations: false,
+      connections: 1,
+      timeoutMs: 60_000,
+    })
+    onTestFinished(() => blocker.close())
+    await blocker.database.execute(sql`begin`)
+    await blocker.database.execute(sql`lock table memories in access exclusive mode`)
+    const started = performance.now()
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => save(hub.url, key, 1000 + n)))
+    expect(performance.now() - started).toBeLessThan(5000)
+    for (const { status, type } of answers) {
+      expect([503, 504]).toContain(status)
+      expect(type).toBe('application/problem+json')
+    }
+    await blocker.database.execute(sql`rollback`)
+    await until(
+      () => save(hub.url, key, 2000),
+      ({ status }) => status === 201,
+    )
+    expect(await server.database.$count(memories)).toBe(1)
+  }, 60_000)
+
+  it('Redis is gone and comes back: limits hold meanwhile, and nobody waits', async () => {
+    const port = await freePort()
+    let redis = await startRedis(port)
+    let isUp = true
+    onTestFinished(async () => {
+      if (isUp) await redis.kill()
+    })
+    const get = [{ requests: 50, seconds: 3600 }]
+    const tier = { write: get, search: get, get }
+    const hub = await listening({
+      postgresUrl: server.url,
+      redisUrl: `redis://127.0.0.1:${port}`,
+      limits: { ...noLimits.limits, tiers: { unverified: tier, trusted: tier, core: tier } },
+    })
+    const key = await register(hub.url)
+    const ask = () => send(hub.url, '/memory/RCL-00000000', { key })
+    expect((await ask()).status).toBe(404)
+    await redis.kill()
+    isUp = false
+    const started = performance.now()
+    const statuses: number[] = []
+    for (let i = 0; i < 60; i++) statuses.push((await ask()).status)
+    // Neither open nor closed: each process counts for itself.
+    expect(statuses.filter((status) => status === 404).length).toBeGreaterThanOrEqual(49)
+    expect(statuses.filter((status) => status === 404).length).toBeLessThanOrEqual(51)
+    expect(statuses.at(-1)).toBe(429)
+    expect(performance.now() - started).toBeLessThan(10_000)
+    redis = await startRedis(port)
+    isUp = true
+    // It counts anew there.
+    await until(ask, ({ status }) => status === 404)
+  }, 60_000)
+
+  describe('an embedding provider', () => {
+    let provider: Server
+    let url = ''
+    let behaves: 'well' | 'fails' | 'stalls' | 'short' | 'empty' = 'well'
+    beforeAll(async () => {
+      provider = createServer((request, response) => {
+        if (behaves === 'stalls') return
+        const chunks: Buffer[] = []
+        request.on('data', (chunk: Buffer) => chunks.push(chunk))
+        request.on('end', () => {
+          const { input } = JSON.parse(Buffer.concat(chunks).toString()) as { input: string[] }
+          const length = behaves === 'short' ? 3 : 8
+          const vector = Array.from({ length }, (_, i) => ((input[0]?.length ?? 0) % (i + 2)) + 1)
+          response.writeHead(behaves === 'fails' ? 500 : 200, { 'Content-Type': 'application/json' })
+          response.end(
+            JSON.stringify({
+              data: behaves === 'empty' ? [] : input.map((_, index) => ({ index, embedding: vector })),
+            }),
+          )
+        })
+      }).listen(0, '127.0.0.1')
+      await once(provider, 'listening')
+      const address = provider.address()
+      url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/v1`
+    })
+    afterAll(() => {
+      provider.closeAllConnections()
+      provider.close()
+    })
+
+    it.each(['fails', 'stalls', 'short', 'empty'] as const)(
+      'that %s: 503, nothing half written, and well again by itself',
+      async (fault) => {
+        const own = await openServerDatabase()
+        onTestFinished(() => own.close())
+        behaves = 'well'
+        const hub = await listening({
+          postgresUrl: own.url,
+          embedding: { provider: 'http', url, model: 'eight', dimensions: 8 },
+          embedTimeoutMs: 500,
+        })
+        const key = await register(hub.url)
+        behaves = fault
+        const started = performance.now()
+        const refused = await save(hub.url, key, 1)
+        expect(refused).toMatchObject({ status: 503, type: 'application/problem+json' })
+        expect(Number(refused.retryAfter)).toBeGreaterThan(0)
+        expect((await send(hub.url, '/memory/search?q=anything', { key })).status).toBe(503)
+        expect(performance.now() - started).toBeLessThan(8000)
+        expect(await own.database.$count(memories)).toBe(0)
+        behaves = 'well'
+        expect((await save(hub.url, key, 1)).status).toBe(201)
+      },
+      60_000,
+    )
+  })
+
+  it('SIGTERM under load: what was taken is answered and kept, and the process ends well', async () => {
+    const own = await openServerDatabase()
+    onTestFinished(() => own.close())
+    const hub = await startHub(storming(own.url))
+    const key = await register(hub.url)
+    const answers: Promise<number>[] = []
+    for (let n = 0; n < 40; n++) answers.push(save(hub.url, key, n).then(({ status }) => status))
+    await answers[0]
+    expect(await hub.stop('SIGTERM')).toBe(0)
+    const statuses = await Promise.all(answers)
+    expect(statuses.filter((status) => status !== 201 && status !== 0)).toEqual([])
+    expect(await own.database.$count(memories)).toBeGreaterThanOrEqual(
+      statuses.filter((status) => status === 201).length,
+    )
+    expect(hub.stderr()).not.toContain('request failed')
+  }, 60_000)
+
+  it('SIGKILL at random points of a storm of writes loses nothing that was acknowledged', async () => {
+    const kills = Number(process.env.RECALL_TEST_KILLS ?? 20)
+    const own = await openServerDatabase()
+    onTestFinished(() => own.close())
+    let random = 1
+    const acknowledged = new Map<number, string>()
+    const doubtful = new Set<number>()
+    let next = 0
+    let key = ''
+    for (let kill = 0; kill < kills; kill++) {
+      const hub = await startHub(storming(own.url))
+      key ||= await register(hub.url)
+      let isDead = false
+      const writer = async (): Promise<void> => {
+        while (!isDead) {
+          const [again] = doubtful
+          const n = again ?? next++
+          doubtful.delete(n)
+          const { status, json } = await save(hub.url, key, n)
+          if (status === 201) acknowledged.set(n, json.id as string)
+          // One that a dead hub was at (409) may be tried again after a minute: nothing waits for that here.
+          else if (status !== 409) doubtful.add(n)
+        }
+      }
+      const writers = Array.from({ length: 6 }, writer)
+      // A count of writes, not a time: the same points on a slow machine.
+      random = (random * 16_807) % 2_147_483_647
+      const target = acknowledged.size + (random % 25)
+      await until(
+        async () => acknowledged.size,
+        (size) => size >= target,
+      )
+      expect(await hub.stop('SIGKILL')).toBe('SIGKILL')
+      isDead = true
+      await Promise.all(writers)
+    }
+    const rows = await own.database.select({ id: memories.id, content: memories.content }).from(memories)
+    const contents = rows.map(({ content }) => content)
+    expect(new Set(contents).size, 'written twice').toBe(contents.length)
+    const ids = new Map(rows.map(({ id, content }) => [content, id]))
+    for (const [n, id] of acknowledged) expect(ids.get(lesson(n)), `write ${n}`).toBe(id)
+    process.stderr.write(`${kills} kills, ${acknowledged.size} acknowledged writes, none lost\n`)
+  }, 600_000)
+})
+
+async function startCut(): Promise<Killable> {
+  const { url, close } = await openServerDatabase()
+  onTestFinished(close)
+  return startProxy(url)
+}
+
+/** Settings that have no variable of their own. */
+function limitsFile(): string {
+  const path = join(temporaryFolder(), 'hub.json')
+  writeFileSync(path, JSON.stringify(noLimits))
+  return path
+}
+
+const storming = (url: string): Record<string, string> => ({
+  POSTGRES_URL: url,
+  EMBEDDING_PROVIDER: 'fake',
+  CONFIG: limitsFile(),
+})

@@ -1,0 +1,193 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, existsSync, mkdirSync, statSync } from 'node:fs'
+import { connect, createServer, type Server as NetServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from './support.ts'
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+/** A hub in a process of its own. */
+export interface HubProcess {
+  url: string
+  /** The exit code, or the signal. */
+  stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string | null>
+  stderr(): string
+}
+
+/** Starts a hub as people do, and waits until it listens. */
+export async function startHub(settings: Record<string, string>): Promise<HubProcess> {
+  const child = spawn(process.execPath, ['--import', 'tsx', '-C', '@recall/source', main], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, RECALL_HUB_PORT: '0', ...prefixed(settings) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let out = ''
+  let errors = ''
+  child.stderr.on('data', (data: Buffer) => {
+    errors += data
+  })
+  const exited = once(child, 'exit') as Promise<[number | null, string | null]>
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (data: Buffer) => {
+      out += data
+      const found = /http:\/\/\S+?:\d+/.exec(out)
+      if (found) resolve(found[0])
+    })
+    void exited.then(() => reject(new Error(`the hub ended: ${errors}`)))
+  })
+  return {
+    url,
+    async stop(signal) {
+      child.kill(signal)
+      const [code, by] = await exited
+      return code ?? by
+    },
+    stderr: () => errors,
+  }
+}
+
+const prefixed = (settings: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(settings).map(([name, value]) => [`RECALL_HUB_${name}`, value]))
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+const postgresBin = '/usr/lib/postgresql/15/bin'
+
+/** Whether a Postgres of one's own can be started and killed here; its scripts write to /dev/null as any user. */
+export const canStartPostgres =
+  existsSync(join(postgresBin, 'initdb')) && (statSync('/dev/null').mode & 0o002) !== 0
+
+if (!canStartPostgres) {
+  process.stderr.write(
+    'killing a Postgres server is skipped: none can be started here; its connections are cut\n',
+  )
+}
+
+/** What a hub reaches its database through. */
+export interface Killable {
+  url: string
+  kill(): void | Promise<void>
+  start(): void | Promise<void>
+}
+
+/** A way to a server that can be cut: every connection at once, and no new ones until it is there again. */
+export async function startProxy(to: string): Promise<Killable> {
+  const target = new URL(to)
+  const port = await freePort()
+  const sockets = new Set<Socket>()
+  let proxy: NetServer | undefined
+  const start = async (): Promise<void> => {
+    proxy = createServer((incoming) => {
+      const outgoing = connect(Number(target.port), target.hostname)
+      for (const [from, into] of [
+        [incoming, outgoing],
+        [outgoing, incoming],
+      ] as const) {
+        sockets.add(from)
+        from.on('data', (data) => into.write(data)).on('error', () => {})
+        from.on('close', () => {
+          sockets.delete(from)
+          into.destroy()
+        })
+      }
+    }).listen(port, '127.0.0.1')
+    await once(proxy, 'listening')
+  }
+  await start()
+  const url = new URL(to)
+  url.port = String(port)
+  return {
+    url: url.href,
+    async kill() {
+      const closed = new Promise((resolve) => proxy?.close(resolve))
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+    start,
+  }
+}
+
+/** A Postgres of one's own, to be killed. */
+export async function startPostgres(): Promise<Killable> {
+  const folder = temporaryFolder()
+  const data = join(folder, 'cluster')
+  const port = await freePort()
+  const isRoot = process.getuid?.() === 0
+  // Postgres refuses to run as root.
+  const run = (program: string, ...args: string[]): void => {
+    const [command, ...rest] = isRoot
+      ? [
+          'setpriv',
+          '--reuid=postgres',
+          '--regid=postgres',
+          '--init-groups',
+          '--',
+          join(postgresBin, program),
+          ...args,
+        ]
+      : [join(postgresBin, program), ...args]
+    execFileSync(command as string, rest, { cwd: '/', stdio: ['ignore', 'ignore', 'inherit'] })
+  }
+  chmodSync(folder, 0o755)
+  mkdirSync(data)
+  if (isRoot) {
+    const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, 'postgres'])))
+    chownSync(data, uid as number, gid as number)
+  }
+  run('initdb', '-D', data, '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '-U', 'postgres')
+  const start = (): void =>
+    run(
+      'pg_ctl',
+      '-D',
+      data,
+      '-w',
+      '-o',
+      `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=''`,
+      '-l',
+      join(data, 'log'),
+      'start',
+    )
+  const kill = (): void => run('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop')
+  start()
+  return { url: `postgres://postgres@127.0.0.1:${port}/postgres`, kill, start }
+}
+
+/** A Redis of one's own, to be killed. */
+export async function startRedis(port: number): Promise<{ kill(): Promise<void> }> {
+  const child: ChildProcess = spawn(
+    'redis-server',
+    ['--port', String(port), '--bind', '127.0.0.1', '--save', ''],
+    {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  )
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject)
+    child.stdout?.on('data', (data: Buffer) => String(data).includes('Ready to accept') && resolve())
+  })
+  return {
+    async kill() {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
+  }
+}
+
+/** Asks until the answer is as wanted; half a minute is far more than any fault here takes to end. */
+export async function until<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean): Promise<T> {
+  const deadline = performance.now() + 30_000
+  for (;;) {
+    const answer = await ask()
+    if (wanted(answer)) return answer
+    if (performance.now() > deadline) throw new Error(`never as wanted, at last ${JSON.stringify(answer)}`)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
