@@ -12,6 +12,7 @@ vi.setConfig({ testTimeout: 300_000 })
 const sizes: Record<keyof typeof attacks, number> = {
   kills: 6,
   'protocol-kills': 4,
+  echoes: 16,
   writers: 20,
   damage: 6,
   clock: 80,

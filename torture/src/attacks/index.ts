@@ -1,6 +1,7 @@
 import type { Attack } from '../attack.ts'
 import { clock } from './clock.ts'
 import { damage } from './damage.ts'
+import { echoes } from './echoes.ts'
 import { kills, protocolKills } from './kills.ts'
 import { hostileInputs } from './parsers.ts'
 import { writers } from './writers.ts'
@@ -9,6 +10,7 @@ import { writers } from './writers.ts'
 export const attacks = {
   kills,
   'protocol-kills': protocolKills,
+  echoes,
   writers,
   damage,
   clock,
