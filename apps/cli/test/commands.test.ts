@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -439,6 +440,38 @@ describe('backup and restore', () => {
     expect((await other.run('restore', join(folder, 'torn.tar.gz'))).code).toBe(3)
     expect(existsSync(join(folder, 'restored', 'memory'))).toBe(false)
     expect(readdirSync(folder).filter((name) => name.includes('restoring'))).toEqual([])
+  })
+
+  it('goes on where a restore was killed, and removes what that one had unpacked', async () => {
+    const shell = createShell()
+    await shell.run('init', '.', '--layout', 'user')
+    await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession))
+    const folder = temporaryFolder()
+    const file = join(folder, 'memory.tar.gz')
+    expect((await shell.run('backup', file)).code).toBe(0)
+    const other = createShell(join(folder, 'restored'))
+    mkdirSync(other.root)
+    // Some of it had been moved in; `memory` comes last.
+    cpSync(join(shell.root, 'memories'), join(other.root, 'memories'), { recursive: true })
+    const abandoned = join(folder, `restored.restoring-${2 ** 22 + 1}`)
+    const underWay = join(folder, `restored.restoring-${process.ppid}`)
+    for (const name of [abandoned, underWay]) mkdirSync(name)
+    expect(await other.run('restore', file, '--layout', 'user')).toMatchObject({ code: 0, err: '' })
+    expect(await memories(other)).toEqual(await memories(shell))
+    expect([existsSync(abandoned), existsSync(underWay)]).toEqual([false, true])
+  })
+
+  it('overwrites nothing that lies where the backup belongs', async () => {
+    const shell = createShell()
+    await shell.run('init', '.', '--layout', 'user')
+    await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession))
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    await shell.run('backup', file)
+    const other = createShell()
+    writeFileSync(join(other.root, 'EPHEMERAL.md'), 'mine')
+    const { code, err } = await other.run('restore', file, '--layout', 'user')
+    expect([code, readdirSync(other.root)]).toEqual([3, ['EPHEMERAL.md']])
+    expect(err).toContain('EPHEMERAL.md is not what the backup holds')
   })
 })
 

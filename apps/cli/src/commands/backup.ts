@@ -2,13 +2,15 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
 } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { create, extract } from 'tar'
 import { findRoot, type RootOptions } from '../find-root.ts'
@@ -89,13 +91,13 @@ export async function restore(
     )
   }
   mkdirSync(dirname(root), { recursive: true })
+  removeAbandoned(root)
   // Unpacked beside the root and moved in at the end: a restore that fails leaves nothing half-done.
-  const staging = `${root}.restoring-${process.pid}`
+  const staging = `${root}${stagingMark}${process.pid}`
   mkdirSync(staging)
   try {
     await extract({ file: source, cwd: staging, strict: true, preservePaths: false })
-    mkdirSync(root, { recursive: true })
-    for (const name of readdirSync(staging)) renameSync(join(staging, name), join(root, name))
+    moveIn(staging, root)
   } finally {
     rmSync(staging, { recursive: true, force: true })
   }
@@ -106,4 +108,64 @@ export async function restore(
   if (options.json) io.out(`${JSON.stringify({ root, documents })}\n`)
   else io.out(`Restored ${documents} entries to ${root}\n`)
   return undefined
+}
+
+const stagingMark = '.restoring-'
+
+/** Removes what restores that were killed had unpacked. */
+function removeAbandoned(root: string): void {
+  const prefix = `${basename(root)}${stagingMark}`
+  for (const name of readdirSync(dirname(root))) {
+    const pid = Number(name.slice(prefix.length))
+    if (!name.startsWith(prefix) || !Number.isInteger(pid) || isAlive(pid)) continue
+    rmSync(join(dirname(root), name), { recursive: true, force: true })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/**
+ * Moves what was unpacked to its root, in one step where there is none yet. Else `memory` goes last: without it
+ * there is no memory, and the next restore goes on, as what it finds is what it would have put there.
+ *
+ * @throws MemoryError CONFLICT when something else lies where the backup belongs
+ */
+function moveIn(staging: string, root: string): void {
+  const paths = readdirSync(staging, { recursive: true, encoding: 'utf8' })
+  for (const path of paths)
+    if (lstatSync(join(staging, path)).isFile()) makeDurable(join(staging, path), 'r+')
+  if (!existsSync(root)) renameSync(staging, root)
+  else {
+    const names = readdirSync(staging).sort((a, b) => Number(a === 'memory') - Number(b === 'memory'))
+    const left = names.filter((name) => name === 'memory' || !existsSync(join(root, name)))
+    for (const name of names) {
+      if (left.includes(name) || isSame(join(staging, name), join(root, name))) continue
+      throw new MemoryError(
+        `${join(root, name)} is not what the backup holds: move it away, or name another --root`,
+        MemoryErrorCode.CONFLICT,
+      )
+    }
+    // Where it exists `memory` is empty.
+    for (const name of left) renameSync(join(staging, name), join(root, name))
+  }
+  if (process.platform !== 'win32') for (const path of [root, dirname(root)]) makeDurable(path, 'r')
+}
+
+/** Whether two files, or all files of two folders, are the same. */
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [lstatSync(one), lstatSync(other)]
+  if (a.isFile() && b.isFile()) return a.size === b.size && readFileSync(one).equals(readFileSync(other))
+  if (!a.isDirectory() || !b.isDirectory()) return false
+  const names = readdirSync(one)
+  return (
+    names.length === readdirSync(other).length &&
+    names.every((name) => existsSync(join(other, name)) && isSame(join(one, name), join(other, name)))
+  )
 }
