@@ -13,6 +13,7 @@ const sizes: Record<keyof typeof attacks, number> = {
   kills: 6,
   'protocol-kills': 4,
   echoes: 16,
+  upkeep: 4,
   writers: 20,
   damage: 6,
   clock: 80,

@@ -4,6 +4,7 @@ import { damage } from './damage.ts'
 import { echoes } from './echoes.ts'
 import { kills, protocolKills } from './kills.ts'
 import { hostileInputs } from './parsers.ts'
+import { upkeep } from './upkeep.ts'
 import { writers } from './writers.ts'
 
 /** By the name that the command line takes. */
@@ -11,6 +12,7 @@ export const attacks = {
   kills,
   'protocol-kills': protocolKills,
   echoes,
+  upkeep,
   writers,
   damage,
   clock,
