@@ -95,7 +95,7 @@ function processReads(path: string): string[] {
 /** Hosts and platforms are known to adapters, commands that install for them, and documents. */
 const platforms = /\b(?:claude|cursor|codex|moltbook|openclaw|windsurf|aider|gemini|copilot|opencode)\b/gi
 /** Where one of these is an ordinary word. */
-const ordinary = [/paged with a cursor/g, /cursor or offset/g, /etag\|cursor\|sha/g]
+const ordinary = [/no scroll cursor for/g, /paged with a cursor/g, /cursor or offset/g, /etag\|cursor\|sha/g]
 const neutral = [
   '@recall/core',
   '@recall/store-file',

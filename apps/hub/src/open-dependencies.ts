@@ -1,7 +1,12 @@
 import { type Embedder, isMemoryError } from '@recall/core'
 import { fakeEmbedder, httpEmbedder } from '@recall/embeddings'
 import { workerEmbedder } from '@recall/embeddings/local'
-import { createVectorIndex, type Database, keepTextConfiguration } from '@recall/store-postgres'
+import {
+  createVectorIndex,
+  type Database,
+  keepTextConfiguration,
+  type VectorColumn,
+} from '@recall/store-postgres'
 import { openPglite } from '@recall/store-postgres/pglite'
 import { openPostgres } from '@recall/store-postgres/postgres'
 import { Redis } from 'ioredis'
@@ -20,13 +25,11 @@ export interface Dependencies {
 /** What the settings name, opened; closed again when one of them fails. */
 export async function openDependencies(config: HubConfig, log: Log): Promise<Dependencies> {
   const embedder = chooseEmbedder(config)
-  const { database, close } = await openDatabase(config)
+  const { dimensions } = embedder
+  const indexed = (['memories', 'units'] as const).map((table) => ({ table, dimensions }))
+  const { database, close } = await openDatabase(config, indexed)
   try {
     await keepTextConfiguration(database, config.textConfiguration ?? null)
-    const { dimensions } = embedder
-    for (const table of ['memories', 'units'] as const) {
-      await createVectorIndex(database, table, dimensions, { concurrently: config.postgresUrl !== undefined })
-    }
   } catch (error) {
     await close()
     throw error
@@ -45,14 +48,19 @@ export async function openDependencies(config: HubConfig, log: Log): Promise<Dep
 }
 
 /** The database alone, migrated. */
-export const openDatabase = (config: HubConfig) =>
-  config.postgresUrl
-    ? openPostgres({
-        url: config.postgresUrl,
-        connections: config.connections,
-        timeoutMs: config.databaseTimeoutMs,
-      })
-    : openPglite({ folder: config.dataFolder })
+export async function openDatabase(config: HubConfig, indexed: readonly VectorColumn[] = []) {
+  if (config.postgresUrl) {
+    return openPostgres({
+      url: config.postgresUrl,
+      connections: config.connections,
+      timeoutMs: config.databaseTimeoutMs,
+      indexed,
+    })
+  }
+  const opened = await openPglite({ folder: config.dataFolder })
+  for (const column of indexed) await createVectorIndex(opened.database, column, { concurrently: false })
+  return opened
+}
 
 function chooseEmbedder({ embedding }: HubConfig): Embedder {
   if (embedding.provider === 'local') return workerEmbedder()

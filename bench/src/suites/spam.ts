@@ -21,7 +21,11 @@ export interface SpamSettings extends SpamSizes {
 export function measureSpam({ postgres, embedder: name, ...sizes }: SpamSettings): Promise<SpamFigures> {
   const embedder = name === 'local' ? workerEmbedder() : fakeEmbedder({ dimensions: 384 })
   return withDatabase(postgres, async ({ database }) => {
-    await createVectorIndex(database, 'memories', embedder.dimensions)
+    await createVectorIndex(
+      database,
+      { table: 'memories', dimensions: embedder.dimensions },
+      { concurrently: false },
+    )
     try {
       return await simulateSpam(await openHub(database, undefined, { embedder }), sizes)
     } finally {

@@ -16,4 +16,10 @@ export {
   vouches,
 } from './schema/hub.ts'
 export { keepTextConfiguration } from './text-configuration.ts'
-export { createVectorIndex, halfVector, indexableDimensions, throughIndex } from './vector-index.ts'
+export {
+  createVectorIndex,
+  halfVector,
+  indexableDimensions,
+  throughIndex,
+  type VectorColumn,
+} from './vector-index.ts'

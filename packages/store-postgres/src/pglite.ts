@@ -91,7 +91,11 @@ export async function openPgliteMemory(options: PgliteMemoryOptions = {}): Promi
   try {
     await keepTextConfiguration(database, textConfiguration ?? null)
     if (options.embedder) {
-      await createVectorIndex(database, 'units', options.embedder.dimensions, { concurrently: false })
+      await createVectorIndex(
+        database,
+        { table: 'units', dimensions: options.embedder.dimensions },
+        { concurrently: false },
+      )
     }
   } catch (error) {
     await close()

@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 import { migrate } from './migrate.ts'
 import { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
 import { keepTextConfiguration } from './text-configuration.ts'
-import { createVectorIndex } from './vector-index.ts'
+import { createVectorIndex, type VectorColumn } from './vector-index.ts'
 
 export interface PostgresOptions {
   /** For example `postgres://user:password@host:5432/database`. */
@@ -16,6 +16,8 @@ export interface PostgresOptions {
   timeoutMs?: number
   /** Bring the tables up to date first. Default true. */
   migrations?: boolean
+  /** Vectors to have an index for, made when it is missing: minutes where there are many already. */
+  indexed?: readonly VectorColumn[]
   /** Told what the server has to say, for people. */
   onNotice?: (notice: string) => void
 }
@@ -34,15 +36,25 @@ const defaultTimeoutMs = 10_000
  * @throws MemoryError UNAVAILABLE when the server cannot be reached
  */
 export async function openPostgres(options: PostgresOptions): Promise<OpenDatabase> {
-  const { url, connections = 10, timeoutMs = defaultTimeoutMs, migrations = true, onNotice } = options
+  const {
+    url,
+    connections = 10,
+    timeoutMs = defaultTimeoutMs,
+    migrations = true,
+    indexed = [],
+    onNotice,
+  } = options
   const settings = {
     connect_timeout: connectTimeoutSeconds,
     onnotice: (notice: postgres.Notice) => onNotice?.(String(notice.message)),
   }
-  if (migrations) {
+  if (migrations || indexed.length > 0) {
+    // Without a limit of time.
     const one = postgres(url, { ...settings, max: 1 })
     try {
-      await migrate(drizzle(one))
+      const database = drizzle(one)
+      if (migrations) await migrate(database)
+      for (const column of indexed) await createVectorIndex(database, column, { concurrently: true })
     } finally {
       await one.end({ timeout: 5 })
     }
@@ -66,11 +78,11 @@ export type PostgresMemoryOptions = PostgresOptions &
 
 /** A memory on a Postgres server with pgvector. */
 export async function openPostgresMemory(options: PostgresMemoryOptions): Promise<MemoryManager> {
-  const { timeoutMs = defaultTimeoutMs, textConfiguration } = options
-  const { database, close } = await openPostgres(options)
+  const { timeoutMs = defaultTimeoutMs, textConfiguration, embedder } = options
+  const indexed: VectorColumn[] = embedder ? [{ table: 'units', dimensions: embedder.dimensions }] : []
+  const { database, close } = await openPostgres({ indexed, ...options })
   try {
     await keepTextConfiguration(database, textConfiguration ?? null)
-    if (options.embedder) await createVectorIndex(database, 'units', options.embedder.dimensions)
   } catch (error) {
     await close()
     throw error

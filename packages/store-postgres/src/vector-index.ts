@@ -1,5 +1,6 @@
+import { setTimeout } from 'node:timers/promises'
 import { type SQL, sql } from 'drizzle-orm'
-import type { Database } from './database.ts'
+import { type Database, rowsOf } from './database.ts'
 
 /** Most dimensions that pgvector indexes in half precision. */
 export const indexableDimensions = 4000
@@ -33,23 +34,56 @@ export function throughIndex<T>(
   })
 }
 
+/** Vectors of one length in one table. */
+export interface VectorColumn {
+  table: 'units' | 'memories'
+  dimensions: number
+}
+
+const lockPauseMs = 50
+
+async function tryToLock(database: Database): Promise<boolean> {
+  const [row] = await rowsOf<{ locked: boolean }>(
+    database,
+    sql`select pg_try_advisory_lock(${indexLock}) as locked`,
+  )
+  return row?.locked === true
+}
+
+/** Hubs that start together make an index once: any number that nothing else uses. */
+const indexLock = 727_002
+
 /**
  * The index that makes search by vectors of this length fast in large memories. Tables hold vectors of any
  * length and an index only those of one, so it is made when the length is known. Writers go on meanwhile where
  * the database allows it.
+ *
+ * @param options.concurrently needs a database of one connection, whose statements may take minutes
  */
 export async function createVectorIndex(
   database: Database,
-  table: 'units' | 'memories',
-  dimensions: number,
-  { concurrently = true }: { concurrently?: boolean } = {},
+  { table, dimensions }: VectorColumn,
+  { concurrently }: { concurrently: boolean },
 ): Promise<void> {
   if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > indexableDimensions) return
   const name = `${table}_embedding_${dimensions}`
-  await database.execute(
-    sql.raw(
-      `create index ${concurrently ? 'concurrently' : ''} if not exists ${name} on ${table} ` +
-        `using hnsw ((embedding::halfvec(${dimensions})) halfvec_cosine_ops) where vector_dims(embedding) = ${dimensions}`,
-    ),
-  )
+  const create = `create index ${concurrently ? 'concurrently' : ''} if not exists ${name} on ${table}
+    using hnsw ((embedding::halfvec(${dimensions})) halfvec_cosine_ops) where vector_dims(embedding) = ${dimensions}`
+  if (!concurrently) {
+    await database.execute(sql.raw(create))
+    return
+  }
+  // Making the index waits for every statement that is under way, also for one that waits for the lock.
+  while (!(await tryToLock(database))) await setTimeout(lockPauseMs)
+  try {
+    // Whoever made it was interrupted: it is there by name, and no search uses it.
+    const [index] = await rowsOf<{ valid: boolean }>(
+      database,
+      sql`select indisvalid as valid from pg_index where indexrelid = to_regclass(${name})`,
+    )
+    if (index && !index.valid) await database.execute(sql.raw(`drop index concurrently ${name}`))
+    await database.execute(sql.raw(create))
+  } finally {
+    await database.execute(sql`select pg_advisory_unlock(${indexLock})`)
+  }
 }

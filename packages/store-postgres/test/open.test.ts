@@ -125,6 +125,22 @@ describe.runIf(serverUrl)('a server', () => {
     await drop()
   })
 
+  it('gets the index of vectors from one of those that start together, also where making it was interrupted', async () => {
+    const { url, drop } = await createServerDatabase()
+    const indexed = [{ table: 'units', dimensions: 3 }] as const
+    const validity = "select indisvalid from pg_index where indexrelid = to_regclass('units_embedding_3')"
+    const first = await openPostgres({ url, indexed })
+    // What is left of an index whose making was interrupted.
+    await first.database.execute(
+      validity.replace('select indisvalid from pg_index', 'update pg_index set indisvalid = false'),
+    )
+    expect(await first.database.execute(validity)).toMatchObject([{ indisvalid: false }])
+    const opened = await Promise.all([1, 2, 3].map(() => openPostgres({ url, indexed, timeoutMs: 1 })))
+    expect(await first.database.execute(validity)).toMatchObject([{ indisvalid: true }])
+    for (const { close } of [first, ...opened]) await close()
+    await drop()
+  })
+
   it('that cannot be reached is UNAVAILABLE', async () => {
     const url = 'postgres://postgres@127.0.0.1:1/none'
     expect(await refusal(() => openPostgres({ url }))).toBe(MemoryErrorCode.UNAVAILABLE)

@@ -51,7 +51,10 @@ describe.skipIf(!serverUrl)('100,000 rows with a vector index', () => {
     await engine.database.execute(sql`set statement_timeout = 0`)
     await fill('everybody', rows, 0)
     await fill('newcomer', rows / 10_000, 1)
-    await createVectorIndex(engine.database, 'units', dimensions)
+    await engine.database.transaction(async (transaction) => {
+      await transaction.execute(sql`set local statement_timeout = 0`)
+      await createVectorIndex(transaction, { table: 'units', dimensions }, { concurrently: false })
+    })
     await engine.database.execute(sql`analyze entries, units`)
   }, 180_000)
   afterAll(() => engine.close())

@@ -93,7 +93,7 @@ describe.each(engines)('%s', (name, open) => {
 
   it('keeps vectors of any finite numbers, and compares them by direction', async () => {
     await emptyTables(engine.database)
-    await createVectorIndex(engine.database, 'units', 2, { concurrently: name !== 'pglite' })
+    await createVectorIndex(engine.database, { table: 'units', dimensions: 2 }, { concurrently: false })
     const memory = createMemoryManager({ stores: createPostgresStore(engine.database) })
     for (const [key, embedding] of Object.entries({ huge: [1e300, 0], tiny: [1e-300, 0], zero: [0, 0] })) {
       await memory.write('long-term', key, key, { embedding })
@@ -111,7 +111,7 @@ describe.each(engines)('%s', (name, open) => {
     const rows = name === 'pglite' ? 6000 : 20_000
     const dimensions = 32
     await fill(engine, rows, dimensions)
-    await createVectorIndex(engine.database, 'units', dimensions, { concurrently: name !== 'pglite' })
+    await createVectorIndex(engine.database, { table: 'units', dimensions }, { concurrently: false })
     await engine.database.execute(sql`analyze entries, units`)
     const store = createPostgresStore(engine.database)
     const search = (vector: number[], tags: string[], limit = 10): Promise<Found[]> =>

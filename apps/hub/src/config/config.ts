@@ -56,6 +56,8 @@ const thresholdsSchema = z.strictObject({
   autoDuplicate: similarity.default(0.97),
   /** From here on memories are linked as similar. */
   related: similarity.default(0.75),
+  /** From here on memories that count as low signal are taken to say the same. */
+  crowd: similarity.default(0.7),
 })
 
 const trustSchema = z.strictObject({

@@ -8,6 +8,7 @@ export interface NearMemory {
   shortId: string
   agentId: string
   author: string
+  trustLevel: number
   content: string
   tags: string[]
   sourceUrl: string | null
@@ -53,7 +54,8 @@ export async function nearestMemories(
   const condition = sql`m.embedding is not null and m.deleted_at is null and ${allowed}`
   const literal = sql`${JSON.stringify(vector)}::text::vector`
   const columns = sql`
-    m.id, m.short_id as "shortId", m.agent_id as "agentId", a.name as author, m.content, m.tags,
+    m.id, m.short_id as "shortId", m.agent_id as "agentId", a.name as author,
+    a.trust_level as "trustLevel", m.content, m.tags,
     m.source_url as "sourceUrl", m.created_at::text as "createdAt", m.quality,
     m.retrieval_count as "retrievalCount", 1 - (m.embedding <=> ${literal}) as similarity`
   const large = largeShelvesOf(database)

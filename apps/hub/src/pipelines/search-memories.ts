@@ -1,3 +1,4 @@
+import { rowsOf } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import type { Principal } from '../auth/principal.ts'
 import type { Hub } from '../hub.ts'
@@ -13,19 +14,19 @@ const weights = { retrievals: 0.02, source: 0.005 }
 /** So many retrievals count fully. */
 const manyRetrievals = 1000
 
-/**
- * Candidates of low signal. A flood of near copies closes the paths through the index to what lies apart, such as
- * the first memories of a newcomer: with 12,000 posts of spam, an effort of 100 missed four of five, 1,000 none.
- */
-const lowCandidates = 500
+/** Candidates of low signal, among which crowds are told from discoveries. */
+const lowCandidates = 50
 
 /** So much nearer to the query than everything that is good must be what counts as low signal. */
 const clearlyNearer = 0.05
 
+/** So many discoveries are enough for one search. */
+const mostDiscoveries = 2
+
 /**
  * Embeds the query, takes what is similar enough, ranks it and notes what was returned. What counts as low
- * signal comes after everything else, and only where it answers what nothing good does; to its own author it is
- * like any other.
+ * signal comes after everything else, one or two of it, and only where it answers what nothing good does: so
+ * newcomers are found, and floods are not. To its own author it is like any other.
  */
 export async function searchMemories(hub: Hub, searcher: Principal, query: string, limit: number) {
   const { config, database, call } = hub
@@ -41,11 +42,19 @@ export async function searchMemories(hub: Hub, searcher: Principal, query: strin
   // Looked for by itself: a flood of it cannot fill the candidates.
   const low =
     good.length < limit
-      ? (await find('low', sql`m.quality = -1 and not ${own} and ${isNoCopy}`, lowCandidates)).filter(
-          (memory) => isSimilar(memory) && memory.similarity > best + clearlyNearer,
-        )
+      ? (
+          await find(
+            'low',
+            sql`m.quality = -1 and not m.crowded and not ${own} and ${isNoCopy}`,
+            lowCandidates,
+          )
+        ).filter(isSimilar)
       : []
-  const results = [...good.sort(byRank), ...low.sort(byRank)].slice(0, limit)
+  const discoveries = (await apartFromCrowds(hub, low))
+    .filter(({ similarity }) => similarity > best + clearlyNearer)
+    .sort(byRank)
+    .slice(0, mostDiscoveries)
+  const results = [...good.sort(byRank), ...discoveries].slice(0, limit)
   if (results.length > 0) await call(() => noteRetrievals(hub, searcher, query, results))
   return results
 }
@@ -56,6 +65,31 @@ const isNoCopy = sql`not exists (
   where l.memory_id = m.id and l.relation = 'duplicate_candidate' and earlier.agent_id <> m.agent_id
     and earlier.quality > -2 and earlier.deleted_at is null
 )`
+
+/** So many who say the same are a crowd, when the first of them came before it could be seen. */
+const crowdSize = 3
+
+/** Of memories of low signal those that no crowd repeats, one of each author. */
+async function apartFromCrowds(hub: Hub, low: readonly NearMemory[]): Promise<NearMemory[]> {
+  const nearestOf = new Map<string, NearMemory>()
+  for (const memory of low) if (!nearestOf.has(memory.agentId)) nearestOf.set(memory.agentId, memory)
+  if (nearestOf.size < crowdSize) return [...nearestOf.values()]
+  const pairs = await hub.call(() =>
+    rowsOf<{ id: string }>(
+      hub.database,
+      sql`
+        select m.id from memories m join memories other on other.agent_id <> m.agent_id
+        where m.id = any(${idsOf(low)}) and other.id = any(${idsOf(low)})
+          and 1 - (m.embedding <=> other.embedding) >= ${hub.config.thresholds.crowd}
+        group by m.id having count(distinct other.agent_id) >= ${crowdSize - 1}`,
+    ),
+  )
+  const crowded = new Set(pairs.map(({ id }) => id))
+  return [...nearestOf.values()].filter(({ id }) => !crowded.has(id))
+}
+
+const idsOf = (memories: readonly NearMemory[]) =>
+  sql`array(select jsonb_array_elements_text(${JSON.stringify(memories.map(({ id }) => id))}::text::jsonb)::uuid)`
 
 const rankOf = ({ similarity, retrievalCount, sourceUrl }: NearMemory): number =>
   similarity +
@@ -82,6 +116,8 @@ async function noteRetrievals(
     with events as (
       select m.id as memory_id, m.agent_id as author, (event ->> 'similarity')::real as similarity
       from jsonb_array_elements(${events}::text::jsonb) as event join memories m on m.id = (event ->> 'id')::uuid
+      -- A crash of the server may cost a few counts; a search does not wait for its disk.
+      where set_config('synchronous_commit', 'off', true) = 'off'
     ), counted as (
       insert into retrieval_events (agent_id, memory_id, query, similarity, created_at, counted)
       select ${searcher.id}::uuid, memory_id, ${query}, similarity, ${now}, true
@@ -95,5 +131,7 @@ async function noteRetrievals(
     insert into retrieval_events (agent_id, memory_id, query, similarity, created_at)
     select ${searcher.id}::uuid, memory_id, ${query}, similarity, ${now}
     from events where memory_id not in (select memory_id from counted)`)
-  if (counts) await promoteAuthors(hub, [...new Set(results.map(({ agentId }) => agentId))])
+  if (!counts) return
+  const unverified = results.filter(({ trustLevel }) => trustLevel === 0)
+  await promoteAuthors(hub, [...new Set(unverified.map(({ agentId }) => agentId))])
 }

@@ -18,7 +18,10 @@ export interface NewMemory {
 const neighbours = 10
 
 /** So many near-duplicates of an agent's own make a template. */
-const templateCopies = 3
+const templateCopies = 5
+
+/** So many others of little standing who say the same make a crowd. */
+const crowdSize = 3
 
 /** What a writer is answered. */
 export interface SavedAnswer {
@@ -102,16 +105,18 @@ export async function judge(
   self?: string,
 ) {
   const { config, database, call } = hub
-  const near = (
+  const around = (
     await call(() => nearestMemories(database, vector, visibleTo(author.id), neighbours + 1, 'visible'))
   )
-    .filter(({ id, similarity }) => id !== self && similarity >= config.thresholds.related)
+    .filter(({ id }) => id !== self)
     .slice(0, neighbours)
+  const near = around.filter(({ similarity }) => similarity >= config.thresholds.related)
   const links = near.map((memory): Link => ({ memory, relation: relationOf(hub, memory) }))
   const [closest] = near
   const copied = closest && closest.similarity >= config.thresholds.autoDuplicate ? closest : undefined
   const quality = author.tier === 'unverified' || copied || isTemplate(hub, author, near) ? -1 : 0
-  return { links, values: { embedding: vector, quality, duplicateOf: copied?.id ?? null } }
+  const crowded = isCrowd(hub, author, around)
+  return { links, values: { embedding: vector, quality, crowded, duplicateOf: copied?.id ?? null } }
 }
 
 export async function keepLinks(
@@ -152,3 +157,10 @@ const relationOf = ({ config }: Hub, { similarity }: NearMemory): 'duplicate_can
 const isTemplate = ({ config }: Hub, author: Pick<Principal, 'id'>, near: readonly NearMemory[]): boolean =>
   near.filter(({ agentId, similarity }) => agentId === author.id && similarity >= config.thresholds.duplicate)
     .length >= templateCopies
+
+/** What several strangers repeat is a flood, or known already: nobody needs to be shown it to discover it. */
+const isCrowd = ({ config }: Hub, author: Pick<Principal, 'id'>, around: readonly NearMemory[]): boolean =>
+  around.filter(
+    ({ agentId, quality, similarity }) =>
+      quality < 0 && agentId !== author.id && similarity >= config.thresholds.crowd,
+  ).length >= crowdSize

@@ -124,7 +124,8 @@ export function adminRoutes(hub: Hub) {
         const [agent] = await call(() =>
           database
             .update(agents)
-            .set({ trustLevel: context.req.valid('json').trust_level })
+            // Whom an administrator trusts need not wait to be settled.
+            .set({ trustLevel: context.req.valid('json').trust_level, promotedAt: null })
             .where(eq(agents.id, id))
             .returning({ id: agents.id }),
         )

@@ -1,37 +1,89 @@
+import { type Database, rowsOf } from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 
+/** For so long an agent that spoke for another counts it among those it spoke for. */
+const vouchDays = 30
+
+/** Promotions wait for each other, so that nobody speaks for two at once: any number that nothing else uses. */
+const promotionLock = 727_001
+
 /**
- * Unverified agents become trusted when trusted ones have retrieved enough of their memories, and none was ever
+ * Unverified agents become trusted when settled ones have retrieved enough of their memories, and none was ever
  * put in quarantine. Their memories that were of use then count as normal.
+ *
+ * Settled is whom an administrator trusts, and whom others made trusted long enough ago; and one agent speaks
+ * for a few others at most. So a ring that got one of its members in cannot pull in the rest.
  *
  * @param candidates agents to look at; without it all
  */
 export async function promoteAuthors(hub: Hub, candidates?: readonly string[]): Promise<void> {
-  const { usefulMemories, retrievers } = hub.config.trust
+  if (candidates?.length === 0) return
   const among: SQL = candidates
     ? sql`a.id in (${sql.join(
         candidates.map((id) => sql`${id}::uuid`),
         sql`, `,
       )})`
     : sql`true`
-  if (candidates?.length === 0) return
-  await hub.call(() =>
-    hub.database.execute(sql`
-      with promoted as (
-        update agents a set trust_level = 1
-        where a.trust_level = 0 and a.disabled_at is null and a.quarantines = 0 and ${among}
-          and (
-            select count(*) from memories m
-            where m.agent_id = a.id and m.retrieval_count > 0 and m.deleted_at is null and m.duplicate_of is null
-          ) >= ${usefulMemories}
-          and (
-            select count(distinct r.agent_id) from retrieval_events r join memories m on m.id = r.memory_id
-            where m.agent_id = a.id and r.counted
-          ) >= ${retrievers}
-        returning a.id
-      )
-      update memories set quality = 0
-      where quality = -1 and retrieval_count > 0 and duplicate_of is null and agent_id in (select id from promoted)`),
+  const ready = await hub.call(() =>
+    rowsOf<{ id: string }>(
+      hub.database,
+      sql`
+        select a.id from agents a
+        where a.trust_level = 0 and a.disabled_at is null and a.quarantines = 0 and ${among} and (
+          select count(distinct memory_id) from (${retrievalsBySettled(hub, sql`a.id`)}) as useful
+        ) >= ${hub.config.trust.usefulMemories}
+        order by a.created_at`,
+    ),
   )
+  for (const { id } of ready) {
+    const isPromoted = await hub.call(() =>
+      hub.database.transaction((transaction) => promote(hub, transaction, id)),
+    )
+    if (isPromoted) hub.auth.forget()
+  }
 }
+
+async function promote(hub: Hub, transaction: Database, id: string): Promise<boolean> {
+  const { retrievers, vouches } = hub.config.trust
+  const now = nowOf(hub)
+  await transaction.execute(sql`select pg_advisory_xact_lock(${promotionLock})`)
+  const speakers = await rowsOf<{ id: string }>(
+    transaction,
+    sql`
+      select agent_id as id from (${retrievalsBySettled(hub, sql`${id}::uuid`)}) as useful
+      where (
+        select count(*) from vouches v
+        where v.voucher_id = useful.agent_id and v.created_at > ${now} - make_interval(days => ${vouchDays})
+      ) < ${vouches}
+      group by agent_id order by min(created_at), agent_id limit ${retrievers}`,
+  )
+  if (speakers.length < retrievers) return false
+  await transaction.execute(sql`
+    with promoted as (
+      update agents set trust_level = 1, promoted_at = ${now} where id = ${id}::uuid and trust_level = 0 returning id
+    ), spoken as (
+      insert into vouches (agent_id, voucher_id, created_at)
+      select promoted.id, voucher::uuid, ${now}
+      from promoted, jsonb_array_elements_text(${JSON.stringify(speakers.map((speaker) => speaker.id))}::text::jsonb) as voucher
+      on conflict (agent_id, voucher_id) do update set created_at = excluded.created_at
+    )
+    update memories set quality = 0
+    where quality = -1 and retrieval_count > 0 and duplicate_of is null and agent_id in (select id from promoted)`)
+  return true
+}
+
+/** Retrievals of an agent's memories that speak for it. */
+function retrievalsBySettled(hub: Hub, author: SQL): SQL {
+  const { settledDays } = hub.config.trust
+  return sql`
+    select r.memory_id, r.agent_id, r.created_at
+    from memories m
+      join retrieval_events r on r.memory_id = m.id and r.counted
+      join agents s on s.id = r.agent_id
+    where m.agent_id = ${author} and m.deleted_at is null and m.duplicate_of is null
+      and s.trust_level > 0 and s.disabled_at is null
+      and (s.promoted_at is null or s.promoted_at <= ${nowOf(hub)} - make_interval(days => ${settledDays}))`
+}
+
+const nowOf = ({ clock }: Hub): SQL => sql`to_timestamp(${clock()}::float8 / 1000)`

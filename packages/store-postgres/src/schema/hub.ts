@@ -68,6 +68,8 @@ export const memories = pgTable(
     embedAttempts: smallint('embed_attempts').notNull().default(0),
     /** 0 normal, -1 low signal, -2 in quarantine. */
     quality: smallint('quality').notNull().default(0),
+    /** Several others of little standing said nearly the same before: it is no discovery. */
+    crowded: boolean('crowded').notNull().default(false),
     duplicateOf: uuid('duplicate_of').references((): AnyPgColumn => memories.id),
     /** How often it was returned to agents other than its author. */
     retrievalCount: integer('retrieval_count').notNull().default(0),
@@ -79,6 +81,9 @@ export const memories = pgTable(
     index('memories_created_at').on(table.createdAt),
     index('memories_agent_id').on(table.agentId),
     index('memories_quality').on(table.quality),
+    index('memories_discoveries')
+      .on(table.createdAt)
+      .where(sql`${table.quality} = -1 and not ${table.crowded}`),
     index('memories_unembedded')
       .on(table.createdAt)
       .where(sql`${table.embedding} is null and ${table.deletedAt} is null`),

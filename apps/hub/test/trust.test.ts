@@ -1,0 +1,82 @@
+import { agents } from '@recall/store-postgres'
+import { eq } from 'drizzle-orm'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Engine, engines, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+
+describe.each(engines)('trust on %s', (_, open) => {
+  let engine: Engine
+  let hub: TestHub
+  let now: number
+  beforeEach(async () => {
+    engine = await open()
+    now = Date.UTC(2026, 0, 1)
+    hub = await openHub(
+      engine.database,
+      { ...noLimits, trust: { usefulMemories: 1, heartbeatDays: 1000 } },
+      { clock: () => now },
+    )
+  })
+  afterEach(() => engine.close())
+
+  const isTrusted = async ({ id }: TestAgent): Promise<boolean> => {
+    const [row] = await hub.database.select().from(agents).where(eq(agents.id, id))
+    return (row?.trustLevel ?? 0) > 0
+  }
+
+  /** A new agent writes of something that nobody else knows, and another one finds it. */
+  let subjects = 0
+  const foundBy = async (reader: TestAgent): Promise<TestAgent> => {
+    const subject = ['walrus', 'ocelot', 'tamarin', 'wombat', 'marmot', 'lynx', 'stoat'][
+      subjects++ % 7
+    ] as string
+    const agent = await hub.agent(subject)
+    const content = `${subject} ${subject} ${subject}: ${subject} settings of run ${subjects} were lost after a restart, ${subject} keeps them in memory.`
+    const { id } = await agent.save({ content, tags: [subject, 'restart'] })
+    const found = await reader.search(content)
+    expect(found.map((memory) => memory.id)).toContain(id)
+    return agent
+  }
+
+  it('one agent speaks for three others within a month', async () => {
+    const reader = await hub.agent('reader', 1)
+    const first = [await foundBy(reader), await foundBy(reader), await foundBy(reader)]
+    expect(await Promise.all(first.map(isTrusted))).toEqual([true, true, true])
+    const fourth = await foundBy(reader)
+    expect(await isTrusted(fourth)).toBe(false)
+
+    now += 31 * dayMs
+    const fifth = await foundBy(reader)
+    expect(await isTrusted(fifth)).toBe(true)
+  })
+
+  it('another agent may speak for whom the first one could not', async () => {
+    const reader = await hub.agent('reader', 1)
+    for (let i = 0; i < 3; i++) await foundBy(reader)
+    const fourth = await foundBy(reader)
+    const content =
+      'walrus ocelot tamarin wombat: these are the words of one more memory that another reader finds.'
+    await fourth.save({ content, tags: ['one', 'more'] })
+    const other = await hub.agent('other reader', 1)
+    await other.search(content)
+    expect(await isTrusted(fourth)).toBe(true)
+  })
+
+  it('whom others made trusted speaks for nobody until a month has passed', async () => {
+    const reader = await hub.agent('reader', 1)
+    const promoted = await foundBy(reader)
+    const friend = await foundBy(promoted)
+    expect(await isTrusted(friend)).toBe(false)
+    now += 31 * dayMs
+    expect(await isTrusted(await foundBy(promoted))).toBe(true)
+  })
+
+  it('whom an administrator trusts need not wait', async () => {
+    const admin = await hub.agent('admin', 2)
+    const promoted = await foundBy(await hub.agent('reader', 1))
+    const path = `/api/v1/admin/agents/${promoted.id}/trust`
+    await hub.request('POST', path, { key: admin.key, body: { trust_level: 1 } })
+    expect(await isTrusted(await foundBy(promoted))).toBe(true)
+  })
+})
