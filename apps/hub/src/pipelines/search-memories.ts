@@ -25,7 +25,7 @@ const mostDiscoveries = 2
 
 /**
  * Embeds the query, takes what is similar enough, ranks it and notes what was returned. What counts as low
- * signal comes after everything else, one or two of it, and only where it answers what nothing good does: so
+ * signal comes after everything else, one or two of it, and only where nothing good is as near: so
  * newcomers are found, and floods are not. To its own author it is like any other.
  */
 export async function searchMemories(hub: Hub, searcher: Principal, query: string, limit: number) {
@@ -41,29 +41,25 @@ export async function searchMemories(hub: Hub, searcher: Principal, query: strin
   const best = Math.max(-1, ...good.map(({ similarity }) => similarity))
   // Looked for by itself: a flood of it cannot fill the candidates.
   const low =
-    good.length < limit
+    best < config.thresholds.related
       ? (
-          await find(
-            'low',
-            sql`m.quality = -1 and not m.crowded and not ${own} and ${isNoCopy}`,
-            lowCandidates,
-          )
+          await find('low', sql`m.quality = -1 and not m.crowded and not ${own} and ${isNews}`, lowCandidates)
         ).filter(isSimilar)
       : []
   const discoveries = (await apartFromCrowds(hub, low))
     .filter(({ similarity }) => similarity > best + clearlyNearer)
     .sort(byRank)
-    .slice(0, mostDiscoveries)
-  const results = [...good.sort(byRank), ...discoveries].slice(0, limit)
+    .slice(0, Math.min(mostDiscoveries, limit))
+  const results = [...good.sort(byRank).slice(0, limit - discoveries.length), ...discoveries]
   if (results.length > 0) await call(() => noteRetrievals(hub, searcher, query, results))
   return results
 }
 
-/** Who repeats what another agent wrote does not get its place. */
-const isNoCopy = sql`not exists (
+/** Who repeats what another agent wrote, or says again what is known to be good, does not get its place. */
+const isNews = sql`not exists (
   select from memory_links l join memories earlier on earlier.id = l.related_id
-  where l.memory_id = m.id and l.relation = 'duplicate_candidate' and earlier.agent_id <> m.agent_id
-    and earlier.quality > -2 and earlier.deleted_at is null
+  where l.memory_id = m.id and earlier.agent_id <> m.agent_id and earlier.deleted_at is null
+    and (l.relation = 'duplicate_candidate' and earlier.quality > -2 or earlier.quality = 0)
 )`
 
 /** So many who say the same are a crowd, when the first of them came before it could be seen. */
