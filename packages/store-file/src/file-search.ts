@@ -10,6 +10,7 @@ import {
   type RankWeights,
   type SearchMode,
   type StoreQuery,
+  spokenText,
 } from '@recall/core'
 import type { AccessLog } from './access-log.ts'
 import type { EntryFiles } from './entry-files.ts'
@@ -141,7 +142,7 @@ export function createFileSearch(options: FileSearchOptions) {
       exclusively,
       unitTexts(row) {
         const entry = readRow(row, folderPaths())
-        return entry && unitsOf(entry).map(({ start, end }) => withoutRole(entry.text.slice(start, end)))
+        return entry && unitsOf(entry).map(({ start, end }) => spokenText(entry.text.slice(start, end)))
       },
     })
 
@@ -205,9 +206,6 @@ export function createFileSearch(options: FileSearchOptions) {
 
 /** Units that a search embeds before it answers; more are left to `reindex`. */
 const soonEmbedded = 64
-
-/** Who speaks is in the label of a turn; its vector is of what was said. */
-const withoutRole = (text: string): string => text.replace(/^### (?:User|Assistant)\n\s*/, '')
 
 const modeOf = ({ text }: StoreQuery, byMeaning: boolean): SearchMode =>
   text === undefined ? (byMeaning ? 'semantic' : 'filter') : byMeaning ? 'hybrid' : 'lexical'
