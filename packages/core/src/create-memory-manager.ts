@@ -1,6 +1,7 @@
 import { findWithArchived, restoreEntry } from './archive.ts'
 import { createCachedReads, type MemoryCache } from './cached-read.ts'
 import { type Clock, systemClock } from './clock.ts'
+import { embedTexts } from './embed-texts.ts'
 import type { Embedder } from './embedder.ts'
 import { createSealer, isEnvelope, type KeyRing, missingKey } from './encryption.ts'
 import { createEntryFactory, noVectors } from './entry-factory.ts'
@@ -411,7 +412,7 @@ const queryVector = (
 })
 
 async function embedQuery(embedder: Embedder | undefined, text: string): Promise<number[] | undefined> {
-  const [vector] = (await embedder?.embed([text], 'query')) ?? []
+  const [vector] = embedder ? await embedTexts(embedder, [text], 'query') : []
   return vector && [...vector]
 }
 

@@ -1,3 +1,4 @@
+import { embedTexts } from './embed-texts.ts'
 import type { Embedder } from './embedder.ts'
 import type { Sealer } from './encryption.ts'
 import { isEnvelope } from './encryption.ts'
@@ -46,7 +47,7 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
     const units = splitUnits(text, type === conversationType).map(({ start, end }) =>
       spokenText(text.slice(start, end)),
     )
-    const vectors = await embedder.embed(units, 'document')
+    const vectors = await embedTexts(embedder, units, 'document')
     return embeddingOf(embedder.model, vectors)
   }
 

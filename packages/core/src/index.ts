@@ -6,6 +6,7 @@ export {
   type MemoryPolicies,
   shortTermTtl,
 } from './create-memory-manager.ts'
+export { embedTexts } from './embed-texts.ts'
 export type { Embedder } from './embedder.ts'
 export { isEnvelope, type KeyRing } from './encryption.ts'
 export { entryMetadata } from './entry-metadata.ts'

@@ -1,4 +1,4 @@
-import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
+import { type Embedder, embedTexts, MemoryError, MemoryErrorCode } from '@recall/core'
 import { sql } from 'drizzle-orm'
 import { type Database, rowsOf } from './database.ts'
 import { asMemoryErrors } from './postgres-errors.ts'
@@ -63,7 +63,8 @@ async function embedRows(
   const most = embedder.maxBatch ?? 64
   for (let i = 0; i < parts.length; i += most) {
     const some = parts.slice(i, i + most)
-    const vectors = await embedder.embed(
+    const vectors = await embedTexts(
+      embedder,
       some.map(({ text }) => text),
       'document',
     )

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type Embedder,
+  embedTexts,
   isJsonObject,
   type MemoryScope,
   memoryScopes,
@@ -87,8 +88,7 @@ async function embedderFor(io: Io, options: SearchCommandOptions): Promise<Embed
 }
 
 async function embed(embedder: Embedder, query: string): Promise<StoreQuery['embedding']> {
-  const [vector] = await embedder.embed([query], 'query')
-  if (!vector) return undefined
+  const [vector = []] = await embedTexts(embedder, [query], 'query')
   const { model, unrelated } = embedder
   return { model, vector: [...vector], ...(unrelated ? { unrelated } : {}) }
 }

@@ -1,4 +1,4 @@
-import { type Embedder, type MemoryScope, spreadOf } from '@recall/core'
+import { type Embedder, embedTexts, type MemoryScope, spreadOf } from '@recall/core'
 import { textHash } from '../digest.ts'
 import type { FileSystem } from '../file-system.ts'
 import type { MemoryIndex } from '../index/memory-index.ts'
@@ -95,7 +95,8 @@ export function createVectorIndex(options: VectorIndexOptions) {
     const missing = [...texts].filter(([hash]) => !open().slots().has(hash))
     for (let i = 0; i < missing.length; i += textsAtOnce) {
       const some = missing.slice(i, i + textsAtOnce)
-      const vectors = await embedder.embed(
+      const vectors = await embedTexts(
+        embedder,
         some.map(([, text]) => text),
         'document',
         signal ? { signal } : {},
