@@ -17,6 +17,7 @@ const sizes: Record<keyof typeof attacks, number> = {
   writers: 20,
   damage: 6,
   clock: 80,
+  embedder: 60,
   parsers: 40,
 }
 

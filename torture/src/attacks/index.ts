@@ -2,6 +2,7 @@ import type { Attack } from '../attack.ts'
 import { clock } from './clock.ts'
 import { damage } from './damage.ts'
 import { echoes } from './echoes.ts'
+import { embedder } from './embedder.ts'
 import { kills, protocolKills } from './kills.ts'
 import { hostileInputs } from './parsers.ts'
 import { upkeep } from './upkeep.ts'
@@ -16,5 +17,6 @@ export const attacks = {
   writers,
   damage,
   clock,
+  embedder,
   parsers: hostileInputs,
 } satisfies Record<string, Attack>
