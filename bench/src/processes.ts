@@ -9,6 +9,7 @@ export interface Ran {
   /** Peak resident memory in megabytes, of Node processes that were asked for it. */
   peakMb: number | null
   out: string
+  err: string
   code: number | null
 }
 
@@ -16,11 +17,20 @@ export interface Ran {
 const environment = { ...process.env, NODE_EXTRA_CA_CERTS: undefined }
 
 /** Runs a whole process and waits for it. */
-export function run(command: string, args: readonly string[], cwd = process.cwd()): Ran {
+export function run(
+  command: string,
+  args: readonly string[],
+  cwd = process.cwd(),
+  own: Record<string, string> = {},
+): Ran {
   const started = process.hrtime.bigint()
-  const { stdout, status } = spawnSync(command, args, { cwd, env: environment, maxBuffer: 1 << 28 })
+  const { stdout, stderr, status } = spawnSync(command, args, {
+    cwd,
+    env: { ...environment, ...own },
+    maxBuffer: 1 << 28,
+  })
   const ms = Number(process.hrtime.bigint() - started) / 1e6
-  return { ms, peakMb: null, out: String(stdout ?? ''), code: status }
+  return { ms, peakMb: null, out: String(stdout ?? ''), err: String(stderr ?? ''), code: status }
 }
 
 /** As `run`, for a Node process, with its peak memory. Asking costs a little: not for timing. */
@@ -47,4 +57,10 @@ export function interleave<Name extends string>(
     for (const name of names) figures[name].push(cases[name](round).ms)
   }
   return figures
+}
+
+/** Builds the command line and the packages it is made of: what is measured is what their users get. */
+export function buildCommandLine(): void {
+  const built = run('npx', ['--yes', 'pnpm@10.34.9', '--filter', '@recall/cli...', 'run', 'build'])
+  if (built.code !== 0) throw new Error(`the build failed:\n${built.out}`)
 }

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { cpus, release, totalmem } from 'node:os'
+import { cpus, loadavg, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -18,7 +18,15 @@ export interface Row {
   atLeast?: boolean
 }
 
-const results = fileURLToPath(new URL('../results', import.meta.url))
+/** What a suite leaves beside its page, for other programs. */
+export interface SuiteResult {
+  suite: string
+  machine: Record<string, string | number>
+  settings: Record<string, unknown>
+  rows: Row[]
+}
+
+export const results = fileURLToPath(new URL('../results', import.meta.url))
 
 export const holds = ({ ratio, bound, atLeast }: Row): boolean =>
   bound === undefined || (atLeast ? ratio >= bound : ratio <= bound)
@@ -31,7 +39,7 @@ export function writeResult(name: string, content: string): string {
   return path
 }
 
-/** What the figures were measured on. */
+/** What the figures were measured on, when they are written down. */
 export function machineFacts(): Record<string, string | number> {
   return {
     cpu: cpus()[0]?.model ?? 'unknown',
@@ -41,35 +49,66 @@ export function machineFacts(): Record<string, string | number> {
     node: process.version,
     commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: results }).toString().trim(),
     date: new Date().toISOString().slice(0, 10),
+    'load average over 1, 5 and 15 minutes': loadavg()
+      .map((load) => load.toFixed(1))
+      .join(', '),
   }
 }
 
 /** Writes the rows as JSON and as a table, with everything a sceptic needs to run them again. */
 export function writeReport(suite: string, rows: readonly Row[], settings: Record<string, unknown>): string {
   const machine = machineFacts()
-  writeResult(`${suite}.json`, `${JSON.stringify({ suite, machine, settings, rows }, null, 2)}\n`)
+  writeData(suite, rows, settings, {}, machine)
   return writeResult(`${suite}.md`, toMarkdown(suite, rows, { ...machine, ...settings }))
 }
 
-function toMarkdown(suite: string, rows: readonly Row[], facts: Record<string, unknown>): string {
-  const lines = rows.map((row) => {
-    const bound = row.bound === undefined ? '' : `${row.atLeast ? '≥' : '≤'} ${row.bound}`
-    const verdict = row.bound === undefined ? '' : holds(row) ? 'yes' : '**no**'
-    return `| ${row.what} | ${row.size.toLocaleString('en')} | ${show(row.ours)} | ${row.peer} | ${show(row.peers)} | ${row.ratio.toFixed(2)} | ${bound} | ${verdict} |`
-  })
-  return `# ${suite}
+/** The JSON of a suite that writes its own page. */
+export function writeData(
+  suite: string,
+  rows: readonly Row[],
+  settings: Record<string, unknown>,
+  more: Record<string, unknown>,
+  machine = machineFacts(),
+): void {
+  writeResult(`${suite}.json`, `${JSON.stringify({ suite, machine, settings, rows, ...more }, null, 2)}\n`)
+}
 
-${Object.entries(facts)
-  .map(([name, value]) => `- ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-  .join('\n')}
+const toMarkdown = (
+  suite: string,
+  rows: readonly Row[],
+  facts: Record<string, unknown>,
+): string => `# ${suite}
+
+${factLines(facts)}
 
 Ratios are medians of rounds measured in turn on one machine; only they can be compared with another machine's.
 
-| what | size | ours | peer | peer's | ratio | bound | holds |
-|---|---|---|---|---|---|---|---|
-${lines.join('\n')}
+${rowTable(rows)}
 `
+
+export const factLines = (facts: Record<string, unknown>): string =>
+  Object.entries(facts)
+    .map(([name, value]) => `- ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join('\n')
+
+export function rowTable(rows: readonly Row[]): string {
+  const lines = rows.map((row) => {
+    const verdict = row.bound === undefined ? '' : holds(row) ? 'yes' : '**no**'
+    return `| ${row.what} | ${row.size.toLocaleString('en')} | ${showFigure(row.ours)} | ${row.peer} | ${showFigure(row.peers)} | ${row.ratio.toFixed(2)} | ${showBound(row)} | ${verdict} |`
+  })
+  return `| what | size | ours | peer | peer's | ratio | bound | holds |
+|---|---|---|---|---|---|---|---|
+${lines.join('\n')}`
 }
 
-const show = (figure: number): string =>
+export const showBound = ({ bound, atLeast }: Row): string =>
+  bound === undefined ? '' : `${atLeast ? '≥' : '≤'} ${bound}`
+
+export const showFigure = (figure: number): string =>
   figure >= 100 ? figure.toFixed(0) : figure >= 10 ? figure.toFixed(1) : figure.toFixed(3)
+
+/** Figures stand to the right. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')
+}

@@ -1,3 +1,4 @@
+import { table } from '../report.ts'
 import type { LeftOut, RetrieverResult } from '../suites/quality.ts'
 import type { DataSet } from './data-set.ts'
 
@@ -101,9 +102,4 @@ const breakdown = (
     ['retriever', ...groups],
     results.map((result) => [result.name, ...groups.map((group) => pick(result)[group]?.toFixed(1) ?? '')]),
   )
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')
 }

@@ -1,16 +1,4 @@
-import {
-  closeSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,7 +6,10 @@ import { createMemoryManager, type MemoryManager } from '@recall/core'
 import { type FileStore, openFileStore } from '@recall/store-file'
 import { buildBareIndex, openBareIndex, writeBareScript } from '../bare-index.ts'
 import { type CorpusQuery, createCorpus, writeCorpus } from '../corpus.ts'
-import { interleave, isInstalled, type Ran, run, runMeasuringMemory } from '../processes.ts'
+import { writeDurably } from '../durable-file.ts'
+import { callQmd } from '../peers/commands.ts'
+import { installPeer } from '../peers/outside.ts'
+import { interleave, isInstalled, run, runMeasuringMemory } from '../processes.ts'
 import type { Row } from '../report.ts'
 import { median, pairedRatio, quantile } from '../statistics.ts'
 
@@ -123,8 +114,10 @@ function measureRebuild({ size, root, bare, textBytes, folder, qmd, say }: Setti
   ]
   if (qmd) {
     say(`${size} documents: indexing with qmd`)
-    const theirs = runQmd(folder, ['collection', 'add', join(root, 'memory/long-term'), '--name', 'bench'])
-    if (theirs.code === 0)
+    const refused = installPeer('@tobilu/qmd')
+    const notes = join(root, 'memory/long-term')
+    const theirs = callQmd(join(folder, 'qmd'), 'collection', 'add', notes, '--name', 'bench')
+    if (refused === undefined && theirs.code === 0)
       rows.push({
         what: 'rebuild, documents/s',
         size,
@@ -135,17 +128,10 @@ function measureRebuild({ size, root, bare, textBytes, folder, qmd, say }: Setti
         bound: 25,
         atLeast: true,
       })
-    else say(`qmd did not run: ${theirs.out.slice(-200)}`)
+    else say(`qmd did not run: ${refused ?? theirs.err.slice(-200)}`)
   }
   return rows
 }
-
-const runQmd = (folder: string, args: string[]): Ran =>
-  run(
-    'npx',
-    ['--yes', '-p', 'node@22', '-p', '@tobilu/qmd@2.8.3', 'qmd', '--index', join(folder, 'qmd'), ...args],
-    folder,
-  )
 
 function measureCold({ size, root, bare, folder, queries, rounds }: Setting): Row[] {
   const words = (round: number): string[] => (queries[round % queries.length] as CorpusQuery).text.split(' ')
@@ -267,7 +253,7 @@ async function measureWrites(memory: MemoryManager, root: string, size: number):
     await memory.write('long-term', `bench-${round}`, text)
     ours.push(performance.now() - started)
     started = performance.now()
-    writeBare(join(folder, `bench-${round}.md`), folder, text)
+    writeDurably(join(folder, `bench-${round}.md`), text)
     floor.push(performance.now() - started)
   }
   return {
@@ -279,15 +265,4 @@ async function measureWrites(memory: MemoryManager, root: string, size: number):
     ratio: pairedRatio(ours, floor),
     bound: 1.5,
   }
-}
-
-function writeBare(path: string, folder: string, text: string): void {
-  const file = openSync(`${path}.tmp`, 'wx')
-  writeSync(file, text)
-  fsyncSync(file)
-  closeSync(file)
-  renameSync(`${path}.tmp`, path)
-  const directory = openSync(folder, 'r')
-  fsyncSync(directory)
-  closeSync(directory)
 }

@@ -9,6 +9,7 @@ import {
 } from '../../../apps/hub/test/spam-simulation.ts'
 import { openHub } from '../../../apps/hub/test/support.ts'
 import { withDatabase } from '../postgres-database.ts'
+import { factLines, type Row, rowTable } from '../report.ts'
 
 export interface SpamSettings extends SpamSizes {
   /** Of a Postgres server. */
@@ -34,56 +35,49 @@ export function measureSpam({ postgres, embedder: name, ...sizes }: SpamSettings
   })
 }
 
-/** What was attacked, and what came of it. */
-export function spamReport(figures: SpamFigures, facts: Record<string, unknown>): string {
-  const { surfaced, queries } = figures
-  const verdict = (holds: boolean): string => (holds ? 'yes' : '**no**')
-  const rows: [string, string | number, string, boolean][] = [
-    ...spamKinds.map((kind): [string, number, string, boolean] => [
-      `${kind} in the first ten of a trusted agent, ${queries} queries`,
-      surfaced[kind],
-      '0',
-      surfaced[kind] === 0,
-    ]),
-    [
-      'queries answered first by the lesson they ask for',
-      figures.answered,
-      String(queries),
-      figures.answered === queries,
-    ],
-    ['sybils who became trusted', figures.promoted, '0', figures.promoted === 0],
-    [
-      'trusted readers until an honest newcomer is trusted',
-      figures.newcomerNeeded,
-      '1',
-      figures.newcomerNeeded === 1,
-    ],
-    [
-      'own posts that sampled spammers find',
-      figures.ownFound,
-      String(figures.ownAsked),
-      figures.ownFound === figures.ownAsked,
-    ],
-    [
-      'differences between the answers to a spammer and to a trusted author',
-      figures.hints.length,
-      '0',
-      figures.hints.length === 0,
-    ],
+/** What was reached, beside what may be. */
+export function spamRows(figures: SpamFigures): Row[] {
+  const { surfaced, queries, posts, answered, promoted, newcomerNeeded, ownFound, ownAsked, hints } = figures
+  const none = (what: string, ours: number): Row => ({
+    what,
+    size: posts,
+    ours,
+    peer: 'aim',
+    peers: 0,
+    ratio: ours,
+    bound: 0,
+  })
+  const all = (what: string, ours: number, peers: number): Row => ({
+    what,
+    size: posts,
+    ours,
+    peer: 'aim',
+    peers,
+    ratio: ours / peers,
+    bound: 1,
+    atLeast: true,
+  })
+  return [
+    ...spamKinds.map((kind) =>
+      none(`${kind} in the first ten of a trusted agent, ${queries} queries`, surfaced[kind]),
+    ),
+    all('queries answered first by the lesson they ask for', answered, queries),
+    none('sybils who became trusted', promoted),
+    all('an honest newcomer became trusted (1: by one trusted reader, 0: not at all)', newcomerNeeded, 1),
+    all('own posts that sampled spammers find', ownFound, ownAsked),
+    none('differences between the answers to a spammer and to a trusted author', hints.length),
   ]
-  return `# spam
+}
 
-${Object.entries(facts)
-  .map(([fact, value]) => `- ${fact}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-  .join('\n')}
+/** What was attacked, and what came of it. */
+export const spamReport = (figures: SpamFigures, facts: Record<string, unknown>): string => `# spam
+
+${factLines(facts)}
 
 ${figures.posts} posts of advertising, templates, copies of good memories and text that steers agents, a quarter each, against ${figures.lessons} lessons of trusted agents; every call goes through the API of one hub. A query has ${figures.goodResults.toFixed(1)} good results on the average: the other places of the first ten were there for spam to take. Advertising and steering begin with the very words of a query.
 
-| what | measured | aim | holds |
-|---|---|---|---|
-${rows.map(([what, measured, aim, holds]) => `| ${what} | ${measured} | ${aim} | ${verdict(holds)} |`).join('\n')}
+${rowTable(spamRows(figures))}
 `
-}
 
 /** Whether spam stayed where it belongs. */
 export const heldOff = ({ surfaced, promoted }: SpamFigures): boolean =>

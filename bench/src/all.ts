@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { type Options, say } from './options.ts'
+import { suites } from './suites.ts'
+import { publishSummary } from './summary.ts'
+
+/**
+ * Runs every suite that needs nothing to be brought, each in a process of its own, so that none measures what another
+ * left behind. One that breaks off does not keep the others from running. False when any of them failed.
+ */
+export function measureAll(options: Options): boolean {
+  const chosen = Object.entries(suites).filter(([, { all, needs }]) => all && (!needs || options[needs]))
+  const failed: string[] = []
+  for (const [i, [name, { all = [] }]] of chosen.entries()) {
+    say(`\n[${i + 1}/${chosen.length}] ${name}`)
+    const started = performance.now()
+    const { status } = spawnSync(
+      process.execPath,
+      [
+        ...process.execArgv,
+        fileURLToPath(new URL('main.ts', import.meta.url)),
+        name,
+        ...all,
+        ...shared(options),
+      ],
+      { stdio: 'inherit' },
+    )
+    say(`${name}: ${Math.round((performance.now() - started) / 1000)} s`)
+    if (status !== 0) failed.push(name)
+  }
+  for (const [name, { all, needs }] of Object.entries(suites)) {
+    if (!chosen.some(([each]) => each === name)) say(`left out: ${name}${all ? `, it needs --${needs}` : ''}`)
+  }
+  if (failed.length > 0) say(`failed: ${failed.join(', ')}`)
+  say(`see ${publishSummary()}`)
+  return failed.length === 0
+}
+
+/** What holds for every suite. */
+const shared = ({ seed, postgres, qmd, mem0 }: Options): string[] => [
+  '--seed',
+  seed,
+  ...(postgres ? ['--postgres', postgres] : []),
+  ...(qmd ? ['--qmd'] : []),
+  ...(mem0 ? ['--mem0'] : []),
+]

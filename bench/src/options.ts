@@ -1,0 +1,36 @@
+import { parseArgs } from 'node:util'
+
+/** The arguments of the bench, each with what it is without being given. */
+export const parseOptions = () =>
+  parseArgs({
+    allowPositionals: true,
+    options: {
+      help: { type: 'boolean', short: 'h', default: false },
+      sizes: { type: 'string' },
+      rounds: { type: 'string' },
+      seed: { type: 'string', default: '1' },
+      findings: { type: 'string', default: '2000' },
+      minutes: { type: 'string', default: '15' },
+      kills: { type: 'string' },
+      qmd: { type: 'boolean', default: false },
+      mem0: { type: 'boolean', default: false },
+      postgres: { type: 'string' },
+      local: { type: 'boolean', default: false },
+      data: { type: 'string' },
+      runtime: { type: 'string' },
+      ablation: { type: 'boolean', default: false },
+      stores: { type: 'boolean', default: false },
+      'leave-one-out': { type: 'boolean', default: false },
+    },
+  })
+
+export type Options = ReturnType<typeof parseOptions>['values']
+
+/** `--sizes 1000,10000`, or what is usual for a suite. */
+export const sizesOf = ({ sizes }: Options, usual: readonly number[]): number[] =>
+  sizes ? sizes.split(',').map(Number) : [...usual]
+
+export const roundsOf = ({ rounds }: Options, usual: number): number => (rounds ? Number(rounds) : usual)
+
+/** Progress, on the standard error stream. */
+export const say = (text: string): void => void process.stderr.write(`${text}\n`)

@@ -1,0 +1,16 @@
+import { type Options, say } from '../options.ts'
+import { writeReport } from '../report.ts'
+import { measureCrashes, storms } from '../suites/crash.ts'
+
+export async function publishCrash(
+  suite: keyof typeof storms,
+  usual: number,
+  { kills, seed }: Options,
+): Promise<boolean> {
+  const settings = { kills: Number(kills ?? usual), seed: Number(seed) }
+  const { rows, violations } = await measureCrashes(storms[suite], settings.kills, settings.seed, say)
+  const path = writeReport(suite, rows, settings)
+  for (const violation of violations) say(violation)
+  say(`see ${path}`)
+  return violations.length === 0
+}

@@ -1,0 +1,12 @@
+import { type Options, say } from '../options.ts'
+import { holds, writeReport, writeResult } from '../report.ts'
+import { layersChart, measureEchoes } from '../suites/echoes.ts'
+import { sayMissed } from './missed.ts'
+
+export async function publishEchoes({ findings, seed }: Options): Promise<boolean> {
+  const settings = { findings: Number(findings), seed: Number(seed) }
+  const { rows, weeks } = await measureEchoes({ ...settings, say })
+  writeResult('echoes.svg', layersChart(weeks))
+  sayMissed(rows, writeReport('echoes', rows, settings))
+  return rows.every(holds)
+}

@@ -1,0 +1,32 @@
+import { type Options, roundsOf, say, sizesOf } from '../options.ts'
+import { machineFacts, type Row, writeData, writeReport, writeResult } from '../report.ts'
+import { measureHub } from '../suites/hub.ts'
+import { heldOff, measureSpam, spamReport, spamRows } from '../suites/spam.ts'
+import { sayMissed } from './missed.ts'
+
+export async function publishHub(options: Options): Promise<boolean> {
+  const { postgres = '' } = options
+  const settings = { sizes: sizesOf(options, [100_000]), rounds: roundsOf(options, 5) }
+  const rows: Row[] = []
+  for (const size of settings.sizes) {
+    rows.push(...(await measureHub({ postgres, size, rounds: settings.rounds, say })))
+  }
+  sayMissed(rows, writeReport('hub', rows, settings))
+  return true
+}
+
+export async function publishSpam({ postgres = '', local, seed }: Options): Promise<boolean> {
+  const sizes = { lessons: 300, queries: 200, sybils: 1000, postsEach: 20, ring: 50, concurrency: 8 }
+  const embedder = local ? ('local' as const) : ('fake' as const)
+  const settings = { ...sizes, seed: Number(seed), embedder }
+  const started = performance.now()
+  const figures = await measureSpam({ ...settings, postgres })
+  const seconds = Math.round((performance.now() - started) / 1000)
+  const machine = machineFacts()
+  const report = spamReport(figures, { ...machine, ...settings, seconds })
+  say(report)
+  const name = local ? 'spam-local' : 'spam'
+  writeData(name, spamRows(figures), settings, { figures }, machine)
+  say(`see ${writeResult(`${name}.md`, report)}`)
+  return heldOff(figures)
+}

@@ -1,0 +1,28 @@
+import { type Options, roundsOf, say, sizesOf } from '../options.ts'
+import { peerRows, peersReport, searchChart, searchChartName } from '../peers-report.ts'
+import { buildCommandLine } from '../processes.ts'
+import { machineFacts, writeData, writeResult } from '../report.ts'
+import { describePeers, measurePeers } from '../suites/peers.ts'
+import { sayMissed } from './missed.ts'
+
+export async function publishPeers(options: Options): Promise<boolean> {
+  say('building the command line')
+  buildCommandLine()
+  const { qmd, mem0 } = options
+  const settings = {
+    sizes: sizesOf(options, [1000, 10_000]),
+    rounds: roundsOf(options, 9),
+    seed: Number(options.seed),
+  }
+  const result = await measurePeers({ ...settings, qmd, mem0, say })
+  const machine = machineFacts()
+  const rows = peerRows(result)
+  writeData('peers', rows, settings, { ...result }, machine)
+  const described = new Map<string, Awaited<ReturnType<typeof describePeers>>[number][1]>(
+    await describePeers(result.figures),
+  )
+  for (const size of settings.sizes)
+    writeResult(searchChartName(size), searchChart(result.figures, size, described))
+  sayMissed(rows, writeResult('peers.md', peersReport(result, described, { ...machine, ...settings })))
+  return true
+}

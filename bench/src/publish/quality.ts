@@ -1,0 +1,30 @@
+import type { Runtime } from '@recall/embeddings/local'
+import { type Options, say } from '../options.ts'
+import { readDataSet } from '../quality/data-set.ts'
+import { chartName, qualityChart, qualityReport } from '../quality/quality-report.ts'
+import { machineFacts, writeResult } from '../report.ts'
+import { hashOf, leaveOneOut, measureQuality, type QualitySettings, slim } from '../suites/quality.ts'
+
+export async function publishQuality(options: Options): Promise<boolean> {
+  const { data = '', ablation, stores, postgres } = options
+  const runtime: Runtime | undefined =
+    options.runtime === 'wasm' || options.runtime === 'native' ? options.runtime : undefined
+  const settings: QualitySettings = {
+    ...(runtime ? { runtime } : {}),
+    ...(postgres ? { postgres } : {}),
+    ablation,
+    stores,
+    say,
+  }
+  for (const path of data.split(',')) {
+    const set = readDataSet(path)
+    say(`${set.name}: ${set.collections.length} collections`)
+    const results = await measureQuality(set, settings)
+    const leftOut = options['leave-one-out'] ? await leaveOneOut(set, settings) : []
+    const facts = { 'data set': `${set.name}, sha256 ${hashOf(path)}`, ...machineFacts() }
+    writeResult(chartName(set.name), qualityChart(results))
+    writeResult(`quality-${set.name}.json`, `${JSON.stringify({ facts, results: results.map(slim) })}\n`)
+    say(`see ${writeResult(`quality-${set.name}.md`, qualityReport(set, results, facts, leftOut))}`)
+  }
+  return true
+}

@@ -1,0 +1,93 @@
+import type { Options } from './options.ts'
+
+/** A measurement that publishes a page of its own in `bench/results/`. */
+export interface Suite {
+  summary: string
+  /** Its own arguments, as the usage shows them. */
+  usage: string
+  /** Part of `pnpm bench all`, with these arguments: it needs no data that must be brought. */
+  all?: readonly string[]
+  needs?: 'postgres' | 'data'
+  /** Measures and publishes; false when what must never happen has happened. */
+  run(options: Options): Promise<boolean>
+}
+
+/** In the order in which `all` runs them: what is short first. */
+export const suites: Readonly<Record<string, Suite>> = {
+  echoes: {
+    summary: 'a year of what five roles find: limits, what survives, and a plot of the layers',
+    usage: '[--findings 2000] [--seed 1]',
+    all: [],
+    run: async (options) => (await import('./publish/echoes.ts')).publishEchoes(options),
+  },
+  protocol: {
+    summary: 'reads, writes, searches and batches of each store against a Map, lru-cache and raw SQLite',
+    usage: '[--rounds 25] [--postgres url]',
+    all: ['--rounds', '9'],
+    run: async (options) => (await import('./publish/stores.ts')).publishProtocol(options),
+  },
+  embedded: {
+    summary: 'the same store on PGlite and on a Postgres server',
+    usage: '--postgres url [--sizes 1000] [--rounds 40]',
+    all: [],
+    needs: 'postgres',
+    run: async (options) => (await import('./publish/stores.ts')).publishEmbedded(options),
+  },
+  meaning: {
+    summary: 'what finding by meaning costs: comparing vectors, searching, embedding, starting cold',
+    usage: '[--sizes 100000] [--rounds 25]',
+    all: ['--rounds', '15'],
+    run: async (options) => (await import('./publish/files.ts')).publishMeaning(options),
+  },
+  peers: {
+    summary: 'the same memories in Recall, ripgrep, minisearch, Orama, vectra, server-memory, qmd and mem0',
+    usage: '[--sizes 1000,10000] [--rounds 9] [--seed 1] [--qmd] [--mem0]',
+    all: [],
+    run: async (options) => (await import('./publish/peers.ts')).publishPeers(options),
+  },
+  files: {
+    summary: 'the file store and the command line: rebuild, cold and warm queries, freshness, durable writes',
+    usage: '[--sizes 1000,10000,100000] [--rounds 25] [--seed 1] [--qmd]',
+    all: ['--rounds', '20'],
+    run: async (options) => (await import('./publish/files.ts')).publishFiles(options),
+  },
+  growth: {
+    summary: 'what the file store costs from 1,000 to 1,000,000 memories, with the exponent of each curve',
+    usage: '[--sizes 1000,10000,100000,1000000] [--minutes 15] [--seed 1]',
+    all: [],
+    run: async (options) => (await import('./publish/files.ts')).publishGrowth(options),
+  },
+  crash: {
+    summary: 'writers killed at random moments: every acknowledged write must be there',
+    usage: '[--kills 1000] [--seed 1]',
+    all: ['--kills', '200'],
+    run: async (options) => (await import('./publish/crash.ts')).publishCrash('crash', 1000, options),
+  },
+  'crash-protocol': {
+    summary: 'the same while they archive, evict, drain a queue and rotate keys',
+    usage: '[--kills 500] [--seed 1]',
+    all: ['--kills', '100'],
+    run: async (options) => (await import('./publish/crash.ts')).publishCrash('crash-protocol', 500, options),
+  },
+  hub: {
+    summary: 'a hub under load on a real server, against a bare pool, raw node:http and an empty Hono',
+    usage: '--postgres url [--sizes 100000] [--rounds 5]',
+    all: ['--rounds', '3'],
+    needs: 'postgres',
+    run: async (options) => (await import('./publish/hub.ts')).publishHub(options),
+  },
+  spam: {
+    summary: 'a thousand sybils against a hub: what of theirs a trusted agent finds',
+    usage: '--postgres url [--local] [--seed 1]',
+    all: [],
+    needs: 'postgres',
+    run: async (options) => (await import('./publish/hub.ts')).publishSpam(options),
+  },
+  quality: {
+    summary: 'what is found, on data sets that you bring: our own form, LoCoMo, LongMemEval, a BEIR folder',
+    usage:
+      '--data <path>[,<path>] [--runtime wasm] [--ablation] [--leave-one-out] [--stores] [--postgres url]',
+    needs: 'data',
+    run: async (options) => (await import('./publish/quality.ts')).publishQuality(options),
+  },
+}

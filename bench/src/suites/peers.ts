@@ -1,0 +1,173 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'tsup'
+import { createCorpus } from '../corpus.ts'
+import { type PeerName, peers } from '../peers/index.ts'
+import type { Built, Input, Phase, Warm } from '../peers/measured-child.ts'
+import { bench, installPeer } from '../peers/outside.ts'
+import type { Peer } from '../peers/peer.ts'
+import { isInstalled, type Ran, run } from '../processes.ts'
+import { median } from '../statistics.ts'
+
+export interface PeersSettings {
+  sizes: number[]
+  rounds: number
+  seed: number
+  /** Peers that take minutes, or a compiler, to install. */
+  qmd: boolean
+  mem0: boolean
+  say(text: string): void
+}
+
+export interface PeerFigures extends Built, Warm {
+  peer: PeerName
+  size: number
+  /** A whole process that opens what is kept and answers one search. */
+  coldMs: number
+}
+
+export interface PeersResult {
+  figures: PeerFigures[]
+  /** An empty Node process, measured in turn with the cold starts. */
+  emptyMs: number
+  leftOut: string[]
+}
+
+const warmRounds = 3
+
+/** The same memories kept and searched by Recall and by others, each in processes of its own, in turn. */
+export async function measurePeers(settings: PeersSettings): Promise<PeersResult> {
+  const { sizes, say } = settings
+  const { names, leftOut } = install(settings)
+  await build({
+    entry: [join(bench, 'src/peers/measured-child.ts')],
+    outDir: join(bench, 'dist'),
+    format: 'esm',
+    target: 'node20',
+    splitting: true,
+    skipNodeModulesBundle: true,
+    clean: true,
+    silent: true,
+    config: false,
+  })
+  const figures: PeerFigures[] = []
+  const empty: number[] = []
+  for (const size of sizes) {
+    const folder = mkdtempSync(join(tmpdir(), 'recall-peers-'))
+    try {
+      const fitting: PeerName[] = []
+      for (const name of names) {
+        const { most = Number.POSITIVE_INFINITY, limit } = await peers[name]()
+        if (size <= most) fitting.push(name)
+        else leftOut.push(`${name} at ${size.toLocaleString('en')}: ${limit}`)
+      }
+      say(`${size} memories: ${fitting.join(', ')}`)
+      const measured = measureSize(folder, fitting, size, settings)
+      figures.push(...measured.figures)
+      empty.push(measured.emptyMs)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+  return { figures, emptyMs: median(empty), leftOut }
+}
+
+function install({ qmd, mem0, say }: PeersSettings): { names: PeerName[]; leftOut: string[] } {
+  const leftOut: string[] = []
+  const names = (Object.keys(peers) as PeerName[]).filter((name) => {
+    const why = reasonToLeaveOut(name)
+    if (why !== undefined) leftOut.push(`${name}: ${why}`)
+    return why === undefined
+  })
+  return { names, leftOut }
+
+  function reasonToLeaveOut(name: PeerName): string | undefined {
+    if (name === 'ripgrep' && !isInstalled('rg')) return 'it is not installed'
+    if (name === 'qmd' && !qmd) return 'not asked for; --qmd installs it and Node 22, 900 MB'
+    if (name === 'mem0' && !mem0) return 'not asked for; --mem0 installs it and compiles better-sqlite3'
+    const outside = packages[name]
+    if (outside === undefined) return undefined
+    say(`installing ${outside}, unless it is there`)
+    return installPeer(outside)
+  }
+}
+
+const packages = {
+  vectra: 'vectra',
+  'server-memory': '@modelcontextprotocol/server-memory',
+  qmd: '@tobilu/qmd',
+  mem0: 'mem0ai',
+} as const satisfies Partial<Record<PeerName, string>> as Partial<
+  Record<PeerName, Parameters<typeof installPeer>[0]>
+>
+
+function measureSize(
+  folder: string,
+  names: readonly PeerName[],
+  size: number,
+  { rounds, seed, say }: PeersSettings,
+): { figures: PeerFigures[]; emptyMs: number } {
+  const input: Input = { size, seed, queries: createCorpus(size, seed).queries }
+  const inputPath = join(folder, 'input.json')
+  writeFileSync(inputPath, JSON.stringify(input))
+  const child = (name: PeerName, phase: Phase, round = 0): Ran => {
+    const program = join(bench, 'dist/measured-child.js')
+    const own = join(folder, name)
+    mkdirSync(own, { recursive: true })
+    const ran = run(process.execPath, [program, name, phase, own, inputPath, String(round)])
+    if (ran.code !== 0) throw new Error(`measuring ${name} (${phase}) ended with ${ran.code}: ${ran.err}`)
+    return ran
+  }
+  const built = new Map<PeerName, Built>()
+  for (const name of names) {
+    say(`${size} memories: putting them into ${name}`)
+    built.set(name, JSON.parse(child(name, 'build').out) as Built)
+  }
+  say(`${size} memories: cold starts`)
+  const cold = new Map<PeerName, number[]>(names.map((name) => [name, []]))
+  const empty: number[] = []
+  for (let round = -1; round < rounds; round++) {
+    const started = run(process.execPath, ['-e', '0']).ms
+    if (round >= 0) empty.push(started)
+    for (const name of names) {
+      const { ms } = child(name, 'cold', round + 1)
+      if (round >= 0) cold.get(name)?.push(ms)
+    }
+  }
+  const warm = new Map<PeerName, Warm[]>(names.map((name) => [name, []]))
+  for (let round = 0; round < warmRounds; round++) {
+    say(`${size} memories: searches, round ${round + 1} of ${warmRounds}`)
+    for (const name of names) warm.get(name)?.push(JSON.parse(child(name, 'warm').out) as Warm)
+  }
+  const figures = names.map(
+    (name): PeerFigures => ({
+      peer: name,
+      size,
+      ...(built.get(name) as Built),
+      ...medianOf(warm.get(name) as Warm[]),
+      coldMs: median(cold.get(name) as number[]),
+    }),
+  )
+  return { figures, emptyMs: median(empty) }
+}
+
+/** Figure by figure. */
+function medianOf(all: readonly Warm[]): Warm {
+  const of = (key: keyof Warm): number => median(all.map((each) => each[key] ?? Number.NaN))
+  const megabytes = all[0]?.megabytes === null ? null : of('megabytes')
+  return {
+    p50: of('p50'),
+    p95: of('p95'),
+    found: of('found'),
+    asked: of('asked'),
+    putMs: of('putMs'),
+    putAndFindMs: of('putAndFindMs'),
+    megabytes,
+    connections: of('connections'),
+  }
+}
+
+/** The peers that were measured, for what the report says of them. */
+export const describePeers = (figures: readonly PeerFigures[]): Promise<[PeerName, Peer][]> =>
+  Promise.all([...new Set(figures.map(({ peer }) => peer))].map(async (name) => [name, await peers[name]()]))
