@@ -1,6 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
 
 /** A person's home with some agents in it; the memory is where it is by default. */
@@ -137,6 +140,40 @@ describe('hook', () => {
       out: '',
     })
     expect(await shell.run('hook', 'drain')).toMatchObject({ code: 0, out: '' })
+  })
+
+  it('gives what it archived its vectors in the background, where a memory has some', async () => {
+    const asked: string[] = []
+    const server = createServer(async (request, response) => {
+      const { input } = JSON.parse(await text(request)) as { input: string[] }
+      asked.push(...input)
+      response.setHeader('Content-Type', 'application/json')
+      response.end(JSON.stringify({ data: input.map((_, index) => ({ index, embedding: [1, 0, 0] })) }))
+    })
+    onTestFinished(() => void server.close())
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const root = temporaryFolder()
+    const shell = createShell(root, null, {
+      RECALL_ROOT: root,
+      RECALL_EMBEDDING_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+      RECALL_EMBEDDING_MODEL: 'tiny',
+      RECALL_EMBEDDING_DIMENSIONS: '3',
+    })
+    await shell.run('init', '--layout', 'entity')
+    const end = async (name: string): Promise<void> => {
+      const transcript_path = writeSession(root, name, poolSession)
+      const input = event({ session_id: name, transcript_path, hook_event_name: 'SessionEnd' })
+      await shell.withInput(input).run('hook', 'session-end')
+      await shell.run('hook', 'drain')
+    }
+    await end('first')
+    expect(asked).toEqual([])
+    expect((await shell.run('reindex', '--model')).code).toBe(0)
+    const before = asked.length
+    expect(before).toBeGreaterThan(0)
+    appendFileSync(join(root, 'memory/MEMORY.md'), '\n## Zebra\n\nThe zebra crossing is closed.\n')
+    await end('second')
+    expect(asked.slice(before).join('\n')).toContain('zebra crossing')
   })
 
   it('makes no memory where there is none', async () => {

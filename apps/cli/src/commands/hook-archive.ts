@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createMemoryManager, isMemoryError, type MemoryManager } from '@recall/core'
 import { consumeWindow } from '@recall/sessions'
-import type { FileStore } from '@recall/store-file'
+import { type FileStore, keptModel } from '@recall/store-file'
 import {
   type HostSession,
   isPending,
@@ -56,6 +56,22 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
       io.detach?.(['hook', 'drain', '--root', place.root, '--layout', place.layout.name])
       return
     }
+  }
+  if (options.budgetMs === undefined) await embedNew(io, place)
+}
+
+/**
+ * Where a memory finds by meaning, what was archived gets its vectors now, while nobody waits. What cannot be done,
+ * for want of the model or of a server, the next ranked search does.
+ */
+async function embedNew(io: Io, { root, layout }: MemoryPlace): Promise<void> {
+  if (keptModel({ root, layout }) === null) return
+  const { openEmbedder } = await import('../embedder.ts')
+  try {
+    const embedder = await openEmbedder(io)
+    await withStore(io, { root, layout: layout.name, embedder }, (store) => store.vectors?.catchUp())
+  } catch (error) {
+    io.err(`recall: new sessions got no vectors: ${(error as Error).message}\n`)
   }
 }
 
