@@ -107,8 +107,10 @@ export const showBound = ({ bound, atLeast }: Row): string =>
 export const showFigure = (figure: number): string =>
   figure >= 100 ? figure.toFixed(0) : figure >= 10 ? figure.toFixed(1) : figure.toFixed(3)
 
-/** Figures stand to the right. */
+/** Columns that hold nothing but figures stand to the right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')
+  const isFigures = (column: number): boolean =>
+    rows.every((cells) => /^([-–≤≥ \d.,]+ ?%?|)$/.test(cells[column] ?? ''))
+  return [line(head), line(head.map((_, i) => (isFigures(i) ? '---:' : '---'))), ...rows.map(line)].join('\n')
 }

@@ -52,7 +52,11 @@ export function summaryOf(published: readonly Published[], files: readonly strin
   const missed = bounded.filter(({ row }) => !holds(row))
   const growth = published.find(({ suite }) => suite === 'growth')?.points ?? []
   const charts = files.filter((file) => file.endsWith('.svg')).sort()
-  const pages = files.filter((file) => file.endsWith('.md') && file !== 'README.md').sort()
+  const others = files
+    .filter((file) => file.endsWith('.md') && file !== 'README.md')
+    .filter((file) => !published.some(({ suite }) => file === `${suite}.md`))
+    .sort()
+    .map((file) => `[${file.replace(/\.md$/, '')}](./${file})`)
   return `# What was measured
 
 \`pnpm bench all\` measures this again; \`pnpm bench\` says what else there is. Figures in milliseconds are those of one machine: compare the ratios, each between two things measured in turn. The load average of each page says what else the machine was doing.
@@ -74,11 +78,7 @@ ${table(
   }),
 )}
 
-Other pages: ${pages
-    .filter((file) => !published.some(({ suite }) => file === `${suite}.md`))
-    .map((file) => `[${file.replace(/\.md$/, '')}](./${file})`)
-    .join(', ')}.
-
+${others.length > 0 ? `Other pages: ${others.join(', ')}.\n` : ''}
 ## What does not hold
 
 ${missed.length === 0 ? 'All of them hold.' : missedTable(missed)}
@@ -103,25 +103,32 @@ ${table(
 `
 }
 
-const missedTable = (missed: readonly { suite: string; row: Row }[]): string =>
-  table(
-    ['what', 'size', 'ours', 'beside', 'ratio', 'bound', 'missed by', 'why'],
-    missed.map(({ suite, row }) => [
-      `${suite}: ${row.what}`,
-      row.size.toLocaleString('en'),
-      showFigure(row.ours),
-      `${row.peer} ${showFigure(row.peers)}`,
-      row.ratio.toFixed(2),
-      showBound(row),
-      missedBy(row),
-      reasonFor(suite, row) ?? 'not looked into yet',
-    ]),
+/** The reasons stand below the table, each once. */
+function missedTable(missed: readonly { suite: string; row: Row }[]): string {
+  const reasons = [...new Set(missed.map(({ suite, row }) => reasonFor(suite, row)))].filter(
+    (reason) => reason !== undefined,
   )
+  const numberOf = (reason: string | undefined): string =>
+    reason === undefined ? 'not looked into yet' : `see ${reasons.indexOf(reason) + 1}`
+  const rows = missed.map(({ suite, row }) => [
+    `${suite}: ${row.what}`,
+    row.size.toLocaleString('en'),
+    showFigure(row.ours),
+    `${row.peer} ${showFigure(row.peers)}`,
+    row.ratio.toFixed(2),
+    showBound(row),
+    missedBy(row),
+    numberOf(reasonFor(suite, row)),
+  ])
+  const head = ['what', 'size', 'ours', 'beside', 'ratio', 'bound', 'missed by', 'why']
+  return [table(head, rows), ...reasons.map((reason, i) => `${i + 1}. ${reason}.`)].join('\n\n')
+}
 
-/** How many times the bound, on the wrong side. */
+/** By how much of the bound; of a bound of nothing, what there is. */
 function missedBy({ ratio, bound = 0, atLeast }: Row): string {
-  if (bound === 0) return String(ratio)
-  return `${(atLeast ? bound / ratio : ratio / bound).toFixed(2)} times`
+  if (bound === 0 || ratio === 0) return showFigure(Math.abs(ratio - bound))
+  const percent = ((atLeast ? bound / ratio : ratio / bound) - 1) * 100
+  return `${percent >= 10 ? percent.toFixed(0) : percent.toPrecision(2)} %`
 }
 
 const growthSection = (points: readonly GrowthPoint[]): string => `## How it grows
