@@ -53,6 +53,13 @@ describe('init for hosts', () => {
     expect(filesIn(shell.root)).toEqual(before)
   })
 
+  it('says how to find a memory that is not where all commands look', async () => {
+    const elsewhere = temporaryFolder()
+    const { out } = await createHome('none').run('init', elsewhere, '--layout', 'entity')
+    expect(out).toContain(`RECALL_ROOT=${elsewhere}`)
+    expect((await createHome().run('init', '--target', 'claude')).out).not.toContain('RECALL_ROOT')
+  })
+
   it('takes all that are found with --yes, and asks at a terminal', async () => {
     const all = await createHome().json<{ hosts: { target: string }[] }>('init', '--yes')
     expect(all.hosts.map(({ target }) => target)).toEqual(['claude', 'codex'])

@@ -48,7 +48,7 @@ export async function init(io: Io, given: string | undefined, options: InitOptio
   const report = { root, layout: layout.name, created, kept: memory.kept }
   if (options.json) {
     io.out(`${JSON.stringify(hosts.length > 0 ? { ...report, hosts, dryRun: isDry } : report)}\n`)
-  } else io.out(summary(report, hosts, isDry))
+  } else io.out(summary(report, hosts, isDry, isFoundFromAnywhere(io, root)))
   return hosts.some(({ files }) => files.some(({ status }) => status === 'refused'))
     ? exitCodes.failed
     : exitCodes.fine
@@ -135,11 +135,16 @@ async function chooseLayout(
   throw new UsageError(`the layouts are entity and user, not '${answer.trim()}'`)
 }
 
+const isFoundFromAnywhere = (io: Io, root: string): boolean =>
+  [io.env.RECALL_ROOT && resolve(io.cwd, io.env.RECALL_ROOT), join(io.home, '.recall')].includes(root)
+
 function summary(
   { root, layout, created, kept }: { root: string; layout: string; created: string[]; kept: string[] },
   hosts: readonly WiredHost[],
   isDry: boolean,
+  isFound: boolean,
 ): string {
+  const elsewhere = isFound ? [] : ['', `Commands that run in other folders find it with RECALL_ROOT=${root}`]
   const lines = [
     `Memory at ${root} (${layout} layout)`,
     ...created.map((path) => `  created  ${path}`),
@@ -147,6 +152,7 @@ function summary(
     ...hosts.flatMap(describeHost),
     '',
     ...(isDry ? ['Nothing was changed: this was a dry run.'] : hosts.length > 0 ? wired : unwired),
+    ...(isDry ? [] : elsewhere),
   ]
   return `${lines.join('\n')}\n`
 }
