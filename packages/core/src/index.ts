@@ -101,3 +101,4 @@ export {
   sessionSummary,
 } from './session-records.ts'
 export { spokenText } from './spoken-text.ts'
+export { isDeepYaml } from './yaml-depth.ts'

@@ -1,10 +1,10 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { parse } from 'yaml'
 import * as z from 'zod/mini'
 import { isDay } from './day.ts'
 import { namesIn, orAbsent, readText } from './files.ts'
+import { readYaml } from './read-yaml.ts'
 
 export const remembranceCategories = [
   'build-errors',
@@ -66,7 +66,7 @@ export function parseRemembrance(content: string, path: string): RemembranceDocu
     new MemoryError(`${path}: ${problem}`, MemoryErrorCode.CORRUPTION, { cause, details: { path } })
   let fields: unknown
   try {
-    fields = parse(head, { schema: 'core', maxAliasCount: 0, merge: false, prettyErrors: false })
+    fields = readYaml(head)
   } catch (cause) {
     throw corrupt('the front matter is not YAML', cause)
   }

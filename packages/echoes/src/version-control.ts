@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { parse } from 'yaml'
 import * as z from 'zod/mini'
 import { readText, replaceFile } from './files.ts'
+import { readYaml } from './read-yaml.ts'
 
 const settingsSchema = z.nullish(
   z.object({ echoes: z.nullish(z.object({ version_controlled: z.optional(z.boolean()) })) }),
@@ -35,9 +35,7 @@ function optsIn(path: string): boolean {
   const text = readText(path)
   if (text === null) return false
   try {
-    const settings = settingsSchema.parse(
-      parse(text, { schema: 'core', maxAliasCount: 0, prettyErrors: false }),
-    )
+    const settings = settingsSchema.parse(readYaml(text))
     return settings?.echoes?.version_controlled === true
   } catch (cause) {
     throw new MemoryError(`${path} cannot be read`, MemoryErrorCode.INVALID_INPUT, {

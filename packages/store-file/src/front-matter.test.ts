@@ -108,6 +108,22 @@ describe('front matter', () => {
     expect(parseFrontMatter(text)).toMatchObject({ fields: {}, body: text })
   })
 
+  it('has no list or mapping for a name, however deep', () => {
+    for (const depth of [1, 3, 90]) {
+      expect(parseFrontMatter(`---\n${'? '.repeat(depth)}\n? [a]\n---\nbody\n`)).toMatchObject({
+        fields: {},
+        problem: expect.stringContaining('for the name of a field'),
+      })
+    }
+  })
+
+  it('is not parsed when it is nested deeper than a stack is', () => {
+    for (const token of ['? ', '- ', '[', '{a: ']) {
+      const text = `---\na: ${token.repeat(5000)}\n---\nbody\n`
+      expect(parseFrontMatter(text)).toMatchObject({ problem: 'front matter is nested too deep', body: text })
+    }
+  })
+
   it('may have Windows line ends and a byte order mark', () => {
     expect(parseFrontMatter('\ufeff---\r\na: 1\r\nb: [x]\r\n---\r\nbody\r\n')).toMatchObject({
       fields: { a: 1, b: ['x'] },

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@recall/core'
+import { isDeepYaml, isJsonObject, type JsonObject, type JsonValue } from '@recall/core'
 
 /** Most memories never need the YAML parser, and loading it takes as long as a short search. */
 const loadYaml = (): typeof import('yaml') =>
@@ -67,11 +67,13 @@ function printValue(value: JsonValue): string {
 function parseFields(source: string): JsonObject | string {
   const quick = parseJsonLines(source)
   if (quick) return quick
+  if (isDeepYaml(source)) return 'front matter is nested too deep'
   const { stackTraceLimit } = Error
   try {
     // A hostile text can be one error a letter: none of them needs to know where it was made.
     Error.stackTraceLimit = 0
-    const document = loadYaml().parseDocument(source, {
+    const { isCollection, parseDocument, visit } = loadYaml()
+    const document = parseDocument(source, {
       schema: 'core',
       merge: false,
       uniqueKeys: true,
@@ -81,6 +83,16 @@ function parseFields(source: string): JsonObject | string {
     const [problem] = document.errors
     if (problem)
       return `front matter is not YAML: ${problem.message}, on line ${countLines(source.slice(0, problem.pos[0])) + 2}`
+    let named = true
+    visit(document, {
+      Pair(_, { key }) {
+        if (!isCollection(key)) return undefined
+        named = false
+        return visit.BREAK
+      },
+    })
+    // Such a key is printed to become a name, which takes minutes when it is a few hundred levels deep.
+    if (!named) return 'front matter has a list or a mapping for the name of a field'
     const fields: unknown = document.toJS({ maxAliasCount: 0 })
     if (fields === null || fields === undefined) return {}
     return isJsonObject(fields) ? fields : 'front matter is not a list of fields'

@@ -1,7 +1,9 @@
 import { basename } from 'node:path'
-import { parse } from 'yaml'
+import { isDeepYaml } from '@recall/core'
+import { parseDocument } from 'yaml'
 import { isRecord } from '../content-blocks.ts'
 import { toInstant } from '../instants.ts'
+import { hasNestedKeys } from '../nested-keys.ts'
 import { type MemoryExport, text, textList } from './imported-memory.ts'
 
 const source = 'basic-memory'
@@ -44,12 +46,13 @@ function split(markdown: string): { fields: Record<string, unknown>; body: strin
   const end = markdown.startsWith('---\n') ? markdown.indexOf('\n---\n', 3) : -1
   if (end === -1 || end > longestFrontMatter) return { fields: {}, body: markdown }
   const body = markdown.slice(end + 5)
+  const head = markdown.slice(4, end)
+  if (isDeepYaml(head)) return { fields: {}, body: markdown, problem: true }
   try {
-    const value: unknown = parse(markdown.slice(4, end), {
-      schema: 'core',
-      maxAliasCount: 0,
-      prettyErrors: false,
-    })
+    const document = parseDocument(head, { schema: 'core', prettyErrors: false })
+    if (document.errors.length > 0 || hasNestedKeys(document))
+      return { fields: {}, body: markdown, problem: true }
+    const value: unknown = document.toJS({ maxAliasCount: 0 })
     return { fields: isRecord(value) ? value : {}, body }
   } catch {
     return { fields: {}, body: markdown, problem: true }

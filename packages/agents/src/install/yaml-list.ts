@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isDeepYaml } from '@recall/core'
 import { type Document, isMap, isScalar, isSeq, parseDocument, type Scalar, type YAMLSeq } from 'yaml'
+import { hasNestedKeys } from '../nested-keys.ts'
 import { CannotEdit, type FileEdit } from './target.ts'
 import { shapeOf } from './text-shape.ts'
 
@@ -86,9 +88,11 @@ function removeItem(body: string, key: string, item: string): string {
 }
 
 function open(body: string): Document {
+  if (isDeepYaml(body)) throw new CannotEdit('it is nested too deep')
   const document = parseDocument(body, { schema: 'core', version: '1.2', prettyErrors: false })
   const [problem] = document.errors
   if (problem) throw new CannotEdit(`it is no valid YAML (${problem.message.split('\n')[0]})`)
+  if (hasNestedKeys(document)) throw new CannotEdit('it has a list or a mapping for a key')
   if (document.contents !== null && (!isMap(document.contents) || document.contents.flow)) {
     throw new CannotEdit('it is no YAML mapping with a key on each line')
   }

@@ -1,0 +1,21 @@
+import { isDeepYaml } from '@recall/core'
+import { isCollection, parseDocument, visit } from 'yaml'
+
+/**
+ * What a YAML text says; no aliases, no merging.
+ *
+ * @throws Error naming what is wrong, also when a list or a mapping is a key: printing one to make a name of it takes
+ * minutes when it is a few hundred levels deep
+ */
+export function readYaml(text: string): unknown {
+  if (isDeepYaml(text)) throw new Error('it is nested too deep')
+  const document = parseDocument(text, { schema: 'core', merge: false, prettyErrors: false })
+  const [problem] = document.errors
+  if (problem) throw problem
+  visit(document, {
+    Pair(_, { key }) {
+      if (isCollection(key)) throw new Error('a list or a mapping is no key')
+    },
+  })
+  return document.toJS({ maxAliasCount: 0 })
+}
