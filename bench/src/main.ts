@@ -1,5 +1,5 @@
 import { measureAll } from './all.ts'
-import { parseOptions, say } from './options.ts'
+import { type Options, parseOptions, say, UsageError } from './options.ts'
 import { type Suite, suites } from './suites.ts'
 import { publishSummary } from './summary.ts'
 
@@ -18,28 +18,40 @@ ${Object.entries(suites)
   .join('\n')}
 `
 
-const { positionals, values } = parseOptions()
-const [name = 'help'] = positionals
-
-if (values.help || name === 'help') console.log(usage)
-else if (name === 'all') process.exitCode = measureAll(values) ? 0 : 1
-else if (name === 'summary') say(`see ${publishSummary()}`)
-else if (Object.hasOwn(suites, name)) process.exitCode = (await measure(suites[name] as Suite)) ? 0 : 1
-// What the suite of the hub starts in processes of their own.
-else if (name.startsWith('serve-')) {
-  const { serve } = await import('./hub-servers.ts')
-  console.log(await serve(name, values))
-} else {
-  say(`There is no suite "${name}".\n\n${usage}`)
+try {
+  const { positionals, values } = parseOptions()
+  process.exitCode = await bench(positionals[0] ?? 'help', values)
+} catch (error) {
+  if (!isUsageError(error)) throw error
+  say(`${error.message}\nSee pnpm bench --help.`)
   process.exitCode = 2
 }
 
-async function measure(suite: Suite): Promise<boolean> {
-  const { needs } = suite
-  if (needs && !values[needs]) {
+async function bench(name: string, options: Options): Promise<number> {
+  if (options.help || name === 'help') console.log(usage)
+  else if (name === 'all') return measureAll(options) ? 0 : 1
+  else if (name === 'summary') say(`see ${publishSummary()}`)
+  else if (Object.hasOwn(suites, name)) return measure(name, suites[name] as Suite, options)
+  // What the suite of the hub starts in processes of their own.
+  else if (name.startsWith('serve-')) {
+    const { serve } = await import('./hub-servers.ts')
+    console.log(await serve(name, options))
+  } else throw new UsageError(`There is no suite "${name}".`)
+  return 0
+}
+
+async function measure(name: string, { needs, run }: Suite, options: Options): Promise<number> {
+  if (needs && !options[needs]) {
     const what = needs === 'postgres' ? 'a server, for example postgres://localhost/recall' : 'a data set'
-    say(`${name} needs --${needs}: ${what}.`)
-    return false
+    throw new UsageError(`${name} needs --${needs}: ${what}.`)
   }
-  return suite.run(values)
+  return (await run(options)) ? 0 : 1
+}
+
+/** Ours, and those of Node's parser of arguments. */
+function isUsageError(error: unknown): error is Error {
+  return (
+    error instanceof UsageError ||
+    (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'))
+  )
 }

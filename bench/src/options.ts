@@ -28,9 +28,19 @@ export type Options = ReturnType<typeof parseOptions>['values']
 
 /** `--sizes 1000,10000`, or what is usual for a suite. */
 export const sizesOf = ({ sizes }: Options, usual: readonly number[]): number[] =>
-  sizes ? sizes.split(',').map(Number) : [...usual]
+  sizes ? sizes.split(',').map((size) => wholeNumber('sizes', size)) : [...usual]
 
-export const roundsOf = ({ rounds }: Options, usual: number): number => (rounds ? Number(rounds) : usual)
+export const roundsOf = ({ rounds }: Options, usual: number): number =>
+  rounds ? wholeNumber('rounds', rounds) : usual
+
+/** What is wrong with the arguments, for who typed them. */
+export class UsageError extends Error {}
+
+export function wholeNumber(option: string, text: string): number {
+  const number = Number(text)
+  if (Number.isSafeInteger(number) && number > 0) return number
+  throw new UsageError(`--${option} takes whole numbers above 0, not "${text}"`)
+}
 
 /** Progress, on the standard error stream. */
 export const say = (text: string): void => void process.stderr.write(`${text}\n`)

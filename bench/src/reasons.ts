@@ -49,7 +49,7 @@ const reasons: readonly Reason[] = [
     why: 'the pool inserts one row; a write to the hub looks for duplicates and for related memories among all others first, and links them',
   },
   {
-    suite: 'hub',
+    suite: 'http',
     what: /^GET/,
     why: 'every request is authenticated, counted against its limit, measured and logged; a bare Hono without any of it is measured beside it',
   },

@@ -69,8 +69,15 @@ export const suites: Readonly<Record<string, Suite>> = {
     all: ['--kills', '100'],
     run: async (options) => (await import('./publish/crash.ts')).publishCrash('crash-protocol', 500, options),
   },
+  http: {
+    summary: 'a GET through everything the hub does with a request, against raw node:http and an empty Hono',
+    usage: '--postgres url [--rounds 9]',
+    all: [],
+    needs: 'postgres',
+    run: async (options) => (await import('./publish/hub.ts')).publishHttp(options),
+  },
   hub: {
-    summary: 'a hub under load on a real server, against a bare pool, raw node:http and an empty Hono',
+    summary: 'a hub under load on a real server, against a bare pool of postgres.js: searches and writes',
     usage: '--postgres url [--sizes 100000] [--rounds 5]',
     all: ['--rounds', '3'],
     needs: 'postgres',

@@ -1,4 +1,4 @@
-import { type Options, say } from '../options.ts'
+import { type Options, say, wholeNumber } from '../options.ts'
 import { writeReport } from '../report.ts'
 import { measureCrashes, storms } from '../suites/crash.ts'
 
@@ -7,7 +7,7 @@ export async function publishCrash(
   usual: number,
   { kills, seed }: Options,
 ): Promise<boolean> {
-  const settings = { kills: Number(kills ?? usual), seed: Number(seed) }
+  const settings = { kills: kills ? wholeNumber('kills', kills) : usual, seed: wholeNumber('seed', seed) }
   const { rows, violations } = await measureCrashes(storms[suite], settings.kills, settings.seed, say)
   const path = writeReport(suite, rows, settings)
   for (const violation of violations) say(violation)

@@ -1,5 +1,6 @@
-import { type Options, roundsOf, say, sizesOf } from '../options.ts'
+import { type Options, roundsOf, say, sizesOf, wholeNumber } from '../options.ts'
 import { machineFacts, type Row, writeData, writeReport, writeResult } from '../report.ts'
+import { measureHttp } from '../suites/http.ts'
 import { measureHub } from '../suites/hub.ts'
 import { heldOff, measureSpam, spamReport, spamRows } from '../suites/spam.ts'
 import { sayMissed } from './missed.ts'
@@ -15,10 +16,18 @@ export async function publishHub(options: Options): Promise<boolean> {
   return true
 }
 
+export async function publishHttp(options: Options): Promise<boolean> {
+  const { postgres = '' } = options
+  const settings = { rounds: roundsOf(options, 9) }
+  const rows = await measureHttp({ postgres, ...settings, say })
+  sayMissed(rows, writeReport('http', rows, settings))
+  return true
+}
+
 export async function publishSpam({ postgres = '', local, seed }: Options): Promise<boolean> {
   const sizes = { lessons: 300, queries: 200, sybils: 1000, postsEach: 20, ring: 50, concurrency: 8 }
   const embedder = local ? ('local' as const) : ('fake' as const)
-  const settings = { ...sizes, seed: Number(seed), embedder }
+  const settings = { ...sizes, seed: wholeNumber('seed', seed), embedder }
   const started = performance.now()
   const figures = await measureSpam({ ...settings, postgres })
   const seconds = Math.round((performance.now() - started) / 1000)

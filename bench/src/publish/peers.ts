@@ -1,4 +1,4 @@
-import { type Options, roundsOf, say, sizesOf } from '../options.ts'
+import { type Options, roundsOf, say, sizesOf, wholeNumber } from '../options.ts'
 import { peerRows, peersReport, searchChart, searchChartName } from '../peers-report.ts'
 import { buildCommandLine } from '../processes.ts'
 import { machineFacts, writeData, writeResult } from '../report.ts'
@@ -6,14 +6,14 @@ import { describePeers, measurePeers } from '../suites/peers.ts'
 import { sayMissed } from './missed.ts'
 
 export async function publishPeers(options: Options): Promise<boolean> {
-  say('building the command line')
-  buildCommandLine()
   const { qmd, mem0 } = options
   const settings = {
     sizes: sizesOf(options, [1000, 10_000]),
     rounds: roundsOf(options, 9),
-    seed: Number(options.seed),
+    seed: wholeNumber('seed', options.seed),
   }
+  say('building the command line')
+  buildCommandLine()
   const result = await measurePeers({ ...settings, qmd, mem0, say })
   const machine = machineFacts()
   const rows = peerRows(result)

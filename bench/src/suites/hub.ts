@@ -2,7 +2,7 @@ import postgres from 'postgres'
 import { type Served, serveInChild } from '../load.ts'
 import { withDatabase } from '../postgres-database.ts'
 import type { Row } from '../report.ts'
-import { measureChain, measureMemory, measureWrites } from './hub/calls.ts'
+import { measureMemory, measureWrites } from './hub/calls.ts'
 import { measureRecall, measureSearch, measureTwoHubs } from './hub/search.ts'
 import { buildIndex, connections, fill, type HubSettings } from './hub/setting.ts'
 
@@ -19,17 +19,12 @@ export const measureHub = (settings: HubSettings): Promise<Row[]> =>
       await buildIndex(sql)
       const hub = await serveInChild('serve-hub', '--postgres', url)
       served.push(hub)
-      const raw = await serveInChild('serve-nothing')
-      served.push(raw)
-      const hono = await serveInChild('serve-hono')
-      served.push(hono)
-      const context = { ...settings, sql, url, hub, raw, hono }
+      const context = { ...settings, sql, url, hub }
       return [
         ...(await measureRecall(context, database)),
         ...(await measureSearch(context)),
         ...(await measureTwoHubs(context, served)),
         ...(await measureWrites(context)),
-        ...(await measureChain(context)),
         ...(await measureMemory(context)),
       ]
     } finally {

@@ -41,34 +41,6 @@ export async function measureWrites({ sql, hub, size, rounds, say }: Context): P
   ]
 }
 
-/** A GET that reads nothing but who asks, against servers that do not even ask. */
-export async function measureChain({ hub, raw, hono, size, rounds, say }: Context): Promise<Row[]> {
-  const rows: Row[] = []
-  for (const [peer, { port }, bound] of [
-    ['raw node:http', raw, { bound: 0.5, atLeast: true }],
-    ['Hono hello-world', hono, {}],
-  ] as const) {
-    const [ours, peers] = [createCaller(hub.port, key), createCaller(port)]
-    const me = (caller: typeof ours) => () => burst(4000, 32, () => caller.call('GET', '/api/v1/agents/me'))
-    await me(ours)()
-    await me(peers)()
-    const measured = await inTurn(rounds, me(ours), me(peers))
-    ours.close()
-    peers.close()
-    say(`GET: ${measured.ratio('perSecond').toFixed(2)} of ${peer}`)
-    rows.push({
-      what: 'GET through all middleware, 32 clients: a second',
-      size,
-      ours: measured.of(0, 'perSecond'),
-      peer,
-      peers: measured.of(1, 'perSecond'),
-      ratio: measured.ratio('perSecond'),
-      ...bound,
-    })
-  }
-  return rows
-}
-
 export async function measureMemory({ hub, size, say }: Context): Promise<Row[]> {
   const { call, close } = createCaller(hub.port, key)
   const mixed = (i: number): Promise<unknown> =>

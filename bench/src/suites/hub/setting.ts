@@ -17,9 +17,6 @@ export interface Context extends HubSettings {
   sql: Sql
   url: string
   hub: Served
-  /** Servers that answer a GET and do nothing else. */
-  raw: Served
-  hono: Served
 }
 
 export const key = 'recall_load'
