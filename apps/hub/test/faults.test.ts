@@ -281,7 +281,7 @@ describe.skipIf(!serverUrl)('faults', () => {
   }, 60_000)
 
   it('SIGKILL at random points of a storm of writes loses nothing that was acknowledged', async () => {
-    const kills = Number(process.env.RECALL_TEST_KILLS ?? 20)
+    const kills = Number(process.env.RECALL_TEST_KILLS ?? 4)
     const own = await openServerDatabase()
     onTestFinished(() => own.close())
     let random = 1
