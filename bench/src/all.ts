@@ -36,11 +36,11 @@ export function measureAll(options: Options): boolean {
   return failed.length === 0
 }
 
-/** What holds for every suite. */
-const shared = ({ seed, postgres, qmd, mem0 }: Options): string[] => [
-  '--seed',
-  seed,
-  ...(postgres ? ['--postgres', postgres] : []),
+/** What was asked for goes on to every suite; it comes last, so that it counts. */
+const shared = ({ qmd, mem0, ...options }: Options): string[] => [
+  ...(['seed', 'sizes', 'rounds', 'minutes', 'kills', 'findings', 'postgres'] as const).flatMap((name) =>
+    options[name] ? [`--${name}`, options[name]] : [],
+  ),
   ...(qmd ? ['--qmd'] : []),
   ...(mem0 ? ['--mem0'] : []),
 ]

@@ -9,7 +9,8 @@ const usage = `Usage: pnpm bench all [--postgres url] [--qmd] [--mem0]
 
 Measures Recall against other tools and against what the machine can do, and writes what it finds to bench/results/.
 
-  all       every suite that needs no data to be brought, one after the other, then the summary
+  all       every suite that needs no data to be brought, one after the other, then the summary;
+            other options go on to each of them
   summary   bench/results/README.md anew, from what was measured last
 
 Suites:

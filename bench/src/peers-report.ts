@@ -73,7 +73,7 @@ ${table(
   ]),
 )}
 
-What one stored memory costs, of ${((ofSize[0] as PeerFigures).textBytes / size) | 0} bytes of text:
+What one stored memory costs, of ${((ofSize[0] as PeerFigures).textBytes / size).toFixed(0)} bytes of text:
 
 ${table(
   ['', 'bytes on disk', 'times its text', 'ms, one of many', 'ms, alone', 'tokens'],

@@ -15,7 +15,7 @@ export const versions = {
   '@tobilu/qmd': '2.8.3',
 } as const
 
-type Outside = keyof typeof versions
+export type Outside = keyof typeof versions
 
 /** What a peer needs beside it, and whether it must be compiled here. */
 const extras: Partial<Record<Outside, { packages: string[]; compiles?: boolean }>> = {

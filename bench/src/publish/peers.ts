@@ -18,9 +18,7 @@ export async function publishPeers(options: Options): Promise<boolean> {
   const machine = machineFacts()
   const rows = peerRows(result)
   writeData('peers', rows, settings, { ...result }, machine)
-  const described = new Map<string, Awaited<ReturnType<typeof describePeers>>[number][1]>(
-    await describePeers(result.figures),
-  )
+  const described = await describePeers(result.figures)
   for (const size of settings.sizes)
     writeResult(searchChartName(size), searchChart(result.figures, size, described))
   sayMissed(rows, writeResult('peers.md', peersReport(result, described, { ...machine, ...settings })))

@@ -5,7 +5,7 @@ import { build } from 'tsup'
 import { createCorpus } from '../corpus.ts'
 import { type PeerName, peers } from '../peers/index.ts'
 import type { Built, Input, Phase, Warm } from '../peers/measured-child.ts'
-import { bench, installPeer } from '../peers/outside.ts'
+import { bench, installPeer, type Outside } from '../peers/outside.ts'
 import type { Peer } from '../peers/peer.ts'
 import { isInstalled, type Ran, run } from '../processes.ts'
 import { median } from '../statistics.ts'
@@ -93,14 +93,13 @@ function install({ qmd, mem0, say }: PeersSettings): { names: PeerName[]; leftOu
   }
 }
 
-const packages = {
+/** What must be installed first. */
+const packages: Partial<Record<PeerName, Outside>> = {
   vectra: 'vectra',
   'server-memory': '@modelcontextprotocol/server-memory',
   qmd: '@tobilu/qmd',
   mem0: 'mem0ai',
-} as const satisfies Partial<Record<PeerName, string>> as Partial<
-  Record<PeerName, Parameters<typeof installPeer>[0]>
->
+}
 
 function measureSize(
   folder: string,
@@ -169,5 +168,8 @@ function medianOf(all: readonly Warm[]): Warm {
 }
 
 /** The peers that were measured, for what the report says of them. */
-export const describePeers = (figures: readonly PeerFigures[]): Promise<[PeerName, Peer][]> =>
-  Promise.all([...new Set(figures.map(({ peer }) => peer))].map(async (name) => [name, await peers[name]()]))
+export async function describePeers(figures: readonly PeerFigures[]): Promise<Map<string, Peer>> {
+  const described = new Map<string, Peer>()
+  for (const { peer } of figures) described.set(peer, await peers[peer]())
+  return described
+}
