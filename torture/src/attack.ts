@@ -4,6 +4,8 @@ export interface Attack {
   what: string
   /** How much a round does when nobody says: kills, inputs, writes. */
   size: number
+  /** Why it cannot be done on this machine; `null` where it can. Default: it can. */
+  closed?(): string | null
   /** Does it, as far as a seed can decide it, in an empty folder that is removed afterwards. */
   round(options: RoundOptions): Promise<Round>
 }

@@ -18,12 +18,15 @@ const sizes: Record<keyof typeof attacks, number> = {
   damage: 6,
   clock: 80,
   embedder: 60,
+  hub: 3,
   parsers: 40,
 }
 
 it.each(Object.entries(attacks) as [keyof typeof attacks, Attack][])(
   '%s break nothing',
-  async (name, attack) => {
+  async (name, attack): Promise<void> => {
+    const reason = attack.closed?.()
+    if (reason) return void process.stderr.write(`${name} is skipped: ${reason}\n`)
     const folder = mkdtempSync(join(tmpdir(), 'recall-torture-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const { counts, violations } = await attack.round({ seed: 1, size: sizes[name], folder })

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'tsup'
@@ -9,7 +9,8 @@ const packageFolder = fileURLToPath(new URL('..', import.meta.url))
 /** Bundles a script, of this folder unless its path is given: a child starts in a fraction of the time. Returns its path. */
 export async function bundleScript(name: string): Promise<string> {
   const outDir = join(packageFolder, 'node_modules', '.recall-test', String(process.pid))
-  mkdirSync(outDir, { recursive: true })
+  if (mkdirSync(outDir, { recursive: true }))
+    process.once('exit', () => rmSync(outDir, { recursive: true, force: true }))
   await build({
     config: false,
     silent: true,

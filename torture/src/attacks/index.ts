@@ -3,6 +3,7 @@ import { clock } from './clock.ts'
 import { damage } from './damage.ts'
 import { echoes } from './echoes.ts'
 import { embedder } from './embedder.ts'
+import { hub } from './hub.ts'
 import { kills, protocolKills } from './kills.ts'
 import { hostileInputs } from './parsers.ts'
 import { upkeep } from './upkeep.ts'
@@ -18,5 +19,6 @@ export const attacks = {
   damage,
   clock,
   embedder,
+  hub,
   parsers: hostileInputs,
 } satisfies Record<string, Attack>

@@ -2,11 +2,13 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundleScript } from '../../../packages/store-file/test/child-process.ts'
 import type { Attack, Round } from '../attack.ts'
 import type { ParseReport } from '../parsers/parse-child.ts'
 import { parsers } from '../parsers/parsers.ts'
 
 const child = fileURLToPath(new URL('../parsers/parse-child.ts', import.meta.url))
+const corpora = fileURLToPath(new URL('../../corpora', import.meta.url))
 
 /** An input that takes this long, in milliseconds, never ends. */
 const hangMs = 10_000
@@ -18,10 +20,18 @@ export const hostileInputs: Attack = {
   size: 500,
   async round({ seed, size, folder }) {
     const round: Round = { counts: {}, violations: [] }
+    const script = await bundleScript(child)
     for (const name of Object.keys(parsers)) {
       const own = join(folder, name)
       mkdirSync(own)
-      const { inputs, refused, violations } = await parse(name, seed, size, own, join(folder, `${name}.at`))
+      const { inputs, refused, violations } = await parse(script, [
+        name,
+        String(seed),
+        String(size),
+        own,
+        join(folder, `${name}.at`),
+        join(corpora, name),
+      ])
       round.counts['hostile inputs'] = (round.counts['hostile inputs'] ?? 0) + inputs
       round.counts.refused = (round.counts.refused ?? 0) + refused
       round.violations.push(...violations)
@@ -31,16 +41,11 @@ export const hostileInputs: Attack = {
 }
 
 async function parse(
-  name: string,
-  seed: number,
-  size: number,
-  folder: string,
-  progress: string,
+  script: string,
+  args: readonly [name: string, seed: string, size: string, folder: string, progress: string, corpus: string],
 ): Promise<ParseReport> {
-  const argv = ['--import', 'tsx', '--conditions', '@recall/source', child]
-  const process_ = spawn(process.execPath, [...argv, name, String(seed), String(size), folder, progress], {
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  })
+  const [name, seed, , , progress] = args
+  const process_ = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
   let errors = ''
   process_.stderr?.on('data', (chunk) => {
     errors = `${errors}${chunk}`.slice(-2000)

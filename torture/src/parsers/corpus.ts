@@ -1,13 +1,9 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-const corpora = fileURLToPath(new URL('../../corpora', import.meta.url))
 
 /** Inputs that once broke a parser; each is tried again in every round. */
-export function readCorpus(parser: string): Uint8Array[] {
-  const folder = join(corpora, parser)
+export function readCorpus(folder: string): Uint8Array[] {
   return existsSync(folder)
     ? readdirSync(folder)
         .sort()
@@ -16,10 +12,10 @@ export function readCorpus(parser: string): Uint8Array[] {
 }
 
 /** @returns the file it was kept in */
-export function keepInput(parser: string, input: Uint8Array): string {
+export function keepInput(folder: string, input: Uint8Array): string {
   const name = createHash('sha256').update(input).digest('hex').slice(0, 12)
-  mkdirSync(join(corpora, parser), { recursive: true })
-  const path = join(corpora, parser, name)
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, name)
   writeFileSync(path, input)
   return path
 }

@@ -18,9 +18,9 @@ const longestRunMs = 10 * 60_000
  * Reads hostile inputs in a process of its own. Before each one its number is written down, so that whoever
  * waits sees which one never ends.
  */
-async function main([name, seed, size, folder, progress]: string[]): Promise<void> {
+async function main([name, seed, size, folder, progress, corpus]: string[]): Promise<void> {
   const parser: Parser = parsers[name as ParserName]
-  const kept = readCorpus(name as string)
+  const kept = readCorpus(corpus as string)
   const samples = [...parser.samples.map((sample) => Buffer.from(sample)), ...kept]
   const present = readdirSync(folder as string).sort()
   const report: ParseReport = { inputs: 0, refused: 0, violations: [] }
@@ -53,7 +53,7 @@ async function main([name, seed, size, folder, progress]: string[]): Promise<voi
   })
   if (result.failed) {
     const [input] = result.counterexample as [Uint8Array]
-    const path = keepInput(name as string, input)
+    const path = keepInput(corpus as string, input)
     const { message, stack } = result.errorInstance as Error
     const from = stack
       ?.split('\n')

@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process'
+import { cpus, release, totalmem, type } from 'node:os'
+import type { Attack } from './attack.ts'
+import type { Failure, Progress } from './run-attacks.ts'
+
+type Attacks = Readonly<Record<string, Attack>>
+
+/** What was tried, as a table; the same on the screen and in the published report. */
+export function tableOf({ seed, attacks: done }: Progress, attacks: Attacks): string {
+  const rows = Object.entries(done).map(([name, { rounds, seconds, counts }]) => {
+    const seeds = rounds > 1 ? `${seed}–${seed + rounds - 1}` : `${seed}`
+    return `| ${name} | ${attacks[name]?.what ?? ''} | ${rounds} | ${seeds} | ${Math.round(seconds)} | ${describe(counts)} |`
+  })
+  return `| attack | what must hold | rounds | seeds | seconds | tried |\n|---|---|---|---|---|---|\n${rows.join('\n')}\n`
+}
+
+export const describe = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([what, count]) => `${count.toLocaleString('en')} ${what}`)
+    .join(', ')
+
+/** Where it was tried, what was tried and what came of it, in the form of the other results. */
+export function reportOf(
+  progress: Progress,
+  attacks: Attacks,
+  shut: Readonly<Record<string, string>>,
+  failure: Failure | null,
+): string {
+  const git = (...argv: string[]): string => execFileSync('git', argv, { encoding: 'utf8' }).trim()
+  const facts: Record<string, string | number> = {
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    os: `${type().toLowerCase()} ${release()}`,
+    node: process.version,
+    commit: git('rev-parse', '--short', 'HEAD'),
+    date: new Date().toISOString().slice(0, 10),
+  }
+  const closed = Object.entries(shut).map(([name, why]) => `- ${name} stayed shut: ${why}`)
+  return [
+    '# torture',
+    Object.entries(facts)
+      .map(([name, value]) => `- ${name}: ${value}`)
+      .join('\n'),
+    'Each round takes the next seed: `pnpm torture --minutes 0 --only <attack> --seed <seed>` does it again. What a seed decides is what is done; when a process is killed depends on the machine as well.',
+    tableOf(progress, attacks).trimEnd(),
+    ...(closed.length > 0 ? [closed.join('\n')] : []),
+    failure
+      ? `The last run ended with a failure of ${failure.attack}, seed ${failure.seed}, size ${failure.size}: ${failure.violations[0]}`
+      : 'Violations: 0.',
+  ]
+    .join('\n\n')
+    .concat('\n')
+}
