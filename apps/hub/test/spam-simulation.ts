@@ -82,7 +82,7 @@ interface Lesson {
 }
 
 /** Lessons as agents write them, each of another system and another failure. */
-export const createLessons = (count: number): Lesson[] =>
+const createLessons = (count: number): Lesson[] =>
   Array.from({ length: count }, (_, i) => {
     const system = systems[i % systems.length] as string
     const [subject, verb, cause, fix] = failures[
