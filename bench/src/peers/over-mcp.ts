@@ -14,6 +14,8 @@ async function connect(
     args: [...args],
     env,
     stderr: 'ignore',
+    // The reference server answers a common word with everything that holds it: more than the usual 10 MB.
+    maxBufferSize: 1 << 28,
   })
   const client = new Client({ name: 'bench', version: '1' }, { versionNegotiation: { mode: 'auto' } })
   await client.connect(transport)

@@ -14,13 +14,16 @@ export async function publishPeers(options: Options): Promise<boolean> {
   }
   say('building the command line')
   buildCommandLine()
-  const result = await measurePeers({ ...settings, qmd, mem0, say })
-  const machine = machineFacts()
-  const rows = peerRows(result)
-  writeData('peers', rows, settings, { ...result }, machine)
-  const described = await describePeers(result.figures)
-  for (const size of settings.sizes)
-    writeResult(searchChartName(size), searchChart(result.figures, size, described))
-  sayMissed(rows, writeResult('peers.md', peersReport(result, described, { ...machine, ...settings })))
+  // What is measured is kept, also when a later size breaks off.
+  for await (const result of measurePeers({ ...settings, qmd, mem0, say })) {
+    const machine = machineFacts()
+    const rows = peerRows(result)
+    writeData('peers', rows, settings, { ...result }, machine)
+    const described = await describePeers(result.figures)
+    for (const size of new Set(result.figures.map((each) => each.size))) {
+      writeResult(searchChartName(size), searchChart(result.figures, size, described))
+    }
+    sayMissed(rows, writeResult('peers.md', peersReport(result, described, { ...machine, ...settings })))
+  }
   return true
 }

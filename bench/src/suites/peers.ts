@@ -36,8 +36,12 @@ export interface PeersResult {
 
 const warmRounds = 3
 
-/** The same memories kept and searched by Recall and by others, each in processes of its own, in turn. */
-export async function measurePeers(settings: PeersSettings): Promise<PeersResult> {
+/**
+ * The same memories kept and searched by Recall and by others, each in processes of its own, in turn.
+ *
+ * @returns what there is after each size, with the sizes before it
+ */
+export async function* measurePeers(settings: PeersSettings): AsyncGenerator<PeersResult> {
   const { sizes, say } = settings
   const { names, leftOut } = install(settings)
   await build({
@@ -55,22 +59,24 @@ export async function measurePeers(settings: PeersSettings): Promise<PeersResult
   const empty: number[] = []
   for (const size of sizes) {
     const folder = mkdtempSync(join(tmpdir(), 'recall-peers-'))
+    const at = size.toLocaleString('en')
     try {
       const fitting: PeerName[] = []
       for (const name of names) {
         const { most = Number.POSITIVE_INFINITY, limit } = await peers[name]()
         if (size <= most) fitting.push(name)
-        else leftOut.push(`${name} at ${size.toLocaleString('en')}: ${limit}`)
+        else leftOut.push(`${name} at ${at}: ${limit}`)
       }
-      say(`${size} memories: ${fitting.join(', ')}`)
+      say(`${at} memories: ${fitting.join(', ')}`)
       const measured = measureSize(folder, fitting, size, settings)
       figures.push(...measured.figures)
       empty.push(measured.emptyMs)
+      leftOut.push(...measured.failed.map(([name, why]) => `${name} at ${at}: ${why}`))
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
+    yield { figures, emptyMs: median(empty), leftOut }
   }
-  return { figures, emptyMs: median(empty), leftOut }
 }
 
 function install({ qmd, mem0, say }: PeersSettings): { names: PeerName[]; leftOut: string[] } {
@@ -101,54 +107,70 @@ const packages: Partial<Record<PeerName, Outside>> = {
   mem0: 'mem0ai',
 }
 
+interface Measured {
+  built: Built
+  cold: number[]
+  warm: Warm[]
+}
+
+/** A peer that breaks off is left out from then on; the others go on. */
 function measureSize(
   folder: string,
   names: readonly PeerName[],
   size: number,
   { rounds, seed, say }: PeersSettings,
-): { figures: PeerFigures[]; emptyMs: number } {
+): { figures: PeerFigures[]; emptyMs: number; failed: [PeerName, string][] } {
   const input: Input = { size, seed, queries: createCorpus(size, seed).queries }
   const inputPath = join(folder, 'input.json')
   writeFileSync(inputPath, JSON.stringify(input))
-  const child = (name: PeerName, phase: Phase, round = 0): Ran => {
-    const program = join(bench, 'dist/measured-child.js')
+  const measured = new Map<PeerName, Measured>()
+  const failed: [PeerName, string][] = []
+  /** Runs one phase of one peer. */
+  const child = (name: PeerName, phase: Phase, round = 0): Ran | undefined => {
     const own = join(folder, name)
     mkdirSync(own, { recursive: true })
+    const program = join(bench, 'dist/measured-child.js')
     const ran = run(process.execPath, [program, name, phase, own, inputPath, String(round)])
-    if (ran.code !== 0) throw new Error(`measuring ${name} (${phase}) ended with ${ran.code}: ${ran.err}`)
-    return ran
+    if (ran.code === 0) return ran
+    if (name === 'recall') throw new Error(`measuring ${name} (${phase}) ended with ${ran.code}: ${ran.err}`)
+    const error = /^\w*Error: .*$/m.exec(ran.err)?.[0] ?? `it ended with ${ran.code}`
+    say(`${name} is left out, ${phase} broke off: ${error}`)
+    failed.push([name, `${phase} broke off: ${error}`])
+    measured.delete(name)
+    return undefined
   }
-  const built = new Map<PeerName, Built>()
   for (const name of names) {
     say(`${size} memories: putting them into ${name}`)
-    built.set(name, JSON.parse(child(name, 'build').out) as Built)
+    const ran = child(name, 'build')
+    if (ran) measured.set(name, { built: JSON.parse(ran.out) as Built, cold: [], warm: [] })
   }
   say(`${size} memories: cold starts`)
-  const cold = new Map<PeerName, number[]>(names.map((name) => [name, []]))
   const empty: number[] = []
   for (let round = -1; round < rounds; round++) {
     const started = run(process.execPath, ['-e', '0']).ms
     if (round >= 0) empty.push(started)
-    for (const name of names) {
-      const { ms } = child(name, 'cold', round + 1)
-      if (round >= 0) cold.get(name)?.push(ms)
+    for (const [name, { cold }] of [...measured]) {
+      const ran = child(name, 'cold', round + 1)
+      if (ran && round >= 0) cold.push(ran.ms)
     }
   }
-  const warm = new Map<PeerName, Warm[]>(names.map((name) => [name, []]))
   for (let round = 0; round < warmRounds; round++) {
     say(`${size} memories: searches, round ${round + 1} of ${warmRounds}`)
-    for (const name of names) warm.get(name)?.push(JSON.parse(child(name, 'warm').out) as Warm)
+    for (const [name, { warm }] of [...measured]) {
+      const ran = child(name, 'warm')
+      if (ran) warm.push(JSON.parse(ran.out) as Warm)
+    }
   }
-  const figures = names.map(
-    (name): PeerFigures => ({
-      peer: name,
+  const figures = [...measured].map(
+    ([peer, { built, cold, warm }]): PeerFigures => ({
+      peer,
       size,
-      ...(built.get(name) as Built),
-      ...medianOf(warm.get(name) as Warm[]),
-      coldMs: median(cold.get(name) as number[]),
+      ...built,
+      ...medianOf(warm),
+      coldMs: median(cold),
     }),
   )
-  return { figures, emptyMs: median(empty) }
+  return { figures, emptyMs: median(empty), failed }
 }
 
 /** Figure by figure. */
