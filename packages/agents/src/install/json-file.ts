@@ -146,6 +146,16 @@ function hookList(value: unknown, path: readonly string[]): unknown[] {
 
 /** @throws CannotEdit unless the text is one object without members of the same name */
 function parsed(body: string): Record<string, unknown> {
+  try {
+    return objectOf(body)
+  } catch (error) {
+    // The parser calls itself for each level.
+    if (error instanceof RangeError) throw new CannotEdit('it is nested too deep')
+    throw error
+  }
+}
+
+function objectOf(body: string): Record<string, unknown> {
   const errors: ParseError[] = []
   const tree = parseTree(body, errors, { allowTrailingComma: true })
   if (errors.length > 0 || tree === undefined) {
