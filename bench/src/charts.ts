@@ -56,7 +56,7 @@ export function growthChart(label: string, curves: readonly Curve[]): string {
       `<rect x="${left + width + 20}" y="${top + i * 22}" width="12" height="12" fill="${colour}"/><text x="${left + width + 38}" y="${top + i * 22 + 11}">${escapeText(curve.name)}</text>`,
     )
   }
-  return svg(left + width + 260, top + height + 32, label, parts.join('\n'))
+  return svg(left + width + 320, top + height + 32, label, parts.join('\n'))
 }
 
 export interface Bar {
