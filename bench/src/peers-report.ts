@@ -83,7 +83,7 @@ ${table(
     (each.diskBytes / each.textBytes).toFixed(2),
     showFigure(each.buildMs / size),
     showFigure(each.putMs),
-    each.connections === 0 ? '0' : `${each.connections} connections were opened`,
+    tokensOf(each),
   ]),
 )}
 
@@ -94,7 +94,7 @@ ${table(
 
 ${factLines(facts)}
 
-The same memories in every store. Each is filled, started cold and searched in processes of its own, in turn; warm figures are medians of three such processes. "Put, many" ends with the answer of the first search, so that a store that puts off its work does not gain by it. A cold start is a whole process, from nothing to the answer; an empty Node process took ${showFigure(emptyMs)} ms in the same rounds. "Found" is the share of queries whose own memory was among the ten; the queries are made from the words of one memory, so it says that a store does its work, not how well it ranks. "MB" is the peak memory of the process that holds the store while it searches. Tokens are 0 where the process opened no network connection at all: no model was asked.
+The same memories in every store. Each is filled, started cold and searched in processes of its own, in turn; warm figures are medians of three such processes. "Put, many" ends with the answer of the first search, so that a store that puts off its work does not gain by it. A cold start is a whole process, from nothing to the answer; an empty Node process took ${showFigure(emptyMs)} ms in the same rounds. "Found" is the share of queries whose own memory was among the ten; the queries are made from the words of one memory, so it says that a store does its work, not how well it ranks. "MB" is the peak memory of the process that holds the store while it searches. Tokens are 0 where the process opened no network connection at all, so that no model can have been asked; – where the work is done in a process that was not watched.
 
 ${sections.join('\n')}
 ${rowTable(peerRows(result))}
@@ -103,6 +103,12 @@ ${rowTable(peerRows(result))}
 
 ${[...described.values()].map(({ name, version, settings }) => `- **${name}** ${version}: ${settings}.`).join('\n')}
 ${leftOut.length > 0 ? `\nNot measured: ${leftOut.join('; ')}.\n` : ''}`
+}
+
+/** No connection, no model. */
+function tokensOf({ connections }: PeerFigures): string {
+  if (connections === null) return '–'
+  return connections === 0 ? '0' : `${connections} connections were opened`
 }
 
 export const searchChartName = (size: number): string => `peers-${size}.svg`

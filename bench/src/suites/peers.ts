@@ -176,7 +176,8 @@ function measureSize(
 /** Figure by figure. */
 function medianOf(all: readonly Warm[]): Warm {
   const of = (key: keyof Warm): number => median(all.map((each) => each[key] ?? Number.NaN))
-  const megabytes = all[0]?.megabytes === null ? null : of('megabytes')
+  const orNull = (key: 'megabytes' | 'connections'): number | null =>
+    all[0]?.[key] === null ? null : of(key)
   return {
     p50: of('p50'),
     p95: of('p95'),
@@ -184,8 +185,8 @@ function medianOf(all: readonly Warm[]): Warm {
     asked: of('asked'),
     putMs: of('putMs'),
     putAndFindMs: of('putAndFindMs'),
-    megabytes,
-    connections: of('connections'),
+    megabytes: orNull('megabytes'),
+    connections: orNull('connections'),
   }
 }
 
