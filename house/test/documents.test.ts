@@ -106,7 +106,8 @@ it('README.md shows commands that exist, and its lines run', async () => {
   const lines = [...read('README.md').matchAll(/^```sh\n([\s\S]*?)^```$/gm)]
     .flatMap(([, block]) => (block as string).split('\n'))
     .map((line) => line.replace(/\s+#.*$/, ''))
-    .filter((line) => line.startsWith('recall '))
+    // Those of `recall hub` need one that listens: the command's own tests run them.
+    .filter((line) => line.startsWith('recall ') && !line.startsWith('recall hub '))
   expect(lines.length).toBeGreaterThanOrEqual(5)
   const folder = await mkdtemp(join(tmpdir(), 'recall-example-'))
   try {

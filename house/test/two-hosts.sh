@@ -19,7 +19,7 @@ for n in 1 2; do
 done
 
 export RECALL_HUB_HOST=0.0.0.0 RECALL_HUB_PORT=8787 RECALL_HUB_DATA="$folder/data" RECALL_HUB_EMBEDDING_PROVIDER=fake
-coproc HUB { exec "$@"; }
+coproc HUB { exec "$@" 2>"$folder/hub.log"; }
 hub=$HUB_PID
 trap 'kill "$hub" 2>/dev/null; wait "$hub" 2>/dev/null || true' EXIT
 # It says when it listens.
