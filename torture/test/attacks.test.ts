@@ -19,6 +19,7 @@ const sizes: Record<keyof typeof attacks, number> = {
   clock: 80,
   embedder: 60,
   hub: 3,
+  http: 120,
   parsers: 40,
 }
 

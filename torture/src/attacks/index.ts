@@ -3,6 +3,7 @@ import { clock } from './clock.ts'
 import { damage } from './damage.ts'
 import { echoes } from './echoes.ts'
 import { embedder } from './embedder.ts'
+import { http } from './http.ts'
 import { hub } from './hub.ts'
 import { kills, protocolKills } from './kills.ts'
 import { hostileInputs } from './parsers.ts'
@@ -20,5 +21,6 @@ export const attacks = {
   clock,
   embedder,
   hub,
+  http,
   parsers: hostileInputs,
 } satisfies Record<string, Attack>
