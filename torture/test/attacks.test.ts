@@ -20,6 +20,7 @@ const sizes: Record<keyof typeof attacks, number> = {
   embedder: 60,
   hub: 3,
   http: 120,
+  mcp: 100,
   parsers: 40,
 }
 

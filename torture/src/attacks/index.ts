@@ -6,6 +6,7 @@ import { embedder } from './embedder.ts'
 import { http } from './http.ts'
 import { hub } from './hub.ts'
 import { kills, protocolKills } from './kills.ts'
+import { mcp } from './mcp.ts'
 import { hostileInputs } from './parsers.ts'
 import { upkeep } from './upkeep.ts'
 import { writers } from './writers.ts'
@@ -22,5 +23,6 @@ export const attacks = {
   embedder,
   hub,
   http,
+  mcp,
   parsers: hostileInputs,
 } satisfies Record<string, Attack>
