@@ -17,6 +17,7 @@ const sizes: Record<keyof typeof attacks, number> = {
   writers: 20,
   damage: 6,
   clock: 80,
+  disk: 2,
   embedder: 60,
   hub: 3,
   http: 120,

@@ -1,6 +1,7 @@
 import type { Attack } from '../attack.ts'
 import { clock } from './clock.ts'
 import { damage } from './damage.ts'
+import { disk } from './disk.ts'
 import { echoes } from './echoes.ts'
 import { embedder } from './embedder.ts'
 import { http } from './http.ts'
@@ -20,6 +21,7 @@ export const attacks = {
   writers,
   damage,
   clock,
+  disk,
   embedder,
   hub,
   http,
