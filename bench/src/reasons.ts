@@ -1,7 +1,7 @@
 import type { Row } from './report.ts'
 
 interface Reason {
-  suite: string
+  suite: RegExp
   what: RegExp
   why: string
 }
@@ -9,47 +9,47 @@ interface Reason {
 /** Why a bound does not hold, where it was looked into. The first that fits a row is taken. */
 const reasons: readonly Reason[] = [
   {
-    suite: 'files',
+    suite: /^files$/,
     what: /^rebuild, ms/,
     why: 'ours is a whole process, the bare index is built inside the running bench: at 1,000 that start is most of it; beyond it ours parses the YAML of every file, cuts long texts into units and notes what each file was',
   },
   {
-    suite: 'files',
+    suite: /^files$/,
     what: /^index, MB/,
     why: 'the part of the index that does not depend on the size counts where there is little text',
   },
   {
-    suite: 'files',
+    suite: /^files$/,
     what: /^cold query, ms/,
     why: 'by a profile, most of what comes on top of an empty process is loading: the driver of SQLite (a process with nothing but a bare FTS5 index pays that too) and our own code; a fifth of the whole opens the index, sees that nothing changed, ranks and finds the lines; ripgrep starts in a few milliseconds, so where it has little to read no program on Node is as fast',
   },
   {
-    suite: 'files',
+    suite: /^files$/,
     what: /^warm query/,
     why: 'by a profile, a quarter is the match that the bare index makes too; the rest asks which entries the units belong to, how many hold each word, reads their rows, ranks, sees that no file changed and finds the passage in each file; this part hardly grows, so the ratio falls with the size',
   },
   {
-    suite: 'files',
+    suite: /^files$/,
     what: /^durable note/,
     why: 'by a profile, four fifths are the two syncs that the bare protocol makes as well; the rest is the lock, reading what is replaced so that a hand edit is not lost, redaction, and the note for the index',
   },
   {
-    suite: 'meaning',
+    suite: /^meaning$/,
     what: /^search by words and meaning/,
     why: 'comparing the vectors takes 3 ms of it; the rest is the search by words, see files',
   },
   {
-    suite: 'hub',
+    suite: /^hub$/,
     what: /^search/,
     why: 'the pool sends one statement that only reads; a search of the hub counts what its caller may see, takes four candidates for each result, looks through what is of low signal, and writes down every result it gives, for trust and ranking',
   },
   {
-    suite: 'hub',
+    suite: /^hub$/,
     what: /^writes/,
     why: 'the pool inserts one row; a write to the hub looks for duplicates and for related memories among all others first, and links them',
   },
   {
-    suite: 'http',
+    suite: /^(hub|http)$/,
     what: /^GET/,
     why: 'every request is authenticated, counted against its limit, measured and logged; a bare Hono without any of it is measured beside it',
   },
@@ -57,4 +57,4 @@ const reasons: readonly Reason[] = [
 
 /** Undefined where nobody has looked yet. */
 export const reasonFor = (suite: string, { what }: Row): string | undefined =>
-  reasons.find((reason) => reason.suite === suite && reason.what.test(what))?.why
+  reasons.find((reason) => reason.suite.test(suite) && reason.what.test(what))?.why
