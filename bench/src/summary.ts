@@ -30,7 +30,10 @@ function readResults(): Published[] {
   const ofSuites = Object.keys(suites).filter((suite) => names.includes(`${suite}.json`))
   const ofSets = names.filter((name) => name.startsWith('quality-'))
   return [
-    ...ofSuites.map((suite) => read<Published>(`${suite}.json`)),
+    ...ofSuites
+      .map((suite) => read<Partial<Published>>(`${suite}.json`))
+      // A page of an earlier version has no rows.
+      .filter((result): result is Published => Array.isArray(result.rows)),
     ...ofSets.map((name): Published => {
       const { facts, results: measured } = read<QualityFile>(name)
       const suite = name.replace('.json', '')
