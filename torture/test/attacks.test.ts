@@ -22,6 +22,7 @@ const sizes: Record<keyof typeof attacks, number> = {
   hub: 3,
   http: 120,
   mcp: 100,
+  leaks: 8,
   parsers: 40,
 }
 

@@ -11,6 +11,7 @@ const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 /** A hub in a process of its own. */
 export interface HubProcess {
   url: string
+  pid: number
   /** The exit code, or the signal. */
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string | null>
   stderr(): string
@@ -38,6 +39,7 @@ export async function startHub(settings: Record<string, string>): Promise<HubPro
   })
   return {
     url,
+    pid: child.pid ?? 0,
     async stop(signal) {
       child.kill(signal)
       const [code, by] = await exited

@@ -7,6 +7,7 @@ import { embedder } from './embedder.ts'
 import { http } from './http.ts'
 import { hub } from './hub.ts'
 import { kills, protocolKills } from './kills.ts'
+import { leaks } from './leaks.ts'
 import { mcp } from './mcp.ts'
 import { hostileInputs } from './parsers.ts'
 import { upkeep } from './upkeep.ts'
@@ -26,5 +27,6 @@ export const attacks = {
   hub,
   http,
   mcp,
+  leaks,
   parsers: hostileInputs,
 } satisfies Record<string, Attack>
