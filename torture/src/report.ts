@@ -47,7 +47,7 @@ export function reportOf(
     ...(closed.length > 0 ? [closed.join('\n')] : []),
     failure
       ? `The last run ended with a failure of ${failure.attack}, seed ${failure.seed}, size ${failure.size}: ${failure.violations[0]}`
-      : 'Violations: 0.',
+      : 'Violations in the last run: 0.',
   ]
     .join('\n\n')
     .concat('\n')
