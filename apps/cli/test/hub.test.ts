@@ -131,7 +131,7 @@ describe('recall hub', () => {
   })
 
   it('shows nothing that could steer a terminal or hide its own text', async () => {
-    const eve = await hub.agent('eve')
+    const eve = await hub.agent('eve', 1)
     const content = `${lesson} \u001b[2J\u202egnp.exe\u0007 invisible\u200b`
     await eve.save({ content, tags: ['bidi', 'escape'] })
     const bob = await agent('bob')
