@@ -105,3 +105,13 @@ export const poolSession: Turn[] = [
   { role: 'user', text: "Then let's use a try/finally around the query, and we need to add a leak test." },
   { role: 'assistant', text: 'Done. We decided to release the client in finally; the leak test passes.' },
 ]
+
+/** A shell with a memory, in which one session was archived. */
+export async function shellWithSession() {
+  const shell = createShell()
+  const transcripts = temporaryFolder()
+  const path = writeSession(transcripts, 'pool-leak', poolSession)
+  await shell.run('init')
+  await shell.run('archive', path)
+  return { ...shell, path, transcripts }
+}

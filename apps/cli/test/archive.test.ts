@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
+
+describe('archive', () => {
+  it('writes a numbered archive, a row in the table and an entry in the window', async () => {
+    const { root } = await shellWithSession()
+    const archive = readFileSync(join(root, 'memory/conversations/conversation-001.md'), 'utf8')
+    for (const { text } of poolSession) expect(archive).toContain(text)
+    expect(archive).toMatch(
+      /^---\nlog: 1\ndate: "2026-03-05T10:03:00.000Z"\nsession_id: "pool-leak"\nmessage_count: 4\nduration: "3m"\nsource: "session"\ntopics: \[/,
+    )
+    expect(archive).toContain('## Summary')
+    expect(archive).toMatch(/\*\*Decisions\*\*: .*decided to release the client in finally/)
+    expect(readFileSync(join(root, 'memory/ARCHIVE.md'), 'utf8')).toMatch(
+      /^\| 001 \| 2026-03-05T10:03:00.000Z \| pool-leak \| 4 \| 3m \| session \|/m,
+    )
+    expect(readFileSync(join(root, 'memory/EPHEMERAL.md'), 'utf8')).toMatch(/^## Session pool-leak — /)
+  })
+
+  it('changes nothing when the same session is archived again', async () => {
+    const shell = await shellWithSession()
+    const files = ['conversations/conversation-001.md', 'ARCHIVE.md', 'EPHEMERAL.md'].map((name) =>
+      join(shell.root, 'memory', name),
+    )
+    const before = files.map((path) => readFileSync(path, 'utf8'))
+    const { archived } = await shell.json<{ archived: { status: string }[] }>('archive', shell.path)
+    expect(archived).toMatchObject([{ status: 'unchanged' }])
+    expect(files.map((path) => readFileSync(path, 'utf8'))).toEqual(before)
+    expect(readdirSync(join(shell.root, 'memory/conversations'))).toHaveLength(1)
+  })
+
+  it('replaces the archive of a session that went on', async () => {
+    const shell = await shellWithSession()
+    writeSession(shell.transcripts, 'pool-leak', [
+      ...poolSession,
+      { role: 'user', text: 'And ship it on Friday.' },
+    ])
+    await shell.run('archive', shell.path)
+    expect(readdirSync(join(shell.root, 'memory/conversations'))).toEqual(['conversation-001.md'])
+    expect((await shell.run('search', 'ship friday')).out).toContain('ship it on Friday')
+  })
+
+  it('keeps a checkpoint out of the window until the session has ended', async () => {
+    const shell = createShell()
+    const path = writeSession(temporaryFolder(), 'pool-leak', poolSession)
+    await shell.run('init')
+    await shell.run('checkpoint', path)
+    expect((await shell.run('consume')).out).toBe('The window is empty.\n')
+    expect((await shell.run('status', '--json')).out).toContain('"count":1')
+    await shell.run('archive', path)
+    expect((await shell.run('consume')).out).toContain('## Session pool-leak')
+    expect(readdirSync(join(shell.root, 'memory/conversations'))).toHaveLength(1)
+  })
+
+  it('says which formats it reads when a file is no transcript, and archives nothing', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const path = join(temporaryFolder(), 'shopping.jsonl')
+    writeFileSync(path, '{"milk": 2}\n')
+    const { code, err } = await shell.run('archive', path)
+    expect(code).toBe(2)
+    expect(err).toContain('is no transcript that Recall can read')
+    expect(readdirSync(join(shell.root, 'memory/conversations'))).toEqual([])
+  })
+
+  it('fails for a missing transcript with the path in the message', async () => {
+    const { code, err } = await createShell().run('archive', 'nowhere.jsonl')
+    expect(code).toBe(1)
+    expect(err).toContain('nowhere.jsonl')
+  })
+
+  it('replaces secrets before they reach the disk and says so', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const secret = ['ghp', '_', 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8'].join('')
+    const path = writeSession(temporaryFolder(), 'leaky', [{ role: 'user', text: `use ${secret} to push` }])
+    const { out } = await shell.run('archive', path)
+    expect(out).toContain('secrets replaced: 1 github')
+    const archive = readFileSync(join(shell.root, 'memory/conversations/conversation-001.md'), 'utf8')
+    expect(archive).toContain('[redacted:github]')
+    expect(archive).not.toContain(secret)
+  })
+})
+
+describe('import', () => {
+  it('archives a folder of sessions and passes over what it has seen', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    for (const day of [1, 2, 3]) writeSession(folder, `day-${day}`, poolSession, `2026-03-0${day}`)
+    expect(await shell.json('import', folder, '--dry-run')).toMatchObject({ unchanged: 0 })
+    expect(await shell.json('import', folder)).toMatchObject({ archived: 3, messages: 12, failed: [] })
+    expect(await shell.json('import', folder)).toMatchObject({ archived: 0, unchanged: 3 })
+    writeSession(folder, 'day-4', poolSession, '2026-03-04')
+    expect(await shell.json('import', folder)).toMatchObject({ archived: 1, unchanged: 3 })
+  })
+
+  it('imports the good sessions of a folder that also holds a bad one, and names the bad one', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    writeSession(folder, 'good', poolSession)
+    writeFileSync(join(folder, 'bad.jsonl'), '{"milk": 2}\n')
+    const report = await shell.json<{ archived: number; failed: { path: string }[] }>('import', folder)
+    expect(report.archived).toBe(1)
+    expect(report.failed.map(({ path }) => path)).toEqual([join(folder, 'bad.jsonl')])
+  })
+})

@@ -1,0 +1,86 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import {
+  createShell,
+  poolSession,
+  type Shell,
+  shellWithSession,
+  temporaryFolder,
+  writeSession,
+} from './support.ts'
+
+/** What a memory holds; times of files survive a backup to the second only. */
+const memories = async (shell: Shell): Promise<unknown[]> =>
+  (await shell.run('export')).out
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const { key, scope, type, tags, value } = JSON.parse(line) as Record<string, unknown>
+      return { key, scope, type, tags, value }
+    })
+
+describe('backup and restore', () => {
+  it('bring a memory to another place, with everything in it', async () => {
+    const shell = await shellWithSession()
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    expect((await shell.run('backup', file)).code).toBe(0)
+    const other = createShell(join(temporaryFolder(), 'restored'))
+    expect((await other.run('restore', file)).code).toBe(0)
+    expect(await memories(other)).toEqual(await memories(shell))
+    expect(await other.json('doctor', '--deep')).toMatchObject({ healthy: true })
+  })
+
+  it('never restores over a memory', async () => {
+    const shell = await shellWithSession()
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    await shell.run('backup', file)
+    const { code, err } = await shell.run('restore', file)
+    expect(code).toBe(3)
+    expect(err).toContain('already holds a memory')
+  })
+
+  it('leaves nothing behind when the file is damaged', async () => {
+    const shell = await shellWithSession()
+    const folder = temporaryFolder()
+    await shell.run('backup', join(folder, 'memory.tar.gz'))
+    const bytes = readFileSync(join(folder, 'memory.tar.gz'))
+    writeFileSync(join(folder, 'torn.tar.gz'), bytes.subarray(0, bytes.length / 2))
+    const other = createShell(join(folder, 'restored'))
+    expect((await other.run('restore', join(folder, 'torn.tar.gz'))).code).toBe(3)
+    expect(existsSync(join(folder, 'restored', 'memory'))).toBe(false)
+    expect(readdirSync(folder).filter((name) => name.includes('restoring'))).toEqual([])
+  })
+
+  it('goes on where a restore was killed, and removes what that one had unpacked', async () => {
+    const shell = createShell()
+    await shell.run('init', '.', '--layout', 'user')
+    await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession))
+    const folder = temporaryFolder()
+    const file = join(folder, 'memory.tar.gz')
+    expect((await shell.run('backup', file)).code).toBe(0)
+    const other = createShell(join(folder, 'restored'))
+    mkdirSync(other.root)
+    // Some of it had been moved in; `memory` comes last.
+    cpSync(join(shell.root, 'memories'), join(other.root, 'memories'), { recursive: true })
+    const abandoned = join(folder, `restored.restoring-${2 ** 22 + 1}`)
+    const underWay = join(folder, `restored.restoring-${process.ppid}`)
+    for (const name of [abandoned, underWay]) mkdirSync(name)
+    expect(await other.run('restore', file, '--layout', 'user')).toMatchObject({ code: 0, err: '' })
+    expect(await memories(other)).toEqual(await memories(shell))
+    expect([existsSync(abandoned), existsSync(underWay)]).toEqual([false, true])
+  })
+
+  it('overwrites nothing that lies where the backup belongs', async () => {
+    const shell = createShell()
+    await shell.run('init', '.', '--layout', 'user')
+    await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession))
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    await shell.run('backup', file)
+    const other = createShell()
+    writeFileSync(join(other.root, 'EPHEMERAL.md'), 'mine')
+    const { code, err } = await other.run('restore', file, '--layout', 'user')
+    expect([code, readdirSync(other.root)]).toEqual([3, ['EPHEMERAL.md']])
+    expect(err).toContain('EPHEMERAL.md is not what the backup holds')
+  })
+})

@@ -1,0 +1,39 @@
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createShell, temporaryFolder } from './support.ts'
+
+describe('init', () => {
+  it('creates the files of the entity layout and a second time changes none of them', async () => {
+    const shell = createShell()
+    const first = await shell.json<{ created: string[]; kept: string[] }>('init')
+    expect(first.created).toEqual([
+      'memory/MEMORY.md',
+      'memory/EPHEMERAL.md',
+      'memory/ARCHIVE.md',
+      'memory/conversations/',
+    ])
+    appendFileSync(join(shell.root, 'memory/MEMORY.md'), '## Mine\n')
+    const second = await shell.json<{ created: string[]; kept: string[] }>('init')
+    expect(second.created).toEqual([])
+    expect(readFileSync(join(shell.root, 'memory/MEMORY.md'), 'utf8')).toContain('## Mine')
+  })
+
+  it('creates the user layout when asked', async () => {
+    const shell = createShell()
+    await shell.run('init', '--layout', 'user')
+    expect(readdirSync(shell.root).sort()).toEqual(['ARCHIVE.md', 'EPHEMERAL.md', 'memories', 'memory'])
+  })
+})
+
+describe('init at a terminal', () => {
+  it('asks for the layout of a new memory and takes entity when nothing is typed', async () => {
+    const user = createShell(temporaryFolder(), 'user')
+    await user.run('init')
+    expect(existsSync(join(user.root, 'memories'))).toBe(true)
+    const entity = createShell(temporaryFolder(), '')
+    await entity.run('init')
+    expect(existsSync(join(entity.root, 'memory/conversations'))).toBe(true)
+    expect(await createShell(temporaryFolder(), 'both').run('init')).toMatchObject({ code: 2 })
+  })
+})

@@ -1,0 +1,117 @@
+import { appendFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createShell, shellWithSession, temporaryFolder, writeSession } from './support.ts'
+
+describe('search', () => {
+  it('prints the documented JSON', async () => {
+    const shell = await shellWithSession()
+    const answer = await shell.json<{ results: Record<string, unknown>[] }>('search', 'retry path client')
+    expect(Object.keys(answer)).toEqual(['query', 'mode', 'tookMs', 'results'])
+    expect(answer).toMatchObject({ query: 'retry path client', mode: 'lexical' })
+    expect(Object.keys(answer.results[0] ?? {})).toEqual([
+      'scope',
+      'key',
+      'path',
+      'line',
+      'score',
+      'title',
+      'date',
+      'snippet',
+      'neighbours',
+    ])
+    expect(answer.results[0]).toMatchObject({
+      scope: 'episodic',
+      key: 'conversation:pool-leak',
+      path: 'memory/conversations/conversation-001.md',
+      snippet: 'The retry path in src/pool.ts takes a client and never releases it.',
+    })
+  })
+
+  it('shows every line that has all the words, and with --ranked the best of each memory', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const folder = temporaryFolder()
+    const turns = ['The pool leaks.', 'It rains.', 'Is it the pool that leaks?', 'Only the pool.']
+    const session = turns.map((text, i) => ({
+      role: i % 2 ? ('assistant' as const) : ('user' as const),
+      text,
+    }))
+    await shell.run('archive', writeSession(folder, 'one', session))
+    const lines = async (...options: string[]): Promise<string[]> => {
+      const { results } = await shell.json<{ results: { snippet: string }[] }>(
+        'search',
+        'pool leak',
+        '--scope',
+        'episodic',
+        ...options,
+      )
+      return results.map(({ snippet }) => snippet)
+    }
+    expect(await lines()).toEqual(['The pool leaks.', 'The pool leaks.', 'Is it the pool that leaks?'])
+    expect(await lines('--ranked')).toEqual(['The pool leaks.'])
+    expect(await lines('--limit', '1')).toEqual(['The pool leaks.'])
+  })
+
+  it('names the line of the file on which the match stands', async () => {
+    const shell = await shellWithSession()
+    const { results } = await shell.json<{ results: { path: string; line: number; snippet: string }[] }>(
+      'search',
+      'leak test passes',
+    )
+    const [hit] = results
+    const lines = readFileSync(join(shell.root, hit?.path ?? ''), 'utf8').split('\n')
+    expect(lines[(hit?.line ?? 0) - 1]).toBe(hit?.snippet)
+  })
+
+  it('finds what was typed into MEMORY.md by hand a moment ago', async () => {
+    const shell = await shellWithSession()
+    appendFileSync(
+      join(shell.root, 'memory/MEMORY.md'),
+      '\n## Deploys\n\nWe deploy from the release branch, never on Fridays.\n',
+    )
+    const { out } = await shell.run('search', 'release branch')
+    expect(out).toContain('memory/MEMORY.md:7')
+    expect(out).toContain('We deploy from the release branch')
+  })
+
+  it('ranks an entry with all words above one with some, and explains the score', async () => {
+    const shell = await shellWithSession()
+    const { results } = await shell.json<{ results: { score: number; signals: Record<string, number> }[] }>(
+      'search',
+      '--ranked',
+      '--explain',
+      'database connections hour',
+    )
+    const [first] = results
+    const total = Object.values(first?.signals ?? {}).reduce((sum, share) => sum + share, 0)
+    expect(total).toBeCloseTo(first?.score ?? 0, 2)
+    expect(Object.keys(first?.signals ?? {})).toEqual(
+      expect.arrayContaining(['words', 'document', 'recency']),
+    )
+  })
+
+  it('exits with 1 when nothing is found and with 2 when it is used wrongly', async () => {
+    const shell = await shellWithSession()
+    expect(await shell.run('search', 'zeppelin')).toMatchObject({ code: 1, out: 'Nothing found.\n' })
+    expect(await shell.run('search', 'pool', '--limit', 'many')).toMatchObject({ code: 2 })
+    expect(await shell.run('search')).toMatchObject({ code: 2 })
+    expect(await shell.run('seach', 'pool')).toMatchObject({ code: 2 })
+  })
+
+  it('shows lines around a match and searches one scope when asked', async () => {
+    const shell = await shellWithSession()
+    const { out } = await shell.run('search', 'retry path', '-C', '2', '--scope', 'episodic')
+    expect(out).toContain('### Assistant')
+    expect((await shell.run('search', 'retry path', '--scope', 'long-term')).code).toBe(1)
+  })
+
+  it('prints no control characters that a memory holds', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    appendFileSync(join(shell.root, 'memory/MEMORY.md'), '\n## Trap\n\nbeware \u001b[2Jof the zeppelin\n')
+    const { out } = await shell.run('search', 'zeppelin')
+    expect(out).toContain('of the zeppelin')
+    expect(out).not.toContain('\u001b')
+  })
+})

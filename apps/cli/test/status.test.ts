@@ -1,0 +1,69 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createShell, shellWithSession } from './support.ts'
+
+describe('status', () => {
+  it('prints the documented JSON', async () => {
+    const shell = await shellWithSession()
+    await shell.run('search', 'pool')
+    const state = await shell.json('status')
+    expect(state).toMatchObject({
+      health: 'healthy',
+      reason: '',
+      memory: { lines: 3, limit: 200 },
+      ephemeral: { entries: 1, max: 5 },
+      archives: { count: 1 },
+      index: { fresh: true },
+      recent: [{ number: 1, session: 'pool-leak', messages: 4, duration: '3m' }],
+    })
+    expect(Object.keys(state)).toEqual([
+      'health',
+      'reason',
+      'memory',
+      'ephemeral',
+      'archives',
+      'index',
+      'recent',
+    ])
+  })
+
+  it('shows bars for people', async () => {
+    const shell = await shellWithSession()
+    const { out, code } = await shell.run('status')
+    expect(code).toBe(0)
+    expect(out).toMatch(/MEMORY\.md {3}░+ {2}3 of 200 lines/)
+    expect(out).toMatch(/window {6}█+░+ {2}1 of 5 sessions/)
+  })
+
+  it('is degraded without MEMORY.md and down without the folder, with exit code 1', async () => {
+    const shell = await shellWithSession()
+    rmSync(join(shell.root, 'memory/MEMORY.md'))
+    expect(await shell.json('status')).toMatchObject({ health: 'degraded' })
+    expect((await createShell().run('status')).code).toBe(1)
+    expect(await createShell().json('status')).toMatchObject({ health: 'down' })
+  })
+})
+
+describe('doctor', () => {
+  it('is content with a good memory and mends a table that lost a row', async () => {
+    const shell = await shellWithSession()
+    expect(await shell.run('doctor')).toMatchObject({ code: 0 })
+    writeFileSync(join(shell.root, 'memory/ARCHIVE.md'), '# Archive\n')
+    expect((await shell.run('doctor')).out).toContain('archive 1 has no row')
+    await shell.run('doctor', '--fix')
+    expect(await shell.run('doctor', '--deep')).toMatchObject({ code: 0 })
+  })
+
+  it('names files that cannot be read and leaves them alone', async () => {
+    const shell = await shellWithSession()
+    mkdirSync(join(shell.root, 'memory/long-term'), { recursive: true })
+    const bytes = Buffer.from([0x66, 0xff, 0xfe, 0x0a])
+    writeFileSync(join(shell.root, 'memory/long-term/odd.md'), bytes)
+    const { code, out } = await shell.run('doctor')
+    expect(code).toBe(1)
+    expect(out).toContain('odd.md')
+    expect(readFileSync(join(shell.root, 'memory/long-term/odd.md'))).toEqual(bytes)
+    expect((await shell.run('search', 'retry path')).code).toBe(0)
+  })
+})
