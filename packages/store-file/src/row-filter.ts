@@ -6,7 +6,8 @@ import {
   matchesFilter,
   memoryScopes,
 } from '@recall/core'
-import { type DocumentRow, splitTags } from './index/search-index.ts'
+import type { DocumentRow } from './index/document-row.ts'
+import { splitTags } from './index/search-index.ts'
 
 /** What a filter needs from the files, asked only where the index cannot answer. */
 export interface FileAccess {

@@ -10,7 +10,8 @@ import {
   type UnitEvidence,
   wordsOf,
 } from '@recall/core'
-import type { Conditions, DocumentRow, SearchIndex, WordQuery } from './index/search-index.ts'
+import type { DocumentRow } from './index/document-row.ts'
+import type { Conditions, SearchIndex, WordQuery } from './index/search-index.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
 import { saturation, splitByRarity, type WordFacts, wordFactsOf } from './word-facts.ts'
 

@@ -1,5 +1,6 @@
 import { compareCodePoints, type RankedUnit, type RankWeights, type StoreQuery } from '@recall/core'
-import type { DocumentRow, SearchIndex } from './index/search-index.ts'
+import type { DocumentRow } from './index/document-row.ts'
+import type { SearchIndex } from './index/search-index.ts'
 import { type FileAccess, passes } from './row-filter.ts'
 import { conditionsOf, type MeaningArm, type RankedDocument, rankMatches } from './search-matches.ts'
 

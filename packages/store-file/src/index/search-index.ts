@@ -1,9 +1,11 @@
 import { dateWords, jsonBytes, type MemoryScope, splitUnits, type Unit, unitLabel } from '@recall/core'
 import { contentHash } from '../digest.ts'
 import type { LocatedEntry } from '../sources.ts'
+import { type DocumentRow, documentColumns } from './document-row.ts'
 import { createStatements, type Database, type SqlValue } from './driver.ts'
 import { type FileStamp, mixStamp, stampModulus } from './file-stamp.ts'
 import { scopeNumbers } from './schema.ts'
+import { createVectorRows } from './vector-rows.ts'
 
 export interface FolderState {
   id: number
@@ -23,32 +25,6 @@ export interface IndexedFile {
   /** Why nothing could be read from it. */
   problem?: string
 }
-
-/** A row of `documents`, as searches return it. */
-export interface DocumentRow {
-  id: number
-  folder: number
-  name: string
-  scope: number
-  namespace: string
-  key: string
-  type: string | null
-  tags: string | null
-  created: number
-  updated: number
-  expires: number | null
-  session: string | null
-  number: number | null
-  fields: string | null
-  units: number
-  size: number
-  modified: number
-  changed: number
-  inode: number
-}
-
-/** A row with the hash of its file's content. */
-export type HashedRow = DocumentRow & { hash: Uint8Array }
 
 /** What units are looked for by, in the query language of FTS5. */
 export interface WordQuery {
@@ -210,23 +186,25 @@ export function createSearchIndex(database: Database) {
     return { text: parts.join(' AND '), values }
   }
 
-  return {
-    /** Runs a call in one transaction that is exclusive from its start: an upgrade could not wait. */
-    transaction<T>(call: () => T): T {
-      database.exec('BEGIN IMMEDIATE')
+  /** Runs a call in one transaction that is exclusive from its start: an upgrade could not wait. */
+  const transaction = <T>(call: () => T): T => {
+    database.exec('BEGIN IMMEDIATE')
+    try {
+      const result = call()
+      writeAdjustments()
+      database.exec('COMMIT')
+      return result
+    } catch (error) {
+      adjustments.clear()
       try {
-        const result = call()
-        writeAdjustments()
-        database.exec('COMMIT')
-        return result
-      } catch (error) {
-        adjustments.clear()
-        try {
-          database.exec('ROLLBACK')
-        } catch {}
-        throw error
-      }
-    },
+        database.exec('ROLLBACK')
+      } catch {}
+      throw error
+    }
+  }
+
+  return {
+    transaction,
 
     folders: (): FolderState[] =>
       sql('SELECT id, path, modified, count, sum FROM folders').all() as FolderState[],
@@ -465,47 +443,7 @@ export function createSearchIndex(database: Database) {
       return `${others} ${own}`
     },
 
-    /** Forgets vectors from a slot on. */
-    dropVectors(from: number): void {
-      sql('DELETE FROM vectors WHERE slot >= ?').run(from)
-    },
-
-    /** Documents behind an id some of whose units have no vector, by id. */
-    documentsWithoutVectors(after: number, limit: number): HashedRow[] {
-      return sql(
-        `SELECT ${documentColumns}, d.hash FROM documents d WHERE d.id > ? AND d.scope >= 0 AND d.units > 0
-           AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.unit = d.id) ORDER BY d.id LIMIT ?`,
-      ).all(after, limit) as HashedRow[]
-    },
-
-    /** Notes where the vectors of documents' units are, of those that did not change meanwhile. */
-    putVectors(documents: readonly { row: HashedRow; slots: readonly number[] }[]): void {
-      const same = sql(
-        'SELECT 1 FROM documents WHERE id = ? AND folder = ? AND name = ? AND units = ? AND hash = ?',
-      )
-      const insert = sql('INSERT OR REPLACE INTO vectors (unit, scope, slot) VALUES (?, ?, ?)')
-      this.transaction(() => {
-        for (const { row, slots } of documents) {
-          if (!same.get(row.id, row.folder, row.name, row.units, row.hash)) continue
-          for (const [i, slot] of slots.entries()) insert.run(row.id + i, row.scope, slot)
-        }
-      })
-    },
-
-    /** Where the vectors of a scope are, by unit. */
-    unitSlots: (scope: MemoryScope): { unit: number; slot: number }[] =>
-      sql('SELECT unit, slot FROM vectors WHERE scope = ? ORDER BY unit').all(scopeNumbers[scope]) as {
-        unit: number
-        slot: number
-      }[],
-
-    vectorCounts(): { embedded: number; total: number } {
-      const { total } = sql(
-        'SELECT coalesce(sum(units), 0) AS total FROM documents WHERE scope >= 0',
-      ).get() as { total: number }
-      const { embedded } = sql('SELECT count(*) AS embedded FROM vectors').get() as { embedded: number }
-      return { embedded, total }
-    },
+    ...createVectorRows(sql, transaction),
 
     problems: () =>
       sql(
@@ -539,9 +477,6 @@ export function createSearchIndex(database: Database) {
     },
   }
 }
-
-const documentColumns =
-  'd.id, d.folder, d.name, d.scope, d.namespace, d.key, d.type, d.tags, d.created, d.updated, d.expires, d.session, d.number, d.fields, d.units, d.size, d.modified, d.changed, d.inode'
 
 /** Of a word in more units than this only their number is told. */
 const mostListed = 4000

@@ -1,0 +1,51 @@
+import type { MemoryScope } from '@recall/core'
+import { documentColumns, type HashedRow } from './document-row.ts'
+import type { Statement } from './driver.ts'
+import { scopeNumbers } from './schema.ts'
+
+/** What the index knows of vectors: which unit has one, and in which slot of the vector file. */
+export function createVectorRows(sql: (text: string) => Statement, transaction: <T>(call: () => T) => T) {
+  return {
+    /** Forgets vectors from a slot on. */
+    dropVectors(from: number): void {
+      sql('DELETE FROM vectors WHERE slot >= ?').run(from)
+    },
+
+    /** Documents behind an id some of whose units have no vector, by id. */
+    documentsWithoutVectors(after: number, limit: number): HashedRow[] {
+      return sql(
+        `SELECT ${documentColumns}, d.hash FROM documents d WHERE d.id > ? AND d.scope >= 0 AND d.units > 0
+           AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.unit = d.id) ORDER BY d.id LIMIT ?`,
+      ).all(after, limit) as HashedRow[]
+    },
+
+    /** Notes where the vectors of documents' units are, of those that did not change meanwhile. */
+    putVectors(documents: readonly { row: HashedRow; slots: readonly number[] }[]): void {
+      const same = sql(
+        'SELECT 1 FROM documents WHERE id = ? AND folder = ? AND name = ? AND units = ? AND hash = ?',
+      )
+      const insert = sql('INSERT OR REPLACE INTO vectors (unit, scope, slot) VALUES (?, ?, ?)')
+      transaction(() => {
+        for (const { row, slots } of documents) {
+          if (!same.get(row.id, row.folder, row.name, row.units, row.hash)) continue
+          for (const [i, slot] of slots.entries()) insert.run(row.id + i, row.scope, slot)
+        }
+      })
+    },
+
+    /** Where the vectors of a scope are, by unit. */
+    unitSlots: (scope: MemoryScope): { unit: number; slot: number }[] =>
+      sql('SELECT unit, slot FROM vectors WHERE scope = ? ORDER BY unit').all(scopeNumbers[scope]) as {
+        unit: number
+        slot: number
+      }[],
+
+    vectorCounts(): { embedded: number; total: number } {
+      const { total } = sql(
+        'SELECT coalesce(sum(units), 0) AS total FROM documents WHERE scope >= 0',
+      ).get() as { total: number }
+      const { embedded } = sql('SELECT count(*) AS embedded FROM vectors').get() as { embedded: number }
+      return { embedded, total }
+    },
+  }
+}
