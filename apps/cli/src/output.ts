@@ -37,7 +37,8 @@ export function writeResult(text: string): void {
   const rest = isStreaming ? text : writeNow(text)
   if (rest === undefined) return
   isStreaming = true
-  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', ignoreClosedPipe)
+  // Asked for by name: a worker's output, piped here, has a listener of its own that leaves with the first error.
+  if (!process.stdout.listeners('error').includes(ignoreClosedPipe)) process.stdout.on('error', ignoreClosedPipe)
   process.stdout.write(rest)
 }
 
