@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from './support.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const fromSources = ['--import', 'tsx', '-C', '@recall/source', main]
 
 /** A hub in a process of its own. */
 export interface HubProcess {
@@ -17,9 +18,16 @@ export interface HubProcess {
   stderr(): string
 }
 
-/** Starts a hub as people do, and waits until it listens. */
-export async function startHub(settings: Record<string, string>): Promise<HubProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', '-C', '@recall/source', main], {
+/**
+ * Starts a hub as people do, and waits until it listens.
+ *
+ * @param program what follows `node`
+ */
+export async function startHub(
+  settings: Record<string, string>,
+  program: readonly string[] = fromSources,
+): Promise<HubProcess> {
+  const child = spawn(process.execPath, program, {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, RECALL_HUB_PORT: '0', ...prefixed(settings) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
