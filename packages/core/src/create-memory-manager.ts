@@ -137,11 +137,12 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     match: Found & { archived?: true },
     explain: boolean,
   ): Promise<MemoryMatch<T>> => {
-    const { entry, score, mode, passage, passages, archived, signals } = match
+    const { entry, score, confidence, mode, passage, passages, archived, signals } = match
     return {
       key: entry.key,
       value: checkRead(schemas, entry.scope, entry.key, await open(entry)) as T,
       score,
+      ...(confidence === undefined ? {} : { confidence }),
       metadata: entryMetadata(entry),
       mode,
       ...(passage ? { passage } : {}),

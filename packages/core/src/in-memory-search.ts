@@ -75,6 +75,7 @@ export function searchEntries(candidates: readonly Searchable[], query: StoreQue
     return {
       entry,
       score: best.score,
+      confidence: best.confidence,
       mode: embedding ? 'hybrid' : 'lexical',
       signals: best.signals,
       ...(passages[0] ? { passage: passages[0] } : {}),

@@ -208,6 +208,11 @@ export interface MemoryMatch<T> {
   value: T
   /** Relevance, 0..1; 1 when the query has neither text nor embedding. */
   score: number
+  /**
+   * Of a search by text: how likely it is, 0..1, that the memory knows what was asked. The first match speaks for
+   * the whole answer: where it is below 0.15 or so, saying nothing is better.
+   */
+  confidence?: number
   metadata: MemoryMetadata
   /** How the match was found. Says `lexical` when vectors took no part. */
   mode: SearchMode

@@ -137,6 +137,8 @@ export interface StoreQuery extends Place {
 export interface Found {
   entry: Entry
   score: number
+  /** Of a search by text, as `rankUnits` tells it. */
+  confidence?: number
   mode: SearchMode
   signals: Record<string, number>
   passage?: MatchedPassage

@@ -34,6 +34,8 @@ export interface LocatedHit extends Passage {
   key: string
   type: string | null
   score: number
+  /** How likely the memory knows what was asked; none when the query has no text. */
+  confidence?: number
   signals: Record<string, number>
   mode: SearchMode
   updated: number
@@ -165,7 +167,7 @@ export function createFileSearch(options: FileSearchOptions) {
     // What was written a moment ago is found by its meaning as well.
     if (query.embedding) await vectors?.catchUp({ limit: soonEmbedded })
     const { hits, folders, read } = searchHits([query])
-    return hits.flatMap(({ row, units, score, signals, mode }): Found[] => {
+    return hits.flatMap(({ row, units, score, confidence, signals, mode }): Found[] => {
       const file = read(row)
       if (!file) return []
       const entry = toEntry(addressOfRow(row), file)
@@ -177,6 +179,7 @@ export function createFileSearch(options: FileSearchOptions) {
         {
           entry,
           score,
+          ...(confidence === undefined ? {} : { confidence }),
           signals,
           mode,
           ...(passage ? { passage } : {}),
@@ -190,11 +193,12 @@ export function createFileSearch(options: FileSearchOptions) {
     refuseVectors(query)
     recover()
     const { hits, folders, read, current } = searchHits(scopes.map((scope) => ({ ...query, scope })))
-    return hits.map(({ row, units, score, signals, mode }) => ({
+    return hits.map(({ row, units, score, confidence, signals, mode }) => ({
       ...passages.read(current, row, folders, units[0]?.unit ?? 0, () => read(row)),
       ...addressOfRow(row),
       type: row.type,
       score,
+      ...(confidence === undefined ? {} : { confidence }),
       signals,
       mode,
       updated: row.updated,

@@ -102,7 +102,7 @@ function capped(unit: RankedUnit<RankedDocument>, floor: number): RankedUnit<Ran
   if (unit.score <= floor) return unit
   const share = floor / unit.score
   const signals = Object.fromEntries(Object.entries(unit.signals).map(([name, part]) => [name, part * share]))
-  return { ...unit, score: floor, signals }
+  return { ...unit, score: floor, confidence: unit.confidence * share, signals }
 }
 
 interface FoundUnit {

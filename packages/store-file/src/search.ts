@@ -10,6 +10,8 @@ export interface Hit {
   /** Its matching units, best first; none when the query has no text. */
   units: { unit: number; score: number }[]
   score: number
+  /** None when the query has no text. */
+  confidence?: number
   signals: Record<string, number>
 }
 
@@ -63,8 +65,9 @@ function matchHits(
     else byDocument.set(unit.document.id, { document: unit.document, found: [unit] })
   }
   const hits = [...byDocument.values()].map(({ document, found }) => {
-    const { score, signals } = found[0] as RankedUnit<RankedDocument>
-    return { document, units: found.map((each) => ({ unit: each.unit, score: each.score })), score, signals }
+    const { score, confidence, signals } = found[0] as RankedUnit<RankedDocument>
+    const units = found.map((each) => ({ unit: each.unit, score: each.score }))
+    return { document, units, score, ...(query.text === undefined ? {} : { confidence }), signals }
   })
   return sortHits(hits, query, files).filter(({ score }) => score >= query.minScore)
 }

@@ -19,7 +19,7 @@ export interface UnitMatch {
 }
 
 /** An entry that may be returned. */
-export interface Candidate extends Pick<Found, 'score' | 'signals' | 'mode'> {
+export interface Candidate extends Pick<Found, 'score' | 'confidence' | 'signals' | 'mode'> {
   id: string
   key: string
   updatedAt: number

@@ -140,7 +140,7 @@ async function readPage(
     .where(and(inPlace(query, shelf), inArray(entries.id, ids)))
   const byId = new Map<string, EntryRow>(rows.map((row) => [row.id, row]))
   const terms = queryTerms(query.text ?? '')
-  return page.flatMap(({ id, score, mode, signals, found }) => {
+  return page.flatMap(({ id, score, confidence, mode, signals, found }) => {
     const row = byId.get(id)
     // Deleted since it was ranked.
     if (!row) return []
@@ -152,6 +152,7 @@ async function readPage(
       {
         entry,
         score,
+        ...(confidence === undefined ? {} : { confidence }),
         mode,
         signals,
         ...(passage ? { passage } : {}),

@@ -57,11 +57,12 @@ function byEntry(
   mode: Candidate['mode'],
 ): Candidate[] {
   const candidates = new Map<string, Candidate>()
-  for (const { document, unit, score, signals } of ranked) {
+  for (const { document, unit, score, confidence, signals } of ranked) {
     const known = candidates.get(document)
     const row = rows.get(document)
     if (known) known.found.push({ unit, score })
-    else if (row) candidates.set(document, { ...row, mode, score, signals, found: [{ unit, score }] })
+    else if (row)
+      candidates.set(document, { ...row, mode, score, confidence, signals, found: [{ unit, score }] })
   }
   return [...candidates.values()]
 }

@@ -160,6 +160,20 @@ export const searchOrder: Theme = {
       },
     ),
 
+    law(
+      'A search by text tells with every match how likely the memory knows, between 0 and 1, falling with the score.',
+      async (fixture) => {
+        await fillShelf(fixture)
+        const matches = await fixture.memory.search('long-term', { text: 'harbour' }, { limit: 50 })
+        const told = matches.map(({ confidence }) => confidence ?? -1)
+        for (const confidence of told) expect(confidence).toBeGreaterThanOrEqual(0)
+        for (const confidence of told) expect(confidence).toBeLessThan(1)
+        expect(told).toEqual(told.toSorted((a, b) => b - a))
+        const [listed] = await fixture.memory.search('long-term', {})
+        expect(listed).not.toHaveProperty('confidence')
+      },
+    ),
+
     law('A search by tags finds the entries that carry all of them.', async ({ memory }) => {
       await memory.write('long-term', 'ab', 1, { tags: ['a', 'b'] })
       await memory.write('long-term', 'a', 2, { tags: ['a'] })

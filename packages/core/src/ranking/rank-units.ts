@@ -1,3 +1,5 @@
+import { confidenceOf } from './confidence.ts'
+
 /**
  * One ranking for every store: how well each unit (a turn, a section, a few paragraphs) answers a query, from
  * what a store can say about it. Pure; the figures behind the weights are in `docs/decisions/0013-ranking.md`.
@@ -44,6 +46,8 @@ export interface RankedUnit<Document> {
   unit: number
   /** 0..1; 0.5 is a strength of 1. */
   score: number
+  /** How likely the memory knows what was asked, judged by this unit; see `confidenceOf`. */
+  confidence: number
   /** What each signal contributed; the shares add up to the score. */
   signals: Record<string, number>
 }
@@ -84,7 +88,7 @@ export function rankUnits<Document>(
 ): RankedUnit<Document>[] {
   const words = wordStrengths(candidates, query, weights)
   const worthOfMeaning = query.spread ? deviationWorth(query.spread, weights) : 0
-  const ranked: RankedUnit<Document>[] = []
+  const ranked: Omit<RankedUnit<Document>, 'confidence'>[] = []
   for (const candidate of candidates) {
     const { document, unit } = candidate
     const around = words.get(document)
@@ -101,7 +105,9 @@ export function rankUnits<Document>(
     }
     ranked.push({ document, unit, ...scoreOf(signals) })
   }
-  return ranked.sort((a, b) => b.score - a.score)
+  ranked.sort((a, b) => b.score - a.score)
+  const tenth = ranked[9]?.score ?? 0
+  return ranked.map((each) => ({ ...each, confidence: confidenceOf(each.score, tenth) }))
 }
 
 /**
