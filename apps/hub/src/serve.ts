@@ -52,6 +52,8 @@ export async function serveHub(
           server.close(() => resolve())
         })
         server.closeIdleConnections()
+        // Callers who go on over an open connection would be waited for until it is cut.
+        server.prependListener('request', (_, answer) => answer.setHeader('Connection', 'close'))
         const cut = setTimeout(() => server.closeAllConnections(), drainMs)
         await closed
         clearTimeout(cut)

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { registerAgent } from '@recall/client'
 import { expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
@@ -20,6 +22,25 @@ it('listens, knows where a caller comes from, and closes in good order', async (
   expect(rebound.status).toBe(403)
   await hub.close()
   await expect(fetch(`${hub.url}/livez`)).rejects.toThrow()
+})
+
+it('asks callers who go on while it closes to go', async () => {
+  const config = parseConfig({ dataFolder: temporaryFolder(), port: 0, embedding: { provider: 'fake' } })
+  const hub = await serveHub(config, () => {})
+  const socket = connect(Number(new URL(hub.url).port), '127.0.0.1')
+  const answer = async (): Promise<string> => String((await once(socket, 'data'))[0])
+  const body = '{"name":"ada"}'
+  const post = ['POST /api/v1/agents/register HTTP/1.1', 'Host: localhost', 'Expect: 100-continue']
+  const sized = [...post, 'Content-Type: application/json', `Content-Length: ${body.length}`, '', '']
+  socket.write(sized.join('\r\n'))
+  expect(await answer()).toMatch(/^HTTP\/1.1 100 /)
+  // One request is under way, and what comes over the same connection is the next.
+  const closed = hub.close()
+  socket.write(body)
+  expect(await answer()).toMatch(/^HTTP\/1.1 201 /)
+  socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  expect((await answer()).toLowerCase()).toContain('\r\nconnection: close\r\n')
+  await closed
 })
 
 it('names every wrong setting at once', () => {
