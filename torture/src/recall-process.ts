@@ -1,9 +1,5 @@
 import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { bundleScript } from '../../packages/store-file/test/child-process.ts'
-
-const main = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url))
-let script: Promise<string> | undefined
+import { recallProgram } from './programs.ts'
 
 export interface Ended {
   /** The exit code, or the signal. */
@@ -18,14 +14,19 @@ export interface RecallProcess {
   ended: Promise<Ended>
 }
 
-/** Starts `recall` as a process of its own, with nothing of this one's environment. */
+/**
+ * Starts `recall` as a process of its own, with nothing of this one's environment.
+ *
+ * @param options preload: a script that is loaded before it
+ */
 export async function startRecall(
   argv: readonly string[],
-  options: { cwd: string; env?: Record<string, string>; input?: string },
+  options: { cwd: string; env?: Record<string, string>; input?: string; preload?: string },
 ): Promise<RecallProcess> {
-  script ??= bundleScript(main)
+  const { preload } = options
+  const program = [...(preload === undefined ? [] : ['--require', preload]), ...(await recallProgram())]
   const started = performance.now()
-  const child = spawn(process.execPath, [await script, ...argv], {
+  const child = spawn(process.execPath, [...program, ...argv], {
     cwd: options.cwd,
     env: { PATH: process.env.PATH, HOME: options.cwd, ...options.env },
     stdio: 'pipe',

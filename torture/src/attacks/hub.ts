@@ -1,201 +1,150 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { memories } from '@recall/store-postgres'
-import { openPostgres } from '@recall/store-postgres/postgres'
-import {
-  canStartPostgres,
-  freePort,
-  type Killable,
-  startHub,
-  startPostgres,
-  startProxy,
-  startRedis,
-  until,
-} from '../../../apps/hub/test/processes.ts'
-import { noLimits, openServerDatabase, serverUrl } from '../../../apps/hub/test/support.ts'
+import { until } from '../../../apps/hub/test/processes.ts'
+import { serverUrl } from '../../../apps/hub/test/support.ts'
 import { seededRandom } from '../../../packages/store-file/test/random.ts'
 import type { Attack } from '../attack.ts'
+import { type EmbeddingFault, embeddingFaults, honest } from '../embedding-server.ts'
+import { type HubSystem, type Row, speed, startHubSystem } from '../hub-system.ts'
+import { startWriters, type Writers } from '../hub-writers.ts'
 
-const writers = 6
+/** Longest that a request may take while something is broken, in milliseconds: a machine that is shared included. */
+const longestAnswerMs = 10_000
 
-/** One hub, its Postgres and its Redis, of which something dies while agents write. */
+/** One hub with all that it depends on, of which something fails while agents write. */
 export const hub: Attack = {
-  what: 'the hub is killed, Postgres is killed or cut off, Redis is killed: no acknowledged write is lost or doubled, no 2xx for a failed one, all is well again without a restart',
-  size: 8,
+  what: `the hub is killed or ends; Postgres and Redis are killed or hang; the embedder is slow, fails or lies: no acknowledged write is lost or doubled, none is acknowledged for nothing, all is well again without a restart`,
+  size: 24,
   closed: () => (serverUrl ? null : 'RECALL_TEST_POSTGRES_URL names no Postgres server'),
   async round({ seed, size, folder }) {
     const random = seededRandom(seed)
-    const storm = await startStorm(folder)
-    const violations: string[] = []
+    const started = performance.now()
+    const system = await startHubSystem(folder)
     const counts: Record<string, number> = {}
-    const count = (what: string): void => {
-      counts[what] = (counts[what] ?? 0) + 1
-    }
+    const violations: string[] = []
+    let writers: Writers | undefined
     try {
+      writers = await startWriters(system)
+      const names = Object.keys(faults)
       for (let i = 0; i < size; i++) {
-        const chosen = random()
-        if (chosen < 0.5) {
-          count('hub kills')
-          await storm.killHub(random)
-        } else if (chosen < 0.8) {
-          count('Postgres kills and cuts')
-          await storm.cutPostgres(random)
-        } else {
-          count('Redis kills')
-          await storm.killRedis(random)
-        }
+        // Each kind in its turn, so that a short round has several.
+        const name = names[(seed + i) % names.length] as keyof typeof faults
+        counts[name] = (counts[name] ?? 0) + 1
+        const storm: Storm = { system, writers, random, wrong: (what) => violations.push(`${name}: ${what}`) }
+        await writers.writeUntil(Math.floor(random() * 15))
+        await faults[name]?.(storm)
+        await recovers(storm)
       }
-      violations.push(...(await storm.lookAt()))
+      violations.push(...(await writers.finish()), ...(await compare(writers, await system.rows())))
     } finally {
-      await storm.end()
+      await writers?.stop()
+      await system.end()
     }
-    violations.push(...storm.wrong)
-    return { counts: { ...counts, 'acknowledged writes': storm.acknowledged.size }, violations }
+    counts['acknowledged writes'] = writers.acknowledged.size
+    counts["seconds by the hub's clock"] = Math.round(((performance.now() - started) / 1000) * speed)
+    return { counts, violations }
   },
 }
 
-const lesson = (n: number): string =>
-  `Lesson ${n}: the service ${n * 7919} failed under load until its settings were raised, number ${n * 104_729}.`
-
-async function startStorm(folder: string) {
-  const database = canStartPostgres ? null : await openServerDatabase()
-  const postgres: Killable = database ? await startProxy(database.url) : await startPostgres()
-  const redisPort = await freePort()
-  let redis: Awaited<ReturnType<typeof startRedis>> | null = await startRedis(redisPort)
-  const config = join(folder, 'hub.json')
-  writeFileSync(config, JSON.stringify(noLimits))
-  const start = () =>
-    startHub({
-      POSTGRES_URL: postgres.url,
-      REDIS_URL: `redis://127.0.0.1:${redisPort}`,
-      EMBEDDING_PROVIDER: 'fake',
-      DATABASE_TIMEOUT_MS: '1000',
-      CONFIG: config,
-    })
-  let running = await start()
-  const acknowledged = new Map<number, string>()
-  const doubtful = new Set<number>()
-  const wrong: string[] = []
-  let next = 0
-  const registered = await send(running.url, '/agents/register', { name: 'ada' })
-  const key = registered.json.api_key as string
-
-  /** One write, perhaps one that is tried again. What is not acknowledged may or may not be there. */
-  const write = async (): Promise<void> => {
-    const [again] = doubtful
-    const n = again ?? next++
-    doubtful.delete(n)
-    const body = { content: lesson(n), tags: ['fault', 'test'] }
-    const { status, json } = await send(running.url, '/memory', body, key, `save-${n}`)
-    if (status === 201) acknowledged.set(n, json.id as string)
-    else if (status >= 500 && status !== 503 && status !== 504)
-      wrong.push(`write ${n} was answered ${status}`)
-    // One that a dead hub was at (409) may be tried again after a minute: nothing waits for that here.
-    else if (status !== 409) doubtful.add(n)
-  }
-
-  /** Writes until something is done, and until some more writes were acknowledged. */
-  const writeWhile = async (random: () => number, happens: () => Promise<void>): Promise<void> => {
-    let over = false
-    const all = Array.from({ length: writers }, async () => {
-      while (!over) await write()
-    })
-    const wanted = acknowledged.size + Math.floor(random() * 25)
-    try {
-      await until(
-        async () => acknowledged.size,
-        (size) => size >= wanted,
-      )
-      await happens()
-    } finally {
-      over = true
-      await Promise.all(all)
-    }
-  }
-
-  const recovers = (): Promise<unknown> =>
-    until(
-      () => fetch(`${running.url}/readyz`),
-      ({ status }) => status === 200,
-    )
-
-  return {
-    acknowledged,
-    wrong,
-    async killHub(random: () => number) {
-      await writeWhile(random, async () => void (await running.stop('SIGKILL')))
-      running = await start()
-    },
-    async cutPostgres(random: () => number) {
-      await writeWhile(random, async () => {
-        await postgres.kill()
-        const { status } = await send(
-          running.url,
-          '/memory',
-          { content: lesson(next++), tags: ['a', 'b'] },
-          key,
-        )
-        if (status < 500) wrong.push(`without Postgres a write was answered ${status}`)
-        await postgres.start()
-        await recovers()
-      })
-      await until(
-        async () => (await send(running.url, '/agents/me', undefined, key)).status,
-        (status) => status === 200,
-      )
-    },
-    async killRedis(random: () => number) {
-      await writeWhile(random, async () => {
-        await redis?.kill()
-        redis = null
-        const before = acknowledged.size
-        // Writes go on without it.
-        await until(
-          async () => acknowledged.size,
-          (size) => size > before,
-        )
-        redis = await startRedis(redisPort)
-      })
-    },
-    /** The rows against the log. */
-    async lookAt(): Promise<string[]> {
-      const { database: direct, close } = await openPostgres({
-        url: postgres.url,
-        migrations: false,
-        connections: 1,
-      })
-      const rows = await direct.select({ id: memories.id, content: memories.content }).from(memories)
-      await close()
-      const ids = new Map(rows.map(({ id, content }) => [content, id]))
-      const lost = [...acknowledged].filter(([n, id]) => ids.get(lesson(n)) !== id)
-      return [
-        ...lost.map(([n]) => `write ${n} was acknowledged and is lost`),
-        ...(ids.size < rows.length ? [`${rows.length - ids.size} memories are there twice`] : []),
-      ]
-    },
-    async end() {
-      await running.stop('SIGKILL')
-      await redis?.kill()
-      await postgres.kill()
-      await database?.close()
-    },
-  }
+interface Storm {
+  system: HubSystem
+  writers: Writers
+  random: () => number
+  wrong(what: string): void
 }
 
-/** Tells of failures here: an answer that is none counts as status 0. */
-async function send(url: string, path: string, body?: unknown, key?: string, idempotency?: string) {
-  try {
-    const answer = await fetch(`${url}/api/v1${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: {
-        ...(key ? { Authorization: `Bearer ${key}` } : {}),
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-        ...(idempotency ? { 'Idempotency-Key': idempotency } : {}),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    return { status: answer.status, json: (await answer.json()) as Record<string, unknown> }
-  } catch {
-    return { status: 0, json: {} as Record<string, unknown> }
-  }
+const faults: Record<string, (storm: Storm) => Promise<void>> = {
+  async 'hub kills'({ system }) {
+    await system.restartHub('SIGKILL')
+  },
+  async 'Postgres kills'(storm) {
+    await storm.system.killPostgres()
+    await refuses(storm)
+    await storm.system.startPostgres()
+  },
+  'embedder faults': async (storm) => {
+    const names = Object.keys(embeddingFaults) as EmbeddingFault[]
+    const fault = names[Math.floor(storm.random() * names.length)] as EmbeddingFault
+    storm.system.embedding.behave(fault)
+    await refuses({ ...storm, wrong: (what) => storm.wrong(`it ${fault}, and ${what}`) })
+    // What needs no vector goes on.
+    await answers(storm, '/agents/me', 200)
+    storm.system.embedding.behave(null)
+  },
+  async 'hub kills again'({ system }) {
+    // Before it has served anything, too.
+    await system.restartHub('SIGKILL')
+    await system.restartHub('SIGKILL')
+  },
+  async 'Redis hangs'(storm) {
+    storm.system.redis.hang()
+    await goesOn(storm)
+    storm.system.redis.heal()
+  },
+  async 'Postgres hangs'(storm) {
+    storm.system.postgres.hang()
+    await refuses(storm)
+    storm.system.postgres.heal()
+  },
+  async 'hub ends'(storm) {
+    const ended = await storm.system.restartHub('SIGTERM')
+    if (ended !== 0) storm.wrong(`it ended with ${ended}`)
+  },
+  async 'Redis kills'(storm) {
+    await storm.system.killRedis()
+    await goesOn(storm)
+    await storm.system.startRedis()
+  },
 }
+
+/** A write is neither acknowledged nor kept waiting, while what it needs is away. */
+async function refuses({ writers, wrong }: Storm): Promise<void> {
+  const started = performance.now()
+  const status = await writers.write()
+  const took = performance.now() - started
+  if (status !== 503 && status !== 504) wrong(`a write was answered ${status}`)
+  if (took > longestAnswerMs) wrong(`an answer took ${Math.round(took)} ms`)
+}
+
+/** Writes are acknowledged, while what they can do without is away. */
+async function goesOn({ writers, wrong }: Storm): Promise<void> {
+  const started = performance.now()
+  await writers.writeUntil(10)
+  const took = performance.now() - started
+  if (took > longestAnswerMs) wrong(`ten writes took ${Math.round(took)} ms`)
+}
+
+async function answers({ writers, wrong }: Storm, path: string, wanted: number): Promise<void> {
+  const { status } = await writers.send(path)
+  if (status !== wanted) wrong(`${path} was answered ${status}`)
+}
+
+/** All is well again by itself. */
+async function recovers({ system, writers }: Storm): Promise<void> {
+  await until(
+    () => fetch(`${system.url}/readyz`),
+    ({ status }) => status === 200,
+  )
+  await writers.writeUntil(1)
+}
+
+/** The rows against the log, and their vectors against a model that never lied. */
+async function compare({ acknowledged, lesson }: Writers, rows: readonly Row[]): Promise<string[]> {
+  const ids = new Map(rows.map(({ id, content }) => [content, id]))
+  const lost = [...acknowledged].filter(([n, id]) => ids.get(lesson(n)) !== id)
+  const vectors = await honest.embed(
+    rows.map(({ content }) => content),
+    'document',
+  )
+  const unknown = ids.size - (acknowledged.size - lost.length)
+  return [
+    ...lost.map(([n]) => `write ${n} was acknowledged and is lost`),
+    ...(ids.size < rows.length ? [`${rows.length - ids.size} memories are there twice`] : []),
+    ...(unknown > 0 ? [`${unknown} memories are there that nobody was told of`] : []),
+    ...vectors.flatMap((vector, i) =>
+      isVector(rows[i]?.vector, vector) ? [] : [`the vector of ${rows[i]?.id} is a lie`],
+    ),
+  ]
+}
+
+/** Stored in half precision. */
+const isVector = (stored: number[] | null | undefined, wanted: Float32Array): boolean =>
+  stored?.length === wanted.length && stored.every((x, i) => Math.abs(x - (wanted[i] as number)) < 0.01)

@@ -1,0 +1,115 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { memories } from '@recall/store-postgres'
+import { openPostgres } from '@recall/store-postgres/postgres'
+import {
+  canStartPostgres,
+  freePort,
+  type HubProcess,
+  startHub,
+  startPostgres,
+  startRedis,
+} from '../../apps/hub/test/processes.ts'
+import { noLimits, openServerDatabase } from '../../apps/hub/test/support.ts'
+import { honest, startEmbeddingServer } from './embedding-server.ts'
+import { openGate } from './gate.ts'
+import { hubProgram } from './programs.ts'
+
+/** An hour of the hub is this many times shorter here. */
+export const speed = 4
+
+/** A memory that the hub keeps. */
+export interface Row {
+  id: string
+  content: string
+  vector: number[] | null
+}
+
+/** A hub with a Postgres, a Redis and an embedding service, of which each can fail in every way it knows. */
+export async function startHubSystem(folder: string) {
+  const server = canStartPostgres ? null : await openServerDatabase()
+  const own = server ? null : await startPostgres()
+  const postgresUrl = own?.url ?? server?.url ?? ''
+  const postgres = await openGate(postgresUrl)
+  const redisPort = await freePort()
+  let redisProcess: Awaited<ReturnType<typeof startRedis>> | null = await startRedis(redisPort)
+  const redis = await openGate(`redis://127.0.0.1:${redisPort}`)
+  const embedding = await startEmbeddingServer()
+  const config = join(folder, 'hub.json')
+  writeFileSync(config, JSON.stringify(noLimits))
+  const program = ['--import', fastClock(Date.now()), ...hubProgram()]
+  const settings = {
+    POSTGRES_URL: postgres.url,
+    REDIS_URL: redis.url,
+    EMBEDDING_PROVIDER: 'http',
+    EMBEDDING_URL: embedding.url,
+    EMBEDDING_MODEL: honest.model,
+    EMBEDDING_DIMENSIONS: String(honest.dimensions),
+    DATABASE_TIMEOUT_MS: '1000',
+    EMBED_TIMEOUT_MS: '500',
+    CONFIG: config,
+  }
+  const start = (): Promise<HubProcess> => startHub(settings, program)
+  let hub = await start()
+
+  return {
+    get url(): string {
+      return hub.url
+    },
+    postgres,
+    redis,
+    embedding,
+    async restartHub(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string | null> {
+      const ended = await hub.stop(signal)
+      hub = await start()
+      return ended
+    },
+    /** Where no Postgres can be started as root, its connections are cut instead. */
+    async killPostgres(): Promise<void> {
+      if (own) await own.kill()
+      else postgres.cut()
+    },
+    async startPostgres(): Promise<void> {
+      if (own) await own.start()
+      else postgres.heal()
+    },
+    async killRedis(): Promise<void> {
+      await redisProcess?.kill()
+      redisProcess = null
+    },
+    async startRedis(): Promise<void> {
+      redisProcess = await startRedis(redisPort)
+    },
+    /** What the database holds, past the hub. */
+    async rows(): Promise<Row[]> {
+      const { database, close } = await openPostgres({
+        url: postgresUrl,
+        migrations: false,
+        connections: 1,
+        timeoutMs: 30_000,
+      })
+      try {
+        return await database
+          .select({ id: memories.id, content: memories.content, vector: memories.embedding })
+          .from(memories)
+      } finally {
+        await close()
+      }
+    },
+    async end(): Promise<void> {
+      await hub.stop('SIGKILL')
+      await redisProcess?.kill()
+      await Promise.all([postgres.close(), redis.close(), embedding.close()])
+      await own?.kill()
+      await server?.close()
+    },
+  }
+}
+
+export type HubSystem = Awaited<ReturnType<typeof startHubSystem>>
+
+/** A module that makes the clock of a process run faster from an instant on, the same one after each restart. */
+const fastClock = (from: number): string =>
+  `data:text/javascript,${encodeURIComponent(
+    `const now = Date.now; Date.now = () => Math.floor(${from} + (now() - ${from}) * ${speed})`,
+  )}`
