@@ -9,11 +9,12 @@ import { hashOfKey } from './auth/keys.ts'
 import { createAuthenticator } from './auth/principal.ts'
 import type { HubConfig } from './config/config.ts'
 import { guardHost, isLoopback } from './guard-host.ts'
-import type { Hub } from './hub.ts'
+import type { Hub, HubParts } from './hub.ts'
 import { createLimits } from './limits/rate-limits.ts'
 import { maintainHub } from './maintenance.ts'
 import { createObserver, metricsRoutes } from './observe.ts'
 import { embedWaiting } from './pipelines/embed-waiting.ts'
+import { createRetrievalLog } from './pipelines/note-retrievals.ts'
 import { privateRoutes } from './private/routes.ts'
 import { notFound, problemAnswer } from './problems.ts'
 import { adminRoutes } from './routes/admin.ts'
@@ -58,9 +59,9 @@ export interface RunningHub {
  */
 export async function createHub(config: HubConfig, dependencies: HubDependencies): Promise<RunningHub> {
   const { database, embedder, redis, clock = systemClock, log = () => {} } = dependencies
-  const call: Hub['call'] = (run) =>
+  const call: HubParts['call'] = (run) =>
     asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, run, config.databaseTimeoutMs)
-  const hub: Hub = {
+  const parts: HubParts = {
     config,
     database,
     embedder,
@@ -69,6 +70,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     limits: createLimits(config.limits, { redis, database: config.postgresUrl ? database : undefined }),
     auth: createAuthenticator({ database, call }),
   }
+  const hub: Hub = { ...parts, noteRetrievals: createRetrievalLog(parts) }
   await ensureSystemConfig(hub)
   await refuseOtherModels(hub)
 

@@ -1,4 +1,4 @@
-import { agents } from '@recall/store-postgres'
+import { agents, memories, retrievalEvents } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Engine, engines, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
@@ -78,5 +78,21 @@ describe.each(engines)('trust on %s', (_, open) => {
     const path = `/api/v1/admin/agents/${promoted.id}/trust`
     await hub.request('POST', path, { key: admin.key, body: { trust_level: 1 } })
     expect(await isTrusted(await foundBy(promoted))).toBe(true)
+  })
+
+  it('an agent counts once for a memory, however many search at the same moment', async () => {
+    const author = await hub.agent('author', 1)
+    const content = 'The walrus build needs two more gigabytes of memory, or it stops half way through.'
+    const { id } = await author.save({ content, tags: ['walrus', 'build'] })
+    const readers = [await hub.agent('one', 1), await hub.agent('two', 1), await hub.agent('new'), author]
+    const searches = Array.from({ length: 20 }, (_, i) => readers[i % 4]?.search(content))
+    for (const found of await Promise.all(searches)) expect(found?.[0]?.id).toBe(id)
+
+    const events = await hub.database.select().from(retrievalEvents).where(eq(retrievalEvents.memoryId, id))
+    expect(events).toHaveLength(20)
+    const counted = events.filter((event) => event.counted).map(({ agentId }) => agentId)
+    expect(counted.sort()).toEqual([readers[0]?.id, readers[1]?.id].sort())
+    const [memory] = await hub.database.select().from(memories).where(eq(memories.id, id))
+    expect(memory?.retrievalCount).toBe(2)
   })
 })

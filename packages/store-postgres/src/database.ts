@@ -1,5 +1,5 @@
-import type { SQL } from 'drizzle-orm'
-import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
+import { fillPlaceholders, type SQL } from 'drizzle-orm'
+import { type PgDatabase, PgDialect, type PgQueryResultHKT } from 'drizzle-orm/pg-core'
 
 /** A drizzle database of any driver, or a transaction of one. */
 // biome-ignore lint/suspicious/noExplicitAny: the schema that relational queries would need plays no part here
@@ -9,4 +9,32 @@ export type Database = PgDatabase<PgQueryResultHKT, any, any>
 export async function rowsOf<Row>(database: Database, statement: SQL): Promise<Row[]> {
   const result = (await database.execute(statement)) as Row[] | { rows: Row[] }
   return Array.isArray(result) ? [...result] : result.rows
+}
+
+/** What drivers have in common; drizzle asks none of them to keep a statement. */
+interface Driver {
+  /** A pool of postgres.js. */
+  unsafe?<Row>(text: string, values: unknown[], options: { prepare: boolean }): Promise<Row[]>
+  /** PGlite. */
+  query?<Row>(text: string, values: unknown[]): Promise<{ rows: Row[] }>
+}
+
+const dialect = new PgDialect()
+
+/**
+ * A statement that comes again and again: its text is made once, and a server parses it once for each connection
+ * and is asked in one round trip instead of two. It stays there as long as the connection, so that there must be
+ * few of them; what varies are its placeholders. It takes a connection of its own, outside transactions.
+ */
+export function prepared<Row>(
+  statement: SQL,
+): (database: Database, values?: Record<string, unknown>) => Promise<Row[]> {
+  const { sql: text, params } = dialect.sqlToQuery(statement)
+  return async (database, values = {}) => {
+    const { $client: driver } = database as unknown as { $client: Driver }
+    const filled = fillPlaceholders(params, values)
+    if (driver.unsafe) return [...(await driver.unsafe<Row>(text, filled, { prepare: true }))]
+    if (driver.query) return (await driver.query<Row>(text, filled)).rows
+    throw new TypeError('a prepared statement needs a database, not a transaction of one')
+  }
 }

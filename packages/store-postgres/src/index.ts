@@ -1,4 +1,4 @@
-export { type Database, rowsOf } from './database.ts'
+export { type Database, prepared, rowsOf } from './database.ts'
 export { migrate } from './migrate.ts'
 export { asMemoryErrors } from './postgres-errors.ts'
 export { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
@@ -20,6 +20,6 @@ export {
   createVectorIndex,
   halfVector,
   indexableDimensions,
-  throughIndex,
   type VectorColumn,
+  walkingIndex,
 } from './vector-index.ts'

@@ -13,8 +13,20 @@ const mostEffort = 1000
 export const halfVector = (vector: SQL, dimensions: number): SQL =>
   sql`(${vector})::halfvec(${sql.raw(String(dimensions))})`
 
+const effortFor = (limit: number): number => Math.min(mostEffort, Math.max(leastEffort, limit))
+
 /**
- * Runs a search whose rows come through a vector index. Rows that a condition refuses are made up for by
+ * A condition that holds for every row. Whoever puts it into a statement that reads one table by a vector index, at
+ * most `limit` rows, gets as many whenever so many qualify: those that other conditions refuse are made up for by
+ * walking on. It needs no transaction, and holds for the one statement.
+ */
+export const walkingIndex = (limit: number): SQL => sql`(
+  select set_config('hnsw.iterative_scan', 'relaxed_order', true) is not null
+    and set_config('hnsw.ef_search', ${String(effortFor(limit))}, true) is not null
+)`
+
+/**
+ * Runs a search whose rows come through a vector index, among them tables that are joined. Rows that a condition refuses are made up for by
  * walking on, so that the limit is reached whenever so many rows qualify.
  */
 export function throughIndex<T>(
@@ -22,13 +34,12 @@ export function throughIndex<T>(
   limit: number,
   search: (transaction: Database) => Promise<T>,
 ): Promise<T> {
-  const effort = Math.min(mostEffort, Math.max(leastEffort, limit))
   return database.transaction(async (transaction) => {
     await transaction.execute(
       // Sorting all rows is never the way: where a table is joined, Postgres thinks so at times.
       sql`
         select set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('enable_sort', 'off', true),
-          set_config('hnsw.ef_search', ${String(effort)}, true)`,
+          set_config('hnsw.ef_search', ${String(effortFor(limit))}, true)`,
     )
     return search(transaction)
   })

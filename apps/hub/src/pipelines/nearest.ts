@@ -1,5 +1,11 @@
-import { type Database, halfVector, indexableDimensions, rowsOf, throughIndex } from '@recall/store-postgres'
-import { type SQL, sql } from 'drizzle-orm'
+import {
+  type Database,
+  halfVector,
+  indexableDimensions,
+  prepared,
+  walkingIndex,
+} from '@recall/store-postgres'
+import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 
 /** A memory that a search may return, as the database has it. */
@@ -21,11 +27,31 @@ export interface NearMemory {
 /** Up to this many rows are compared one by one: exact, and faster than an index under a narrow condition. */
 const mostCompared = 5000
 
-/** Through the index so many are looked at, however few are wanted. */
-const fewestCandidates = 100
+/**
+ * Through the index so many are looked at, however few are wanted. Under a condition the first few that it gives
+ * are not the nearest: of 100k memories, 1/16 allowed, ten of twenty were right in nine cases of ten.
+ */
+const fewestCandidates = 40
 
 /** Which memories a condition is about, whoever asks. */
 export type Shelf = 'good' | 'low' | 'visible'
+
+/** What is looked for near a vector. Its SQL may hold placeholders, whose values each search gives. */
+export interface Wanted {
+  allowed: SQL
+  /** So many of the most similar are looked at. */
+  candidates: number
+  /** The least similarity. Default: any. */
+  similarity?: SQL | Placeholder
+  /** What comes first, of a `candidate`. Default: what is most similar. */
+  order?: SQL
+  /** So many of them are returned. Default: all candidates. */
+  limit?: number
+  /** What the condition is about, where it is much the same for every caller. */
+  shelf?: Shelf
+  /** Looked for only when nothing that was wanted before is as similar as this. */
+  unlessFound?: SQL | Placeholder
+}
 
 /**
  * Shelves that were seen to be large: counting costs as much as searching, and the index is right for fewer rows
@@ -39,63 +65,120 @@ function largeShelvesOf(database: Database): LRUCache<Shelf, true> {
   return known
 }
 
-/**
- * The memories nearest to a vector among those that a condition allows, best first.
- *
- * @param shelf what the condition is about, where it is much the same for every caller
- */
-export async function nearestMemories(
-  database: Database,
-  vector: readonly number[],
-  allowed: SQL,
-  limit: number,
-  shelf?: Shelf,
-): Promise<NearMemory[]> {
-  const condition = sql`m.embedding is not null and m.deleted_at is null and ${allowed}`
-  const literal = sql`${JSON.stringify(vector)}::text::vector`
-  const columns = sql`
-    m.id, m.short_id as "shortId", m.agent_id as "agentId", a.name as author,
-    a.trust_level as "trustLevel", m.content, m.tags,
-    m.source_url as "sourceUrl", m.created_at::text as "createdAt", m.quality,
-    m.retrieval_count as "retrievalCount", 1 - (m.embedding <=> ${literal}) as similarity`
-  const large = largeShelvesOf(database)
-  const many = (shelf && large.get(shelf)) ?? (await exceeds(database, condition, mostCompared))
-  if (many && shelf) large.set(shelf, true)
-  if (!many || vector.length > indexableDimensions) {
-    return rowsOf(
-      database,
-      sql`
-        with visible as materialized (select * from memories m where ${condition})
-        select ${columns} from visible m join agents a on a.id = m.agent_id
-        order by similarity desc, m.created_at desc, m.id limit ${limit}`,
-    )
-  }
-  const dimensions = sql.raw(String(vector.length))
-  // Under a condition the first few that the index gives are not the nearest: of 100k memories, 1/16 allowed, ten
-  // of twenty were right in nine cases of ten.
-  const pool = Math.max(fewestCandidates, 2 * limit)
-  return throughIndex(database, pool, (transaction) =>
-    rowsOf(
-      transaction,
-      sql`
-        with near as materialized (
-          select * from memories m where ${condition} and vector_dims(m.embedding) = ${dimensions}
-          order by ${halfVector(sql`m.embedding`, vector.length)} <=> ${halfVector(literal, vector.length)}
-          limit ${pool}
-        )
-        select ${columns} from near m join agents a on a.id = m.agent_id
-        order by similarity desc, m.created_at desc, m.id limit ${limit}`,
-    ),
-  )
+/** Of what was wanted: what was found, best first, and the similarity of the nearest candidate, or -1. */
+export interface Found {
+  memories: NearMemory[]
+  best: number
 }
 
-async function exceeds(database: Database, condition: SQL, most: number): Promise<boolean> {
-  const [counted] = await rowsOf<{ many: boolean }>(
-    database,
-    sql`select count(*) > ${most} as many from (select from memories m where ${condition} limit ${most + 1}) as seen`,
-  )
-  return counted?.many === true
+interface FoundRow extends NearMemory {
+  wanted: number
+  seen: number
+  best: number
 }
+
+/**
+ * A search for the memories nearest to a vector, of one kind or of several, by one statement.
+ *
+ * @returns what was found of each kind that is wanted, in that order
+ */
+export function nearestMemories(
+  ...wanted: Wanted[]
+): (database: Database, vector: readonly number[], values: Record<string, unknown>) => Promise<Found[]> {
+  const statements = new Map<string, ReturnType<typeof prepared<FoundRow>>>()
+  const statementFor = (dimensions: number, throughIndex: readonly boolean[]) => {
+    const name = `${dimensions} ${throughIndex}`
+    const known = statements.get(name) ?? prepared<FoundRow>(statementOf(wanted, dimensions, throughIndex))
+    statements.set(name, known)
+    return known
+  }
+  return async (database, vector, values) => {
+    const large = largeShelvesOf(database)
+    const isIndexed = vector.length <= indexableDimensions
+    const isLarge = ({ shelf }: Wanted): boolean => shelf !== undefined && large.get(shelf) === true
+    const throughIndex = wanted.map((each) => isIndexed && isLarge(each))
+    for (;;) {
+      const search = statementFor(vector.length, throughIndex)
+      const rows = await search(database, { ...values, vector: JSON.stringify(vector) })
+      const tooMany = rows.filter(
+        ({ seen, wanted: i }) => isIndexed && !throughIndex[i] && seen > mostCompared,
+      )
+      if (tooMany.length === 0) return wanted.map((_, i) => foundIn(rows.filter((row) => row.wanted === i)))
+      for (const { wanted: i } of tooMany) {
+        throughIndex[i] = true
+        const shelf = wanted[i]?.shelf
+        if (shelf) large.set(shelf, true)
+      }
+    }
+  }
+}
+
+function statementOf(wanted: readonly Wanted[], dimensions: number, throughIndex: readonly boolean[]): SQL {
+  const parts = wanted.map((each, i) => partFor(each, i, dimensions, throughIndex[i] === true))
+  const tables = parts.map(({ found }) => found)
+  const answers = parts.map(({ rows }) => rows)
+  return sql`
+    with asked as materialized (select ${sql.placeholder('vector')}::text::vector as vector),
+      ${sql.join(tables, sql`, `)}
+    ${sql.join(answers, sql` union all `)}`
+}
+
+const foundIn = (rows: FoundRow[]): Found => ({ memories: rows, best: rows[0]?.best ?? -1 })
+
+/** The parts of the statement that look for one kind of memories: tables to begin with, and rows of the answer. */
+function partFor(wanted: Wanted, i: number, dimensions: number, throughIndex: boolean) {
+  const {
+    allowed,
+    candidates,
+    similarity = sql`-1`,
+    order = sql`similarity desc`,
+    limit = candidates,
+  } = wanted
+  const [near, found] = [sql.raw(`near_${i}`), sql.raw(`found_${i}`)]
+  const before = sql.raw(`found_${i - 1}`)
+  const unlessFound =
+    wanted.unlessFound === undefined
+      ? sql``
+      : sql`and (select coalesce(max(similarity), -1) from ${before}) < ${wanted.unlessFound}::float8`
+  const condition = sql`m.embedding is not null and m.deleted_at is null and ${allowed} ${unlessFound}`
+  const nearest = throughIndex
+    ? nearestByIndex(condition, dimensions, candidates)
+    : sql`select *, m.embedding <=> (select vector from asked) as distance from memories m
+        where ${condition} ${dimensions > indexableDimensions ? sql`` : sql`limit ${whole(mostCompared + 1)}`}`
+  return {
+    found: sql`
+      ${near} as materialized (${nearest}),
+      ${found} as materialized (
+        select m.*, 1 - (m.embedding <=> (select vector from asked)) as similarity
+        from (select * from ${near} order by distance, created_at desc, id limit ${whole(candidates)}) as m
+      )`,
+    rows: sql`(
+      select ${whole(i)} as wanted, (select count(*) from ${near})::integer as seen,
+        max(similarity) over () as best, similarity, candidate.id, candidate.short_id as "shortId",
+        candidate.agent_id as "agentId", a.name as author, a.trust_level as "trustLevel", candidate.content,
+        candidate.tags, candidate.source_url as "sourceUrl", candidate.created_at::text as "createdAt",
+        candidate.quality, candidate.retrieval_count as "retrievalCount"
+      from ${found} as candidate join agents a on a.id = candidate.agent_id
+      where similarity >= ${similarity}::float8
+      order by ${order}, candidate.created_at desc, candidate.id limit ${whole(limit)}
+    )`,
+  }
+}
+
+function nearestByIndex(condition: SQL, dimensions: number, candidates: number): SQL {
+  const looked = Math.max(fewestCandidates, candidates)
+  const half = halfVector(sql`(select vector from asked)`, dimensions)
+  return sql`
+    select *, ${halfVector(sql`m.embedding`, dimensions)} <=> ${half} as distance from memories m
+    where ${condition} and vector_dims(m.embedding) = ${whole(dimensions)} and ${walkingIndex(looked)}
+    order by distance limit ${whole(looked)}`
+}
+
+/** Written into the text of a statement, where the plan depends on it. */
+const whole = (number: number): SQL => sql.raw(String(Math.trunc(number)))
+
+/** Whose own memories are no others'. */
+export const own: SQL = sql`m.agent_id = ${sql.placeholder('agent')}::uuid`
 
 /** What an agent may see: all that is not in quarantine, and everything of its own. */
-export const visibleTo = (agent: string): SQL => sql`(m.quality > -2 or m.agent_id = ${agent}::uuid)`
+export const visible: SQL = sql`(m.quality > -2 or ${own})`

@@ -6,7 +6,7 @@ import type { KeepAnswer } from '../idempotency.ts'
 import { newShortId } from '../short-id.ts'
 import { refuseWhenReadOnly } from '../trust/heartbeat.ts'
 import { embedText } from './embed.ts'
-import { type NearMemory, nearestMemories, visibleTo } from './nearest.ts'
+import { type NearMemory, nearestMemories, visible } from './nearest.ts'
 
 export interface NewMemory {
   content: string
@@ -16,6 +16,8 @@ export interface NewMemory {
 
 /** Neighbours that are looked at for duplicates and links. */
 const neighbours = 10
+
+const nearestVisible = nearestMemories({ shelf: 'visible', allowed: visible, candidates: neighbours + 1 })
 
 /** So many near-duplicates of an agent's own make a template. */
 const templateCopies = 5
@@ -105,11 +107,8 @@ export async function judge(
   self?: string,
 ) {
   const { config, database, call } = hub
-  const around = (
-    await call(() => nearestMemories(database, vector, visibleTo(author.id), neighbours + 1, 'visible'))
-  )
-    .filter(({ id }) => id !== self)
-    .slice(0, neighbours)
+  const [seen] = await call(() => nearestVisible(database, vector, { agent: author.id }))
+  const around = (seen?.memories ?? []).filter(({ id }) => id !== self).slice(0, neighbours)
   const near = around.filter(({ similarity }) => similarity >= config.thresholds.related)
   const links = near.map((memory): Link => ({ memory, relation: relationOf(hub, memory) }))
   const [closest] = near

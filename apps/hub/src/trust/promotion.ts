@@ -1,6 +1,6 @@
 import { type Database, rowsOf } from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
-import type { Hub } from '../hub.ts'
+import type { HubParts } from '../hub.ts'
 
 /** For so long an agent that spoke for another counts it among those it spoke for. */
 const vouchDays = 30
@@ -17,7 +17,7 @@ const promotionLock = 727_001
  *
  * @param candidates agents to look at; without it all
  */
-export async function promoteAuthors(hub: Hub, candidates?: readonly string[]): Promise<void> {
+export async function promoteAuthors(hub: HubParts, candidates?: readonly string[]): Promise<void> {
   if (candidates?.length === 0) return
   const among: SQL = candidates
     ? sql`a.id in (${sql.join(
@@ -44,7 +44,7 @@ export async function promoteAuthors(hub: Hub, candidates?: readonly string[]): 
   }
 }
 
-async function promote(hub: Hub, transaction: Database, id: string): Promise<boolean> {
+async function promote(hub: HubParts, transaction: Database, id: string): Promise<boolean> {
   const { retrievers, vouches } = hub.config.trust
   const now = nowOf(hub)
   await transaction.execute(sql`select pg_advisory_xact_lock(${promotionLock})`)
@@ -74,7 +74,7 @@ async function promote(hub: Hub, transaction: Database, id: string): Promise<boo
 }
 
 /** Retrievals of an agent's memories that speak for it. */
-function retrievalsBySettled(hub: Hub, author: SQL): SQL {
+function retrievalsBySettled(hub: HubParts, author: SQL): SQL {
   const { settledDays } = hub.config.trust
   return sql`
     select r.memory_id, r.agent_id, r.created_at
@@ -86,4 +86,4 @@ function retrievalsBySettled(hub: Hub, author: SQL): SQL {
       and (s.promoted_at is null or s.promoted_at <= ${nowOf(hub)} - make_interval(days => ${settledDays}))`
 }
 
-const nowOf = ({ clock }: Hub): SQL => sql`to_timestamp(${clock()}::float8 / 1000)`
+const nowOf = ({ clock }: HubParts): SQL => sql`to_timestamp(${clock()}::float8 / 1000)`

@@ -1,0 +1,88 @@
+import { prepared } from '@recall/store-postgres'
+import { sql } from 'drizzle-orm'
+import type { Principal } from '../auth/principal.ts'
+import type { Hub, HubParts } from '../hub.ts'
+import { promoteAuthors } from '../trust/promotion.ts'
+import type { NearMemory } from './nearest.ts'
+
+/** What a search returned, and to whom. */
+export interface Retrieval {
+  searcher: Principal
+  query: string
+  found: readonly Pick<NearMemory, 'id' | 'similarity' | 'agentId' | 'trustLevel'>[]
+}
+
+/**
+ * Notes what searches return. Those that end while others are being noted are noted together, in one statement:
+ * the more searches, the less each of them waits.
+ */
+export function createRetrievalLog(hub: HubParts): Hub['noteRetrievals'] {
+  let waiting: Retrieval[] = []
+  let last: Promise<unknown> = Promise.resolve()
+  let next: Promise<void> | undefined
+  return (retrieval) => {
+    waiting.push(retrieval)
+    next ??= last.then(() => {
+      const together = waiting
+      waiting = []
+      next = undefined
+      const noted = noteRetrievals(hub, together)
+      last = noted.catch(() => {})
+      return noted
+    })
+    return next
+  }
+}
+
+/**
+ * Every returned memory is an event. It counts for a memory once for each agent, and only agents that are
+ * trusted and did not write it count: nobody lifts himself or his friends by searching.
+ */
+async function noteRetrievals(hub: HubParts, retrievals: readonly Retrieval[]): Promise<void> {
+  const events = retrievals.flatMap(({ searcher, query, found }) =>
+    found.map(({ id, similarity }) => ({
+      agent: searcher.id,
+      counts: isTrusted(searcher),
+      query,
+      memory: id,
+      similarity,
+    })),
+  )
+  const values = { events: JSON.stringify(events), now: hub.clock() }
+  await hub.call(() => insertEvents(hub.database, values))
+  const useful = retrievals.filter(({ searcher }) => isTrusted(searcher)).flatMap(({ found }) => found)
+  const unverified = useful.filter(({ trustLevel }) => trustLevel === 0)
+  await promoteAuthors(hub, [...new Set(unverified.map(({ agentId }) => agentId))])
+}
+
+const isTrusted = ({ tier }: Principal): boolean => tier !== 'unverified'
+
+const now = sql`to_timestamp(${sql.placeholder('now')}::float8 / 1000)`
+
+const insertEvents = prepared(sql`
+  with returned as materialized (
+    select (event ->> 'agent')::uuid as agent_id, event ->> 'query' as query, m.id as memory_id,
+      (event ->> 'similarity')::real as similarity,
+      (event ->> 'counts')::boolean and m.agent_id <> (event ->> 'agent')::uuid
+        and row_number() over (partition by event ->> 'agent', m.id) = 1 as may_count
+    from jsonb_array_elements(${sql.placeholder('events')}::text::jsonb) as event
+      join memories m on m.id = (event ->> 'memory')::uuid
+    -- A crash of the server may cost a few counts; a search does not wait for its disk.
+    where set_config('synchronous_commit', 'off', true) = 'off'
+  ), counted as (
+    insert into retrieval_events (agent_id, memory_id, query, similarity, created_at, counted)
+    select agent_id, memory_id, query, similarity, ${now}, true
+    from returned where may_count order by memory_id, agent_id
+    on conflict (memory_id, agent_id) where counted do nothing
+    returning memory_id, agent_id
+  ), raised as (
+    update memories set retrieval_count = retrieval_count + agents
+    from (
+      select m.id, agents from memories m join (
+        select memory_id, count(*) as agents from counted group by memory_id
+      ) as news on news.memory_id = m.id order by m.id for no key update of m
+    ) as locked where memories.id = locked.id
+  )
+  insert into retrieval_events (agent_id, memory_id, query, similarity, created_at)
+  select agent_id, memory_id, query, similarity, ${now}
+  from returned where not may_count or (memory_id, agent_id) not in (select memory_id, agent_id from counted)`)
