@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { type Database, idempotencyKeys } from '@recall/store-postgres'
+import { idempotencyKeys } from '@recall/store-postgres'
 import { and, eq, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Context } from 'hono'
 import type { Hub, HubEnv } from './hub.ts'
@@ -11,13 +11,19 @@ export const rememberedMs = 24 * 60 * 60 * 1000
 const abandonedMs = ({ embedTimeoutMs, databaseTimeoutMs }: Hub['config']): number =>
   embedTimeoutMs + 6 * databaseTimeoutMs
 
-/** Keeps the answer in the transaction that writes what it tells: a hub that dies after it answers the same again. */
-export type KeepAnswer<T> = (transaction: Database, answer: T) => Promise<void>
+/** A request that may be repeated, and is not answered yet. */
+export interface Claim {
+  agentId: string
+  route: string
+  key: string
+}
 
 /**
  * Runs a request once for each `Idempotency-Key` of an agent: repeated, it gets the first answer. A request that
  * fails is forgotten and may be tried again.
  *
+ * @param answer given a claim, it keeps its answer under it by the statement that writes what it tells: a hub
+ * that dies afterwards answers the same again
  * @throws MemoryError CONFLICT while the first one is still running; INVALID_INPUT, with status 422, when the
  * key came with another body before
  */
@@ -25,10 +31,10 @@ export async function answeringOnce<T>(
   hub: Hub,
   context: Context<HubEnv>,
   input: unknown,
-  answer: (keep: KeepAnswer<T>) => Promise<T>,
+  answer: (claim?: Claim) => Promise<T>,
 ): Promise<T> {
   const key = context.req.header('Idempotency-Key')?.replace(/^"(.*)"$/, '$1')
-  if (!key) return answer(async () => {})
+  if (!key) return answer()
   const { database, call, clock } = hub
   const agentId = context.get('principal').id
   const route = `${context.req.method} ${context.req.routePath}`
@@ -78,12 +84,7 @@ export async function answeringOnce<T>(
     )
   }
   try {
-    return await answer(async (transaction, given) => {
-      await transaction
-        .update(idempotencyKeys)
-        .set({ status: 201, body: JSON.stringify(given) })
-        .where(named)
-    })
+    return await answer({ agentId, route, key })
   } catch (error) {
     // While the database is away the claim stays until it counts as abandoned; the caller is told what failed first.
     await call(() =>

@@ -1,8 +1,9 @@
-import { MemoryError, MemoryErrorCode, redactText } from '@recall/core'
-import { type Database, memories, memoryLinks } from '@recall/store-postgres'
+import { redactText } from '@recall/core'
+import { type Database, memoryLinks, prepared } from '@recall/store-postgres'
+import { sql } from 'drizzle-orm'
 import type { Principal } from '../auth/principal.ts'
 import type { Hub } from '../hub.ts'
-import type { KeepAnswer } from '../idempotency.ts'
+import type { Claim } from '../idempotency.ts'
 import { newShortId } from '../short-id.ts'
 import { refuseWhenReadOnly } from '../trust/heartbeat.ts'
 import { embedText } from './embed.ts'
@@ -36,18 +37,17 @@ export interface SavedAnswer {
 }
 
 /**
- * The author is known and the input valid. Embeds the content, looks for what it repeats, then keeps memory and
- * links in one transaction; no transaction is open while the provider works. With `embedAsync` the memory is kept
- * first, and the rest is done by `embedWaiting`.
+ * The author is known and the input valid. Embeds the content, looks for what it repeats, then keeps memory, links and
+ * the answer to a repeated request by one statement. With `embedAsync` the memory is kept first, and the rest is done
+ * by `embedWaiting`.
  *
- * @param keep called within the transaction that writes, with the answer
- * @throws MemoryError RATE_LIMITED, FORBIDDEN while the hub is read-only, UNAVAILABLE without embedding
+ * @throws MemoryError FORBIDDEN while the hub is read-only, UNAVAILABLE without embedding
  */
 export async function writeMemory(
   hub: Hub,
   author: Principal,
   input: NewMemory,
-  keep: KeepAnswer<SavedAnswer> = async () => {},
+  claim?: Claim,
 ): Promise<SavedAnswer> {
   const { config, database, embedder, call } = hub
   await refuseWhenReadOnly(hub)
@@ -55,44 +55,69 @@ export async function writeMemory(
   const judged = config.embedAsync
     ? undefined
     : await judge(hub, author, await embedText(hub, content, 'document'))
-  const written = {
-    agentId: author.id,
-    content,
-    tags: input.tags.map((tag) => redactText(tag).text),
-    sourceUrl: input.source_url ?? null,
-    createdAt: new Date(hub.clock()),
-    embeddingModel: embedder.model,
-    // Without a vector no search finds it; what it is worth is told by its neighbours.
-    ...(judged?.values ?? { quality: -1 }),
-  }
+  const links = judged?.links ?? []
   const warnings = warningsFor(hub, content, input, Object.keys(counts))
-
-  return call(() =>
-    database.transaction(async (transaction) => {
-      const [row] = await transaction
-        .insert(memories)
-        .values({ shortId: newShortId(), ...written })
-        .returning({ id: memories.id, shortId: memories.shortId })
-      if (!row) throw new MemoryError('the memory was not kept', MemoryErrorCode.WRITE_FAILED)
-      if (judged) await keepLinks(transaction, row.id, judged.links)
-      const answer: SavedAnswer = {
-        success: true,
-        id: row.id,
-        short_id: row.shortId,
-        status: judged ? 'saved' : 'queued',
-        similar: (judged?.links ?? []).map(({ memory, relation }) => ({
-          id: memory.id,
-          short_id: memory.shortId,
-          similarity: memory.similarity,
-          relation,
-        })),
-        ...(warnings.length > 0 ? { warnings } : {}),
-      }
-      await keep(transaction, answer)
-      return answer
+  const answer: SavedAnswer = {
+    success: true,
+    id: crypto.randomUUID(),
+    short_id: newShortId(),
+    status: judged ? 'saved' : 'queued',
+    similar: links.map(({ memory, relation }) => ({
+      id: memory.id,
+      short_id: memory.shortId,
+      similarity: memory.similarity,
+      relation,
+    })),
+    ...(warnings.length > 0 ? { warnings } : {}),
+  }
+  await call(() =>
+    insertMemory(database, {
+      id: answer.id,
+      shortId: answer.short_id,
+      agent: author.id,
+      content,
+      tags: JSON.stringify(input.tags.map((tag) => redactText(tag).text)),
+      sourceUrl: input.source_url ?? null,
+      now: hub.clock(),
+      model: embedder.model,
+      vector: judged ? JSON.stringify(judged.values.embedding) : null,
+      // Without a vector no search finds it; what it is worth is told by its neighbours.
+      quality: judged?.values.quality ?? -1,
+      crowded: judged?.values.crowded ?? false,
+      duplicateOf: judged?.values.duplicateOf ?? null,
+      links: JSON.stringify(answer.similar),
+      route: claim?.route ?? null,
+      key: claim?.key ?? null,
+      answer: claim ? JSON.stringify(answer) : null,
     }),
   )
+  return answer
 }
+
+const { placeholder } = sql
+
+/** What is linked may have been deleted since it was found. */
+const insertMemory = prepared(sql`
+  with linked as (
+    select m.id, link ->> 'relation' as relation, (link ->> 'similarity')::real as similarity
+    from jsonb_array_elements(${placeholder('links')}::text::jsonb) as link
+      join memories m on m.id = (link ->> 'id')::uuid
+  ), kept as (
+    insert into memories (id, short_id, agent_id, content, tags, source_url, created_at, embedding, embedding_model,
+      quality, crowded, duplicate_of)
+    values (${placeholder('id')}::uuid, ${placeholder('shortId')}, ${placeholder('agent')}::uuid,
+      ${placeholder('content')}, array(select jsonb_array_elements_text(${placeholder('tags')}::text::jsonb)),
+      ${placeholder('sourceUrl')}, to_timestamp(${placeholder('now')}::float8 / 1000),
+      ${placeholder('vector')}::text::vector, ${placeholder('model')}, ${placeholder('quality')}::smallint,
+      ${placeholder('crowded')}::boolean,
+      (select linked.id from linked where linked.id = ${placeholder('duplicateOf')}::uuid))
+    returning id
+  ), links as (
+    insert into memory_links (memory_id, related_id, relation, similarity)
+    select kept.id, linked.id, relation, similarity from kept, linked
+  )
+  update idempotency_keys set status = 201, body = ${placeholder('answer')}
+  where agent_id = ${placeholder('agent')}::uuid and route = ${placeholder('route')} and key = ${placeholder('key')}`)
 
 interface Link {
   memory: NearMemory

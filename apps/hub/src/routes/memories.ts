@@ -42,9 +42,9 @@ export function memoryRoutes(hub: Hub) {
       }),
       async (context) => {
         const input = context.req.valid('json')
-        const saved = await answeringOnce<SavedAnswer>(hub, context, input, async (keep) => {
+        const saved = await answeringOnce<SavedAnswer>(hub, context, input, async (claim) => {
           await limit(context, 'write')
-          return writeMemory(hub, context.get('principal'), input, keep)
+          return writeMemory(hub, context.get('principal'), input, claim)
         })
         return context.json(saved, 201)
       },

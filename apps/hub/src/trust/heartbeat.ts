@@ -1,5 +1,5 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { rowsOf, systemConfig } from '@recall/store-postgres'
+import { prepared, systemConfig } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 
@@ -25,18 +25,15 @@ export interface SystemState {
 
 export async function systemState({ database, call, clock, config }: Hub): Promise<SystemState> {
   const oldest = new Date(clock() - config.trust.heartbeatDays * 24 * 60 * 60 * 1000).toISOString()
-  const [state] = await call(() =>
-    rowsOf<SystemState>(
-      database,
-      sql`
-        select global_write_enabled and last_heartbeat_at > ${oldest}::timestamptz as writable,
-          last_heartbeat_at::text as "lastHeartbeatAt"
-        from system_config`,
-    ),
-  )
+  const [state] = await call(() => selectState(database, { oldest }))
   if (!state) throw new MemoryError('the hub is not set up: start it once', MemoryErrorCode.UNAVAILABLE)
   return state
 }
+
+const selectState = prepared<SystemState>(sql`
+  select global_write_enabled and last_heartbeat_at > ${sql.placeholder('oldest')}::text::timestamptz as writable,
+    last_heartbeat_at::text as "lastHeartbeatAt"
+  from system_config`)
 
 /** Writes the switch down, for whoever looks at the table. */
 export async function pauseWritesWhenSilent(hub: Hub): Promise<boolean> {
