@@ -167,10 +167,13 @@ function matchWords(
     return match({ match: words.join(' OR ') }, pool)
   }
   const pool = poolOf(query)
-  const together = all(pool)
   // Beside meaning all that is near has to be seen.
   const wanted = besideMeaning ? pool : query.offset + query.limit
-  const isEnough = words.length === 1 || (pool < everything && countDocuments(together) >= wanted)
+  // No more units hold all words than hold the rarest: then meaning has no use for them.
+  const isTogetherEnough = !besideMeaning || facts().every(({ count }) => count >= wanted)
+  const together = isTogetherEnough ? all(pool) : []
+  const isEnough =
+    isTogetherEnough && (words.length === 1 || (pool < everything && countDocuments(together) >= wanted))
   const found = isEnough ? together : any(pool)
   // In a conversation a unit whose own words say little may still be the answer, for those around it.
   const inConversations = found.filter(({ document }) => document.units >= conversationLength).length

@@ -118,7 +118,7 @@ function tryOpen(open: OpenDatabase, path: string, check: boolean, isAltered: bo
 
 function prepare(database: Database): void {
   database.exec(
-    'PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 0',
+    'PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 0; PRAGMA cache_size = -16000',
   )
 }
 

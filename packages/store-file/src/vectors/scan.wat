@@ -20,10 +20,10 @@
         (loop $columns
           (local.set $values (v128.load align=1 (i32.add (local.get $row) (local.get $i))))
           (local.set $at (i32.add (local.get $query) (i32.shl (local.get $i) (i32.const 1))))
-          (local.set $sum (i32x4.add (local.get $sum)
-            (i32x4.dot_i16x8_s (i16x8.extend_low_i8x16_s (local.get $values)) (v128.load (local.get $at)))))
-          (local.set $sum (i32x4.add (local.get $sum)
-            (i32x4.dot_i16x8_s (i16x8.extend_high_i8x16_s (local.get $values)) (v128.load offset=16 (local.get $at)))))
+          ;; Both halves are added before the sum is: one step of waiting for it instead of two.
+          (local.set $sum (i32x4.add (local.get $sum) (i32x4.add
+            (i32x4.dot_i16x8_s (i16x8.extend_low_i8x16_s (local.get $values)) (v128.load (local.get $at)))
+            (i32x4.dot_i16x8_s (i16x8.extend_high_i8x16_s (local.get $values)) (v128.load offset=16 (local.get $at))))))
           (local.set $i (i32.add (local.get $i) (i32.const 16)))
           (br_if $columns (i32.lt_u (local.get $i) (local.get $width))))
         (i32.store (local.get $out)

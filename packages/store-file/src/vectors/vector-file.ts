@@ -20,8 +20,13 @@ export interface VectorFile {
   slots(): ReadonlyMap<string, number>
   /** Adds vectors behind the others; returns their slots. The caller holds the memory's lock. */
   append(vectors: readonly { hash: Uint8Array; vector: Float32Array }[]): number[]
-  /** Cosine of the query and every slot, within about 0.005. */
-  scan(query: Float32Array): Float32Array
+  /**
+   * Cosine of the query and some slots, within about `scanError`, in their order; of every slot when none are named.
+   *
+   * @param slots one that is not there is like nothing: 0
+   * @param into as long as the slots, to be filled and returned
+   */
+  scan(query: Float32Array, slots?: Int32Array, into?: Float32Array): Float32Array
   /** Cosine of the query and some slots, exactly. */
   exact(query: Float32Array, slots: readonly number[]): Float32Array
   /** The slots nearest to the query, nearest first. */
@@ -32,6 +37,9 @@ export interface VectorSpace {
   model: string
   dimensions: number
 }
+
+/** About the most that a cosine of eight bits is wrong by. */
+export const scanError = 0.005
 
 /** Eight bits order near-equals at random: so many more are compared exactly. */
 export const spare = 32
@@ -159,10 +167,10 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
       return vectors.map((_, i) => first + i)
     },
 
-    scan(query) {
+    scan(query, slots, into) {
       refresh()
-      const similarities = new Float32Array(count)
-      if (count === 0) return similarities
+      const similarities = into ?? new Float32Array(slots?.length ?? count)
+      if (similarities.length === 0) return similarities
       scan ??= createScan(memory)
       const at = behind(count)
       const scale = largest(query) / 32767 || 1
@@ -172,8 +180,9 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
       })
       scan(at, hashLength + 4, count, stride, width, at + width * 2)
       const products = new Int32Array(memory.buffer, at + width * 2, count)
-      for (let slot = 0; slot < count; slot++) {
-        similarities[slot] = (products[slot] as number) * (scales[slot] as number) * scale
+      for (let i = 0; i < similarities.length; i++) {
+        const slot = slots ? (slots[i] as number) : i
+        similarities[i] = slot < count ? (products[slot] as number) * (scales[slot] as number) * scale : 0
       }
       return similarities
     },

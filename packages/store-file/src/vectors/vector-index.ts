@@ -6,7 +6,14 @@ import type { MemoryIndex } from '../index/memory-index.ts'
 import type { SearchIndex } from '../index/search-index.ts'
 import type { MeaningArm } from '../search-matches.ts'
 import { highest } from './highest.ts'
-import { keptGeneration, openVectorFile, removeVectorFile, spare, type VectorFile } from './vector-file.ts'
+import {
+  keptGeneration,
+  openVectorFile,
+  removeVectorFile,
+  scanError,
+  spare,
+  type VectorFile,
+} from './vector-file.ts'
 
 export interface VectorIndexOptions {
   fileSystem: FileSystem
@@ -33,6 +40,16 @@ export interface Coverage {
   total: number
 }
 
+/** Where the units of a scope have their vectors, in one state of the index. */
+interface ScopePlaces {
+  state: string
+  /** Row ids, ascending, and the slot of each. */
+  units: Int32Array
+  slots: Int32Array
+  /** Filled anew by every search: to allocate it each time costs more in garbage collection than to fill it. */
+  similarities: Float32Array
+}
+
 /** Keeps a vector for every unit of every entry, by the hash of its text: no text is embedded twice. */
 export type VectorIndex = ReturnType<typeof createVectorIndex>
 
@@ -41,7 +58,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
   let opened: VectorFile | undefined
   /** The state of the index in which nothing lacked a vector. */
   let caughtUp: string | undefined
-  const places = new Map<MemoryScope, { state: string; units: Int32Array; slots: Int32Array }>()
+  const places = new Map<MemoryScope, ScopePlaces>()
 
   const open = (): VectorFile => {
     // Another process may have made them anew, perhaps with another model: then nothing we know holds.
@@ -80,6 +97,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
       state,
       units: Int32Array.from(rows, ({ unit }) => unit),
       slots: Int32Array.from(rows, ({ slot }) => slot),
+      similarities: new Float32Array(rows.length),
     }
     places.set(scope, fresh)
     return fresh
@@ -183,14 +201,13 @@ export function createVectorIndex(options: VectorIndexOptions) {
       })
     },
 
-    /** What meaning has to say about a query in one scope; nothing while no unit there has a vector. */
+    /** What meaning has to say about a query in one scope, until it is asked about another one; nothing while no unit there has a vector. */
     arm(current: SearchIndex, scope: MemoryScope, query: Float32Array): MeaningArm | undefined {
       const file = inStep(current)
-      const { units, slots } = placesOf(current, file, scope)
+      const { units, slots, similarities } = placesOf(current, file, scope)
       if (units.length === 0) return undefined
-      const bySlot = file.scan(query)
-      const { similarities, sums } = pick(bySlot, slots)
-      const spread = spreadOf(sums, embedder.unrelated)
+      file.scan(query, slots, similarities)
+      const spread = spreadOf(sumsOf(similarities), embedder.unrelated)
       const rescored = new Map<number, number>()
 
       return {
@@ -198,17 +215,20 @@ export function createVectorIndex(options: VectorIndexOptions) {
         nearest(count) {
           const least = spread.mean + leastDeviations * spread.deviation
           const best = highest(similarities, Math.min(count + spare, similarities.length), least)
+          const close = closest(best, similarities)
           const exact = file.exact(
             query,
-            best.map((at) => slots[at] as number),
+            close.map((at) => slots[at] as number),
           )
-          best.forEach((at, i) => {
+          close.forEach((at, i) => {
             rescored.set(units[at] as number, exact[i] as number)
           })
-          return best
-            .map((at) => units[at] as number)
-            .sort((a, b) => (rescored.get(b) as number) - (rescored.get(a) as number))
-            .slice(0, count)
+          return [
+            ...close
+              .map((at) => units[at] as number)
+              .sort((a, b) => (rescored.get(b) as number) - (rescored.get(a) as number)),
+            ...best.slice(close.length).map((at) => units[at] as number),
+          ].slice(0, count)
         },
         similarity(id) {
           const at = positionOf(units, id)
@@ -222,22 +242,32 @@ export function createVectorIndex(options: VectorIndexOptions) {
 /** Fewer standard deviations above the mean are no reason to be looked at. */
 const leastDeviations = 1.5
 
+/**
+ * Of the best, best first, those that may be among the first ten: eight bits are wrong by no more than
+ * `scanError`. Each of them is read from the disk, which takes longer than all else that is done with it.
+ */
+function closest(best: readonly number[], similarities: Float32Array): readonly number[] {
+  const tenth = similarities[best[Math.min(9, best.length - 1)] ?? 0] as number
+  const beyond = best.findIndex((at) => (similarities[at] as number) < tenth - 2 * scanError)
+  return beyond === -1 ? best : best.slice(0, beyond)
+}
+
 /** Between two steps of progress. */
 const textsAtOnce = 64
 const documentsAtOnce = 64
 
-/** The similarities of a scope's units, of those of all slots, and what their spread is made from. */
-function pick(bySlot: Float32Array, slots: Int32Array) {
-  const similarities = new Float32Array(slots.length)
-  const sums = { count: slots.length, sum: 0, squares: 0, best: -1 }
-  for (let i = 0; i < slots.length; i++) {
-    const value = bySlot[slots[i] as number] ?? 0
-    similarities[i] = value
-    sums.sum += value
-    sums.squares += value * value
-    if (value > sums.best) sums.best = value
+/** What the spread of some similarities is made from. */
+function sumsOf(similarities: Float32Array) {
+  let sum = 0
+  let squares = 0
+  let best = -1
+  for (let i = 0; i < similarities.length; i++) {
+    const value = similarities[i] as number
+    sum += value
+    squares += value * value
+    if (value > best) best = value
   }
-  return { similarities, sums }
+  return { count: similarities.length, sum, squares, best }
 }
 
 /** Where a number stands in an ascending list, or -1. */
