@@ -30,6 +30,7 @@ const tables = [
   'citations',
   'vouches',
   'idempotency_keys',
+  'private_namespaces',
   'entries',
   'units',
 ] as const

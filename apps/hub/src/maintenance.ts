@@ -1,5 +1,5 @@
-import { idempotencyKeys, rateLimits } from '@recall/store-postgres'
-import { lt } from 'drizzle-orm'
+import { entries, idempotencyKeys, privateNamespaces, rateLimits } from '@recall/store-postgres'
+import { lt, sql } from 'drizzle-orm'
 import type { Hub } from './hub.ts'
 import { rememberedMs } from './idempotency.ts'
 import { embedWaiting } from './pipelines/embed-waiting.ts'
@@ -20,5 +20,11 @@ export async function maintainHub(hub: Hub) {
   await hub.call(() =>
     hub.database.delete(rateLimits).where(lt(rateLimits.expire, new Date(Date.now() - 60 * 60 * 1000))),
   )
+  await hub.call(() => hub.database.delete(privateNamespaces).where(isEmpty))
   return { embedded, writable, ...quality, forgottenAnswers: forgotten.length }
 }
+
+const isEmpty = sql`not exists (
+  select from ${entries} where ${entries.tenant} = ${privateNamespaces.agentId}::text
+    and ${entries.namespace} = ${privateNamespaces.namespace}
+)`

@@ -139,6 +139,31 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
     expect(await victim.memory.read('long-term', 'secret')).toBe('of the victim')
   })
 
+  it('gives an agent so many namespaces and no more, however they are filled and emptied', async () => {
+    const narrow = await openHub(hub.database, { ...noLimits, privateNamespaces: 2 })
+    const agent = await narrow.agent('ada')
+    const inNamespace = (namespace: string) =>
+      narrow.request('POST', '/api/v1/private/working/put', {
+        key: agent.key,
+        body: { namespace, entry: { key: 'k', value: 1 }, overwrite: true },
+      })
+    const statuses = async (...namespaces: string[]): Promise<number[]> => {
+      const answered: number[] = []
+      for (const each of namespaces) answered.push((await inNamespace(each)).status)
+      return answered
+    }
+    expect(await statuses('one', 'two', 'one', 'three', 'two')).toEqual([200, 200, 200, 413, 200])
+    const refused = (await (await inNamespace('three')).json()) as { code: string; detail: string }
+    expect(refused).toMatchObject({ code: MemoryErrorCode.QUOTA_EXCEEDED })
+    expect(refused.detail).toContain('2 namespaces')
+
+    const emptied = { namespace: 'one', key: 'k' }
+    await narrow.request('POST', '/api/v1/private/working/remove', { key: agent.key, body: emptied })
+    expect(await statuses('three')).toEqual([413])
+    await narrow.maintain()
+    expect(await statuses('🐘'.repeat(500), 'two', 'one')).toEqual([200, 200, 413])
+  })
+
   it('refuses what is too large or too deep, and says so', async () => {
     const { key } = await hub.agent('ada', 1)
     const large = JSON.stringify({ content: 'x'.repeat(10 * 1024 * 1024), tags })

@@ -57,7 +57,7 @@ export const engines: [name: string, open: () => Promise<Engine>][] = [
 
 export const emptyTables = (database: Database) =>
   database.execute(
-    sql`truncate entries, units, place_sizes, agents, memories, memory_links, retrieval_events, citations, system_config, idempotency_keys, vouches, rate_limits`,
+    sql`truncate entries, units, place_sizes, agents, memories, memory_links, retrieval_events, citations, system_config, idempotency_keys, vouches, rate_limits, private_namespaces`,
   )
 
 const plenty = [{ requests: 1_000_000, seconds: 60 }]

@@ -10,6 +10,7 @@ export {
   idempotencyKeys,
   memories,
   memoryLinks,
+  privateNamespaces,
   rateLimits,
   retrievalEvents,
   systemConfig,

@@ -117,13 +117,15 @@ const configSchema = z
     embedAsync: flag.default(false),
     /** Largest request body, in bytes. */
     maxBody: count.default(8 * megabyte),
-    /** Largest private memory of one agent in each scope, in bytes. */
+    /** Largest private memory of one agent in each scope of a namespace, in bytes. */
     privateBytes: scopeBytes.default({
       working: 10 * megabyte,
       'short-term': 100 * megabyte,
       'long-term': 1024 * megabyte,
       episodic: 1024 * megabyte,
     }),
+    /** Most namespaces in which one agent keeps private memories: each has quotas of its own. */
+    privateNamespaces: count.default(1000),
     /** What to do with secrets in private memories: replace them, or keep them. */
     privateSecrets: z.enum(['redact', 'allow']).default('redact'),
     /** Trust the address that a proxy in front of the hub names in `X-Forwarded-For`. */

@@ -12,7 +12,8 @@ import {
   parseFilter,
   type StoreQuery,
 } from '@recall/core'
-import { createPostgresStore } from '@recall/store-postgres'
+import { createPostgresStore, privateNamespaces } from '@recall/store-postgres'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { newRoutes } from '../routes/app.ts'
 import { answers, jsonBody, keyed } from '../routes/describe.ts'
@@ -27,6 +28,7 @@ interface Call {
   place: { namespace: string; scope: MemoryScope }
   now: number
   hub: Hub
+  agent: string
 }
 
 const operation = <
@@ -140,7 +142,10 @@ export function privateRoutes(hub: Hub) {
         })
         const shelf = input.archived && store.cold ? store.cold : store
         const place = { namespace: input.namespace, scope: context.req.valid('param').scope }
-        const answer = await run({ store, shelf, place, now: input.now ?? hub.clock(), hub }, input)
+        const answer = await run(
+          { store, shelf, place, now: input.now ?? hub.clock(), hub, agent: id },
+          input,
+        )
         return context.json(answer as Record<string, unknown>, 200)
       },
     )
@@ -149,14 +154,38 @@ export function privateRoutes(hub: Hub) {
 }
 
 /** @throws MemoryError QUOTA_EXCEEDED */
-async function refuseBeyondQuota({ store, place, hub }: Call, added: readonly Entry[]): Promise<void> {
+async function refuseBeyondQuota(call: Call, added: readonly Entry[]): Promise<void> {
+  const { store, place, hub } = call
   const quota = hub.config.privateBytes[place.scope]
-  const { bytes } = await store.stats(place)
+  const { entries, bytes } = await store.stats(place)
+  if (entries === 0) await noteNamespace(call)
   const more = added.reduce((sum, { value }) => sum + Buffer.byteLength(JSON.stringify(value)), 0)
   if (bytes + more <= quota) return
   throw new MemoryError(
     `the ${place.scope} memory of this agent has ${quota} bytes, and these would not fit: delete or clean up first`,
     MemoryErrorCode.QUOTA_EXCEEDED,
     { scope: place.scope },
+  )
+}
+
+/** @throws MemoryError QUOTA_EXCEEDED for one more namespace than an agent may have */
+async function noteNamespace({ hub, agent, place: { namespace, scope } }: Call): Promise<void> {
+  const { database, config } = hub
+  const isNoted = and(
+    eq(privateNamespaces.agentId, agent),
+    eq(sql`md5(${privateNamespaces.namespace})`, sql`md5(${namespace})`),
+  )
+  const noted = await hub.call(async () => {
+    if ((await database.$count(privateNamespaces, isNoted)) > 0) return true
+    const count = await database.$count(privateNamespaces, eq(privateNamespaces.agentId, agent))
+    if (count >= config.privateNamespaces) return false
+    await database.insert(privateNamespaces).values({ agentId: agent, namespace }).onConflictDoNothing()
+    return true
+  })
+  if (noted) return
+  throw new MemoryError(
+    `this agent has memories in ${config.privateNamespaces} namespaces, and may have them in no more: keep new ones in one of those`,
+    MemoryErrorCode.QUOTA_EXCEEDED,
+    { scope },
   )
 }

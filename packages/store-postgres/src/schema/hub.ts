@@ -174,6 +174,21 @@ export const vouches = pgTable(
   ],
 )
 
+/** Where agents keep memories of their own: so many of them an agent may have. */
+export const privateNamespaces = pgTable(
+  'private_namespaces',
+  {
+    agentId: uuid('agent_id')
+      .notNull()
+      .references(() => agents.id),
+    namespace: text('namespace').notNull(),
+  },
+  (table) => [
+    // Names may be longer than an index takes.
+    uniqueIndex('private_namespaces_name').on(table.agentId, sql`md5(${table.namespace})`),
+  ],
+)
+
 /** Requests counted in windows of time, where there is no Redis to count them. */
 export const rateLimits = pgTable('rate_limits', {
   key: text('key').primaryKey(),
