@@ -19,6 +19,8 @@ export interface RoundOptions {
 export interface Round {
   /** What was tried and what was looked at afterwards, for example `{ kills: 20, 'acknowledged writes': 311 }`. */
   counts: Record<string, number>
+  /** What was measured on the way, in a sentence. */
+  measured?: string
   /** What should not have happened, each in a line; none in a sound system. */
   violations: string[]
 }

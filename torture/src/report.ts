@@ -19,6 +19,26 @@ export const describe = (counts: Readonly<Record<string, number>>): string =>
     .map(([what, count]) => `${count.toLocaleString('en')} ${what}`)
     .join(', ')
 
+/** What runs of different attacks on one commit did together. */
+export function mergeProgress(parts: readonly Progress[]): Progress {
+  const [first] = parts
+  if (!first || parts.some(({ commit, seed }) => commit !== first.commit || seed !== first.seed))
+    throw new Error('only runs on the same commit, from the same seed, make one report')
+  return { ...first, attacks: Object.assign({}, ...parts.map(({ attacks }) => attacks)) }
+}
+
+export const commitOf = (): string =>
+  execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
+
+/** Whatever they are killed with, each count that ends so is one of processes. */
+function totalKills({ attacks }: Progress): string[] {
+  const kills = Object.values(attacks).flatMap(({ counts }) =>
+    Object.entries(counts).flatMap(([what, count]) => (/kills$/.test(what) ? count : [])),
+  )
+  const total = kills.reduce((sum, count) => sum + count, 0)
+  return total > 0 ? [`Processes killed with SIGKILL, in all: ${total.toLocaleString('en')}.`] : []
+}
+
 /** Where it was tried, what was tried and what came of it, in the form of the other results. */
 export function reportOf(
   progress: Progress,
@@ -26,16 +46,18 @@ export function reportOf(
   shut: Readonly<Record<string, string>>,
   failure: Failure | null,
 ): string {
-  const git = (...argv: string[]): string => execFileSync('git', argv, { encoding: 'utf8' }).trim()
   const facts: Record<string, string | number> = {
     cpu: cpus()[0]?.model ?? 'unknown',
     cores: cpus().length,
     memoryGb: Math.round(totalmem() / 2 ** 30),
     os: `${type().toLowerCase()} ${release()}`,
     node: process.version,
-    commit: git('rev-parse', '--short', 'HEAD'),
+    commit: progress.commit ?? commitOf(),
     date: new Date().toISOString().slice(0, 10),
   }
+  const measured = Object.entries(progress.attacks).flatMap(([name, done]) =>
+    done.measured === undefined ? [] : `- ${name}: ${done.measured}`,
+  )
   const closed = Object.entries(shut).map(([name, why]) => `- ${name} stayed shut: ${why}`)
   return [
     '# torture',
@@ -44,6 +66,8 @@ export function reportOf(
       .join('\n'),
     'Each round takes the next seed: `pnpm torture --minutes 0 --only <attack> --seed <seed>` does it again. What a seed decides is what is done; when a process is killed depends on the machine as well.',
     tableOf(progress, attacks).trimEnd(),
+    ...(measured.length > 0 ? [measured.join('\n')] : []),
+    ...totalKills(progress),
     ...(closed.length > 0 ? [closed.join('\n')] : []),
     failure
       ? `The last run ended with a failure of ${failure.attack}, seed ${failure.seed}, size ${failure.size}: ${failure.violations[0]}`

@@ -6,7 +6,26 @@ import type { Attack, Round } from './attack.ts'
 /** What was done so far; kept between runs, so that a night goes on where an hour ended. */
 export interface Progress {
   seed: number
-  attacks: Record<string, { rounds: number; seconds: number; counts: Record<string, number> }>
+  /** What was attacked. */
+  commit?: string
+  attacks: Record<string, Done>
+}
+
+export interface Done {
+  rounds: number
+  seconds: number
+  counts: Record<string, number>
+  /** What the last round measured. */
+  measured?: string
+}
+
+/** How much of an attack a campaign wants. */
+export interface Goal {
+  /** The count that says how much was done. */
+  count: string
+  total: number
+  /** Of a round, instead of the attack's own. */
+  size?: number
 }
 
 export interface Failure {
@@ -22,6 +41,8 @@ export interface RunOptions {
   progress: Progress
   /** Seconds that may pass; the round that is under way is finished. */
   seconds: number
+  /** How much of each attack is wanted; without them, as much as the time allows. */
+  goals?: Readonly<Record<string, Goal>>
   /** Instead of each attack's own. */
   size?: number
   now: () => number
@@ -29,17 +50,23 @@ export interface RunOptions {
   onRound: (attack: string, round: Round, progress: Progress) => void
 }
 
-/** Attacks in turn, the one that had the least time first, until the time is over or something broke. */
+/**
+ * Attacks in turn until the time is over, the goals are reached or something broke: first the one that had the least
+ * time, or that is farthest from its goal.
+ */
 export async function runAttacks(options: RunOptions): Promise<Failure | null> {
-  const { attacks, progress, now } = options
+  const { attacks, progress, now, goals } = options
   const deadline = now() + options.seconds * 1000
   do {
-    const name = leastTime(Object.keys(attacks), progress)
+    const name = goals
+      ? farthest(Object.keys(attacks), progress, goals)
+      : leastTime(Object.keys(attacks), progress)
+    if (name === null) return null
     const attack = attacks[name] as Attack
     const done = progress.attacks[name] ?? { rounds: 0, seconds: 0, counts: {} }
     progress.attacks[name] = done
     const seed = progress.seed + done.rounds
-    const size = options.size ?? attack.size
+    const size = options.size ?? goals?.[name]?.size ?? attack.size
     const started = now()
     const round = await oneRound(attack, seed, size)
     done.rounds++
@@ -47,6 +74,7 @@ export async function runAttacks(options: RunOptions): Promise<Failure | null> {
     for (const [what, count] of Object.entries(round.counts)) {
       done.counts[what] = (done.counts[what] ?? 0) + count
     }
+    if (round.measured !== undefined) done.measured = round.measured
     options.onRound(name, round, progress)
     if (round.violations.length > 0) return smallest(name, attack, seed, size, round)
   } while (now() < deadline)
@@ -56,6 +84,20 @@ export async function runAttacks(options: RunOptions): Promise<Failure | null> {
 function leastTime(names: readonly string[], { attacks }: Progress): string {
   const secondsOf = (name: string): number => attacks[name]?.seconds ?? 0
   return [...names].sort((a, b) => secondsOf(a) - secondsOf(b))[0] as string
+}
+
+/** `null` when all are reached. */
+function farthest(
+  names: readonly string[],
+  { attacks }: Progress,
+  goals: Readonly<Record<string, Goal>>,
+): string | null {
+  const shareOf = (name: string): number => {
+    const goal = goals[name]
+    return goal ? (attacks[name]?.counts[goal.count] ?? 0) / goal.total : 1
+  }
+  const [first] = [...names].sort((a, b) => shareOf(a) - shareOf(b))
+  return first !== undefined && shareOf(first) < 1 ? first : null
 }
 
 async function oneRound(attack: Attack, seed: number, size: number): Promise<Round> {

@@ -13,20 +13,25 @@ const sizes: Record<keyof typeof attacks, number> = {
   kills: 6,
   'protocol-kills': 4,
   echoes: 16,
-  upkeep: 4,
-  writers: 20,
+  upkeep: 3,
+  migrations: 6,
+  writers: 10,
   damage: 6,
   clock: 80,
   disk: 2,
   embedder: 60,
   hub: 3,
   http: 120,
+  clients: 40,
   mcp: 100,
-  leaks: 8,
-  parsers: 40,
+  'mcp-http': 60,
+  hooks: 8,
+  load: 3,
+  sessions: 6,
+  parsers: 20,
 }
 
-it.each(Object.entries(attacks) as [keyof typeof attacks, Attack][])(
+it.concurrent.each(Object.entries(attacks) as [keyof typeof attacks, Attack][])(
   '%s break nothing',
   async (name, attack): Promise<void> => {
     const reason = attack.closed?.()

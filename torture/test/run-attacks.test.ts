@@ -85,3 +85,29 @@ it('takes an attack that fails by itself for a violation', async () => {
   })
   expect(failure?.violations[0]).toContain('no disk')
 })
+
+it('goes on until every goal is reached, the farthest first, and does no more when resumed', async () => {
+  const clock = { now: 0 }
+  const [small, large] = [fakeAttack({ takes: 1000, clock }), fakeAttack({ takes: 1000, clock })]
+  const progress = fresh()
+  const order: string[] = []
+  const run = () =>
+    runAttacks({
+      attacks: { small: small.attack, large: large.attack },
+      progress,
+      seconds: Number.POSITIVE_INFINITY,
+      goals: { small: { count: 'tries', total: 150 }, large: { count: 'tries', total: 900, size: 300 } },
+      now: () => clock.now,
+      onRound: (name) => order.push(name),
+    })
+  expect(await run()).toBe(null)
+  expect(order).toEqual(['small', 'large', 'large', 'small', 'large'])
+  expect(large.rounds.map(({ seed, size }) => [seed, size])).toEqual([
+    [1, 300],
+    [2, 300],
+    [3, 300],
+  ])
+  expect(progress.attacks.small?.counts).toEqual({ tries: 200 })
+  expect(await run()).toBe(null)
+  expect(order).toHaveLength(5)
+})

@@ -1,24 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { createMemoryManager, wordsOf } from '@recall/core'
+import { createMemoryManager } from '@recall/core'
 import { sql } from 'drizzle-orm'
-import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import { migrate as runMigrations } from 'drizzle-orm/postgres-js/migrator'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { entryId, placeId } from '../src/address.ts'
 import { type Database, rowsOf } from '../src/database.ts'
 import { openPostgres } from '../src/postgres.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
+import { lastStep, migrateTo, steps, textOf, writeAt } from './earlier-schemas.ts'
 import { createServerDatabase, serverUrl } from './support.ts'
-
-const migrations = fileURLToPath(new URL('../migrations', import.meta.url))
-const journal = JSON.parse(readFileSync(join(migrations, 'meta/_journal.json'), 'utf8')) as {
-  entries: { tag: string }[]
-}
-/** Before tenants, places had other names; no version that anybody could install wrote such rows. */
-const first = journal.entries.findIndex(({ tag }) => tag.includes('tenants')) + 1
-const steps = journal.entries.map((_, i) => i + 1).filter((step) => step >= first)
 
 async function emptyDatabase(): Promise<{ url: string; database: Database }> {
   const { url, drop } = await createServerDatabase()
@@ -28,54 +15,6 @@ async function emptyDatabase(): Promise<{ url: string; database: Database }> {
     await drop()
   })
   return { url, database }
-}
-
-/** Brings a database to what the first migrations made of it. */
-async function migrateTo(database: Database, step: number): Promise<void> {
-  const folder = mkdtempSync(join(migrations, '..', 'node_modules', '.old-migrations-'))
-  try {
-    mkdirSync(join(folder, 'meta'))
-    const kept = journal.entries.slice(0, step)
-    writeFileSync(join(folder, 'meta/_journal.json'), JSON.stringify({ ...journal, entries: kept }))
-    for (const { tag } of kept)
-      writeFileSync(join(folder, `${tag}.sql`), readFileSync(join(migrations, `${tag}.sql`)))
-    await runMigrations(database as unknown as PostgresJsDatabase, { migrationsFolder: folder })
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-const textOf = (step: number): string => `The lighthouse number${step} stands at the harbour.`
-
-/** What was written when the schema was that of a step: the columns that every version has had. */
-async function writeAt(database: Database, step: number): Promise<void> {
-  const address = { namespace: 'default', scope: 'long-term', key: `note-${step}` } as const
-  const text = textOf(step)
-  const terms = [...new Set(wordsOf(text).map(({ term }) => term))]
-  const words = terms.map((term) => `'${term}':1`).join(' ')
-  const [known] = await rowsOf<{ words: boolean }>(
-    database,
-    sql`select exists (select from information_schema.columns where table_name = 'entries' and column_name = 'words') as words`,
-  )
-  // Words moved from entries to their units.
-  const ownWords = known?.words
-    ? { names: sql`, words, word_count`, values: sql`, ${words}::tsvector, ${terms.length}` }
-    : { names: sql`, word_count`, values: sql`, ${terms.length}` }
-  await database.execute(sql`
-    insert into entries (place, id, namespace, scope, key, value, fields, text, tags, created_at, updated_at,
-      accessed_at, access_count, encrypted ${ownWords.names})
-    values (${placeId(address, { tenant: '', archived: false })}, ${entryId(address)}, 'default', 'long-term',
-      ${address.key}, ${JSON.stringify(text)}, ${JSON.stringify(text)}::jsonb, ${text}, '{harbour}', 1000, 2000, 3000, 4,
-      false ${ownWords.values})`)
-  if (step > journal.entries.findIndex(({ tag }) => tag.includes('units_of_entries'))) {
-    await database.execute(sql`
-      insert into units (place, entry, unit, words, word_count, label)
-      select place, id, 0, ${words}::tsvector, ${terms.length}, '' from entries where key = ${address.key}`)
-  }
-  await database.execute(sql`
-    with author as (insert into agents (name, api_key_hash) values (${`agent-${step}`}, ${`hash-${step}`}) returning id)
-    insert into memories (short_id, agent_id, content, tags, embedding_model)
-    select ${`RCL-${step}`}, id, ${text}, '{harbour}', 'none' from author`)
 }
 
 /** What each step's writer finds in the newest schema. */
@@ -97,9 +36,11 @@ async function expectAll(url: string, written: readonly number[]): Promise<void>
   await memory.write('long-term', 'new', 'written now')
   expect(await memory.read('long-term', 'new')).toBe('written now')
   const applied = await rowsOf<{ hash: string }>(database, sql`select hash from drizzle.__drizzle_migrations`)
-  expect(applied).toHaveLength(journal.entries.length)
+  expect(applied).toHaveLength(lastStep)
   await close()
 }
+
+const [first = 1] = steps
 
 // support.ts says when there is no server.
 describe.skipIf(!serverUrl)('what earlier versions wrote', () => {
@@ -107,7 +48,7 @@ describe.skipIf(!serverUrl)('what earlier versions wrote', () => {
     const { url, database } = await emptyDatabase()
     for (const step of steps) {
       await migrateTo(database, step)
-      if (step < journal.entries.length) await writeAt(database, step)
+      if (step < lastStep) await writeAt(database, step)
     }
     await expectAll(url, steps.slice(0, -1))
   })

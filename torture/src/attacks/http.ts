@@ -1,30 +1,22 @@
-import { writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
-import { join } from 'node:path'
 import fc from 'fast-check'
-import { startHub } from '../../../apps/hub/test/processes.ts'
-import { noLimits } from '../../../apps/hub/test/support.ts'
 import type { Attack } from '../attack.ts'
+import { openPlainHub } from '../plain-hub.ts'
+import { isFault, statusOf, talk } from '../talk.ts'
 
-const secret = 'quokkaquartz'
+/** A word of a memory that nobody but its owner may ever be shown. */
+export const secret = 'quokkaquartz'
 
 /** Requests that nearly are right, and bytes that hardly are requests. */
 export const http: Attack = {
   what: 'hostile HTTP, as JSON nearly fit for each route and as raw bytes: never a 5xx but 503, never a crash, nothing of another agent',
   size: 400,
   async round({ seed, size, folder }) {
-    const config = join(folder, 'hub.json')
-    writeFileSync(config, JSON.stringify(noLimits))
-    const hub = await startHub({
-      DATA: join(folder, 'data'),
-      EMBEDDING_PROVIDER: 'fake',
-      CONFIG: config,
-    })
+    const hub = await openPlainHub(folder)
     const counts = { requests: 0, 'raw requests': 0 }
     const violations: string[] = []
     try {
-      const [victim, probe] = [await register(hub.url, 'victim'), await register(hub.url, 'probe')]
-      await call(hub.url, victim, 'POST', '/api/v1/private/long-term/put', {
+      const [victim, probe] = [await hub.register('victim'), await hub.register('probe')]
+      await hub.call(victim, 'POST', '/api/v1/private/long-term/put', {
         entry: { key: 'key', value: `private ${secret}` },
       })
       const routes = await routesOf(hub.url)
@@ -35,23 +27,22 @@ export const http: Attack = {
       for (const [{ method, path }, body, part] of fc.sample(request, options)) {
         counts.requests++
         const at = path.replace(/\{\w+\}/g, encodeURIComponent(part))
-        const { status, text } = await call(hub.url, probe, method, at, body)
+        const { status, text } = await hub.call(probe, method, at, body)
         const what = `${method} ${at} ${JSON.stringify(body)?.slice(0, 200)}`
-        if (status === 0 || (status >= 500 && status !== 503))
-          violations.push(`${what}: ${status} ${text.slice(0, 200)}`)
+        if (status === 0 || isFault(status)) violations.push(`${what}: ${status} ${text.slice(0, 200)}`)
         if (text.includes(secret)) violations.push(`${what}: tells of another agent`)
       }
       for (const bytes of fc.sample(rawRequest, options)) {
         counts['raw requests']++
-        const status = await talk(hub.url, bytes)
-        if (status >= 500 && status !== 503 && status !== 505)
+        const status = statusOf((await talk(hub.url, bytes)).answer)
+        if (isFault(status) && status !== 505)
           violations.push(`${JSON.stringify(bytes).slice(0, 200)}: ${status}`)
       }
-      const { text } = await call(hub.url, victim, 'POST', '/api/v1/private/long-term/get', { key: 'key' })
+      const { text } = await hub.call(victim, 'POST', '/api/v1/private/long-term/get', { key: 'key' })
       if (!text.includes(secret)) violations.push('the memory of the other agent is gone')
-      if (!(await fetch(`${hub.url}/livez`)).ok) violations.push('the hub is not alive')
+      if (!(await hub.isAlive())) violations.push('the hub is not alive')
     } finally {
-      await hub.stop('SIGKILL')
+      await hub.close()
     }
     return { counts, violations }
   },
@@ -145,36 +136,3 @@ const rawRequest = fc
   .map(([method, path, lines]) =>
     [`${method} ${path || '/'} HTTP/1.1`, 'Connection: close', ...lines, '', 'xxx', '', ''].join('\r\n'),
   )
-
-async function register(url: string, name: string): Promise<string> {
-  const { text } = await call(url, undefined, 'POST', '/api/v1/agents/register', { name })
-  return (JSON.parse(text) as { api_key: string }).api_key
-}
-
-async function call(url: string, key: string | undefined, method: string, path: string, body?: unknown) {
-  const hasBody = body !== undefined && method !== 'GET' && method !== 'HEAD'
-  try {
-    const answer = await fetch(`${url}${path}`, {
-      method,
-      headers: { ...(key ? { Authorization: `Bearer ${key}` } : {}), 'Content-Type': 'application/json' },
-      ...(hasBody ? { body: JSON.stringify(body) } : {}),
-      signal: AbortSignal.timeout(20_000),
-    })
-    return { status: answer.status, text: await answer.text() }
-  } catch (error) {
-    return { status: 0, text: String(error) }
-  }
-}
-
-/** The status of whatever comes back for some bytes; 0 where nothing does. */
-const talk = (url: string, bytes: string): Promise<number> =>
-  new Promise((resolve) => {
-    let answer = ''
-    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.end(bytes))
-    socket.setEncoding('latin1').on('data', (text: string) => {
-      answer += text
-    })
-    // A reset is an answer too.
-    socket.on('error', () => {})
-    socket.on('close', () => resolve(Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0)))
-  })

@@ -60,7 +60,7 @@ const call = fc.record({
   ),
 }) // biome-ignore format: a table
 
-const hostileLine = fc.oneof(
+export const hostileLine = fc.oneof(
   { weight: 5, arbitrary: call.map((each) => JSON.stringify(each)) },
   { weight: 1, arbitrary: fc.json() },
   { weight: 1, arbitrary: fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\n', ' ')) },

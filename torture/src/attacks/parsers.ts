@@ -19,7 +19,7 @@ export const hostileInputs: Attack = {
   what: `${Object.keys(parsers).length} parsers read what nearly is their format: no crash, nothing over a second, nothing outside`,
   size: 500,
   async round({ seed, size, folder }) {
-    const round: Round = { counts: {}, violations: [] }
+    const round: Round = { counts: { 'hostile inputs for each': size }, violations: [] }
     const script = await bundleScript(child)
     for (const name of Object.keys(parsers)) {
       const own = join(folder, name)

@@ -144,11 +144,18 @@ function lines(...values: unknown[]): string {
   return `${values.map((value) => JSON.stringify(value)).join('\n')}\n`
 }
 
-const secrets = ['ghp_16C7e42F292c6912E7710c838347Ae178B4a', 'AKIAQYLPMN5HFIQR7XYA'] as const
+/** Invented; each has the shape of one that counts. */
+export const plantedSecrets = ['ghp_16C7e42F292c6912E7710c838347Ae178B4a', 'AKIAQYLPMN5HFIQR7XYA'] as const
+
+/** Whether a planted secret stands in a text as a word; between letters or digits it would be another one. */
+export const saysSecret = (text: string): boolean =>
+  plantedSecrets.some((secret) =>
+    new RegExp(`(?<![\\p{L}\\p{N}_+/=.-])${secret}(?![\\p{L}\\p{N}_+/=.-])`, 'u').test(text),
+  )
 
 /** Whatever stands around a secret, it does not reach the disk. */
 const redaction: Parser = {
-  samples: secrets.map((secret) => `The key is ${secret} and it works.\n`),
+  samples: plantedSecrets.map((secret) => `The key is ${secret} and it works.\n`),
   async open(folder) {
     const root = join(folder, 'root')
     mkdirSync(root)
@@ -158,11 +165,7 @@ const redaction: Parser = {
         const text = Buffer.from(input).toString('utf8')
         await memory.write('long-term', 'note', text)
         const written = readFileSync(join(root, 'memory/long-term/note.md'), 'utf8')
-        for (const secret of secrets) {
-          // Between letters or digits it would be another word.
-          const whole = new RegExp(`(?<![\\p{L}\\p{N}_+/=.-])${secret}(?![\\p{L}\\p{N}_+/=.-])`, 'u')
-          if (whole.test(written)) throw new Error(`${secret.slice(0, 4)}… is on disk`)
-        }
+        if (saysSecret(written)) throw new Error('a secret is on disk')
       },
       close: () => memory.close(),
     }

@@ -1,0 +1,7 @@
+import { openPostgres } from '@recall/store-postgres/postgres'
+
+/** Opens a database that an earlier version made, which migrates it, and waits to be killed. */
+const [url = ''] = process.argv.slice(2)
+process.send?.('ready')
+await openPostgres({ url })
+setInterval(() => {}, 1000)

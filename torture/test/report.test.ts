@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+import { mergeProgress, reportOf } from '../src/report.ts'
+import type { Progress } from '../src/run-attacks.ts'
+
+const part = (name: string, commit: string): Progress => ({
+  seed: 1,
+  commit,
+  attacks: { [name]: { rounds: 2, seconds: 9, counts: { kills: 1500 }, measured: `${name} is well` } },
+})
+
+it('makes one report of runs on the same commit, and counts all kills', () => {
+  const report = reportOf(mergeProgress([part('a', 'abc'), part('b', 'abc')]), {}, {}, null)
+  expect(report).toContain('- commit: abc')
+  expect(report).toContain('| b |  | 2 | 1–2 | 9 | 1,500 kills |')
+  expect(report).toContain('- a: a is well')
+  expect(report).toContain('in all: 3,000')
+})
+
+it('refuses to put runs of different commits together', () => {
+  expect(() => mergeProgress([part('a', 'abc'), part('b', 'def')])).toThrow('same commit')
+})
