@@ -68,12 +68,10 @@ export function rankMatches(
   for (const { id, document } of near) if (!candidates.has(id)) add(id, document, 0)
   addNeighbours(found, candidates, add)
   if (query.text !== undefined) markLabels(index, query.text, candidates)
-  const documents = longDocuments(candidates)
-  const weighed = documents.length > 0 || meaning ? facts() : null
   const evidence = {
-    bm25Bound: boundOf(weighed, words.length, index),
+    bm25Bound: boundOf(facts()),
     bm25Noise: found[noiseRank - 1]?.bm25 ?? 0,
-    ...(weighed ? { coverage: coverageOf(weighed, documents) } : {}),
+    coverage: coverageOf(facts(), longDocuments(candidates)),
     ...(meaning ? { spread: meaning.spread } : {}),
   }
   const ranked = rankUnits([...candidates.values()], evidence, weights)
@@ -278,16 +276,9 @@ function longDocuments(candidates: ReadonlyMap<number, UnitEvidence<RankedDocume
   return [...long.values()]
 }
 
-/**
- * BM25 of a unit that holds every word once. Without documents of several units nobody needs to count how rare
- * the words are: half of the rarest possible is near enough.
- */
-function boundOf(facts: readonly WordFacts[] | null, words: number, index: SearchIndex): number {
-  const sum = facts
-    ? facts.reduce((total, { rarity }) => total + rarity, 0)
-    : (words * Math.log(1 + index.countUnits())) / 2
-  return saturation * sum || 1
-}
+/** BM25 of a unit that holds every word once. */
+const boundOf = (facts: readonly WordFacts[]): number =>
+  saturation * facts.reduce((total, { rarity }) => total + rarity, 0) || 1
 
 /** The share of the words, by their rarity, that each document holds. */
 function coverageOf(

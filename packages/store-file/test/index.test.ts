@@ -99,6 +99,34 @@ function damage(path: string, random: () => number): string {
   return ['truncated', 'bit flipped', 'bytes scattered', 'page zeroed', 'page copied'][kind] as string
 }
 
+it('scores what was written over many times nearly as what was written once', async () => {
+  const root = temporaryRoot()
+  const memory = await openFileMemory({ root, redact: 'allow' })
+  for (let round = 0; round < 4; round++) {
+    for (let i = 0; i < 30; i++) {
+      await memory.write('long-term', `note ${i}`, `${words[i % 8]} ${words[(i + round) % 5]} number${i}`)
+      await memory.write('short-term', `other ${round} ${i}`, 'harbour')
+    }
+    await memory.search('long-term', { text: 'harbour' })
+  }
+  const scores = async (from: MemoryManager): Promise<Map<string, number>> => {
+    const found = new Map<string, number>()
+    for (const text of [...words, 'rope mast number7', 'cable tide']) {
+      for (const { key, score } of await from.search('long-term', { text }, { limit: 100 }))
+        found.set(`${text}: ${key}`, score)
+    }
+    return found
+  }
+  const lived = await scores(memory)
+  await memory.close()
+  rmSync(internal(root), { recursive: true })
+  const fresh = await openFileMemory({ root, redact: 'allow' })
+  const anew = await scores(fresh)
+  expect([...lived.keys()].sort()).toEqual([...anew.keys()].sort())
+  for (const [match, score] of lived) expect(Math.abs(score - (anew.get(match) ?? -1))).toBeLessThan(0.02)
+  await fresh.close()
+})
+
 describe('a damaged index', () => {
   it(`never changes an answer: ${corruptions} random damages`, async () => {
     const place = temporaryRoot()
