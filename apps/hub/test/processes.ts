@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { connect, createServer, type Server as NetServer, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from './support.ts'
 
@@ -55,6 +56,24 @@ export async function startHub(
     },
     stderr: () => errors,
   }
+}
+
+/** Runs a command of the hub to its end. */
+export async function runHub(
+  settings: Record<string, string>,
+  ...words: string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...prefixed(settings) }
+  const child = spawn(process.execPath, [...fromSources, ...words], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ])
+  return { code, stdout, stderr }
 }
 
 const prefixed = (settings: Record<string, string>): Record<string, string> =>

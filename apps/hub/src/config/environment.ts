@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type HubConfig, parseConfig } from './config.ts'
 
 const prefix = 'RECALL_HUB_'
@@ -30,7 +31,7 @@ const variables: Record<string, keyof HubConfig> = {
  */
 export function configFrom(environment: Record<string, string | undefined>): HubConfig {
   const file = environment[`${prefix}CONFIG`]
-  const settings: Record<string, unknown> = file ? JSON.parse(readFileSync(file, 'utf8')) : {}
+  const settings = file ? settingsIn(file) : {}
   const unknown: string[] = []
   for (const [name, value] of Object.entries(environment)) {
     if (!name.startsWith(prefix) || name === `${prefix}CONFIG` || value === undefined || value === '')
@@ -44,6 +45,18 @@ export function configFrom(environment: Record<string, string | undefined>): Hub
   // An unknown setting is found by the schema, which knows all members.
   for (const name of unknown) settings[name] = environment[name]
   return parseConfig(settings)
+}
+
+function settingsIn(file: string): Record<string, unknown> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (cause) {
+    throw new MemoryError(
+      `${prefix}CONFIG names ${file}, which cannot be read as JSON: ${(cause as Error).message}`,
+      MemoryErrorCode.INVALID_INPUT,
+      { cause },
+    )
+  }
 }
 
 function embeddingFrom(environment: Record<string, string | undefined>): object | undefined {

@@ -1,0 +1,97 @@
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { connectHub, registerAgent } from '@recall/client'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { runHub, startHub } from './processes.ts'
+import { temporaryFolder } from './support.ts'
+
+const folder = temporaryFolder()
+const fake = { DATA: join(folder, 'data'), EMBEDDING_PROVIDER: 'fake' }
+const content =
+  'The nightly export fails when two runs overlap: take the lock before the folder is listed, not after it.'
+const tags = ['export', 'locks']
+
+/** Gives a vector that knows the letters of a text: enough to find the same text again. */
+const lettersOf = (text: string): number[] =>
+  Array.from(
+    { length: 26 },
+    (_, i) => [...text.toLowerCase()].filter((c) => c.charCodeAt(0) === 97 + i).length + 0.1,
+  )
+
+let provider: Server
+let letters: Record<string, string>
+beforeAll(async () => {
+  provider = createServer(async (request, response) => {
+    const { input } = (await json(request)) as { input: string[] }
+    const data = input.map((text, index) => ({ index, embedding: lettersOf(text) }))
+    response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ data }))
+  }).listen(0, '127.0.0.1')
+  await once(provider, 'listening')
+  letters = {
+    DATA: fake.DATA,
+    EMBEDDING_PROVIDER: 'http',
+    EMBEDDING_URL: `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`,
+    EMBEDDING_MODEL: 'letters',
+    EMBEDDING_DIMENSIONS: '26',
+  }
+})
+afterAll(() => provider.close())
+
+it('is set up, kept up and moved to another model by its commands', async () => {
+  const made = await runHub(fake, 'admin', 'create', 'root')
+  expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^recall_\S+\n$/), stderr: '' })
+  const adminKey = made.stdout.trim()
+
+  const hub = await startHub(fake)
+  const { apiKey, id } = await registerAgent({ url: hub.url }, 'ada')
+  const raised = await fetch(`${hub.url}/api/v1/admin/agents/${id}/trust`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${adminKey}`, 'Content-Type': 'application/json' },
+    body: '{"trust_level": 1}',
+  })
+  expect(raised.status).toBe(200)
+  const saved = await connectHub({ url: hub.url, apiKey }).save({ content, tags })
+  expect(await hub.stop('SIGTERM')).toBe(0)
+
+  const maintained = await runHub(fake, 'maintenance')
+  expect(maintained.code).toBe(0)
+  expect(JSON.parse(maintained.stdout)).toMatchObject({ writable: true, embedded: 0 })
+  const examined = await runHub(fake, 'doctor')
+  expect({ ...examined, fails: /FAIL/.test(examined.stdout) }).toMatchObject({ code: 0, fails: false })
+
+  const refused = await runHub(letters)
+  expect(refused).toMatchObject({ code: 3, stdout: '' })
+  expect(refused.stderr).toContain('re-embed them first')
+  const moved = await runHub(letters, 'reembed')
+  expect(moved).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^memories: 1 embedded again with letters\nentries: 0 /),
+  })
+  const again = await startHub(letters)
+  const found = await connectHub({ url: again.url, apiKey }).search(content)
+  expect(found.map((memory) => memory.id)).toEqual([saved.id])
+  expect(await again.stop('SIGTERM')).toBe(0)
+})
+
+it('says what is wrong with its words and settings, and what to do', async () => {
+  expect(await runHub(fake, 'serf')).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('recall-hub doctor'),
+  })
+  const wrong = await runHub({ ...fake, PORT: 'many', CONNECTIONS: '0', COLOUR: 'red' }, 'doctor')
+  expect(wrong.code).toBe(3)
+  for (const name of ['port', 'connections', 'RECALL_HUB_COLOUR']) expect(wrong.stderr).toContain(name)
+  const file = join(folder, 'hub.json')
+  writeFileSync(file, '{"port": ')
+  const broken = await runHub({ ...fake, CONFIG: file }, 'doctor')
+  expect(broken).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining(`RECALL_HUB_CONFIG names ${file}`),
+  })
+  expect(broken.stderr.split('\n')).toHaveLength(2)
+})
