@@ -53,6 +53,25 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     expect(await engine.database.$count(memories)).toBe(1)
   })
 
+  it('counts the requests of an agent together with other hubs on the same server', async () => {
+    const three = [{ requests: 3, seconds: 60 }]
+    const { tiers } = noLimits.limits
+    const settings = {
+      limits: { ...noLimits.limits, tiers: { ...tiers, unverified: { ...tiers.unverified, search: three } } },
+      postgresUrl: 'postgres://the-same',
+    }
+    const hubs = [await openHub(engine.database, settings), await openHub(engine.database, settings)]
+    const [ada, bob] = [await hub.agent('ada'), await hub.agent('bob')]
+    const search = async (i: number, key: string) =>
+      (await hubs[i % 2]?.request('GET', '/api/v1/memory/search?q=redis', { key })) as Response
+    const answers = await Promise.all([0, 1, 2, 3, 4, 5].map((i) => search(i, ada.key)))
+    const statuses = answers.map(({ status }) => status).sort()
+    expect(statuses).toEqual([200, 200, 200, 429, 429, 429])
+    const refused = answers.find(({ status }) => status === 429)
+    expect(Number(refused?.headers.get('Retry-After'))).toBeGreaterThan(0)
+    expect((await search(1, bob.key)).status).toBe(200)
+  })
+
   it('forgets a request that failed, so that it may be tried again', async () => {
     let fails = true
     const embedder: Embedder = {
