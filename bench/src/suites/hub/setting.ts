@@ -63,7 +63,7 @@ export async function fill(sql: Sql, size: number): Promise<void> {
 /** The index that the hub makes, by a connection that may take its time. */
 export async function buildIndex(sql: Sql): Promise<void> {
   const connection = await sql.reserve()
-  await connection`set maintenance_work_mem = '1GB'`
+  await connection`set maintenance_work_mem = '3GB'`
   await connection.unsafe(
     `create index memories_embedding_${dimensions} on memories
      using hnsw ((embedding::halfvec(${dimensions})) halfvec_cosine_ops) where vector_dims(embedding) = ${dimensions}`,
