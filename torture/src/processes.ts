@@ -14,7 +14,7 @@ export function heldBy(pid: number): Held {
 }
 
 /** How many processes were started with an argument. */
-export const processesWith = (argument: string): number =>
+const processesWith = (argument: string): number =>
   readdirSync('/proc').filter((name) => {
     if (!/^\d+$/.test(name)) return false
     try {

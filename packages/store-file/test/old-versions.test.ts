@@ -11,48 +11,46 @@ import { temporaryRoot } from './temporary-root.ts'
 // Made by `make-fixture.ts` in checkouts of those versions.
 const fixtures = fileURLToPath(new URL('fixtures', import.meta.url))
 
-it.each(readdirSync(fixtures))(
-  'what %s wrote opens, with its index set aside and built anew',
-  async (name) => {
-    const root = temporaryRoot()
-    cpSync(join(fixtures, name), root, { recursive: true })
-    const internal = join(root, 'memory/.recall')
-    const database = (await loadSqlite())(join(internal, 'index.db'))
-    const { user_version: version } = database.prepare('PRAGMA user_version').get() as {
-      user_version: number
-    }
-    database.close()
-    expect(version).toBeLessThan(schemaVersion)
+const indexSchemas = readdirSync(fixtures).filter((name) => name.startsWith('index-schema-'))
 
-    const notices: string[] = []
-    const store = await openFileStore({ root, onNotice: (text) => notices.push(text) })
-    const memory = createMemoryManager({ stores: store })
-    const first = await memory.search('long-term', { text: 'lighthouse' }, { touch: false })
-    expect(first.map(({ key }) => key)).toEqual(['note'])
-    expect(notices.join()).toContain('made by another version')
-    expect(await memory.read('long-term', 'note', { includeMetadata: true })).toMatchObject({
-      value: 'The lighthouse stands at the harbour.',
-      metadata: { tags: ['sea'], accessCount: expect.any(Number) },
-    })
-    expect(await memory.read('long-term', 'list')).toEqual({ ferries: ['one', 'two'], at: 'the ferry' })
-    expect(await memory.read('long-term', 'MEMORY.md#tides')).toBe('The tide turns at noon.')
-    expect(await memory.read('episodic', conversationKey('s1'))).toMatchObject({
-      sessionId: 's1',
-      topics: ['ferry'],
-    })
-    const found = await memory.search('episodic', { text: 'ferry late' })
-    expect(found.map(({ key }) => key)).toEqual([conversationKey('s1')])
-    // Set aside, not thrown away.
-    expect(readdirSync(internal).some((file) => file.startsWith('index.db.corrupt-'))).toBe(true)
-    expect(
-      checkUp(defaultFileSystem, store, { deep: true, fix: false }).find(({ check }) => check === 'index')
-        ?.ok,
-    ).not.toBe(false)
-    await memory.close()
-  },
-)
+it.each(indexSchemas)('what %s wrote opens, with its index set aside and built anew', async (name) => {
+  const root = temporaryRoot()
+  cpSync(join(fixtures, name), root, { recursive: true })
+  const internal = join(root, 'memory/.recall')
+  const database = (await loadSqlite())(join(internal, 'index.db'))
+  const { user_version: version } = database.prepare('PRAGMA user_version').get() as {
+    user_version: number
+  }
+  database.close()
+  expect(version).toBeLessThan(schemaVersion)
 
-const withVectors = readdirSync(fixtures).filter((name) =>
+  const notices: string[] = []
+  const store = await openFileStore({ root, onNotice: (text) => notices.push(text) })
+  const memory = createMemoryManager({ stores: store })
+  const first = await memory.search('long-term', { text: 'lighthouse' }, { touch: false })
+  expect(first.map(({ key }) => key)).toEqual(['note'])
+  expect(notices.join()).toContain('made by another version')
+  expect(await memory.read('long-term', 'note', { includeMetadata: true })).toMatchObject({
+    value: 'The lighthouse stands at the harbour.',
+    metadata: { tags: ['sea'], accessCount: expect.any(Number) },
+  })
+  expect(await memory.read('long-term', 'list')).toEqual({ ferries: ['one', 'two'], at: 'the ferry' })
+  expect(await memory.read('long-term', 'MEMORY.md#tides')).toBe('The tide turns at noon.')
+  expect(await memory.read('episodic', conversationKey('s1'))).toMatchObject({
+    sessionId: 's1',
+    topics: ['ferry'],
+  })
+  const found = await memory.search('episodic', { text: 'ferry late' })
+  expect(found.map(({ key }) => key)).toEqual([conversationKey('s1')])
+  // Set aside, not thrown away.
+  expect(readdirSync(internal).some((file) => file.startsWith('index.db.corrupt-'))).toBe(true)
+  expect(
+    checkUp(defaultFileSystem, store, { deep: true, fix: false }).find(({ check }) => check === 'index')?.ok,
+  ).not.toBe(false)
+  await memory.close()
+})
+
+const withVectors = indexSchemas.filter((name) =>
   existsSync(join(fixtures, name, 'memory/.recall/vectors.i8')),
 )
 
