@@ -31,7 +31,7 @@ const mostCompared = 5000
  * Through the index so many are looked at, however few are wanted. Under a condition the first few that it gives
  * are not the nearest: of 100k memories, 1/16 allowed, ten of twenty were right in nine cases of ten.
  */
-const fewestCandidates = 40
+const fewestCandidates = 100
 
 /** Which memories a condition is about, whoever asks. */
 export type Shelf = 'good' | 'low' | 'visible'
@@ -71,11 +71,8 @@ export interface Found {
   best: number
 }
 
-interface FoundRow extends NearMemory {
-  wanted: number
-  seen: number
-  best: number
-}
+/** For each kind that is wanted at least one row, without a memory where none was found. */
+type FoundRow = { wanted: number; seen: number; best: number } & (NearMemory | { id: null })
 
 /**
  * A search for the memories nearest to a vector, of one kind or of several, by one statement.
@@ -123,7 +120,10 @@ function statementOf(wanted: readonly Wanted[], dimensions: number, throughIndex
     ${sql.join(answers, sql` union all `)}`
 }
 
-const foundIn = (rows: FoundRow[]): Found => ({ memories: rows, best: rows[0]?.best ?? -1 })
+const foundIn = (rows: readonly FoundRow[]): Found => ({
+  memories: rows.filter((row): row is FoundRow & NearMemory => row.id !== null),
+  best: rows[0]?.best ?? -1,
+})
 
 /** The parts of the statement that look for one kind of memories: tables to begin with, and rows of the answer. */
 function partFor(wanted: Wanted, i: number, dimensions: number, throughIndex: boolean) {
@@ -152,16 +152,17 @@ function partFor(wanted: Wanted, i: number, dimensions: number, throughIndex: bo
         select m.*, 1 - (m.embedding <=> (select vector from asked)) as similarity
         from (select * from ${near} order by distance, created_at desc, id limit ${whole(candidates)}) as m
       )`,
-    rows: sql`(
-      select ${whole(i)} as wanted, (select count(*) from ${near})::integer as seen,
-        max(similarity) over () as best, similarity, candidate.id, candidate.short_id as "shortId",
-        candidate.agent_id as "agentId", a.name as author, a.trust_level as "trustLevel", candidate.content,
-        candidate.tags, candidate.source_url as "sourceUrl", candidate.created_at::text as "createdAt",
-        candidate.quality, candidate.retrieval_count as "retrievalCount"
-      from ${found} as candidate join agents a on a.id = candidate.agent_id
-      where similarity >= ${similarity}::float8
-      order by ${order}, candidate.created_at desc, candidate.id limit ${whole(limit)}
-    )`,
+    rows: sql`
+      select ${whole(i)} as wanted, counted.seen, answer.*
+      from (select count(*)::integer as seen from ${near}) as counted left join (
+        select max(similarity) over () as best, similarity, candidate.id, candidate.short_id as "shortId",
+          candidate.agent_id as "agentId", a.name as author, a.trust_level as "trustLevel", candidate.content,
+          candidate.tags, candidate.source_url as "sourceUrl", candidate.created_at::text as "createdAt",
+          candidate.quality, candidate.retrieval_count as "retrievalCount"
+        from ${found} as candidate join agents a on a.id = candidate.agent_id
+        where similarity >= ${similarity}::float8
+        order by ${order}, candidate.created_at desc, candidate.id limit ${whole(limit)}
+      ) as answer on true`,
   }
 }
 
