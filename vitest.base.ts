@@ -6,8 +6,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@recall/source'] } },
   // A machine that is shared can be slow for seconds; a test that hangs still ends.
   test: {
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     reporters: ['default'],
   },

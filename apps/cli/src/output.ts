@@ -38,7 +38,8 @@ export function writeResult(text: string): void {
   if (rest === undefined) return
   isStreaming = true
   // Asked for by name: a worker's output, piped here, has a listener of its own that leaves with the first error.
-  if (!process.stdout.listeners('error').includes(ignoreClosedPipe)) process.stdout.on('error', ignoreClosedPipe)
+  if (!process.stdout.listeners('error').includes(ignoreClosedPipe))
+    process.stdout.on('error', ignoreClosedPipe)
   process.stdout.write(rest)
 }
 

@@ -258,7 +258,7 @@ describe('publish', () => {
   let engine: Engine
   beforeAll(async () => {
     engine = await (engines[0] as (typeof engines)[0])[1]()
-  }, 60_000)
+  })
   afterAll(() => engine.close())
 
   const reference = ['echoes', 'publish', 'reviewer/inscribed-001', '--tags', 'sql,lists']
@@ -284,7 +284,7 @@ describe('publish', () => {
     const [found] = await agent.search(learning)
     expect(found).toMatchObject({ tags: ['sql', 'lists'], content: expect.stringContaining(evidence) })
     expect(`${unasked.out}${unasked.err}`).not.toContain(agent.key)
-  }, 30_000)
+  })
 
   it('takes secrets out that a person wrote into the file, and says so', async () => {
     const shell = await project()

@@ -29,7 +29,7 @@ describe('recall hub', () => {
     engine = await (engines[0] as (typeof engines)[0])[1]()
     hub = await openHub(engine.database)
     vi.stubGlobal('fetch', (request: Request) => hub.fetch(request))
-  }, 60_000)
+  })
   afterAll(async () => {
     vi.unstubAllGlobals()
     await engine.close()

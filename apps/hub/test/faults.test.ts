@@ -171,7 +171,7 @@ describe.skipIf(!serverUrl)('faults', () => {
       ({ status }) => status === 201,
     )
     expect(await server.database.$count(memories)).toBe(1)
-  }, 60_000)
+  })
 
   it('Redis is gone and comes back: limits hold meanwhile, and nobody waits', async () => {
     const port = await freePort()
@@ -204,7 +204,7 @@ describe.skipIf(!serverUrl)('faults', () => {
     isUp = true
     // It counts anew there.
     await until(ask, ({ status }) => status === 404)
-  }, 60_000)
+  })
 
   describe('an embedding provider', () => {
     let provider: Server
@@ -278,7 +278,7 @@ describe.skipIf(!serverUrl)('faults', () => {
       statuses.filter((status) => status === 201).length,
     )
     expect(hub.stderr()).not.toContain('request failed')
-  }, 60_000)
+  })
 
   it('SIGKILL at random points of a storm of writes loses nothing that was acknowledged', async () => {
     const kills = Number(process.env.RECALL_TEST_KILLS ?? 4)

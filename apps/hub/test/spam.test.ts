@@ -22,7 +22,7 @@ describe.each(engines)('spam on %s', (_, open) => {
     const hub = await openHub(engine.database, undefined, { embedder: fakeEmbedder({ dimensions: 384 }) })
     figures = await simulateSpam(hub, sizes)
     // The machine may be busy with other tests.
-  }, 300_000)
+  })
   afterAll(() => engine.close())
 
   it('surfaces for no trusted agent, who finds what was asked for', () => {

@@ -73,7 +73,7 @@ describe('consolidate', () => {
       }),
       { numRuns: 15 },
     )
-  }, 60_000)
+  })
 
   it('keeps the words of a duplicate that says something else', async () => {
     const { echoes, path } = await open()
@@ -186,7 +186,7 @@ describe('in processes that are killed', () => {
   let module: string
   beforeAll(async () => {
     module = await bundlePackage()
-  }, 60_000)
+  })
 
   /** Kills the process at its k-th call that changes a file. */
   const killAt = (k: number): string => `
@@ -222,7 +222,7 @@ describe('in processes that are killed', () => {
       ])
     }
     expect(k).toBeGreaterThan(15)
-  }, 120_000)
+  })
 
   it('lands every finding of eight writers exactly once while one consolidates', async () => {
     const root = await newRoot()
@@ -255,5 +255,5 @@ describe('in processes that are killed', () => {
     const titles = (await echoes.read('reviewer')).echoes.map(({ entry }) => entry.title)
     expect(titles.length).toBe(96)
     expect(new Set(titles).size).toBe(96)
-  }, 120_000)
+  })
 })

@@ -192,5 +192,5 @@ describe('on files', () => {
       ),
       { numRuns: 30 },
     )
-  }, 60_000)
+  })
 })

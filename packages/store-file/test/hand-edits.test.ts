@@ -339,7 +339,7 @@ describe('odd content', () => {
     expect(await keysOf(memory, 'lighthouse')).toEqual(['small'])
     expect(await keysOf(memory, 'harbour')).toEqual(['huge'])
     await memory.close()
-  }, 60_000)
+  })
 
   it('under two thousand keys of every script is kept apart', async () => {
     const { memory } = await open()

@@ -153,7 +153,7 @@ describe('a damaged index', () => {
       await again.close()
       rmSync(root, { recursive: true })
     }
-  }, 300_000)
+  })
 
   it('is set aside and announced once when it is no database at all', async () => {
     const root = temporaryRoot()
@@ -255,5 +255,5 @@ describe('whatever happens to the files', () => {
       ),
       { numRuns: Number(process.env.RECALL_TEST_RUNS ?? 60) },
     )
-  }, 120_000)
+  })
 })

@@ -48,7 +48,7 @@ it('loses and tears nothing when sixteen processes write to the same files', asy
   expect(archives).toEqual(numbers(160).map((n) => `conversation-${String(n).padStart(3, '0')}.md`))
   expect(checkUp(defaultFileSystem, store, { deep: true, fix: false }).filter(({ ok }) => !ok)).toEqual([])
   await memory.close()
-}, 120_000)
+})
 
 it('shows each of two processes at once what the other wrote, changed and deleted', async () => {
   const root = temporaryRoot()

@@ -12,4 +12,4 @@ it('archive, eviction, queue and key rotation survive SIGKILL at any moment: not
   const { violations, acknowledged } = await runProtocolStorm({ root, kills, seed: 1 })
   expect(violations).toEqual([])
   expect(acknowledged).toBeGreaterThan(kills)
-}, 120_000)
+})

@@ -12,7 +12,7 @@ for (const [name, open] of engines) {
 
   beforeAll(async () => {
     engine = await open()
-  }, 60_000)
+  })
   afterAll(() => engine.close())
 
   describeMemory(name, {

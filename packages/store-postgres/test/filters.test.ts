@@ -128,7 +128,7 @@ describe.each(engines)('%s', (_, open) => {
   let engine: Engine
   beforeAll(async () => {
     engine = await open()
-  }, 60_000)
+  })
   afterAll(() => engine.close())
 
   it('finds by a compiled filter exactly what matchesFilter accepts', async () => {

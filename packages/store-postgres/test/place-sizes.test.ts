@@ -25,7 +25,7 @@ describe.each(engines)('%s', (_, open) => {
   let engine: Engine
   beforeAll(async () => {
     engine = await open()
-  }, 60_000)
+  })
   afterAll(() => engine.close())
 
   it('knows the size of a place after any course of writes', async () => {

@@ -19,7 +19,7 @@ describe.each(engines)('%s', (_, open) => {
   let engine: Engine
   beforeAll(async () => {
     engine = await open()
-  }, 60_000)
+  })
   afterAll(() => engine.close())
 
   it('scores and orders as the in-memory store does', async () => {

@@ -56,7 +56,7 @@ describe.skipIf(!serverUrl)('100,000 rows with a vector index', () => {
       await createVectorIndex(transaction, { table: 'units', dimensions }, { concurrently: false })
     })
     await engine.database.execute(sql`analyze entries, units`)
-  }, 180_000)
+  })
   afterAll(() => engine.close())
 
   const ask = async (namespace: string, tags: string[]): Promise<string[]> => {

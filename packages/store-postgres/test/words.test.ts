@@ -9,7 +9,7 @@ describe.each(engines)('%s', (_, open) => {
   let engine: Engine
   beforeAll(async () => {
     engine = await open()
-  }, 60_000)
+  })
   afterAll(() => engine.close())
   beforeEach(() => emptyTables(engine.database))
 
