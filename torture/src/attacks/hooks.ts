@@ -6,6 +6,8 @@ import { runRecall } from '../recall-process.ts'
 
 const events = ['session-start', 'prompt', 'stop', 'session-end']
 const sessions = 5
+/** Hosts that work in the same memory. */
+const hosts = 2
 /** What a hook may use more at the end than at the beginning: its memory has grown by some sessions since. */
 const mostGrowth = 1.3
 
@@ -21,7 +23,8 @@ export const hooks: Attack = {
     const { preload, read } = observer(folder)
     const violations: string[] = []
     const filesAt: number[] = []
-    for (let i = 0; i < size; i++) {
+    let next = 0
+    const runHook = async (i: number): Promise<void> => {
       const event = events[i % events.length] as string
       const input = JSON.stringify({
         session_id: `s${i % sessions}`,
@@ -33,6 +36,10 @@ export const hooks: Attack = {
       if (by !== 0) violations.push(`hook ${event} ended with ${by}: ${err.slice(-200)}`)
       if (i === size >> 1) filesAt.push(filesBelow(root))
     }
+    const host = async (): Promise<void> => {
+      while (next < size) await runHook(next++)
+    }
+    await Promise.all(Array.from({ length: hosts }, host))
     const left = await untilNoneRuns(root)
     if (left > 0) violations.push(`${left} processes of hooks still run`)
     filesAt.push(filesBelow(root))

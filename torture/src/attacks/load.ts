@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Attack } from '../attack.ts'
 import { openPlainHub, type PlainHub } from '../plain-hub.ts'
 import { heldBy, median, megabytes } from '../processes.ts'
 
 const clients = 8
+/** Between the requests of a client, in milliseconds. */
+const pauseMs = 5
 const texts = 200
 /** What a heap that was not collected a moment ago may hold more than before. */
 const mostGrowth = 1.5
@@ -28,6 +31,7 @@ export const load: Attack = {
         for (let n = i; !isOver(); n++) {
           const status = await ask(hub, key, n)
           requests++
+          await pause(pauseMs)
           if (status !== 200 && status !== 201 && status !== 404)
             violations.push(`request ${n} was answered ${status}`)
         }
@@ -85,6 +89,6 @@ async function observe(
 ): Promise<void> {
   while (!isOver()) {
     samples.push({ ...heldBy(hub.pid), connections: await hub.connections() })
-    await new Promise((resolve) => setTimeout(resolve, sampleMs))
+    await pause(sampleMs)
   }
 }
