@@ -31,10 +31,10 @@ export function prepared<Row>(
 ): (database: Database, values?: Record<string, unknown>) => Promise<Row[]> {
   const { sql: text, params } = dialect.sqlToQuery(statement)
   return async (database, values = {}) => {
-    const { $client: driver } = database as unknown as { $client: Driver }
+    const { $client: driver } = database as unknown as { $client?: Driver }
     const filled = fillPlaceholders(params, values)
-    if (driver.unsafe) return [...(await driver.unsafe<Row>(text, filled, { prepare: true }))]
-    if (driver.query) return (await driver.query<Row>(text, filled)).rows
+    if (driver?.unsafe) return [...(await driver.unsafe<Row>(text, filled, { prepare: true }))]
+    if (driver?.query) return (await driver.query<Row>(text, filled)).rows
     throw new TypeError('a prepared statement needs a database, not a transaction of one')
   }
 }
