@@ -42,6 +42,7 @@ import type {
 } from './memory-manager.ts'
 import type { Address, Change, Entry, Found, MemoryStore, StoreQuery } from './memory-store.ts'
 import { createQuota, defaultQuotas } from './quotas.ts'
+import { namedDates } from './ranking/named-dates.ts'
 import type { RedactionReport, RedactPolicy } from './redaction/redactor.ts'
 import { checkRead, type TypesOf, type ValueSchemas } from './schemas.ts'
 import { type MemoryScope, memoryScopes } from './scope.ts'
@@ -252,7 +253,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
         const ask: StoreQuery = {
           namespace,
           scope,
-          ...(text === undefined ? {} : { text }),
+          ...(text === undefined ? {} : { text: `${text} ${namedDates(text, now)}`.trim() }),
           ...(vector ? { embedding: queryVector(vector, embedding ? undefined : embedder) } : {}),
           filter,
           tags: tags ?? [],

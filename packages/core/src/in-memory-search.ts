@@ -9,7 +9,7 @@ import { bestPassage } from './ranking/passages.ts'
 import { noiseRank, type RankedUnit, rankUnits, spreadOf, type UnitEvidence } from './ranking/rank-units.ts'
 import { unitLabel } from './ranking/unit-label.ts'
 import { splitUnits } from './ranking/units.ts'
-import { queryTerms, wordsOf } from './ranking/words.ts'
+import { indexedTerms, queryTerms, wordsOf } from './ranking/words.ts'
 import { conversationType } from './session-keys.ts'
 
 /** An entry cut into units whose words are counted once, not at every search. */
@@ -31,7 +31,9 @@ export function searchable(entry: Entry): Searchable {
   const units = cuts.map(({ start, end }, i) => {
     const text = entry.text.slice(start, end)
     // What a conversation was about and when it took place are asked for together.
-    const words = wordsOf(i === 0 && cuts.length > 1 ? `${text}\n${dateWords(takenPlaceAt(entry))}` : text)
+    const words = indexedTerms(
+      i === 0 && cuts.length > 1 ? `${text}\n${dateWords(takenPlaceAt(entry))}` : text,
+    )
     return {
       text,
       terms: countTerms(words),

@@ -68,6 +68,8 @@ export type {
   SweepSelection,
 } from './memory-store.ts'
 export { dateWords } from './ranking/date-words.ts'
+export { wordsInIdentifiers } from './ranking/identifier-words.ts'
+export { namedDates } from './ranking/named-dates.ts'
 export { bestPassage } from './ranking/passages.ts'
 export {
   noiseRank,
@@ -82,7 +84,7 @@ export {
 } from './ranking/rank-units.ts'
 export { unitLabel } from './ranking/unit-label.ts'
 export { splitUnits, type Unit } from './ranking/units.ts'
-export { queryTerms, queryWords, type Word, wordsOf } from './ranking/words.ts'
+export { indexedTerms, queryTerms, queryWords, type Word, wordsOf } from './ranking/words.ts'
 export { redactJson, redactText } from './redaction/redact.ts'
 export type { RedactionReport, RedactPolicy } from './redaction/redactor.ts'
 export { type RotationOptions, type RotationResult, rotateEncryption } from './rotate-encryption.ts'

@@ -2,7 +2,6 @@ import { dirname, join } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { randomName } from './digest.ts'
 import { errorCode, type FileSystem, orAbsent } from './file-system.ts'
-import { isGone, place } from './process-identity.ts'
 
 /** Unfinished files say which process writes them and where it runs, so that a dead one's can be swept. */
 export const temporaryName = /^\.tmp-(\d+)-([0-9a-f]{8})[0-9a-f]+$/
@@ -58,7 +57,7 @@ const noHardLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
 /** Writes a file of its own beside `path`, durable and no more readable than `path` is; returns its name. */
 export function writeTemporary(fileSystem: FileSystem, path: string, content: string | Uint8Array): string {
-  const temporary = join(dirname(path), `.tmp-${process.pid}-${place()}${randomName()}`)
+  const temporary = join(dirname(path), `.tmp-${process.pid}-${thisProcess().place}${randomName()}`)
   const mode = orAbsent(() => fileSystem.lstatSync(path))?.mode ?? 0o666
   const descriptor = fileSystem.openSync(temporary, 'wx', mode & 0o777)
   orDiscard(fileSystem, temporary, () => {
@@ -74,11 +73,11 @@ export function writeTemporary(fileSystem: FileSystem, path: string, content: st
 
 /** Whether an unfinished file was left behind by a process that is gone. */
 export function isLeftover(fileSystem: FileSystem, folder: string, name: string): boolean {
-  const [, pid, owner = ''] = temporaryName.exec(name) ?? []
+  const [, pid, place = ''] = temporaryName.exec(name) ?? []
   if (pid === undefined || Number(pid) === process.pid) return false
   const written = (): number =>
     orAbsent(() => fileSystem.lstatSync(join(folder, name)))?.mtimeMs ?? Date.now()
-  return isGone({ pid: Number(pid), started: 0 }, owner, written)
+  return isGone({ pid: Number(pid), started: 0, place }, written)
 }
 
 /** Adds text to the end of a file with one write, and makes it durable. */

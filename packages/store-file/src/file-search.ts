@@ -7,6 +7,7 @@ import {
   MemoryErrorCode,
   type MemoryScope,
   memoryScopes,
+  namedDates,
   type RankWeights,
   type SearchMode,
   type StoreQuery,
@@ -192,7 +193,9 @@ export function createFileSearch(options: FileSearchOptions) {
   function locate(query: Omit<StoreQuery, 'scope'>, scopes: readonly MemoryScope[]): LocatedHit[] {
     refuseVectors(query)
     recover()
-    const { hits, folders, read, current } = searchHits(scopes.map((scope) => ({ ...query, scope })))
+    const { text, now } = query
+    const asked = text === undefined ? query : { ...query, text: `${text} ${namedDates(text, now)}` }
+    const { hits, folders, read, current } = searchHits(scopes.map((scope) => ({ ...asked, scope })))
     return hits.map(({ row, units, score, confidence, signals, mode }) => ({
       ...passages.read(current, row, folders, units[0]?.unit ?? 0, () => read(row)),
       ...addressOfRow(row),

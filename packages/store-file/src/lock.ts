@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { type ProcessIdentity, thisProcess } from '@recall/core/process'
 import { ensureFolder, writing } from './atomic-write.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
 import type { Database, OpenDatabase } from './index/driver.ts'
 import { isBusy, isDamage } from './index/index-file.ts'
-import { type ProcessIdentity, thisProcess } from './process-identity.ts'
 
 /** Critical sections take milliseconds: a lock held longer than this is held by something that hangs. */
 const lockTimeoutMs = 15_000
@@ -123,7 +123,7 @@ function noteHolder(fileSystem: FileSystem, folder: string): void {
   try {
     const descriptor = fileSystem.openSync(join(folder, holderName), 'w')
     try {
-      fileSystem.writeSync(descriptor, JSON.stringify({ ...thisProcess, since: new Date().toISOString() }))
+      fileSystem.writeSync(descriptor, JSON.stringify({ ...thisProcess(), since: new Date().toISOString() }))
     } finally {
       fileSystem.closeSync(descriptor)
     }

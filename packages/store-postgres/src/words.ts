@@ -1,4 +1,4 @@
-import { queryTerms, wordsOf } from '@recall/core'
+import { indexedTerms, queryTerms } from '@recall/core'
 
 /** Longest term kept whole, in UTF-16 units; Postgres takes 2 KB. Longer ones match by their beginning. */
 const longestTerm = 500
@@ -19,7 +19,7 @@ const spelledCounts = Array.from({ length: 15 }, (_, i) =>
 export function countedWords(text: string): { words: string; wordCount: number } {
   const counts = new Map<string, number>()
   let wordCount = 0
-  for (const { term } of wordsOf(text)) {
+  for (const { term } of indexedTerms(text)) {
     wordCount++
     if (term !== '') counts.set(cut(term), (counts.get(cut(term)) ?? 0) + 1)
   }

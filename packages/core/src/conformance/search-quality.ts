@@ -91,13 +91,42 @@ export const searchQuality: Theme = {
       },
       { embedder: createConceptEmbedder() },
     ),
+
+    law(
+      'A question that names a day by its distance from today finds what was said then.',
+      async ({ memory }) => {
+        const days = ['2025-12-31', '2025-12-29', '2025-11-20', '2024-05-08']
+        for (const day of days) {
+          await writeConversation(
+            memory,
+            day,
+            ['Ana: The harbour again.', 'Ben: We agreed.'],
+            `${day}T10:00:00Z`,
+          )
+        }
+        const questions = {
+          'what of the harbour yesterday': '2025-12-31',
+          'what of the harbour three days ago': '2025-12-29',
+          'what of the harbour last November': '2025-11-20',
+          'what of the harbour on 2024-05-08': '2024-05-08',
+        }
+        for (const [text, day] of Object.entries(questions)) {
+          expect((await keysFound(memory, 'episodic', { text }))[0], text).toBe(conversationKey(day))
+        }
+      },
+    ),
   ],
 }
 
-const writeConversation = (memory: MemoryManager, id: string, turns: readonly string[]): Promise<void> => {
+const writeConversation = (
+  memory: MemoryManager,
+  id: string,
+  turns: readonly string[],
+  date = '2026-01-01T00:00:00Z',
+): Promise<void> => {
   const body = turns.map((turn) => `### User\n\n${turn}\n`).join('\n')
   const archive: ConversationArchive = {
-    date: '2026-01-01T00:00:00Z',
+    date,
     sessionId: id,
     messageCount: turns.length,
     duration: '5m',

@@ -178,5 +178,20 @@ export const searchText: Theme = {
         expect(plain?.passages).toBeUndefined()
       },
     ),
+
+    law(
+      'An identifier is found by the words inside it, and those words by the identifier.',
+      async ({ memory }) => {
+        await memory.write('long-term', 'joined', 'Call searchMemories before writing.')
+        await memory.write('long-term', 'apart', 'How to search memories of the harbour.')
+        await memory.write('long-term', 'separated', 'The flag search_memories turns it off.')
+        await memory.write('long-term', 'other', 'A walk along the harbour.')
+        for (const text of ['search memories', 'searchMemories', 'search_memories', 'SearchMemories']) {
+          const found = await keysFound(memory, 'long-term', { text })
+          expect(found.sort(), text).toEqual(['apart', 'joined', 'separated'])
+        }
+        expect((await keysFound(memory, 'long-term', { text: 'searchMemories' }))[0]).toBe('joined')
+      },
+    ),
   ],
 }

@@ -1,6 +1,5 @@
-const months = 'January February March April May June July August September October November December'.split(
-  ' ',
-)
+export const monthNames =
+  'January February March April May June July August September October November December'.split(' ')
 
 /**
  * A time as people name it in a question, `8 May 2023`, so that words find what was said then.
@@ -10,5 +9,5 @@ const months = 'January February March April May June July August September Octo
 export function dateWords(at: string | number): string {
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) return ''
-  return `${date.getUTCDate()} ${months[date.getUTCMonth()]} ${date.getUTCFullYear()}`
+  return `${date.getUTCDate()} ${monthNames[date.getUTCMonth()]} ${date.getUTCFullYear()}`
 }

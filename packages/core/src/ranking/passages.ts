@@ -1,5 +1,5 @@
 import type { MatchedPassage } from '../memory-manager.ts'
-import { wordsOf } from './words.ts'
+import { indexedTerms } from './words.ts'
 
 /** Texts up to this length are one passage. */
 const passageLength = 1200
@@ -12,7 +12,7 @@ export function bestPassage(text: string, terms: readonly string[]): MatchedPass
   let best = 0
   let bestCount = -1
   paragraphs.forEach((paragraph, i) => {
-    const found = new Set(wordsOf(paragraph).map(({ term }) => term))
+    const found = new Set(indexedTerms(paragraph).map(({ term }) => term))
     const count = [...wanted].filter((term) => found.has(term)).length
     if (count > bestCount) {
       best = i

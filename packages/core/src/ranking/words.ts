@@ -1,4 +1,5 @@
 import { stemmer } from 'stemmer'
+import { identifierWords } from './identifier-words.ts'
 
 /** One word of a text: its searchable form and where it stands. */
 export interface Word {
@@ -29,19 +30,26 @@ export function wordsOf(text: string): Word[] {
   return words
 }
 
+/** The terms that a text is found by: its words, and those inside its identifiers. */
+export const indexedTerms = (text: string): { term: string }[] =>
+  rawWords(text).map((word) => ({ term: termOf(word) }))
+
 /** The distinct terms of a query, stop words left out. */
 export function queryTerms(text: string): string[] {
-  const raw = [...text.matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)].map(([word]) => word)
+  const raw = rawWords(text)
   const telling = raw.filter((word) => !stopWords.has(word.toLowerCase()))
   return [...new Set((telling.length > 0 ? telling : raw).map(termOf))]
 }
 
 /** The distinct words of a query as written, stop words left out, for engines that stem by themselves. */
 export function queryWords(text: string): string[] {
-  const raw = [...text.matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)].map(([word]) => word.toLowerCase())
+  const raw = rawWords(text).map((word) => word.toLowerCase())
   const telling = raw.filter((word) => !stopWords.has(word))
   return [...new Set(telling.length > 0 ? telling : raw)]
 }
+
+const rawWords = (text: string): string[] =>
+  [...text.matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)].flatMap(([word]) => [word, ...identifierWords(word)])
 
 function termOf(word: string): string {
   const known = terms.get(word)

@@ -1,4 +1,12 @@
-import { dateWords, jsonBytes, type MemoryScope, splitUnits, type Unit, unitLabel } from '@recall/core'
+import {
+  dateWords,
+  jsonBytes,
+  type MemoryScope,
+  splitUnits,
+  type Unit,
+  unitLabel,
+  wordsInIdentifiers,
+} from '@recall/core'
 import { contentHash } from '../digest.ts'
 import type { LocatedEntry } from '../sources.ts'
 import { type DocumentRow, documentColumns } from './document-row.ts'
@@ -126,7 +134,8 @@ export function createSearchIndex(database: Database) {
     units.forEach((unit, i) => {
       const text = only ? entry.text : entry.text.slice(unit.start, unit.end)
       // What a conversation was about and when it took place are asked for together.
-      words.run(first + i, i === 0 && !only ? `${text}\n${dateWords(entry.created)}` : text)
+      const date = i === 0 && !only ? dateWords(entry.created) : ''
+      words.run(first + i, [text, date, wordsInIdentifiers(text)].filter(Boolean).join('\n'))
     })
     if (!only) addUnits(first, file, entry, units)
   }
@@ -311,7 +320,7 @@ export function createSearchIndex(database: Database) {
         word,
         mostListed + 1,
       ) as { list: string | null }
-      const units = Int32Array.from(list?.split(',') ?? [], Number)
+      const units = numbersIn(list ?? '')
       if (units.length <= mostListed) return { count: units.length, units }
       const { count } = sql(`SELECT count(*) AS count FROM (${match})`).get(word) as { count: number }
       return { count, units: null }
@@ -475,6 +484,26 @@ export function createSearchIndex(database: Database) {
     },
   }
 }
+
+/** The numbers of a list with commas; to split it would leave thousands of short texts to be collected. */
+function numbersIn(list: string): Int32Array {
+  if (list === '') return new Int32Array(0)
+  const numbers = new Int32Array(mostListed + 1)
+  let count = 0
+  let number = 0
+  for (let i = 0; i < list.length; i++) {
+    const code = list.charCodeAt(i)
+    if (code === comma) {
+      numbers[count++] = number
+      number = 0
+    } else number = number * 10 + code - zero
+  }
+  numbers[count++] = number
+  return numbers.slice(0, count)
+}
+
+const comma = 44
+const zero = 48
 
 /** Row of FTS5's data that begins with the number of rows, as a variable-length integer of SQLite's. */
 const averagesRow = 1

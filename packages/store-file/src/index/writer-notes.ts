@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { ensureFolder, writing } from '../atomic-write.ts'
 import { randomName } from '../digest.ts'
 import { type FileSystem, orAbsent } from '../file-system.ts'
-import { isGone, place, thisProcess } from '../process-identity.ts'
 import { isDiskFull } from './index-file.ts'
 
 const noteName = /^(\d+)-(\d+)-([0-9a-f]{8})[0-9a-f]+$/
@@ -43,13 +42,13 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
       const abandoned: string[] = []
       let alive = false
       for (const name of orAbsent(() => fileSystem.readdirSync(folder)) ?? []) {
-        const [, pid = '', started = '', owner = ''] = noteName.exec(name) ?? []
+        const [, pid = '', started = '', place = ''] = noteName.exec(name) ?? []
         if (name === own || pid === '') continue
         const path = join(folder, name)
         const text = orAbsent(() => fileSystem.readFileSync(path, 'utf8')) ?? ''
         paths.push(...text.split('\n').filter((line) => line !== ''))
         const written = (): number => orAbsent(() => fileSystem.lstatSync(path))?.mtimeMs ?? Date.now()
-        if (isGone({ pid: Number(pid), started: Number(started) }, owner, written)) abandoned.push(path)
+        if (isGone({ pid: Number(pid), started: Number(started), place }, written)) abandoned.push(path)
         else alive = true
       }
       return { paths, abandoned, alive }
@@ -69,7 +68,8 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
 
   function begin(): number {
     ensureFolder(fileSystem, folder)
-    own = `${thisProcess.pid}-${thisProcess.started}-${place()}${randomName()}`
+    const { pid, started, place } = thisProcess()
+    own = `${pid}-${started}-${place}${randomName()}`
     return fileSystem.openSync(join(folder, own), 'a')
   }
 

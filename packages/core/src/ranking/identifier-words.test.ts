@@ -1,0 +1,44 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { identifierWords, wordsInIdentifiers } from './identifier-words.ts'
+import { indexedTerms, queryTerms, queryWords } from './words.ts'
+
+it('finds the words inside identifiers', () => {
+  expect(identifierWords('searchMemories')).toEqual(['search', 'Memories'])
+  expect(identifierWords('HTTPServerError2')).toEqual(['HTTP', 'Server', 'Error'])
+  expect(identifierWords('parseJSON')).toEqual(['parse', 'JSON'])
+  expect(identifierWords('übergrößeÄndern')).toEqual(['übergröße', 'Ändern'])
+})
+
+it('leaves other words alone', () => {
+  for (const word of ['harbour', 'Harbour', 'HTTP', 'v15', 'E4711', '世界', '']) {
+    expect(identifierWords(word)).toEqual([])
+  }
+})
+
+it('gives only what stands in the identifier, in its order', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+      let after = 0
+      for (const word of identifierWords(text)) {
+        const at = text.indexOf(word, after)
+        expect(at).toBeGreaterThanOrEqual(after)
+        after = at + word.length
+      }
+    }),
+  )
+})
+
+it('lists them for engines of their own', () => {
+  expect(wordsInIdentifiers('call openFileMemory(root) in memory_store.ts')).toBe('open File Memory')
+  expect(wordsInIdentifiers('nothing here')).toBe('')
+})
+
+it('makes an identifier and its words meet, in texts and in queries', () => {
+  const terms = indexedTerms('see searchMemories here').map(({ term }) => term)
+  for (const asked of ['search memories', 'searchMemories', 'SearchMemories']) {
+    expect(terms).toEqual(expect.arrayContaining(queryTerms(asked)))
+  }
+  expect(queryWords('searchMemories')).toEqual(['searchmemories', 'search', 'memories'])
+  expect(queryTerms('youTube')).not.toContain('you')
+})

@@ -1,0 +1,74 @@
+import { dateWords, monthNames } from './date-words.ts'
+
+const day = 24 * 60 * 60 * 1000
+
+/**
+ * The dates that an English question names by their distance from today, in digits or in short, as memories spell
+ * them: `yesterday` is `20 November 2026`, `last May` is `May 2026`, `2023-05-08` is `8 May 2023`. Days are those
+ * of UTC.
+ *
+ * @param now milliseconds
+ * @returns the words, to be looked for as well; '' when no date is named so
+ */
+export function namedDates(question: string, now: number): string {
+  const text = question.toLowerCase()
+  const found = readings.flatMap(([pattern, read]) =>
+    [...text.matchAll(pattern)].flatMap((match) => read(match, new Date(now)) || []),
+  )
+  return [...new Set(found)].join(' ')
+}
+
+const months = monthNames.map((name) => name.toLowerCase())
+const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
+const numbers = ['a', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
+
+const monthWords = (date: Date): string => dateWords(date.getTime()).replace(/^\d+ /, '')
+const yearWords = (date: Date): string => String(date.getUTCFullYear())
+const daysBefore = (now: Date, days: number): string => dateWords(now.getTime() - days * day)
+
+/** The first of the month, so many months before. */
+const monthsBefore = (now: Date, count: number): Date =>
+  new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count))
+
+const counted = (text = ''): number => (/^\d/.test(text) ? Number(text) : Math.max(1, numbers.indexOf(text)))
+
+const count = `(\\d{1,3}|an|${numbers.join('|')})`
+const short = months
+  .filter((name) => name.length > 3)
+  .map((name) => name.slice(0, 3))
+  .join('|')
+
+/** What is looked for, and how it reads. */
+const readings: [RegExp, (match: RegExpMatchArray, now: Date) => string][] = [
+  [/\b(?:today|tonight|this (?:morning|afternoon|evening))\b/g, (_, now) => daysBefore(now, 0)],
+  [/\b(?:yesterday|last night)\b/g, (_, now) => daysBefore(now, 1)],
+  [new RegExp(`\\b${count} days? ago\\b`, 'g'), ([, n], now) => daysBefore(now, counted(n))],
+  [
+    new RegExp(`\\b(?:last|on|this) (${weekdays.join('|')})\\b`, 'g'),
+    ([, name = ''], now) => daysBefore(now, ((now.getUTCDay() + 6 - weekdays.indexOf(name)) % 7) + 1),
+  ],
+  [/\blast week\b/g, (_, now) => monthWords(new Date(now.getTime() - 7 * day))],
+  [
+    new RegExp(`\\b${count} weeks? ago\\b`, 'g'),
+    ([, n], now) => monthWords(new Date(now.getTime() - 7 * day * counted(n))),
+  ],
+  [/\bthis month\b/g, (_, now) => monthWords(now)],
+  [/\blast month\b/g, (_, now) => monthWords(monthsBefore(now, 1))],
+  [new RegExp(`\\b${count} months? ago\\b`, 'g'), ([, n], now) => monthWords(monthsBefore(now, counted(n)))],
+  [
+    new RegExp(`\\blast (${months.join('|')})\\b(?! \\d{4})`, 'g'),
+    ([, name = ''], now) =>
+      monthWords(monthsBefore(now, ((now.getUTCMonth() + 11 - months.indexOf(name)) % 12) + 1)),
+  ],
+  [/\bthis year\b/g, (_, now) => yearWords(now)],
+  [/\blast year\b/g, (_, now) => String(now.getUTCFullYear() - 1)],
+  [new RegExp(`\\b${count} years? ago\\b`, 'g'), ([, n], now) => String(now.getUTCFullYear() - counted(n))],
+  [/\b(\d{4}-\d\d-\d\d)\b/g, ([, date = '']) => dateWords(date)],
+  [/\b(\d{4}-\d\d)\b(?!-)/g, ([, month = '']) => dateWords(`${month}-01`).replace(/^\d+ /, '')],
+  // A short month is one beside a number: `mar` and `dec` mean other things as well.
+  [
+    new RegExp(`\\b(?:\\d{1,2}(?:st|nd|rd|th)? (${short})|(${short}|sept)\\.? \\d{1,4})\\b`, 'g'),
+    ([, before, behind]) =>
+      monthNames[months.findIndex((name) => name.startsWith((before ?? behind ?? '').slice(0, 3)))] ?? '',
+  ],
+]
