@@ -1,5 +1,5 @@
 import { table } from '../report.ts'
-import type { LeftOut, RetrieverResult } from '../suites/quality.ts'
+import { commonThreshold, type LeftOut, type RetrieverResult } from '../suites/quality.ts'
 import type { DataSet } from './data-set.ts'
 
 /** A table of measures, a chart of the first recall, and what each collection and category says. */
@@ -43,12 +43,28 @@ ${breakdown(results, ({ byCategory }) => byCategory)}
 
 ${leftOut.length > 0 ? leftOutSection(leftOut) : ''}## Abstention
 
-The threshold is the highest that costs answerable questions at most three points of recall@5. A question is refused when, its evidence taken out of the answer, the best that is left scores below it.
+Every question is asked once more with its evidence taken out of the memory. The threshold is the highest confidence that costs answerable questions at most three points of recall@5; refused are, of the others, those whose answer has less. Beside it, one threshold for all data sets.
 
 ${table(
-  ['retriever', 'threshold', 'refused'],
+  [
+    'retriever',
+    'threshold',
+    'refused',
+    `points lost below ${commonThreshold}`,
+    `refused below ${commonThreshold}`,
+  ],
   results.flatMap(({ name: retriever, abstention }) =>
-    abstention ? [[retriever, String(abstention.threshold), abstention.refused.toFixed(1)]] : [],
+    abstention
+      ? [
+          [
+            retriever,
+            String(abstention.threshold),
+            abstention.refused.toFixed(1),
+            abstention.lostAtCommon.toFixed(1),
+            abstention.refusedAtCommon.toFixed(1),
+          ],
+        ]
+      : [],
   ),
 )}
 `

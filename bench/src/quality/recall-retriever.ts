@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
+  conversationKey,
   createMemoryManager,
   type Embedder,
   type MemoryManager,
@@ -11,12 +12,14 @@ import {
 import { archiveSession } from '@recall/sessions'
 import { openFileStore } from '@recall/store-file'
 import type { Collection, Doc } from './data-set.ts'
-import type { Retriever } from './retriever.ts'
+import type { Ranking, Retriever } from './retriever.ts'
 
 export interface RecallOptions {
   name: string
   embedder?: Embedder
   ranking?: Partial<RankWeights>
+  /** Also asks without the evidence, which takes far longer. */
+  abstains?: boolean
   /** Where to keep a collection instead of in files; the memory is empty. */
   openMemory?: (options: { embedder?: Embedder; redact: 'allow' }) => Promise<MemoryManager>
 }
@@ -25,7 +28,7 @@ export interface RecallOptions {
  * Recall on files or another store, through the calls its users have: each session is archived as one conversation, each other
  * document is written as one note, and `search` finds them.
  */
-export function recallRetriever({ name, embedder, ranking, openMemory }: RecallOptions): Retriever {
+export function recallRetriever({ name, embedder, ranking, abstains, openMemory }: RecallOptions): Retriever {
   return {
     name,
     async open(collection) {
@@ -34,8 +37,8 @@ export function recallRetriever({ name, embedder, ranking, openMemory }: RecallO
         redact: 'allow',
         ...(embedder ? { embedder: { ...embedder, close: async () => {} } } : {}),
       } as const
-      const { memory, settle, remove } = openMemory
-        ? { memory: await openMemory(options), settle: async () => {}, remove: () => {} }
+      const { memory, settle, rebuild, remove } = openMemory
+        ? { memory: await openMemory(options), settle: async () => {}, rebuild: undefined, remove: () => {} }
         : await openFiles(options, ranking)
       const { sessions, notes } = split(collection)
       for (const [id, docs] of sessions) await archive(memory, id, docs)
@@ -43,8 +46,34 @@ export function recallRetriever({ name, embedder, ranking, openMemory }: RecallO
       await settle()
       const turns = new Map([...sessions].map(([id, docs]) => [id, byText(docs)]))
 
+      const search = (text: string): Promise<Ranking> =>
+        sessions.size > 0 ? searchTurns(memory, text, turns) : searchNotes(memory, text)
+      const searchWithout = async (ids: readonly string[], text: string): Promise<Ranking> => {
+        const gone = new Set(ids)
+        const torn = [...sessions].filter(([, docs]) => docs.some(({ id }) => gone.has(id)))
+        for (const [id, docs] of torn) {
+          await memory.delete('episodic', conversationKey(id))
+          const rest = docs.filter((doc) => !gone.has(doc.id))
+          if (rest.length > 0) await archive(memory, id, rest)
+        }
+        for (const { id } of notes) if (gone.has(id)) await memory.delete('long-term', id)
+        // Rows that were deleted would go on counting in how rare a word is.
+        if (torn.length > 0) await rebuild?.()
+        const ranking = await search(text)
+        for (const [id, docs] of torn) {
+          await memory.delete('episodic', conversationKey(id))
+          await archive(memory, id, docs)
+        }
+        await writeNotes(
+          memory,
+          notes.filter(({ id }) => gone.has(id)),
+        )
+        return ranking
+      }
+
       return {
-        search: (text) => (sessions.size > 0 ? searchTurns(memory, text, turns) : searchNotes(memory, text)),
+        search,
+        ...(rebuild && abstains ? { searchWithout } : {}),
         async close() {
           await memory.close()
           remove()
@@ -68,6 +97,10 @@ async function openFiles(
   return {
     memory: createMemoryManager({ stores: store, ...options }),
     settle: async () => void (await store.vectors?.catchUp()),
+    rebuild: async () => {
+      store.reindex({ full: true })
+      await store.vectors?.catchUp()
+    },
     remove: () => rmSync(root, { recursive: true, force: true }),
   }
 }
@@ -118,15 +151,13 @@ async function searchTurns(
   const passages = matches
     .flatMap((match) => (match.passages ?? []).map((passage) => ({ match, passage })))
     .sort((a, b) => (b.passage.score ?? 0) - (a.passage.score ?? 0))
-  const scores = new Map<string, number>()
-  for (const { match, passage } of passages) {
-    const id = turnOf(passage.text, turns.get(sessionOf(match)))
-    if (id !== undefined && !scores.has(id)) scores.set(id, passage.score ?? 0)
-  }
+  const docs = passages.flatMap(
+    ({ match, passage }) => turnOf(passage.text, turns.get(sessionOf(match))) ?? [],
+  )
   return {
-    docs: [...scores.keys()],
-    scores: [...scores.values()],
+    docs: [...new Set(docs)],
     sessions: [...new Set(matches.map(sessionOf))],
+    confidence: matches[0]?.confidence ?? 0,
   }
 }
 
@@ -147,5 +178,5 @@ function turnOf(passage: string, turns: ReadonlyMap<string, string> | undefined)
 
 async function searchNotes(memory: MemoryManager, text: string) {
   const matches = await memory.search('long-term', { text }, { limit: 100, touch: false })
-  return { docs: matches.map(({ key }) => key), scores: matches.map(({ score }) => score) }
+  return { docs: matches.map(({ key }) => key), confidence: matches[0]?.confidence ?? 0 }
 }

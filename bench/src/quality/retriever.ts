@@ -9,6 +9,8 @@ export interface Retriever {
 export interface OpenedRetriever {
   /** Documents, best first, up to 200. */
   search(text: string): Promise<Ranking>
+  /** The same in a memory that some documents were taken out of; afterwards they are back. */
+  searchWithout?(ids: readonly string[], text: string): Promise<Ranking>
   close(): Promise<void>
 }
 
@@ -16,8 +18,8 @@ export interface Ranking {
   docs: string[]
   /** Sessions, best first, where the retriever ranks them itself; else the order of their first document. */
   sessions?: string[]
-  /** Score of each document, 0..1, where it means something. */
-  scores?: number[]
+  /** How likely the memory knows, 0..1, where the retriever says so. */
+  confidence?: number
 }
 
 export const depth = 200

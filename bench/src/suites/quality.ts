@@ -7,6 +7,7 @@ import { localEmbedder, type Runtime } from '@recall/embeddings/local'
 import { openPgliteMemory } from '@recall/store-postgres/pglite'
 import { openPostgresMemory } from '@recall/store-postgres/postgres'
 import type { Collection, DataSet } from '../quality/data-set.ts'
+import { openHubMemory } from '../quality/hub-memory.ts'
 import { allAt, ndcg, precisionAt, recallAt, reciprocalRank } from '../quality/metrics.ts'
 import {
   asRetriever,
@@ -29,7 +30,7 @@ export interface Answer {
   gold: string[]
   /** Percentages, in 0..1. */
   measures: Record<string, number>
-  /** Score of the best document, and of the best one that is no evidence. */
+  /** How likely the memory was said to know, with the evidence in it and without. */
   confidence?: { answerable: number; withoutEvidence: number }
 }
 
@@ -42,9 +43,22 @@ export interface RetrieverResult {
   byCategory: Record<string, number>
   /** Median of a search, and of what it takes to open the collection, in milliseconds. */
   searchMs: number
-  abstention?: { threshold: number; refused: number }
+  abstention?: Abstention
   answers: Answer[]
 }
+
+/** What refusing below a confidence does; percent. */
+export interface Abstention {
+  /** The highest that costs at most three points of recall@5, and what it refuses of the unanswerable. */
+  threshold: number
+  refused: number
+  /** The same for one threshold on every data set: what is lost and what is refused. */
+  lostAtCommon: number
+  refusedAtCommon: number
+}
+
+/** Below it saying nothing is better, as the interface says. */
+export const commonThreshold = 0.15
 
 export interface QualitySettings {
   runtime?: Runtime
@@ -61,12 +75,13 @@ export async function measureQuality(set: DataSet, settings: QualitySettings): P
   const embedder = cachedEmbedder(localEmbedder(runtime ? { runtime } : {}), { max: 200_000 })
   const meaning = dense(embedder)
   const retrievers: Retriever[] = [
-    recallRetriever({ name: 'Recall', embedder }),
-    recallRetriever({ name: 'Recall, words alone' }),
+    recallRetriever({ name: 'Recall', embedder, abstains: true }),
+    recallRetriever({ name: 'Recall, words alone', abstains: true }),
     ...(settings.stores
       ? [
           recallRetriever({ name: 'Recall on PGlite', embedder, openMemory: openPgliteMemory }),
           recallRetriever({ name: 'Recall on PGlite, words alone', openMemory: openPgliteMemory }),
+          recallRetriever({ name: 'Recall in a hub', embedder, openMemory: openHubMemory }),
         ]
       : []),
     ...(settings.stores && postgres
@@ -166,6 +181,11 @@ async function measure(retriever: Retriever, collections: readonly Collection[])
       times.push(performance.now() - started)
       answers.push(judge(ranking, query, collection.id, sessionOf))
     }
+    for (const [i, query] of collection.queries.entries()) {
+      const { confidence } = (await opened.searchWithout?.(query.gold, query.text)) ?? {}
+      const answer = answers.at(i - collection.queries.length)
+      if (confidence !== undefined && answer?.confidence) answer.confidence.withoutEvidence = confidence
+    }
     await opened.close()
   }
   const names = Object.keys(answers[0]?.measures ?? {})
@@ -184,7 +204,7 @@ async function measure(retriever: Retriever, collections: readonly Collection[])
 }
 
 function judge(
-  { docs, sessions, scores }: Ranking,
+  { docs, sessions, confidence }: Ranking,
   query: Collection['queries'][number],
   collection: string,
   sessionOf: ReadonlyMap<string, string | null>,
@@ -192,8 +212,6 @@ function judge(
   const { gold } = query
   const goldSessions = [...new Set(gold.flatMap((id) => sessionOf.get(id) ?? []))]
   const inOrder = sessions ?? [...new Set(docs.flatMap((id) => sessionOf.get(id) ?? []))]
-  const wanted = new Set(gold)
-  const other = docs.findIndex((id) => !wanted.has(id))
   return {
     question: query.id,
     collection,
@@ -215,38 +233,31 @@ function judge(
           }
         : {}),
     },
-    ...(scores
-      ? {
-          confidence: {
-            answerable: scores[0] ?? 0,
-            withoutEvidence: other === -1 ? 0 : (scores[other] ?? 0),
-          },
-        }
-      : {}),
+    ...(confidence === undefined
+      ? {}
+      : { confidence: { answerable: confidence, withoutEvidence: Number.NaN } }),
   }
 }
 
-/**
- * The highest threshold that costs answerable questions at most three points of recall@5, and the share of
- * questions it refuses once their evidence is taken out of the answer.
- */
-function abstain(answers: readonly Answer[]): { threshold: number; refused: number } | undefined {
+function abstain(answers: readonly Answer[]): Abstention | undefined {
   const judged = answers.flatMap(({ confidence, measures }) =>
-    confidence ? { ...confidence, recall: measures['recall@5'] ?? 0 } : [],
+    confidence && !Number.isNaN(confidence.withoutEvidence)
+      ? { ...confidence, recall: measures['recall@5'] ?? 0 }
+      : [],
   )
   if (judged.length === 0) return undefined
-  const total = judged.reduce((sum, { recall }) => sum + recall, 0)
+  const lostBelow = (threshold: number): number =>
+    percent(judged.map(({ answerable, recall }) => (answerable < threshold ? recall : 0)))
+  const refusedBelow = (threshold: number): number =>
+    percent(judged.map(({ withoutEvidence }) => (withoutEvidence < threshold ? 1 : 0)))
   const thresholds = judged.map(({ answerable }) => answerable).sort((a, b) => a - b)
-  const allowed = thresholds.filter((threshold) => {
-    const kept = judged.reduce(
-      (sum, { answerable, recall }) => sum + (answerable >= threshold ? recall : 0),
-      0,
-    )
-    return total - kept <= 0.03 * judged.length
-  })
-  const threshold = allowed.at(-1) ?? 0
-  const refused = judged.filter(({ withoutEvidence }) => withoutEvidence < threshold).length
-  return { threshold: round(threshold, 3), refused: round((100 * refused) / judged.length, 1) }
+  const threshold = thresholds.findLast((each) => lostBelow(each) <= 3) ?? 0
+  return {
+    threshold: round(threshold, 3),
+    refused: refusedBelow(threshold),
+    lostAtCommon: lostBelow(commonThreshold),
+    refusedAtCommon: refusedBelow(commonThreshold),
+  }
 }
 
 function groupBy(answers: readonly Answer[], group: (answer: Answer) => string): Record<string, number> {
