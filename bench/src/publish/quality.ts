@@ -3,7 +3,14 @@ import { type Options, say } from '../options.ts'
 import { readDataSet } from '../quality/data-set.ts'
 import { chartName, qualityChart, qualityReport } from '../quality/quality-report.ts'
 import { machineFacts, writeResult } from '../report.ts'
-import { hashOf, leaveOneOut, measureQuality, type QualitySettings, slim } from '../suites/quality.ts'
+import {
+  hashOf,
+  type LeftOut,
+  leaveOneOut,
+  measureQuality,
+  type QualitySettings,
+  slim,
+} from '../suites/quality.ts'
 
 export async function publishQuality(options: Options): Promise<boolean> {
   const { data = '', ablation, stores, postgres } = options
@@ -20,11 +27,15 @@ export async function publishQuality(options: Options): Promise<boolean> {
     const set = readDataSet(path)
     say(`${set.name}: ${set.collections.length} collections`)
     const results = await measureQuality(set, settings)
-    const leftOut = options['leave-one-out'] ? await leaveOneOut(set, settings) : []
     const facts = { 'data set': `${set.name}, sha256 ${hashOf(path)}`, ...machineFacts() }
-    writeResult(chartName(set.name), qualityChart(results))
-    writeResult(`quality-${set.name}.json`, `${JSON.stringify({ facts, results: results.map(slim) })}\n`)
-    say(`see ${writeResult(`quality-${set.name}.md`, qualityReport(set, results, facts, leftOut))}`)
+    const named = stores ? { ...set, name: `${set.name}-stores` } : set
+    const publish = (leftOut: readonly LeftOut[]): void => {
+      writeResult(chartName(named.name), qualityChart(results))
+      writeResult(`quality-${named.name}.json`, `${JSON.stringify({ facts, results: results.map(slim) })}\n`)
+      say(`see ${writeResult(`quality-${named.name}.md`, qualityReport(named, results, facts, leftOut))}`)
+    }
+    publish([])
+    if (options['leave-one-out'] && !stores) publish(await leaveOneOut(set, settings))
   }
   return true
 }

@@ -48,6 +48,7 @@ export function recallRetriever({ name, embedder, ranking, abstains, openMemory 
 
       const search = (text: string): Promise<Ranking> =>
         sessions.size > 0 ? searchTurns(memory, text, turns) : searchNotes(memory, text)
+      let tornMemories = 0
       const searchWithout = async (ids: readonly string[], text: string): Promise<Ranking> => {
         const gone = new Set(ids)
         const torn = [...sessions].filter(([, docs]) => docs.some(({ id }) => gone.has(id)))
@@ -57,8 +58,9 @@ export function recallRetriever({ name, embedder, ranking, abstains, openMemory 
           if (rest.length > 0) await archive(memory, id, rest)
         }
         for (const { id } of notes) if (gone.has(id)) await memory.delete('long-term', id)
-        // Rows that were deleted would go on counting in how rare a word is.
-        if (torn.length > 0) await rebuild?.()
+        // Rows that were deleted go on counting in how rare a word is: they have to stay few.
+        if (torn.length > 0 && ++tornMemories % 20 === 0) await rebuild?.()
+        else await settle()
         const ranking = await search(text)
         for (const [id, docs] of torn) {
           await memory.delete('episodic', conversationKey(id))

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { rankWeights } from '@recall/core'
+import { type Embedder, rankWeights } from '@recall/core'
 import { cachedEmbedder } from '@recall/embeddings'
 import { localEmbedder, type Runtime } from '@recall/embeddings/local'
 import { openPgliteMemory } from '@recall/store-postgres/pglite'
@@ -64,7 +64,7 @@ export interface QualitySettings {
   runtime?: Runtime
   /** Also the rows that leave out one signal each. */
   ablation: boolean
-  /** Also the same memory in other stores: embedded, and on this server when there is one. */
+  /** Instead the same memory in other stores: embedded, in a hub, and on this server when there is one. */
   stores: boolean
   postgres?: string
   say(text: string): void
@@ -75,36 +75,23 @@ export async function measureQuality(set: DataSet, settings: QualitySettings): P
   const embedder = cachedEmbedder(localEmbedder(runtime ? { runtime } : {}), { max: 200_000 })
   const meaning = dense(embedder)
   const retrievers: Retriever[] = [
-    recallRetriever({ name: 'Recall', embedder, abstains: true }),
-    recallRetriever({ name: 'Recall, words alone', abstains: true }),
+    recallRetriever({ name: 'Recall', embedder, abstains: !settings.stores }),
+    recallRetriever({ name: 'Recall, words alone' }),
     ...(settings.stores
-      ? [
-          recallRetriever({ name: 'Recall on PGlite', embedder, openMemory: openPgliteMemory }),
-          recallRetriever({ name: 'Recall on PGlite, words alone', openMemory: openPgliteMemory }),
-          recallRetriever({ name: 'Recall in a hub', embedder, openMemory: openHubMemory }),
-        ]
-      : []),
-    ...(settings.stores && postgres
-      ? [
-          recallRetriever({
-            name: 'Recall on Postgres',
-            embedder,
-            openMemory: (options) =>
-              openPostgresMemory({ ...options, url: postgres, namespace: randomUUID() }),
-          }),
-        ]
-      : []),
-    ...(settings.ablation
-      ? Object.entries(ablations).map(([name, ranking]) =>
-          recallRetriever({ name: `Recall without ${name}`, embedder, ranking }),
-        )
-      : []),
-    asRetriever(convex(meaning, fts5, 0.5)),
-    asRetriever(reciprocalRankFusion(meaning, fts5)),
-    asRetriever(meaning),
-    asRetriever(fts5),
-    asRetriever(miniSearch),
-    asRetriever(orama),
+      ? inOtherStores(embedder, postgres)
+      : [
+          ...(settings.ablation
+            ? Object.entries(ablations).map(([name, ranking]) =>
+                recallRetriever({ name: `Recall without ${name}`, embedder, ranking }),
+              )
+            : []),
+          asRetriever(convex(meaning, fts5, 0.5)),
+          asRetriever(reciprocalRankFusion(meaning, fts5)),
+          asRetriever(meaning),
+          asRetriever(fts5),
+          asRetriever(miniSearch),
+          asRetriever(orama),
+        ]),
   ]
   const results: RetrieverResult[] = []
   for (const retriever of retrievers) {
@@ -115,6 +102,22 @@ export async function measureQuality(set: DataSet, settings: QualitySettings): P
   await embedder.close?.()
   return results
 }
+
+/** The same memory elsewhere than on files. */
+const inOtherStores = (embedder: Embedder, url: string | undefined): Retriever[] => [
+  recallRetriever({ name: 'Recall on PGlite', embedder, openMemory: openPgliteMemory }),
+  recallRetriever({ name: 'Recall on PGlite, words alone', openMemory: openPgliteMemory }),
+  recallRetriever({ name: 'Recall in a hub', embedder, openMemory: openHubMemory }),
+  ...(url
+    ? [
+        recallRetriever({
+          name: 'Recall on Postgres',
+          embedder,
+          openMemory: (options) => openPostgresMemory({ ...options, url, namespace: randomUUID() }),
+        }),
+      ]
+    : []),
+]
 
 /** Each leaves out one signal; the others keep their weights. */
 const ablations = {
