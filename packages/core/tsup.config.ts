@@ -4,5 +4,6 @@ export default library({
   index: 'src/index.ts',
   'protocol/index': 'src/protocol/index.ts',
   opentelemetry: 'src/opentelemetry.ts',
+  process: 'src/process-identity.ts',
   'conformance/index': 'src/conformance/index.ts',
 })

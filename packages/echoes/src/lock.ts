@@ -2,8 +2,8 @@ import { linkSync, lstatSync, mkdirSync, renameSync, unlinkSync, writeFileSync }
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { isGone, type ProcessIdentity, thisProcess } from '@recall/core/process'
 import { namesIn, orAbsent, readText } from './files.ts'
-import { identityOf, isGone, type ProcessIdentity } from './process-identity.ts'
 
 /** Critical sections take milliseconds: a lock held longer than this is held by something that hangs. */
 const timeoutMs = 15_000
@@ -46,7 +46,7 @@ function acquire(folder: string): string | undefined {
   const own = newest + 1
   const path = join(folder, String(own))
   try {
-    write(folder, identityOf(process.pid), (temporary) => linkSync(temporary, path))
+    write(folder, thisProcess(), (temporary) => linkSync(temporary, path))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined
     throw error
@@ -71,7 +71,7 @@ function isFree(path: string): boolean {
   const written = orAbsent(() => lstatSync(path))?.mtimeMs
   if (text === null || written === undefined) return false
   const holder = JSON.parse(text) as ProcessIdentity & { free?: boolean }
-  return holder.free === true || isGone(holder, written)
+  return holder.free === true || isGone(holder, () => written)
 }
 
 /** Locks mean nothing after a restart of the machine, so these files need not be durable. */

@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { identityOf, isGone } from '@recall/core/process'
 import * as z from 'zod/mini'
 import { namesIn, orAbsent, readText, removeFile, replaceFile } from './files.ts'
-import { identityOf, isGone } from './process-identity.ts'
 
 const workflowSchema = z.object({ pid: z.number(), started: z.number(), place: z.string() })
 
@@ -28,7 +28,7 @@ export function activeWorkflows(root: string): string[] {
       const written = orAbsent(() => lstatSync(join(folder, name)))?.mtimeMs
       if (text === null || written === undefined) return false
       const owner = parseOwner(text)
-      return owner === undefined || !isGone(owner, written)
+      return owner === undefined || !isGone(owner, () => written)
     })
     .map((name) => name.slice(0, -'.json'.length))
 }

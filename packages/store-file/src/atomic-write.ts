@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import { isGone, thisProcess } from '@recall/core/process'
 import { randomName } from './digest.ts'
 import { errorCode, type FileSystem, orAbsent } from './file-system.ts'
 

@@ -7,12 +7,18 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { isGone, longestElsewhereMs, type ProcessIdentity, thisProcess } from './process-identity.ts'
+import { isGone, longestElsewhereMs, type ProcessIdentity, thisProcess } from '@recall/core/process'
 
 export interface FolderLock {
   release(): void
+}
+
+/** Who has the folder open; the host is for people. */
+interface Holder extends ProcessIdentity {
+  host: string
 }
 
 let locks = 0
@@ -28,15 +34,16 @@ export function lockFolder(folder: string): FolderLock {
   mkdirSync(folder, { recursive: true })
   const own = `lock-${process.pid}-${Date.now().toString(36)}-${++locks}.json`
   const path = join(folder, own)
-  writeFileSync(path, JSON.stringify(thisProcess()), { flag: 'wx' })
+  const holder: Holder = { ...thisProcess(), host: hostname() }
+  writeFileSync(path, JSON.stringify(holder), { flag: 'wx' })
   const release = (): void => removeFile(path)
   try {
-    const holder = otherHolder(folder, own)
-    if (holder) {
+    const other = otherHolder(folder, own)
+    if (other) {
       throw new MemoryError(
-        `${folder} is open in process ${holder.pid} (${holder.place.split(' ')[0]}): close it there first, or use a Postgres server, which any number of processes share`,
+        `${folder} is open in process ${other.pid} (${other.host}): close it there first, or use a Postgres server, which any number of processes share`,
         MemoryErrorCode.CONFLICT,
-        { details: { path: folder, pid: holder.pid } },
+        { details: { path: folder, pid: other.pid } },
       )
     }
   } catch (error) {
@@ -53,20 +60,21 @@ export function lockFolder(folder: string): FolderLock {
   }
 }
 
-function otherHolder(folder: string, own: string): ProcessIdentity | undefined {
+function otherHolder(folder: string, own: string): Holder | undefined {
   for (const name of readdirSync(folder)) {
     if (name === own || !/^lock-.*\.json$/.test(name)) continue
     const path = join(folder, name)
     const holder = readHolder(path)
     if (!holder) continue
-    if (!isGone(holder, statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0)) return holder
+    const written = (): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+    if (!isGone(holder, written)) return holder
     removeFile(path)
   }
   return undefined
 }
 
 /** Nothing when the holder has let go meanwhile. */
-function readHolder(path: string): ProcessIdentity | undefined {
+function readHolder(path: string): Holder | undefined {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
@@ -75,11 +83,11 @@ function readHolder(path: string): ProcessIdentity | undefined {
     throw error
   }
   try {
-    return JSON.parse(text) as ProcessIdentity
+    return JSON.parse(text) as Holder
   } catch {
     // Somebody is writing it just now, or died while doing so: the name tells who.
     const pid = Number(/^lock-(\d+)-/.exec(path.slice(path.lastIndexOf('lock-')))?.[1])
-    return { ...thisProcess(), pid, started: 0 }
+    return { ...thisProcess(), host: hostname(), pid, started: 0 }
   }
 }
 

@@ -107,7 +107,7 @@ describe('the lock of a folder', () => {
   it('heeds a note from elsewhere for an hour', () => {
     const folder = temporaryFolder()
     const note = join(folder, 'lock-3-c-1.json')
-    writeFileSync(note, JSON.stringify({ pid: 1, started: 1, place: 'another machine' }))
+    writeFileSync(note, JSON.stringify({ pid: 1, started: 1, place: 'ffffffff', host: 'another machine' }))
     expect(() => lockFolder(folder)).toThrow(/another/)
     const twoHoursAgo = new Date(Date.now() - 2 * 60 * 60 * 1000)
     fs.utimesSync(note, twoHoursAgo, twoHoursAgo)

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { isGone, thisProcess } from '@recall/core/process'
 import { ensureFolder, writing } from '../atomic-write.ts'
 import { randomName } from '../digest.ts'
 import { type FileSystem, orAbsent } from '../file-system.ts'

@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { expect, it } from 'vitest'
+import { identityOf, isGone, longestElsewhereMs, thisProcess } from './process-identity.ts'
+
+const never = (): number => {
+  throw new Error('a process that runs here is asked for by its id')
+}
+
+it('a process that lives is not gone, and one that ended is', async () => {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+  await once(child, 'spawn')
+  const identity = identityOf(child.pid ?? 0)
+  expect(isGone(identity, never)).toBe(false)
+  expect(isGone(thisProcess(), never)).toBe(false)
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  expect(isGone(identity, never)).toBe(true)
+})
+
+it('a later process with the same id is another one, where start times can be told', () => {
+  const { started } = thisProcess()
+  expect(isGone({ ...thisProcess(), started: started - 1 }, never)).toBe(started > 0)
+  expect(isGone({ ...thisProcess(), started: 0 }, never)).toBe(false)
+})
+
+it('a process elsewhere is gone when it has been silent for long', () => {
+  const elsewhere = { ...thisProcess(), place: 'ffffffff' }
+  expect(isGone(elsewhere, () => Date.now() - longestElsewhereMs / 2)).toBe(false)
+  expect(isGone(elsewhere, () => Date.now() - longestElsewhereMs * 2)).toBe(true)
+})

@@ -1,0 +1,78 @@
+import { readFileSync, readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+
+/** A process, told apart from a later one that got the same id, and where that id means something. */
+export interface ProcessIdentity {
+  pid: number
+  /** Start time in the kernel's ticks; 0 where nobody can tell. */
+  started: number
+  /** Eight hex digits for the set of processes whose ids mean the same: a machine, or a container. */
+  place: string
+}
+
+export const identityOf = (pid: number): ProcessIdentity => ({ pid, started: startOf(pid), place: place() })
+
+let own: ProcessIdentity | undefined
+
+export function thisProcess(): ProcessIdentity {
+  own ??= identityOf(process.pid)
+  return own
+}
+
+/** What a process elsewhere left untouched for this long belongs to nobody, in milliseconds. */
+export const longestElsewhereMs = 60 * 60 * 1000
+
+/**
+ * Whether the process that keeps a file is gone: dead, if it ran here; silent for an hour, if it ran on another
+ * machine or in another container, where nobody here can tell whether it lives.
+ *
+ * @param lastWritten when its file was written last, in milliseconds
+ */
+export function isGone(owner: ProcessIdentity, lastWritten: () => number): boolean {
+  if (owner.place === place()) return !isAlive(owner)
+  return Date.now() - lastWritten() > longestElsewhereMs
+}
+
+function isAlive({ pid, started }: ProcessIdentity): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    // EPERM: it lives, but belongs to somebody else.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
+  }
+  const now = startOf(pid)
+  return started === 0 || now === 0 || now === started
+}
+
+/** Field 22 of `/proc/<pid>/stat`, counted after the command name, which may itself hold spaces and brackets. */
+function startOf(pid: number): number {
+  if (process.platform !== 'linux') return 0
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]) || 0
+  } catch {
+    return 0
+  }
+}
+
+let here: string | undefined
+
+function place(): string {
+  here ??= mix(`${hostname()} ${processNamespace()}`)
+  return here
+}
+
+function processNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid')
+  } catch {
+    return ''
+  }
+}
+
+/** FNV-1a. */
+function mix(text: string): string {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return (hash >>> 0).toString(16).padStart(8, '0')
+}
