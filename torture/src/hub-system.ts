@@ -45,8 +45,8 @@ export async function startHubSystem(folder: string) {
     EMBEDDING_URL: embedding.url,
     EMBEDDING_MODEL: honest.model,
     EMBEDDING_DIMENSIONS: String(honest.dimensions),
-    DATABASE_TIMEOUT_MS: '1000',
-    EMBED_TIMEOUT_MS: '500',
+    DATABASE_TIMEOUT_MS: '3000',
+    EMBED_TIMEOUT_MS: '2000',
     CONFIG: config,
   }
   const start = (): Promise<HubProcess> => startHub(settings, program)

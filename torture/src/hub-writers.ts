@@ -6,7 +6,7 @@ const together = 6
 const pauseMs = 20
 
 /** Longest that anything is waited for, in milliseconds; far more than any fault takes to end. */
-const mostWaitMs = 60_000
+const mostWaitMs = 120_000
 
 /** A text that no other write has, far enough from them to be no duplicate. */
 const lesson = (n: number): string =>

@@ -30,10 +30,9 @@ export function mergeProgress(parts: readonly Progress[]): Progress {
 export const commitOf = (): string =>
   execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
 
-/** Whatever they are killed with, each count that ends so is one of processes. */
 function totalKills({ attacks }: Progress): string[] {
   const kills = Object.values(attacks).flatMap(({ counts }) =>
-    Object.entries(counts).flatMap(([what, count]) => (/kills$/.test(what) ? count : [])),
+    Object.entries(counts).flatMap(([what, count]) => (/^(?:hub |Redis )?kills$/.test(what) ? count : [])),
   )
   const total = kills.reduce((sum, count) => sum + count, 0)
   return total > 0 ? [`Processes killed with SIGKILL, in all: ${total.toLocaleString('en')}.`] : []

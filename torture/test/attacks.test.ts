@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { it, vi } from 'vitest'
 import type { Attack } from '../src/attack.ts'
 import { attacks } from '../src/attacks/index.ts'
 
@@ -12,28 +12,28 @@ vi.setConfig({ testTimeout: 300_000 })
 const sizes: Record<keyof typeof attacks, number> = {
   kills: 6,
   'protocol-kills': 4,
-  echoes: 16,
-  upkeep: 3,
-  migrations: 6,
-  writers: 10,
-  damage: 6,
+  echoes: 8,
+  upkeep: 2,
+  migrations: 4,
+  writers: 20,
+  damage: 4,
   clock: 80,
   disk: 2,
   embedder: 60,
   hub: 3,
-  http: 120,
-  clients: 40,
+  http: 80,
+  clients: 30,
   mcp: 100,
   'mcp-http': 60,
   hooks: 8,
   load: 3,
   sessions: 6,
-  parsers: 20,
+  parsers: 12,
 }
 
-it.concurrent.each(Object.entries(attacks) as [keyof typeof attacks, Attack][])(
+it.concurrent.for(Object.entries(attacks) as [keyof typeof attacks, Attack][])(
   '%s break nothing',
-  async (name, attack): Promise<void> => {
+  async ([name, attack], { expect, onTestFinished }): Promise<void> => {
     const reason = attack.closed?.()
     if (reason) return void process.stderr.write(`${name} is skipped: ${reason}\n`)
     const folder = mkdtempSync(join(tmpdir(), 'recall-torture-'))

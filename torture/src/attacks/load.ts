@@ -8,11 +8,23 @@ const clients = 8
 /** Between the requests of a client, in milliseconds. */
 const pauseMs = 5
 const texts = 200
+/** Requests of each client until a hub is warm. */
+const warmAfter = 20
+/** Connections that a hub opens to its database, when it needs them. */
+const pool = 10
+/** Those of whoever looks. */
+const ownConnections = 2
 /** What a heap that was not collected a moment ago may hold more than before. */
 const mostGrowth = 1.5
 const sampleMs = 250
 
-/** A hub that is asked all the time, for `size` seconds, and what it holds from a tenth of them on. */
+interface Sample {
+  bytes: number
+  files: number
+  connections: number
+}
+
+/** A hub that is asked all the time, for `size` seconds after it has got warm. */
 export const load: Attack = {
   what: 'a hub under load holds no more memory, files and connections at the end than when it was warm',
   size: 60,
@@ -20,48 +32,54 @@ export const load: Attack = {
   async round({ size, folder }) {
     const hub = await openPlainHub(folder)
     const violations: string[] = []
-    const samples: { bytes: number; files: number; connections: number }[] = []
-    let requests = 0
+    let [requests, refused] = [0, 0]
     try {
+      const keys = await Promise.all(Array.from({ length: clients }, (_, i) => hub.register(`agent-${i}`)))
+      const askWhile = (goesOn: (n: number) => boolean): Promise<unknown> =>
+        Promise.all(
+          keys.map(async (key) => {
+            for (let n = 0; goesOn(n); n++) {
+              const status = await ask(hub, key, n)
+              requests++
+              if (status === 503) refused++
+              else if (![200, 201, 404].includes(status))
+                violations.push(`request ${n} was answered ${status}`)
+              await pause(pauseMs)
+            }
+          }),
+        )
+      await askWhile((n) => n < warmAfter)
       const started = performance.now()
       const isOver = (): boolean => performance.now() - started > size * 1000
-      const observed = observe(hub, samples, isOver)
-      const all = Array.from({ length: clients }, async (_, i) => {
-        const key = await hub.register(`agent-${i}`)
-        for (let n = i; !isOver(); n++) {
-          const status = await ask(hub, key, n)
-          requests++
-          await pause(pauseMs)
-          if (status !== 200 && status !== 201 && status !== 404)
-            violations.push(`request ${n} was answered ${status}`)
-        }
-      })
-      await Promise.all([...all, observed])
+      const [samples] = await Promise.all([observe(hub, isOver), askWhile(() => !isOver())])
       const idle = await hub.untilIdle()
       const tenth = Math.max(1, Math.floor(samples.length / 10))
-      const [warm, end] = [samples.slice(tenth, 2 * tenth), samples.slice(-tenth)].map((part) => ({
-        bytes: median(part.map(({ bytes }) => bytes)),
-        files: median(part.map(({ files }) => files)),
-        connections: median(part.map(({ connections }) => connections)),
-      })) as [(typeof samples)[0], (typeof samples)[0]]
+      const [warm, end] = [medians(samples.slice(0, tenth)), medians(samples.slice(-tenth))]
+      const most = Math.max(...samples.map(({ files }) => files))
       if (end.bytes > warm.bytes * mostGrowth)
         violations.push(`the hub grew from ${megabytes(warm.bytes)} to ${megabytes(end.bytes)} MB`)
-      if (end.files > warm.files + clients) violations.push(`${warm.files} files were open, now ${end.files}`)
-      const most = Math.max(...samples.map(({ files }) => files))
+      if (most > warm.files + clients + pool) violations.push(`${warm.files} files were open, then ${most}`)
       if (idle.files > most)
         violations.push(`${idle.files} files are open when nobody asks, ${most} at most under load`)
-      if (end.connections > warm.connections + 2)
-        violations.push(`${warm.connections} connections to the database, now ${end.connections}`)
+      if (end.connections > pool + ownConnections)
+        violations.push(`there are ${end.connections} connections to the database`)
+      if (refused > requests / 100) violations.push(`${refused} of ${requests} requests were refused`)
       return {
         counts: { seconds: size, requests },
         violations,
-        measured: `the hub holds ${megabytes(warm.bytes)} MB, ${warm.files} files and ${warm.connections} connections to the database when warm; ${megabytes(end.bytes)} MB, ${end.files} and ${end.connections} at the end; ${idle.files} files when nobody asks any more`,
+        measured: `the hub holds ${megabytes(warm.bytes)} MB, ${warm.files} files and ${warm.connections} connections to the database when warm; ${megabytes(end.bytes)} MB, ${end.files} and ${end.connections} at the end; ${idle.files} files when nobody asks any more; ${refused} requests answered 503`,
       }
     } finally {
       await hub.close()
     }
   },
 }
+
+const medians = (samples: readonly Sample[]): Sample => ({
+  bytes: median(samples.map(({ bytes }) => bytes)),
+  files: median(samples.map(({ files }) => files)),
+  connections: median(samples.map(({ connections }) => connections)),
+})
 
 /** Reads, searches and writes; the texts are the same ones again and again, so that only a leak can grow. */
 function ask(hub: PlainHub, key: string, n: number): Promise<number> {
@@ -82,13 +100,11 @@ function ask(hub: PlainHub, key: string, n: number): Promise<number> {
   }
 }
 
-async function observe(
-  hub: PlainHub,
-  samples: { bytes: number; files: number; connections: number }[],
-  isOver: () => boolean,
-): Promise<void> {
+async function observe(hub: PlainHub, isOver: () => boolean): Promise<Sample[]> {
+  const samples: Sample[] = []
   while (!isOver()) {
     samples.push({ ...heldBy(hub.pid), connections: await hub.connections() })
     await pause(sampleMs)
   }
+  return samples
 }
