@@ -48,7 +48,7 @@ else if (unknown.length > 0) {
   process.exitCode = 2
 } else if (values.merge !== undefined && values.report !== undefined) {
   const merged = mergeProgress(values.merge.split(',').map(readProgress))
-  writeFileSync(values.report, reportOf(merged, all, {}, null))
+  writeFileSync(values.report, reportOf(merged, all, {}))
 } else process.exitCode = await torture()
 
 async function torture(): Promise<number> {
@@ -88,7 +88,8 @@ async function torture(): Promise<number> {
       if (resume !== undefined) writeFileSync(resume, JSON.stringify(soFar, null, 2))
     },
   })
-  if (values.report !== undefined) writeFileSync(values.report, reportOf(progress, all, shut, failure))
+  if (resume !== undefined) writeFileSync(resume, JSON.stringify(progress, null, 2))
+  if (values.report !== undefined) writeFileSync(values.report, reportOf(progress, all, shut))
   process.stdout.write(`${tableOf(progress, all)}\n`)
   for (const [name, reason] of Object.entries(shut)) process.stdout.write(`${name} stayed shut: ${reason}\n`)
   if (!failure) {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { cpus, release, totalmem, type } from 'node:os'
 import type { Attack } from './attack.ts'
-import type { Failure, Progress } from './run-attacks.ts'
+import type { Progress } from './run-attacks.ts'
 
 type Attacks = Readonly<Record<string, Attack>>
 
@@ -24,7 +24,11 @@ export function mergeProgress(parts: readonly Progress[]): Progress {
   const [first] = parts
   if (!first || parts.some(({ commit, seed }) => commit !== first.commit || seed !== first.seed))
     throw new Error('only runs on the same commit, from the same seed, make one report')
-  return { ...first, attacks: Object.assign({}, ...parts.map(({ attacks }) => attacks)) }
+  return {
+    ...first,
+    attacks: Object.assign({}, ...parts.map(({ attacks }) => attacks)),
+    failures: parts.flatMap(({ failures = [] }) => failures),
+  }
 }
 
 export const commitOf = (): string =>
@@ -43,7 +47,6 @@ export function reportOf(
   progress: Progress,
   attacks: Attacks,
   shut: Readonly<Record<string, string>>,
-  failure: Failure | null,
 ): string {
   const facts: Record<string, string | number> = {
     cpu: cpus()[0]?.model ?? 'unknown',
@@ -57,6 +60,10 @@ export function reportOf(
   const measured = Object.entries(progress.attacks).flatMap(([name, done]) =>
     done.measured === undefined ? [] : `- ${name}: ${done.measured}`,
   )
+  const failures = (progress.failures ?? []).map(
+    ({ attack, seed, size, violations }) =>
+      `- ${attack}, seed ${seed}, size ${size} failed: ${violations[0]}`,
+  )
   const closed = Object.entries(shut).map(([name, why]) => `- ${name} stayed shut: ${why}`)
   return [
     '# torture',
@@ -68,9 +75,7 @@ export function reportOf(
     ...(measured.length > 0 ? [measured.join('\n')] : []),
     ...totalKills(progress),
     ...(closed.length > 0 ? [closed.join('\n')] : []),
-    failure
-      ? `The last run ended with a failure of ${failure.attack}, seed ${failure.seed}, size ${failure.size}: ${failure.violations[0]}`
-      : 'Violations in the last run: 0.',
+    failures.length > 0 ? failures.join('\n') : 'Violations: 0.',
   ]
     .join('\n\n')
     .concat('\n')

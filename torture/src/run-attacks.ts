@@ -9,6 +9,8 @@ export interface Progress {
   /** What was attacked. */
   commit?: string
   attacks: Record<string, Done>
+  /** What broke, each in the smallest round that was seen to fail. */
+  failures?: Failure[]
 }
 
 export interface Done {
@@ -76,7 +78,11 @@ export async function runAttacks(options: RunOptions): Promise<Failure | null> {
     }
     if (round.measured !== undefined) done.measured = round.measured
     options.onRound(name, round, progress)
-    if (round.violations.length > 0) return smallest(name, attack, seed, size, round)
+    if (round.violations.length > 0) {
+      const failure = await smallest(name, attack, seed, size, round)
+      progress.failures = [...(progress.failures ?? []), failure]
+      return failure
+    }
   } while (now() < deadline)
   return null
 }

@@ -9,11 +9,20 @@ const part = (name: string, commit: string): Progress => ({
 })
 
 it('makes one report of runs on the same commit, and counts all kills', () => {
-  const report = reportOf(mergeProgress([part('a', 'abc'), part('b', 'abc')]), {}, {}, null)
+  const report = reportOf(mergeProgress([part('a', 'abc'), part('b', 'abc')]), {}, {})
   expect(report).toContain('- commit: abc')
   expect(report).toContain('| b |  | 2 | 1–2 | 9 | 1,500 kills |')
   expect(report).toContain('- a: a is well')
   expect(report).toContain('in all: 3,000')
+  expect(report).toContain('Violations: 0.')
+})
+
+it('says what broke, also of a run that went on afterwards', () => {
+  const failed = { attack: 'b', seed: 4, size: 25, violations: ['a note is lost'] }
+  const merged = mergeProgress([part('a', 'abc'), { ...part('b', 'abc'), failures: [failed] }])
+  const report = reportOf(merged, {}, {})
+  expect(report).toContain('- b, seed 4, size 25 failed: a note is lost')
+  expect(report).not.toContain('Violations: 0.')
 })
 
 it('refuses to put runs of different commits together', () => {

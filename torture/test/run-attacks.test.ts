@@ -64,14 +64,16 @@ it('goes on with the next seed where it was left', async () => {
 it('stops at what broke and looks for the smallest round that still breaks it', async () => {
   const clock = { now: 0 }
   const { attack } = fakeAttack({ takes: 1000, breaksAt: 3, smallest: 20, clock })
+  const progress = fresh()
   const failure = await runAttacks({
     attacks: { it: attack },
-    progress: fresh(),
+    progress,
     seconds: 100,
     now: () => clock.now,
     onRound: () => {},
   })
   expect(failure).toEqual({ attack: 'it', seed: 3, size: 25, violations: ['broken by 25'] })
+  expect(progress.failures).toEqual([failure])
 })
 
 it('takes an attack that fails by itself for a violation', async () => {
