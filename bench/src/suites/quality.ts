@@ -105,9 +105,6 @@ export async function measureQuality(set: DataSet, settings: QualitySettings): P
 
 /** The same memory elsewhere than on files. */
 const inOtherStores = (embedder: Embedder, url: string | undefined): Retriever[] => [
-  recallRetriever({ name: 'Recall on PGlite', embedder, openMemory: openPgliteMemory }),
-  recallRetriever({ name: 'Recall on PGlite, words alone', openMemory: openPgliteMemory }),
-  recallRetriever({ name: 'Recall in a hub', embedder, openMemory: openHubMemory }),
   ...(url
     ? [
         recallRetriever({
@@ -117,6 +114,9 @@ const inOtherStores = (embedder: Embedder, url: string | undefined): Retriever[]
         }),
       ]
     : []),
+  recallRetriever({ name: 'Recall on PGlite', embedder, openMemory: openPgliteMemory }),
+  recallRetriever({ name: 'Recall in a hub', embedder, openMemory: openHubMemory }),
+  recallRetriever({ name: 'Recall on PGlite, words alone', openMemory: openPgliteMemory }),
 ]
 
 /** Each leaves out one signal; the others keep their weights. */
