@@ -15,7 +15,7 @@ import { honest, startEmbeddingServer } from './embedding-server.ts'
 import { openGate } from './gate.ts'
 import { hubProgram } from './programs.ts'
 
-/** An hour of the hub is this many times shorter here. */
+/** So many times faster than ours the hub's clock runs: an hour of it, with what expires in it, is over sooner. */
 export const speed = 4
 
 /** A memory that the hub keeps. */

@@ -20,7 +20,7 @@ export const clients: Attack = {
   async round({ seed, size, folder }) {
     const hub = await openPlainHub(folder)
     const violations: string[] = []
-    let tried = 0
+    let [tried, kept] = [0, 0]
     try {
       const key = await hub.register('ada')
       const before = heldBy(hub.pid)
@@ -41,10 +41,15 @@ export const clients: Attack = {
       if (after.bytes > before.bytes + mostGrowth)
         violations.push(`the hub grew from ${megabytes(before.bytes)} to ${megabytes(after.bytes)} MB`)
       violations.push(...(await isWell(hub, key)))
+      const { text } = await hub.call(key, 'POST', '/api/v1/private/long-term/stats', {})
+      kept = (JSON.parse(text) as { entries: number }).entries
     } finally {
       await hub.close()
     }
-    return { counts: { 'hostile requests': tried, 'slow callers': slowCallers }, violations }
+    return {
+      counts: { 'hostile requests': tried, 'texts kept exactly': kept, 'slow callers': slowCallers },
+      violations,
+    }
   },
 }
 

@@ -24,11 +24,11 @@ export const hub: Attack = {
     try {
       writers = await startWriters(system)
       for (let i = 0; i < size; i++) {
-        const name = order[(seed + i) % order.length] as string
+        const name = order[(seed + i) % order.length] as keyof typeof faults
         counts[name] = (counts[name] ?? 0) + 1
         const storm: Storm = { system, writers, random, wrong: (what) => violations.push(`${name}: ${what}`) }
         await writers.writeUntil(Math.floor(random() * 15))
-        await faults[name]?.(storm)
+        await faults[name](storm)
         await recovers(storm)
       }
       violations.push(...(await writers.finish()), ...(await compare(writers, await system.rows())))
@@ -49,7 +49,7 @@ interface Storm {
   wrong(what: string): void
 }
 
-const faults: Record<string, (storm: Storm) => Promise<void>> = {
+const faults = {
   async 'hub kills'({ system }) {
     await system.restartHub('SIGKILL')
   },
@@ -58,7 +58,7 @@ const faults: Record<string, (storm: Storm) => Promise<void>> = {
     await refuses(storm)
     await storm.system.startPostgres()
   },
-  'embedder faults': async (storm) => {
+  async 'embedder faults'(storm) {
     const names = Object.keys(embeddingFaults) as EmbeddingFault[]
     const fault = names[Math.floor(storm.random() * names.length)] as EmbeddingFault
     storm.system.embedding.behave(fault)
@@ -86,10 +86,10 @@ const faults: Record<string, (storm: Storm) => Promise<void>> = {
     await goesOn(storm)
     await storm.system.startRedis()
   },
-}
+} satisfies Record<string, (storm: Storm) => Promise<void>>
 
 /** Each kind in its turn, so that a short round has several. */
-const order = ['hub kills', 'Postgres crashes', 'hub kills', 'embedder faults', 'Redis hangs', 'hub kills', 'Postgres hangs', 'embedder faults', 'hub ends', 'Redis kills'] // biome-ignore format: a list
+const order: readonly (keyof typeof faults)[] = ['hub kills', 'Postgres crashes', 'hub kills', 'embedder faults', 'Redis hangs', 'hub kills', 'Postgres hangs', 'embedder faults', 'hub ends', 'Redis kills'] // biome-ignore format: a list
 
 /** A write is neither acknowledged nor kept waiting, while what it needs is away. */
 async function refuses({ writers, wrong }: Storm): Promise<void> {
