@@ -1,7 +1,13 @@
 import type { MemoryScope } from '@recall/core'
 import type { RootOptions } from './find-root.ts'
 import type { Io } from './io.ts'
-import { type CommandLine, type CommandSpec, type OptionSpec, wholeNumber } from './parse-command-line.ts'
+import {
+  type CommandLine,
+  type CommandSpec,
+  type OptionSpec,
+  share,
+  wholeNumber,
+} from './parse-command-line.ts'
 
 export interface Command extends CommandSpec {
   /**
@@ -162,6 +168,11 @@ export const commands: readonly Command[] = [
       limit: { value: '<n>', description: 'most results (default: 10)' },
       explain: { description: "show each signal's share of the score" },
       lexical: { description: 'with --ranked: by words alone, without loading the model' },
+      'min-confidence': {
+        value: '<share>',
+        description:
+          'with --ranked: nothing, when it is less likely than this (0 to 1) that the memory knows',
+      },
       ...common,
     },
     run: async (io, line) =>
@@ -171,6 +182,7 @@ export const commands: readonly Command[] = [
         ranked: line.options.ranked === true,
         explain: line.options.explain === true,
         lexical: line.options.lexical === true,
+        minConfidence: share('min-confidence', line.options['min-confidence']),
         context: wholeNumber('context', line.options.context, 0, 1000),
         limit: wholeNumber('limit', line.options.limit, 10, 1000),
       }),

@@ -86,3 +86,11 @@ export function wholeNumber(
   if (number >= 0 && number <= most) return number
   throw new UsageError(`--${name} takes a whole number up to ${most}, not '${text}'`)
 }
+
+/** A number from 0 to 1; 0 without one. */
+export function share(name: string, text: string | true | undefined): number {
+  const number = typeof text === 'string' && /^[01](?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+  if (text === undefined) return 0
+  if (number <= 1) return number
+  throw new UsageError(`--${name} takes a number from 0 to 1, not '${text}'`)
+}

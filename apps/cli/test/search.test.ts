@@ -53,6 +53,21 @@ describe('search', () => {
     expect(await lines('--limit', '1')).toEqual(['The pool leaks.'])
   })
 
+  it('says with --ranked how likely the memory knows, and can be asked to say nothing below that', async () => {
+    const shell = await shellWithSession()
+    const ask = async (...options: string[]) =>
+      shell.json<{ confidence: number; results: unknown[] }>('search', 'retry path client', ...options)
+    const { confidence, results } = await ask('--ranked')
+    expect(confidence).toBeGreaterThan(0)
+    expect(confidence).toBeLessThan(1)
+    expect(results).not.toEqual([])
+    expect(await ask('--ranked', '--min-confidence', String(confidence - 0.001))).toMatchObject({ results })
+    const unsure = await shell.run('search', 'retry path client', '--ranked', '--min-confidence', '0.999')
+    expect([unsure.code, unsure.out]).toEqual([1, 'Nothing found.\n'])
+    const wrong = await shell.run('search', 'pool', '--min-confidence', 'high')
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('a number from 0 to 1')])
+  })
+
   it('names the line of the file on which the match stands', async () => {
     const shell = await shellWithSession()
     const { results } = await shell.json<{ results: { path: string; line: number; snippet: string }[] }>(

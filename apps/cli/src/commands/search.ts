@@ -23,6 +23,8 @@ export interface SearchCommandOptions extends RootOptions {
   ranked?: boolean
   /** By words alone, also where there are vectors. */
   lexical?: boolean
+  /** From 0 to 1; a ranked search that is less sure finds nothing. */
+  minConfidence?: number
   context: number
   scope?: MemoryScope
   limit: number
@@ -68,12 +70,23 @@ export async function search(io: Io, query: string, options: SearchCommandOption
       options.scope ? [options.scope] : memoryScopes,
     )
     const best = found.sort((a, b) => b.score - a.score).slice(0, options.limit)
+    // The best match speaks for the whole answer.
+    const confidence = best[0]?.confidence ?? 0
+    const shown = options.ranked && confidence < (options.minConfidence ?? 0) ? [] : best
     const results = options.ranked
-      ? best.map((hit) => toResult(hit, terms, options))
-      : lineByLine(store.root, best, terms, options)
+      ? shown.map((hit) => toResult(hit, terms, options))
+      : lineByLine(store.root, shown, terms, options)
     const tookMs = Number((process.hrtime.bigint() - started) / 100_000n) / 10
     if (options.json)
-      io.out(`${JSON.stringify({ query, mode: found[0]?.mode ?? 'lexical', tookMs, results })}\n`)
+      io.out(
+        `${JSON.stringify({
+          query,
+          mode: found[0]?.mode ?? 'lexical',
+          ...(options.ranked ? { confidence: rounded(confidence) } : {}),
+          tookMs,
+          results,
+        })}\n`,
+      )
     else io.out(render(io, results, terms, options, tookMs))
     return results.length > 0 ? exitCodes.fine : exitCodes.no
   })
@@ -139,7 +152,7 @@ function describe(hit: LocatedHit, { explain }: SearchCommandOptions) {
     key: hit.key,
     path: hit.path,
     line: hit.line,
-    score: Math.round(hit.score * 1000) / 1000,
+    score: rounded(hit.score),
     title: titleOf(hit),
     date: new Date(hit.updated).toISOString(),
     snippet: '',
@@ -147,6 +160,8 @@ function describe(hit: LocatedHit, { explain }: SearchCommandOptions) {
     ...(explain ? { signals: hit.signals } : {}),
   }
 }
+
+const rounded = (share: number): number => Math.round(share * 1000) / 1000
 
 const around = (lines: readonly string[], at: number, context: number): string =>
   lines.slice(Math.max(0, at - context), at + context + 1).join('\n')
