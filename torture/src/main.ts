@@ -48,7 +48,7 @@ else if (unknown.length > 0) {
   process.exitCode = 2
 } else if (values.merge !== undefined && values.report !== undefined) {
   const merged = mergeProgress(values.merge.split(',').map(readProgress))
-  writeFileSync(values.report, reportOf(merged, all, {}))
+  writeFileSync(values.report, reportOf(merged, all, {}, goals))
 } else process.exitCode = await torture()
 
 async function torture(): Promise<number> {
@@ -89,7 +89,8 @@ async function torture(): Promise<number> {
     },
   })
   if (resume !== undefined) writeFileSync(resume, JSON.stringify(progress, null, 2))
-  if (values.report !== undefined) writeFileSync(values.report, reportOf(progress, all, shut))
+  if (values.report !== undefined)
+    writeFileSync(values.report, reportOf(progress, all, shut, campaign ? goals : {}))
   process.stdout.write(`${tableOf(progress, all)}\n`)
   for (const [name, reason] of Object.entries(shut)) process.stdout.write(`${name} stayed shut: ${reason}\n`)
   if (!failure) {

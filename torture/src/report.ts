@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { cpus, release, totalmem, type } from 'node:os'
 import type { Attack } from './attack.ts'
-import type { Progress } from './run-attacks.ts'
+import type { Goal, Progress } from './run-attacks.ts'
 
 type Attacks = Readonly<Record<string, Attack>>
 
@@ -42,11 +42,23 @@ function totalKills({ attacks }: Progress): string[] {
   return total > 0 ? [`Processes killed with SIGKILL, in all: ${total.toLocaleString('en')}.`] : []
 }
 
+/** How far the attacks got whose totals a campaign has not reached. */
+function unreached({ attacks }: Progress, goals: Readonly<Record<string, Goal>>): string[] {
+  const lines = Object.entries(goals).flatMap(([name, { count, total }]) => {
+    const done = attacks[name]?.counts[count] ?? 0
+    return done < total
+      ? `- ${name}: ${done.toLocaleString('en')} of ${total.toLocaleString('en')} ${count}`
+      : []
+  })
+  return lines.length > 0 ? [`Totals that were not reached:\n\n${lines.join('\n')}`] : []
+}
+
 /** Where it was tried, what was tried and what came of it, in the form of the other results. */
 export function reportOf(
   progress: Progress,
   attacks: Attacks,
   shut: Readonly<Record<string, string>>,
+  goals: Readonly<Record<string, Goal>> = {},
 ): string {
   const facts: Record<string, string | number> = {
     cpu: cpus()[0]?.model ?? 'unknown',
@@ -75,6 +87,7 @@ export function reportOf(
     ...(measured.length > 0 ? [measured.join('\n')] : []),
     ...totalKills(progress),
     ...(closed.length > 0 ? [closed.join('\n')] : []),
+    ...unreached(progress, goals),
     failures.length > 0 ? failures.join('\n') : 'Violations: 0.',
   ]
     .join('\n\n')

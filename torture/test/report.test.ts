@@ -25,6 +25,17 @@ it('says what broke, also of a run that went on afterwards', () => {
   expect(report).not.toContain('Violations: 0.')
 })
 
+it('says how far a campaign got that has not reached its totals', () => {
+  const goals = {
+    a: { count: 'kills', total: 1500 },
+    b: { count: 'kills', total: 2000 },
+    c: { count: 'inputs', total: 9 },
+  }
+  const report = reportOf(mergeProgress([part('a', 'abc'), part('b', 'abc')]), {}, {}, goals)
+  expect(report).toContain('- b: 1,500 of 2,000 kills\n- c: 0 of 9 inputs')
+  expect(report).not.toContain('- a: 1,500 of')
+})
+
 it('refuses to put runs of different commits together', () => {
   expect(() => mergeProgress([part('a', 'abc'), part('b', 'def')])).toThrow('same commit')
 })
