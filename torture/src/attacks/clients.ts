@@ -92,7 +92,9 @@ const tries: {
     const text = open.repeat(depth)
     const { status } = await hub.call(key, 'POST', path, text)
     const closed = await hub.call(key, 'POST', path, `${text}1${closing(open).repeat(depth)}`)
-    return [status, closed.status].flatMap((each) => (each >= 400 && each < 500 ? [] : [`answered ${each}`]))
+    // A search takes no notice of members that it does not know, however deep they are.
+    const isFine = (each: number): boolean => (each >= 400 && each < 500) || (each === 200 && path.endsWith('/find'))
+    return [status, closed.status].flatMap((each) => (isFine(each) ? [] : [`answered ${each}`]))
   },
   async injection(hub, key, { at, text, header }) {
     const sent = head('GET', `${at}${text}`, `Authorization: Bearer ${key}`, `${header}: a${text}`)
