@@ -41,12 +41,12 @@ const reasons: readonly Reason[] = [
   {
     suite: /^hub$/,
     what: /^search/,
-    why: 'the pool sends one statement that only reads; a search of the hub counts what its caller may see, takes four candidates for each result, looks through what is of low signal, and writes down every result it gives, for trust and ranking',
+    why: 'the pool sends one statement that only reads; a search of the hub looks at a hundred candidates, ranks four for each result, looks through what is of low signal, and writes down every result it gives, once for each agent, for trust and ranking: that is half of what it costs; the rest of the difference is HTTP on the same two cores',
   },
   {
     suite: /^hub$/,
     what: /^writes/,
-    why: 'the pool inserts one row; a write to the hub looks for duplicates and for related memories among all others first, and links them',
+    why: 'the pool inserts one row; a write to the hub first looks for duplicates and related memories among all others, which is another search by the index, looks for secrets, and links what it found',
   },
   {
     suite: /^(hub|http)$/,
