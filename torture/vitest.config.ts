@@ -2,4 +2,4 @@ import { mergeConfig } from 'vitest/config'
 import base from '../vitest.base.ts'
 
 /** Attacks wait for processes most of the time. */
-export default mergeConfig(base, { test: { maxConcurrency: 3 } })
+export default mergeConfig(base, { test: { maxConcurrency: 4 } })

@@ -10,25 +10,25 @@ vi.setConfig({ testTimeout: 300_000 })
 
 /** A short form of each; `pnpm torture` goes on for as long as one likes. */
 const sizes: Record<keyof typeof attacks, number> = {
-  kills: 6,
+  kills: 4,
   'protocol-kills': 4,
   echoes: 8,
   upkeep: 2,
   migrations: 4,
-  writers: 20,
+  writers: 10,
   damage: 4,
   clock: 80,
   disk: 2,
   embedder: 60,
   hub: 3,
-  http: 80,
-  clients: 30,
+  http: 60,
+  clients: 20,
   mcp: 100,
-  'mcp-http': 60,
+  'mcp-http': 40,
   hooks: 8,
   load: 3,
   sessions: 6,
-  parsers: 12,
+  parsers: 8,
 }
 
 it.concurrent.for(Object.entries(attacks) as [keyof typeof attacks, Attack][])(
