@@ -21,8 +21,6 @@ import {
 import { noLimits, openServerDatabase, serverUrl, temporaryFolder } from './support.ts'
 
 const tags = ['fault', 'test']
-/** A call that would hang for ever is told from one that is slow on a busy machine. */
-const patienceMs = 60_000
 const lesson = (n: number): string =>
   `Lesson ${n}: the service ${n * 7919} failed under load until its settings were raised, number ${n * 104_729}.`
 
@@ -121,7 +119,7 @@ describe.skipIf(!serverUrl)('faults', () => {
       await Promise.all(underWay)
       const started = performance.now()
       await write()
-      expect(performance.now() - started).toBeLessThan(patienceMs)
+      expect(performance.now() - started).toBeLessThan(5000)
       expect((await fetch(`${hub.url}/readyz`)).status).toBe(503)
       expect((await fetch(`${hub.url}/livez`)).status).toBe(200)
       expect(failed.size).toBeGreaterThan(0)
@@ -162,7 +160,7 @@ describe.skipIf(!serverUrl)('faults', () => {
     await blocker.database.execute(sql`lock table memories in access exclusive mode`)
     const started = performance.now()
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => save(hub.url, key, 1000 + n)))
-    expect(performance.now() - started).toBeLessThan(patienceMs)
+    expect(performance.now() - started).toBeLessThan(5000)
     for (const { status, type } of answers) {
       expect([503, 504]).toContain(status)
       expect(type).toBe('application/problem+json')
@@ -201,7 +199,7 @@ describe.skipIf(!serverUrl)('faults', () => {
     expect(statuses.filter((status) => status === 404).length).toBeGreaterThanOrEqual(49)
     expect(statuses.filter((status) => status === 404).length).toBeLessThanOrEqual(51)
     expect(statuses.at(-1)).toBe(429)
-    expect(performance.now() - started).toBeLessThan(patienceMs)
+    expect(performance.now() - started).toBeLessThan(10_000)
     redis = await startRedis(port)
     isUp = true
     // It counts anew there.
@@ -256,7 +254,7 @@ describe.skipIf(!serverUrl)('faults', () => {
         expect(refused).toMatchObject({ status: 503, type: 'application/problem+json' })
         expect(Number(refused.retryAfter)).toBeGreaterThan(0)
         expect((await send(hub.url, '/memory/search?q=anything', { key })).status).toBe(503)
-        expect(performance.now() - started).toBeLessThan(patienceMs)
+        expect(performance.now() - started).toBeLessThan(8000)
         expect(await own.database.$count(memories)).toBe(0)
         behaves = 'well'
         expect((await save(hub.url, key, 1)).status).toBe(201)

@@ -28,7 +28,9 @@ describe('the lock', () => {
     }
     holder.process.kill('SIGKILL')
     await holder.ended
+    const begun = performance.now()
     expect(lock.hold(() => 'mine')).toBe('mine')
+    expect(performance.now() - begun).toBeLessThan(100)
   })
 
   it('may be taken again by who holds it, and is let go when the section fails', async () => {

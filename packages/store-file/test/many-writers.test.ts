@@ -20,7 +20,9 @@ it('loses and tears nothing when sixteen processes write to the same files', asy
   const script = await bundleScript('writer-child.ts')
   const [processes, writes] = [16, 200]
   const children = numbers(processes).map((i) => startChild(script, [root, `w${i}`, String(writes)]))
+  const slowest = await Promise.all(children.map((child) => child.message()))
   expect(await Promise.all(children.map(({ ended }) => ended))).toEqual(numbers(processes).map(() => 0))
+  expect(Math.max(...(slowest as number[]))).toBeLessThan(15_000)
 
   const store = await openFileStore({ root })
   const memory = createMemoryManager({ stores: store })

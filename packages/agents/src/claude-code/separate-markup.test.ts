@@ -36,10 +36,10 @@ it('keeps every word outside known tags', () => {
   )
 })
 
-it('does not hang on a text made of opening tags and ticks', () => {
+it('stays fast on a text made of opening tags and ticks', () => {
   const started = performance.now()
   separateMarkup('<system-reminder>'.repeat(200_000))
   separateMarkup('<system-reminder>`'.repeat(100_000))
   separateMarkup('<bash-input></bash-input>'.repeat(50_000))
-  expect(performance.now() - started).toBeLessThan(60_000)
+  expect(performance.now() - started).toBeLessThan(2000)
 })

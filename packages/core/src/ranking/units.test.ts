@@ -34,6 +34,5 @@ it('units cover the text exactly and cut no character in two', () => {
 it('a line of fifty megabytes is cut in linear time', () => {
   const begun = performance.now()
   expect(splitUnits('x'.repeat(50_000_000), false)).toHaveLength(31_250)
-  // Quadratic time would be hours.
-  expect(performance.now() - begun).toBeLessThan(60_000)
+  expect(performance.now() - begun).toBeLessThan(3000)
 })
