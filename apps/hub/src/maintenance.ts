@@ -20,11 +20,15 @@ export async function maintainHub(hub: Hub) {
   await hub.call(() =>
     hub.database.delete(rateLimits).where(lt(rateLimits.expire, new Date(Date.now() - 60 * 60 * 1000))),
   )
-  await hub.call(() => hub.database.delete(privateNamespaces).where(isEmpty))
+  await hub.call(() => hub.database.delete(privateNamespaces).where(canBeFreed(hub)))
   return { embedded, writable, ...quality, forgottenAnswers: forgotten.length }
 }
 
-const isEmpty = sql`not exists (
-  select from ${entries} where ${entries.tenant} = ${privateNamespaces.agentId}::text
-    and ${entries.namespace} = ${privateNamespaces.namespace}
-)`
+/** Namespaces that were emptied, of agents who may have no more: only for these is it worth looking through entries. */
+const canBeFreed = ({ config }: Hub) => sql`
+  ${privateNamespaces.agentId} in (
+    select agent_id from private_namespaces group by agent_id having count(*) >= ${config.privateNamespaces}
+  ) and not exists (
+    select from ${entries} where ${entries.tenant} = ${privateNamespaces.agentId}::text
+      and ${entries.namespace} = ${privateNamespaces.namespace}
+  )`
