@@ -246,4 +246,21 @@ describe.each(engines)('the hub on %s', (_, open) => {
     const answer = await hub.request('POST', '/api/v1/private/long-term/find', find)
     expect(await answer.json()).toEqual({ found: [] })
   })
+
+  it('a search of private memory says nothing when it is less sure than asked', async () => {
+    const { key, memory } = await hub.agent('ada')
+    await memory.write('long-term', 'deploys', 'Deploys are frozen on Fridays.')
+    const find = async (body: object) => {
+      const answer = await hub.request('POST', '/api/v1/private/long-term/find', { key, body })
+      return [answer.status, (await answer.json()) as { found: { confidence: number }[] }] as const
+    }
+    const text = 'when are deploys frozen'
+    const [, { found }] = await find({ text })
+    const confidence = found[0]?.confidence ?? 0
+    expect(await find({ text, minConfidence: confidence })).toEqual([200, { found }])
+    expect(await find({ text, minConfidence: confidence + 0.001 })).toEqual([200, { found: [] }])
+    for (const body of [{ minConfidence: 0.1 }, { text, minConfidence: 1.1 }, { text, minConfidence: -1 }]) {
+      expect(await find(body)).toMatchObject([400, { code: MemoryErrorCode.INVALID_INPUT }])
+    }
+  })
 })

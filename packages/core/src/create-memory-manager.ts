@@ -9,6 +9,7 @@ import { entryMetadata } from './entry-metadata.ts'
 import { MemoryError, MemoryErrorCode } from './errors.ts'
 import { failingAs } from './failing-as.ts'
 import { parseFilter } from './filter/parse-filter.ts'
+import { findWhenSure } from './find-when-sure.ts'
 import {
   batchSchema,
   cleanupOptionsSchema,
@@ -265,10 +266,11 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
           ...(wanted.passages === undefined ? {} : { passages: wanted.passages }),
           now,
         }
-        const found: (Found & { archived?: true })[] =
+        const find = async (query: StoreQuery): Promise<(Found & { archived?: true })[]> =>
           wanted.includeArchived && store.cold
-            ? await findWithArchived(store, store.cold, ask)
-            : await store.find(ask)
+            ? findWithArchived(store, store.cold, query)
+            : store.find(query)
+        const found = await findWhenSure(find, ask, wanted.minConfidence ?? 0)
         const touched = wanted.touch === false ? [] : found.filter(({ archived }) => !archived)
         const matches = await Promise.all(
           found.map((match) => {

@@ -20,6 +20,7 @@ export {
 export { type Comparison, everything, type Filter } from './filter/filter.ts'
 export { compareCodePoints, equalJson, type FilterSubject, matchesFilter } from './filter/matches-filter.ts'
 export { parseFilter } from './filter/parse-filter.ts'
+export { findWhenSure } from './find-when-sure.ts'
 export { takenPlaceAt } from './in-memory-search.ts'
 export { createInMemoryStore, type InMemoryStoreOptions } from './in-memory-store.ts'
 export {

@@ -80,6 +80,7 @@ export const searchOptionsSchema = z.strictObject({
   sortBy: z.optional(z.enum(['relevance', 'recency', 'accessCount'])),
   sortOrder: z.optional(z.enum(['asc', 'desc'])),
   minScore: z.optional(z.number().check(z.gte(0), z.lte(1))),
+  minConfidence: z.optional(z.number().check(z.gte(0), z.lte(1))),
   touch: z.optional(z.boolean()),
   explain: z.optional(z.boolean()),
   passages: z.optional(z.int().check(z.minimum(1), z.maximum(50))),

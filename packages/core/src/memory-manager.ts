@@ -193,6 +193,15 @@ export interface SearchOptions {
   sortOrder?: 'asc' | 'desc'
   /** Leave out matches that score below this, 0..1. */
   minScore?: number
+  /**
+   * Find nothing when the memory is less likely than this, 0..1, to know what was asked. The `confidence` of the best
+   * match decides for every page. Default 0; needs a text.
+   *
+   * Of answers given at 0.5 about half have the evidence among their first five. 0.15 refused 11 to 29 % of questions
+   * whose evidence was not there, and cost the others 2 to 4 points of recall (`docs/decisions/0015-confidence.md`).
+   * A page beyond the first ten matches, or in another order than best first, takes two searches.
+   */
+  minConfidence?: number
   /** Default true. With `false` the search leaves no trace in access counts and expiry. */
   touch?: boolean
   /** Add each signal's share to every match. */

@@ -72,6 +72,12 @@ describe.each([
     const found = await call(client, 'memory_search', { query: 'orders pool' })
     expect(found.structuredContent).toMatchObject({ mode: 'lexical', results: [{ key: 'fact:pool' }, {}] })
     expect(textOf(found)).toMatch(/^<recalled-memory /)
+    const { confidence } = found.structuredContent as { confidence: number }
+    expect(confidence).toBeGreaterThan(0.15)
+    const asked = { query: 'orders pool', scope: 'long-term', minConfidence: confidence - 0.001 }
+    expect((await call(client, 'memory_search', asked)).structuredContent).toMatchObject({ confidence })
+    const unsure = await call(client, 'memory_search', { ...asked, minConfidence: confidence + 0.001 })
+    expect(unsure.structuredContent).toEqual({ mode: 'lexical', results: [] })
 
     const kept = await call(client, 'memory_remember', { text: 'Ana prefers tabs.', tags: ['people'] })
     const { key } = kept.structuredContent as { key: string }
@@ -125,6 +131,8 @@ describe.each([
       ['memory_search', { query: 'x'.repeat(5000) }],
       ['memory_search', { query: 'pool', limit: 10_000 }],
       ['memory_search', { query: 'pool', scope: '../../etc' }],
+      ['memory_search', { query: 'pool', minConfidence: 2 }],
+      ['memory_search', { query: ' ', minConfidence: 0.15 }],
       ['memory_read', { key: 'a\u0000b', scope: 'long-term' }],
       ['memory_read', { key: 'fact:pool', scope: 'long-term', offset: 1e6 }],
       ['memory_remember', { text: 'other', key: 'fact:pool' }],
@@ -207,7 +215,7 @@ it('no arguments bring it down', async () => {
         'hub_search',
       ),
       fc.dictionary(
-        fc.constantFrom('query', 'key', 'scope', 'text', 'limit', 'offset', 'tags'),
+        fc.constantFrom('query', 'key', 'scope', 'text', 'limit', 'offset', 'tags', 'minConfidence'),
         fc.jsonValue(),
       ),
       async (name, args) => {

@@ -4,6 +4,7 @@ import {
   type ColdStore,
   type Entry,
   everything,
+  findWhenSure,
   MemoryError,
   MemoryErrorCode,
   type MemoryScope,
@@ -52,7 +53,7 @@ const operations = {
   })),
   find: operation('Search entries', wire.findSchema, async ({ shelf, place, now }, input) => {
     const { text, filters, filter, embedding, passages, tags = [], sortBy } = input
-    const { limit, offset, sortOrder, minScore } = input
+    const { limit, offset, sortOrder, minScore, minConfidence } = input
     const query: StoreQuery = {
       ...place,
       ...(text?.trim() ? { text } : {}),
@@ -63,7 +64,7 @@ const operations = {
       sortBy: sortBy ?? (text?.trim() || embedding ? 'relevance' : 'recency'),
       ...{ limit, offset, sortOrder, minScore, now },
     }
-    return { found: await shelf.find(query) }
+    return { found: await findWhenSure((each) => shelf.find(each), query, minConfidence) }
   }),
   touch: operation('Record an access', wire.touchSchema, async ({ store, place, now }, { keys }) => {
     await store.touch(

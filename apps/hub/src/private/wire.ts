@@ -110,5 +110,7 @@ export const findSchema = placeSchema.extend({
   sortBy: z.enum(['relevance', 'recency', 'accessCount', 'lastAccess']).optional(),
   sortOrder: z.enum(['asc', 'desc']).default('desc'),
   minScore: z.number().min(0).max(1).default(0),
+  /** Find nothing when the best match is less sure than this. Needs a text. */
+  minConfidence: z.number().min(0).max(1).default(0),
   now,
 })

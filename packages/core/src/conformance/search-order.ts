@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { MemoryManager, SearchOptions } from '../memory-manager.ts'
-import { keysFound } from './expectations.ts'
+import { keysFound, refused } from './expectations.ts'
 import { type Fixture, law, type Theme } from './harness.ts'
 
 const sorts = ['relevance', 'recency', 'accessCount'] as const
@@ -16,6 +16,23 @@ async function fillShelf({ memory, time }: Fixture): Promise<void> {
     if (i % 2 === 0) time.advance(60_000)
   }
   for (let i = 0; i < 5; i++) await memory.batchRead('long-term', [`book ${i}`, `book ${i * 2}`])
+}
+
+/** Pages of one search, also in other orders than best first. */
+const pages: SearchOptions[] = [
+  {},
+  { limit: 1 },
+  { limit: 3, offset: 3 },
+  { limit: 12 },
+  { offset: 8 },
+  { sortOrder: 'asc', limit: 3 },
+  { sortBy: 'recency' },
+  { sortBy: 'accessCount', offset: 4 },
+]
+
+const usesOf = async (memory: MemoryManager): Promise<[string, number][]> => {
+  const entries = await memory.search('long-term', {}, { limit: 100, touch: false })
+  return entries.map(({ key, metadata }) => [key, metadata.accessCount])
 }
 
 const scoresOf = async (memory: MemoryManager, options: SearchOptions): Promise<number[]> =>
@@ -171,6 +188,35 @@ export const searchOrder: Theme = {
         expect(told).toEqual(told.toSorted((a, b) => b - a))
         const [listed] = await fixture.memory.search('long-term', {})
         expect(listed).not.toHaveProperty('confidence')
+      },
+    ),
+
+    law(
+      'A search with minConfidence finds nothing on any page when the best match is less sure, and needs a text.',
+      async (fixture) => {
+        const { memory } = fixture
+        await fillShelf(fixture)
+        const before = await usesOf(memory)
+        for (const query of [{ text: 'harbour' }, { text: 'harbour words' }]) {
+          const [best] = await memory.search('long-term', query, { touch: false })
+          const confidence = best?.confidence ?? 0
+          expect(confidence).toBeGreaterThan(0)
+          for (const page of pages) {
+            const options = { limit: 10, ...page }
+            const found = await keysFound(memory, 'long-term', query, options)
+            expect(found).not.toEqual([])
+            const sure = { ...options, minConfidence: confidence }
+            expect(await keysFound(memory, 'long-term', query, sure)).toEqual(found)
+            const unsure = { ...options, minConfidence: confidence + 1e-6 }
+            expect(await memory.search('long-term', query, unsure)).toEqual([])
+          }
+        }
+        expect(await usesOf(memory)).toEqual(before)
+        expect(await memory.search('long-term', { text: 'unheard' }, { minConfidence: 0.1 })).toEqual([])
+        for (const query of [{}, { text: ' ' }, { tags: ['a'] }, { filters: { n: 1 } }]) {
+          await refused('INVALID_INPUT', () => memory.search('long-term', query, { minConfidence: 0.1 }))
+          await memory.search('long-term', query, { minConfidence: 0 })
+        }
       },
     ),
 

@@ -41,14 +41,26 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
         query: z.string().min(1).max(2000).describe('words to find'),
         scope: scope.optional().describe('long-term: facts; episodic: sessions'),
         limit: z.number().int().min(1).max(20).default(5),
+        minConfidence: z
+          .number()
+          .min(0)
+          .max(1)
+          .default(0)
+          .describe('return nothing when memory is less likely than this to know; 0.15 is a good start'),
       }),
-      outputSchema: z.object({ results: z.array(hit), mode: z.string() }),
+      outputSchema: z.object({
+        results: z.array(hit),
+        mode: z.string(),
+        confidence: z.number().optional().describe('how likely memory knows what was asked, 0 to 1'),
+      }),
       annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     },
-    ({ query, scope: one, limit }) =>
+    ({ query, scope: one, limit, minConfidence }) =>
       orFailure(async () => {
         const scopes: MemoryScope[] = one ? [one] : ['long-term', 'episodic']
-        const found = await Promise.all(scopes.map((each) => memory.search(each, { text: query }, { limit })))
+        const found = await Promise.all(
+          scopes.map((each) => memory.search(each, { text: query }, { limit, minConfidence })),
+        )
         const best = found
           .flat()
           .sort((a, b) => b.score - a.score)
@@ -56,13 +68,15 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
         const results = best.map((match) => ({
           key: match.key,
           scope: match.metadata.scope,
-          score: Math.round(match.score * 1000) / 1000,
+          score: rounded(match.score),
           recorded: new Date(match.metadata.createdAt).toISOString(),
           source: sourceOf(match),
           text: fence(pieceOf(textOf(match), 0, resultLength), sourceOf(match)),
         }))
-        return answer({ results, mode: best[0]?.mode ?? 'lexical' }, (text) =>
-          fence(text, 'search of memory'),
+        const { mode = 'lexical', confidence } = best[0] ?? {}
+        return answer(
+          { results, mode, ...(confidence === undefined ? {} : { confidence: rounded(confidence) }) },
+          (text) => fence(text, 'search of memory'),
         )
       }),
   )
@@ -160,6 +174,8 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
       }),
   )
 }
+
+const rounded = (share: number): number => Math.round(share * 1000) / 1000
 
 const sourceOf = ({ key: name, passage }: MemoryMatch<unknown>): string =>
   passage?.path ? `${passage.path}${passage.line ? `:${passage.line}` : ''} (${name})` : name

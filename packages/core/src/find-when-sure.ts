@@ -1,0 +1,30 @@
+import { MemoryError, MemoryErrorCode } from './errors.ts'
+import type { Found, StoreQuery } from './memory-store.ts'
+
+/**
+ * The page that a query asks for, or nothing when the confidence of the best match of all its pages is below
+ * `minConfidence`, 0..1. That match is looked for in the same way whatever the page, its order and its length are,
+ * so pages of one search never disagree.
+ *
+ * @param find answers a query, as `MemoryStore.find` does
+ * @throws MemoryError INVALID_INPUT without a text: nothing tells how sure such an answer is
+ */
+export async function findWhenSure<Match extends Found>(
+  find: (query: StoreQuery) => Promise<Match[]>,
+  query: StoreQuery,
+  minConfidence: number,
+): Promise<Match[]> {
+  if (minConfidence === 0) return find(query)
+  if (query.text === undefined) {
+    const message = 'only a search by text tells how sure it is: give a text, or leave out minConfidence'
+    throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT, { scope: query.scope })
+  }
+  const { offset, limit, sortBy, sortOrder } = query
+  const best = await find({ ...query, offset: 0, limit: judged, sortBy: 'relevance', sortOrder: 'desc' })
+  if ((best[0]?.confidence ?? 0) < minConfidence) return []
+  const isCutFromBest = sortBy === 'relevance' && sortOrder === 'desc' && offset + limit <= judged
+  return isCutFromBest ? best.slice(offset, offset + limit) : find(query)
+}
+
+/** Matches that a confidence is judged by: it compares the first of them to the tenth. */
+const judged = 10
