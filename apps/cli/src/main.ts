@@ -2,9 +2,12 @@
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { keepCompiledCode } from './compile-cache.ts'
 import { isScreen, screenColumns, writeResult } from './output.ts'
 import { readInput, startDetached } from './own-process.ts'
 import { run } from './run.ts'
+
+keepCompiledCode(process.env)
 
 /** `recall` where the path leads here, so that an upgrade needs no new settings; else this very program. */
 function commandOf(script: string): string[] {
