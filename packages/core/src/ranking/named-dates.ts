@@ -12,11 +12,15 @@ const day = 24 * 60 * 60 * 1000
  */
 export function namedDates(question: string, now: number): string {
   const text = question.toLowerCase()
+  if (!hint.test(text)) return ''
   const found = readings.flatMap(([pattern, read]) =>
     [...text.matchAll(pattern)].flatMap((match) => read(match, new Date(now)) || []),
   )
   return [...new Set(found)].join(' ')
 }
+
+/** In every reading; most questions hold none of these, and to prepare all readings takes a millisecond or two. */
+const hint = /\b(?:\d|(?:today|tonight|this|yesterday|last|ago|on)\b)/
 
 const months = monthNames.map((name) => name.toLowerCase())
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
