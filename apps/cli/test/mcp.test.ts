@@ -1,20 +1,30 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, it, onTestFinished } from 'vitest'
 import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
+/** A client of `recall mcp`, as a host starts it. */
+async function connect(root: string, env: Record<string, string> = {}) {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+  onTestFinished(() => client.close())
+  const args = ['--import', 'tsx', '-C', '@recall/source', main, 'mcp', '--root', root]
+  const environment = { ...getDefaultEnvironment(), ...env }
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args, env: environment, stderr: 'inherit' }),
+  )
+  return async (name: string, input: Record<string, unknown>) =>
+    (await client.callTool({ name, arguments: input })).structuredContent
+}
+
 it('serves the memory of files: what was archived is found, what is remembered is in the files', async () => {
   const shell = createShell()
   await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession))
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
-  onTestFinished(() => client.close())
-  const args = ['--import', 'tsx', '-C', '@recall/source', main, 'mcp', '--root', shell.root]
-  await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'inherit' }))
-  const call = async (name: string, input: Record<string, unknown>) =>
-    (await client.callTool({ name, arguments: input })).structuredContent
+  const call = await connect(shell.root)
 
   expect(await call('session_context', {})).toMatchObject({ sessions: [{ sessionId: 's1' }] })
   expect(await call('memory_search', { query: 'releases the client' })).toMatchObject({
@@ -25,4 +35,32 @@ it('serves the memory of files: what was archived is found, what is remembered i
   await call('memory_forget', { key: 'conversation:s1', scope: 'episodic' })
   expect((await shell.run('search', 'releases the client')).code).toBe(1)
   expect((await shell.run('consume')).out).toBe('The window is empty.\n')
+})
+
+it('serves what agents share when the environment names a hub', async () => {
+  const asked: string[] = []
+  const known = { short_id: 'RCL-8F3K2A9Q', content: 'Pools leak.', author: { name: 'ada' }, similarity: 0.9 }
+  const hub = createServer(({ method, url, headers }, response) => {
+    asked.push(`${method} ${url} ${headers.authorization}`)
+    const answer =
+      method === 'GET' ? { results: [known] } : { citation: 'Recall #RCL-8F3K2A9Q', citations: 1 }
+    response.setHeader('Content-Type', 'application/json').end(JSON.stringify(answer))
+  })
+  await new Promise<void>((resolve) => hub.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void hub.close())
+  const { port } = hub.address() as AddressInfo
+  const call = await connect(temporaryFolder(), {
+    RECALL_API_URL: `http://127.0.0.1:${port}`,
+    RECALL_API_KEY: 'recall_key',
+  })
+  expect(await call('hub_search', { query: 'pools', limit: 3 })).toMatchObject({
+    results: [
+      { id: 'RCL-8F3K2A9Q', author: 'ada', score: 0.9, text: expect.stringContaining('Pools leak.') },
+    ],
+  })
+  expect(await call('hub_cite', { id: 'RCL-8F3K2A9Q' })).toEqual({ id: 'RCL-8F3K2A9Q', cited: true })
+  expect(asked).toEqual([
+    'GET /api/v1/memory/search?q=pools&limit=3 Bearer recall_key',
+    'POST /api/v1/memory/RCL-8F3K2A9Q/cite Bearer recall_key',
+  ])
 })

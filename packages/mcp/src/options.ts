@@ -1,11 +1,20 @@
 import type { MemoryManager, MemoryScope } from '@recall/core'
 
-/** What agents share on a hub; only what the tools need of it. */
+/** What agents share on a hub; only what the tools need of `connectHub` of `@recall/client`. */
 export interface SharedMemories {
+  /** @param question of at most 500 characters */
   search(
     question: string,
     options: { limit: number },
-  ): Promise<readonly { id: string; content: string; author?: string; score?: number }[]>
+  ): Promise<
+    readonly {
+      short_id: string
+      content: string
+      author: { name: string }
+      /** 0..1 */
+      similarity: number
+    }[]
+  >
   /** Says that a memory was of use. */
   cite(id: string): Promise<unknown>
 }

@@ -106,7 +106,9 @@ describe.each([
     expect(shared.structuredContent).toMatchObject({
       results: [
         {
+          id: 'RCL-1',
           author: 'mallory',
+          score: 0.9,
           text: expect.stringMatching(/^<recalled-memory source="hub, written by mallory">/),
         },
       ],
@@ -133,6 +135,7 @@ describe.each([
       ['memory_search', { query: 'pool', scope: '../../etc' }],
       ['memory_search', { query: 'pool', minConfidence: 2 }],
       ['memory_search', { query: ' ', minConfidence: 0.15 }],
+      ['hub_search', { query: 'x'.repeat(501) }],
       ['memory_read', { key: 'a\u0000b', scope: 'long-term' }],
       ['memory_read', { key: 'fact:pool', scope: 'long-term', offset: 1e6 }],
       ['memory_remember', { text: 'other', key: 'fact:pool' }],

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { connectHub } from '@recall/client'
-import type { SharedMemories } from '@recall/mcp'
 import { serveMcp } from '@recall/mcp/stdio'
 import { fenceRecalled } from '@recall/sessions'
 import type { RootOptions } from '../find-root.ts'
@@ -10,7 +9,7 @@ import { byKey, remove } from './forget.ts'
 
 /** Serves the memory to a host over standard input and output, until the host closes them. */
 export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
-  const hub = hubOf(io)
+  const { RECALL_API_URL: url, RECALL_API_KEY: apiKey } = io.env
   // Not the folder that the host happens to be started in.
   const root = options.root ?? io.env.RECALL_ROOT ?? join(io.home, '.recall')
   return withMemory(io, { ...options, root, create: true }, async (memory, store) => {
@@ -18,7 +17,7 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
       memory,
       fence: (text, source) => fenceRecalled(text, { source }),
       version: process.env.RECALL_VERSION ?? '0.0.0',
-      ...(hub ? { hub } : {}),
+      ...(url && apiKey ? { hub: connectHub({ url, apiKey }) } : {}),
       async forget(scope, key) {
         const isSession = key.startsWith('conversation:')
         await remove(io, memory, store, await byKey(memory, [key], isSession ? undefined : scope))
@@ -26,23 +25,4 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
     })
     return undefined
   })
-}
-
-/** The hub, when the environment names one. */
-function hubOf(io: Io): SharedMemories | undefined {
-  const { RECALL_API_URL: url, RECALL_API_KEY: apiKey } = io.env
-  if (!url || !apiKey) return undefined
-  const hub = connectHub({ url, apiKey })
-  return {
-    search: async (question, { limit }) => {
-      const found = await hub.search(question, { limit })
-      return found.map(({ short_id, content, author, similarity }) => ({
-        id: short_id,
-        content,
-        author: author.name,
-        score: similarity,
-      }))
-    },
-    cite: (id) => hub.cite(id),
-  }
 }

@@ -9,9 +9,6 @@ interface Caller {
   origin: string
 }
 
-/** Longest question that the hub takes. */
-const longestQuestion = 500
-
 /**
  * The hub for agents that speak the Model Context Protocol: an agent's own memory, and what all share. Each call
  * goes through the same routes as over HTTP, with the caller's key, limits and all.
@@ -20,28 +17,8 @@ const longestQuestion = 500
  */
 export function mcpRoutes(fetch: (request: Request) => Response | Promise<Response>) {
   const optionsFor = ({ key, origin }: Caller): McpOptions => {
-    const hub = connectHub({
-      url: origin,
-      apiKey: key,
-      retries: 0,
-      fetch,
-    })
-    return {
-      memory: hub.memory,
-      fence: (text, source) => fenceRecalled(text, { source }),
-      hub: {
-        async search(question, { limit }) {
-          const found = await hub.search(question.slice(0, longestQuestion), { limit })
-          return found.map(({ short_id, content, author, similarity }) => ({
-            id: short_id,
-            content,
-            author: author.name,
-            score: similarity,
-          }))
-        },
-        cite: (id) => hub.cite(id),
-      },
-    }
+    const hub = connectHub({ url: origin, apiKey: key, retries: 0, fetch })
+    return { memory: hub.memory, fence: (text, source) => fenceRecalled(text, { source }), hub }
   }
   const server = createMcpFetch({ optionsFor: (principal) => optionsFor(principal as Caller) })
 
