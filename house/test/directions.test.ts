@@ -127,11 +127,14 @@ it('no test is left out without a word about it', () => {
     const text = read(path)
     const silent = /\b(?:it|test|describe)\.(?:only|skip|todo|fails)\b/.exec(text)?.[0]
     const conditional = /\b(?:it|test|describe)\.(?:skipIf|runIf)\((?:!?)(\w+)/.exec(text)?.[1]
-    // The file, or the support file that the condition comes from, says on the error channel what is missing.
+    // The file, one that it imports, or the support file beside it says on the error channel what is missing.
     const support = `${path.split('/').slice(0, 2).join('/')}/test/support.ts`
-    const tells = [path, ...filesIn(dirname(support), 'support.ts')].some((each) =>
-      /process\.stderr\.write\([\s\S]{0,80}skipped/.test(read(each)),
-    )
+    const imported = importsOf(path).filter(isRelative)
+    const tells = [
+      path,
+      ...imported.map((each) => join(dirname(path), each)),
+      ...filesIn(dirname(support), 'support.ts'),
+    ].some((each) => /process\.stderr\.write\([\s\S]{0,80}skipped/.test(read(each)))
     if (silent) return [`${path}: ${silent}`]
     return conditional && !tells ? [`${path}: left out unless ${conditional}, and nothing says so`] : []
   })

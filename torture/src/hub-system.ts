@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { memories } from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
+import { openGate } from '../../apps/hub/test/gate.ts'
 import {
   canStartPostgres,
   freePort,
@@ -10,9 +11,9 @@ import {
   startPostgres,
   startRedis,
 } from '../../apps/hub/test/processes.ts'
-import { noLimits, openServerDatabase } from '../../apps/hub/test/support.ts'
+import { noLimits } from '../../apps/hub/test/support.ts'
+import { openServerDatabase } from '../../packages/store-postgres/test/server-database.ts'
 import { honest, startEmbeddingServer } from './embedding-server.ts'
-import { openGate } from './gate.ts'
 import { hubProgram } from './programs.ts'
 
 /** So many times faster than ours the hub's clock runs: an hour of it, with what expires in it, is over sooner. */

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startHub } from '../../apps/hub/test/processes.ts'
-import { noLimits, openServerDatabase, serverUrl } from '../../apps/hub/test/support.ts'
+import { noLimits } from '../../apps/hub/test/support.ts'
+import { openServerDatabase, serverUrl } from '../../packages/store-postgres/test/server-database.ts'
 import { type Held, heldBy } from './processes.ts'
 import { hubProgram } from './programs.ts'
 

@@ -6,19 +6,20 @@ import { memories } from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
 import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { serveHub } from '../src/serve.ts'
+import { openGate } from './gate.ts'
 import {
   canStartPostgres,
   freePort,
   type Killable,
   startHub,
   startPostgres,
-  startProxy,
   startRedis,
   until,
 } from './processes.ts'
-import { noLimits, openServerDatabase, serverUrl, temporaryFolder } from './support.ts'
+import { noLimits, temporaryFolder } from './support.ts'
 
 const tags = ['fault', 'test']
 const lesson = (n: number): string =>
@@ -75,7 +76,7 @@ async function listening(settings: HubSettings) {
   return hub
 }
 
-// support.ts says when there is no server.
+// server-database.ts says when there is no server.
 describe.skipIf(!serverUrl)('faults', () => {
   let server: Awaited<ReturnType<typeof openServerDatabase>>
   beforeAll(async () => {
@@ -327,7 +328,9 @@ describe.skipIf(!serverUrl)('faults', () => {
 async function startCut(): Promise<Killable> {
   const { url, close } = await openServerDatabase()
   onTestFinished(close)
-  return startProxy(url)
+  const gate = await openGate(url)
+  onTestFinished(() => gate.close())
+  return { url: gate.url, kill: gate.cut, start: gate.heal }
 }
 
 /** Settings that have no variable of their own. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, mkdirSync, statSync } from 'node:fs'
-import { connect, createServer, type Server as NetServer, type Socket } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -105,43 +105,6 @@ export interface Killable {
   url: string
   kill(): void | Promise<void>
   start(): void | Promise<void>
-}
-
-/** A way to a server that can be cut: every connection at once, and no new ones until it is there again. */
-export async function startProxy(to: string): Promise<Killable> {
-  const target = new URL(to)
-  const port = await freePort()
-  const sockets = new Set<Socket>()
-  let proxy: NetServer | undefined
-  const start = async (): Promise<void> => {
-    proxy = createServer((incoming) => {
-      const outgoing = connect(Number(target.port), target.hostname)
-      for (const [from, into] of [
-        [incoming, outgoing],
-        [outgoing, incoming],
-      ] as const) {
-        sockets.add(from)
-        from.on('data', (data) => into.write(data)).on('error', () => {})
-        from.on('close', () => {
-          sockets.delete(from)
-          into.destroy()
-        })
-      }
-    }).listen(port, '127.0.0.1')
-    await once(proxy, 'listening')
-  }
-  await start()
-  const url = new URL(to)
-  url.port = String(port)
-  return {
-    url: url.href,
-    async kill() {
-      const closed = new Promise((resolve) => proxy?.close(resolve))
-      for (const socket of sockets) socket.destroy()
-      await closed
-    },
-    start,
-  }
 }
 
 /** A Postgres of one's own, to be killed. */

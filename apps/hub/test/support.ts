@@ -6,16 +6,11 @@ import type { Clock, Embedder } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
 import { agents, type Database } from '@recall/store-postgres'
 import { openPglite } from '@recall/store-postgres/pglite'
-import { openPostgres } from '@recall/store-postgres/postgres'
 import { eq, sql } from 'drizzle-orm'
+import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
+import { template } from '../../../packages/store-postgres/test/template.ts'
 import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { createHub, type RunningHub } from '../src/create-hub.ts'
-import { template } from './template.ts'
-
-export const serverUrl = process.env.RECALL_TEST_POSTGRES_URL
-
-if (!serverUrl)
-  process.stderr.write('tests on a Postgres server are skipped: RECALL_TEST_POSTGRES_URL is not set\n')
 
 export interface Engine {
   database: Database
@@ -23,31 +18,6 @@ export interface Engine {
 }
 
 const openEmbedded = async (): Promise<Engine> => openPglite({ template: await template() })
-
-/** An empty database on the server. */
-export async function openServerDatabase(): Promise<Engine & { url: string }> {
-  const name = `test_${process.pid}_${Math.random().toString(36).slice(2)}`
-  // Dropping a database waits for a checkpoint.
-  const admin = await openPostgres({
-    url: serverUrl ?? '',
-    migrations: false,
-    connections: 1,
-    timeoutMs: 120_000,
-  })
-  await admin.database.execute(sql.raw(`create database ${name}`))
-  const url = new URL(serverUrl ?? '')
-  url.pathname = name
-  const { database, close } = await openPostgres({ url: url.href })
-  return {
-    database,
-    url: url.href,
-    async close() {
-      await close()
-      await admin.database.execute(sql.raw(`drop database ${name} with (force)`))
-      await admin.close()
-    },
-  }
-}
 
 /** The databases that tests run on here. */
 export const engines: [name: string, open: () => Promise<Engine>][] = [

@@ -5,7 +5,7 @@ import { type Database, rowsOf } from '../src/database.ts'
 import { openPostgres } from '../src/postgres.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { lastStep, migrateTo, steps, textOf, writeAt } from './earlier-schemas.ts'
-import { createServerDatabase, serverUrl } from './support.ts'
+import { createServerDatabase, serverUrl } from './server-database.ts'
 
 async function emptyDatabase(): Promise<{ url: string; database: Database }> {
   const { url, drop } = await createServerDatabase()
@@ -42,7 +42,7 @@ async function expectAll(url: string, written: readonly number[]): Promise<void>
 
 const [first = 1] = steps
 
-// support.ts says when there is no server.
+// server-database.ts says when there is no server.
 describe.skipIf(!serverUrl)('what earlier versions wrote', () => {
   it('survives every migration, written before each of them', async () => {
     const { url, database } = await emptyDatabase()

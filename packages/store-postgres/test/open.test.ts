@@ -9,7 +9,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { lockFolder } from '../src/folder-lock.ts'
 import { openPglite, openPgliteMemory } from '../src/pglite.ts'
 import { openPostgres, openPostgresMemory } from '../src/postgres.ts'
-import { createServerDatabase, serverUrl } from './support.ts'
+import { createServerDatabase, serverUrl } from './server-database.ts'
 import { template } from './template.ts'
 
 const folders: string[] = []

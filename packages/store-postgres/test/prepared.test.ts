@@ -2,7 +2,8 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { prepared } from '../src/database.ts'
 import { openPostgres } from '../src/postgres.ts'
-import { type Engine, engines, serverUrl } from './support.ts'
+import { serverUrl } from './server-database.ts'
+import { type Engine, engines } from './support.ts'
 
 const { placeholder } = sql
 const longest = prepared<{ text: string; size: number }>(sql`

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { placeId } from '../src/address.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { createVectorIndex } from '../src/vector-index.ts'
-import { type Engine, emptyTables, engines, serverUrl } from './support.ts'
+import { serverUrl } from './server-database.ts'
+import { type Engine, emptyTables, engines } from './support.ts'
 
 const rows = 100_000
 const dimensions = 16
@@ -23,7 +24,7 @@ const vectorOf = (i: string, own: string): string => `(
   from generate_series(1, ${dimensions}) as d
 )`
 
-// PGlite takes minutes to index so many; support.ts says when there is no server.
+// PGlite takes minutes to index so many; server-database.ts says when there is no server.
 describe.skipIf(!serverUrl)('100,000 rows with a vector index', () => {
   let engine: Engine
   const store = () => createPostgresStore(engine.database)

@@ -1,6 +1,6 @@
 import { until } from '../../../apps/hub/test/processes.ts'
-import { serverUrl } from '../../../apps/hub/test/support.ts'
 import { seededRandom } from '../../../packages/store-file/test/random.ts'
+import { serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
 import type { Attack } from '../attack.ts'
 import { type EmbeddingFault, embeddingFaults, honest } from '../embedding-server.ts'
 import { type HubSystem, type Row, speed, startHubSystem } from '../hub-system.ts'

@@ -14,7 +14,7 @@ import {
   textOf,
   writeAt,
 } from '../../../packages/store-postgres/test/earlier-schemas.ts'
-import { createServerDatabase, serverUrl } from '../../../packages/store-postgres/test/support.ts'
+import { createServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
 import type { Attack } from '../attack.ts'
 
 const fixtures = fileURLToPath(new URL('../../../packages/store-file/test/fixtures', import.meta.url))
