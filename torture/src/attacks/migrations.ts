@@ -2,7 +2,6 @@ import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { conversationKey, createMemoryManager } from '@recall/core'
-import { checkUp, defaultFileSystem, openFileStore } from '@recall/store-file'
 import { createPostgresStore } from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
 import { bundleScript, type Child, startChild } from '../../../packages/store-file/test/child-process.ts'
@@ -16,6 +15,7 @@ import {
 } from '../../../packages/store-postgres/test/earlier-schemas.ts'
 import { createServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
 import type { Attack } from '../attack.ts'
+import { lookAtRoot, lookForNotes } from '../look-at-root.ts'
 
 const fixtures = fileURLToPath(new URL('../../../packages/store-file/test/fixtures', import.meta.url))
 const migrationsFolder = fileURLToPath(
@@ -76,30 +76,19 @@ function kill(child: Child): Promise<unknown> {
 const diedAlone = (ended: readonly unknown[]): string[] =>
   ended.flatMap((by) => (by === 'SIGKILL' ? [] : [`a process ended by itself, with ${by}`]))
 
-async function lookAtFiles(root: string): Promise<string[]> {
-  const store = await openFileStore({ root })
-  const memory = createMemoryManager({ stores: store, redact: 'allow' })
-  const violations: string[] = []
-  try {
-    const found = await memory.search('long-term', { text: 'old' }, { limit: notes * 2, touch: false })
-    if (found.length !== notes) violations.push(`a search finds ${found.length} of ${notes} notes`)
+const lookAtFiles = (root: string): Promise<string[]> =>
+  lookAtRoot({ root }, async (memory) => {
     const kept: [unknown, unknown][] = [
       [await memory.read('long-term', 'note'), 'The lighthouse stands at the harbour.'],
       [JSON.stringify(await memory.read('long-term', 'list')), '{"ferries":["one","two"],"at":"the ferry"}'],
       [await memory.read('long-term', 'MEMORY.md#tides'), 'The tide turns at noon.'],
       [(await memory.read<{ sessionId: string }>('episodic', conversationKey('s1')))?.sessionId, 's1'],
     ]
-    for (const [read, wanted] of kept) if (read !== wanted) violations.push(`${wanted} reads ${read}`)
-    for (const { ok, check, message } of checkUp(defaultFileSystem, store, { deep: true, fix: false })) {
-      if (!ok && check !== 'vectors') violations.push(`doctor, ${check}: ${message}`)
-    }
-  } catch (error) {
-    violations.push((error as Error).message)
-  } finally {
-    await memory.close()
-  }
-  return violations
-}
+    return [
+      ...(await lookForNotes(memory, 'old', notes)),
+      ...kept.flatMap(([read, wanted]) => (read === wanted ? [] : [`${wanted} reads ${read}`])),
+    ]
+  })
 
 /** A process that migrates database after database, each of another step, killed in the middle of one. */
 async function killPostgresMigrations(

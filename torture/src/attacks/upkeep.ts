@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { conversationKey, conversationType, createMemoryManager } from '@recall/core'
-import { checkUp, defaultFileSystem, layouts, openFileMemory, openFileStore } from '@recall/store-file'
+import { conversationKey, conversationType } from '@recall/core'
+import { layouts, openFileMemory } from '@recall/store-file'
 import { seededRandom } from '../../../packages/store-file/test/random.ts'
 import { archiveOf, openSealed, sealedText } from '../../../packages/store-file/test/storm-values.ts'
 import type { Attack } from '../attack.ts'
 import { startEmbeddingServer } from '../embedding-server.ts'
+import { lookAtRoot, lookForNotes } from '../look-at-root.ts'
 import { type Ended, startRecall } from '../recall-process.ts'
 
 const notes = 120
@@ -172,13 +173,9 @@ async function fill(root: string, layout: Place['layout']): Promise<void> {
 }
 
 /** What a person who comes next finds. */
-async function lookAt({ root, layout, imported }: Place): Promise<string[]> {
-  const violations: string[] = []
-  const store = await openFileStore({ root, layout })
-  const memory = createMemoryManager({ stores: store, redact: 'allow' })
-  try {
-    const found = await memory.search('long-term', { text: 'lorem' }, { limit: notes * 2, touch: false })
-    if (found.length !== notes) violations.push(`a search finds ${found.length} of ${notes} notes`)
+const lookAt = ({ root, layout, imported }: Place): Promise<string[]> =>
+  lookAtRoot({ root, layout }, async (memory) => {
+    const violations = await lookForNotes(memory, 'lorem', notes)
     for (let i = 0; i < notes; i += 7) {
       if (openSealed(await memory.read('long-term', `note-${i}`)) !== i)
         violations.push(`note-${i} is another`)
@@ -191,17 +188,8 @@ async function lookAt({ root, layout, imported }: Place): Promise<string[]> {
     for (const key of wanted) if (!sessions.has(key)) violations.push(`${key} is lost`)
     if (archives.length !== wanted.length)
       violations.push(`${archives.length} archives of ${wanted.length} sessions`)
-    for (const { ok, check, message } of checkUp(defaultFileSystem, store, { deep: true, fix: false })) {
-      // Vectors that are still to be made are no damage.
-      if (!ok && check !== 'vectors') violations.push(`doctor, ${check}: ${message}`)
-    }
-  } catch (error) {
-    violations.push((error as Error).message)
-  } finally {
-    await memory.close()
-  }
-  return violations
-}
+    return violations
+  })
 
 /** What a restored root says otherwise than the one it is a copy of. */
 function differences({ root }: Place, target: string): string[] {
