@@ -3,7 +3,7 @@
  * (ordered, searched for a part, tested for equality) is kept in a spelling that has neither and gives the same
  * answers: each such character, and each that the spelling itself uses, becomes a code word of an opener and
  * marks. Code words stand in the order of what they mean, none begins another, and an opener never stands inside
- * one. Only where lone surrogates stand in the order of strings is not kept.
+ * one. Another spelling needs a migration of the fields that are kept in this one.
  */
 export function comparableText(text: string): string {
   return special.test(text) ? text.replace(everySpecial, codeWord) : text
@@ -19,7 +19,7 @@ function codeWord(character: string): string {
   const code = character.charCodeAt(0)
   if (code <= 3) return `\u0001${digits(code, 2, '\u0002', '\u0003')}`
   return code < 0xe000
-    ? `\ue000\ue002${digits(code - 0xd800, 11, '\ue001', '\ue002')}`
+    ? `\ue000\u0002${digits(code - 0xd800, 11, '\ue001', '\ue002')}`
     : `\ue000\ue001${digits(code - 0xe000, 2, '\ue001', '\ue002')}`
 }
 

@@ -45,6 +45,7 @@ const strings = fc.constantFrom(
     '\u0001',
     '\ud800',
     '\ue000',
+    '\uffff',
     '😀',
     'é',
     'e\u0301',
@@ -78,9 +79,6 @@ const numbers = fc.constantFrom(
 )
 const scalars: fc.Arbitrary<JsonValue> = fc.oneof(strings, numbers, fc.boolean(), fc.constant(null))
 
-/** The order of lone surrogates is nobody's concern. */
-const isWellFormed = (text: string): boolean => text.isWellFormed()
-
 const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, depthIdentifier: 'value' },
@@ -100,7 +98,7 @@ const comparison = (at: fc.Arbitrary<string[]>): fc.Arbitrary<Filter> =>
       at,
       fc.oneof(
         fc.tuple(fc.constantFrom('eq', 'ne', 'contains'), value),
-        fc.tuple(fc.constantFrom('gt', 'gte', 'lt', 'lte'), fc.oneof(numbers, strings.filter(isWellFormed))),
+        fc.tuple(fc.constantFrom('gt', 'gte', 'lt', 'lte'), fc.oneof(numbers, strings)),
         fc.tuple(fc.constantFrom('in', 'nin', 'overlap'), fc.array(value, { maxLength: 3 })),
         fc.tuple(fc.constant('exists'), fc.boolean()),
       ),

@@ -60,6 +60,25 @@ describe.skipIf(!serverUrl)('what earlier versions wrote', () => {
     await expectAll(url, [step])
   })
 
+  it('finds a surrogate without its partner that was spelled as before', async () => {
+    const { url, database } = await emptyDatabase()
+    const step = lastStep - 1
+    await migrateTo(database, step)
+    await writeAt(database, step)
+    const value = { mark: '\ud800', other: '\ue000' }
+    const fields = { mark: `\ue000\ue002${'\ue001'.repeat(11)}`, other: '\ue000\ue001\ue001\ue001' }
+    await database.execute(
+      sql`update entries set value = ${JSON.stringify(value)}, fields = ${JSON.stringify(fields)}::text::jsonb`,
+    )
+    const newest = await openPostgres({ url })
+    const memory = createMemoryManager({ stores: createPostgresStore(newest.database) })
+    const filters = [{ mark: '\ud800' }, { other: '\ue000' }, { mark: { lt: '\ue000', gt: '\ud7ff' } }]
+    for (const filter of filters) {
+      expect(await memory.search('long-term', { filters: filter })).toMatchObject([{ value }])
+    }
+    await newest.close()
+  })
+
   it('is whole when a migration breaks off, and the next one goes through', async () => {
     const { url, database } = await emptyDatabase()
     await migrateTo(database, first)

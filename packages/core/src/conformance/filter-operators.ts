@@ -65,6 +65,14 @@ export const operatorLaws: readonly Law[] = [
     expect(await found(memory, { v: { lt: 'a' } })).toBe('upper')
     expect(await found(memory, { v: { gt: 'z' } })).toBe('accent emoji fullwidth')
     expect(await found(memory, { v: { gt: '\uff5e' } })).toBe('emoji')
+    // Half a character is the code point that it is, in a memory that does not refuse it.
+    const isKept = await memory.write('episodic', 'half', { v: '\ud800' }).then(
+      () => true,
+      () => false,
+    )
+    const halves = isKept ? 'half' : ''
+    expect(await found(memory, { v: { gt: '\ud7ff', lt: '\ue000' } })).toBe(halves)
+    expect(await found(memory, { v: { gt: '\ud7ff', lt: '\udc00' } })).toBe(halves)
   }),
 
   law('ne and nin also hold where the member is absent, in does not.', async ({ memory }) => {

@@ -76,20 +76,25 @@ function orderOf(a: JsonValue | undefined, b: JsonValue): number | undefined {
   return undefined
 }
 
-/** Code point order, which is also the order of UTF-8 bytes; `<` on strings compares UTF-16 units instead. */
+/**
+ * Code point order; `<` on strings compares UTF-16 units instead. Of well-formed strings, as all keys are, it is also
+ * the order of their UTF-8 bytes. A surrogate without its partner counts as the code point that it is.
+ */
 export function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {
-    const left = a.charCodeAt(i)
-    const right = b.charCodeAt(i)
-    if (left === right) continue
-    const leftSurrogate = left >= 0xd800 && left <= 0xdfff
-    const rightSurrogate = right >= 0xd800 && right <= 0xdfff
-    if (leftSurrogate !== rightSurrogate) return leftSurrogate ? 1 : -1
-    return left - right
+    if (a.charCodeAt(i) === b.charCodeAt(i)) continue
+    // What differs may be the second half of a character, or follow a first half that has none.
+    const whole = i > 0 && isFirstHalf(a.charCodeAt(i - 1)) ? compareAt(a, b, i - 1) : 0
+    return whole || compareAt(a, b, i)
   }
   return a.length - b.length
 }
+
+const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
+
+const compareAt = (a: string, b: string, i: number): number =>
+  (a.codePointAt(i) as number) - (b.codePointAt(i) as number)
 
 /** Deep equality; the order of object members does not matter. */
 export function equalJson(a: JsonValue, b: JsonValue): boolean {
