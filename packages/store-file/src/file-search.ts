@@ -14,12 +14,12 @@ import {
   spokenText,
 } from '@recall/core'
 import type { AccessLog } from './access-log.ts'
+import { unitsOf } from './documents/file-entry.ts'
 import type { EntryFiles } from './entry-files.ts'
-import { type FileSystem, orAbsent } from './file-system.ts'
+import { type FileSystem, statusOf } from './file-system.ts'
 import type { DocumentRow } from './index/document-row.ts'
 import { sameStamp, stampOf } from './index/file-stamp.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
-import { unitsOf } from './index/search-index.ts'
 import type { Layout } from './layout.ts'
 import { createPassageReader, type Passage } from './passages.ts'
 import { shownPath } from './paths.ts'
@@ -90,7 +90,7 @@ export function createFileSearch(options: FileSearchOptions) {
 
   /** Whether a hit's file is still what was indexed. */
   const isCurrent = (row: DocumentRow, folders: Map<number, string>): boolean => {
-    const stats = orAbsent(() => fileSystem.lstatSync(pathOf(row, folders)))
+    const stats = statusOf(fileSystem, pathOf(row, folders))
     return stats !== null && sameStamp(stampOf(stats), row)
   }
 

@@ -47,3 +47,7 @@ export function orAbsent<T>(call: () => T): T | null {
     throw error
   }
 }
+
+/** What is at a path, links not followed; `null` when nothing is. Without the error, which takes longer than the look. */
+export const statusOf = (fileSystem: FileSystem, path: string): nodeFileSystem.Stats | null =>
+  orAbsent(() => fileSystem.lstatSync(path, { throwIfNoEntry: false })) ?? null

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { MatchedPassage } from '@recall/core'
-import type { FileEntry } from './documents/file-entry.ts'
+import { type FileEntry, unitsOf } from './documents/file-entry.ts'
 import type { FileSystem } from './file-system.ts'
 import type { DocumentRow } from './index/document-row.ts'
-import { type SearchIndex, unitsOf } from './index/search-index.ts'
+import type { SearchIndex } from './index/search-index.ts'
 import { fromShown } from './paths.ts'
 
 export interface Passage extends MatchedPassage {

@@ -7,7 +7,7 @@ import {
   memoryScopes,
 } from '@recall/core'
 import type { DocumentRow } from './index/document-row.ts'
-import { splitTags } from './index/search-index.ts'
+import { splitTags } from './index/document-row.ts'
 
 /** What a filter needs from the files, asked only where the index cannot answer. */
 export interface FileAccess {

@@ -11,7 +11,8 @@ import {
   wordsOf,
 } from '@recall/core'
 import type { DocumentRow } from './index/document-row.ts'
-import type { Conditions, SearchIndex, WordQuery } from './index/search-index.ts'
+import type { Conditions, SearchIndex } from './index/search-index.ts'
+import type { WordQuery } from './index/word-rows.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
 import { saturation, splitByRarity, type WordFacts, wordFactsOf } from './word-facts.ts'
 

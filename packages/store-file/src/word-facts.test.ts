@@ -16,7 +16,7 @@ function indexOf(texts: readonly string[]) {
   const word = database.prepare('INSERT INTO words2 (rowid, text) VALUES (?, ?)')
   const document = database.prepare(
     `INSERT INTO documents (id, folder, name, scope, namespace, key, created, updated, units, bytes, size, modified,
-       changed, inode, hash) VALUES (?, 1, '', 2, 'default', ?, 0, 0, 1, 0, 0, 0, 0, 0, x'')`,
+       changed, inode, hash) VALUES (?, 1, '', 2, '', ?, 0, 0, 1, 0, 0, 0, 0, 0, x'')`,
   )
   texts.forEach((text, i) => {
     word.run(i + 1, text)

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@recall/core'
+import { type JsonValue, splitUnits, type Unit } from '@recall/core'
 
 /** One entry as a file holds it, before access counts and addresses are added. */
 export interface FileEntry {
@@ -44,3 +44,8 @@ export const printTime = (time: number): string => new Date(time).toISOString()
 
 export const stringsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+
+/** The units of an entry; an entry without text has none. */
+export function unitsOf(entry: { text: string; type: string | null; number?: number }): Unit[] {
+  return splitUnits(entry.text, entry.number !== undefined)
+}

@@ -1,3 +1,5 @@
+import { defaultNamespace } from '../sources.ts'
+
 /** A row of `documents`, as searches return it. */
 export interface DocumentRow {
   id: number
@@ -24,5 +26,13 @@ export interface DocumentRow {
 /** A row with the hash of its file's content. */
 export type HashedRow = DocumentRow & { hash: Uint8Array }
 
-export const documentColumns =
-  'd.id, d.folder, d.name, d.scope, d.namespace, d.key, d.type, d.tags, d.created, d.updated, d.expires, d.session, d.number, d.fields, d.units, d.size, d.modified, d.changed, d.inode'
+export const documentColumns = `d.id, d.folder, d.name, d.scope, iif(d.namespace = '', '${defaultNamespace}', d.namespace) AS namespace, d.key, d.type, d.tags, d.created, d.updated, d.expires, d.session, d.number, d.fields, d.units, d.size, d.modified, d.changed, d.inode`
+
+/** How a namespace is spelled in the tables: in most memories every row has the same one. */
+export const keptNamespace = (namespace: string): string => (namespace === defaultNamespace ? '' : namespace)
+
+/** Tags stand between separators, so that one tag is found whole. */
+export const joinTags = (tags: readonly string[]): string | null =>
+  tags.length === 0 ? null : `\u001f${tags.join('\u001f')}\u001f`
+
+export const splitTags = (tags: string | null): string[] => tags?.slice(1, -1).split('\u001f') ?? []

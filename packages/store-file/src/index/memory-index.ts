@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { isLeftover, temporaryName } from '../atomic-write.ts'
-import { type FileSystem, orAbsent } from '../file-system.ts'
+import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
 import type { Layout } from '../layout.ts'
 import { fromShown, isInside, shownPath } from '../paths.ts'
 import { readText } from '../read-text.ts'
@@ -23,8 +23,9 @@ import {
   removeIndexFile,
   setAside,
 } from './index-file.ts'
+import { neverRead } from './indexed-files.ts'
 import { indexName } from './seal.ts'
-import { createSearchIndex, neverRead, type SearchIndex } from './search-index.ts'
+import { createSearchIndex, type SearchIndex } from './search-index.ts'
 import { openWriterNotes } from './writer-notes.ts'
 
 /** Up to this many files are looked at one by one before every search: it takes a few milliseconds. */
@@ -70,11 +71,11 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   let lastWalk = 0
   let timer: NodeJS.Timeout | undefined
 
-  const modifiedOf = (path: string): number => orAbsent(() => fileSystem.lstatSync(path))?.mtimeMs ?? 0
+  const modifiedOf = (path: string): number => statusOf(fileSystem, path)?.mtimeMs ?? 0
 
   /** `null` for what is no file; of a link or a pipe the reader says what is wrong. */
   const stampOfFile = (path: string): FileStamp | null => {
-    const stats = orAbsent(() => fileSystem.lstatSync(path))
+    const stats = statusOf(fileSystem, path)
     return stats && !stats.isDirectory() ? stampOf(stats) : null
   }
 

@@ -1,7 +1,7 @@
 import type { MemoryScope } from '@recall/core'
 
 /** Raised when the tables change: an index of another version is thrown away and built anew. */
-export const schemaVersion = 7
+export const schemaVersion = 8
 
 /** A row's scope is its position here. */
 export const scopeNumbers: Record<MemoryScope, number> = {
@@ -52,11 +52,18 @@ CREATE TABLE documents (
   problem TEXT
 );
 CREATE UNIQUE INDEX document_address ON documents (scope, namespace, key);
-CREATE INDEX document_bytes ON documents (scope, namespace, bytes);
 CREATE INDEX document_file ON documents (folder, name);
 CREATE INDEX document_expires ON documents (scope, expires) WHERE expires IS NOT NULL;
 CREATE INDEX document_session ON documents (session) WHERE session IS NOT NULL;
 CREATE INDEX document_number ON documents (number) WHERE number IS NOT NULL;
+
+CREATE TABLE totals (
+  scope INTEGER NOT NULL,
+  namespace TEXT NOT NULL,
+  entries INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  PRIMARY KEY (scope, namespace)
+) WITHOUT ROWID;
 
 CREATE TABLE units (
   id INTEGER PRIMARY KEY,

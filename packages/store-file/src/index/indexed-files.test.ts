@@ -1,0 +1,83 @@
+import { DatabaseSync } from '@photostructure/sqlite'
+import { type MemoryScope, memoryScopes } from '@recall/core'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { LocatedEntry } from '../sources.ts'
+import type { Database } from './driver.ts'
+import { schema } from './schema.ts'
+import { createSearchIndex } from './search-index.ts'
+
+const stamp = { size: 1, modified: 1, changed: 1, inode: 1 }
+
+const entryOf = (scope: MemoryScope, namespace: string, key: string, text: string): LocatedEntry => ({
+  scope,
+  namespace,
+  key,
+  type: null,
+  tags: [],
+  value: text,
+  text,
+  created: 0,
+  updated: 0,
+  ttl: null,
+  expires: null,
+  line: 1,
+  fields: null,
+})
+
+/** A file with some entries, or its removal when there are none to put. */
+const step = fc.record({
+  name: fc.constantFrom('a.md', 'b.md', 'c.md'),
+  remove: fc.boolean(),
+  /** The transaction breaks off after this step. */
+  fails: fc.boolean(),
+  entries: fc.uniqueArray(
+    fc.record({
+      scope: fc.constantFrom(...memoryScopes),
+      namespace: fc.constantFrom('default', 'team', 'other'),
+      key: fc.constantFrom('one', 'two', 'three'),
+      text: fc.string(),
+    }),
+    { maxLength: 4, selector: ({ scope, namespace, key }) => `${scope} ${namespace} ${key}` },
+  ),
+})
+
+it('knows how many entries each place holds, and how large they are', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+      const database: Database = new DatabaseSync(':memory:')
+      database.exec(schema)
+      const index = createSearchIndex(database)
+      const folder = index.transaction(() => index.folder('memory').id)
+      for (const { name, remove, fails, entries } of steps) {
+        try {
+          index.transaction(() => {
+            if (remove) index.removeFile(folder, name)
+            else
+              index.putFile({
+                folder,
+                name,
+                stamp,
+                bytes: Buffer.from(JSON.stringify(entries)),
+                content: '',
+                entries: entries.map((each) => entryOf(each.scope, each.namespace, each.key, each.text)),
+              })
+            if (fails) throw new Error('broken off')
+          })
+        } catch (error) {
+          expect((error as Error).message).toBe('broken off')
+        }
+      }
+      const counted = database
+        .prepare('SELECT scope, namespace, count(*) AS n, sum(bytes) AS bytes FROM documents GROUP BY 1, 2')
+        .all() as { scope: number; namespace: string; n: number; bytes: number }[]
+      const kept = database.prepare('SELECT * FROM totals WHERE entries <> 0').all() as object[]
+      expect(kept).toHaveLength(counted.length)
+      for (const { scope, namespace, n, bytes } of counted.filter((row) => row.scope >= 0)) {
+        const place = memoryScopes[scope] as MemoryScope
+        expect(index.usage(place, namespace === '' ? 'default' : namespace)).toEqual({ entries: n, bytes })
+      }
+      database.close()
+    }),
+  )
+})

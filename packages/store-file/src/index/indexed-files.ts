@@ -1,0 +1,321 @@
+import { dateWords, jsonBytes, type Unit, unitLabel, wordsInIdentifiers } from '@recall/core'
+import { contentHash } from '../digest.ts'
+import { unitsOf } from '../documents/file-entry.ts'
+import type { LocatedEntry } from '../sources.ts'
+import { joinTags, keptNamespace } from './document-row.ts'
+import type { Database, Statement } from './driver.ts'
+import { type FileStamp, mixStamp, stampModulus } from './file-stamp.ts'
+import { scopeNumbers } from './schema.ts'
+
+export interface FolderState {
+  id: number
+  path: string
+  modified: number
+  count: number
+  sum: number
+}
+
+export interface IndexedFile {
+  folder: number
+  name: string
+  stamp: FileStamp
+  bytes: Uint8Array
+  content: string
+  entries: LocatedEntry[]
+  /** Why nothing could be read from it. */
+  problem?: string
+}
+
+/** A row of `documents`, as far as replacing it needs to know it. */
+interface FileRow extends FileStamp {
+  id: number
+  scope: number
+  namespace: string
+  units: number
+  bytes: number
+  session: string | null
+  hash: Uint8Array
+}
+
+/** What the index holds of each file: its entries, their words and units, and what the file looked like. */
+export function createIndexedFiles(database: Database, sql: (text: string) => Statement) {
+  const removeDocument = (row: FileRow): void => {
+    const first = row.id
+    const last = first + row.units - 1
+    if (row.scope !== noScope)
+      sql(`DELETE FROM words${row.scope} WHERE rowid BETWEEN ? AND ?`).run(first, last)
+    if (row.units > 1) sql('DELETE FROM units WHERE id BETWEEN ? AND ?').run(first, last)
+    sql('DELETE FROM vectors WHERE unit BETWEEN ? AND ?').run(first, last)
+    sql('DELETE FROM documents WHERE id = ?').run(row.id)
+    adjustTotal(row.scope, row.namespace, -1, -row.bytes)
+  }
+
+  /** Two files may claim one key, for example a copied archive: the later one gets a key of its own. */
+  const freeKey = (entry: LocatedEntry, name: string): string => {
+    const taken = sql('SELECT 1 FROM documents WHERE scope = ? AND namespace = ? AND key = ?')
+    const isTaken = (key: string): boolean =>
+      taken.get(scopeNumbers[entry.scope], keptNamespace(entry.namespace), key) !== undefined
+    if (!isTaken(entry.key)) return entry.key
+    const own = `${entry.key}@${name.replace(/\.md$/, '')}`
+    return isTaken(own) ? `${own}@${Math.random().toString(36).slice(2)}` : own
+  }
+
+  const insertDocument = (
+    file: IndexedFile,
+    scope: number,
+    entry: LocatedEntry,
+    units: number,
+    hash: Uint8Array,
+  ) => {
+    const { stamp } = file
+    const namespace = keptNamespace(entry.namespace)
+    const bytes = jsonBytes(entry.value)
+    adjustTotal(scope, namespace, 1, bytes)
+    const { id } = sql(
+      'SELECT coalesce((SELECT id + max(units, 1) FROM documents ORDER BY id DESC LIMIT 1), 1) AS id',
+    ).get() as { id: number }
+    sql(
+      `INSERT INTO documents (id, folder, name, scope, namespace, key, type, tags, created, updated, expires, session,
+         number, fields, units, bytes, size, modified, changed, inode, hash, problem)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ).run(
+      id,
+      file.folder,
+      file.name,
+      scope,
+      namespace,
+      scope === noScope ? `${file.folder}/${file.name}` : freeKey(entry, file.name),
+      entry.type,
+      joinTags(entry.tags),
+      entry.created,
+      entry.updated,
+      entry.expires,
+      entry.session ?? null,
+      entry.number ?? null,
+      entry.fields === null ? null : JSON.stringify(entry.fields),
+      units,
+      bytes,
+      stamp.size,
+      stamp.modified,
+      stamp.changed,
+      stamp.inode,
+      hash,
+      entry.problem ?? null,
+    )
+    return id
+  }
+
+  const addEntry = (file: IndexedFile, entry: LocatedEntry, hash: Uint8Array): void => {
+    const units = unitsOf(entry)
+    const scope = scopeNumbers[entry.scope]
+    const first = insertDocument(file, scope, entry, units.length, hash)
+    if (entry.text === '') return
+    const words = sql(`INSERT INTO words${scope} (rowid, text) VALUES (?, ?)`)
+    const only = units.length === 1
+    units.forEach((unit, i) => {
+      const text = only ? entry.text : entry.text.slice(unit.start, unit.end)
+      // What a conversation was about and when it took place are asked for together.
+      const date = i === 0 && !only ? dateWords(entry.created) : ''
+      words.run(first + i, [text, date, wordsInIdentifiers(text)].filter(Boolean).join('\n'))
+    })
+    if (!only) addUnits(first, file, entry, units)
+  }
+
+  /** Long documents list where their units lie, so that a passage is read without reading the file. */
+  const addUnits = (first: number, file: IndexedFile, entry: LocatedEntry, units: Unit[]): void => {
+    const insert = sql('INSERT INTO units (id, start, length, line, label) VALUES (?, ?, ?, ?, ?)')
+    const start = entry.derived ? -1 : file.content.lastIndexOf(entry.text)
+    let at = start < 0 ? 0 : Buffer.byteLength(file.content.slice(0, start))
+    units.forEach((unit, i) => {
+      const text = entry.text.slice(unit.start, unit.end)
+      const length = Buffer.byteLength(text)
+      insert.run(first + i, start < 0 ? -1 : at, length, entry.line + unit.line, unitLabel(text) || null)
+      at += length
+    })
+  }
+
+  const fileRows = (folder: number, name: string) =>
+    sql(
+      `SELECT id, scope, namespace, units, bytes, session, size, modified, changed, inode, hash FROM documents
+       WHERE folder = ? AND name = ? ORDER BY id`,
+    ).all(folder, name) as FileRow[]
+
+  /** What the transaction changes in each folder's count and sum; written once, at its end. */
+  const adjustments = new Map<number, { count: number; sum: number }>()
+
+  const adjustFolder = (folder: number, count: number, sum: number): void => {
+    const known = adjustments.get(folder) ?? { count: 0, sum: 0 }
+    const total = (known.sum + sum + stampModulus) % stampModulus
+    adjustments.set(folder, { count: known.count + count, sum: total })
+  }
+
+  /** What the transaction changes in what each place holds, by scope and namespace. */
+  const totals = new Map<string, { scope: number; namespace: string; entries: number; bytes: number }>()
+
+  const adjustTotal = (scope: number, namespace: string, entries: number, bytes: number): void => {
+    const known = totals.get(`${scope} ${namespace}`) ?? { scope, namespace, entries: 0, bytes: 0 }
+    known.entries += entries
+    known.bytes += bytes
+    totals.set(`${scope} ${namespace}`, known)
+  }
+
+  /** A trigger would do, but FTS5 writes out all its words before each statement that has one. */
+  const writeTotals = (): void => {
+    for (const { scope, namespace, entries, bytes } of totals.values()) {
+      sql(
+        `INSERT INTO totals (scope, namespace, entries, bytes) VALUES (?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET entries = entries + excluded.entries, bytes = bytes + excluded.bytes`,
+      ).run(scope, namespace, entries, bytes)
+    }
+  }
+
+  const forgetAdjustments = (): void => {
+    adjustments.clear()
+    totals.clear()
+  }
+
+  const writeAdjustments = (): void => {
+    for (const [folder, { count, sum }] of adjustments) {
+      sql('UPDATE folders SET count = count + ?, sum = (sum + ?) % ? WHERE id = ?').run(
+        count,
+        sum,
+        stampModulus,
+        folder,
+      )
+    }
+    writeTotals()
+    forgetAdjustments()
+  }
+
+  /** Runs a call in one transaction that is exclusive from its start: an upgrade could not wait. */
+  const transaction = <T>(call: () => T): T => {
+    database.exec('BEGIN IMMEDIATE')
+    try {
+      const result = call()
+      writeAdjustments()
+      database.exec('COMMIT')
+      return result
+    } catch (error) {
+      forgetAdjustments()
+      try {
+        database.exec('ROLLBACK')
+      } catch {}
+      throw error
+    }
+  }
+
+  return {
+    transaction,
+
+    folders: (): FolderState[] =>
+      sql('SELECT id, path, modified, count, sum FROM folders').all() as FolderState[],
+
+    folder(path: string): FolderState {
+      sql('INSERT OR IGNORE INTO folders (path, modified, count, sum) VALUES (?, 0, 0, 0)').run(path)
+      return sql('SELECT id, path, modified, count, sum FROM folders WHERE path = ?').get(path) as FolderState
+    },
+
+    folderModified(id: number, modified: number): void {
+      sql('UPDATE folders SET modified = ? WHERE id = ?').run(modified, id)
+    },
+
+    /** The stamp of every file known in a folder. */
+    stamps(folder: number): Map<string, FileStamp> {
+      const rows = sql('SELECT name, size, modified, changed, inode FROM documents WHERE folder = ?').all(
+        folder,
+      )
+      return new Map((rows as (FileStamp & { name: string })[]).map((row) => [row.name, row]))
+    },
+
+    /** @returns false when the content is what the index already has; then only the stamp is taken over */
+    putFile(file: IndexedFile): boolean {
+      const known = fileRows(file.folder, file.name)
+      const hash = contentHash(file.bytes)
+      const [first] = known
+      adjustFolder(file.folder, first ? 0 : 1, mixStamp(file.stamp) - (first ? mixStamp(first) : 0))
+      if (first && Buffer.compare(first.hash, hash) === 0) {
+        const { size, modified, changed, inode } = file.stamp
+        sql(
+          'UPDATE documents SET size = ?, modified = ?, changed = ?, inode = ? WHERE folder = ? AND name = ?',
+        ).run(size, modified, changed, inode, file.folder, file.name)
+        // An entry that does not say when it was written has its file's time.
+        file.entries.forEach(({ created, updated }, i) => {
+          sql('UPDATE documents SET created = ?, updated = ? WHERE id = ?').run(
+            created,
+            updated,
+            known[i]?.id ?? -1,
+          )
+        })
+        return false
+      }
+      for (const row of known) removeDocument(row)
+      for (const entry of file.entries) addEntry(file, entry, hash)
+      // A file without entries stays known all the same, so that it is not read at every check.
+      if (file.entries.length === 0) insertDocument(file, noScope, emptyFile(file), 0, hash)
+      return true
+    },
+
+    /** @returns sessions whose archive went, so that a copy can take its key */
+    removeFile(folder: number, name: string): string[] {
+      const known = fileRows(folder, name)
+      const [first] = known
+      if (!first) return []
+      adjustFolder(folder, -1, stampModulus - mixStamp(first))
+      for (const row of known) removeDocument(row)
+      return known.flatMap(({ session }) => session ?? [])
+    },
+
+    /** Files of a session that are indexed under a key that is not their own. */
+    displacedArchives(session: string): { folder: number; name: string }[] {
+      return sql(
+        "SELECT folder, name FROM documents WHERE session = ? AND key LIKE '%@%' ORDER BY number",
+      ).all(session) as { folder: number; name: string }[]
+    },
+
+    forgetHash(folder: number, name: string): void {
+      sql("UPDATE documents SET hash = x'' WHERE folder = ? AND name = ?").run(folder, name)
+    },
+
+    problems: () =>
+      sql(
+        'SELECT f.path AS folder, d.name AS name, d.problem AS problem FROM documents d JOIN folders f ON f.id = d.folder WHERE d.problem IS NOT NULL',
+      ).all() as { folder: string; name: string; problem: string }[],
+
+    /** Files that could not be read when they were last looked at, for a reason that may pass. */
+    unreadable: () =>
+      sql(
+        'SELECT f.path AS folder, d.name AS name, d.problem AS problem FROM documents d JOIN folders f ON f.id = d.folder WHERE d.changed = ? AND d.problem IS NOT NULL',
+      ).all(neverRead) as { folder: string; name: string; problem: string }[],
+
+    hashes: () =>
+      sql(
+        'SELECT DISTINCT f.path AS folder, d.name AS name, d.hash AS hash FROM documents d JOIN folders f ON f.id = d.folder',
+      ).all() as { folder: string; name: string; hash: Uint8Array }[],
+
+    countFiles: (): number =>
+      (sql('SELECT coalesce(sum(count), 0) AS n FROM folders').get() as { n: number }).n,
+  }
+}
+
+/** Change time of a file that is to be read again at every look. */
+export const neverRead = -1
+
+/** Scope of a file that holds no entry. */
+const noScope = -1
+
+const emptyFile = ({ name, problem }: IndexedFile): LocatedEntry => ({
+  key: name,
+  scope: 'working',
+  namespace: '',
+  type: null,
+  tags: [],
+  value: null,
+  text: '',
+  created: 0,
+  updated: 0,
+  ttl: null,
+  expires: null,
+  line: 1,
+  fields: null,
+  ...(problem ? { problem } : {}),
+})

@@ -1,0 +1,130 @@
+import type { MemoryScope } from '@recall/core'
+import type { SqlValue, Statement } from './driver.ts'
+import { scopeNumbers } from './schema.ts'
+import type { Conditions } from './search-index.ts'
+
+/** What units are looked for by, in the query language of FTS5. */
+export interface WordQuery {
+  match: string
+  /** Words that count in what `match` finds, but find nothing by themselves. */
+  also?: string
+}
+
+export interface UnitRow {
+  /** The document's id plus the unit's number in it. */
+  id: number
+  /** BM25, larger is better. */
+  bm25: number
+}
+
+/**
+ * The word tables: which units hold which words.
+ *
+ * @param where the text and values of what `d`, a document, has to be
+ */
+export function createWordRows(
+  sql: (text: string) => Statement,
+  where: (conditions: Conditions) => { text: string; values: SqlValue[] },
+) {
+  return {
+    /** Best-matching units first. */
+    matchUnits({ match, also }: WordQuery, conditions: Conditions, join: boolean, limit: number): UnitRow[] {
+      const words = `words${scopeNumbers[conditions.scope]}`
+      const found = `SELECT rowid AS id, -bm25(${words}) AS bm25 FROM ${words} WHERE ${words} MATCH ?`
+      const ranked =
+        also === undefined
+          ? found
+          : `WITH found AS MATERIALIZED (${found}), more AS MATERIALIZED (${found})
+             SELECT found.id AS id, coalesce(more.bm25, found.bm25) AS bm25
+             FROM found LEFT JOIN more ON more.id = found.id`
+      const matches = also === undefined ? [match] : [match, `(${match}) AND (${also})`]
+      if (!join)
+        return sql(`SELECT id, bm25 FROM (${ranked}) ORDER BY bm25 DESC, id LIMIT ?`).all(
+          ...matches,
+          limit,
+        ) as UnitRow[]
+      const { text, values } = where(conditions)
+      return sql(
+        `SELECT w.id AS id, w.bm25 AS bm25 FROM (${ranked}) w JOIN documents d
+           ON d.id = (SELECT max(x.id) FROM documents x WHERE x.id <= w.id)
+         WHERE ${text} ORDER BY w.bm25 DESC, w.id LIMIT ?`,
+      ).all(...matches, ...values, limit) as UnitRow[]
+    },
+
+    /** What those of some units that have a label say there. */
+    labels(units: readonly number[]): { id: number; label: string }[] {
+      return sql(
+        'SELECT id, label FROM units WHERE label IS NOT NULL AND id IN (SELECT value FROM json_each(?))',
+      ).all(JSON.stringify(units)) as { id: number; label: string }[]
+    },
+
+    /** How many units of a scope hold a word, and which, in order, unless they are too many to list. */
+    holding(scope: MemoryScope, word: string): { count: number; units: Int32Array | null } {
+      const table = `words${scopeNumbers[scope]}`
+      const match = `SELECT rowid FROM ${table} WHERE ${table} MATCH ?`
+      // One text is handed over much faster than thousands of rows.
+      const { list } = sql(`SELECT group_concat(rowid) AS list FROM (${match} LIMIT ?)`).get(
+        word,
+        mostListed + 1,
+      ) as { list: string | null }
+      const units = numbersIn(list ?? '')
+      if (units.length <= mostListed) return { count: units.length, units }
+      const { count } = sql(`SELECT count(*) AS count FROM (${match})`).get(word) as { count: number }
+      return { count, units: null }
+    },
+
+    /** Whether a range of units holds a word. */
+    holds(scope: MemoryScope, word: string, first: number, last: number): boolean {
+      const table = `words${scopeNumbers[scope]}`
+      return (
+        sql(`SELECT 1 FROM ${table} WHERE ${table} MATCH ? AND rowid BETWEEN ? AND ? LIMIT 1`).get(
+          word,
+          first,
+          last,
+        ) !== undefined
+      )
+    },
+
+    /** How many units of a scope have words: what FTS5 itself keeps for its `bm25()`. To count them takes longer. */
+    countUnits(scope: MemoryScope): number {
+      const row = sql(`SELECT block FROM words${scopeNumbers[scope]}_data WHERE id = ${averagesRow}`).get()
+      return firstVarint((row as { block: Uint8Array } | undefined)?.block ?? new Uint8Array())
+    },
+  }
+}
+
+/** The numbers of a list with commas; to split it would leave thousands of short texts to be collected. */
+function numbersIn(list: string): Int32Array {
+  if (list === '') return new Int32Array(0)
+  const numbers = new Int32Array(mostListed + 1)
+  let count = 0
+  let number = 0
+  for (let i = 0; i < list.length; i++) {
+    const code = list.charCodeAt(i)
+    if (code === comma) {
+      numbers[count++] = number
+      number = 0
+    } else number = number * 10 + code - zero
+  }
+  numbers[count++] = number
+  return numbers.slice(0, count)
+}
+
+const comma = 44
+const zero = 48
+
+/** Row of FTS5's data that begins with the number of rows, as a variable-length integer of SQLite's. */
+const averagesRow = 1
+
+/** Seven bits of each byte, the highest ones first; the eighth says that more follow. */
+function firstVarint(bytes: Uint8Array): number {
+  let value = 0
+  for (const byte of bytes) {
+    value = value * 128 + (byte & 127)
+    if (byte < 128) break
+  }
+  return value
+}
+
+/** Of a word in more units than this only their number is told. */
+const mostListed = 4000
