@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Address } from '@recall/core'
 import { ensureFolder } from './atomic-write.ts'
-import { type FileSystem, orAbsent } from './file-system.ts'
+import { type FileSystem, statusOf } from './file-system.ts'
 import { createStatements, type Database, type OpenDatabase } from './index/driver.ts'
 import { isDamage, isDiskFull, isUnwritable, setAside } from './index/index-file.ts'
 
@@ -49,7 +49,7 @@ export function createAccessLog(
   let isReadOnly = false
   let isFull = false
 
-  const inode = (): number | undefined => orAbsent(() => fileSystem.lstatSync(path))?.ino
+  const inode = (): number | undefined => statusOf(fileSystem, path)?.ino
 
   const open = (create: boolean): typeof opened => {
     const present = inode()

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { isGone, thisProcess } from '@recall/core/process'
 import { randomName } from './digest.ts'
-import { errorCode, type FileSystem, orAbsent } from './file-system.ts'
+import { errorCode, type FileSystem, orAbsent, statusOf } from './file-system.ts'
 
 /** Unfinished files say which process writes them and where it runs, so that a dead one's can be swept. */
 export const temporaryName = /^\.tmp-(\d+)-([0-9a-f]{8})[0-9a-f]+$/
@@ -59,7 +59,7 @@ const noHardLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 /** Writes a file of its own beside `path`, durable and no more readable than `path` is; returns its name. */
 export function writeTemporary(fileSystem: FileSystem, path: string, content: string | Uint8Array): string {
   const temporary = join(dirname(path), `.tmp-${process.pid}-${thisProcess().place}${randomName()}`)
-  const mode = orAbsent(() => fileSystem.lstatSync(path))?.mode ?? 0o666
+  const mode = statusOf(fileSystem, path)?.mode ?? 0o666
   const descriptor = fileSystem.openSync(temporary, 'wx', mode & 0o777)
   orDiscard(fileSystem, temporary, () => {
     try {
@@ -76,8 +76,7 @@ export function writeTemporary(fileSystem: FileSystem, path: string, content: st
 export function isLeftover(fileSystem: FileSystem, folder: string, name: string): boolean {
   const [, pid, place = ''] = temporaryName.exec(name) ?? []
   if (pid === undefined || Number(pid) === process.pid) return false
-  const written = (): number =>
-    orAbsent(() => fileSystem.lstatSync(join(folder, name)))?.mtimeMs ?? Date.now()
+  const written = (): number => statusOf(fileSystem, join(folder, name))?.mtimeMs ?? Date.now()
   return isGone({ pid: Number(pid), started: 0, place }, written)
 }
 

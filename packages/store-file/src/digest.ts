@@ -10,5 +10,11 @@ export const contentHash = (bytes: Uint8Array): Uint8Array =>
 /** Sixteen bytes in hexadecimal that stand for a text. */
 export const textHash = (text: string): string => sha256(text).slice(0, 32)
 
-/** A name part that no other process chooses at the same time. */
-export const randomName = (): string => crypto().randomBytes(6).toString('hex')
+let own: string | undefined
+let taken = 0
+
+/** A name part that no other process chooses, and this one not twice. */
+export function randomName(): string {
+  own ??= crypto().randomBytes(6).toString('hex')
+  return `${own}${(taken++).toString(16)}`
+}

@@ -12,7 +12,7 @@ import type { FileEntry } from './documents/file-entry.ts'
 import { parseNote } from './documents/note.ts'
 import { sectionEntries, sectionKey } from './documents/sections.ts'
 import { windowEntries } from './documents/window.ts'
-import type { FileSystem } from './file-system.ts'
+import { type FileSystem, statusOf } from './file-system.ts'
 import type { DocumentRow } from './index/document-row.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 import type { SearchIndex } from './index/search-index.ts'
@@ -50,9 +50,11 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     return ownFile(fileSystem, folder, key) ?? path
   }
 
-  /** Reads a file, but none that a link puts into the memory. */
+  /** Reads a file, but none that a link puts into the memory. Most keys that are written are not there yet. */
   const read = (path: string): ReturnType<typeof readText> =>
-    isInside(fileSystem, root, dirname(path)) ? readText(fileSystem, path) : null
+    isInside(fileSystem, root, dirname(path)) && statusOf(fileSystem, path)
+      ? readText(fileSystem, path)
+      : null
 
   const readNote = (address: Address): FileEntry | null => {
     const path = notePath(address)

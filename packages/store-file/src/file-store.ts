@@ -24,7 +24,7 @@ import { conflict } from './conflicts.ts'
 import { printNote, requireValue } from './documents/note.ts'
 import { addressName, createEntryFiles, isExpired } from './entry-files.ts'
 import { createFileSearch, type LocatedHit } from './file-search.ts'
-import { type FileSystem, orAbsent } from './file-system.ts'
+import { type FileSystem, statusOf } from './file-system.ts'
 import type { OpenDatabase } from './index/driver.ts'
 import { createMemoryIndex, type IndexProgress, type MemoryIndex, missingRoot } from './index/memory-index.ts'
 import type { Layout } from './layout.ts'
@@ -89,8 +89,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   const files = createEntryFiles({ root, layout, fileSystem, index, accessLog })
   const { notePath, readNote, readEntry, toEntry, live, refuseForeignFile } = files
   const { planPut, planRemove, assertExpected } = createPlanner({ layout, index, files })
-  const memoryDevice = (): number | undefined =>
-    orAbsent(() => fileSystem.lstatSync(join(root, layout.memory)))?.dev
+  const memoryDevice = (): number | undefined => statusOf(fileSystem, join(root, layout.memory))?.dev
   let device = memoryDevice()
 
   /** Absence means nothing when the whole memory is away: its disk may just not be mounted. */
@@ -323,7 +322,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     async stamp(address) {
       // Of sections, the window and conversations several share a file, or the index knows where they are.
       if (specialPlace(address) !== null) return null
-      const stats = orAbsent(() => fileSystem.lstatSync(notePath(address)))
+      const stats = statusOf(fileSystem, notePath(address))
       return stats && `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`
     },
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type ProcessIdentity, thisProcess } from '@recall/core/process'
 import { ensureFolder, writing } from './atomic-write.ts'
-import { type FileSystem, orAbsent } from './file-system.ts'
+import { type FileSystem, orAbsent, statusOf } from './file-system.ts'
 import type { Database, OpenDatabase } from './index/driver.ts'
 import { isBusy, isDamage } from './index/index-file.ts'
 
@@ -30,7 +30,7 @@ export function createLock(
   let opened: { database: Database; inode: number } | undefined
   let held = false
 
-  const inode = (): number | undefined => orAbsent(() => fileSystem.lstatSync(path))?.ino
+  const inode = (): number | undefined => statusOf(fileSystem, path)?.ino
 
   const open = (): Database => {
     if (opened && opened.inode !== inode()) close()

@@ -3,7 +3,7 @@ import { isMemoryError } from '@recall/core'
 import type { ReadConfig } from './default-config.ts'
 import { stringsOf } from './documents/file-entry.ts'
 import { parseWindow } from './documents/window.ts'
-import { type FileSystem, orAbsent } from './file-system.ts'
+import { type FileSystem, orAbsent, statusOf } from './file-system.ts'
 import { parseFrontMatter } from './front-matter.ts'
 import { indexName, readSeal } from './index/seal.ts'
 import { archiveFile, type Layout } from './layout.ts'
@@ -86,7 +86,7 @@ function indexStatus(fileSystem: FileSystem, root: string, layout: Layout): Memo
   if (!seal) return null
   const writers = orAbsent(() => fileSystem.readdirSync(join(internal, 'writers'))) ?? []
   const inStep = sourcesOf(fileSystem, root, layout).every(({ path }) => {
-    const modified = orAbsent(() => fileSystem.lstatSync(join(root, path)))?.mtimeMs ?? 0
+    const modified = statusOf(fileSystem, join(root, path))?.mtimeMs ?? 0
     return modified === (seal.folders[path] ?? 0)
   })
   return { fresh: inStep && writers.length === 0, documents: seal.documents }
@@ -120,8 +120,7 @@ function readable<T>(call: () => T | null): T | null {
 
 const numberOf = (name: string): number => Number(archiveFile.exec(name)?.[1])
 
-const sizeOf = (fileSystem: FileSystem, path: string): number =>
-  orAbsent(() => fileSystem.lstatSync(path))?.size ?? 0
+const sizeOf = (fileSystem: FileSystem, path: string): number => statusOf(fileSystem, path)?.size ?? 0
 
 /** Lines as an editor counts them: a trailing line end does not begin another line. */
 function countLines(text: string): number {

@@ -1,5 +1,5 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { type FileSystem, orAbsent } from './file-system.ts'
+import { type FileSystem, statusOf } from './file-system.ts'
 import { type FileStamp, sameStamp, stampOf } from './index/file-stamp.ts'
 import { readText } from './read-text.ts'
 import type { FileChange } from './transaction.ts'
@@ -42,7 +42,7 @@ export function createWorkspace(fileSystem: FileSystem): Workspace {
 
     assertUnchanged() {
       for (const [path, { stamp }] of seen) {
-        const stats = orAbsent(() => fileSystem.lstatSync(path))
+        const stats = statusOf(fileSystem, path)
         const now = stats ? stampOf(stats) : null
         if (stamp === now || (stamp && now && sameStamp(stamp, now))) continue
         throw new MemoryError(

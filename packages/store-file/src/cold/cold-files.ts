@@ -19,7 +19,7 @@ import {
 } from '@recall/core'
 import * as z from 'zod/mini'
 import { ensureFolder, isLeftover, removeFile, replaceFile, writing } from '../atomic-write.ts'
-import { type FileSystem, orAbsent } from '../file-system.ts'
+import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
 import { fileStem, fromShown, isInside } from '../paths.ts'
 import { defaultNamespace } from '../sources.ts'
 import { mayBeExpired, pack, unpack } from './packed-entry.ts'
@@ -66,7 +66,7 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
   /** A link must lead neither a write out of the root nor a stranger's file into the memory. */
   const bytesOf = (path: string): Buffer | null => {
     if (!isInside(fileSystem, root, dirname(path))) return null
-    const stats = orAbsent(() => fileSystem.lstatSync(path))
+    const stats = statusOf(fileSystem, path)
     if (stats && !stats.isFile()) throw damaged(path, 'it is no plain file')
     return stats && orAbsent(() => fileSystem.readFileSync(path))
   }

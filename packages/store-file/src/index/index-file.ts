@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { ensureFolder, writing } from '../atomic-write.ts'
-import { causeOf, errorCode, type FileSystem, orAbsent } from '../file-system.ts'
+import { causeOf, errorCode, type FileSystem, orAbsent, statusOf } from '../file-system.ts'
 import type { Database, OpenDatabase } from './driver.ts'
 import { schema, schemaVersion } from './schema.ts'
 import { indexName, logSize, readSeal, writeSeal } from './seal.ts'
@@ -72,7 +72,7 @@ export function removeIndexFile(fileSystem: FileSystem, folder: string): void {
 }
 
 export const inodeOf = (fileSystem: FileSystem, path: string): number | undefined =>
-  orAbsent(() => fileSystem.lstatSync(path))?.ino
+  statusOf(fileSystem, path)?.ino
 
 /** An index for as long as this store is open. */
 export const openTemporaryIndex = (open: OpenDatabase): OpenedIndex => ({

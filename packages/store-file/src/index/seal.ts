@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type FileSystem, orAbsent } from '../file-system.ts'
+import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
 import { type FileStamp, stampOf } from './file-stamp.ts'
 
 export const indexName = 'index.db'
@@ -17,7 +17,7 @@ export interface Seal {
 export function readSeal(fileSystem: FileSystem, folder: string): Seal | null {
   if (logSize(fileSystem, folder) > 0) return null
   const text = orAbsent(() => fileSystem.readFileSync(join(folder, sealName), 'utf8'))
-  const stats = orAbsent(() => fileSystem.lstatSync(join(folder, indexName)))
+  const stats = statusOf(fileSystem, join(folder, indexName))
   if (text === null || !stats) return null
   try {
     const seal = JSON.parse(text) as Seal
@@ -29,7 +29,7 @@ export function readSeal(fileSystem: FileSystem, folder: string): Seal | null {
 }
 
 export function writeSeal(fileSystem: FileSystem, folder: string, facts: Omit<Seal, 'stamp'>): void {
-  const stats = orAbsent(() => fileSystem.lstatSync(join(folder, indexName)))
+  const stats = statusOf(fileSystem, join(folder, indexName))
   if (!stats || logSize(fileSystem, folder) > 0) return
   const descriptor = fileSystem.openSync(join(folder, sealName), 'w')
   try {
@@ -41,4 +41,4 @@ export function writeSeal(fileSystem: FileSystem, folder: string, facts: Omit<Se
 
 /** Bytes in the write-ahead log that are not in the file yet. */
 export const logSize = (fileSystem: FileSystem, folder: string): number =>
-  orAbsent(() => fileSystem.lstatSync(join(folder, `${indexName}-wal`)))?.size ?? 0
+  statusOf(fileSystem, join(folder, `${indexName}-wal`))?.size ?? 0

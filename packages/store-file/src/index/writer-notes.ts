@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { isGone, thisProcess } from '@recall/core/process'
 import { ensureFolder, writing } from '../atomic-write.ts'
 import { randomName } from '../digest.ts'
-import { type FileSystem, orAbsent } from '../file-system.ts'
+import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
 import { isDiskFull } from './index-file.ts'
 
 const noteName = /^(\d+)-(\d+)-([0-9a-f]{8})[0-9a-f]+$/
@@ -48,7 +48,7 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
         const path = join(folder, name)
         const text = orAbsent(() => fileSystem.readFileSync(path, 'utf8')) ?? ''
         paths.push(...text.split('\n').filter((line) => line !== ''))
-        const written = (): number => orAbsent(() => fileSystem.lstatSync(path))?.mtimeMs ?? Date.now()
+        const written = (): number => statusOf(fileSystem, path)?.mtimeMs ?? Date.now()
         if (isGone({ pid: Number(pid), started: Number(started), place }, written)) abandoned.push(path)
         else alive = true
       }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { ensureFolder } from '../atomic-write.ts'
 import { randomName } from '../digest.ts'
-import { type FileSystem, orAbsent } from '../file-system.ts'
+import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
 import { highest } from './highest.ts'
 import { createScan, type Scan } from './scan.ts'
 import { Memory } from './web-assembly.ts'
@@ -75,9 +75,7 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
 
   const refresh = (): void => {
     const size = fileSystem.lstatSync(paths.rows).size
-    const exactRows = Math.floor(
-      (orAbsent(() => fileSystem.lstatSync(paths.exact))?.size ?? 0) / (dimensions * 4),
-    )
+    const exactRows = Math.floor((statusOf(fileSystem, paths.exact)?.size ?? 0) / (dimensions * 4))
     // What a killed process wrote half is not there yet.
     const there = Math.min(Math.floor((size - headerLength) / stride), exactRows)
     if (there <= count) return
@@ -205,7 +203,7 @@ interface Header extends VectorSpace {
 }
 
 export function readHeader(fileSystem: FileSystem, path: string): Header | null {
-  if ((orAbsent(() => fileSystem.lstatSync(path))?.size ?? 0) < headerLength) return null
+  if ((statusOf(fileSystem, path)?.size ?? 0) < headerLength) return null
   const bytes = new Uint8Array(headerLength)
   readInto(fileSystem, path, bytes, 0)
   try {
