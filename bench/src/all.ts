@@ -5,7 +5,7 @@ import { suites } from './suites.ts'
 import { publishSummary } from './summary.ts'
 
 /**
- * Runs every suite that needs nothing to be brought, each in a process of its own, so that none measures what another
+ * Runs every suite for which there is all it needs, each in a process of its own, so that none measures what another
  * left behind. One that breaks off does not keep the others from running. False when any of them failed.
  */
 export function measureAll(options: Options): boolean {
@@ -38,7 +38,7 @@ export function measureAll(options: Options): boolean {
 
 /** What was asked for goes on to every suite; it comes last, so that it counts. */
 const shared = ({ qmd, mem0, ...options }: Options): string[] => [
-  ...(['seed', 'sizes', 'rounds', 'minutes', 'kills', 'findings', 'postgres'] as const).flatMap((name) =>
+  ...(['seed', 'sizes', 'rounds', 'minutes', 'kills', 'findings', 'postgres', 'data'] as const).flatMap((name) =>
     options[name] ? [`--${name}`, options[name]] : [],
   ),
   ...(qmd ? ['--qmd'] : []),

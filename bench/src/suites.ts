@@ -5,8 +5,9 @@ export interface Suite {
   summary: string
   /** Its own arguments, as the usage shows them. */
   usage: string
-  /** Part of `pnpm bench all`, with these arguments: it needs no data that must be brought. */
+  /** Part of `pnpm bench all`, with these arguments. */
   all?: readonly string[]
+  /** An option that says where to find what it cannot do without. */
   needs?: 'postgres' | 'data'
   /** Measures and publishes; false when what must never happen has happened. */
   run(options: Options): Promise<boolean>
@@ -94,6 +95,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     summary: 'what is found, on data sets that you bring: our own form, LoCoMo, LongMemEval, a BEIR folder',
     usage:
       '--data <path>[,<path>] [--runtime wasm] [--ablation] [--leave-one-out] [--stores] [--postgres url]',
+    all: ['--ablation', '--leave-one-out'],
     needs: 'data',
     run: async (options) => (await import('./publish/quality.ts')).publishQuality(options),
   },
