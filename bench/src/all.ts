@@ -38,8 +38,8 @@ export function measureAll(options: Options): boolean {
 
 /** What was asked for goes on to every suite; it comes last, so that it counts. */
 const shared = ({ qmd, mem0, ...options }: Options): string[] => [
-  ...(['seed', 'sizes', 'rounds', 'minutes', 'kills', 'findings', 'postgres', 'data'] as const).flatMap((name) =>
-    options[name] ? [`--${name}`, options[name]] : [],
+  ...(['seed', 'sizes', 'rounds', 'minutes', 'kills', 'findings', 'postgres', 'data'] as const).flatMap(
+    (name) => (options[name] ? [`--${name}`, options[name]] : []),
   ),
   ...(qmd ? ['--qmd'] : []),
   ...(mem0 ? ['--mem0'] : []),
