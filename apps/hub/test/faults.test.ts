@@ -7,6 +7,7 @@ import { openPostgres } from '@recall/store-postgres/postgres'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
+import { runOnSmallDisk } from '../../../packages/store-postgres/test/small-disk.ts'
 import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { serveHub } from '../src/serve.ts'
 import { openGate } from './gate.ts'
@@ -323,6 +324,14 @@ describe.skipIf(!serverUrl)('faults', () => {
     for (const [n, id] of acknowledged) expect(ids.get(lesson(n)), `write ${n}`).toBe(id)
     process.stderr.write(`${kills} kills, ${acknowledged.size} acknowledged writes, none lost\n`)
   }, 600_000)
+})
+
+it('a full disk under the embedded database is told, and the hub goes on by itself when there is room', ({
+  skip,
+}) => {
+  const ran = runOnSmallDisk(new URL('full-disk-child.ts', import.meta.url), temporaryFolder())
+  if ('refused' in ran) skip(`no small disk can be mounted here: ${ran.refused}`)
+  else expect(ran.output).toMatch(/^ok /m)
 })
 
 async function startCut(): Promise<Killable> {

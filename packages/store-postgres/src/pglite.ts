@@ -1,12 +1,13 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
+import type { PGlite, PGliteOptions } from '@electric-sql/pglite'
 import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { createMemoryManager, type MemoryManager, type MemoryManagerOptions } from '@recall/core'
 import { drizzle } from 'drizzle-orm/pglite'
 import type { Database } from './database.ts'
+import { createEngine, type Engine } from './embedded-engine.ts'
 import { lockFolder } from './folder-lock.ts'
 import { migrate } from './migrate.ts'
 import { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
@@ -36,7 +37,7 @@ export interface EmbeddedDatabase {
  * @throws MemoryError CONFLICT when a living process has the folder open
  */
 export async function openPglite({ folder, template }: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
-  if (folder === undefined) return start(await createEngine({}, template), () => {})
+  if (folder === undefined) return start(await createEngine(optionsOf({}, template), undefined), () => {})
   mkdirSync(folder, { recursive: true })
   const root = realpathSync(folder)
   const lock = lockFolder(root)
@@ -44,7 +45,7 @@ export async function openPglite({ folder, template }: EmbeddedOptions = {}): Pr
     const data = join(root, 'data')
     const isNew = !existsSync(join(data, 'PG_VERSION'))
     const files = { fs: new SyncingFiles(data), startParams: syncingStartParams }
-    const opened = await start(await createEngine(files, template), lock.release)
+    const opened = await start(await createEngine(optionsOf(files, template), data), lock.release)
     if (isNew) syncFolder(root)
     return opened
   } catch (error) {
@@ -53,17 +54,14 @@ export async function openPglite({ folder, template }: EmbeddedOptions = {}): Pr
   }
 }
 
-type Engine = Awaited<ReturnType<typeof createEngine>>
-
-const createEngine = (files: PGliteOptions, template: Blob | undefined) =>
-  PGlite.create({
-    ...files,
-    ...(template ? { loadDataDir: template } : {}),
-    extensions: { vector, btree_gin, pg_trgm },
-  })
+const optionsOf = (files: PGliteOptions, template: Blob | undefined): PGliteOptions => ({
+  ...files,
+  ...(template ? { loadDataDir: template } : {}),
+  extensions: { vector, btree_gin, pg_trgm },
+})
 
 async function start(engine: Engine, release: () => void): Promise<EmbeddedDatabase> {
-  const database = drizzle(engine)
+  const database = drizzle(engine as PGlite)
   try {
     await migrate(database)
   } catch (error) {

@@ -14,7 +14,7 @@ export async function asMemoryErrors<T>(
   try {
     return await (timeoutMs === undefined ? call() : withDeadline(call(), timeoutMs))
   } catch (error) {
-    throw isMemoryError(error) ? error : memoryErrorOf(error, fallback)
+    throw ownError(error) ?? memoryErrorOf(error, fallback)
   }
 }
 
@@ -28,6 +28,12 @@ async function withDeadline<T>(call: Promise<T>, timeoutMs: number): Promise<T> 
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** Also one that a query builder wrapped. */
+function ownError(error: unknown): MemoryError | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) if (isMemoryError(each)) return each
+  return undefined
 }
 
 function memoryErrorOf(error: unknown, fallback: MemoryErrorCode): MemoryError {

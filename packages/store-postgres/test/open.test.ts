@@ -10,6 +10,7 @@ import { lockFolder } from '../src/folder-lock.ts'
 import { openPglite, openPgliteMemory } from '../src/pglite.ts'
 import { openPostgres, openPostgresMemory } from '../src/postgres.ts'
 import { createServerDatabase, serverUrl } from './server-database.ts'
+import { runOnSmallDisk } from './small-disk.ts'
 import { template } from './template.ts'
 
 const folders: string[] = []
@@ -71,6 +72,12 @@ describe('an embedded database', () => {
     const again = await openPgliteMemory({ folder })
     expect(await again.read('long-term', 'before')).toBe('value')
     await again.close()
+  })
+
+  it('ends when its log cannot grow, says so, and goes on by itself when there is room again', ({ skip }) => {
+    const ran = runOnSmallDisk(new URL('full-disk-child.ts', import.meta.url), temporaryFolder())
+    if ('refused' in ran) skip(`no small disk can be mounted here: ${ran.refused}`)
+    else expect(ran.output).toMatch(/^ok /m)
   })
 })
 
