@@ -5,7 +5,7 @@ export const sha256 = (text: string): string => crypto().createHash('sha256').up
 
 /** Eight bytes that tell whether a file's content is what was indexed. */
 export const contentHash = (bytes: Uint8Array): Uint8Array =>
-  crypto().createHash('sha1').update(bytes).digest().subarray(0, 8)
+  crypto().hash('sha1', bytes, 'buffer').subarray(0, 8)
 
 /** Sixteen bytes in hexadecimal that stand for a text. */
 export const textHash = (text: string): string => sha256(text).slice(0, 32)

@@ -34,6 +34,36 @@ it('lists them for engines of their own', () => {
   expect(wordsInIdentifiers('nothing here')).toBe('')
 })
 
+it('lists those of a text as those of its words, one by one', () => {
+  const piece = fc.constantFrom(
+    'searchMemories',
+    'HTTPServer',
+    'plain',
+    'é',
+    'Größe',
+    'xY',
+    '𝒜𝒷',
+    '🙂',
+    ' ',
+    '-',
+    '_',
+    '7',
+    'ǅ',
+  )
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.array(piece).map((pieces) => pieces.join('')),
+        fc.string({ unit: 'binary' }),
+      ),
+      (text) => {
+        const words = text.match(/[\p{L}\p{N}\p{M}\p{Co}]+/gu) ?? []
+        expect(wordsInIdentifiers(text)).toBe(words.flatMap(identifierWords).join(' '))
+      },
+    ),
+  )
+})
+
 it('makes an identifier and its words meet, in texts and in queries', () => {
   const terms = indexedTerms('see searchMemories here').map(({ term }) => term)
   for (const asked of ['search memories', 'searchMemories', 'SearchMemories']) {

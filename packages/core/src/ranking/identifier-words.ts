@@ -14,6 +14,37 @@ const part = /\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{N}+|\p{Lo}+/gu
 
 /** The words inside every identifier of a text, for engines that split texts by themselves; '' when there are none. */
 export function wordsInIdentifiers(text: string): string {
-  if (!hump.test(text)) return ''
-  return [...text.matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)].flatMap(([word]) => identifierWords(word)).join(' ')
+  const words: string[] = []
+  // From hump to hump: to look at every word of a text takes as long as indexing it.
+  for (let hump = nextHump(text, 0); hump !== -1; ) {
+    const end = wordEnd(text, hump)
+    words.push(...identifierWords(text.slice(wordStart(text, hump), end)))
+    hump = nextHump(text, end)
+  }
+  return words.join(' ')
+}
+
+const humps = new RegExp(hump, 'gu')
+const ofWords = /[\p{L}\p{N}\p{M}\p{Co}]/u
+const restOfWord = new RegExp(`${ofWords.source}*`, 'uy')
+
+function nextHump(text: string, from: number): number {
+  humps.lastIndex = from
+  return humps.exec(text)?.index ?? -1
+}
+
+function wordEnd(text: string, at: number): number {
+  restOfWord.lastIndex = at
+  restOfWord.test(text)
+  return restOfWord.lastIndex
+}
+
+function wordStart(text: string, at: number): number {
+  for (let start = at; ; ) {
+    // Of a character of two code units both are before.
+    const character = String.fromCodePoint(text.codePointAt(start - 2) ?? 0)
+    const previous = character.length === 2 ? character : text.charAt(start - 1)
+    if (!ofWords.test(previous)) return start
+    start -= previous.length
+  }
 }
