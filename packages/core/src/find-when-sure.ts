@@ -1,5 +1,6 @@
 import { MemoryError, MemoryErrorCode } from './errors.ts'
 import type { Found, StoreQuery } from './memory-store.ts'
+import { confidenceRank } from './ranking/confidence.ts'
 
 /**
  * The page that a query asks for, or nothing when the confidence of the best match of all its pages is below
@@ -20,11 +21,8 @@ export async function findWhenSure<Match extends Found>(
     throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT, { scope: query.scope })
   }
   const { offset, limit, sortBy, sortOrder } = query
-  const best = await find({ ...query, offset: 0, limit: judged, sortBy: 'relevance', sortOrder: 'desc' })
+  const best = await find({ ...query, offset: 0, limit: confidenceRank, sortBy: 'relevance', sortOrder: 'desc' })
   if ((best[0]?.confidence ?? 0) < minConfidence) return []
-  const isCutFromBest = sortBy === 'relevance' && sortOrder === 'desc' && offset + limit <= judged
+  const isCutFromBest = sortBy === 'relevance' && sortOrder === 'desc' && offset + limit <= confidenceRank
   return isCutFromBest ? best.slice(offset, offset + limit) : find(query)
 }
-
-/** Matches that a confidence is judged by: it compares the first of them to the tenth. */
-const judged = 10

@@ -1,4 +1,5 @@
 import {
+  confidenceRank,
   noiseRank,
   queryTerms,
   queryWords,
@@ -167,7 +168,7 @@ function matchWords(
   }
   const pool = poolOf(query)
   // Beside meaning all that is near has to be seen.
-  const wanted = besideMeaning ? pool : query.offset + query.limit
+  const wanted = besideMeaning ? pool : wantedOf(query, pool)
   // No more units hold all words than hold the rarest: then meaning has no use for them.
   const isTogetherEnough = !besideMeaning || facts().every(({ count }) => count >= wanted)
   const together = isTogetherEnough ? all(pool) : []
@@ -204,8 +205,9 @@ function accept(
   }
 }
 
-/** How many entries have to be seen. */
-const wantedOf = ({ offset, limit }: StoreQuery, pool: number): number => Math.min(pool, offset + limit)
+/** How many entries have to be seen: as many as are asked for, and enough to say how sure the first of them is. */
+const wantedOf = ({ offset, limit }: StoreQuery, pool: number): number =>
+  Math.min(pool, Math.max(confidenceRank, offset + limit))
 
 const countDocuments = (units: readonly { document: RankedDocument }[]): number =>
   new Set(units.map(({ document }) => document.id)).size

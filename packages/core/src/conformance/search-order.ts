@@ -178,7 +178,7 @@ export const searchOrder: Theme = {
     ),
 
     law(
-      'A search by text tells with every match how likely the memory knows, between 0 and 1, falling with the score.',
+      'A search by text tells with every match how likely the memory knows, 0 to 1, falling with the score, however few are asked for.',
       async (fixture) => {
         await fillShelf(fixture)
         const matches = await fixture.memory.search('long-term', { text: 'harbour' }, { limit: 50 })
@@ -188,6 +188,15 @@ export const searchOrder: Theme = {
         expect(told).toEqual(told.toSorted((a, b) => b - a))
         const [listed] = await fixture.memory.search('long-term', {})
         expect(listed).not.toHaveProperty('confidence')
+        for (const text of ['harbour', 'harbour words', 'book harbour words']) {
+          const ten = await fixture.memory.search('long-term', { text }, { limit: 10, touch: false })
+          for (const limit of [1, 3, 9]) {
+            const few = await fixture.memory.search('long-term', { text }, { limit, touch: false })
+            expect(few.map(({ key, confidence }) => [key, confidence])).toEqual(
+              ten.slice(0, limit).map(({ key, confidence }) => [key, confidence]),
+            )
+          }
+        }
       },
     ),
 

@@ -17,6 +17,9 @@ export function confidenceOf(score: number, tenth: number): number {
   return odds / (1 + odds)
 }
 
+/** The match that the first is compared to: a search that looks at fewer cannot say how sure it is. */
+export const confidenceRank = 10
+
 /** The sum of signals that a score was made from. */
 const strengthOf = (score: number): number => Math.sqrt(score / Math.max(1e-9, 1 - score))
 

@@ -1,4 +1,4 @@
-import { confidenceOf } from './confidence.ts'
+import { confidenceOf, confidenceRank } from './confidence.ts'
 
 /**
  * One ranking for every store: how well each unit (a turn, a section, a few paragraphs) answers a query, from
@@ -106,7 +106,7 @@ export function rankUnits<Document>(
     ranked.push({ document, unit, ...scoreOf(signals) })
   }
   ranked.sort((a, b) => b.score - a.score)
-  const tenth = ranked[9]?.score ?? 0
+  const tenth = ranked[confidenceRank - 1]?.score ?? 0
   return ranked.map((each) => ({ ...each, confidence: confidenceOf(each.score, tenth) }))
 }
 
