@@ -55,7 +55,9 @@ const onlyFile = (): string => join(cache(), keptFiles()[0] as string)
 /** Node keeps compiled code itself from 22.1 on: what is kept how is then its affair. */
 const isOurs = !('enableCompileCache' in (await import('node:module')))
 if (!isOurs)
-  console.info('skipped: what is kept, and where it is left alone: this Node keeps compiled code itself')
+  process.stderr.write(
+    'skipped: what is kept, and where it is left alone: this Node keeps compiled code itself\n',
+  )
 
 describe('compiled code', () => {
   it("is kept between calls, in a folder that is the user's own", () => {

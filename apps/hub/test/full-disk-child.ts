@@ -39,7 +39,7 @@ for (let n = 60; failures.length < 3; n++) {
   const failure = await write(n)
   if (failure !== undefined) failures.push(failure)
 }
-const expected = [MemoryErrorCode.WRITE_FAILED, MemoryErrorCode.UNAVAILABLE]
+const expected: string[] = [MemoryErrorCode.WRITE_FAILED, MemoryErrorCode.UNAVAILABLE]
 for (const failure of failures)
   assert(isMemoryError(failure) && expected.includes(failure.code), String(failure))
 assert.equal((await fetch(`${hub.url}/livez`)).status, 200)

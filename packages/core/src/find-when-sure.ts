@@ -21,7 +21,13 @@ export async function findWhenSure<Match extends Found>(
     throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT, { scope: query.scope })
   }
   const { offset, limit, sortBy, sortOrder } = query
-  const best = await find({ ...query, offset: 0, limit: confidenceRank, sortBy: 'relevance', sortOrder: 'desc' })
+  const best = await find({
+    ...query,
+    offset: 0,
+    limit: confidenceRank,
+    sortBy: 'relevance',
+    sortOrder: 'desc',
+  })
   if ((best[0]?.confidence ?? 0) < minConfidence) return []
   const isCutFromBest = sortBy === 'relevance' && sortOrder === 'desc' && offset + limit <= confidenceRank
   return isCutFromBest ? best.slice(offset, offset + limit) : find(query)

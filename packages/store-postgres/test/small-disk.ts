@@ -9,7 +9,8 @@ export function runOnSmallDisk(program: URL, folder: string): { refused: string 
   const run = `${process.execPath} --import tsx -C @recall/source ${fileURLToPath(program)} ${folder}`
   const script = `mount -t tmpfs -o size=260m small ${folder} && exec ${run}`
   const { error, stdout, stderr } = spawnSync('unshare', ['-rm', 'sh', '-c', script], { encoding: 'utf8' })
-  if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return { refused: 'there is no unshare' }
+  if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT')
+    return { refused: 'there is no unshare' }
   if (error) throw error
   if (/^(?:unshare|mount): /m.test(stderr)) return { refused: stderr.trim() }
   return { output: `${stdout}${stderr}` }
