@@ -15,7 +15,7 @@ export const parseOptions = () =>
       qmd: { type: 'boolean', default: false },
       mem0: { type: 'boolean', default: false },
       postgres: { type: 'string' },
-      local: { type: 'boolean', default: false },
+      fake: { type: 'boolean', default: false },
       data: { type: 'string' },
       runtime: { type: 'string' },
       ablation: { type: 'boolean', default: false },

@@ -86,7 +86,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   },
   spam: {
     summary: 'a thousand sybils against a hub: what of theirs a trusted agent finds',
-    usage: '--postgres url [--local] [--seed 1]',
+    usage: '--postgres url [--fake] [--seed 1]',
     all: [],
     needs: 'postgres',
     run: async (options) => (await import('./publish/hub.ts')).publishSpam(options),

@@ -24,9 +24,9 @@ export async function publishHttp(options: Options): Promise<boolean> {
   return true
 }
 
-export async function publishSpam({ postgres = '', local, seed }: Options): Promise<boolean> {
+export async function publishSpam({ postgres = '', fake, seed }: Options): Promise<boolean> {
   const sizes = { lessons: 300, queries: 200, sybils: 1000, postsEach: 20, ring: 50, concurrency: 8 }
-  const embedder = local ? ('local' as const) : ('fake' as const)
+  const embedder = fake ? ('fake' as const) : ('local' as const)
   const settings = { ...sizes, seed: wholeNumber('seed', seed), embedder }
   const started = performance.now()
   const figures = await measureSpam({ ...settings, postgres })
@@ -34,7 +34,7 @@ export async function publishSpam({ postgres = '', local, seed }: Options): Prom
   const machine = machineFacts()
   const report = spamReport(figures, { ...machine, ...settings, seconds })
   say(report)
-  const name = local ? 'spam-local' : 'spam'
+  const name = fake ? 'spam-fake' : 'spam'
   writeData(name, spamRows(figures), settings, { figures }, machine)
   say(`see ${writeResult(`${name}.md`, report)}`)
   return heldOff(figures)
