@@ -44,6 +44,11 @@ const reasons: readonly Reason[] = [
     why: 'comparing the vectors takes 3 ms of it; the rest is the search by words, see files',
   },
   {
+    suite: /^peers$/,
+    what: /^search over stdio/,
+    why: 'the same search without MCP is three fifths of it; the rest is a message there and back over a pipe, which server-memory pays as well',
+  },
+  {
     suite: /^hub$/,
     what: /^search/,
     why: 'the pool sends one statement that only reads; a search of the hub looks at a hundred candidates, ranks four for each result, looks through what is of low signal, and writes down every result it gives, once for each agent, for trust and ranking: that is half of what it costs; the rest of the difference is HTTP on the same two cores',
