@@ -87,7 +87,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   spam: {
     summary: 'a thousand sybils against a hub: what of theirs a trusted agent finds',
     usage: '--postgres url [--fake] [--seed 1]',
-    all: [],
+    all: ['--fake'],
     needs: 'postgres',
     run: async (options) => (await import('./publish/hub.ts')).publishSpam(options),
   },
