@@ -113,7 +113,7 @@ async function nearestByIndex(
   most: number,
   unrelated: Embedding['unrelated'],
 ): Promise<NearMatches> {
-  const near = await throughIndex(database, most, (transaction) =>
+  const near = await throughIndex(database, 'units', most, (transaction) =>
     rowsOf<NearMatch>(
       transaction,
       sql`

@@ -171,7 +171,7 @@ function nearestByIndex(condition: SQL, dimensions: number, candidates: number):
   const half = halfVector(sql`(select vector from asked)`, dimensions)
   return sql`
     select *, ${halfVector(sql`m.embedding`, dimensions)} <=> ${half} as distance from memories m
-    where ${condition} and vector_dims(m.embedding) = ${whole(dimensions)} and ${walkingIndex(looked)}
+    where ${condition} and vector_dims(m.embedding) = ${whole(dimensions)} and ${walkingIndex('memories', looked)}
     order by distance limit ${whole(looked)}`
 }
 

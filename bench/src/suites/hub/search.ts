@@ -29,8 +29,11 @@ const bareSearch = (sql: Sql, i: number): Promise<{ id: string }[]> =>
   )
 
 /** A pool as it comes, with the effort of the hub's searches. */
-const barePool = (url: string): Sql =>
-  postgres(url, { max: connections, onnotice: () => {}, connection: { 'hnsw.ef_search': '100' } as object })
+const barePool = (url: string, size: number): Sql => {
+  const effort = Math.min(1000, Math.round(100 * Math.max(1, size / 100_000) ** 0.6))
+  const connection = { 'hnsw.ef_search': String(effort) } as object
+  return postgres(url, { max: connections, onnotice: () => {}, connection })
+}
 
 async function exactIds(sql: Sql, i: number, owner?: string): Promise<string[]> {
   return sql.begin(async (transaction) => {
@@ -101,7 +104,7 @@ export async function measureRecall(
 }
 
 export async function measureSearch({ url, hub, size, rounds, say }: Context): Promise<Row[]> {
-  const pool = barePool(url)
+  const pool = barePool(url, size)
   const { call, close } = createCaller(hub.port, key)
   const rows: Row[] = []
   for (const clients of clientCounts) {
