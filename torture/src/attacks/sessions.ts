@@ -15,12 +15,10 @@ export const sessions: Attack = {
   what: 'hostile transcripts and hook inputs to `recall archive` and `recall hook`: no crash, nothing outside the memory is touched, no planted secret is on the disk',
   size: 40,
   async round({ seed, size, folder }) {
-    const [home, work, root] = ['home', 'work', 'work/root'].map((name) => join(folder, name)) as [
-      string,
-      string,
-      string,
-    ]
-    for (const path of [home, work, root]) mkdirSync(path, { recursive: true })
+    const [home, cache, work, root] = ['home', 'cache', 'work', 'work/root'].map((name) =>
+      join(folder, name),
+    ) as [string, string, string, string]
+    for (const path of [home, cache, work, root]) mkdirSync(path, { recursive: true })
     writeFileSync(join(work, 'mine.md'), 'mine')
     const violations: string[] = []
     const inputs = fc.sample(session, { seed, numRuns: size })
@@ -28,7 +26,7 @@ export const sessions: Attack = {
       const path = join(work, `session-${i}.${ending}`)
       writeFileSync(path, transcript)
       const before = outside(work, root)
-      const env = { HOME: home }
+      const env = { HOME: home, XDG_CACHE_HOME: cache }
       const ended =
         event === 'archive'
           ? await runRecall(['archive', path, '--root', root], { cwd: work, env })
@@ -45,6 +43,14 @@ export const sessions: Attack = {
     }
     const inHome = readdirSync(home, { recursive: true, encoding: 'utf8' })
     if (inHome.length > 0) violations.push(`${inHome[0]} was made at home`)
+    // The compiled program, and nothing that was given to it.
+    const kept = readdirSync(cache, { recursive: true, encoding: 'utf8' })
+    const foreign = kept.find((name) => !/^recall(?:[/\\]code(?:[/\\].*)?)?$/.test(name))
+    if (foreign !== undefined) violations.push(`${foreign} was made in the cache`)
+    const bytes = kept
+      .filter((name) => lstatSync(join(cache, name)).isFile())
+      .map((name) => readFileSync(join(cache, name), 'latin1'))
+    if (bytes.some(saysSecret)) violations.push('a planted secret is in the cache')
     const strange = readdirSync(root).filter(
       (name) => !['memory', '.recall-echo.toml', '.gitignore'].includes(name),
     )
