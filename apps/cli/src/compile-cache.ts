@@ -1,4 +1,13 @@
-import { lstatSync, mkdirSync, readFileSync, renameSync, type Stats, statSync, writeFileSync } from 'node:fs'
+import {
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import * as modules from 'node:module'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -127,11 +136,14 @@ function readKept(folder: string, path: string, stats: Stats): { code: Buffer; i
 }
 
 function keep(folder: string, path: string, stats: Stats, script: Script): void {
+  const kept = keptPath(folder, path)
+  const unfinished = `${kept}.${process.pid}`
   try {
-    const kept = keptPath(folder, path)
-    const unfinished = `${kept}.${process.pid}`
     const half = Buffer.concat([identityOf(stats), script.createCachedData()])
     writeFileSync(unfinished, Buffer.concat([half, half]), { mode: 0o600 })
     renameSync(unfinished, kept)
-  } catch {}
+  } catch {
+    // A full disk: the next call compiles anew, which is only slower, and no half of a file stays behind.
+    rmSync(unfinished, { force: true })
+  }
 }
