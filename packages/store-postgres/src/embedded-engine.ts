@@ -58,9 +58,11 @@ const diskFull = '53100'
 export async function createEngine(options: PGliteOptions, folder: string | undefined): Promise<Engine> {
   let engine = await begin(options)
   let beginning: Promise<MortalPglite> | undefined
+  let isClosed = false
 
   const living = async (): Promise<MortalPglite> => {
     if (engine.end === undefined) return engine
+    if (isClosed) throw unavailable('the embedded Postgres is closed', engine.end)
     if (folder === undefined || (engine.end as { code?: string }).code !== diskFull)
       throw unavailable('the embedded Postgres has ended: open it again', engine.end)
     const { bavail, bsize } = statfsSync(folder)
@@ -69,11 +71,15 @@ export async function createEngine(options: PGliteOptions, folder: string | unde
       throw unavailable(message, engine.end)
     }
     const { loadDataDir: _, ...again } = options
-    beginning ??= begin(again).finally(() => {
-      beginning = undefined
-    })
-    engine = await beginning
-    return engine
+    beginning ??= begin(again)
+      .then((next) => {
+        engine = next
+        return next
+      })
+      .finally(() => {
+        beginning = undefined
+      })
+    return beginning
   }
 
   return {
@@ -81,8 +87,13 @@ export async function createEngine(options: PGliteOptions, folder: string | unde
     exec: async (...call) => (await living()).exec(...call),
     transaction: async (...call) => (await living()).transaction(...call),
     dumpDataDir: async (...call) => (await living()).dumpDataDir(...call),
-    // One that has ended has nothing to write any more.
-    close: async () => (engine.end === undefined ? engine.close() : undefined),
+    async close() {
+      isClosed = true
+      // Whoever opens the folder next must not meet one that is just beginning.
+      await beginning?.catch(() => {})
+      // One that has ended has nothing to write any more.
+      if (engine.end === undefined) await engine.close()
+    },
   }
 }
 
