@@ -84,7 +84,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
   const app = newRoutes()
   app.onError((error, context) => {
     const answer = problemAnswer(context, error)
-    for (const [name, value] of Object.entries(limitHeaders(error))) answer.headers.set(name, value)
+    for (const [name, value] of Object.entries(headersOf(error))) answer.headers.set(name, value)
     if (answer.status >= 500) {
       const { code, name } = error as { code?: string; name: string }
       log({
@@ -163,14 +163,16 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
 const isOpen = (method: string, path: string): boolean =>
   (method === 'POST' && path === '/api/v1/agents/register') || (method === 'GET' && path === '/api/v1/health')
 
-const limitHeaders = (error: Error): Record<string, string> => {
+/** What an error says to its caller beside the problem. */
+const headersOf = (error: Error): Record<string, string> => {
   const { details } = error as { details?: { headers?: Record<string, string> } }
   return details?.headers ?? {}
 }
 
+/** What is left of the body is not waited for: the connection ends with the answer. */
 const bodyTooLarge = ({ maxBody }: HubConfig): MemoryError =>
   new MemoryError(`the body is larger than ${maxBody} bytes`, MemoryErrorCode.QUOTA_EXCEEDED, {
-    details: { status: 413 },
+    details: { status: 413, headers: { Connection: 'close' } },
   })
 
 function describeApi(app: ReturnType<typeof newRoutes>, config: HubConfig): void {
