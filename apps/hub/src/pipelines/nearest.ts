@@ -28,10 +28,10 @@ export interface NearMemory {
 const mostCompared = 5000
 
 /**
- * Through the index so many are looked at, however few are wanted. Under a condition the first few that it gives
- * are not the nearest: of 100k memories, 1/16 allowed, ten of twenty were right in nine cases of ten.
+ * Through the index so many are looked at, however few are wanted: under a condition the first few that it gives are
+ * not always the nearest. More are not better, and each costs as much as ten steps through the index.
  */
-const fewestCandidates = 100
+const fewestCandidates = 40
 
 /** Which memories a condition is about, whoever asks. */
 export type Shelf = 'good' | 'low' | 'visible'
