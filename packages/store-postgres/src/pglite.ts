@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, realpathSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PGlite, PGliteOptions } from '@electric-sql/pglite'
 import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
@@ -29,20 +29,25 @@ export interface EmbeddedDatabase {
   close(): Promise<void>
 }
 
+const onlyMe = 0o700
+
 /**
  * Postgres inside this process. In a folder it is as durable as on a server: a write returns when it is on disk.
  * It has one connection, so calls take turns, and one process: a second opener of
- * the folder is refused.
+ * the folder is refused. Nobody but the user that runs the process can look into the data.
  *
  * @throws MemoryError CONFLICT when a living process has the folder open
  */
 export async function openPglite({ folder, template }: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
   if (folder === undefined) return start(await createEngine(optionsOf({}, template), undefined), () => {})
-  mkdirSync(folder, { recursive: true })
+  mkdirSync(folder, { recursive: true, mode: onlyMe })
   const root = realpathSync(folder)
   const lock = lockFolder(root)
   try {
     const data = join(root, 'data')
+    // The files in it are written for everybody; one that was made by an earlier version is closed as well.
+    mkdirSync(data, { recursive: true, mode: onlyMe })
+    chmodSync(data, onlyMe)
     const isNew = !existsSync(join(data, 'PG_VERSION'))
     const files = { fs: new SyncingFiles(data), startParams: syncingStartParams }
     const opened = await start(await createEngine(optionsOf(files, template), data), lock.release)

@@ -50,6 +50,24 @@ describe('an embedded database', () => {
     await memory.close()
   })
 
+  it('is closed to other users, also one that was open to them before', async () => {
+    const folder = join(temporaryFolder(), 'new')
+    const data = join(folder, 'data')
+    const modeOf = (path: string): string => (fs.statSync(path).mode & 0o777).toString(8)
+    const before = process.umask(0)
+    try {
+      await (await openPglite({ folder, template: await template() })).close()
+      expect([folder, data].map(modeOf)).toEqual(['700', '700'])
+      fs.chmodSync(folder, 0o755)
+      fs.chmodSync(data, 0o755)
+      await (await openPglite({ folder })).close()
+      // The folder may be a person's own and hold other things; what we made in it is ours.
+      expect([folder, data].map(modeOf)).toEqual(['755', '700'])
+    } finally {
+      process.umask(before)
+    }
+  })
+
   it('syncs each write before it returns', async () => {
     const memory = await openPgliteMemory({ folder: temporaryFolder(), template: await template() })
     const sync = vi.spyOn(fs, 'fsyncSync')
