@@ -96,3 +96,13 @@ export async function openHub(
     },
   }
 }
+
+/** Every call that the API description names. */
+export async function routesOf(hub: TestHub): Promise<[method: string, path: string][]> {
+  const { paths } = (await (await hub.request('GET', '/openapi.json')).json()) as {
+    paths: Record<string, Record<string, unknown>>
+  }
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method): [string, string] => [method.toUpperCase(), path]),
+  )
+}

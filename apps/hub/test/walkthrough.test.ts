@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { memories } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Engine, emptyTables, engines, openHub, type TestHub } from './support.ts'
+import { type Engine, emptyTables, engines, openHub, routesOf, type TestHub } from './support.ts'
 
 const day = 24 * 60 * 60 * 1000
 const tags = ['redis', 'rate-limit']
@@ -160,6 +161,111 @@ describe.each(engines)('the hub on %s', (_, open) => {
     await searchAll(trusted)
     await searchAll(trusted)
     expect(await quality()).toEqual(subjects.map(() => [0, 1]))
+  })
+
+  it('4.8 an administrator reads, notes why, decides, and takes it back for one memory alone', async () => {
+    const [admin, other] = [await hub.agent('first', 2), await hub.agent('second', 2)]
+    const author = await hub.agent('author', 1)
+    const saved = await author.save({ content: lesson('redis'), tags })
+    const kept = await author.save({ content: lesson('kafka'), tags })
+    const decide = (path: string, key: string, body?: object) =>
+      hub.request('POST', `/api/v1/admin/${path}`, { key, ...(body ? { body } : {}) })
+    const review = async (path: string) => {
+      const answer = await hub.request('GET', `/api/v1/admin/${path}`, { key: other.key })
+      return answer.status === 200 ? await answer.json() : answer.status
+    }
+    const because = { reason: `steers agents\nto a page, says ${'ghp_'}${'a1B2'.repeat(9)}` }
+    for (let i = 0; i < 2; i++) await decide(`quarantine/${saved.short_id}`, admin.key, because)
+
+    // Another administrator judges the contest: who wrote it, what it says, why it is hidden, and by whom.
+    const { memory } = (await review(`memory/${saved.short_id.toLowerCase()}`)) as {
+      memory: { author: { notes: string[] } }
+    }
+    expect(memory).toMatchObject({
+      id: saved.id,
+      content: lesson('redis'),
+      quality: -2,
+      author: { id: author.id, name: 'author', quarantines: 1 },
+    })
+    expect(memory.author.notes).toHaveLength(2)
+    expect(memory.author.notes[0]).toMatch(
+      new RegExp(
+        `^2026-01-01T\\S+ ${saved.short_id} put in quarantine by first .${admin.id}.: steers agents to a page, says `,
+      ),
+    )
+    expect(JSON.stringify(memory)).not.toContain('ghp_a1B2')
+    expect(JSON.stringify(await author.get(saved.id))).not.toContain('steers')
+    expect(await review('agents?name=author')).toMatchObject({ agents: [{ id: author.id }] })
+    expect(await review(`agents/${author.id}`)).toMatchObject({
+      agent: { memories: expect.arrayContaining([expect.objectContaining({ id: saved.id, quality: -2 })]) },
+    })
+    expect(await review(`memory/${crypto.randomUUID()}`)).toBe(404)
+    expect(await review(`agents/${crypto.randomUUID()}`)).toBe(404)
+
+    // The quarantine of the agent is not what is lifted: its other memories would lose their standing.
+    expect((await decide(`agents/${author.id}/restore`, other.key)).status).toBe(409)
+    expect((await decide(`restore/${saved.id}`, other.key, { reason: 'a page of its vendor' })).status).toBe(
+      200,
+    )
+    expect((await decide(`restore/${saved.id}`, other.key)).status).toBe(409)
+    const rows = await engine.database.select().from(memories)
+    expect(rows.map(({ id, quality }) => [id, quality]).toSorted()).toEqual(
+      [
+        [saved.id, 0],
+        [kept.id, 0],
+      ].toSorted(),
+    )
+    expect(await review(`agents/${author.id}`)).toMatchObject({ agent: { quarantines: 0 } })
+
+    // A reason in a body that is not read would be lost.
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
+    const unread = { key: admin.key, body: 'reason=x', headers: form }
+    expect((await hub.request('POST', `/api/v1/admin/quarantine/${kept.id}`, unread)).status).toBe(415)
+  })
+
+  it('4.8 an agent that contests comes back at tier 0, and what it wants gone is deleted', async () => {
+    const admin = await hub.agent('admin', 2)
+    const author = await hub.agent('author', 1)
+    const saved = await author.save({ content: lesson('redis'), tags })
+    const path = `/api/v1/admin/agents/${author.id}`
+    const decide = async (action: string, body?: object) =>
+      (await hub.request('POST', `${path}/${action}`, { key: admin.key, ...(body ? { body } : {}) })).status
+    const look = async () => {
+      const answer = await hub.request('GET', path, { key: admin.key })
+      return ((await answer.json()) as { agent: { disabled_at: string | null; notes: string[] } }).agent
+    }
+    expect(await decide('quarantine', { reason: 'a flood' })).toBe(200)
+    expect(await look()).toMatchObject({ trust_level: 0, disabled_at: expect.any(String), quarantines: 1 })
+    expect(await code(() => author.whoami())).toBe(MemoryErrorCode.FORBIDDEN)
+    const gone = await hub.request('DELETE', `/api/v1/admin/memory/${saved.id}`, { key: admin.key })
+    expect(await gone.json()).toEqual({ success: true, status: 'deleted' })
+    expect(await decide('restore')).toBe(200)
+    expect(await decide('trust', { trust_level: 1, reason: 'known from elsewhere' })).toBe(200)
+    const after = await look()
+    expect(after).toMatchObject({ trust_level: 1, disabled_at: null, quarantines: 0, memories: [] })
+    expect(after.notes.map((note) => note.split(/ by admin \([\da-f-]+\)/))).toEqual([
+      [expect.stringContaining('agent put in quarantine'), ': a flood'],
+      [expect.stringContaining(`${saved.short_id} deleted`), ': its author asked for it'],
+      [expect.stringContaining('agent restored'), ''],
+      [expect.stringContaining('trust set to 1'), ': known from elsewhere'],
+    ])
+    expect((await author.whoami()).id).toBe(author.id)
+  })
+
+  it('4.8 the page on governance names every call of an administrator, and no other', async () => {
+    const page = readFileSync(new URL('../../../docs/governance.md', import.meta.url), 'utf8')
+    const methods = { look: 'GET', admin: 'POST', DELETE: 'DELETE' }
+    const named = [
+      ...page.matchAll(/^\|.*\| `(look|admin|DELETE) '?(?:\/api\/v1\/admin\/)?([^ '?`]+)/gm),
+    ].map(
+      ([, verb, path = '']) =>
+        `${methods[verb as keyof typeof methods]} ${path.replace(/<id>|RCL-8F3K2A9Q/, '{id}')}`,
+    )
+    const known = (await routesOf(hub)).flatMap(([method, path]) => {
+      const [, call] = path.split('/api/v1/admin/')
+      return call ? [`${method} ${call}`] : []
+    })
+    expect(named.toSorted()).toEqual(known.toSorted())
   })
 
   it('4.8 without a heartbeat the hub reads only, until an administrator is back', async () => {

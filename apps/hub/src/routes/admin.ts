@@ -1,29 +1,58 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { agents } from '@recall/store-postgres'
-import { eq } from 'drizzle-orm'
-import type { Hub } from '../hub.ts'
-import { notFound } from '../problems.ts'
+import type { Context } from 'hono'
+import type { Hub, HubEnv } from '../hub.ts'
+import type { Decision } from '../trust/decisions.ts'
 import { confirmHeartbeat, systemState } from '../trust/heartbeat.ts'
 import { promoteAuthors } from '../trust/promotion.ts'
-import { quarantineAgent, quarantineMemory, recomputeQuality, restoreAgent } from '../trust/quarantine.ts'
+import {
+  quarantineAgent,
+  quarantineMemory,
+  recomputeQuality,
+  restoreAgent,
+  restoreMemory,
+  setTrust,
+} from '../trust/quarantine.ts'
 import { newRoutes } from './app.ts'
 import { answers, jsonBody, keyed } from './describe.ts'
+import { agentIdSchema, reviewRoutes } from './review.ts'
 import { memoryIdSchema } from './schemas.ts'
 
-const agentParams = z.object({ id: z.uuid() })
 const done = z.object({ success: z.literal(true) }).openapi('Done')
+
+/** Why, for whoever judges a contest: shown to administrators alone. */
+const reason = z
+  .string()
+  .trim()
+  .min(1)
+  .max(1000)
+  .refine((text) => text.isWellFormed() && !text.includes('\u0000'), 'must be plain text')
+  .optional()
+const decisionSchema = z.strictObject({ reason }).openapi('Decision')
+const decisionBody = { ...jsonBody(decisionSchema), required: false }
 
 /** For agents of the core tier. */
 export function adminRoutes(hub: Hub) {
-  const { database, call, auth } = hub
+  const { auth } = hub
   const routes = newRoutes()
   routes.use('/admin/*', async (context, next) => {
     if (context.get('principal').tier !== 'core') {
       throw new MemoryError('only administrators may do this', MemoryErrorCode.FORBIDDEN)
     }
+    // A body of another type would be passed over, and a reason with it.
+    const type = context.req.header('Content-Type')
+    if (type && !/^application\/json\b/i.test(type)) {
+      throw new MemoryError(
+        'send the body as Content-Type: application/json',
+        MemoryErrorCode.INVALID_INPUT,
+        {
+          details: { status: 415 },
+        },
+      )
+    }
     await next()
   })
+  routes.route('/', reviewRoutes(hub))
   return routes
     .openapi(
       createRoute({
@@ -67,11 +96,25 @@ export function adminRoutes(hub: Hub) {
         path: '/admin/quarantine/{id}',
         summary: 'Hide a memory from everybody but its author',
         security: keyed,
-        request: { params: memoryIdSchema },
+        request: { params: memoryIdSchema, body: decisionBody },
         responses: answers(200, done, 'Hidden'),
       }),
       async (context) => {
-        await quarantineMemory(hub, context.req.valid('param').id)
+        await quarantineMemory(hub, context.req.valid('param').id, decisionOf(context))
+        return context.json({ success: true as const }, 200)
+      },
+    )
+    .openapi(
+      createRoute({
+        method: 'post',
+        path: '/admin/restore/{id}',
+        summary: 'Lift the quarantine of one memory',
+        security: keyed,
+        request: { params: memoryIdSchema, body: decisionBody },
+        responses: answers(200, done, 'Restored'),
+      }),
+      async (context) => {
+        await restoreMemory(hub, context.req.valid('param').id, decisionOf(context))
         return context.json({ success: true as const }, 200)
       },
     )
@@ -81,7 +124,7 @@ export function adminRoutes(hub: Hub) {
         path: '/admin/agents/{id}/quarantine',
         summary: 'Disable an agent and hide all of its memories',
         security: keyed,
-        request: { params: agentParams },
+        request: { params: agentIdSchema, body: decisionBody },
         responses: answers(
           200,
           z.object({ success: z.literal(true), hidden: z.number().int() }),
@@ -89,7 +132,7 @@ export function adminRoutes(hub: Hub) {
         ),
       }),
       async (context) => {
-        const hidden = await quarantineAgent(hub, context.req.valid('param').id)
+        const hidden = await quarantineAgent(hub, context.req.valid('param').id, decisionOf(context))
         return context.json({ success: true as const, hidden }, 200)
       },
     )
@@ -99,11 +142,11 @@ export function adminRoutes(hub: Hub) {
         path: '/admin/agents/{id}/restore',
         summary: 'Let an agent back in that contested its quarantine',
         security: keyed,
-        request: { params: agentParams },
+        request: { params: agentIdSchema, body: decisionBody },
         responses: answers(200, done, 'Restored'),
       }),
       async (context) => {
-        await restoreAgent(hub, context.req.valid('param').id)
+        await restoreAgent(hub, context.req.valid('param').id, decisionOf(context))
         return context.json({ success: true as const }, 200)
       },
     )
@@ -114,24 +157,22 @@ export function adminRoutes(hub: Hub) {
         summary: 'Set the trust of an agent: 0 unverified, 1 trusted, 2 core',
         security: keyed,
         request: {
-          params: agentParams,
-          body: jsonBody(z.strictObject({ trust_level: z.number().int().min(0).max(2) })),
+          params: agentIdSchema,
+          body: jsonBody(z.strictObject({ trust_level: z.number().int().min(0).max(2), reason })),
         },
         responses: answers(200, done, 'Set'),
       }),
       async (context) => {
-        const { id } = context.req.valid('param')
-        const [agent] = await call(() =>
-          database
-            .update(agents)
-            // Whom an administrator trusts need not wait to be settled.
-            .set({ trustLevel: context.req.valid('json').trust_level, promotedAt: null })
-            .where(eq(agents.id, id))
-            .returning({ id: agents.id }),
-        )
-        if (!agent) throw notFound(`agent ${id}`)
-        auth.forget()
+        const { trust_level } = context.req.valid('json')
+        await setTrust(hub, context.req.valid('param').id, trust_level, decisionOf(context))
         return context.json({ success: true as const }, 200)
       },
     )
 }
+
+type Deciding = Context<HubEnv, string, { out: { json: { reason?: string | undefined } } }>
+
+const decisionOf = (context: Deciding): Decision => ({
+  by: context.get('principal'),
+  reason: context.req.valid('json').reason,
+})

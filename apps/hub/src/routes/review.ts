@@ -1,0 +1,125 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import type { Hub } from '../hub.ts'
+import { deleteMemory } from '../pipelines/read-memory.ts'
+import { noteDecision } from '../trust/decisions.ts'
+import { agentsNamed, reviewAgent, reviewMemory } from '../trust/review.ts'
+import { newRoutes } from './app.ts'
+import { answers, keyed } from './describe.ts'
+import { memoryIdSchema } from './schemas.ts'
+
+export const agentIdSchema = z.object({ id: z.uuid() })
+
+const instant = z.string()
+const success = z.literal(true)
+const quality = z.number().int().openapi({ description: '0 normal, -1 low signal, -2 in quarantine' })
+
+const reviewedAgent = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    trust_level: z.number().int(),
+    created_at: instant,
+    promoted_at: instant.nullable(),
+    disabled_at: instant.nullable(),
+    quarantines: z.number().int(),
+    notes: z.array(z.string()).openapi({ description: 'what was decided, when, by whom and why' }),
+  })
+  .openapi('ReviewedAgent')
+
+const reviewedMemory = z
+  .object({
+    id: z.uuid(),
+    short_id: z.string(),
+    content: z.string(),
+    tags: z.array(z.string()),
+    source_url: z.string().nullable(),
+    created_at: instant,
+    deleted_at: instant.nullable(),
+    quality,
+    duplicate_of: z.uuid().nullable(),
+    retrieval_count: z.number().int(),
+    citations: z.number().int(),
+    author: reviewedAgent,
+  })
+  .openapi('ReviewedMemory')
+
+/** What administrators look at before they decide; who they are is checked by then. */
+export function reviewRoutes(hub: Hub) {
+  return newRoutes()
+    .openapi(
+      createRoute({
+        method: 'get',
+        path: '/admin/memory/{id}',
+        summary: 'Read a memory as it is kept, also in quarantine, and who wrote it',
+        security: keyed,
+        request: { params: memoryIdSchema },
+        responses: answers(200, z.object({ success, memory: reviewedMemory }), 'The memory'),
+      }),
+      async (context) => {
+        const memory = await reviewMemory(hub, context.req.valid('param').id)
+        return context.json({ success: true as const, memory }, 200)
+      },
+    )
+    .openapi(
+      createRoute({
+        method: 'delete',
+        path: '/admin/memory/{id}',
+        summary: 'Forget a memory for its author, who asked for it',
+        security: keyed,
+        request: { params: memoryIdSchema },
+        responses: answers(
+          200,
+          z.object({ success, status: z.enum(['deleted', 'tombstone']) }),
+          'Deleted, or kept as a tombstone where others had cited it',
+        ),
+      }),
+      async (context) => {
+        const { id, short_id, author } = await reviewMemory(hub, context.req.valid('param').id)
+        const status = await deleteMemory(hub, { ...author, tier: 'unverified' }, id)
+        const decision = { by: context.get('principal'), reason: 'its author asked for it' }
+        await hub.call(() =>
+          noteDecision(hub.database, author.id, `${short_id} ${status}`, decision, hub.clock()),
+        )
+        return context.json({ success: true as const, status }, 200)
+      },
+    )
+    .openapi(
+      createRoute({
+        method: 'get',
+        path: '/admin/agents',
+        summary: 'Find agents by their name, the newest first',
+        security: keyed,
+        request: { query: z.object({ name: z.string().min(1).max(100) }) },
+        responses: answers(200, z.object({ success, agents: z.array(reviewedAgent) }), 'At most 100'),
+      }),
+      async (context) => {
+        const agents = await agentsNamed(hub, context.req.valid('query').name)
+        return context.json({ success: true as const, agents }, 200)
+      },
+    )
+    .openapi(
+      createRoute({
+        method: 'get',
+        path: '/admin/agents/{id}',
+        summary: 'What was decided about an agent, and its newest memories',
+        security: keyed,
+        request: { params: agentIdSchema },
+        responses: answers(
+          200,
+          z.object({
+            success,
+            agent: reviewedAgent.extend({
+              memories: z.array(
+                z.object({ id: z.uuid(), short_id: z.string(), quality, created_at: instant }),
+              ),
+            }),
+          }),
+          'The agent, with at most 100 memories',
+        ),
+      }),
+      async (context) => {
+        const agent = await reviewAgent(hub, context.req.valid('param').id)
+        return context.json({ success: true as const, agent }, 200)
+      },
+    )
+}

@@ -1,0 +1,98 @@
+import { agents, citations, memories } from '@recall/store-postgres'
+import { desc, eq, getTableColumns, type SQL } from 'drizzle-orm'
+import type { Hub } from '../hub.ts'
+import { notFound } from '../problems.ts'
+import { isUuid } from '../short-id.ts'
+
+/** Most agents of one name, and most memories of one agent, that are listed. */
+const most = 100
+
+const facts = {
+  id: agents.id,
+  name: agents.name,
+  trustLevel: agents.trustLevel,
+  createdAt: agents.createdAt,
+  promotedAt: agents.promotedAt,
+  disabledAt: agents.disabledAt,
+  quarantines: agents.quarantines,
+  notes: agents.notes,
+}
+
+type AgentFacts = Pick<typeof agents.$inferSelect, keyof typeof facts>
+
+const shownAgent = ({ notes, ...agent }: AgentFacts) => ({
+  id: agent.id,
+  name: agent.name,
+  trust_level: agent.trustLevel,
+  created_at: agent.createdAt.toISOString(),
+  promoted_at: agent.promotedAt?.toISOString() ?? null,
+  disabled_at: agent.disabledAt?.toISOString() ?? null,
+  quarantines: agent.quarantines,
+  notes: notes?.split('\n') ?? [],
+})
+
+const agentsWhere = ({ database, call }: Hub, condition: SQL): Promise<AgentFacts[]> =>
+  call(() => database.select(facts).from(agents).where(condition).orderBy(desc(agents.createdAt)).limit(most))
+
+/** Agents of a name, the newest first: names are labels, and several may bear one. */
+export const agentsNamed = async (hub: Hub, name: string) =>
+  (await agentsWhere(hub, eq(agents.name, name))).map(shownAgent)
+
+/** What an administrator has to know of an agent to judge it: notes, and its newest memories. */
+export async function reviewAgent(hub: Hub, id: string) {
+  const [agent] = await agentsWhere(hub, eq(agents.id, id))
+  if (!agent) throw notFound(`agent ${id}`)
+  const written = await hub.call(() =>
+    hub.database
+      .select({
+        id: memories.id,
+        shortId: memories.shortId,
+        quality: memories.quality,
+        createdAt: memories.createdAt,
+      })
+      .from(memories)
+      .where(eq(memories.agentId, id))
+      .orderBy(desc(memories.createdAt))
+      .limit(most),
+  )
+  return {
+    ...shownAgent(agent),
+    memories: written.map(({ id, shortId, quality, createdAt }) => ({
+      id,
+      short_id: shortId,
+      quality,
+      created_at: createdAt.toISOString(),
+    })),
+  }
+}
+
+const { embedding: _, nextEmbedding: __, ...kept } = getTableColumns(memories)
+
+/** A memory as it is kept, also in quarantine, with who wrote it and what was decided about him. */
+export async function reviewMemory(hub: Hub, id: string) {
+  const { database, call } = hub
+  const named = isUuid(id) ? eq(memories.id, id) : eq(memories.shortId, id.toUpperCase())
+  const [row] = await call(() =>
+    database
+      .select({ memory: kept, author: facts })
+      .from(memories)
+      .innerJoin(agents, eq(agents.id, memories.agentId))
+      .where(named),
+  )
+  if (!row) throw notFound(`memory ${id}`)
+  const { memory, author } = row
+  return {
+    id: memory.id,
+    short_id: memory.shortId,
+    content: memory.content,
+    tags: memory.tags,
+    source_url: memory.sourceUrl,
+    created_at: memory.createdAt.toISOString(),
+    deleted_at: memory.deletedAt?.toISOString() ?? null,
+    quality: memory.quality,
+    duplicate_of: memory.duplicateOf,
+    retrieval_count: memory.retrievalCount,
+    citations: await call(() => database.$count(citations, eq(citations.memoryId, memory.id))),
+    author: shownAgent(author),
+  }
+}
