@@ -1,6 +1,5 @@
 import { type Clock, type Embedder, MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
-import { asMemoryErrors, type Database, memories } from '@recall/store-postgres'
-import { sql } from 'drizzle-orm'
+import { asMemoryErrors, type Database } from '@recall/store-postgres'
 import type { Context } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { Redis } from 'ioredis'
@@ -13,6 +12,7 @@ import type { Hub, HubParts } from './hub.ts'
 import { createLimits } from './limits/rate-limits.ts'
 import { maintainHub } from './maintenance.ts'
 import { createObserver, metricsRoutes } from './observe.ts'
+import { refuseOtherModels } from './pipelines/current-model.ts'
 import { embedWaiting } from './pipelines/embed-waiting.ts'
 import { createRetrievalLog } from './pipelines/note-retrievals.ts'
 import { privateRoutes } from './private/routes.ts'
@@ -189,20 +189,3 @@ const apiOf = ({ publicUrl }: HubConfig) => ({
 /** Compared by its hash, as keys are. */
 const bearerOf = (context: Context): string =>
   (context.req.header('Authorization') ?? '').replace(/^Bearer /, '')
-
-/** Searches compare with one model's vectors only: a hub with another model would find nothing, silently. */
-async function refuseOtherModels({ database, embedder, call }: Hub): Promise<void> {
-  const others = await call(() =>
-    database
-      .select({ model: memories.embeddingModel })
-      .from(memories)
-      .where(sql`${memories.embedding} is not null and ${memories.embeddingModel} <> ${embedder.model}`)
-      .limit(1),
-  )
-  const [other] = others
-  if (!other) return
-  throw new MemoryError(
-    `the memories of this hub were embedded with ${other.model}, and it is configured for ${embedder.model}: re-embed them first`,
-    MemoryErrorCode.CONFLICT,
-  )
-}

@@ -1,4 +1,4 @@
-import type { Database } from '@recall/store-postgres'
+import { type Database, systemConfig } from '@recall/store-postgres'
 import { nearestMemories, own } from '../src/pipelines/nearest.ts'
 
 /** What a search finds among the memories of one agent: the hub's own way to them, under a condition. */
@@ -8,8 +8,8 @@ export async function nearestInMemories(
   owner: string,
   limit: number,
 ): Promise<string[]> {
-  const [found] = await nearestMemories({ allowed: own, candidates: limit })(database, vector, {
-    agent: owner,
-  })
+  const [config] = await database.select({ model: systemConfig.embeddingModel }).from(systemConfig)
+  const values = { agent: owner, model: config?.model ?? '' }
+  const [found] = await nearestMemories({ allowed: own, candidates: limit })(database, vector, values)
   return (found?.memories ?? []).map(({ id }) => id)
 }

@@ -103,6 +103,8 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
         update memories set embedding = next_embedding, embedding_model = next_embedding_model,
           next_embedding = null, next_embedding_model = null
         where ${outdatedMemory(model)}`,
+      // Hubs with the model before stop here: what they embed can be compared with nothing any more.
+      sql`update system_config set embedding_model = ${model}`,
     ],
   },
 }

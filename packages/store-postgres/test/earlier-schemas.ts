@@ -17,6 +17,8 @@ const first = journal.entries.findIndex(({ tag }) => tag.includes('tenants')) + 
 /** Migrations after which data may have been written, counted from 1. */
 export const steps = journal.entries.map((_, i) => i + 1).filter((step) => step >= first)
 export const lastStep = journal.entries.length
+/** How many migrations run before the one of this name. */
+export const stepBefore = (name: string): number => journal.entries.findIndex(({ tag }) => tag.endsWith(name))
 
 /** Brings a database to what the first migrations made of it. */
 export async function migrateTo(database: Database, step: number): Promise<void> {

@@ -3,6 +3,7 @@ import { agents, memories, rowsOf } from '@recall/store-postgres'
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { tierOf } from '../auth/principal.ts'
 import type { Hub } from '../hub.ts'
+import { currentModel } from './current-model.ts'
 import { embedText } from './embed.ts'
 import { judge, keepLinks } from './write-memory.ts'
 
@@ -39,15 +40,15 @@ export async function embedWaiting(hub: Hub): Promise<number> {
   return done
 }
 
-/** From now on these rows are ours, until their pause is over. */
-const claim = ({ database, call, clock, config }: Hub): Promise<Waiting[]> =>
+/** From now on these rows are ours, until their pause is over. None are while the memories have another model. */
+const claim = ({ database, call, clock, config, embedder }: Hub): Promise<Waiting[]> =>
   call(() =>
     rowsOf<Waiting>(
       database,
       sql`
         with next as (
           select id from memories
-          where embedding is null and deleted_at is null
+          where ${currentModel} = ${embedder.model} and embedding is null and deleted_at is null
             and (embed_after is null or embed_after <= to_timestamp(${clock()}::float8 / 1000))
           order by created_at limit ${claimed} for update skip locked
         )
@@ -78,7 +79,14 @@ async function embedOne(hub: Hub, { id, agentId, content }: Waiting): Promise<bo
           embeddingModel: embedder.model,
           embedAfter: null,
         })
-        .where(and(eq(memories.id, id), isNull(memories.embedding), isNull(memories.deletedAt)))
+        .where(
+          and(
+            eq(memories.id, id),
+            isNull(memories.embedding),
+            isNull(memories.deletedAt),
+            eq(currentModel, embedder.model),
+          ),
+        )
         .returning({ id: memories.id })
       if (kept) await keepLinks(transaction, id, links)
       return kept !== undefined

@@ -7,6 +7,7 @@ import {
 } from '@recall/store-postgres'
 import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
+import { currentModel, modelWasReplaced } from './current-model.ts'
 
 /** A memory that a search may return, as the database has it. */
 export interface NearMemory {
@@ -72,16 +73,23 @@ export interface Found {
 }
 
 /** For each kind that is wanted at least one row, without a memory where none was found. */
-type FoundRow = { wanted: number; seen: number; best: number } & (NearMemory | { id: null })
+type FoundRow = { model: string | null; wanted: number; seen: number; best: number } & (
+  | NearMemory
+  | { id: null }
+)
+
+/** What placeholders stand for, the model of the vector among them. */
+type Values = { model: string } & Record<string, unknown>
 
 /**
  * A search for the memories nearest to a vector, of one kind or of several, by one statement.
  *
- * @returns what was found of each kind that is wanted, in that order
+ * @returns what was found of each kind that is wanted, in that order. Throws UNAVAILABLE when the memories have
+ * vectors of another model than the vector's
  */
 export function nearestMemories(
   ...wanted: Wanted[]
-): (database: Database, vector: readonly number[], values: Record<string, unknown>) => Promise<Found[]> {
+): (database: Database, vector: readonly number[], values: Values) => Promise<Found[]> {
   const statements = new Map<string, ReturnType<typeof prepared<FoundRow>>>()
   const statementFor = (dimensions: number, throughIndex: readonly boolean[]) => {
     const name = `${dimensions} ${throughIndex}`
@@ -97,6 +105,7 @@ export function nearestMemories(
     for (;;) {
       const search = statementFor(vector.length, throughIndex)
       const rows = await search(database, { ...values, vector: JSON.stringify(vector) })
+      if (rows[0]?.model !== values.model) throw modelWasReplaced()
       const tooMany = rows.filter(
         ({ seen, wanted: i }) => isIndexed && !throughIndex[i] && seen > mostCompared,
       )
@@ -115,7 +124,9 @@ function statementOf(wanted: readonly Wanted[], dimensions: number, throughIndex
   const tables = parts.map(({ found }) => found)
   const answers = parts.map(({ rows }) => rows)
   return sql`
-    with asked as materialized (select ${sql.placeholder('vector')}::text::vector as vector),
+    with asked as materialized (
+      select ${sql.placeholder('vector')}::text::vector as vector, ${currentModel} as model
+    ),
       ${sql.join(tables, sql`, `)}
     ${sql.join(answers, sql` union all `)}`
 }
@@ -140,7 +151,9 @@ function partFor(wanted: Wanted, i: number, dimensions: number, throughIndex: bo
     wanted.unlessFound === undefined
       ? sql``
       : sql`and (select coalesce(max(similarity), -1) from ${before}) < ${wanted.unlessFound}::float8`
-  const condition = sql`m.embedding is not null and m.deleted_at is null and ${allowed} ${unlessFound}`
+  // Asked once, before any row is looked at: vectors of another model may have another length.
+  const comparable = sql`(select model from asked) = ${sql.placeholder('model')}`
+  const condition = sql`${comparable} and m.embedding is not null and m.deleted_at is null and ${allowed} ${unlessFound}`
   const nearest = throughIndex
     ? nearestByIndex(condition, dimensions, candidates)
     : sql`select *, m.embedding <=> (select vector from asked) as distance from memories m
@@ -153,7 +166,7 @@ function partFor(wanted: Wanted, i: number, dimensions: number, throughIndex: bo
         from (select * from ${near} order by distance, created_at desc, id limit ${whole(candidates)}) as m
       )`,
     rows: sql`
-      select ${whole(i)} as wanted, counted.seen, answer.*
+      select (select model from asked) as model, ${whole(i)} as wanted, counted.seen, answer.*
       from (select count(*)::integer as seen from ${near}) as counted left join (
         select max(similarity) over () as best, similarity, candidate.id, candidate.short_id as "shortId",
           candidate.agent_id as "agentId", a.name as author, a.trust_level as "trustLevel", candidate.content,

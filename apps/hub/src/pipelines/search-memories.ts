@@ -70,7 +70,7 @@ export async function searchMemories(hub: Hub, searcher: Principal, query: strin
   const { config, database, call } = hub
   const { minSimilarity, related } = config.thresholds
   const vector = await embedText(hub, query, 'query')
-  const values = { agent: searcher.id, minSimilarity, related }
+  const values = { agent: searcher.id, model: hub.embedder.model, minSimilarity, related }
   const [good, low] = (await call(() => nearestOf(limit)(database, vector, values))) as [Found, Found]
   const discoveries = (await apartFromCrowds(hub, low.memories))
     .filter((memory) => memory.similarity > good.best + clearlyNearer)

@@ -6,6 +6,7 @@ import type { Hub } from '../hub.ts'
 import type { Claim } from '../idempotency.ts'
 import { newShortId } from '../short-id.ts'
 import { refuseWhenReadOnly } from '../trust/heartbeat.ts'
+import { currentModel, modelWasReplaced } from './current-model.ts'
 import { embedText } from './embed.ts'
 import { type NearMemory, nearestMemories, visible } from './nearest.ts'
 
@@ -41,7 +42,8 @@ export interface SavedAnswer {
  * the answer to a repeated request by one statement. With `embedAsync` the memory is kept first, and the rest is done
  * by `embedWaiting`.
  *
- * @throws MemoryError FORBIDDEN while the hub is read-only, UNAVAILABLE without embedding
+ * @throws MemoryError FORBIDDEN while the hub is read-only; UNAVAILABLE without embedding, and with another model than
+ * the memories have
  */
 export async function writeMemory(
   hub: Hub,
@@ -70,7 +72,7 @@ export async function writeMemory(
     })),
     ...(warnings.length > 0 ? { warnings } : {}),
   }
-  await call(() =>
+  const [written] = await call(() =>
     insertMemory(database, {
       id: answer.id,
       shortId: answer.short_id,
@@ -91,13 +93,17 @@ export async function writeMemory(
       answer: claim ? JSON.stringify(answer) : null,
     }),
   )
+  if (!written?.id) throw modelWasReplaced()
   return answer
 }
 
 const { placeholder } = sql
 
-/** What is linked may have been deleted since it was found. */
-const insertMemory = prepared(sql`
+/**
+ * What is linked may have been deleted since it was found. An exchange of vectors locks the table: a write that waits
+ * for it sees the model that came of it.
+ */
+const insertMemory = prepared<{ id: string | null }>(sql`
   with linked as (
     select m.id, link ->> 'relation' as relation, (link ->> 'similarity')::real as similarity
     from jsonb_array_elements(${placeholder('links')}::text::jsonb) as link
@@ -105,19 +111,23 @@ const insertMemory = prepared(sql`
   ), kept as (
     insert into memories (id, short_id, agent_id, content, tags, source_url, created_at, embedding, embedding_model,
       quality, crowded, duplicate_of)
-    values (${placeholder('id')}::uuid, ${placeholder('shortId')}, ${placeholder('agent')}::uuid,
+    select ${placeholder('id')}::uuid, ${placeholder('shortId')}, ${placeholder('agent')}::uuid,
       ${placeholder('content')}, array(select jsonb_array_elements_text(${placeholder('tags')}::text::jsonb)),
       ${placeholder('sourceUrl')}, to_timestamp(${placeholder('now')}::float8 / 1000),
       ${placeholder('vector')}::text::vector, ${placeholder('model')}, ${placeholder('quality')}::smallint,
       ${placeholder('crowded')}::boolean,
-      (select linked.id from linked where linked.id = ${placeholder('duplicateOf')}::uuid))
+      (select linked.id from linked where linked.id = ${placeholder('duplicateOf')}::uuid)
+    where ${currentModel} = ${placeholder('model')}
     returning id
   ), links as (
     insert into memory_links (memory_id, related_id, relation, similarity)
     select kept.id, linked.id, relation, similarity from kept, linked
+  ), answered as (
+    update idempotency_keys set status = 201, body = ${placeholder('answer')}
+    where agent_id = ${placeholder('agent')}::uuid and route = ${placeholder('route')} and key = ${placeholder('key')}
+      and exists (select from kept)
   )
-  update idempotency_keys set status = 201, body = ${placeholder('answer')}
-  where agent_id = ${placeholder('agent')}::uuid and route = ${placeholder('route')} and key = ${placeholder('key')}`)
+  select (select id from kept) as id`)
 
 interface Link {
   memory: NearMemory
@@ -131,8 +141,9 @@ export async function judge(
   vector: number[],
   self?: string,
 ) {
-  const { config, database, call } = hub
-  const [seen] = await call(() => nearestVisible(database, vector, { agent: author.id }))
+  const { config, database, call, embedder } = hub
+  const values = { agent: author.id, model: embedder.model }
+  const [seen] = await call(() => nearestVisible(database, vector, values))
   const around = (seen?.memories ?? []).filter(({ id }) => id !== self).slice(0, neighbours)
   const near = around.filter(({ similarity }) => similarity >= config.thresholds.related)
   const links = near.map((memory): Link => ({ memory, relation: relationOf(hub, memory) }))

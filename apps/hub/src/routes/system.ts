@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
+import { hasCurrentModel } from '../pipelines/current-model.ts'
 import { newRoutes } from './app.ts'
 
 const healthSchema = z.object({
@@ -12,21 +12,25 @@ const healthSchema = z.object({
 
 /** Whether the hub lives, and whether it can serve. Bare, so that it tells a stranger nothing. */
 export function systemRoutes(hub: Hub, state: { draining: boolean }) {
-  const isReady = async (): Promise<boolean> => {
-    if (state.draining) return false
+  /** Why it cannot serve; nothing when it can. */
+  const trouble = async (): Promise<string | undefined> => {
+    if (state.draining) return 'stopping'
     try {
-      await hub.call(() => hub.database.execute(sql`select 1`))
-      return true
+      return (await hasCurrentModel(hub))
+        ? undefined
+        : 'the memories have another embedding model: start again'
     } catch {
-      return false
+      return 'no database'
     }
   }
   const routes = newRoutes()
   routes.get('/livez', (context) => context.text('ok', 200, { 'Cache-Control': 'no-store' }))
   for (const path of ['/readyz', '/healthz']) {
     routes.get(path, async (context) => {
-      const ready = await isReady()
-      return context.json({ ready }, ready ? 200 : 503, { 'Cache-Control': 'no-store' })
+      const reason = await trouble()
+      return context.json(reason ? { ready: false, reason } : { ready: true }, reason ? 503 : 200, {
+        'Cache-Control': 'no-store',
+      })
     })
   }
   return routes.openapi(
@@ -40,7 +44,7 @@ export function systemRoutes(hub: Hub, state: { draining: boolean }) {
       },
     }),
     async (context) => {
-      const ready = await isReady()
+      const ready = (await trouble()) === undefined
       context.header('Cache-Control', 'no-store')
       const status = ready ? ('ok' as const) : ('degraded' as const)
       const body = { status, protocol_version: '1.0.0' as const, embedding_model: hub.embedder.model }

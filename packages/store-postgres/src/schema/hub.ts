@@ -203,6 +203,8 @@ export const systemConfig = pgTable(
     only: boolean('only').primaryKey().default(true),
     globalWriteEnabled: boolean('global_write_enabled').notNull().default(true),
     lastHeartbeatAt: instant('last_heartbeat_at').notNull().defaultNow(),
+    /** Whose vectors all memories have; absent until a hub has looked. Exchanged together with them. */
+    embeddingModel: text('embedding_model'),
   },
   (table) => [check('system_config_one_row', sql`${table.only}`)],
 )

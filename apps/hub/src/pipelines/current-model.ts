@@ -1,0 +1,60 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { asMemoryErrors, memories, prepared, systemConfig } from '@recall/store-postgres'
+import { type SQL, sql } from 'drizzle-orm'
+import type { HubParts } from '../hub.ts'
+
+/**
+ * The model whose vectors the memories have now: another one after `reembed`, while hubs with the one before still
+ * run. Read by the statement that compares or writes vectors: any look before it could be out of date.
+ */
+export const currentModel: SQL = sql`(select embedding_model from system_config)`
+
+/**
+ * Searches compare with one model's vectors only: a hub with another model would find nothing, silently.
+ *
+ * @throws MemoryError CONFLICT when the database holds vectors of another model than the embedder's
+ */
+export async function refuseOtherModels({ database, embedder }: HubParts): Promise<void> {
+  // Without a limit of time: the first hub after `embedding_model` came looks at every memory, once.
+  const other = await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () =>
+    database.transaction(async (transaction) => {
+      const [known] = await transaction.select({ model: systemConfig.embeddingModel }).from(systemConfig)
+      if (known?.model === embedder.model) return undefined
+      await transaction.execute(sql`set local statement_timeout = 0`)
+      // A hub with another model must not write the first memory between the look and the update.
+      await transaction.execute(sql`lock table memories in share row exclusive mode`)
+      const [row] = await transaction
+        .select({ model: memories.embeddingModel })
+        .from(memories)
+        .where(sql`${memories.embedding} is not null and ${memories.embeddingModel} <> ${embedder.model}`)
+        .limit(1)
+      if (!row) await transaction.update(systemConfig).set({ embeddingModel: embedder.model })
+      return row?.model
+    }),
+  )
+  if (other === undefined) return
+  throw new MemoryError(
+    `the memories of this hub were embedded with ${other}, and it is configured for ${embedder.model}: re-embed them first`,
+    MemoryErrorCode.CONFLICT,
+  )
+}
+
+/** Whether this hub still has the model of the memories; answers only where the database does. */
+export async function hasCurrentModel({
+  database,
+  embedder,
+  call,
+}: Pick<HubParts, 'database' | 'embedder' | 'call'>): Promise<boolean> {
+  const [row] = await call(() => selectModel(database))
+  return row?.model === embedder.model
+}
+
+const selectModel = prepared<{ model: string | null }>(sql`select ${currentModel} as model`)
+
+/** What a search or a write of a hub is answered whose model is no longer that of the memories. */
+export const modelWasReplaced = (): MemoryError =>
+  new MemoryError(
+    'the memories of this hub were moved to another embedding model: this process of it has to be started again with that one, and nothing was written',
+    MemoryErrorCode.UNAVAILABLE,
+    { retryAfterMs: 5000 },
+  )

@@ -1,0 +1,1 @@
+ALTER TABLE "system_config" ADD COLUMN "embedding_model" text;
