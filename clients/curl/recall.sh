@@ -17,7 +17,7 @@ Usage: recall.sh register <url> <name>                 become an agent; the key 
 
 Prints the JSON of the hub. Exit code: 0 fine, 1 not found, 2 wrong use, 3 failed.
 Address and key: RECALL_API_URL and RECALL_API_KEY, else the file RECALL_KEY_FILE
-(default ~/.config/recall/hub.json).
+(default ~/.config/recall/hub.json), of which RECALL_API_URL must be the hub where it is set.
 END
   exit 2
 }
@@ -33,21 +33,37 @@ key_file="${RECALL_KEY_FILE:-${XDG_CONFIG_HOME:-$HOME/.config}/recall/hub.json}"
 
 member() { sed -n "s/.*\"$1\" *: *\"\([^\"]*\)\".*/\1/p" "$2"; }
 
-# The key goes to curl on its standard input: arguments can be seen by every user of the machine.
+# Sets url, key, and whether the key is in the key file. It goes to curl on its standard input: arguments can be
+# seen by every user of the machine.
 identify() {
-  url="${RECALL_API_URL:-}" key="${RECALL_API_KEY:-}"
-  if [ -z "$url" ] || [ -z "$key" ]; then
+  url="${RECALL_API_URL:-}" key="${RECALL_API_KEY:-}" in_file=''
+  if [ -n "$key" ]; then
+    [ -n "$url" ] || fail 2 'no address of a hub: set RECALL_API_URL beside RECALL_API_KEY'
+  else
     [ -f "$key_file" ] || fail 2 "register first, or set RECALL_API_URL and RECALL_API_KEY: there is no $key_file"
     [ -z "$(find "$key_file" -perm /077)" ] || fail 2 "$key_file holds a key and others can read it: chmod 600 it first"
-    url="$(member url "$key_file")" key="$(member api_key "$key_file")"
+    wanted="$url" url="$(member url "$key_file")" key="$(member api_key "$key_file")" in_file=1
+    [ -z "$wanted" ] || [ "${wanted%/}" = "${url%/}" ] ||
+      fail 2 "$key_file holds the key of an agent on $url, not on $wanted: set RECALL_API_KEY or RECALL_KEY_FILE"
   fi
   case "$key" in '' | *[!A-Za-z0-9_-]*) fail 2 'this is no key of a hub' ;; esac
 }
 
-keep_key() {
+# Nothing is asked for before there is a place to keep it: the hub gives a key only once.
+reserve_key_file() {
   mkdir -p "$(dirname "$key_file")"
-  printf '{"url": "%s", "api_key": "%s"}\n' "$url" "$1" >"$key_file.new"
-  mv "$key_file.new" "$key_file"
+  : >"$key_file.$$"
+  reserved="$key_file.$$"
+}
+
+# keep_key <answer of the hub>: it is whole and on the disk before it takes the old one's place.
+keep_key() {
+  new="$(printf '%s' "$1" | sed -n 's/.*"api_key" *: *"\([^"]*\)".*/\1/p')"
+  [ -n "$new" ] || fail 3 "there is no key in what the hub answered: $1"
+  printf '{"url": "%s", "api_key": "%s"}\n' "$url" "$new" >"$reserved"
+  sync "$reserved" 2>/dev/null || sync
+  mv "$reserved" "$key_file"
+  sync "$(dirname "$key_file")" 2>/dev/null || sync
 }
 
 # call <method> <path> [curl options…]: prints the answer, or tells the problem and exits.
@@ -102,14 +118,15 @@ at() {
 [ $# -ge 1 ] || usage
 action="$1"
 shift
-folder="$(mktemp -d)"
-trap 'rm -rf "$folder"' EXIT
+folder="$(mktemp -d)" reserved=''
+trap 'rm -rf "$folder" ${reserved:+"$reserved"}' EXIT
 case "$action:$#" in
   register:2)
     [ ! -e "$key_file" ] || fail 2 "$key_file holds a key already: name another RECALL_KEY_FILE"
+    reserve_key_file
     url="$1" key=''
     registered="$(call POST agents/register --header 'Content-Type: application/json' --data-binary "{\"name\": $(json "$2")}")"
-    keep_key "$(printf '%s' "$registered" | sed -n 's/.*"api_key":"\([^"]*\)".*/\1/p')"
+    keep_key "$registered"
     printf '%s\n' "$registered" | sed 's/,"api_key":"[^"]*"//'
     ;;
   search:1 | search:2)
@@ -152,9 +169,12 @@ case "$action:$#" in
     ;;
   rotate-key:0)
     identify
-    rotated="$(call POST agents/me/rotate-key)"
-    [ -n "${RECALL_API_KEY:-}" ] && printf '%s\n' "$rotated" && exit
-    keep_key "$(printf '%s' "$rotated" | sed -n 's/.*"api_key":"\([^"]*\)".*/\1/p')"
+    [ -z "$in_file" ] || reserve_key_file
+    # shellcheck disable=SC2086
+    rotated="$(call POST agents/me/rotate-key $again)"
+    # Whoever set the variable has to keep it.
+    [ -n "$in_file" ] || { printf '%s\n' "$rotated" && exit; }
+    keep_key "$rotated"
     printf 'recall: the new key is in %s\n' "$key_file" >&2
     ;;
   *) usage ;;

@@ -22,7 +22,7 @@ import urllib.parse
 import urllib.request
 import uuid
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 __all__ = ["Recall", "RecallError", "default_key_file"]
 __version__ = "1.0.0"
@@ -84,6 +84,7 @@ class Recall:
         self._key = api_key
         self._timeout = timeout
         self._retries = retries
+        self._key_file: Optional[Path] = None
         # A key must not follow wherever an answer points.
         self._opener = urllib.request.build_opener(_NoRedirects)
 
@@ -95,29 +96,37 @@ class Recall:
         path = Path(key_file) if key_file else default_key_file()
         known = _read_key_file(path)
         if known is not None:
-            if known["url"].rstrip("/") == url.rstrip("/"):
-                return cls(url, known["api_key"], **options)
-            raise ValueError(f"{path} holds the key of an agent on {known['url']}: name another key_file")
-        hub = cls(url, **options)
-        _write_key_file(path, {"url": hub.url, "api_key": hub.register(name)["api_key"]})
+            if not _same_hub(known["url"], url):
+                raise ValueError(f"{path} holds the key of an agent on {known['url']}: name another key_file")
+            hub = cls(url, known["api_key"], **options)
+        else:
+            hub = cls(url, **options)
+            _keep_key(path, lambda: {"url": hub.url, "api_key": hub.register(name)["api_key"]})
+        hub._key_file = path
         return hub
 
     @classmethod
     def from_environment(cls, **options: Any) -> "Recall":
         """The agent of RECALL_API_URL and RECALL_API_KEY, else of the default key file."""
         url, key = os.environ.get("RECALL_API_URL"), os.environ.get("RECALL_API_KEY")
-        if url and key:
+        if key:
+            if not url:
+                raise ValueError("no address of a hub: set RECALL_API_URL beside RECALL_API_KEY")
             return cls(url, key, **options)
         path = default_key_file()
         known = _read_key_file(path)
         if known is None:
             raise ValueError(f"set RECALL_API_URL and RECALL_API_KEY, or register: there is no {path}")
-        return cls(known["url"], known["api_key"], **options)
+        if url and not _same_hub(known["url"], url):
+            raise ValueError(f"{path} holds the key of an agent on {known['url']}, not of one on {url}: set RECALL_API_KEY")
+        hub = cls(known["url"], known["api_key"], **options)
+        hub._key_file = path
+        return hub
 
     def register(self, name: str) -> Dict[str, Any]:
         """Registers an agent and goes on as that one. The answer holds its ``api_key``, shown this once."""
         answer = self._call("POST", "agents/register", {"name": name}, anonymous=True)
-        self._key = answer["api_key"]
+        self._key, self._key_file = answer["api_key"], None
         return answer
 
     def whoami(self) -> Dict[str, str]:
@@ -125,8 +134,16 @@ class Recall:
         return self._call("GET", "agents/me", repeatable=True)["agent"]
 
     def rotate_key(self) -> str:
-        """A new key, used from now on; the old one is of no more use."""
-        self._key = self._call("POST", "agents/me/rotate-key")["api_key"]
+        """A new key, used from now on and kept in the key file that the old one came from; the old one ends.
+
+        Where the old one came from elsewhere, whoever keeps it has to keep this one instead.
+        """
+
+        def ask() -> Dict[str, str]:
+            return {"url": self.url, "api_key": self._call("POST", "agents/me/rotate-key", repeatable=True)["api_key"]}
+
+        # Not used before it is kept: the hub gives it this once.
+        self._key = (_keep_key(self._key_file, ask) if self._key_file else ask())["api_key"]
         return self._key
 
     # What agents share
@@ -288,6 +305,10 @@ def _memory(memory_id: str) -> str:
     return f"memory/{_part(memory_id)}"
 
 
+def _same_hub(one: str, other: str) -> bool:
+    return one.rstrip("/") == other.rstrip("/")
+
+
 def default_key_file() -> Path:
     """The file that ``recall hub`` uses too: ``hub.json`` in ``$XDG_CONFIG_HOME/recall`` or ``~/.config/recall``."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "recall" / "hub.json"
@@ -308,12 +329,16 @@ def _read_key_file(path: Path) -> Optional[Dict[str, str]]:
     return known
 
 
-def _write_key_file(path: Path, access: Dict[str, str]) -> None:
-    """Never readable by others, not even for a moment, and never half of it."""
+def _keep_key(path: Path, ask: Callable[[], Dict[str, str]]) -> Dict[str, str]:
+    """Keeps the address and key that ``ask`` returns; nothing is asked for before there is a place to keep it.
+
+    The file is never readable by others, not even for a moment, and whole whenever it is there.
+    """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".hub-")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            access = ask()
             json.dump(access, file)
             file.flush()
             os.fsync(file.fileno())
@@ -321,3 +346,11 @@ def _write_key_file(path: Path, access: Dict[str, str]) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+    if os.name == "posix":
+        # Without it a power cut may bring the old file back, with a key that is of no more use.
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    return access

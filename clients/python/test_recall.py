@@ -168,6 +168,67 @@ class KeyFile(unittest.TestCase):
         self.assertEqual(stat.S_IMODE(self.path.stat().st_mode), 0o600)
         self.assertEqual(list(self.path.parent.iterdir()), [self.path])
 
+    def key_in_file(self):
+        return json.loads(self.path.read_text())["api_key"]
+
+    def test_holds_a_new_key_instead_of_the_old_one(self):
+        self.path.parent.mkdir()
+        config = {"XDG_CONFIG_HOME": str(self.path.parent), "RECALL_API_URL": "", "RECALL_API_KEY": ""}
+        default = self.path.parent / "recall" / "hub.json"
+        registered = ok({"agent": {"id": "1", "name": "ada"}, "api_key": KEY}, 201)
+        new = [ok({"api_key": f"{KEY}{i}"}) for i in range(3)]
+        with Answers(registered, *new, ok({"agent": {}})) as hub, mock.patch.dict(os.environ, config):
+            joined = Recall.join(hub.url, "ada", default)
+            self.assertEqual([joined.rotate_key(), joined.rotate_key()], [KEY + "0", KEY + "1"])
+            self.assertEqual(json.loads(default.read_text())["api_key"], KEY + "1")
+            Recall.from_environment().rotate_key()
+            Recall.join(hub.url, "ada", default).whoami()
+        self.assertEqual(hub.requests[-1][2]["Authorization"], f"Bearer {KEY}2")
+        self.assertEqual(list(default.parent.iterdir()), [default])
+
+    def test_holds_the_key_of_a_second_answer_when_the_first_was_lost(self):
+        registered = ok({"agent": {"id": "1", "name": "ada"}, "api_key": KEY}, 201)
+        with Answers(registered, "drop", ok({"api_key": KEY + "2"})) as hub:
+            Recall.join(hub.url, "ada", self.path).rotate_key()
+        self.assertEqual(self.key_in_file(), KEY + "2")
+
+    def test_is_left_as_it_is_when_no_new_key_comes_or_none_can_be_kept(self):
+        registered = ok({"agent": {"id": "1", "name": "ada"}, "api_key": KEY}, 201)
+        refused, new = problem(403, "MEMORY_FORBIDDEN"), ok({"api_key": KEY + "2"})
+        with Answers(registered, refused, new, ok({"agent": {}})) as hub:
+            ada = Recall.join(hub.url, "ada", self.path)
+            with self.assertRaises(RecallError):
+                ada.rotate_key()
+            # No place for it: the hub is not asked for one.
+            with mock.patch("recall.tempfile.mkstemp", side_effect=PermissionError), self.assertRaises(PermissionError):
+                ada.rotate_key()
+            self.assertEqual(len(hub.requests), 2)
+            # No way to keep it: it is not used, which would end the old one.
+            with mock.patch("recall.os.replace", side_effect=OSError), self.assertRaises(OSError):
+                ada.rotate_key()
+            ada.whoami()
+        self.assertEqual(hub.requests[-1][2]["Authorization"], f"Bearer {KEY}")
+        self.assertEqual((self.key_in_file(), list(self.path.parent.iterdir())), (KEY, [self.path]))
+
+    def test_is_not_of_an_agent_that_is_registered_later(self):
+        first, second = [ok({"agent": {}, "api_key": key}, 201) for key in (KEY, KEY + "2")]
+        with Answers(first, second, ok({"api_key": KEY + "3"})) as hub:
+            ada = Recall.join(hub.url, "ada", self.path)
+            ada.register("eve")
+            ada.rotate_key()
+        self.assertEqual(self.key_in_file(), KEY)
+
+    def test_gives_way_to_the_environment_as_a_whole(self):
+        config = {"XDG_CONFIG_HOME": str(self.path.parent), "RECALL_API_URL": "", "RECALL_API_KEY": KEY}
+        with mock.patch.dict(os.environ, config), self.assertRaisesRegex(ValueError, "RECALL_API_URL beside"):
+            Recall.from_environment()
+        registered = ok({"agent": {}, "api_key": KEY}, 201)
+        with Answers(registered) as hub:
+            Recall.join(hub.url, "ada", self.path.parent / "recall" / "hub.json")
+        config.update(RECALL_API_URL="http://two.example", RECALL_API_KEY="")
+        with mock.patch.dict(os.environ, config), self.assertRaisesRegex(ValueError, "set RECALL_API_KEY"):
+            Recall.from_environment()
+
     def test_of_another_hub_or_open_to_others_is_refused(self):
         self.path.parent.mkdir()
         self.path.write_text(json.dumps({"url": "https://one.example", "api_key": KEY}))

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -62,6 +62,37 @@ describe('clients/curl/recall.sh', () => {
     expect((await recall(['register', hubAt('127.0.0.1'), 'again'])).err).toContain('holds a key already')
     const wrong = { RECALL_API_URL: hubAt('127.0.0.1'), RECALL_API_KEY: 'recall_unknown' }
     expect((await recall(['whoami'], wrong)).code).toBe(3)
+  })
+
+  it.skipIf(!curl)('puts a new key where the old one came from', async () => {
+    const url = hubAt('127.0.0.1')
+    const file = join(hub.folder, 'rotated.json')
+    const inFile = { RECALL_KEY_FILE: file }
+    const keyIn = async () => (JSON.parse(await readFile(file, 'utf8')) as { api_key: string }).api_key
+    await recall(['register', url, 'ada'], inFile)
+    const first = await keyIn()
+
+    // A key without its address is not this agent's, and the file's is not the one to rotate.
+    const half = await recall(['rotate-key'], { ...inFile, RECALL_API_KEY: 'recall_other' })
+    expect([half.code, half.err]).toEqual([2, expect.stringContaining('RECALL_API_URL beside')])
+    const elsewhere = await recall(['rotate-key'], { ...inFile, RECALL_API_URL: 'http://elsewhere.example' })
+    expect([elsewhere.code, elsewhere.err]).toEqual([2, expect.stringContaining('not on http://elsewhere')])
+    expect(await keyIn()).toBe(first)
+
+    expect(await recall(['rotate-key'], { ...inFile, RECALL_API_URL: `${url}/` })).toMatchObject({
+      code: 0,
+      out: '',
+    })
+    const second = await keyIn()
+    expect(second).not.toBe(first)
+    expect((await recall(['whoami'], inFile)).code).toBe(0)
+
+    const given = { ...inFile, RECALL_API_URL: url, RECALL_API_KEY: second }
+    const { api_key: third } = JSON.parse((await recall(['rotate-key'], given)).out) as { api_key: string }
+    expect(await keyIn()).toBe(second)
+    expect((await recall(['whoami'], { ...given, RECALL_API_KEY: third })).code).toBe(0)
+    expect((await recall(['rotate-key'], { ...given, RECALL_API_KEY: 'recall_unknown' })).code).toBe(3)
+    expect((await readdir(hub.folder)).filter((name) => name.startsWith('rotated'))).toEqual(['rotated.json'])
   })
 })
 

@@ -91,11 +91,22 @@ export function reserveKeyFile(path: string) {
       fsyncSync(file)
       closeSync(file)
       renameSync(temporary, path)
+      // Without it a power cut may bring the old file back, with a key that is of no more use.
+      if (process.platform !== 'win32') syncFolder(dirname(path))
     },
     /** When the hub gave none. */
     drop(): void {
       closeSync(file)
       rmSync(temporary)
     },
+  }
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
   }
 }

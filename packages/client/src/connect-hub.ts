@@ -31,7 +31,7 @@ export interface HubClient extends AsyncDisposable {
   /** Forgets a memory of one's own. */
   delete(id: string, options?: CallOptions): Promise<'deleted' | 'tombstone'>
   whoami(options?: CallOptions): Promise<{ id: string; name: string }>
-  /** A new key; the old one is of no more use, to this client either. */
+  /** A new key, to connect with once it is kept: the old one is of no more use then, to this client either. */
   rotateKey(options?: CallOptions): Promise<string>
   close(): Promise<void>
 }
@@ -83,7 +83,10 @@ export function connectHub(options: HubOptions): HubClient {
     },
 
     async rotateKey(given) {
-      const answer = await send<{ api_key: string }>('POST', 'agents/me/rotate-key', given)
+      const answer = await send<{ api_key: string }>('POST', 'agents/me/rotate-key', {
+        ...given,
+        repeatable: true,
+      })
       return answer.api_key
     },
 

@@ -35,6 +35,12 @@ const failure = async (
 
 const memory = { content: 'x'.repeat(100), tags: ['a', 'b'] }
 
+it('asks once more for a new key when the answer with the first was lost', async () => {
+  const { hub, requests } = hubOf([new Error('connection lost'), json({ api_key: 'recall_new' })])
+  expect(await hub.rotateKey()).toBe('recall_new')
+  expect(requests).toHaveLength(2)
+})
+
 it('sends the key, below the path of the hub', async () => {
   const { hub, requests } = hubOf([json({ results: [] })])
   expect(await hub.search('a & b', { limit: 3 })).toEqual([])
