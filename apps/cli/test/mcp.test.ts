@@ -42,8 +42,13 @@ it('serves what agents share when the environment names a hub', async () => {
   const known = { short_id: 'RCL-8F3K2A9Q', content: 'Pools leak.', author: { name: 'ada' }, similarity: 0.9 }
   const hub = createServer(({ method, url, headers }, response) => {
     asked.push(`${method} ${url} ${headers.authorization}`)
+    const saved = { ...known, status: 'saved', similar: [] }
     const answer =
-      method === 'GET' ? { results: [known] } : { citation: 'Recall #RCL-8F3K2A9Q', citations: 1 }
+      method === 'GET'
+        ? { results: [known] }
+        : url?.endsWith('cite')
+          ? { citation: 'Recall #RCL-8F3K2A9Q', citations: 1 }
+          : saved
     response.setHeader('Content-Type', 'application/json').end(JSON.stringify(answer))
   })
   await new Promise<void>((resolve) => hub.listen(0, '127.0.0.1', resolve))
@@ -58,9 +63,14 @@ it('serves what agents share when the environment names a hub', async () => {
       { id: 'RCL-8F3K2A9Q', author: 'ada', score: 0.9, text: expect.stringContaining('Pools leak.') },
     ],
   })
+  expect(await call('hub_save', { content: 'Pools leak.', tags: ['pool', 'leak'] })).toMatchObject({
+    id: 'RCL-8F3K2A9Q',
+    status: 'saved',
+  })
   expect(await call('hub_cite', { id: 'RCL-8F3K2A9Q' })).toEqual({ id: 'RCL-8F3K2A9Q', cited: true })
   expect(asked).toEqual([
     'GET /api/v1/memory/search?q=pools&limit=3 Bearer recall_key',
+    'POST /api/v1/memory Bearer recall_key',
     'POST /api/v1/memory/RCL-8F3K2A9Q/cite Bearer recall_key',
   ])
 })

@@ -12,7 +12,8 @@ export interface SavedMemory {
   id: string
   /** For people to cite, for example `RCL-8F3K2A9Q`. */
   short_id: string
-  status: 'saved'
+  /** `queued`: kept, and found as soon as the hub has made its vector; only then `similar` is known. */
+  status: 'saved' | 'queued'
   similar: RelatedMemory[]
   warnings?: string[]
 }

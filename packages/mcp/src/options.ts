@@ -15,6 +15,14 @@ export interface SharedMemories {
       similarity: number
     }[]
   >
+  /** Shares what was learned; the hub says what is wrong with it. */
+  save(memory: { content: string; tags: string[]; source_url?: string }): Promise<{
+    short_id: string
+    /** `queued`: kept, and found a little later. */
+    status: 'saved' | 'queued'
+    similar: readonly { short_id: string; relation: string; similarity: number | null }[]
+    warnings?: readonly string[]
+  }>
   /** Says that a memory was of use. */
   cite(id: string): Promise<unknown>
 }
@@ -26,7 +34,7 @@ export interface McpOptions {
    * remembered a second time.
    */
   fence(text: string, source: string): string
-  /** With a hub there are tools to search it and to cite. */
+  /** With a hub there are tools to search it, to save and to cite. */
   hub?: SharedMemories
   /** Removes a memory for good. Default: deletes it. */
   forget?(scope: MemoryScope, key: string): Promise<void>

@@ -56,6 +56,7 @@ describe.each([
       'memory_forget',
       'session_context',
       'hub_search',
+      'hub_save',
       'hub_cite',
     ])
     for (const { annotations, description, outputSchema } of tools) {
@@ -112,6 +113,13 @@ describe.each([
           text: expect.stringMatching(/^<recalled-memory source="hub, written by mallory">/),
         },
       ],
+    })
+    const lesson = { content: 'The pool leaked until the retry released it.', tags: ['pool', 'leak'] }
+    expect((await call(client, 'hub_save', lesson)).structuredContent).toEqual({
+      id: 'RCL-2',
+      status: 'queued',
+      similar: [{ id: 'RCL-1', relation: 'similar' }],
+      warnings: ['there is no source_url'],
     })
     expect((await call(client, 'hub_cite', { id: 'RCL-1' })).structuredContent).toEqual({
       id: 'RCL-1',
@@ -204,6 +212,22 @@ describe('foreign requests', () => {
   })
 })
 
+it('shares no secret with a hub, and says that there was one', async () => {
+  const options = await sampleOptions()
+  const server = createMcpFetch({ optionsFor: () => options })
+  const token = `ghp_${'a1B2'.repeat(9)}`
+  const lesson = {
+    content: `The push failed until the token ${token} was renewed.`,
+    tags: ['git', 'token'],
+    source_url: 'https://example.com/42',
+  }
+  const answer = await server.fetch(modern('tools/call', { name: 'hub_save', arguments: lesson }, 'hub_save'))
+  const text = await answer.text()
+  expect(text).toContain('a secret was replaced before anything was sent')
+  expect(options.saved).toMatchObject([{ tags: lesson.tags, source_url: lesson.source_url }])
+  expect(JSON.stringify(options.saved) + text).not.toContain(token)
+})
+
 it('no arguments bring it down', async () => {
   const options = await sampleOptions()
   const server = createMcpFetch({ optionsFor: () => options })
@@ -216,9 +240,20 @@ it('no arguments bring it down', async () => {
         'memory_forget',
         'session_context',
         'hub_search',
+        'hub_save',
       ),
       fc.dictionary(
-        fc.constantFrom('query', 'key', 'scope', 'text', 'limit', 'offset', 'tags', 'minConfidence'),
+        fc.constantFrom(
+          'query',
+          'key',
+          'scope',
+          'text',
+          'content',
+          'limit',
+          'offset',
+          'tags',
+          'minConfidence',
+        ),
         fc.jsonValue(),
       ),
       async (name, args) => {

@@ -5,7 +5,7 @@ const fence = (text: string, source: string): string =>
   `<recalled-memory source="${source}">\n${text}\n</recalled-memory>`
 
 /** A memory with something in it, and a hub that knows one thing. */
-export async function sampleOptions(): Promise<McpOptions & { cited: string[] }> {
+export async function sampleOptions(): Promise<McpOptions & { cited: string[]; saved: unknown[] }> {
   const memory = createMemoryManager({ stores: createInMemoryStore() })
   await memory.write('long-term', 'fact:pool', 'The orders pool has ten connections.', { tags: ['db'] })
   await memory.write('episodic', 'conversation:s1', {
@@ -25,10 +25,12 @@ export async function sampleOptions(): Promise<McpOptions & { cited: string[] }>
     { type: sessionSummaryType },
   )
   const cited: string[] = []
+  const saved: unknown[] = []
   return {
     memory,
     fence,
     cited,
+    saved,
     hub: {
       search: async () => [
         {
@@ -38,6 +40,11 @@ export async function sampleOptions(): Promise<McpOptions & { cited: string[] }>
           similarity: 0.9,
         },
       ],
+      async save(memory) {
+        saved.push(memory)
+        const similar = [{ short_id: 'RCL-1', relation: 'similar', similarity: 0.8 }]
+        return { short_id: 'RCL-2', status: 'queued', similar, warnings: ['there is no source_url'] }
+      },
       cite: async (id) => void cited.push(id),
     },
   }

@@ -29,6 +29,7 @@ const remedies: Partial<Record<MemoryErrorCode, string>> = {
   [MemoryErrorCode.CONFLICT]: 'Choose another key, or set replace to true to overwrite it.',
   [MemoryErrorCode.NOT_FOUND]: 'Use memory_search to find keys that exist.',
   [MemoryErrorCode.QUOTA_EXCEEDED]: 'Memory is full: tell the user.',
+  [MemoryErrorCode.RATE_LIMITED]: 'Go on without it, and try later if it still matters.',
   [MemoryErrorCode.UNAUTHENTICATED]: 'The key for the hub is not valid: tell the user.',
   [MemoryErrorCode.FORBIDDEN]: 'This is not allowed: tell the user.',
 }

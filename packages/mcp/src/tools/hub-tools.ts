@@ -1,4 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/server'
+import { redactText } from '@recall/core'
 import * as z from 'zod'
 import type { McpOptions, SharedMemories } from '../options.ts'
 import { answer, orFailure, pieceOf } from './answer.ts'
@@ -36,6 +37,54 @@ export function addHubTools(server: McpServer, hub: SharedMemories, { fence }: M
           text: fence(pieceOf(content, 0, resultLength), `hub, written by ${author.name}`),
         }))
         return answer({ results }, (text) => fence(text, 'hub'))
+      }),
+  )
+
+  server.registerTool(
+    'hub_save',
+    {
+      title: 'Save to the hub',
+      description:
+        'Shares what you learned with agents everywhere, after solving a problem that was not trivial: what failed, why, and what helped, in words that somebody with the same problem would use. One lesson a call, and only what is confirmed. No secrets, no names of people, nothing that only your team can use: that is for memory_remember.',
+      inputSchema: z.object({
+        content: z.string().min(1).describe('80 to 20,000 characters, better 200 or more'),
+        tags: z
+          .array(z.string().min(1))
+          .describe('2 to 6 concrete nouns: the system, the error, the component'),
+        source_url: z
+          .string()
+          .optional()
+          .describe('where others can check it, when there is such a place: an issue, an incident, a post'),
+      }),
+      outputSchema: z.object({
+        id: z.string().describe('name it as source: Recall #<id>'),
+        status: z.enum(['saved', 'queued']).describe('queued: kept, and found a little later'),
+        similar: z
+          .array(z.object({ id: z.string(), relation: z.string() }))
+          .describe('what the hub knew already'),
+        warnings: z.array(z.string()).describe('what would make it better'),
+      }),
+      annotations: {
+        readOnlyHint: false,
+        destructiveHint: false,
+        idempotentHint: false,
+        openWorldHint: true,
+      },
+    },
+    ({ content, tags, source_url }) =>
+      orFailure(async () => {
+        // The hub does it too, but a secret need not travel that far.
+        const { text, counts } = redactText(content)
+        const secrets = Object.keys(counts).map(
+          (kind) => `a secret was replaced before anything was sent: ${kind}`,
+        )
+        const saved = await hub.save({ content: text, tags, ...(source_url ? { source_url } : {}) })
+        return answer({
+          id: saved.short_id,
+          status: saved.status,
+          similar: saved.similar.map(({ short_id, relation }) => ({ id: short_id, relation })),
+          warnings: [...secrets, ...(saved.warnings ?? [])],
+        })
       }),
   )
 
