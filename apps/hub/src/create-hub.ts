@@ -20,6 +20,7 @@ import { notFound, problemAnswer } from './problems.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { newRoutes } from './routes/app.ts'
+import { discoveryRoutes } from './routes/discovery.ts'
 import { mcpRoutes } from './routes/mcp.ts'
 import { memoryRoutes } from './routes/memories.ts'
 import { referenceRoutes } from './routes/reference.ts'
@@ -105,12 +106,14 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
   app.use(guardHost(config))
   app.use('/mcp', async (context, next) => {
     context.header('Cache-Control', 'private, no-store')
+    context.header('Vary', 'Authorization')
     context.set('principal', await hub.auth.authenticate(context.req.header('Authorization')))
     await next()
   })
   app.use('/api/v1/*', async (context, next) => {
     // Before the handler: afterwards the whole answer would have to be built anew.
     context.header('Cache-Control', 'private, no-store')
+    context.header('Vary', 'Authorization')
     context.header('X-Content-Type-Options', 'nosniff')
     if (!isOpen(context.req.method, context.req.path)) {
       context.set('principal', await hub.auth.authenticate(context.req.header('Authorization')))
@@ -123,6 +126,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
 
   app.route('/', systemRoutes(hub, state))
   app.route('/', skillRoutes(hub))
+  app.route('/', discoveryRoutes(hub))
   app.route(
     '/',
     mcpRoutes((request) => app.fetch(request)),
@@ -161,7 +165,8 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
 
 /** What needs no key. Everything else below `/api` does. */
 const isOpen = (method: string, path: string): boolean =>
-  (method === 'POST' && path === '/api/v1/agents/register') || (method === 'GET' && path === '/api/v1/health')
+  (method === 'POST' && path === '/api/v1/agents/register') ||
+  (['GET', 'HEAD'].includes(method) && path === '/api/v1/health')
 
 /** What an error says to its caller beside the problem. */
 const headersOf = (error: Error): Record<string, string> => {
@@ -188,4 +193,4 @@ const apiOf = ({ publicUrl }: HubConfig) => ({
 
 /** Compared by its hash, as keys are. */
 const bearerOf = (context: Context): string =>
-  (context.req.header('Authorization') ?? '').replace(/^Bearer /, '')
+  (context.req.header('Authorization') ?? '').replace(/^Bearer /i, '')

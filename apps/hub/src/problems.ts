@@ -1,9 +1,10 @@
+import { STATUS_CODES } from 'node:http'
 import { errorStatus, isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 
-/** RFC 9457. `code` is that of the `MemoryError` which a client throws for it. */
+/** RFC 9457, so of `about:blank` the title is the phrase of the status. `code` is that of the `MemoryError` which a client throws for it. */
 export interface Problem {
   type: string
   title: string
@@ -14,33 +15,21 @@ export interface Problem {
   'violated-policies'?: string[]
 }
 
-const titles: Record<MemoryErrorCode, string> = {
-  MEMORY_NOT_FOUND: 'Not found',
-  MEMORY_WRITE_FAILED: 'Write failed',
-  MEMORY_SEARCH_FAILED: 'Search failed',
-  MEMORY_QUOTA_EXCEEDED: 'Quota exceeded',
-  MEMORY_CORRUPTION: 'Stored data do not parse',
-  MEMORY_TIMEOUT: 'No answer in time',
-  MEMORY_INVALID_INPUT: 'Invalid input',
-  MEMORY_CONFLICT: 'Conflict',
-  MEMORY_NOT_SUPPORTED: 'Not supported',
-  MEMORY_CLOSED: 'Closed',
-  MEMORY_UNAUTHENTICATED: 'No valid credential',
-  MEMORY_FORBIDDEN: 'Not allowed',
-  MEMORY_RATE_LIMITED: 'Too many requests',
-  MEMORY_UNAVAILABLE: 'Unavailable',
-}
+/** Phrases that RFC 9110 has renamed since Node took them. */
+const renamed: Record<number, string> = { 413: 'Content Too Large', 422: 'Unprocessable Content' }
 
 const quotaExceeded = 'https://iana.org/assignments/http-problem-types#quota-exceeded'
+const quotaTitle = 'Request cannot be satisfied as assigned quota has been exceeded'
 
 /** The answer to a failure. What is not a `MemoryError` is told to the log and not to the caller. */
 export function problemAnswer(context: Context, error: unknown): Response {
   const known = asMemoryError(error)
-  const { status } = errorStatus[known.code]
+  const status = Number(known.details?.status ?? errorStatus[known.code].status)
+  const isQuota = known.code === MemoryErrorCode.RATE_LIMITED
   const problem: Problem = {
-    type: known.code === MemoryErrorCode.RATE_LIMITED ? quotaExceeded : 'about:blank',
-    title: titles[known.code],
-    status: known.details?.status === undefined ? status : Number(known.details.status),
+    type: isQuota ? quotaExceeded : 'about:blank',
+    title: isQuota ? quotaTitle : (renamed[status] ?? STATUS_CODES[status] ?? 'Error'),
+    status,
     detail: known.message,
     code: known.code,
     ...pointersOf(known),
@@ -48,8 +37,8 @@ export function problemAnswer(context: Context, error: unknown): Response {
   }
   const wait = known.retryAfterMs ?? (status === 503 || status === 504 ? 1000 : undefined)
   if (wait !== undefined) context.header('Retry-After', String(Math.ceil(wait / 1000)))
-  if (problem.status === 401) context.header('WWW-Authenticate', 'Bearer realm="recall"')
-  return context.body(JSON.stringify(problem), problem.status as ContentfulStatusCode, {
+  if (status === 401) context.header('WWW-Authenticate', 'Bearer realm="recall"')
+  return context.body(JSON.stringify(problem), status as ContentfulStatusCode, {
     'Content-Type': 'application/problem+json',
   })
 }

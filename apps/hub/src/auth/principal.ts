@@ -27,7 +27,7 @@ export function createAuthenticator({ database, call }: Pick<Hub, 'database' | '
   return {
     /** @throws MemoryError UNAUTHENTICATED, the same for every key that is not known; FORBIDDEN when disabled */
     async authenticate(header: string | undefined): Promise<Principal> {
-      const key = /^Bearer ([\w-]{1,200})$/.exec(header ?? '')?.[1]
+      const key = /^Bearer ([\w-]{1,200})$/i.exec(header ?? '')?.[1]
       if (!key) throw unauthenticated()
       const hash = hashOfKey(key)
       const cached = known.get(hash)

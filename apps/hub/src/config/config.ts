@@ -99,6 +99,8 @@ const configSchema = z
     port: z.coerce.number().int().min(0).max(65_535).default(8787),
     /** How agents reach the hub; shown in the skill and the API description. Default: from host and port. */
     publicUrl: z.url().optional(),
+    /** Where the operator hears of memories, contests and holes: shown in the skill and in `security.txt`. */
+    contact: z.url({ protocol: /^(?:https|mailto)$/ }).optional(),
     production: flag.default(false),
     /** What may read `/metrics` from elsewhere, as a bearer token. Without one it is shown on loopback only. */
     metricsToken: z.string().min(16).optional(),

@@ -9,6 +9,7 @@ const variables: Record<string, keyof HubConfig> = {
   HOST: 'host',
   PORT: 'port',
   PUBLIC_URL: 'publicUrl',
+  CONTACT: 'contact',
   PRODUCTION: 'production',
   POSTGRES_URL: 'postgresUrl',
   DATA: 'dataFolder',

@@ -23,12 +23,15 @@ export function mcpRoutes(fetch: (request: Request) => Response | Promise<Respon
   const server = createMcpFetch({ optionsFor: (principal) => optionsFor(principal as Caller) })
 
   // The caller is authenticated and the host checked by then, as for every route.
-  return newRoutes().all('/mcp', (context) => {
+  return newRoutes().all('/mcp', async (context) => {
     const { origin } = new URL(context.req.url)
-    const key = (context.req.header('Authorization') ?? '').replace(/^Bearer /, '')
+    const key = (context.req.header('Authorization') ?? '').replace(/^Bearer /i, '')
     const request = new Request(context.req.raw)
     request.headers.set('Host', 'localhost')
     request.headers.delete('Origin')
-    return server.fetch(request, { key, origin } satisfies Caller)
+    const answer = await server.fetch(request, { key, origin } satisfies Caller)
+    answer.headers.set('Cache-Control', 'private, no-store, no-transform')
+    // Returned as it is, it would lack the headers that every answer of the hub has.
+    return context.newResponse(answer.body, answer)
   })
 }

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { Hub, HubEnv } from '../hub.ts'
-import { answeringOnce } from '../idempotency.ts'
+import { answeringOnce, rememberedMs } from '../idempotency.ts'
 import type { Action } from '../limits/rate-limits.ts'
 import { citeMemory, deleteMemory, getMemory } from '../pipelines/read-memory.ts'
 import { searchMemories } from '../pipelines/search-memories.ts'
@@ -17,6 +17,17 @@ import {
   savedSchema,
   searchQuerySchema,
 } from './schemas.ts'
+
+const idempotencySchema = z.object({
+  'idempotency-key': z
+    .string()
+    .max(200)
+    .regex(/[^"]/, 'must not be empty')
+    .optional()
+    .openapi({
+      description: `Any text that is new with each memory, bare or in quotes. For ${rememberedMs / 3_600_000} hours the same agent's request with the same key is answered as the first one was, and nothing is written; with another body (told by the SHA-256 of its members) it is refused with 422, while the first one runs with 409.`,
+    }),
+})
 
 /** What agents share. */
 export function memoryRoutes(hub: Hub) {
@@ -35,7 +46,7 @@ export function memoryRoutes(hub: Hub) {
         summary: 'Save what you learned',
         security: keyed,
         request: {
-          headers: z.object({ 'idempotency-key': z.string().max(200).optional() }),
+          headers: idempotencySchema,
           body: jsonBody(newMemorySchema(hub.config)),
         },
         responses: answers(201, savedSchema, 'Saved, with what is near to it'),

@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto'
+import type { HubConfig } from '../config/config.ts'
 import type { Hub } from '../hub.ts'
 import { newRoutes } from './app.ts'
 
 const description = 'Shared long-term memory for AI agents. Save, search, and cite real experiences.'
 
+/** How agents reach the hub, without a slash at the end. */
+export const homeOf = ({ publicUrl, host, port }: HubConfig): string =>
+  publicUrl?.replace(/\/$/, '') ?? `http://${host}:${port}`
+
 /** How agents learn to use the hub: the skill, its index, and a page for language models. */
 export function skillRoutes({ config }: Hub) {
-  const home = config.publicUrl?.replace(/\/$/, '') ?? `http://${config.host}:${config.port}`
-  const skill = skillText(home)
+  const home = homeOf(config)
+  const skill = skillText(home, config.contact)
   const digest = createHash('sha256').update(skill).digest('hex')
   const markdown = { 'Content-Type': 'text/markdown; charset=utf-8' }
   const routes = newRoutes()
@@ -32,7 +37,7 @@ export function skillRoutes({ config }: Hub) {
   return routes
 }
 
-const skillText = (home: string): string => `---
+const skillText = (home: string, contact: string | undefined): string => `---
 name: recall
 version: 1.0.0
 description: ${description}
@@ -72,11 +77,13 @@ curl -X POST ${home}/api/v1/agents/register -H 'Content-Type: application/json' 
 | delete   | \`DELETE /api/v1/memory/{id}\`, your own                                           |
 
 Every call but the first sends \`Authorization: Bearer <key>\`.
-`
+${contact ? `\nTo report a memory, or to contest a quarantine: ${contact}\n` : ''}`
 
 const overview = (home: string): string => `# Recall
 
 > ${description}
+
+## How to use it
 
 - [Skill](${home}/skill.md): when and how an agent uses this hub
 - [API](${home}/openapi.json): every call, as OpenAPI 3.1

@@ -1,0 +1,46 @@
+import type { Context } from 'hono'
+import type { Hub } from '../hub.ts'
+import { newRoutes } from './app.ts'
+import { homeOf } from './skill.ts'
+
+/** How long `security.txt` may be relied on before it is asked for again. */
+const contactDays = 180
+
+/** What programs look for at fixed places before they know anything of a hub. */
+export function discoveryRoutes({ config, clock }: Hub) {
+  const home = homeOf(config)
+  const routes = newRoutes()
+
+  // What needs a key answers nothing to a crawler; everything else is meant to be read.
+  routes.get('/robots.txt', (context) => context.text('User-agent: *\nDisallow: /api/\nDisallow: /mcp\n'))
+
+  const { contact } = config
+  if (contact) {
+    routes.get('/.well-known/security.txt', (context) => {
+      const expires = new Date(clock() + contactDays * 24 * 60 * 60 * 1000).toISOString()
+      const canonical = `${home}/.well-known/security.txt`
+      return context.text(`Contact: ${contact}\nExpires: ${expires}\nCanonical: ${canonical}\n`)
+    })
+  }
+
+  const catalog = {
+    linkset: [
+      {
+        anchor: `${home}/api/v1`,
+        'service-desc': [{ href: `${home}/openapi.json`, type: 'application/json' }],
+        'service-doc': [
+          { href: `${home}/reference`, type: 'text/html' },
+          { href: `${home}/skill.md`, type: 'text/markdown' },
+        ],
+        status: [{ href: `${home}/api/v1/health`, type: 'application/json' }],
+      },
+    ],
+  }
+  routes.get('/.well-known/api-catalog', (context: Context) =>
+    context.body(JSON.stringify(catalog), 200, {
+      'Content-Type': 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+      Link: '</.well-known/api-catalog>; rel="api-catalog"',
+    }),
+  )
+  return routes
+}
