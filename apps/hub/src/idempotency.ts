@@ -16,6 +16,8 @@ export interface Claim {
   agentId: string
   route: string
   key: string
+  /** SHA-256 of the body, in hex. */
+  fingerprint: string
 }
 
 /**
@@ -23,7 +25,8 @@ export interface Claim {
  * fails is forgotten and may be tried again.
  *
  * @param answer given a claim, it keeps its answer under it by the statement that writes what it tells: a hub
- * that dies afterwards answers the same again
+ * that dies afterwards answers the same again. That statement writes only while the claim is there and not answered,
+ * so that one which was given up as too late cannot write beside the next attempt; it is told by `undefined`
  * @throws MemoryError CONFLICT while the first one is still running; INVALID_INPUT, with status 422, when the
  * key came with another body before
  */
@@ -31,10 +34,10 @@ export async function answeringOnce<T>(
   hub: Hub,
   context: Context<HubEnv>,
   input: unknown,
-  answer: (claim?: Claim) => Promise<T>,
+  answer: (claim?: Claim) => Promise<T | undefined>,
 ): Promise<T> {
   const key = context.req.header('Idempotency-Key')?.replace(/^"(.*)"$/, '$1')
-  if (!key) return answer()
+  if (!key) return (await answer()) as T
   const { database, call, clock } = hub
   const agentId = context.get('principal').id
   const route = `${context.req.method} ${context.req.routePath}`
@@ -63,33 +66,30 @@ export async function answeringOnce<T>(
       })
       .returning({ key: idempotencyKeys.key }),
   )
-  if (!claimed) {
+  const firstAnswer = async (): Promise<T> => {
     const [earlier] = await call(() => database.select().from(idempotencyKeys).where(named))
-    if (earlier && earlier.fingerprint !== fingerprint) {
-      throw new MemoryError(
-        'this Idempotency-Key came with another body before',
-        MemoryErrorCode.INVALID_INPUT,
-        {
-          details: { status: 422 },
-        },
-      )
-    }
+    if (earlier && earlier.fingerprint !== fingerprint) throw otherBody()
     if (earlier?.body) return JSON.parse(earlier.body) as T
-    throw new MemoryError(
-      'the first request with this Idempotency-Key is still running',
-      MemoryErrorCode.CONFLICT,
-      {
-        retryAfterMs: 1000,
-      },
-    )
+    throw stillRunning()
   }
+  if (!claimed) return firstAnswer()
   try {
-    return await answer({ agentId, route, key })
+    return (await answer({ agentId, route, key, fingerprint })) ?? (await firstAnswer())
   } catch (error) {
+    // Also after an error that leaves open what became of the write: without its claim it writes nothing any more.
     // While the database is away the claim stays until it counts as abandoned; the caller is told what failed first.
-    await call(() =>
-      database.delete(idempotencyKeys).where(and(named, isNull(idempotencyKeys.status))),
-    ).catch(() => {})
+    const own = and(named, isNull(idempotencyKeys.status), eq(idempotencyKeys.createdAt, createdAt))
+    await call(() => database.delete(idempotencyKeys).where(own)).catch(() => {})
     throw error
   }
 }
+
+const otherBody = (): MemoryError =>
+  new MemoryError('this Idempotency-Key came with another body before', MemoryErrorCode.INVALID_INPUT, {
+    details: { status: 422 },
+  })
+
+const stillRunning = (): MemoryError =>
+  new MemoryError('the first request with this Idempotency-Key is still running', MemoryErrorCode.CONFLICT, {
+    retryAfterMs: 1000,
+  })

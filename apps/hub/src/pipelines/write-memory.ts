@@ -44,13 +44,14 @@ export interface SavedAnswer {
  *
  * @throws MemoryError FORBIDDEN while the hub is read-only; UNAVAILABLE without embedding, and with another model than
  * the memories have
+ * @returns nothing when the claim was given up meanwhile, or answered by another attempt: then nothing is kept
  */
 export async function writeMemory(
   hub: Hub,
   author: Principal,
   input: NewMemory,
   claim?: Claim,
-): Promise<SavedAnswer> {
+): Promise<SavedAnswer | undefined> {
   const { config, database, embedder, call } = hub
   await refuseWhenReadOnly(hub)
   const { text: content, counts } = redactText(input.content)
@@ -90,21 +91,29 @@ export async function writeMemory(
       links: JSON.stringify(answer.similar),
       route: claim?.route ?? null,
       key: claim?.key ?? null,
+      fingerprint: claim?.fingerprint ?? null,
       answer: claim ? JSON.stringify(answer) : null,
     }),
   )
-  if (!written?.id) throw modelWasReplaced()
-  return answer
+  if (written?.id) return answer
+  if (written?.model !== embedder.model) throw modelWasReplaced()
+  return undefined
 }
 
 const { placeholder } = sql
+
+const sameClaim = sql`agent_id = ${placeholder('agent')}::uuid and route = ${placeholder('route')} and key = ${placeholder('key')}`
 
 /**
  * What is linked may have been deleted since it was found. An exchange of vectors locks the table: a write that waits
  * for it sees the model that came of it.
  */
-const insertMemory = prepared<{ id: string | null }>(sql`
-  with linked as (
+const insertMemory = prepared<{ id: string | null; model: string | null }>(sql`
+  with claimed as (
+    select from idempotency_keys
+    where ${sameClaim} and fingerprint = ${placeholder('fingerprint')} and status is null
+    for update
+  ), linked as (
     select m.id, link ->> 'relation' as relation, (link ->> 'similarity')::real as similarity
     from jsonb_array_elements(${placeholder('links')}::text::jsonb) as link
       join memories m on m.id = (link ->> 'id')::uuid
@@ -118,16 +127,16 @@ const insertMemory = prepared<{ id: string | null }>(sql`
       ${placeholder('crowded')}::boolean,
       (select linked.id from linked where linked.id = ${placeholder('duplicateOf')}::uuid)
     where ${currentModel} = ${placeholder('model')}
+      and (${placeholder('key')}::text is null or exists (select from claimed))
     returning id
   ), links as (
     insert into memory_links (memory_id, related_id, relation, similarity)
     select kept.id, linked.id, relation, similarity from kept, linked
   ), answered as (
     update idempotency_keys set status = 201, body = ${placeholder('answer')}
-    where agent_id = ${placeholder('agent')}::uuid and route = ${placeholder('route')} and key = ${placeholder('key')}
-      and exists (select from kept)
+    where ${sameClaim} and exists (select from kept)
   )
-  select (select id from kept) as id`)
+  select (select id from kept) as id, ${currentModel} as model`)
 
 interface Link {
   memory: NearMemory

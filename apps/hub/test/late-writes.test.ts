@@ -1,0 +1,147 @@
+import { type Database, memories } from '@recall/store-postgres'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Engine, emptyTables, engines, noLimits, openHub, type TestHub } from './support.ts'
+
+const body = (subject: string) => ({
+  content: `${subject} failed under load until the ${subject} settings were raised; it then held for days.`,
+  tags: ['late', 'write'],
+})
+const headers = { 'Idempotency-Key': '"k1"' }
+
+type Send = (text: string, ...rest: unknown[]) => Promise<unknown>
+
+/** A database whose writes of memories are under somebody's hand. */
+function gated(database: Database, around: (write: () => Promise<unknown>) => Promise<unknown>): Database {
+  const wrap = <T extends object>(target: T, names: string[], made: (of: unknown) => unknown): T =>
+    new Proxy(target, {
+      get(of, name) {
+        const value: unknown = Reflect.get(of, name)
+        if (value !== undefined && names.includes(String(name))) return made(value)
+        return typeof value === 'function' ? value.bind(of) : value
+      },
+    })
+  return wrap(database, ['$client'], (client) =>
+    wrap(client as object, ['query', 'unsafe'], (send) => (text: string, ...rest: unknown[]) => {
+      const call = () => (send as Send).call(client, text, ...rest)
+      return /insert into memories/.test(text) ? around(call) : call()
+    }),
+  )
+}
+
+function gate() {
+  let open = (): void => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { open, opened }
+}
+
+describe.each(engines)('a write that is late on %s', (_, open) => {
+  let engine: Engine
+  let hub: TestHub
+  let key: string
+  beforeAll(async () => {
+    engine = await open()
+  })
+  afterAll(() => engine.close())
+  beforeEach(async () => {
+    await emptyTables(engine.database)
+    hub = await openHub(engine.database, noLimits)
+    key = (await hub.agent('ada', 1)).key
+  })
+
+  const save = (via: TestHub, subject = 'redis') =>
+    via.request('POST', '/api/v1/memory', { key, body: body(subject), headers })
+  const kept = () => engine.database.$count(memories)
+  const impatient = { ...noLimits, databaseTimeoutMs: 300 }
+
+  it('is not kept beside the next attempt when it arrives at last', async () => {
+    const arrives = gate()
+    let arrived: Promise<unknown> = Promise.resolve()
+    const slow = await openHub(
+      gated(engine.database, (write) => {
+        const late = arrives.opened.then(write)
+        arrived = late
+        return late
+      }),
+      impatient,
+    )
+    expect((await save(slow)).status).toBe(504)
+    const second = await save(hub)
+    expect(second.status).toBe(201)
+    arrives.open()
+    await arrived
+    expect(await kept()).toBe(1)
+    expect(await (await save(hub)).json()).toEqual(await second.json())
+  })
+
+  it('is not kept when it arrives before the next attempt, which it could not tell of', async () => {
+    const arrives = gate()
+    let arrived: Promise<unknown> = Promise.resolve()
+    const slow = await openHub(
+      gated(engine.database, (write) => {
+        arrived = arrives.opened.then(write)
+        return arrived
+      }),
+      impatient,
+    )
+    expect((await save(slow)).status).toBe(504)
+    arrives.open()
+    await arrived
+    expect(await kept()).toBe(0)
+    expect((await save(hub)).status).toBe(201)
+    expect(await kept()).toBe(1)
+  })
+
+  it('is the answer to the next attempt when only its own answer was lost', async () => {
+    const answers = gate()
+    const deaf = await openHub(
+      gated(engine.database, async (write) => {
+        const result = await write()
+        await answers.opened
+        return result
+      }),
+      impatient,
+    )
+    expect((await save(deaf)).status).toBe(504)
+    const second = await save(hub)
+    expect(second.status).toBe(201)
+    const [row] = await engine.database.select({ id: memories.id }).from(memories)
+    expect(await second.json()).toMatchObject({ id: row?.id })
+    expect(await kept()).toBe(1)
+    answers.open()
+  })
+
+  it('is answered as the attempt that took it for dead, or refused when that had another body', async () => {
+    let now = Date.UTC(2026, 0, 1)
+    const clock = () => now
+    for (const [subject, status] of [
+      ['redis', 201],
+      ['nginx', 422],
+    ] as const) {
+      await emptyTables(engine.database)
+      const current = await openHub(engine.database, noLimits, { clock })
+      key = (await current.agent('ada', 1)).key
+      const [reached, arrives] = [gate(), gate()]
+      const slow = await openHub(
+        gated(engine.database, async (write) => {
+          reached.open()
+          await arrives.opened
+          return write()
+        }),
+        { ...noLimits, databaseTimeoutMs: 60_000 },
+        { clock },
+      )
+      const first = save(slow)
+      await reached.opened
+      now += 60 * 60 * 1000
+      const second = await save(current, subject)
+      expect(second.status).toBe(201)
+      arrives.open()
+      const answer = await first
+      expect(answer.status).toBe(status)
+      if (status === 201) expect(await answer.json()).toEqual(await second.json())
+      expect(await kept()).toBe(1)
+    }
+  })
+})
