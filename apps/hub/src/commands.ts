@@ -20,14 +20,15 @@ export async function createAdmin(config: HubConfig, name: string, print: Print)
   }
 }
 
-/** Moves all memories to the model that is configured now. */
+/**
+ * Moves what agents share to the model that is configured now. Vectors of private memories are the agents' own: they
+ * came with the entries, and are compared by the same agents with others of that model.
+ */
 export async function reembedAll(config: HubConfig, print: Print): Promise<void> {
   const { database, embedder, close } = await openDependencies(config, () => {})
   try {
-    for (const table of ['memories', 'entries'] as const) {
-      const made = await reembed(database, table, embedder)
-      print(`${table}: ${made} embedded again with ${embedder.model}\n`)
-    }
+    const made = await reembed(database, 'memories', embedder)
+    print(`memories: ${made} embedded again with ${embedder.model}\n`)
   } finally {
     await close()
   }
