@@ -1,4 +1,4 @@
-import { MemoryError, MemoryErrorCode, memoryScopes } from '@recall/core'
+import { MemoryError, MemoryErrorCode, type MemoryScope } from '@recall/core'
 import * as z from 'zod'
 
 const megabyte = 1024 * 1024
@@ -13,52 +13,75 @@ const windowsSchema = z.array(windowSchema).min(1)
 const perMinute = (requests: number) => ({ requests, seconds: 60 })
 const perDay = (requests: number) => ({ requests, seconds: 24 * 60 * 60 })
 
-const tierSchema = z.strictObject({ write: windowsSchema, search: windowsSchema, get: windowsSchema })
+/** Each number can be changed alone: what is not named stays as it is. */
+const tierSchema = (limits: Record<'write' | 'search' | 'get', z.infer<typeof windowsSchema>>) =>
+  z
+    .strictObject({
+      write: windowsSchema.default(limits.write),
+      search: windowsSchema.default(limits.search),
+      get: windowsSchema.default(limits.get),
+    })
+    .prefault({})
 
-const tiers = {
-  unverified: {
+const tiersSchema = z.strictObject({
+  unverified: tierSchema({
     write: [perMinute(1), perDay(2)],
     search: [perMinute(30)],
     get: [perMinute(60)],
-  },
-  trusted: {
+  }),
+  trusted: tierSchema({
     write: [perMinute(5), perDay(50)],
     search: [perMinute(120)],
     get: [perMinute(300)],
-  },
-  core: {
+  }),
+  core: tierSchema({
     write: [perMinute(10), perDay(200)],
     search: [perMinute(120)],
     get: [perMinute(300)],
-  },
-}
+  }),
+})
 
 const limitsSchema = z.strictObject({
-  tiers: z.strictObject({ unverified: tierSchema, trusted: tierSchema, core: tierSchema }).default(tiers),
+  tiers: tiersSchema.prefault({}),
   /** Registrations from one address. */
   register: windowsSchema.default([{ requests: 5, seconds: 60 * 60 }]),
   /** Calls on an agent's private memory. */
   private: windowsSchema.default([perMinute(600)]),
 })
 
-const thresholdsSchema = z.strictObject({
-  /** Below, content is refused; below `shortContent`, accepted with a warning. */
-  minContent: count.default(80),
-  shortContent: count.default(200),
-  maxContent: count.default(20_000),
-  minTags: count.default(2),
-  maxTags: count.default(6),
-  /** Least similarity of a search result. */
-  minSimilarity: similarity.default(0.55),
-  /** From here on a memory is linked as a candidate for a duplicate. */
-  duplicate: similarity.default(0.92),
-  /** From here on it is taken for one. */
-  autoDuplicate: similarity.default(0.97),
-  /** From here on memories are linked as similar. */
-  related: similarity.default(0.75),
-  /** From here on memories that count as low signal are taken to say the same. */
-  crowd: similarity.default(0.7),
-})
+/** Told beside what else is wrong, and only where both are numbers: anything else is told already. */
+const inOrder = <Name extends string>(lower: Name, upper: Name) =>
+  z.refine<Partial<Record<Name, number>>>((given) => !(Number(given[lower]) > Number(given[upper])), {
+    path: [lower],
+    error: `must not be greater than ${upper}`,
+    when: () => true,
+  })
+
+const thresholdsSchema = z
+  .strictObject({
+    /** Below, content is refused; below `shortContent`, accepted with a warning. */
+    minContent: count.default(80),
+    shortContent: count.default(200),
+    maxContent: count.default(20_000),
+    minTags: count.default(2),
+    maxTags: count.default(6),
+    /** Least similarity of a search result. */
+    minSimilarity: similarity.default(0.55),
+    /** From here on a memory is linked as a candidate for a duplicate. */
+    duplicate: similarity.default(0.92),
+    /** From here on it is taken for one. */
+    autoDuplicate: similarity.default(0.97),
+    /** From here on memories are linked as similar. */
+    related: similarity.default(0.75),
+    /** From here on memories that count as low signal are taken to say the same. */
+    crowd: similarity.default(0.7),
+  })
+  .check(
+    inOrder('minContent', 'maxContent'),
+    inOrder('minTags', 'maxTags'),
+    inOrder('related', 'duplicate'),
+    inOrder('duplicate', 'autoDuplicate'),
+  )
 
 const trustSchema = z.strictObject({
   /** Memories that trusted agents retrieved, for an agent to become trusted itself. */
@@ -74,24 +97,43 @@ const trustSchema = z.strictObject({
 })
 
 /** Where vectors come from. The fake knows words and no meaning: for trying things out, never in production. */
-const embeddingSchema = z.discriminatedUnion('provider', [
-  z.strictObject({ provider: z.literal('local') }),
-  z.strictObject({
-    provider: z.literal('http'),
-    url: z.url(),
-    model: z.string().min(1),
-    dimensions: count,
-    apiKey: z.string().optional(),
-  }),
-  z.strictObject({ provider: z.literal('fake') }),
-])
-
-const scopeBytes = z.strictObject(
-  Object.fromEntries(memoryScopes.map((scope) => [scope, count])) as Record<
-    (typeof memoryScopes)[number],
-    typeof count
-  >,
+const embeddingSchema = z.discriminatedUnion(
+  'provider',
+  [
+    z.strictObject({ provider: z.literal('local') }),
+    z.strictObject({
+      provider: z.literal('http'),
+      url: z.url(),
+      model: z.string().min(1),
+      dimensions: count,
+      apiKey: z.string().optional(),
+    }),
+    z.strictObject({ provider: z.literal('fake') }),
+  ],
+  {
+    error:
+      'name the provider: local, http (with url, model, dimensions and, if it wants one, apiKey) or fake',
+  },
 )
+
+const privateBytesSchema = z.strictObject({
+  working: count.default(10 * megabyte),
+  'short-term': count.default(100 * megabyte),
+  'long-term': count.default(1024 * megabyte),
+  episodic: count.default(1024 * megabyte),
+} satisfies Record<MemoryScope, unknown>)
+
+/** What must hold in production; told beside what else is wrong. */
+const inProduction = (
+  path: keyof HubConfig,
+  error: string,
+  holds: (settings: Partial<Omit<HubConfig, 'embedding'>> & { embedding?: { provider?: string } }) => boolean,
+) =>
+  z.refine<Parameters<typeof holds>[0]>((settings) => settings.production !== true || holds(settings), {
+    path: [path],
+    error,
+    when: () => true,
+  })
 
 const configSchema = z
   .strictObject({
@@ -120,12 +162,7 @@ const configSchema = z
     /** Largest request body, in bytes. */
     maxBody: count.default(8 * megabyte),
     /** Largest private memory of one agent in each scope of a namespace, in bytes. */
-    privateBytes: scopeBytes.default({
-      working: 10 * megabyte,
-      'short-term': 100 * megabyte,
-      'long-term': 1024 * megabyte,
-      episodic: 1024 * megabyte,
-    }),
+    privateBytes: privateBytesSchema.prefault({}),
     /** Most namespaces in which one agent keeps private memories: each has quotas of its own. */
     privateNamespaces: count.default(1000),
     /** What to do with secrets in private memories: replace them, or keep them. */
@@ -137,17 +174,19 @@ const configSchema = z
     thresholds: thresholdsSchema.prefault({}),
     trust: trustSchema.prefault({}),
   })
-  .superRefine(({ production, embedding, postgresUrl, publicUrl }, context) => {
-    if (!production) return
-    const missing = (path: string, message: string): void => {
-      context.addIssue({ code: 'custom', path: [path], message })
-    }
-    if (embedding.provider === 'fake')
-      missing('embedding', 'the fake knows no meaning: use local or http in production')
-    if (!postgresUrl) missing('postgresUrl', 'production needs a Postgres server')
-    if (!publicUrl?.startsWith('https:'))
-      missing('publicUrl', 'production needs the https address that agents use')
-  })
+  .check(
+    inProduction(
+      'embedding',
+      'the fake knows no meaning: use local or http in production',
+      ({ embedding }) => embedding?.provider !== 'fake',
+    ),
+    inProduction('postgresUrl', 'production needs a Postgres server', ({ postgresUrl }) => !!postgresUrl),
+    inProduction(
+      'publicUrl',
+      'production needs the https address that agents use',
+      ({ publicUrl }) => publicUrl?.startsWith('https:') === true,
+    ),
+  )
 
 export type HubConfig = z.infer<typeof configSchema>
 

@@ -4,7 +4,7 @@ import { type HubConfig, parseConfig } from './config.ts'
 
 const prefix = 'RECALL_HUB_'
 
-/** Objects are set by a file: `RECALL_HUB_CONFIG=hub.json`. */
+/** Other objects than the embedding are set by a file: `RECALL_HUB_CONFIG=hub.json`. */
 const variables: Record<string, keyof HubConfig> = {
   HOST: 'host',
   PORT: 'port',
@@ -25,6 +25,14 @@ const variables: Record<string, keyof HubConfig> = {
   BEHIND_PROXY: 'behindProxy',
 }
 
+const embeddingVariables: Record<string, string> = {
+  EMBEDDING_PROVIDER: 'provider',
+  EMBEDDING_URL: 'url',
+  EMBEDDING_MODEL: 'model',
+  EMBEDDING_DIMENSIONS: 'dimensions',
+  EMBEDDING_API_KEY: 'apiKey',
+}
+
 /**
  * The settings of an environment; a variable wins over the file.
  *
@@ -33,37 +41,38 @@ const variables: Record<string, keyof HubConfig> = {
 export function configFrom(environment: Record<string, string | undefined>): HubConfig {
   const file = environment[`${prefix}CONFIG`]
   const settings = file ? settingsIn(file) : {}
-  const unknown: string[] = []
+  const embedding: Record<string, string> = {}
   for (const [name, value] of Object.entries(environment)) {
     if (!name.startsWith(prefix) || name === `${prefix}CONFIG` || value === undefined || value === '')
       continue
-    const member = variables[name.slice(prefix.length)]
+    const short = name.slice(prefix.length)
+    const member = variables[short]
+    const ofEmbedding = embeddingVariables[short]
     if (member) settings[member] = value
-    else if (!name.startsWith(`${prefix}EMBEDDING_`)) unknown.push(name)
+    else if (ofEmbedding) embedding[ofEmbedding] = value
+    // An unknown setting is found by the schema, which knows all members.
+    else settings[name] = value
   }
-  const embedding = embeddingFrom(environment)
-  if (embedding) settings.embedding = embedding
-  // An unknown setting is found by the schema, which knows all members.
-  for (const name of unknown) settings[name] = environment[name]
+  if (Object.keys(embedding).length > 0) settings.embedding = overriding(settings.embedding, embedding)
   return parseConfig(settings)
 }
 
-function settingsIn(file: string): Record<string, unknown> {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'))
-  } catch (cause) {
-    throw new MemoryError(
-      `${prefix}CONFIG names ${file}, which cannot be read as JSON: ${(cause as Error).message}`,
-      MemoryErrorCode.INVALID_INPUT,
-      { cause },
-    )
-  }
+/** Another provider begins anew: it has no use for what the file says of the one it replaces. */
+function overriding(known: unknown, given: Record<string, string>): object {
+  const { provider } = (known ?? {}) as { provider?: unknown }
+  return given.provider && given.provider !== provider ? given : { ...(known as object), ...given }
 }
 
-function embeddingFrom(environment: Record<string, string | undefined>): object | undefined {
-  const read = (name: string): string | undefined => environment[`${prefix}EMBEDDING_${name}`]
-  const provider = read('PROVIDER')
-  if (provider !== 'http') return provider ? { provider } : undefined
-  const [url, model, dimensions, apiKey] = ['URL', 'MODEL', 'DIMENSIONS', 'API_KEY'].map(read)
-  return { provider, url, model, dimensions, ...(apiKey ? { apiKey } : {}) }
+function settingsIn(file: string): Record<string, unknown> {
+  const unreadable = (why: string, cause?: unknown): MemoryError =>
+    new MemoryError(`${prefix}CONFIG names ${file}, which ${why}`, MemoryErrorCode.INVALID_INPUT, { cause })
+  let settings: unknown
+  try {
+    settings = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (cause) {
+    throw unreadable(`cannot be read as JSON: ${(cause as Error).message}`, cause)
+  }
+  if (typeof settings !== 'object' || settings === null || Array.isArray(settings))
+    throw unreadable('holds no JSON object')
+  return settings as Record<string, unknown>
 }

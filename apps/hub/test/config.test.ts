@@ -1,0 +1,137 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isMemoryError } from '@recall/core'
+import { describe, expect, it } from 'vitest'
+import { parseConfig } from '../src/config/config.ts'
+import { configFrom } from '../src/config/environment.ts'
+import { temporaryFolder } from './support.ts'
+
+/** What is said to be wrong, by path. */
+const wrongIn = (read: () => unknown): Record<string, string> => {
+  try {
+    read()
+  } catch (error) {
+    if (!isMemoryError(error)) throw error
+    const issues = error.details?.issues as { path: string; message: string }[]
+    return Object.fromEntries(issues.map(({ path, message }) => [path, message]))
+  }
+  return {}
+}
+
+const fileOf = (settings: unknown): string => {
+  const path = join(temporaryFolder(), 'hub.json')
+  writeFileSync(path, JSON.stringify(settings))
+  return path
+}
+
+const http = { provider: 'http', url: 'https://embed.example/v1', model: 'm', dimensions: 3 }
+const httpVariables = {
+  RECALL_HUB_EMBEDDING_URL: http.url,
+  RECALL_HUB_EMBEDDING_MODEL: http.model,
+  RECALL_HUB_EMBEDDING_DIMENSIONS: '3',
+}
+
+describe('the environment', () => {
+  it('sets an embedding provider whole', () => {
+    const environment = {
+      ...httpVariables,
+      RECALL_HUB_EMBEDDING_PROVIDER: 'http',
+      RECALL_HUB_EMBEDDING_API_KEY: 'k',
+    }
+    expect(configFrom(environment).embedding).toEqual({ ...http, apiKey: 'k' })
+    expect(configFrom({ RECALL_HUB_EMBEDDING_URL: '' }).embedding).toEqual({ provider: 'local' })
+  })
+
+  it('is refused where it names half of a provider, another one, or what nobody knows', () => {
+    expect(wrongIn(() => configFrom(httpVariables))).toEqual({
+      'embedding.provider': expect.stringContaining('name the provider'),
+    })
+    expect(wrongIn(() => configFrom({ RECALL_HUB_EMBEDDING_PROVIDER: 'openai' }))).toEqual({
+      'embedding.provider': expect.stringContaining('name the provider'),
+    })
+    const local = { ...httpVariables, RECALL_HUB_EMBEDDING_PROVIDER: 'local' }
+    expect(wrongIn(() => configFrom(local)).embedding).toContain('"url"')
+    const misspelt = { RECALL_HUB_EMBEDDING_APIKEY: 'k', RECALL_HUB_EMBEDDINGS: 'x', RECALL_HUB_URL: 'x' }
+    expect(wrongIn(() => configFrom(misspelt))['']).toMatch(/EMBEDDING_APIKEY.*EMBEDDINGS.*HUB_URL/)
+  })
+
+  it('wins over the file, and leaves what it does not name', () => {
+    const file = fileOf({ embedding: http, port: 1 })
+    const base = { RECALL_HUB_CONFIG: file, RECALL_HUB_PORT: '2' }
+    expect(configFrom({ ...base, RECALL_HUB_EMBEDDING_API_KEY: 'k' })).toMatchObject({
+      port: 2,
+      embedding: { ...http, apiKey: 'k' },
+    })
+    expect(configFrom({ ...base, RECALL_HUB_EMBEDDING_PROVIDER: 'fake' }).embedding).toEqual({
+      provider: 'fake',
+    })
+  })
+
+  it('names a file that holds no settings', () => {
+    for (const none of [null, [], 'x', 1]) {
+      expect(() => configFrom({ RECALL_HUB_CONFIG: fileOf(none), RECALL_HUB_PORT: '2' })).toThrow(
+        'no JSON object',
+      )
+    }
+  })
+})
+
+describe('settings', () => {
+  it('are refused where they contradict each other', () => {
+    const thresholds = {
+      minContent: 500,
+      maxContent: 100,
+      minTags: 9,
+      maxTags: 2,
+      autoDuplicate: 0.9,
+      related: 0.95,
+    }
+    expect(wrongIn(() => parseConfig({ thresholds }))).toEqual({
+      'thresholds.minContent': 'must not be greater than maxContent',
+      'thresholds.minTags': 'must not be greater than maxTags',
+      'thresholds.related': 'must not be greater than duplicate',
+      'thresholds.duplicate': 'must not be greater than autoDuplicate',
+    })
+    expect(parseConfig({ thresholds: { minTags: 3, maxTags: 3, duplicate: 0.97 } }).thresholds).toMatchObject(
+      {
+        minTags: 3,
+        duplicate: 0.97,
+      },
+    )
+  })
+
+  it('are told all that is wrong at once, also what only production wants', () => {
+    const wrong = {
+      port: 'x',
+      production: 'true',
+      embedding: { provider: 'fake' },
+      thresholds: { duplicate: 'x', minTags: 9, maxTags: 2 },
+      limits: { register: [] },
+      nothing: 1,
+    }
+    expect(Object.keys(wrongIn(() => parseConfig(wrong))).toSorted()).toEqual([
+      '',
+      'embedding',
+      'limits.register',
+      'port',
+      'postgresUrl',
+      'publicUrl',
+      'thresholds.duplicate',
+      'thresholds.minTags',
+    ])
+  })
+
+  it('change one number and leave those beside it', () => {
+    const standard = parseConfig({})
+    const write = [{ requests: 3, seconds: 60 }]
+    const changed = parseConfig({ limits: { tiers: { trusted: { write } } }, privateBytes: { working: 5 } })
+    expect(changed).toEqual({
+      ...standard,
+      limits: {
+        ...standard.limits,
+        tiers: { ...standard.limits.tiers, trusted: { ...standard.limits.tiers.trusted, write } },
+      },
+      privateBytes: { ...standard.privateBytes, working: 5 },
+    })
+  })
+})
