@@ -121,6 +121,13 @@ describe('settings', () => {
     ])
   })
 
+  it('are refused where they are no object, as anything else is', () => {
+    for (const none of [null, undefined, 'x', []])
+      expect(Object.keys(wrongIn(() => parseConfig(none)))).toEqual([''])
+    for (const none of [null, 'x', []])
+      expect(Object.keys(wrongIn(() => parseConfig({ thresholds: none })))).toEqual(['thresholds'])
+  })
+
   it('change one number and leave those beside it', () => {
     const standard = parseConfig({})
     const write = [{ requests: 3, seconds: 60 }]

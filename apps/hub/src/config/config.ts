@@ -49,12 +49,15 @@ const limitsSchema = z.strictObject({
   private: windowsSchema.default([perMinute(600)]),
 })
 
+/** Whether there are members to compare, whatever else may be wrong with them. */
+const isObject = ({ value }: { value: unknown }): boolean => typeof value === 'object' && value !== null
+
 /** Told beside what else is wrong, and only where both are numbers: anything else is told already. */
 const inOrder = <Name extends string>(lower: Name, upper: Name) =>
   z.refine<Partial<Record<Name, number>>>((given) => !(Number(given[lower]) > Number(given[upper])), {
     path: [lower],
     error: `must not be greater than ${upper}`,
-    when: () => true,
+    when: isObject,
   })
 
 const thresholdsSchema = z
@@ -132,7 +135,7 @@ const inProduction = (
   z.refine<Parameters<typeof holds>[0]>((settings) => settings.production !== true || holds(settings), {
     path: [path],
     error,
-    when: () => true,
+    when: isObject,
   })
 
 const configSchema = z
