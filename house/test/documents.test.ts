@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { commands } from '../../apps/cli/src/commands.ts'
 import { run } from '../../apps/cli/src/run.ts'
+import { variableNames } from '../../apps/hub/src/config/environment.ts'
 import { apps, filesIn, libraries, read, root } from './workspace.ts'
 
 const readmes = ['README.md', ...[...libraries, ...apps].map(({ folder }) => `${folder}/README.md`)]
@@ -159,6 +160,18 @@ it('every decision is listed, by its title, in the index of decisions', () => {
   for (const path of files) {
     expect(read(path), path).toMatch(/^## Context$[\s\S]+^## Decision$[\s\S]+^## Cost$/m)
   }
+})
+
+it('a variable of the hub has one name: the one it is read by, in its README and everywhere else', () => {
+  const named = (path: string): string[] => read(path).match(/\bRECALL_HUB_[A-Z_]*[A-Z]\b/g) ?? []
+  expect([...new Set(named('apps/hub/README.md'))].toSorted()).toEqual([...variableNames].toSorted())
+  const documents = ['README.md', 'AGENTS.md', 'CONTRIBUTING.md', 'apps/hub/deploy/compose.yaml']
+  for (const folder of ['docs', 'clients', 'packages', 'plugins', 'apps'])
+    documents.push(...filesIn(folder, '.md'))
+  const unknown = documents.flatMap((path) =>
+    named(path).flatMap((name) => (variableNames.includes(name) ? [] : [`${name} in ${path}`])),
+  )
+  expect(unknown).toEqual([])
 })
 
 it('links between documents lead somewhere', () => {

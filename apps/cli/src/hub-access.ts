@@ -38,7 +38,8 @@ export const keyFileOf = (io: Io, { keyFile }: HubAccessOptions): string =>
 /**
  * Address and key: from the file that was named, else from the environment, else from the usual file.
  *
- * @throws UsageError when there is none, or when others can read the file
+ * @throws UsageError when there is none, when others can read the file, or when it is for another hub than was
+ * asked for
  */
 export function findHubAccess(io: Io, options: HubAccessOptions): FoundAccess {
   const path = keyFileOf(io, options)
@@ -48,11 +49,13 @@ export function findHubAccess(io: Io, options: HubAccessOptions): FoundAccess {
     if (url) return { url, apiKey: key, keyFile: null }
     throw new UsageError('no address of a hub: set RECALL_API_URL beside RECALL_API_KEY, or give --url')
   }
+  // A file that was named stands for its hub, whatever the environment is set to.
+  const wanted = options.url ?? (options.keyFile ? undefined : address)
   const file = readKeyFile(path)
-  if (file && (options.url === undefined || sameHub(options.url, file.url))) return { ...file, keyFile: path }
+  if (file && (!wanted || sameHub(wanted, file.url))) return { ...file, keyFile: path }
   if (file) {
     throw new UsageError(
-      `${path} holds the key of an agent on ${file.url}: name the --key-file for ${options.url}`,
+      `${path} holds the key of an agent on ${file.url}: name the --key-file for ${wanted}${options.url ? '' : ', or change RECALL_API_URL'}`,
     )
   }
   throw new UsageError(

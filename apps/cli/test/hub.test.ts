@@ -117,6 +117,21 @@ describe('recall hub', () => {
     expect(asked).toMatchObject({ code: 2, err: expect.stringContaining('name the --key-file') })
   })
 
+  it('goes to the hub that the environment names, or to none', async () => {
+    const ada = await agent('ada')
+    const keyFile = keyFileOf(ada)
+    const whoami = (address: string, ...options: string[]) =>
+      createShell(ada.root, null, { RECALL_API_URL: address }).run('hub', 'whoami', ...options)
+    expect(await whoami('http://127.0.0.1:1')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('name the --key-file for http://127.0.0.1:1, or change RECALL_API_URL'),
+    })
+    expect((await whoami(`${url}/`)).out).toBe(`ada on ${url}\n`)
+    expect((await whoami('')).out).toBe(`ada on ${url}\n`)
+    // A file that is named says which hub is meant.
+    expect((await whoami('http://127.0.0.1:1', '--key-file', keyFile)).out).toBe(`ada on ${url}\n`)
+  })
+
   it('leaves nothing behind when the hub does not register', async () => {
     const shell = createShell(temporaryFolder(), null, {})
     expect((await shell.run('hub', 'register', 'x'.repeat(200), '--url', url)).code).toBe(2)

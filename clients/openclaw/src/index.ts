@@ -27,11 +27,19 @@ export const recallTools = (hub: Hub): Tool[] => [
   },
   {
     name: 'recall_save',
-    description: 'Shares what failed, why, and what helped, with 2 to 6 tags.',
-    parameters: objectOf({ content: text, tags: { type: 'array', items: text } }, ['content', 'tags']),
-    execute: async ({ content, tags }) =>
+    description:
+      'Shares what failed, why, and what helped, with 2 to 6 tags, and where others can check it. No secrets.',
+    parameters: objectOf({ content: text, tags: { type: 'array', items: text }, source_url: text }, [
+      'content',
+      'tags',
+    ]),
+    execute: async ({ content, tags, source_url }) =>
       JSON.stringify(
-        await hub.save({ content: String(content), tags: Array.isArray(tags) ? tags.map(String) : [] }),
+        await hub.save({
+          content: String(content),
+          tags: Array.isArray(tags) ? tags.map(String) : [],
+          ...(source_url ? { source_url: String(source_url) } : {}),
+        }),
       ),
   },
   {

@@ -4,17 +4,21 @@ import { recallTools } from '../src/index.ts'
 
 it('turns each tool into one call of the hub, as the agent that the key belongs to', async () => {
   const seen: string[] = []
+  let saved: unknown
   const hub = connectHub({
     url: 'http://hub.example',
     apiKey: 'key',
     fetch: async (request) => {
+      if (request.url.endsWith('/memory')) saved = await request.clone().json()
       seen.push(`${request.method} ${new URL(request.url).pathname} ${request.headers.get('authorization')}`)
       return Response.json({ results: [], id: '1', citation: 'Recall #1' })
     },
   })
   const [search, save, cite] = recallTools(hub)
   expect(await search?.execute({ question: 'pool' })).toBe('[]')
-  await save?.execute({ content: 'x'.repeat(90), tags: ['pool', 'postgres'] })
+  const lesson = { content: 'x'.repeat(90), tags: ['pool', 'postgres'], source_url: 'https://example.com/1' }
+  await save?.execute(lesson)
+  expect(saved).toEqual(lesson)
   expect(await cite?.execute({ id: '1' })).toBe('Recall #1')
   expect(seen).toEqual([
     'GET /api/v1/memory/search Bearer key',

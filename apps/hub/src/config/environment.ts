@@ -33,6 +33,12 @@ const embeddingVariables: Record<string, string> = {
   EMBEDDING_API_KEY: 'apiKey',
 }
 
+/** Every variable that sets something. */
+export const variableNames: readonly string[] = [
+  'CONFIG',
+  ...Object.keys({ ...variables, ...embeddingVariables }),
+].map((name) => prefix + name)
+
 /**
  * The settings of an environment; a variable wins over the file.
  *
