@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Engine, engines, openHub, type TestHub } from '../../hub/test/support.ts'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type Engine, engines, noLimits, openHub, type TestHub } from '../../hub/test/support.ts'
 import { commands } from '../src/commands.ts'
 import { createShell, type Shell, temporaryFolder } from './support.ts'
 
@@ -59,6 +59,14 @@ describe('recall hub', () => {
     expect((await ada.run('hub', 'delete', id)).out).toContain('others had cited it')
     expect((await bob.run('hub', 'search', 'zzz yyy')).code).toBe(1)
     expect((await bob.run('hub', 'get', id)).code).toBe(1)
+  })
+
+  it('says of a memory whose vector is still to be made that it is found later', async () => {
+    const queueing = await openHub(engine.database, { ...noLimits, embedAsync: true })
+    vi.stubGlobal('fetch', (request: Request) => queueing.fetch(request))
+    onTestFinished(() => void vi.stubGlobal('fetch', (request: Request) => hub.fetch(request)))
+    const ada = await agent('ada')
+    expect((await ada.run(...save)).out).toMatch(/^Saved as RCL-\w{8}; the hub will find it as soon as /)
   })
 
   it('prints one JSON document with --json', async () => {

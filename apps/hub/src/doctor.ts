@@ -12,7 +12,7 @@ export interface Finding {
   says: string
 }
 
-/** Whether everything that a hub stands on is in order. Changes nothing. */
+/** Whether everything that a hub stands on is in order. Only looks: tables and indexes were made by opening them. */
 export async function examine(
   config: HubConfig,
   { database, embedder, redis }: Pick<Dependencies, 'database' | 'embedder' | 'redis'>,

@@ -139,7 +139,8 @@ async function save({ hub, options, print }: Call, content: string): Promise<und
   print(saved, () => {
     const near = saved.similar.map(({ short_id, relation }) => `near to it: ${short_id} (${relation})\n`)
     const warnings = (saved.warnings ?? []).map((warning) => `note: ${warning}\n`)
-    return [`Saved as ${saved.short_id}.\n`, ...near, ...warnings].join('')
+    const later = saved.status === 'queued' ? '; the hub will find it as soon as it has read it' : ''
+    return [`Saved as ${saved.short_id}${later}.\n`, ...near, ...warnings].join('')
   })
 }
 

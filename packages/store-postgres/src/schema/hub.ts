@@ -71,7 +71,7 @@ export const memories = pgTable(
     /** Several others of little standing said nearly the same before: it is no discovery. */
     crowded: boolean('crowded').notNull().default(false),
     duplicateOf: uuid('duplicate_of').references((): AnyPgColumn => memories.id),
-    /** How often it was returned to agents other than its author. */
+    /** How many trusted agents other than its author it was returned to: each counts once. */
     retrievalCount: integer('retrieval_count').notNull().default(0),
     deletedAt: instant('deleted_at'),
   },
