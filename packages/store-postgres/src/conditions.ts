@@ -1,4 +1,4 @@
-import type { Filter, Place } from '@recall/core'
+import type { Filter, MemoryScope, Place } from '@recall/core'
 import { and, arrayContains, eq, type SQL, sql } from 'drizzle-orm'
 import { placeId } from './address.ts'
 import { compileFilter } from './compile-filter.ts'
@@ -11,6 +11,8 @@ export interface Shelf {
   archived: boolean
   /** What splits and stems texts; core where there is none. */
   textConfiguration: string | null
+  /** Most that a place of a scope may hold, in bytes. */
+  quotas: Partial<Record<MemoryScope, number>>
 }
 
 export const inPlace = (place: Place, shelf: Shelf): SQL => eq(entries.place, placeId(place, shelf))

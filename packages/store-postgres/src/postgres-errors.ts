@@ -76,6 +76,11 @@ const meanings: readonly { pattern: RegExp; code: MemoryErrorCode; message: stri
     message: 'Postgres refused the login or has no such database: check its URL',
   },
   {
+    pattern: /^RQ001$/,
+    code: MemoryErrorCode.QUOTA_EXCEEDED,
+    message: 'this would be more than the quota: delete entries or clean up first',
+  },
+  {
     pattern: /^42P01$/,
     code: MemoryErrorCode.UNAVAILABLE,
     message: 'the tables of Recall are missing: run its migrations',

@@ -7,6 +7,7 @@ import {
   type JsonValue,
   MemoryError,
   MemoryErrorCode,
+  type MemoryScope,
   type MemoryStore,
   type PutOptions,
 } from '@recall/core'
@@ -34,6 +35,12 @@ export interface PostgresStoreOptions {
    * store on a database must have the same; default: as in all other stores, which is for English.
    */
   textConfiguration?: string
+  /**
+   * Most that a place of a scope, and its archive, may hold, in bytes of all that was sent to be kept: keys, values,
+   * texts, types, tags and vectors. A write that makes it more is QUOTA_EXCEEDED, also when others write at the same
+   * moment. Default: no limit.
+   */
+  quotas?: Partial<Record<MemoryScope, number>>
   /** Ends what the database was opened with. */
   close?: () => Promise<void>
 }
@@ -44,14 +51,14 @@ export interface PostgresStoreOptions {
  */
 export function createPostgresStore(database: Database, options: PostgresStoreOptions = {}): MemoryStore {
   const { name = 'postgres', tenant = '', durable = true, timeoutMs, close = async () => {} } = options
-  const { textConfiguration = null } = options
+  const { textConfiguration = null, quotas = {} } = options
   return {
     name,
     capabilities: { durable, semantic: true, archive: true },
-    ...createShelf(database, { tenant, archived: false, textConfiguration }, timeoutMs),
+    ...createShelf(database, { tenant, archived: false, textConfiguration, quotas }, timeoutMs),
     cold: {
       name: `${name} archive`,
-      ...createShelf(database, { tenant, archived: true, textConfiguration }, timeoutMs),
+      ...createShelf(database, { tenant, archived: true, textConfiguration, quotas }, timeoutMs),
       close: async () => {},
     },
     close,
@@ -199,12 +206,14 @@ async function joinSizes(database: Database, place: string): Promise<void> {
       delete from ${placeSizes}
       where ${placeSizes.place} = ${place} and ${placeSizes.backend} <> 0
         and ${placeSizes.backend} <> all (select pid from pg_stat_activity)
-      returning entries, bytes
+      returning entries, bytes, units, words, held
     )
-    insert into ${placeSizes}
-    select ${place}, 0, sum(entries), sum(bytes) from gone having count(*) > 0
+    insert into ${placeSizes} (place, backend, entries, bytes, units, words, held)
+    select ${place}::uuid, 0, sum(entries), sum(bytes), sum(units), sum(words), sum(held) from gone having count(*) > 0
     on conflict (place, backend) do update
-    set entries = place_sizes.entries + excluded.entries, bytes = place_sizes.bytes + excluded.bytes`)
+    set entries = place_sizes.entries + excluded.entries, bytes = place_sizes.bytes + excluded.bytes,
+      units = place_sizes.units + excluded.units, words = place_sizes.words + excluded.words,
+      held = place_sizes.held + excluded.held`)
 }
 
 const changedUnderneath = ({ scope, key }: Address): MemoryError =>

@@ -8,7 +8,8 @@ import { entries, units } from './schema/entries.ts'
 /**
  * Keeps an entry and its units, in one statement: all or nothing, without a transaction's round trips.
  *
- * @throws MemoryError CONFLICT for an existing key that may not be overwritten
+ * @throws MemoryError CONFLICT for an existing key that may not be overwritten; QUOTA_EXCEEDED, in a transaction only
+ * at its end
  */
 export async function putEntry(
   via: Database,
@@ -37,6 +38,15 @@ export async function putEntry(
   const words = shelf.textConfiguration
     ? sql`counted_words(${shelf.textConfiguration}::regconfig, "text")`
     : sql`"words"::tsvector`
+  const quota = shelf.quotas[entry.scope]
+  // For what the end of the transaction checks, see `refuse_beyond_quota`.
+  const limited =
+    quota === undefined
+      ? sql``
+      : sql`, set_config('recall.quotas', (
+          coalesce(nullif(current_setting('recall.quotas', true), ''), '{}')::jsonb
+            || jsonb_build_object(${place}::text, ${quota}::bigint)
+        )::text, true)`
   // A unit that a writer at the same moment leaves beyond the last one is not looked at: see `unitCount`.
   const written = await rowsOf(
     via,
@@ -53,7 +63,7 @@ export async function putEntry(
         set words = excluded.words, word_count = excluded.word_count, label = excluded.label,
           embedding = excluded.embedding, next_embedding = null, next_embedding_model = null
       )
-      select id from kept`,
+      select id ${limited} from kept`,
   )
   if (written.length === 0) throw exists(entry)
 }

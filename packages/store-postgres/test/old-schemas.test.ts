@@ -33,6 +33,12 @@ async function expectAll(url: string, written: readonly number[]): Promise<void>
   }
   const contents = await rowsOf<{ content: string }>(database, sql`select content from memories`)
   expect(contents.map(({ content }) => content).sort()).toEqual(written.map(textOf).sort())
+  const [sizes] = await rowsOf<{ counted: number; real: number }>(
+    database,
+    sql`select (select sum(held)::int from place_sizes) as counted,
+      (select sum(held_bytes(key, value, text, type, tags, unit_count, dimensions))::int from entries) as real`,
+  )
+  expect(sizes?.counted).toBe(sizes?.real)
   await memory.write('long-term', 'new', 'written now')
   expect(await memory.read('long-term', 'new')).toBe('written now')
   const applied = await rowsOf<{ hash: string }>(database, sql`select hash from drizzle.__drizzle_migrations`)

@@ -2,6 +2,7 @@ import { createMemoryManager, isMemoryError, MemoryErrorCode } from '@recall/cor
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { rowsOf } from '../src/database.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { type Engine, emptyTables, engines } from './support.ts'
 
@@ -38,7 +39,15 @@ describe.each(engines)('%s', (_, open) => {
         const memory = createMemoryManager({ stores: store, clock: () => now, redact: 'allow' })
         for (const each of steps) {
           now += 7
-          if (each.kind === 'write') await memory.write('working', each.key, each.value, { ttl: each.ttl })
+          if (each.kind === 'write') {
+            const { key, value, ttl } = each
+            await memory.write('working', key, value, {
+              ttl,
+              tags: ['ä'.repeat(value.length + 1)],
+              type: key,
+              embedding: [1, now],
+            })
+          }
           if (each.kind === 'delete') await memory.delete('working', each.key)
           if (each.kind === 'read') await memory.read('working', each.key)
           if (each.kind === 'batch') {
@@ -59,14 +68,24 @@ describe.each(engines)('%s', (_, open) => {
           if (each.kind === 'clear') await memory.clear('working', { type: 'none' })
           if (each.kind === 'cleanup') await memory.cleanup({ scope: 'working' })
         }
-        const rows = (await engine.database.execute(sql`select value from entries`)) as unknown as
-          | { value: string }[]
-          | { rows: { value: string }[] }
-        const values = (Array.isArray(rows) ? rows : rows.rows).map(({ value }) => value)
+        const rows = await rowsOf<{ value: string }>(engine.database, sql`select value from entries`)
+        const values = rows.map(({ value }) => value)
         expect(await store.stats(place)).toEqual({
           entries: values.length,
           bytes: values.reduce((sum, value) => sum + Buffer.byteLength(value), 0),
         })
+        const [counted] = await rowsOf(
+          engine.database,
+          sql`select (select coalesce(sum(held), 0)::int from place_sizes) as held,
+            (select coalesce(sum(units), 0)::int from place_sizes) as units`,
+        )
+        const [real] = await rowsOf(
+          engine.database,
+          sql`select coalesce(sum(octet_length(key || value || text || coalesce(type, '') || array_to_string(tags, ''))
+            + 4 * unit_count * coalesce(dimensions, 0)), 0)::int as held, coalesce(sum(unit_count), 0)::int as units
+            from entries`,
+        )
+        expect(counted).toEqual(real)
       }),
       { numRuns: 40 },
     )
@@ -83,5 +102,11 @@ describe.each(engines)('%s', (_, open) => {
     expect(await store.stats({ namespace: 'default', scope: 'working' })).toEqual({ entries: 2, bytes: 10 })
     const left = await engine.database.$count(sql`place_sizes`, sql`backend = -7`)
     expect(left).toBe(0)
+    const [sizes] = await rowsOf(
+      engine.database,
+      sql`select sum(units)::int as units, sum(words)::int as words, sum(held)::int as held from place_sizes`,
+    )
+    // Key, value and text.
+    expect(sizes).toEqual({ units: 2, words: 2, held: 2 * (1 + 5 + 3) })
   })
 })

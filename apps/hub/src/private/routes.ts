@@ -2,9 +2,9 @@ import { createRoute, z } from '@hono/zod-openapi'
 import {
   type Change,
   type ColdStore,
-  type Entry,
   everything,
   findWhenSure,
+  isMemoryError,
   MemoryError,
   MemoryErrorCode,
   type MemoryScope,
@@ -44,8 +44,8 @@ const operation = <
 const operations = {
   put: operation('Keep an entry', wire.putSchema, async (call, { entry, overwrite }) => {
     const kept = entryFromWire(call.hub, call.place, entry, call.now)
-    await refuseBeyondQuota(call, [kept])
-    await call.shelf.put(kept, { overwrite, now: call.now })
+    await noteNamespace(call)
+    await withinQuota(call, () => call.shelf.put(kept, { overwrite, now: call.now }))
     return { success: true }
   }),
   get: operation('Read an entry', wire.getSchema, async ({ shelf, place, now }, { key }) => ({
@@ -87,18 +87,15 @@ const operations = {
     return { removed }
   }),
   commit: operation('Change entries together, all or none', wire.commitSchema, async (call, { changes }) => {
-    const { store, place, now, hub } = call
+    const { place, now, hub } = call
     const made = changes.map((change): Change => {
       const expected = change.expected ? { expected: change.expected as NonNullable<Change['expected']> } : {}
       if ('remove' in change) return { remove: { ...place, key: change.remove }, ...expected }
       const put = entryFromWire(hub, place, change.put, now)
       return { put, options: { overwrite: change.overwrite, now }, ...expected }
     })
-    await refuseBeyondQuota(
-      call,
-      made.flatMap((change) => ('put' in change ? [change.put] : [])),
-    )
-    await store.commit(made)
+    if (made.some((change) => 'put' in change)) await noteNamespace(call)
+    await withinQuota(call, () => call.shelf.commit(made))
     return { success: true }
   }),
   sweep: operation(
@@ -139,6 +136,7 @@ export function privateRoutes(hub: Hub) {
         const store = createPostgresStore(hub.database, {
           tenant: id,
           timeoutMs: hub.config.databaseTimeoutMs,
+          quotas: hub.config.privateBytes,
           ...(hub.config.textConfiguration ? { textConfiguration: hub.config.textConfiguration } : {}),
         })
         const shelf = input.archived && store.cold ? store.cold : store
@@ -154,24 +152,26 @@ export function privateRoutes(hub: Hub) {
   return routes
 }
 
-/** @throws MemoryError QUOTA_EXCEEDED */
-async function refuseBeyondQuota(call: Call, added: readonly Entry[]): Promise<void> {
-  const { store, place, hub } = call
-  const quota = hub.config.privateBytes[place.scope]
-  const { entries, bytes } = await store.stats(place)
-  if (entries === 0) await noteNamespace(call)
-  const more = added.reduce((sum, { value }) => sum + Buffer.byteLength(JSON.stringify(value)), 0)
-  if (bytes + more <= quota) return
-  throw new MemoryError(
-    `the ${place.scope} memory of this agent has ${quota} bytes, and these would not fit: delete or clean up first`,
-    MemoryErrorCode.QUOTA_EXCEEDED,
-    { scope: place.scope },
-  )
+/** Says what the store refuses as too much in the words of this memory: it looks when it writes. */
+async function withinQuota({ place, hub }: Call, write: () => Promise<void>): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    if (!isMemoryError(error, MemoryErrorCode.QUOTA_EXCEEDED)) throw error
+    const quota = hub.config.privateBytes[place.scope]
+    throw new MemoryError(
+      `the ${place.scope} memory of this agent may hold ${quota} bytes of values, texts, tags and vectors, and these would not fit: delete or clean up first`,
+      MemoryErrorCode.QUOTA_EXCEEDED,
+      { scope: place.scope },
+    )
+  }
 }
 
 /** @throws MemoryError QUOTA_EXCEEDED for one more namespace than an agent may have */
-async function noteNamespace({ hub, agent, place: { namespace, scope } }: Call): Promise<void> {
+async function noteNamespace({ hub, store, agent, place }: Call): Promise<void> {
   const { database, config } = hub
+  const { namespace, scope } = place
+  if ((await store.stats(place)).entries > 0) return
   const isNoted = and(
     eq(privateNamespaces.agentId, agent),
     eq(sql`md5(${privateNamespaces.namespace})`, sql`md5(${namespace})`),

@@ -123,6 +123,8 @@ export const placeSizes = pgTable(
     bytes: bigint('bytes', { mode: 'number' }).notNull(),
     units: bigint('units', { mode: 'number' }).notNull().default(0),
     words: bigint('words', { mode: 'number' }).notNull().default(0),
+    /** What quotas count: besides the values also keys, texts, types, tags and vectors. */
+    held: bigint('held', { mode: 'number' }).notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.place, table.backend] })],
 )

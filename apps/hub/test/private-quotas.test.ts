@@ -1,0 +1,72 @@
+import { MemoryErrorCode } from '@recall/core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Engine, emptyTables, engines, noLimits, openHub, type TestHub } from './support.ts'
+
+const privateBytes = { working: 1000, 'short-term': 1000, 'long-term': 1000, episodic: 1000 }
+
+/** In JSON, and together with its key of one letter. */
+const ofBytes = (bytes: number): string => 'v'.repeat(bytes - 3)
+
+describe.each(engines)('the quota of private memory on %s', (_, open) => {
+  let engine: Engine
+  let hub: TestHub
+  let key: string
+  beforeAll(async () => {
+    engine = await open()
+  })
+  afterAll(() => engine.close())
+  beforeEach(async () => {
+    await emptyTables(engine.database)
+    hub = await openHub(engine.database, { ...noLimits, privateBytes })
+    key = (await hub.agent('ada')).key
+  })
+
+  const send = (operation: string, body: unknown) =>
+    hub.request('POST', `/api/v1/private/working/${operation}`, { key, body })
+  const put = async (entry: object, place: object = {}) => (await send('put', { ...place, entry })).status
+  /** The text of a value is kept beside it, unless another one is given. */
+  const text = ''
+
+  it('counts all that is sent, in the write itself', async () => {
+    for (const more of [
+      { text: 't'.repeat(1000) },
+      { text, tags: ['a'.repeat(200), ...Array.from({ length: 9 }, (_, i) => `${i}`.repeat(100))] },
+      { text, type: 't'.repeat(1000) },
+      { text, embedding: { model: 'm', vector: Array.from({ length: 250 }, () => 1) } },
+    ]) {
+      const answer = await send('put', { entry: { key: 'k', value: 1, ...more } })
+      expect(answer.status).toBe(413)
+      expect(await answer.json()).toMatchObject({
+        code: MemoryErrorCode.QUOTA_EXCEEDED,
+        detail: expect.stringContaining('1000 bytes'),
+      })
+    }
+    expect(await (await send('stats', {})).json()).toEqual({ entries: 0, bytes: 0 })
+    expect(await put({ key: 'k', value: ofBytes(1000), text })).toBe(200)
+    expect(await (await send('stats', {})).json()).toEqual({ entries: 1, bytes: 999 })
+  })
+
+  it('lets what is there be written again, and does not let many in at the same moment', async () => {
+    expect(await put({ key: 'k', value: ofBytes(600), text })).toBe(200)
+    expect(await put({ key: 'k', value: ofBytes(600), text })).toBe(200)
+    expect((await send('remove', { key: 'k' })).status).toBe(200)
+    const together = ['a', 'b', 'c', 'd'].map((name) => put({ key: name, value: ofBytes(600), text }))
+    expect((await Promise.all(together)).sort()).toEqual([200, 413, 413, 413])
+  })
+
+  it('is counted for the archive by itself, where commits to it go as well', async () => {
+    const archived = { archived: true }
+    expect(await put({ key: 'k', value: ofBytes(1000), text })).toBe(200)
+    const statuses: number[] = []
+    for (const name of ['a', 'b', 'c', 'd'])
+      statuses.push(await put({ key: name, value: ofBytes(390), text }, archived))
+    expect(statuses).toEqual([200, 200, 413, 413])
+    const commit = (changes: object[]) => send('commit', { ...archived, changes })
+    const moved = { put: { key: 'c', value: ofBytes(390), text } }
+    expect((await commit([moved])).status).toBe(413)
+    expect((await commit([{ remove: 'a' }, moved])).status).toBe(200)
+    const found = (await (await send('find', archived)).json()) as { found: { entry: { key: string } }[] }
+    expect(found.found.map(({ entry }) => entry.key).sort()).toEqual(['b', 'c'])
+    expect(await (await send('stats', {})).json()).toMatchObject({ entries: 1 })
+  })
+})
