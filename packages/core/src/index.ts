@@ -97,6 +97,7 @@ export {
   conversationType,
   sessionSummaryKey,
   sessionSummaryType,
+  windowNotesKey,
 } from './session-keys.ts'
 export {
   type ConversationArchive,

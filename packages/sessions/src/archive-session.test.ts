@@ -309,6 +309,40 @@ describe('archiving again', () => {
     expect(await memory.read('episodic', 'conversation:s')).toEqual(foreign)
   })
 
+  it('keeps what a person wrote into an archive, and goes on behind it', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', talk.slice(0, 2)))
+    const edited = { ...(await readArchive(memory, 's')), edited: true }
+    await memory.write('episodic', 'conversation:s', edited, { type: 'conversation' })
+    expect(await archiveSession(memory, conversation('s', talk.slice(0, 2)))).toMatchObject({
+      status: 'unchanged',
+    })
+    for (const status of ['created', 'unchanged'] as const) {
+      expect(await archiveSession(memory, conversation('s', talk))).toMatchObject({
+        kept: ['conversation:s'],
+        parts: [{ key: 'conversation:s#2', status }],
+      })
+    }
+    expect(await readArchive(memory, 's')).toEqual(edited)
+  })
+
+  it('is not overwritten by one that was begun earlier, knows less and took longer', async () => {
+    const memory = openMemory()
+    for (const first of [0, 1]) {
+      if (first > 0) await archiveSession(memory, conversation('s1', talk.slice(0, first)))
+      await createCheckpoint(memory, conversation(`s${first}`, talk.slice(0, 2)), {
+        lm: {
+          model: 'slow',
+          async complete() {
+            await archiveSession(memory, conversation(`s${first}`, talk))
+            return ''
+          },
+        },
+      })
+      expect(await readArchive(memory, `s${first}`)).toMatchObject({ messageCount: 3, source: 'session' })
+    }
+  })
+
   it('keeps the number that the store gave the archive', async () => {
     const memory = openMemory()
     await archiveSession(memory, conversation('s', talk.slice(0, 1)))
@@ -412,6 +446,27 @@ describe('parts', () => {
 })
 
 describe('the window', () => {
+  it('keeps the words of a person, when nothing new was said and when the session grew', async () => {
+    const memory = openMemory()
+    const mine = 'My own words.'
+    await archiveSession(memory, conversation('s', talk.slice(0, 2)))
+    const [entry] = await readWindow(memory)
+    await memory.write('short-term', 'session:s', { ...entry, summary: mine }, { type: 'session-summary' })
+    expect((await archiveSession(memory, conversation('s', talk.slice(0, 2)))).window).toBe('present')
+    expect(await readWindow(memory)).toMatchObject([{ summary: mine }])
+    expect((await archiveSession(memory, conversation('s', talk))).window).toBe('updated')
+    expect(await readWindow(memory)).toMatchObject([{ summary: mine, messageCount: 3 }])
+  })
+
+  it('tells what a session says since a checkpoint of it', async () => {
+    const memory = openMemory()
+    const lm = (summary: string) => ({ lm: fakeLm(lmAnswer(summary)) })
+    await archiveSession(memory, conversation('s', talk.slice(0, 1)), lm('Fixed one'))
+    await createCheckpoint(memory, conversation('s', talk.slice(0, 2)), lm('Fixed two'))
+    await archiveSession(memory, conversation('s', talk), lm('Fixed three'))
+    expect((await readWindow(memory))[0]?.summary).toContain('Fixed three')
+  })
+
   it('takes no checkpoints and no helpers', async () => {
     const memory = openMemory()
     await createCheckpoint(memory, conversation('s', talk))

@@ -19,6 +19,8 @@ export interface ArchiveOptions {
   lm?: LmProvider
   /** How long the model may take for one summary, in milliseconds. Default 30 seconds. */
   lmTimeoutMs?: number
+  /** Summarise anew what was summarised without a model, although nothing new was said. Default false. */
+  resummarize?: boolean
   /** How many sessions the rolling window holds, 1..50. Default 5. */
   maxEntries?: number
   /** Dates a conversation whose messages carry no times. */
@@ -97,6 +99,7 @@ async function archive(
       from: (placed.at(-1)?.number ?? 0) + 1,
       part,
       hasModel: lm !== undefined,
+      resummarize: options.resummarize ?? false,
       render: () => part.toArchive({ lm, timeoutMs: lmTimeoutMs, clock }),
     })
     placed.push(latest)
@@ -127,7 +130,12 @@ async function archive(
           messageCount,
           archive: placed[0]?.key ?? '',
         },
-        { maxEntries },
+        {
+          maxEntries,
+          before: placed.flatMap(
+            ({ status, earlier, digest }) => earlier ?? (status === 'created' ? [] : digest),
+          ),
+        },
       )
     : 'skipped'
   return {

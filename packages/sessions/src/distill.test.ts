@@ -116,3 +116,7 @@ it('never loses a line, whatever the text', () => {
     { numRuns: 300 },
   )
 })
+
+it('does not move all there is away from under its title', () => {
+  expect(planDistill(`# Memory\n\n${'A line.\n'.repeat(40)}`, { limit: 9 }).extractions).toEqual([])
+})

@@ -125,12 +125,12 @@ function replacement(pointer: string, section: DistillSection, lines: readonly s
   return section.lines > 1 && last.trim() === '' ? [`${pointer}${ending}`, last] : [`${pointer}${ending}`]
 }
 
-/** Sections at the highest heading level that divides the text; code blocks hold no headings. */
+/** Sections at the highest heading level that divides the text; a title is none, and code blocks hold no headings. */
 function sectionsOf(lines: readonly string[]): DistillSection[] {
   const headings = headingsOf(lines)
   const levels = [...new Set(headings.map(({ level }) => level))].sort((a, b) => a - b)
   const dividing = levels.find((level) => headings.filter((each) => each.level === level).length > 1)
-  const level = dividing ?? levels.at(-1)
+  const level = dividing ?? levels.filter((each) => each > 1).at(-1)
   const ends = headings.filter((each) => level !== undefined && each.level <= level)
   return ends.flatMap(({ heading, line, level: own }, index) => {
     if (own !== level) return []

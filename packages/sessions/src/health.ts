@@ -5,6 +5,8 @@ export interface MemoryFacts {
   memoryFile: boolean
   /** The place for archives exists. */
   archives: boolean
+  /** Why files that are there could not be read. */
+  unread?: readonly string[]
 }
 
 export interface Health {
@@ -13,13 +15,15 @@ export interface Health {
   reason: string
 }
 
-/** Down without the memory folder, degraded without the memory file or the archives, else healthy. */
+/** Down without the memory folder, degraded without the memory file or the archives or when they cannot be read. */
 export function assessHealth(facts: MemoryFacts): Health {
   if (!facts.memoryFolder) return { health: 'down', reason: 'the memory folder does not exist' }
   const missing = [
     facts.memoryFile ? '' : 'the curated memory file',
     facts.archives ? '' : 'the archive folder',
   ].filter((name) => name !== '')
+  const { unread = [] } = facts
+  if (missing.length === 0 && unread.length > 0) return { health: 'degraded', reason: unread.join('; ') }
   if (missing.length === 0) return { health: 'healthy', reason: '' }
   return {
     health: 'degraded',

@@ -21,4 +21,11 @@ export { fenceRecalled, stripRecalled } from './recalled-text.ts'
 export { recoverWindow } from './recover.ts'
 export { renderSessionSummary, renderWindow } from './render-window.ts'
 export { type SummarizeOptions, type Summary, summarize } from './summarize.ts'
-export { type ConsumedWindow, consumeWindow, readWindow, type WindowOutcome } from './window.ts'
+export {
+  type ConsumedWindow,
+  clearWindow,
+  consumeWindow,
+  readWindow,
+  type SeenWindow,
+  type WindowOutcome,
+} from './window.ts'

@@ -12,8 +12,8 @@ export function renderSessionSummary(entry: SessionSummary): string {
   ].join('\n')
 }
 
-/** The rolling window as markdown, in the order given, entries set apart by a line `---`. */
-export function renderWindow(entries: readonly SessionSummary[]): string {
-  if (entries.length === 0) return ''
-  return `${entries.map(renderSessionSummary).join(separator)}\n`
+/** The rolling window as markdown: what was written by hand, then the entries in the order given, between lines `---`. */
+export function renderWindow(entries: readonly SessionSummary[], notes?: string): string {
+  const blocks = [...(notes === undefined ? [] : [notes.trim()]), ...entries.map(renderSessionSummary)]
+  return blocks.length === 0 ? '' : `${blocks.join(separator)}\n`
 }

@@ -1,10 +1,12 @@
 import {
+  type AtomicUpdate,
   type Clock,
   type MemoryManager,
   type SessionSummary,
   sessionSummaryKey,
   sessionSummaryType,
   systemClock,
+  windowNotesKey,
 } from '@recall/core'
 import { parseMaxEntries } from './options.ts'
 import type { ArchiveDigest } from './place-part.ts'
@@ -43,16 +45,20 @@ export async function readWindow(memory: MemoryManager): Promise<SessionSummary[
  * Enters a session in the window and removes the oldest beyond `maxEntries`. An old session never pushes
  * out a newer one, and what was consumed does not come back.
  *
+ * @param options.before what the session's archives said until now: where the window tells the same messages in other
+ * words, a person changed it, and the summary stays
  * @throws MemoryError INVALID_INPUT unless `maxEntries` is 1..50
  */
 export async function addToWindow(
   memory: MemoryManager,
-  entry: SessionSummary,
-  options: { maxEntries: number },
+  told: SessionSummary,
+  options: { maxEntries: number; before?: readonly ArchiveDigest[] },
 ): Promise<WindowOutcome> {
   const maxEntries = parseMaxEntries(options.maxEntries)
   const present = await readWindow(memory)
-  const earlier = present.find(({ sessionId }) => sessionId === entry.sessionId)
+  const earlier = present.find(({ sessionId }) => sessionId === told.sessionId)
+  const isEdited = earlier !== undefined && wasEdited(earlier, options.before ?? [])
+  const entry = isEdited ? { ...told, summary: earlier.summary } : told
   const marker = await memory.read<ConsumedMarker>('short-term', consumedKey)
   const isConsumed = marker !== null && timeOf(entry.date) <= timeOf(marker.date)
   if (isConsumed && earlier === undefined) return 'consumed'
@@ -90,15 +96,19 @@ export function spanOf(archives: readonly ArchiveDigest[]): Pick<SessionSummary,
   return { date: last?.date ?? '', summary: [...summaries].join('\n\n') }
 }
 
-export interface ConsumedWindow {
+export interface SeenWindow {
+  entries: SessionSummary[]
+  /** What was written into it by hand. */
+  notes?: string | undefined
+}
+
+export interface ConsumedWindow extends SeenWindow {
   /** The window as markdown; empty when there is nothing in it. */
   text: string
-  entries: SessionSummary[]
 }
 
 /**
- * The window's text for an agent that begins a session. With `clear` the entries that were read are removed
- * in the same step that marks them as consumed; one that is added meanwhile stays.
+ * The window's text for an agent that begins a session. With `clear` it is emptied of what was read.
  *
  * @param options.clock stamps the marker
  */
@@ -107,27 +117,47 @@ export async function consumeWindow(
   options: { clear?: boolean; clock?: Clock } = {},
 ): Promise<ConsumedWindow> {
   const entries = await readWindow(memory)
+  const notes = (await memory.read<string>('short-term', windowNotesKey)) ?? undefined
+  if (options.clear) await clearWindow(memory, { entries, notes }, options)
+  return { text: renderWindow(entries, notes), entries, notes }
+}
+
+/**
+ * Removes what was read from the window, in the same step that marks it as consumed; what is added or changed meanwhile
+ * stays. The sessions are archived; what was written by hand becomes an episode.
+ */
+export async function clearWindow(
+  memory: MemoryManager,
+  { entries, notes }: SeenWindow,
+  { clock = systemClock }: { clock?: Clock } = {},
+): Promise<void> {
+  const at = new Date(clock()).toISOString()
+  const isRead = notes !== undefined && (await memory.read('short-term', windowNotesKey)) === notes
+  if (isRead) await memory.write('episodic', `window:${at}`, notes, { type: 'note', tags: ['window'] })
+  const gone = [
+    ...entries.map(({ sessionId }) => sessionSummaryKey(sessionId)),
+    ...(isRead ? [windowNotesKey] : []),
+  ]
+  if (gone.length === 0) return
   const newest = entries.at(-1)
-  if (options.clear && newest !== undefined) {
-    const before = await memory.read<ConsumedMarker>('short-term', consumedKey)
-    const marker: ConsumedMarker = {
-      at: new Date((options.clock ?? systemClock)()).toISOString(),
-      date: before !== null && timeOf(before.date) > timeOf(newest.date) ? before.date : newest.date,
-    }
-    await memory.atomicUpdate('short-term', [
-      {
-        operation: 'set',
-        key: consumedKey,
-        value: marker,
-        options: { type: consumedType, ttl: Number.POSITIVE_INFINITY, index: false },
-      },
-      ...entries.map(({ sessionId }) => ({
-        operation: 'delete' as const,
-        key: sessionSummaryKey(sessionId),
-      })),
-    ])
-  }
-  return { text: renderWindow(entries), entries }
+  const before = await memory.read<ConsumedMarker>('short-term', consumedKey)
+  const dates = [before?.date, newest?.date].filter((date) => date !== undefined)
+  const date = dates.sort((a, b) => timeOf(a) - timeOf(b)).at(-1)
+  const marker: AtomicUpdate[] =
+    date === undefined
+      ? []
+      : [
+          {
+            operation: 'set',
+            key: consumedKey,
+            value: { at, date } satisfies ConsumedMarker,
+            options: { type: consumedType, ttl: Number.POSITIVE_INFINITY, index: false },
+          },
+        ]
+  await memory.atomicUpdate('short-term', [
+    ...marker,
+    ...gone.map((key) => ({ operation: 'delete' as const, key })),
+  ])
 }
 
 /** End of the newest session that the window knows of, in it or consumed; `null` when it knows of none. */
@@ -143,6 +173,10 @@ const timeOf = (date: string): number => Date.parse(date) || 0
 
 const byDate = (a: SessionSummary, b: SessionSummary): number =>
   timeOf(a.date) - timeOf(b.date) || (a.sessionId < b.sessionId ? -1 : 1)
+
+const wasEdited = (entry: SessionSummary, archives: readonly ArchiveDigest[]): boolean =>
+  entry.messageCount === archives.reduce((sum, { messageCount }) => sum + messageCount, 0) &&
+  entry.summary.trim() !== spanOf(archives).summary.trim()
 
 /** A store may add its file to the pointer; the rest decides. */
 function sameEntry(a: SessionSummary, b: SessionSummary): boolean {

@@ -9,9 +9,10 @@ import {
   sessionSummary,
   sessionSummaryKey,
   sessionSummaryType,
+  windowNotesKey,
 } from '@recall/core'
 import { isSlug, sectionKey } from './documents/sections.ts'
-import { fitsWindow, windowNotesKey } from './documents/window.ts'
+import { fitsWindow } from './documents/window.ts'
 import { defaultNamespace } from './sources.ts'
 
 /**

@@ -1,4 +1,5 @@
 import { type ConversationArchive, conversationKey, type JsonObject, type JsonValue } from '@recall/core'
+import { sha256 } from '../digest.ts'
 import { parseFrontMatter, printFrontMatter } from '../front-matter.ts'
 import { type FileEntry, type FileTimes, parseTime, stringsOf } from './file-entry.ts'
 
@@ -16,6 +17,7 @@ export function printConversation(archive: ConversationArchive, number: number):
     project: archive.project,
     last_message: archive.lastMessage,
     summarized_by: archive.summarizedBy,
+    body_hash: archive.edited ? 'edited' : hashOf(archive.body),
   })
   return `${head}${archive.body}${archive.body.endsWith('\n') ? '' : '\n'}`
 }
@@ -49,6 +51,7 @@ export function parseConversation(
     ...(typeof fields.summarized_by === 'string' ? { summarizedBy: fields.summarized_by } : {}),
     ...(part > 1 ? { part } : {}),
     ...(typeof fields.project === 'string' ? { project: fields.project } : {}),
+    ...(typeof fields.body_hash === 'string' && fields.body_hash !== hashOf(body) ? { edited: true } : {}),
   }
   const ended = parseTime(known.date) ?? modified
   return {
@@ -69,3 +72,6 @@ export function parseConversation(
     ...(problem ? { problem } : {}),
   }
 }
+
+/** Tells what a person changed from what an editor or git did to the ends of lines. */
+const hashOf = (body: string): string => sha256(body.replaceAll('\r\n', '\n').trim()).slice(0, 16)

@@ -1,8 +1,11 @@
-import { conversationKey, type SessionSummary, sessionSummaryKey, sessionSummaryType } from '@recall/core'
+import {
+  conversationKey,
+  type SessionSummary,
+  sessionSummaryKey,
+  sessionSummaryType,
+  windowNotesKey,
+} from '@recall/core'
 import { type FileEntry, type FileTimes, parseTime } from './file-entry.ts'
-
-/** Text of EPHEMERAL.md that is not a session entry: what a person or an agent wrote by hand. */
-export const windowNotesKey = 'EPHEMERAL.md#notes'
 
 const separator = /^---[ \t]*\r?\n?$/
 const heading = /^## Session (.+?) — (\S+)[ \t]*\r?\n/
