@@ -27,7 +27,8 @@ async function listHelpers(folder: string): Promise<string[]> {
   try {
     return await listBelow(folder, (name) => /^agent-.*\.jsonl$/.test(name))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    // Of a file with another ending than a session's there is no such folder.
+    if (['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return []
     throw error
   }
 }

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { ConversationFacts, Message } from '@recall/core'
 import { isRecord } from '../content-blocks.ts'
+import { createMessageIds } from '../message-ids.ts'
 import { parseJson, readJsonLines } from '../read-json-lines.ts'
 import { readLines } from '../read-lines.ts'
 import { countInto, skippedKinds } from '../skipped.ts'
@@ -15,8 +16,9 @@ export async function* readJsonLineMessages(
   facts: ConversationFacts,
 ): AsyncGenerator<Message, void> {
   const skip = countInto(facts.skipped)
-  for await (const { number, value } of readJsonLines(path, skip)) {
-    if (isNeutralMessage(value)) yield* toMessages(value, `line-${number}`, skip)
+  const idOf = createMessageIds()
+  for await (const { value } of readJsonLines(path, skip)) {
+    if (isNeutralMessage(value)) yield* toMessages(value, idOf(value), skip)
     else if (sessionIdOf(value) === undefined) skip(skippedKinds.notAMessage)
     noteFacts(value, facts)
   }
@@ -28,8 +30,9 @@ export function* documentMessages(
   facts: ConversationFacts,
 ): Generator<Message, void> {
   const skip = countInto(facts.skipped)
-  for (const [index, value] of document.messages.entries()) {
-    if (isNeutralMessage(value)) yield* toMessages(value, `message-${index + 1}`, skip)
+  const idOf = createMessageIds()
+  for (const value of document.messages) {
+    if (isNeutralMessage(value)) yield* toMessages(value, idOf(value), skip)
     else skip(skippedKinds.notAMessage)
   }
 }

@@ -1,4 +1,5 @@
 import type { ConversationFacts, Message } from '@recall/core'
+import { createMessageIds } from '../message-ids.ts'
 import { readLines } from '../read-lines.ts'
 import { countInto, skippedKinds } from '../skipped.ts'
 import { toSpeakerLabel } from './speaker-labels.ts'
@@ -24,7 +25,8 @@ export async function* readMarkdownMessages(
   const skip = countInto(facts.skipped)
   const open = trackFence()
   let style: string | null = null
-  let turn: { id: string; role: Message['role']; lines: string[] } | null = null
+  const idOf = createMessageIds()
+  let turn: { role: Message['role']; lines: string[] } | null = null
 
   for await (const line of readLines(path)) {
     if (line.text === null) {
@@ -35,18 +37,21 @@ export async function* readMarkdownMessages(
     const label = open(line.text) ? null : toSpeakerLabel(line.text)
     if (label !== null && (style === null || label.style === style)) {
       style = label.style
-      if (turn !== null) yield* toMessage(turn)
-      turn = { id: `line-${line.number}`, role: label.role, lines: [label.rest] }
+      if (turn !== null) yield* toMessage(turn, idOf)
+      turn = { role: label.role, lines: [label.rest] }
     } else if (turn !== null) turn.lines.push(line.text)
     else if (line.text.startsWith('# ')) facts.title ??= line.text.slice(2).trim()
     else if (line.text.trim() !== '') skip('line before the first speaker')
   }
-  if (turn !== null) yield* toMessage(turn)
+  if (turn !== null) yield* toMessage(turn, idOf)
 }
 
-function* toMessage(turn: { id: string; role: Message['role']; lines: string[] }): Generator<Message, void> {
-  const text = turn.lines.join('\n').trim()
-  if (text !== '') yield { id: turn.id, role: turn.role, content: [{ type: 'text', text }] }
+function* toMessage(
+  { role, lines }: { role: Message['role']; lines: string[] },
+  idOf: (said: unknown) => string,
+): Generator<Message, void> {
+  const text = lines.join('\n').trim()
+  if (text !== '') yield { id: idOf([role, text]), role, content: [{ type: 'text', text }] }
 }
 
 /** Says of each line in turn whether it belongs to a fenced code block, fences included. */

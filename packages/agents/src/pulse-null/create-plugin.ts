@@ -11,6 +11,7 @@ import {
 } from '@recall/core'
 import { isRecord, toContentBlocks } from '../content-blocks.ts'
 import { toInstant } from '../instants.ts'
+import { createMessageIds } from '../message-ids.ts'
 import { countInto } from '../skipped.ts'
 
 /** What the host hands to its plugins. */
@@ -157,13 +158,15 @@ function healthOf(root: string): HealthStatus {
 function toConversation({ sessionId, messages }: HostSession): Conversation {
   const skipped: Record<string, number> = {}
   const skip = countInto(skipped)
+  const idOf = createMessageIds()
   return {
     sessionId,
     facts: { skipped },
-    messages: messages.flatMap(({ id, role, content, timestamp }, i) => {
+    messages: messages.flatMap(({ id, role, content, timestamp }) => {
+      const name = idOf([role, content])
       const blocks = toContentBlocks(content, skip)
       const at = toInstant(timestamp)
-      const rest = { id: id ?? `message-${i + 1}`, ...(at === undefined ? {} : { at }) }
+      const rest = { id: id ?? name, ...(at === undefined ? {} : { at }) }
       // Results of tools come in the user's turns; nobody said them.
       const results = role === 'user' ? blocks.filter(({ type }) => type !== 'text') : []
       const said = role === 'user' ? blocks.filter(({ type }) => type === 'text') : blocks
