@@ -30,10 +30,18 @@ export function readConfig(fileSystem: FileSystem, root: string, layout: Layout)
   } catch (error) {
     return {
       config: defaultConfig,
-      problem: `${layout.config} is not valid, the defaults are used: ${(error as Error).message.split('\n')[0]}`,
+      problem: `${layout.config} is not valid, the defaults are used: ${reasonOf(error)}`,
     }
   }
 }
+
+function reasonOf(error: unknown): string {
+  const [issue] = error instanceof z.core.$ZodError ? error.issues : []
+  if (issue) return `${issue.path.join('.')} takes ${allowed}`
+  return String((error as Error).message.split('\n')[0])
+}
+
+const allowed = 'a whole number from 1 to 50'
 
 /** The settings by their full names. */
 export const settingNames: readonly string[] = ['ephemeral.max_entries']
@@ -47,10 +55,7 @@ export function setConfig(store: FileStore, name: string, value: string): void {
   const [table = '', key = ''] = name.split('.')
   const check = configSchema.safeParse({ [table]: { [key]: Number(value) } })
   if (!settingNames.includes(name) || !check.success) {
-    throw new MemoryError(
-      `${name} takes a whole number from 1 to 50, not '${value}'`,
-      MemoryErrorCode.INVALID_INPUT,
-    )
+    throw new MemoryError(`${name} takes ${allowed}, not '${value}'`, MemoryErrorCode.INVALID_INPUT)
   }
   store.exclusively(() => {
     const path = join(store.root, store.layout.config)
@@ -58,14 +63,36 @@ export function setConfig(store: FileStore, name: string, value: string): void {
     const text = workspace.read(path)
     const changed = withSetting(text, table, key, String(Number(value)))
     // The edit works on lines; the parser has the last word before it is kept.
-    configSchema.parse(parse(changed))
+    if (!isValid(changed)) {
+      throw new MemoryError(
+        `${store.layout.config} says ${table} in a form that is not changed here: set ${name} = ${value} by hand`,
+        MemoryErrorCode.INVALID_INPUT,
+      )
+    }
     replaceFile(defaultFileSystem, path, changed, workspace.assertUnchanged)
   })
 }
 
+function isValid(text: string): boolean {
+  try {
+    return configSchema.safeParse(parse(text)).success
+  } catch {
+    return false
+  }
+}
+
 function withSetting(text: string, table: string, key: string, value: string): string {
   const lines = text.split(/(?<=\n)/)
-  const start = lines.findIndex((line) => line.trim() === `[${table}]`)
+  const dotted = new RegExp(`^(\\s*${table}\\s*\\.\\s*${key}\\s*=\\s*)[^\\s#]+`)
+  const firstTable = lines.findIndex((line) => /^\s*\[/.test(line))
+  const whole = lines.findIndex((line, i) => dotted.test(line) && (firstTable < 0 || i < firstTable))
+  if (whole >= 0) {
+    lines[whole] = (lines[whole] as string).replace(dotted, `$1${value}`)
+    return lines.join('')
+  }
+  const start = lines.findIndex((line) =>
+    new RegExp(`^\\s*\\[\\s*${table}\\s*\\]\\s*(?:#.*)?$`).test(line.trimEnd()),
+  )
   if (start < 0)
     return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${text === '' ? '' : '\n'}[${table}]\n${key} = ${value}\n`
   const end = lines.findIndex((line, i) => i > start && /^\s*\[/.test(line))

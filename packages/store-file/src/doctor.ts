@@ -6,7 +6,7 @@ import { contentHash } from './digest.ts'
 import { archiveRows, printArchiveRow, withArchiveRow, withoutArchiveRow } from './documents/archive-index.ts'
 import { parseConversation } from './documents/conversation.ts'
 import type { FileStore } from './file-store.ts'
-import { type FileSystem, orAbsent } from './file-system.ts'
+import { errorCode, type FileSystem, orAbsent } from './file-system.ts'
 import { indexName } from './index/seal.ts'
 import { archiveFile, layouts } from './layout.ts'
 import { fromShown } from './paths.ts'
@@ -77,6 +77,24 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
     () => store.exclusively(() => {}),
   )
 
+  // One check that cannot be made must not hide what the others find.
+  const attempt = (check: string, call: () => void): void => {
+    try {
+      call()
+    } catch (error) {
+      if (!isMemoryError(error) && errorCode(error) === undefined) throw error
+      report(check, [(error as Error).message], '', 'mend that first')
+    }
+  }
+  attempt('leftovers', () => checkLeftovers(fileSystem, store, report))
+  attempt('archive table', () => checkArchiveTable(fileSystem, store, report))
+  attempt('index', () => checkIndex(fileSystem, store, deep, report))
+  return findings
+}
+
+type Report = (check: string, problems: string[], fine: string, remedy: string, mend?: () => void) => void
+
+function checkLeftovers(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const leftovers = findLeftovers(fileSystem, store)
   report(
     'leftovers',
@@ -84,25 +102,10 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
     'none',
     "run 'recall doctor --fix' to remove them",
     () => {
-      for (const path of leftovers) orAbsent(() => fileSystem.unlinkSync(fromShown(root, path)))
+      for (const path of leftovers) orAbsent(() => fileSystem.unlinkSync(fromShown(store.root, path)))
     },
   )
-
-  // One check that cannot be made must not hide what the others find.
-  const attempt = (check: string, call: () => void): void => {
-    try {
-      call()
-    } catch (error) {
-      if (!isMemoryError(error)) throw error
-      report(check, [error.message], '', 'mend that first')
-    }
-  }
-  attempt('archive table', () => checkArchiveTable(fileSystem, store, report))
-  attempt('index', () => checkIndex(fileSystem, store, deep, report))
-  return findings
 }
-
-type Report = (check: string, problems: string[], fine: string, remedy: string, mend?: () => void) => void
 
 function findLeftovers(fileSystem: FileSystem, { root, layout }: FileStore): string[] {
   const folders = new Set([...sourcesOf(fileSystem, root, layout).map(({ path }) => path), layout.internal])
@@ -162,13 +165,7 @@ function rowOf(fileSystem: FileSystem, { root, layout }: FileStore, name: string
 function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, report: Report): void {
   const { root, layout } = store
   if (!fileSystem.existsSync(join(root, layout.internal, indexName))) {
-    report(
-      'index',
-      ['there is none yet'],
-      '',
-      "it is built by the first search, or by 'recall reindex'",
-      () => store.reindex({ full: true }),
-    )
+    report('index', [], 'none yet: the first search builds it', '')
     return
   }
   const damage = deep ? store.index.damage() : null

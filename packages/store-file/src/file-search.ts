@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import {
   type Address,
   type Embedder,
@@ -20,13 +21,14 @@ import { type FileSystem, statusOf } from './file-system.ts'
 import type { DocumentRow } from './index/document-row.ts'
 import { sameStamp, stampOf } from './index/file-stamp.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
+import type { SearchIndex } from './index/search-index.ts'
 import type { Layout } from './layout.ts'
 import { createPassageReader, type Passage } from './passages.ts'
-import { shownPath } from './paths.ts'
+import { fromShown, shownPath } from './paths.ts'
 import { readText } from './read-text.ts'
 import type { FileAccess } from './row-filter.ts'
 import { searchDocuments } from './search.ts'
-import { type LocatedEntry, type Source, sourcesOf } from './sources.ts'
+import { type LocatedEntry, mayHold, type Source, sourcesOf } from './sources.ts'
 import { createVectorIndex } from './vectors/vector-index.ts'
 
 /** A hit with its place in the files, for people who search. */
@@ -54,6 +56,7 @@ export interface FileSearchOptions {
   /** Folder of the index. */
   internal: string
   embedder: Embedder | undefined
+  onNotice: (text: string) => void
   weights: RankWeights
   /** Runs a section that no other process runs at the same time. */
   exclusively: <T>(section: () => T) => T
@@ -65,7 +68,8 @@ export interface FileSearchOptions {
 
 /** Searches the files: hits on the index, verified by the files, with the passages that match. */
 export function createFileSearch(options: FileSearchOptions) {
-  const { root, layout, fileSystem, index, accessLog, files, internal, weights, exclusively } = options
+  const { root, layout, fileSystem, index, accessLog, files, internal, weights, exclusively, onNotice } =
+    options
   const { recover, assertPresent } = options
   const { pathOf, folderPaths, toEntry } = files
   const passages = createPassageReader(fileSystem, root)
@@ -105,6 +109,26 @@ export function createFileSearch(options: FileSearchOptions) {
     }
   }
 
+  const told = new Set<string>()
+
+  /**
+   * A list that lacks what a file holds would pass for the whole; a search by words or meaning finds what it can, and
+   * says what it could not look at.
+   *
+   * @throws MemoryError UNAVAILABLE
+   */
+  const refuseUnread = (current: SearchIndex, query: StoreQuery): void => {
+    for (const { folder, name, problem } of current.unread()) {
+      if (!mayHold(layout, folder, name, query)) continue
+      if (query.text === undefined && !query.embedding)
+        throw new MemoryError(problem, MemoryErrorCode.UNAVAILABLE, {
+          details: { path: join(fromShown(root, folder), name) },
+        })
+      if (!told.has(problem)) onNotice(`not searched: ${problem}`)
+      told.add(problem)
+    }
+  }
+
   /** Hits on one state of the index, and what their files hold; each file is read once. */
   const searchOnce = (queries: readonly StoreQuery[]) =>
     index.query((current) => {
@@ -118,6 +142,7 @@ export function createFileSearch(options: FileSearchOptions) {
         return file
       }
       const hits = queries.flatMap((query) => {
+        refuseUnread(current, query)
         let accesses: Map<string, { at: number; count: number }> | undefined
         const access: FileAccess = {
           value: (row) => read(row)?.value,

@@ -194,6 +194,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     accessLog,
     files,
     internal,
+    onNotice,
     embedder: options.embedder,
     weights: { ...rankWeights, ...options.ranking },
     exclusively: (section) => lock.hold(section),

@@ -15,6 +15,7 @@ export {
   openFileMemory,
   openFileStore,
 } from './open-file-memory.ts'
+export { readText, type TextFile } from './read-text.ts'
 export { type ScrubbedFile, scrubFiles } from './scrub.ts'
 export { type MemoryStatus, memoryLineLimit, type RecentArchive, readStatus } from './status.ts'
 export { addTombstones, readTombstones } from './tombstones.ts'

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import { type MemoryScope, memoryScopes } from '@recall/core'
+import { type MemoryScope, memoryScopes, type Place } from '@recall/core'
 import { parseConversation } from './documents/conversation.ts'
 import type { FileEntry, FileTimes } from './documents/file-entry.ts'
 import { parseNote } from './documents/note.ts'
 import { sectionEntries } from './documents/sections.ts'
 import { windowEntries } from './documents/window.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
-import { archiveFile, type Layout } from './layout.ts'
+import { archiveFile, type Layout, layouts } from './layout.ts'
 import { fileStem } from './paths.ts'
 
 export const defaultNamespace = 'default'
@@ -47,8 +47,7 @@ export function sourcesOf(fileSystem: FileSystem, root: string, layout: Layout):
   const documents =
     windowFolder === layout.memory ? [together(windowSource, curatedSource)] : [windowSource, curatedSource]
 
-  const archiveFolders = [...new Set([layout.archives, 'memory/conversations', 'memories'])]
-  const archives = archiveFolders.map(
+  const archives = archiveFoldersOf(layout).map(
     (path): Source => ({ path, accepts: (name) => archiveFile.test(name), parse: parseArchive }),
   )
 
@@ -60,6 +59,20 @@ export function noteFolder(layout: Layout, namespace: string, scope: MemoryScope
   if (namespace === defaultNamespace) return `${layout.memory}/${scope}`
   return `${layout.memory}/namespaces/${fileStem(namespace)}/${scope}`
 }
+
+/** Whether a file of a source, by its folder and name, may hold entries of a namespace and scope. */
+export function mayHold(layout: Layout, folder: string, name: string, { namespace, scope }: Place): boolean {
+  if (folder === noteFolder(layout, namespace, scope)) return true
+  if (namespace !== defaultNamespace) return false
+  if (archiveFile.test(name) && archiveFoldersOf(layout).includes(folder)) return scope === 'episodic'
+  const isWindow = layout.window === (folder === '' ? name : `${folder}/${name}`)
+  return isWindow ? scope === 'short-term' : folder === layout.memory && scope === 'long-term'
+}
+
+/** Archives of the other layout are memory too. */
+const archiveFoldersOf = (layout: Layout): string[] => [
+  ...new Set([layout.archives, ...Object.values(layouts).map(({ archives }) => archives)]),
+]
 
 function noteSources(fileSystem: FileSystem, root: string, layout: Layout): Source[] {
   const folder = `${layout.memory}/namespaces`

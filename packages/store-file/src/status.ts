@@ -23,6 +23,8 @@ export interface MemoryStatus {
   /** `fresh`: the folders look as they did when the index was last in step with them. */
   index: { fresh: boolean; documents: number }
   recent: RecentArchive[]
+  /** Why files could not be looked at. */
+  unread: string[]
   /** What is wrong with the configuration, if anything. */
   problem?: string
 }
@@ -48,6 +50,16 @@ export function readStatus(
   layout: Layout,
   { config, problem }: ReadConfig,
 ): Omit<MemoryStatus, 'index'> & { index: MemoryStatus['index'] | null } {
+  const unread: string[] = []
+  const readable = <T>(call: () => T | null): T | null => {
+    try {
+      return call()
+    } catch (error) {
+      if (!isMemoryError(error)) throw error
+      unread.push(error.message)
+      return null
+    }
+  }
   const curated = readable(() => readText(fileSystem, join(root, layout.curated)))
   const window = readable(() => readText(fileSystem, join(root, layout.window)))
   const names = orAbsent(() => fileSystem.readdirSync(join(root, layout.archives)))
@@ -72,9 +84,11 @@ export function readStatus(
       bytes: archives.reduce((sum, name) => sum + sizeOf(fileSystem, join(root, layout.archives, name)), 0),
     },
     index: indexStatus(fileSystem, root, layout),
-    recent: archives
-      .slice(0, recentCount)
-      .flatMap((name) => recentArchive(fileSystem, join(root, layout.archives, name), numberOf(name))),
+    recent: archives.slice(0, recentCount).flatMap((name) => {
+      const file = readable(() => readText(fileSystem, join(root, layout.archives, name)))
+      return file ? [recentArchive(file.content, numberOf(name))] : []
+    }),
+    unread,
     ...(problem ? { problem } : {}),
   }
 }
@@ -92,29 +106,15 @@ function indexStatus(fileSystem: FileSystem, root: string, layout: Layout): Memo
   return { fresh: inStep && writers.length === 0, documents: seal.documents }
 }
 
-function recentArchive(fileSystem: FileSystem, path: string, number: number): RecentArchive[] {
-  const file = readable(() => readText(fileSystem, path))
-  if (!file) return []
-  const { fields } = parseFrontMatter(file.content)
-  return [
-    {
-      number,
-      date: String(fields.date ?? ''),
-      session: String(fields.session_id ?? ''),
-      messages: Number(fields.message_count ?? 0),
-      duration: String(fields.duration ?? ''),
-      topics: stringsOf(fields.topics),
-    },
-  ]
-}
-
-/** A glance is no check-up: of a file that cannot be read there is nothing to show here. */
-function readable<T>(call: () => T | null): T | null {
-  try {
-    return call()
-  } catch (error) {
-    if (isMemoryError(error)) return null
-    throw error
+function recentArchive(content: string, number: number): RecentArchive {
+  const { fields } = parseFrontMatter(content)
+  return {
+    number,
+    date: String(fields.date ?? ''),
+    session: String(fields.session_id ?? ''),
+    messages: Number(fields.message_count ?? 0),
+    duration: String(fields.duration ?? ''),
+    topics: stringsOf(fields.topics),
   }
 }
 

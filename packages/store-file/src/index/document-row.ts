@@ -31,6 +31,8 @@ export const documentColumns = `d.id, d.folder, d.name, d.scope, iif(d.namespace
 /** How a namespace is spelled in the tables: in most memories every row has the same one. */
 export const keptNamespace = (namespace: string): string => (namespace === defaultNamespace ? '' : namespace)
 
+export const shownNamespace = (kept: string): string => (kept === '' ? defaultNamespace : kept)
+
 /** Tags stand between separators, so that one tag is found whole. */
 export const joinTags = (tags: readonly string[]): string | null =>
   tags.length === 0 ? null : `\u001f${tags.join('\u001f')}\u001f`

@@ -287,6 +287,12 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
         'SELECT f.path AS folder, d.name AS name, d.problem AS problem FROM documents d JOIN folders f ON f.id = d.folder WHERE d.changed = ? AND d.problem IS NOT NULL',
       ).all(neverRead) as { folder: string; name: string; problem: string }[],
 
+    /** Files of which nothing could be read, for whatever reason. */
+    unread: () =>
+      sql(
+        'SELECT f.path AS folder, d.name AS name, d.problem AS problem FROM documents d JOIN folders f ON f.id = d.folder WHERE d.scope = ? AND d.problem IS NOT NULL',
+      ).all(noScope) as { folder: string; name: string; problem: string }[],
+
     hashes: () =>
       sql(
         'SELECT DISTINCT f.path AS folder, d.name AS name, d.hash AS hash FROM documents d JOIN folders f ON f.id = d.folder',

@@ -1,5 +1,5 @@
 import type { MemoryScope } from '@recall/core'
-import { type DocumentRow, documentColumns, joinTags, keptNamespace } from './document-row.ts'
+import { type DocumentRow, documentColumns, joinTags, keptNamespace, shownNamespace } from './document-row.ts'
 import { createStatements, type Database, type SqlValue } from './driver.ts'
 import { createIndexedFiles } from './indexed-files.ts'
 import { scopeNumbers } from './schema.ts'
@@ -45,6 +45,12 @@ export function createSearchIndex(database: Database) {
       )
       return (totals as { entries: number; bytes: number } | undefined) ?? { entries: 0, bytes: 0 }
     },
+
+    /** Whose entries there are. */
+    namespaces: (): string[] =>
+      (sql('SELECT DISTINCT namespace FROM totals WHERE entries > 0').all() as { namespace: string }[]).map(
+        ({ namespace }) => shownNamespace(namespace),
+      ),
 
     isEmpty: (scope: MemoryScope): boolean =>
       sql('SELECT 1 FROM documents WHERE scope = ? LIMIT 1').get(scopeNumbers[scope]) === undefined,
