@@ -319,6 +319,8 @@ export const commands: readonly Command[] = [
     positionals: ['<event>'],
     description: 'what agents call when something happens to a session; JSON on standard input',
     examples: ['recall hook session-start < event.json'],
+    // A host takes another exit code for an order: to erase the prompt, or not to compact.
+    failsOpen: true,
     options: {
       clear: { description: 'at session-start: empty the window once it was given' },
       root: common.root as OptionSpec,

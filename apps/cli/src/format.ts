@@ -18,7 +18,8 @@ export function formatBytes(bytes: number): string {
 }
 
 /** `1 session`, `2 sessions`. */
-export const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`
+export const count = (n: number, noun: string, plural = `${noun}s`): string =>
+  `${n} ${n === 1 ? noun : plural}`
 
 /** `{ github: 1, jwt: 2 }` as `1 github, 2 jwt`. */
 export const formatCounts = (counts: Readonly<Record<string, number>>): string =>

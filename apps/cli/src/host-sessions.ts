@@ -29,10 +29,16 @@ export interface MemoryPlace {
   layout: Layout
 }
 
-/** After this a session is forgotten here; its archive stays. */
+/** After this a session is forgotten here; its archive stays, and whatever is still to be archived. */
 const keepFor = 7 * 24 * 3600 * 1000
 /** A transcript that cannot be archived is not tried for ever. */
 const mostTries = 5
+/** Tries of a session that a person had forgotten. */
+export const neverAgain = 99
+
+/** What a host said when it compacted a session is an episode of its own. */
+export const compactionType = 'compaction-summary'
+export const compactionKey = (sessionId: string, id: string): string => `compaction:${sessionId}:${id}`
 
 const folderIn = ({ layout }: MemoryPlace): string => `${layout.internal}/sessions`
 const nameOf = (sessionId: string): string =>
@@ -59,12 +65,17 @@ export function saveSession(place: MemoryPlace, session: HostSession): void {
   )
 }
 
-/** Forgets sessions that nobody has heard of for a week. */
-export function forgetOldSessions(place: MemoryPlace, sessions: readonly HostSession[], now: number): void {
-  for (const { at, sessionId } of sessions) {
-    if (now - at > keepFor) rmSync(join(place.root, folderIn(place), nameOf(sessionId)), { force: true })
+/** Forgets sessions that nobody has heard of for a week, and of which nothing is left to be archived. */
+export function forgetOldSessions(place: MemoryPlace, now: number, own: string): void {
+  for (const session of readSessions(place)) {
+    if (now - session.at <= keepFor || isPending(session, own) || isGivenUp(session)) continue
+    rmSync(join(place.root, folderIn(place), nameOf(session.sessionId)), { force: true })
   }
 }
+
+/** Whether a session could not be archived and is not tried any more. One that was forgotten is not meant to be. */
+export const isGivenUp = ({ problem }: HostSession): boolean =>
+  problem !== undefined && problem.tries >= mostTries && problem.tries < neverAgain
 
 /** Size and time of a transcript; `null` when it is not there yet. */
 export function stampOf(transcript: string): string | null {

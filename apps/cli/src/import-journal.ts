@@ -3,7 +3,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FileStore, writeInternal } from '@recall/store-file'
 
-/** Which files were imported in which state; paths are kept as hashes. Losing it only costs time. */
+export type ImportJournal = ReturnType<typeof openJournal>
+
+/**
+ * In which state files were imported, and what was written of each memory; names and texts are kept as hashes. Losing it
+ * costs time, and leaves memories that differ as they are.
+ */
 export function openJournal(store: FileStore) {
   const known = new Map<string, string>(Object.entries(readJournal(store)))
   const name = (source: string): string => createHash('sha256').update(source).digest('hex').slice(0, 24)

@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto'
 import { type ImportedMemory, readMemoryExport } from '@recall/agents'
 import { type MemoryManager, redactText } from '@recall/core'
 import { defaultFileSystem, type FileStore, readTombstones } from '@recall/store-file'
+import type { ImportJournal } from './import-journal.ts'
 
 export interface MemoryImport {
   written: number
   unchanged: number
   forgotten: number
+  /** Left as they are: somebody changed them here, and their source says something else by now. */
+  kept: number
   redactions: Readonly<Record<string, number>>
   skipped: Readonly<Record<string, number>>
 }
@@ -15,21 +18,21 @@ const batchSize = 100
 
 /**
  * Imports what other memory tools have kept, each memory under a key made of its source and its id there, so
- * that a second import changes nothing.
+ * that a second import changes nothing. What a person changed here is not overwritten.
  *
  * @param options.since memories that were recorded before are left out, milliseconds
  */
 export function createMemoryImporter(
   memory: MemoryManager,
   store: FileStore,
-  options: { since: number; now: number },
+  options: { since: number; now: number; journal: ImportJournal },
 ): (path: string, name: string) => Promise<MemoryImport | null> {
   const isForgotten = readTombstones(defaultFileSystem, store)
   return async (path, name) => {
     const found = await readMemoryExport(path, { name, now: options.now })
     if (found === null) return null
     const redactions: Record<string, number> = {}
-    const outcome = { written: 0, unchanged: 0, forgotten: 0, redactions, skipped: found.skipped }
+    const outcome = { written: 0, unchanged: 0, forgotten: 0, kept: 0, redactions, skipped: found.skipped }
     const wanted = found.records.filter(({ at }) => at === undefined || Date.parse(at) >= options.since)
     for (let from = 0; from < wanted.length; from += batchSize) {
       const batch = new Map(wanted.slice(from, from + batchSize).map((record) => [keyOf(record), record]))
@@ -39,6 +42,7 @@ export function createMemoryImporter(
         const { text, counts } = redactText(toText(record))
         if (isForgotten({ scope: 'long-term', namespace: memory.namespace, key })) outcome.forgotten++
         else if (present.get(key) === text) outcome.unchanged++
+        else if (present.has(key) && !options.journal.has(key, hashOf(present.get(key)))) outcome.kept++
         else {
           for (const [kind, n] of Object.entries(counts)) redactions[kind] = (redactions[kind] ?? 0) + n
           writes.push({
@@ -49,11 +53,15 @@ export function createMemoryImporter(
         }
       }
       if (writes.length > 0) await memory.batchWrite('long-term', writes)
+      for (const { key, value } of writes) options.journal.add(key, hashOf(value))
       outcome.written += writes.length
     }
     return outcome
   }
 }
+
+const hashOf = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16)
 
 const keyOf = ({ source, id }: ImportedMemory): string =>
   `import:${source}:${createHash('sha256').update(id).digest('hex').slice(0, 20)}`

@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join, relative } from 'node:path'
 import { layouts } from '@recall/store-file'
 import type { CreatedMemory } from './commands/init.ts'
 
@@ -41,7 +50,8 @@ export interface MemoryLeft {
 export function removeCreated(state: string, options: { purge: boolean; dryRun: boolean }): MemoryLeft[] {
   const receipts = readReceipts(state)
   const outcomes = receipts.map(({ root, files, folders }) => {
-    const isUnused = files.every(({ path, digest }) => isSame(join(root, path), digest)) && !hasArchives(root)
+    const isUnused =
+      files.every(({ path, digest }) => isSame(join(root, path), digest)) && !holdsMore(root, files)
     if (!isUnused && !options.purge) return { root, kept: [root] }
     if (!options.dryRun) clear(root, files, folders, options.purge)
     return { root, kept: [] }
@@ -71,11 +81,29 @@ function clear(root: string, files: MemoryReceipt['files'], folders: string[], p
   }
 }
 
-const hasArchives = (root: string): boolean =>
-  Object.values(layouts).some(({ archives }) => {
-    const folder = join(root, archives)
-    return existsSync(folder) && readdirSync(folder).some((name) => name.endsWith('.md'))
-  })
+/** Whether there is anything beside what `init` had put there and what is derived from it. */
+function holdsMore(root: string, files: MemoryReceipt['files']): boolean {
+  const own = new Set(files.map(({ path }) => join(root, path)))
+  return Object.values(layouts).some((layout) =>
+    [layout.memory, layout.archives, layout.window, layout.archiveIndex].some((path) =>
+      filesBelow(join(root, path)).some(
+        (file) => !own.has(file) && !isDerived(relative(join(root, layout.internal), file)),
+      ),
+    ),
+  )
+}
+
+/** What comes back by itself, below the memory's own folder. What was forgotten, or waits for its archive, does not. */
+const isDerived = (path: string): boolean =>
+  /^(?:index\.|vectors\.|access|lock|archiving\.lock|writers(?:[\\/]|$))/.test(path)
+
+function filesBelow(path: string): string[] {
+  if (!existsSync(path)) return []
+  if (!statSync(path).isDirectory()) return [path]
+  return readdirSync(path, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [] : join(entry.parentPath, entry.name),
+  )
+}
 
 const isSame = (path: string, digest: string): boolean =>
   !existsSync(path) || createHash('sha256').update(readFileSync(path)).digest('hex') === digest

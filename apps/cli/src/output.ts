@@ -1,8 +1,17 @@
 import { fstatSync, writeSync } from 'node:fs'
+import { exitCodes } from './exit-codes.ts'
 
-/** A reader that goes away, like `head`, is no error. */
+/** A reader that goes away, like `head`, is no error; that a result cannot be written ends the command. */
 const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
-  if (error.code !== 'EPIPE') throw error
+  if (error.code === 'EPIPE') return
+  throw new Error(`the result cannot be written: ${error.message}`, { cause: error })
+}
+
+/** The same for a stream, whose errors nobody else hears. */
+function leaveUnlessClosed(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') return
+  process.stderr.write(`recall: the result cannot be written: ${error.message}\n`)
+  process.exit(exitCodes.failed)
 }
 
 /**
@@ -38,8 +47,8 @@ export function writeResult(text: string): void {
   if (rest === undefined) return
   isStreaming = true
   // Asked for by name: a worker's output, piped here, has a listener of its own that leaves with the first error.
-  if (!process.stdout.listeners('error').includes(ignoreClosedPipe))
-    process.stdout.on('error', ignoreClosedPipe)
+  if (!process.stdout.listeners('error').includes(leaveUnlessClosed))
+    process.stdout.on('error', leaveUnlessClosed)
   process.stdout.write(rest)
 }
 

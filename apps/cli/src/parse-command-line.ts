@@ -18,6 +18,8 @@ export interface CommandSpec {
   description: string
   examples: readonly string[]
   options: Readonly<Record<string, OptionSpec>>
+  /** Whatever goes wrong, the exit code is 0. */
+  failsOpen?: true
 }
 
 export interface CommandLine {

@@ -37,6 +37,6 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     io.err(`recall: ${error instanceof Error ? error.message : String(error)}\n`)
     if (io.env.RECALL_DEBUG && error instanceof Error) io.err(`${error.stack}\n`)
-    return exitCodeOf(error)
+    return command.failsOpen ? exitCodes.fine : exitCodeOf(error)
   }
 }

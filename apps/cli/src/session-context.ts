@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fenceRecalled } from '@recall/sessions'
 import { memoryLineLimit } from '@recall/store-file'
+import { emptyMemory } from './empty-memory.ts'
 import type { MemoryPlace } from './host-sessions.ts'
 
 const separator = /\n\n---\n\n/
@@ -41,13 +42,14 @@ function newest(entries: readonly string[], room: number): { text: string; count
   return { text: chosen.join('\n\n---\n\n'), count: chosen.length }
 }
 
-/** Without the heading that every memory begins with: a memory that nobody has written to says nothing. */
+/** Empty for a memory that nobody has written to: it has a title, and what `init` says of it. */
 function curatedText(text: string): string {
   const lines = text
     .replace(/^\uFEFF/, '')
     .split('\n')
     .slice(0, memoryLineLimit)
-  return lines.some((line) => /^##\s|^\s*[-*]\s/.test(line)) ? lines.join('\n').trim() : ''
+  const isWritten = lines.some((line) => !/^#\s/.test(line) && !emptyMemory.includes(line.trim()))
+  return isWritten ? lines.join('\n').trim() : ''
 }
 
 function clipped(text: string, room: number): string {

@@ -65,6 +65,94 @@ describe('archive', () => {
     expect(readdirSync(join(shell.root, 'memory/conversations'))).toEqual([])
   })
 
+  it('takes markdown and JSON, named and among other files in a folder', async () => {
+    const folder = temporaryFolder()
+    writeFileSync(
+      join(folder, 'talk.md'),
+      '## User\n\nWhere is the walrus?\n\n## Assistant\n\nIn the pool.\n',
+    )
+    writeFileSync(
+      join(folder, 'chat.json'),
+      JSON.stringify([{ role: 'user', content: 'the narwhal sleeps' }]),
+    )
+    writeFileSync(join(folder, 'notes.md'), '# Notes\n\nNobody speaks here.\n')
+    writeFileSync(join(folder, 'package.json'), '{}')
+    writeSession(folder, 'lines', poolSession)
+    const named = createShell()
+    expect((await named.run('archive', join(folder, 'talk.md'))).code).toBe(0)
+    expect((await named.run('search', 'walrus')).code).toBe(0)
+    const { archived } = await createShell().json<{ archived: { sessionId: string }[] }>('archive', folder)
+    expect(archived.map(({ sessionId }) => sessionId).sort()).toEqual(['chat', 'lines', 'talk'])
+  })
+
+  it('archives the good sessions of a folder that also holds a bad one, says so, and fails', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    for (const name of ['a', 'c']) writeSession(folder, name, poolSession)
+    writeFileSync(join(folder, 'b.jsonl'), '{"milk": 2}\n')
+    const { code, out } = await shell.run('archive', folder, '--json')
+    expect(code).toBe(3)
+    expect(JSON.parse(out)).toMatchObject({
+      archived: [{ sessionId: 'a' }, { sessionId: 'c' }],
+      failed: [{ path: join(folder, 'b.jsonl') }],
+    })
+    expect((await shell.run('archive', folder)).err).toContain('b.jsonl')
+  })
+
+  it('keeps sessions apart whose messages have no ids, though their files are alike', async () => {
+    const shell = createShell()
+    const [one, other] = [temporaryFolder(), temporaryFolder()]
+    const session = (folder: string, animal: string, turns: number): string => {
+      const lines = Array.from({ length: turns }, (_, i) => ({
+        role: i % 2 ? 'assistant' : 'user',
+        content: `${animal} ${i}`,
+      }))
+      writeFileSync(join(folder, 'run.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+      return join(folder, 'run.jsonl')
+    }
+    await shell.run('archive', session(one, 'walrus', 4))
+    await shell.run('archive', session(other, 'narwhal', 6))
+    for (const animal of ['walrus', 'narwhal']) expect((await shell.run('search', animal)).code).toBe(0)
+    expect(await shell.json('archive', session(other, 'narwhal', 8))).toMatchObject({
+      archived: [{ status: 'updated', parts: [{ key: 'conversation:run#2' }] }],
+    })
+  })
+
+  it('never overwrites what a person wrote into an archive or into the window', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    await shell.run('archive', writeSession(folder, 's', poolSession.slice(0, 2)))
+    const archive = join(shell.root, 'memory/conversations/conversation-001.md')
+    const window = join(shell.root, 'memory/EPHEMERAL.md')
+    writeFileSync(
+      window,
+      readFileSync(window, 'utf8')
+        .trimEnd()
+        .replace(/[^\n]+$/, 'MY SUMMARY'),
+    )
+    await shell.run('archive', join(folder, 's.jsonl'))
+    expect(readFileSync(window, 'utf8')).toContain('MY SUMMARY')
+    writeFileSync(archive, `${readFileSync(archive, 'utf8')}\nMY NOTE\n`)
+    const { out } = await shell.run('archive', writeSession(folder, 's', poolSession))
+    expect(out).toContain('kept')
+    expect(readFileSync(archive, 'utf8')).toContain('MY NOTE')
+    expect(readFileSync(window, 'utf8')).toContain('MY SUMMARY')
+    expect((await shell.run('search', 'leak test passes')).code).toBe(0)
+  })
+
+  it('prints no secret that a title holds', async () => {
+    const shell = createShell()
+    const secret = ['ghp', '_', 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8'].join('')
+    const path = join(temporaryFolder(), 't.jsonl')
+    writeFileSync(
+      path,
+      `${JSON.stringify({ title: `use ${secret}` })}\n${JSON.stringify({ role: 'user', content: 'hello there' })}\n`,
+    )
+    const { out } = await shell.run('archive', path)
+    expect(out).toContain('[redacted:github]')
+    expect(out).not.toContain(secret)
+  })
+
   it('fails for a missing transcript with the path in the message', async () => {
     const { code, err } = await createShell().run('archive', 'nowhere.jsonl')
     expect(code).toBe(1)

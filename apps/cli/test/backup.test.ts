@@ -1,5 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openFileMemory } from '@recall/store-file'
+import { list } from 'tar'
 import { describe, expect, it } from 'vitest'
 import {
   createShell,
@@ -29,6 +31,22 @@ describe('backup and restore', () => {
     expect((await other.run('restore', file)).code).toBe(0)
     expect(await memories(other)).toEqual(await memories(shell))
     expect(await other.json('doctor', '--deep')).toMatchObject({ healthy: true })
+  })
+
+  it('save everything that a person wrote, whatever it is called, and nothing that is derived', async () => {
+    const shell = await shellWithSession()
+    const memory = await openFileMemory({ root: shell.root })
+    const keys = ['lock-order', 'locking', 'index.db-notes', 'index.seal', 'writers', 'journal.json']
+    for (const key of keys) await memory.write('long-term', key, `about ${key}`)
+    await memory.close()
+    const file = join(shell.root, 'memory.tar.gz')
+    await shell.run('backup', file)
+    const other = createShell(join(temporaryFolder(), 'restored'))
+    await other.run('restore', file)
+    expect(await memories(other)).toEqual(await memories(shell))
+    const names: string[] = []
+    await list({ file, onReadEntry: ({ path }) => names.push(path) })
+    expect(names.filter((name) => /tar\.gz|\.recall\/(?:index|lock|writers)/.test(name))).toEqual([])
   })
 
   it('never restores over a memory', async () => {

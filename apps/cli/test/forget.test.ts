@@ -1,7 +1,14 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ConversationArchive } from '@recall/core'
+import { openFileMemory } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
 import { shellWithSession } from './support.ts'
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+    entry.isFile() ? join(entry.parentPath, entry.name) : [],
+  )
 
 describe('forget', () => {
   it('shows first, then removes the archive, its row and its entry in the window, and keeps it forgotten', async () => {
@@ -32,9 +39,78 @@ describe('forget', () => {
   it('finds memories by what they contain', async () => {
     const shell = await shellWithSession()
     expect(await shell.json('forget', '--containing', 'never releases it')).toMatchObject({
-      memories: [{ key: 'conversation:pool-leak' }],
+      memories: [{ key: 'conversation:pool-leak' }, { key: 'session:pool-leak' }],
     })
     expect((await shell.run('forget', '--containing', 'zeppelin')).code).toBe(1)
+  })
+
+  it('takes of sections with the same heading those that it showed, and no other', async () => {
+    const shell = await shellWithSession()
+    const path = join(shell.root, 'memory/MEMORY.md')
+    writeFileSync(
+      path,
+      '# Memory\n\n## Notes\n\nzebra one\n\n## Notes\n\ninnocent\n\n## Notes\n\nzebra two\n',
+    )
+    expect((await shell.run('forget', '--containing', 'zebra', '--yes')).out).toContain(
+      '2 memories forgotten',
+    )
+    const left = readFileSync(path, 'utf8')
+    expect(left).toContain('innocent')
+    expect(left).not.toContain('zebra')
+  })
+
+  it('takes everything that was kept of a session, wherever it lies', async () => {
+    const shell = await shellWithSession()
+    const memory = await openFileMemory({ root: shell.root })
+    const others = await openFileMemory({ root: shell.root, namespace: 'ana' })
+    const archive = await memory.read<ConversationArchive>('episodic', 'conversation:pool-leak')
+    const helper = { ...archive, sessionId: 'pool-leak/agent-1', log: undefined }
+    await memory.write('episodic', 'conversation:pool-leak/agent-1', helper, { type: 'conversation' })
+    await memory.write(
+      'episodic',
+      'conversation:pool-leaks',
+      { ...helper, sessionId: 'pool-leaks' },
+      { type: 'conversation' },
+    )
+    await memory.write('episodic', 'compaction:pool-leak:1', 'a summary', { type: 'compaction-summary' })
+    await memory.write('episodic', 'kept', 'nothing of the kind')
+    await others.write('long-term', 'note', 'they say: never releases it')
+    expect(await shell.json('forget', '--containing', 'never releases it')).toMatchObject({
+      memories: expect.arrayContaining([
+        { scope: 'episodic', key: 'conversation:pool-leak' },
+        { scope: 'episodic', key: 'conversation:pool-leak/agent-1' },
+        { scope: 'episodic', key: 'compaction:pool-leak:1' },
+        { scope: 'short-term', key: 'session:pool-leak' },
+        { scope: 'long-term', key: 'note', namespace: 'ana' },
+      ]),
+    })
+    await shell.run('forget', 'conversation:pool-leak', '--yes')
+    const keys = (await memory.search('episodic', {})).map(({ key }) => key).sort()
+    expect(keys).toEqual(['conversation:pool-leaks', 'kept'])
+    await memory.close()
+    await others.close()
+  })
+
+  it('takes what is archived, and leaves no word of it in the index', async () => {
+    const shell = await shellWithSession()
+    const memory = await openFileMemory({ root: shell.root })
+    await memory.write('episodic', 'old', 'the quokka escaped')
+    await memory.close()
+    const later = await openFileMemory({ root: shell.root, clock: () => Date.now() + 100 * 24 * 3600_000 })
+    await later.cleanup({ scope: 'episodic' })
+    expect(await later.exists('episodic', 'old')).toBe(false)
+    await later.write('long-term', 'new', 'another quokka')
+    await later.close()
+    await shell.run('search', 'quokka')
+    expect(await shell.json('forget', '--containing', 'quokka', '--yes')).toMatchObject({
+      memories: [
+        { scope: 'long-term', key: 'new' },
+        { scope: 'episodic', key: 'old' },
+      ],
+    })
+    expect(await shell.json('forget', '--containing', 'quokka')).toMatchObject({ memories: [] })
+    const bytes = filesBelow(shell.root).map((path) => readFileSync(path, 'latin1'))
+    expect(bytes.some((text) => text.includes('quokka'))).toBe(false)
   })
 })
 

@@ -1,9 +1,19 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { layouts } from '@recall/store-file'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { readSessions, saveSession } from '../src/host-sessions.ts'
 import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
 
 /** A person's home with some agents in it; the memory is where it is by default. */
@@ -97,6 +107,22 @@ describe('init for hosts', () => {
     expect(existsSync(root)).toBe(false)
   })
 
+  it.each([
+    ['a note', 'memory/long-term/mine.md', '---\nkey: mine\n---\nwalrus\n'],
+    ['a topic', 'memory/animals.md', '# Walrus\n'],
+    ['a mark of what was forgotten', 'memory/.recall/tombstones.jsonl', '{}\n'],
+    ['a session still to be archived', 'memory/.recall/sessions/x.json', '{}\n'],
+  ])('keeps a memory in which there is nothing but %s', async (_, path, content) => {
+    const shell = createHome()
+    await shell.run('init', '--target', 'claude')
+    const file = join(shell.root, '.recall', path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, content)
+    expect((await shell.run('uninit')).out).toContain('Your memory stays at')
+    expect(read(file)).toBe(content)
+    expect(existsSync(join(shell.root, '.recall/memory/MEMORY.md'))).toBe(true)
+  })
+
   it('leaves alone what does not parse, says what to put in by hand, and fails', async () => {
     const shell = createHome()
     writeFileSync(join(shell.root, '.claude/settings.json'), '{ broken')
@@ -147,6 +173,105 @@ describe('hook', () => {
       out: '',
     })
     expect(await shell.run('hook', 'drain')).toMatchObject({ code: 0, out: '' })
+    // Settings of a newer version, read by an older program.
+    for (const option of ['--newer', '--layout=foo'])
+      expect(await shell.withInput('').run('hook', 'pre-compact', option)).toMatchObject({ code: 0, out: '' })
+  })
+
+  it('does not keep a session waiting for a model, which summarises later', async () => {
+    let asked = 0
+    const server = createServer((_, response) => {
+      asked++
+      response.end(
+        JSON.stringify({ choices: [{ message: { content: '{"summary": "By a model.", "topics": []}' } }] }),
+      )
+    })
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const root = temporaryFolder()
+    const shell = createShell(root, null, {
+      RECALL_ROOT: root,
+      RECALL_LM_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+      RECALL_LM_MODEL: 'slow',
+    })
+    await shell.run('init', '--layout', 'entity')
+    const ended = {
+      session_id: 's1',
+      transcript_path: writeSession(root, 's1', poolSession),
+      hook_event_name: 'SessionEnd',
+    }
+    await shell.withInput(event(ended)).run('hook', 'session-end')
+    const starting = {
+      session_id: 's2',
+      transcript_path: join(root, 's2.jsonl'),
+      hook_event_name: 'SessionStart',
+    }
+    const { out } = await shell.withInput(event(starting)).run('hook', 'session-start')
+    expect(out).toContain('Session s1')
+    expect(asked).toBe(0)
+    await shell.run('hook', 'drain')
+    expect(readFileSync(join(root, 'memory/EPHEMERAL.md'), 'utf8')).toContain('By a model.')
+    await shell.run('hook', 'drain')
+    expect(asked).toBe(1)
+  })
+
+  it('never forgets a session of which something is still to be archived', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const place = { root: shell.root, layout: layouts.entity }
+    const week = 8 * 24 * 3600_000
+    const at = Date.parse('2026-03-06T12:00:00Z') - week
+    const session = { host: 'claude', transcript: join(shell.root, 'gone.jsonl'), at } as const
+    saveSession(place, { ...session, sessionId: 'done', state: 'open' })
+    saveSession(place, {
+      ...session,
+      sessionId: 'given-up',
+      state: 'ended',
+      problem: { reason: 'no such thing', tries: 5 },
+    })
+    saveSession(place, {
+      ...session,
+      sessionId: 'told',
+      state: 'open',
+      summaries: [{ id: '1', text: 'zebra' }],
+    })
+    // Somebody else is at work on them.
+    const lock = join(shell.root, 'memory/.recall/archiving.lock')
+    writeFileSync(lock, String(process.pid))
+    const starting = {
+      session_id: 'new',
+      transcript_path: join(shell.root, 't.jsonl'),
+      hook_event_name: 'SessionStart',
+    }
+    await shell.withInput(event(starting)).run('hook', 'session-start')
+    expect(
+      readSessions(place)
+        .map(({ sessionId }) => sessionId)
+        .sort(),
+    ).toEqual(['given-up', 'new', 'told'])
+    rmSync(lock)
+    await shell.run('hook', 'drain')
+    expect((await shell.run('search', 'zebra')).code).toBe(0)
+    const { code, out } = await shell.run('doctor')
+    expect(code).toBe(1)
+    expect(out).toContain('session given-up was not archived: no such thing')
+  })
+
+  it('tells a session what is written in plain sentences', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const start = () =>
+      shell
+        .withInput(event({ session_id: 'n', hook_event_name: 'SessionStart', transcript_path: '/n' }))
+        .run('hook', 'session-start')
+    expect((await start()).out).toBe('')
+    appendFileSync(join(shell.root, 'memory/MEMORY.md'), '\nNever deploy on Fridays.\n')
+    const { out } = await start()
+    expect(out).toContain('Never deploy on Fridays.')
+    expect(out).not.toContain('0 sessions')
   })
 
   it('gives what it archived its vectors in the background, where a memory has some', async () => {

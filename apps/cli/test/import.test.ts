@@ -274,6 +274,41 @@ describe('import', () => {
     expect(await shell.json<Report>('import', source)).toMatchObject({ memories: 0, forgotten: 1 })
   })
 
+  it('leaves what is older than --since to be imported another time', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    const memory = (id: string, day: string) => ({
+      id,
+      memory: `about ${id}`,
+      created_at: `${day}T09:00:00Z`,
+    })
+    write(folder, {
+      'mem0.json': JSON.stringify([memory('walrus', '2026-01-01'), memory('narwhal', '2026-10-01')]),
+    })
+    expect(await shell.json<Report>('import', folder, '--since', '2026-06-01')).toMatchObject({ memories: 1 })
+    expect(await shell.json<Report>('import', folder, '--since', '2026-06-01')).toMatchObject({ memories: 0 })
+    expect(await shell.json<Report>('import', folder)).toMatchObject({ memories: 1, unchanged: 1 })
+  })
+
+  it('leaves what somebody changed here as it is, when its source changes as well', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    const source = (...texts: string[]) =>
+      write(folder, { 'mem0.json': JSON.stringify(texts.map((memory, i) => ({ id: `m${i}`, memory }))) })
+    source('the walrus sleeps', 'the narwhal sings')
+    await shell.run('import', folder)
+    const notes = join(shell.root, 'memory/long-term')
+    const path = readdirSync(notes)
+      .map((name) => join(notes, name))
+      .find((each) => readFileSync(each, 'utf8').includes('walrus')) as string
+    writeFileSync(path, readFileSync(path, 'utf8').replace('sleeps', 'sleeps, MINE'))
+    source('the walrus wakes', 'the narwhal is silent now')
+    const { out } = await shell.run('import', folder)
+    expect(out).toContain('1 left as they are')
+    expect(readFileSync(path, 'utf8')).toContain('sleeps, MINE')
+    expect((await shell.run('search', 'narwhal silent')).code).toBe(0)
+  })
+
   it('fails for a named file of no known form, and passes over one in a folder', async () => {
     const folder = temporaryFolder()
     write(folder, {

@@ -1,4 +1,12 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createShell, shellWithSession } from './support.ts'
@@ -34,6 +42,33 @@ describe('status', () => {
     expect(code).toBe(0)
     expect(out).toMatch(/MEMORY\.md {3}░+ {2}3 of 200 lines/)
     expect(out).toMatch(/window {6}█+░+ {2}1 of 5 sessions/)
+  })
+
+  it.each([
+    ['is not text', (path: string) => writeFileSync(path, Buffer.from([0x23, 0xff]))],
+    [
+      'is a link',
+      (path: string) => {
+        renameSync(path, `${path}.elsewhere`)
+        symlinkSync(`${path}.elsewhere`, path)
+      },
+    ],
+  ])('is degraded when MEMORY.md %s, and no command takes it for empty', async (_, spoil) => {
+    const shell = await shellWithSession()
+    appendFileSync(join(shell.root, 'memory/MEMORY.md'), '\n## Zebra\n\nThe zebra crossing.\n')
+    spoil(join(shell.root, 'memory/MEMORY.md'))
+    const state = await shell.json<{ health: string; reason: string }>('status')
+    expect(state.health).toBe('degraded')
+    expect(state.reason).toContain('MEMORY.md')
+    const search = await shell.run('search', 'pool')
+    expect(search.code).toBe(0)
+    expect(search.err).toContain('not searched')
+    expect(search.err).toContain('MEMORY.md')
+    const exported = await shell.run('export')
+    expect(exported.code).toBe(3)
+    expect(exported.err).toContain('MEMORY.md')
+    const { findings } = await shell.json<{ findings: { check: string; ok: boolean }[] }>('doctor')
+    expect(findings).toContainEqual(expect.objectContaining({ check: 'files', ok: false }))
   })
 
   it('is degraded without MEMORY.md and down without the folder, with exit code 1', async () => {

@@ -12,6 +12,36 @@ describe('consume', () => {
     expect((await shell.run('consume')).out).toBe('The window is empty.\n')
   })
 
+  it('prints what was written into it by hand, and --clear makes an episode of it', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const window = join(shell.root, 'memory/EPHEMERAL.md')
+    writeFileSync(window, '# Last session\n\nThe walrus was fed. Next: the narwhal.\n')
+    expect((await shell.run('consume', '--clear')).out).toBe(
+      readFileSync(window, 'utf8') || '# Last session\n\nThe walrus was fed. Next: the narwhal.\n',
+    )
+    expect((await shell.run('consume')).out).toBe('The window is empty.\n')
+    expect(await shell.json('search', 'walrus')).toMatchObject({ results: [{ scope: 'episodic' }] })
+  })
+
+  it('says where the archive of each session is', async () => {
+    const { out } = await (await shellWithSession()).run('consume')
+    expect(out).toContain('**Archive**: conversations/conversation-001.md')
+  })
+
+  it('takes a window that cannot be read for none that is empty', async () => {
+    const shell = await shellWithSession()
+    const window = join(shell.root, 'memory/EPHEMERAL.md')
+    const bytes = Buffer.concat([readFileSync(window), Buffer.from([0xff])])
+    writeFileSync(window, bytes)
+    for (const options of [[], ['--clear'], ['--clear', '--json']]) {
+      const { code, err } = await shell.run('consume', ...options)
+      expect(code).toBe(3)
+      expect(err).toContain('EPHEMERAL.md is not UTF-8')
+    }
+    expect(readFileSync(window).equals(bytes)).toBe(true)
+  })
+
   it('keeps as many sessions as the settings say', async () => {
     const shell = createShell()
     await shell.run('init')

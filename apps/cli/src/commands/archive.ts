@@ -1,12 +1,14 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { listClaudeCodeTranscripts, openTranscript } from '@recall/agents'
+import { listClaudeCodeTranscripts, listImportable, openTranscript } from '@recall/agents'
 import {
   conversationKey,
   isMemoryError,
+  type LmProvider,
   MemoryError,
   MemoryErrorCode,
   type MemoryManager,
+  redactText,
 } from '@recall/core'
 import { type ArchiveOutcome, archiveSession, createCheckpoint } from '@recall/sessions'
 import { defaultFileSystem, type FileStore, readConfig, readTombstones } from '@recall/store-file'
@@ -27,15 +29,23 @@ export async function archive(
 ): Promise<number> {
   const transcripts = await listTranscripts(io, paths)
   return withMemory(io, { ...options, create: true }, async (memory, store) => {
-    const archiver = await createArchiver(io, memory, store, source)
-    const results: ArchiveResult[] = []
+    const archiver = await createArchiver(memory, store, source, { lm: languageModel(io) })
+    const archived: ArchiveResult[] = []
+    const failed: { path: string; reason: string }[] = []
     for (const path of transcripts) {
-      const result = await archiver(path)
-      results.push(result)
-      if (!options.json) io.out(describe(result))
+      try {
+        const result = await archiver(path)
+        archived.push(result)
+        if (!options.json) io.out(describe(result))
+      } catch (error) {
+        // One bad file must not keep the others out.
+        if (!isMemoryError(error) || transcripts.length === 1) throw error
+        failed.push({ path, reason: error.message })
+        if (!options.json) io.err(`recall: not archived: ${error.message}\n`)
+      }
     }
-    if (options.json) io.out(`${JSON.stringify({ archived: results })}\n`)
-    return exitCodes.fine
+    if (options.json) io.out(`${JSON.stringify({ archived, ...(failed.length > 0 ? { failed } : {}) })}\n`)
+    return failed.length > 0 ? exitCodes.failed : exitCodes.fine
   })
 }
 
@@ -45,7 +55,7 @@ export async function listTranscripts(io: Io, paths: string[]): Promise<string[]
   for (const path of paths) {
     const full = resolve(io.cwd, path)
     if (/\.db#./.test(full)) found.add(full)
-    else for (const transcript of await listClaudeCodeTranscripts(full)) found.add(transcript)
+    else for (const transcript of await listTranscriptsOf(full)) found.add(transcript)
   }
   if (found.size === 0) {
     throw new MemoryError(`no transcripts below ${paths.join(', ')}`, MemoryErrorCode.NOT_FOUND)
@@ -53,16 +63,35 @@ export async function listTranscripts(io: Io, paths: string[]): Promise<string[]
   return [...found]
 }
 
+/** Of a folder everything that may be a transcript; of a session's file also those of its helpers. */
+async function listTranscriptsOf(path: string): Promise<string[]> {
+  const isFolder = await stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  )
+  if (!isFolder) return listClaudeCodeTranscripts(path)
+  const found: string[] = []
+  for (const file of await listImportable(path))
+    if (file.endsWith('.jsonl') || (await isTranscript(file))) found.push(file)
+  return found
+}
+
+/** Among markdown and JSON files in a folder most are something else. */
+const isTranscript = (path: string): Promise<boolean> =>
+  openTranscript(path).then(
+    () => true,
+    (error) => !isMemoryError(error, MemoryErrorCode.INVALID_INPUT),
+  )
+
 /** Archives one transcript, unless a person had that session forgotten. */
 export async function createArchiver(
-  io: Io,
   memory: MemoryManager,
   store: FileStore,
   source: 'session' | 'checkpoint',
+  { lm, resummarize = false }: { lm: LmProvider | undefined; resummarize?: boolean },
 ): Promise<(path: string) => Promise<ArchiveResult>> {
   const { config } = readConfig(defaultFileSystem, store.root, store.layout)
   const isForgotten = readTombstones(defaultFileSystem, store)
-  const lm = languageModel(io)
   const save = source === 'session' ? archiveSession : createCheckpoint
   return async (path) => {
     const conversation = await openTranscript(path)
@@ -71,7 +100,8 @@ export async function createArchiver(
       namespace: memory.namespace,
       key: conversationKey(conversation.sessionId),
     } as const
-    if (isForgotten(address)) {
+    const session = { ...address, key: conversationKey(conversation.parent ?? conversation.sessionId) }
+    if (isForgotten(address) || isForgotten(session)) {
       throw new MemoryError(
         `${path} is session ${conversation.sessionId}, which was forgotten: it is not archived again`,
         MemoryErrorCode.CONFLICT,
@@ -84,10 +114,11 @@ export async function createArchiver(
       maxEntries: config.ephemeral.maxEntries,
       // A transcript without times is dated by its file.
       clock: () => Math.round(changed),
+      resummarize,
       ...(lm ? { lm } : {}),
     })
     const { title, skipped } = conversation.facts
-    return { ...outcome, path, skipped, ...(title ? { title } : {}) }
+    return { ...outcome, path, skipped, ...(title ? { title: redactText(title).text } : {}) }
   }
 }
 

@@ -18,8 +18,8 @@ import { formatBytes } from '../format.ts'
 import type { Io } from '../io.ts'
 import { withStore } from '../with-store.ts'
 
-/** What is derived or belongs to running processes stays out. */
-const derived = /(?:^|\/)(?:\.tmp-|index\.(?:db|seal)|lock|writers(?:\/|$)|journal\.json$)/
+/** What is derived or belongs to running processes stays out: of the memory's own folder, and files never finished. */
+const derived = /^(?:index\.(?:db|seal)|lock|archiving\.lock|writers(?:\/|$)|journal\.json$)/
 
 export async function backup(
   io: Io,
@@ -33,6 +33,11 @@ export async function backup(
       .filter((path) => existsSync(join(root, path)))
       .filter((path) => path === layout.memory || !path.startsWith(`${layout.memory}/`))
     const unfinished = `${target}.unfinished`
+    const own = `${layout.internal}/`
+    const isLeftOut = (path: string): boolean =>
+      [target, unfinished].includes(join(root, path)) ||
+      basename(path).startsWith('.tmp-') ||
+      (path.startsWith(own) && derived.test(path.slice(own.length)))
     let files = 0
     let bytes = 0
     // Under the lock, so that the files of one session are saved together or not at all.
@@ -45,7 +50,7 @@ export async function backup(
           sync: true,
           portable: true,
           filter: (path, stat) => {
-            if (derived.test(path)) return false
+            if (isLeftOut(path)) return false
             if ('size' in stat && 'isFile' in stat && stat.isFile()) {
               files++
               bytes += stat.size

@@ -1,18 +1,24 @@
-import { consumeWindow } from '@recall/sessions'
+import { join } from 'node:path'
+import { clearWindow, consumeWindow } from '@recall/sessions'
+import { defaultFileSystem, readText } from '@recall/store-file'
 import type { RootOptions } from '../find-root.ts'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
 
-/** Prints the window and, when asked, empties it. */
+/** Prints the window as it stands in its file and, when asked, empties it of what was printed. */
 export async function consume(
   io: Io,
   given: string | undefined,
   options: RootOptions & { json?: boolean; clear?: boolean },
 ): Promise<undefined> {
-  return withMemory(io, given ? { ...options, root: given } : options, async (memory) => {
-    const { text, entries } = await consumeWindow(memory, { clear: options.clear ?? false, clock: io.now })
-    if (options.json) io.out(`${JSON.stringify({ entries, cleared: options.clear ?? false })}\n`)
-    else io.out(text === '' ? 'The window is empty.\n' : text)
+  return withMemory(io, given ? { ...options, root: given } : options, async (memory, { root, layout }) => {
+    const { text, entries, notes } = await consumeWindow(memory)
+    const file = readText(defaultFileSystem, join(root, layout.window))
+    if (options.json)
+      io.out(`${JSON.stringify({ entries, ...(notes ? { notes } : {}), cleared: options.clear ?? false })}\n`)
+    else io.out(text === '' ? 'The window is empty.\n' : `${file?.content.trim() ?? text}\n`)
+    // Printed first: what dies in between shows the window twice, never not at all.
+    if (options.clear) await clearWindow(memory, { entries, notes }, { clock: io.now })
     return undefined
   })
 }

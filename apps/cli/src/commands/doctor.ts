@@ -2,6 +2,7 @@ import { checkUp, defaultFileSystem } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import type { RootOptions } from '../find-root.ts'
 import { paint } from '../format.ts'
+import { isGivenUp, readSessions } from '../host-sessions.ts'
 import type { Io } from '../io.ts'
 import { withStore } from '../with-store.ts'
 
@@ -15,6 +16,19 @@ export async function doctor(
       deep: options.deep ?? false,
       fix: options.fix ?? false,
     })
+    const left = readSessions(store).filter(isGivenUp)
+    if (left.length > 0) {
+      findings.push({
+        check: 'sessions',
+        ok: false,
+        message: left
+          .map(({ sessionId, problem }) => `session ${sessionId} was not archived: ${problem?.reason}`)
+          .join('; '),
+        remedy: 'mend what it says, then archive the transcripts: '.concat(
+          left.map(({ transcript }) => `recall archive ${transcript}`).join('; '),
+        ),
+      })
+    }
     const healthy = findings.every(({ ok }) => ok)
     if (options.json) io.out(`${JSON.stringify({ healthy, findings })}\n`)
     else {

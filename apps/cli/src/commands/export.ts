@@ -1,25 +1,19 @@
 import { type MemoryScope, memoryScopes } from '@recall/core'
+import { everyEntry, everyMemory } from '../every-entry.ts'
 import type { RootOptions } from '../find-root.ts'
 import type { Io } from '../io.ts'
-import { withMemory } from '../memory.ts'
+import { withStore } from '../with-store.ts'
 
-const pageSize = 200
-
-/** One JSON line an entry: value and metadata, all scopes or one. */
+/** One JSON line an entry: value and metadata, of every namespace, all scopes or one. */
 export async function exportMemory(
   io: Io,
   options: RootOptions & { scope?: MemoryScope },
 ): Promise<undefined> {
-  return withMemory(io, options, async (memory) => {
-    for (const scope of options.scope ? [options.scope] : memoryScopes) {
-      for (let offset = 0; ; offset += pageSize) {
-        const page = await memory.search(
-          scope,
-          {},
-          { limit: pageSize, offset, sortOrder: 'asc', touch: false },
-        )
-        for (const { value, metadata } of page) io.out(`${JSON.stringify({ ...metadata, value })}\n`)
-        if (page.length < pageSize) break
+  const scopes = options.scope ? [options.scope] : memoryScopes
+  return withStore(io, options, async (store) => {
+    for (const memory of everyMemory(io, store)) {
+      for await (const { value, metadata, archived } of everyEntry(memory, scopes)) {
+        io.out(`${JSON.stringify({ ...metadata, ...(archived ? { archived } : {}), value })}\n`)
       }
     }
     return undefined

@@ -1,19 +1,23 @@
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createMemoryManager, isMemoryError, type MemoryManager } from '@recall/core'
+import { createMemoryManager, isMemoryError, type LmProvider, type MemoryManager } from '@recall/core'
 import { consumeWindow } from '@recall/sessions'
 import { type FileStore, keptModel } from '@recall/store-file'
 import {
+  compactionKey,
+  compactionType,
   type HostSession,
   isPending,
   type MemoryPlace,
+  neverAgain,
   readSession,
   readSessions,
   saveSession,
   stampOf,
 } from '../host-sessions.ts'
 import type { Io } from '../io.ts'
+import { languageModel } from '../memory.ts'
 import { withStore } from '../with-store.ts'
 import { createArchiver, listTranscripts } from './archive.ts'
 
@@ -26,7 +30,10 @@ const staleLockMs = 10 * 60_000
 export interface DrainOptions {
   /** The session that is starting: others that never ended are archived too. */
   own?: string
-  /** When to stop waiting for somebody else who does the same, in milliseconds. */
+  /**
+   * Somebody waits so many milliseconds for what can be done in them: what takes longer, such as a model's summary, is
+   * left to a process of its own.
+   */
   budgetMs?: number
 }
 
@@ -38,6 +45,8 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
   const deadline = performance.now() + (options.budgetMs ?? 0)
   const pending = (): HostSession[] =>
     readSessions(place).filter((session) => isPending(session, options.own))
+  const isHurried = options.budgetMs !== undefined
+  const lm = isHurried ? undefined : languageModel(io)
   const lock = join(place.root, place.layout.internal, 'archiving.lock')
   while (pending().length > 0) {
     if (!takeLock(lock)) {
@@ -47,17 +56,18 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
     }
     try {
       await withStore(io, { root: place.root, layout: place.layout.name }, (store) =>
-        archiveAll(io, place, store, pending(), options),
+        archiveAll(io, place, store, pending(), { ...options, lm }),
       )
     } finally {
       rmSync(lock, { force: true })
     }
-    if (options.budgetMs !== undefined && performance.now() > deadline) {
+    // What was summarised without a model stays pending while there is one.
+    if (isHurried && (performance.now() > deadline || languageModel(io) !== undefined)) {
       io.detach?.(['hook', 'drain', '--root', place.root, '--layout', place.layout.name])
       return
     }
   }
-  if (options.budgetMs === undefined) await embedNew(io, place)
+  if (!isHurried) await embedNew(io, place)
 }
 
 /**
@@ -80,7 +90,7 @@ async function archiveAll(
   place: MemoryPlace,
   store: FileStore,
   sessions: readonly HostSession[],
-  { own, budgetMs }: DrainOptions,
+  { own, budgetMs, lm }: DrainOptions & { lm: LmProvider | undefined },
 ): Promise<void> {
   const memory = createMemoryManager({ stores: store, clock: io.now })
   const deadline = performance.now() + (budgetMs ?? Number.POSITIVE_INFINITY)
@@ -91,13 +101,14 @@ async function archiveAll(
     let problem: HostSession['problem']
     try {
       await rememberSummaries(memory, session)
-      if (seen !== null && seen !== session.done) await archiveOne(io, memory, store, session)
+      if (seen !== null && seen !== session.done) await archiveOne(io, memory, store, session, lm)
     } catch (error) {
       if (!isMemoryError(error)) throw error
       const isFinal = error.details?.forgotten === true
-      problem = { reason: error.message, tries: isFinal ? 99 : (session.problem?.tries ?? 0) + 1 }
+      problem = { reason: error.message, tries: isFinal ? neverAgain : (session.problem?.tries ?? 0) + 1 }
     }
-    settle(place, session, seen, problem)
+    const isProvisional = budgetMs !== undefined && languageModel(io) !== undefined && !problem
+    if (!isProvisional) settle(place, session, seen, problem)
   }
 }
 
@@ -106,9 +117,10 @@ async function archiveOne(
   memory: MemoryManager,
   store: FileStore,
   session: HostSession,
+  lm: LmProvider | undefined,
 ): Promise<void> {
   const source = session.state === 'checkpoint' ? 'checkpoint' : 'session'
-  const archiver = await createArchiver(io, memory, store, source)
+  const archiver = await createArchiver(memory, store, source, { lm, resummarize: true })
   for (const path of await listTranscripts(io, [session.transcript])) await archiver(path)
 }
 
@@ -118,8 +130,8 @@ async function rememberSummaries(
   { sessionId, summaries = [] }: HostSession,
 ): Promise<void> {
   for (const { id, text } of summaries) {
-    await memory.write('episodic', `compaction:${sessionId}:${id}`, text, {
-      type: 'compaction-summary',
+    await memory.write('episodic', compactionKey(sessionId, id), text, {
+      type: compactionType,
       tags: ['compaction'],
     })
   }

@@ -94,7 +94,7 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
     const { drain } = await import('../commands/hook-archive.ts')
     await drain(io, place, { own: input.sessionId, budgetMs: startBudgetMs })
   }
-  forgetOldSessions(place, sessions, io.now())
+  forgetOldSessions(place, io.now(), input.sessionId)
   note(io, place, input, 'open')
 
   // What a session was told before is still in its transcript.
@@ -113,10 +113,11 @@ function noticeOf(place: MemoryPlace, pending: readonly HostSession[], sessions:
   const failed = pending
     .map(({ sessionId }) => readSession(place, sessionId)?.problem?.reason)
     .filter((reason) => reason !== undefined)
-  return [
-    `Recall: ${sessions === 1 ? 'the last session' : `the last ${sessions} sessions`} and curated memory loaded.`,
-    ...(failed.length > 0 ? [`Not archived: ${failed[0]}`] : []),
-  ].join(' ')
+  const told =
+    sessions === 0
+      ? 'curated memory'
+      : `${sessions === 1 ? 'the last session' : `the last ${sessions} sessions`} and curated memory`
+  return [`Recall: ${told} loaded.`, ...(failed.length > 0 ? [`Not archived: ${failed[0]}`] : [])].join(' ')
 }
 
 /** Notes durably what is known of a session; when nothing is new nothing is written. */

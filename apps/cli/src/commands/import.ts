@@ -8,7 +8,7 @@ import { count, formatCounts } from '../format.ts'
 import { openJournal } from '../import-journal.ts'
 import { createMemoryImporter } from '../import-memories.ts'
 import type { Io } from '../io.ts'
-import { withMemory } from '../memory.ts'
+import { languageModel, withMemory } from '../memory.ts'
 import { progressBar } from '../progress.ts'
 import { createArchiver } from './archive.ts'
 
@@ -28,6 +28,8 @@ interface ImportReport {
   forgotten: number
   /** Memories of other tools, new or changed. */
   memories: number
+  /** Memories that somebody changed here since they were imported, and that changed at their source as well. */
+  kept: number
   /** Sessions of other projects, and files in a folder that hold nothing of a known form. */
   passedOver: number
   failed: { path: string; reason: string }[]
@@ -50,22 +52,23 @@ interface Source {
  * on this machine. What has not changed since the last time is passed over unread; no source is ever changed.
  */
 export async function importAll(io: Io, given: string[], options: ImportOptions): Promise<number> {
-  const since = options.since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(options.since)
+  const since = options.since === undefined ? Number.NEGATIVE_INFINITY : toTime(options.since)
   if (Number.isNaN(since)) throw new UsageError(`'${options.since}' is not a date such as 2026-03-01`)
   const found = await listSources(io, given, since)
   return withMemory(io, { ...options, create: true }, async (memory, store) => {
     const journal = openJournal(store)
     const report = emptyReport()
-    // Another choice of projects is another import.
-    const stampOf = ({ stamp }: Source): string => (options.project ? `${stamp}-${options.project}` : stamp)
+    // What is left out this time is still to be imported another time.
+    const stampOf = ({ stamp }: Source): string =>
+      [stamp, options.project, options.since].filter((part) => part !== undefined).join('-')
     const isDone = (source: Source): boolean =>
       journal.has(source.path, source.stamp) || journal.has(source.path, stampOf(source))
     const todo = found.filter((source) => !isDone(source))
     report.unchanged = found.length - todo.length
     if (options.dryRun) return showPlan(io, todo, report, options.json ?? false)
 
-    const archiver = await createArchiver(io, memory, store, 'session')
-    const importMemories = createMemoryImporter(memory, store, { since, now: io.now() })
+    const archiver = await createArchiver(memory, store, 'session', { lm: languageModel(io) })
+    const importMemories = createMemoryImporter(memory, store, { since, now: io.now(), journal })
     const bar = await progressBar(io, 'importing')
     let unsaved = 0
     for (const [i, source] of todo.entries()) {
@@ -109,12 +112,16 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
         report.memories += outcome.written
         report.unchanged += outcome.unchanged
         report.forgotten += outcome.forgotten
+        report.kept += outcome.kept
         addCounts(report.redactions, outcome.redactions)
         addCounts(report.skipped, outcome.skipped)
       }
     }
   })
 }
+
+/** A day begins where the person is. */
+const toTime = (date: string): number => Date.parse(/^\d{4}-\d\d-\d\d$/.test(date) ? `${date}T00:00` : date)
 
 async function listSources(io: Io, given: readonly string[], since: number): Promise<Source[]> {
   const paths = given.length > 0 ? given.map((path) => resolve(io.cwd, path)) : sessionSources(io)
@@ -178,6 +185,7 @@ const emptyReport = (): ImportReport => ({
   empty: 0,
   forgotten: 0,
   memories: 0,
+  kept: 0,
   passedOver: 0,
   failed: [],
   messages: 0,
@@ -193,6 +201,7 @@ function describe(report: ImportReport): string {
   const lines = [
     `${report.archived} archived, ${report.updated} brought up to date, ${report.unchanged} unchanged, ${report.empty} empty (${count(report.messages, 'message')})`,
     ...(report.memories > 0 ? [`${report.memories} memories of other tools`] : []),
+    ...(report.kept > 0 ? [`${report.kept} left as they are: changed both here and there`] : []),
     ...(report.passedOver > 0 ? [`${report.passedOver} passed over: other projects, or no known form`] : []),
     ...(Object.keys(report.redactions).length > 0
       ? [`secrets replaced: ${formatCounts(report.redactions)}`]

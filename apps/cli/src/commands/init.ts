@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type FileOutcome, install, type Target, targets } from '@recall/agents'
 import { archiveIndexHeader, defaultFileSystem, detectLayout, type Layout, layouts } from '@recall/store-file'
+import { emptyMemory } from '../empty-memory.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
 import type { Io } from '../io.ts'
@@ -25,9 +26,6 @@ interface WiredHost {
   files: FileOutcome[]
   notes: readonly string[]
 }
-
-const emptyMemory =
-  '# Memory\n\nFacts, preferences and patterns worth keeping in view. Keep it under 200 lines.\n'
 
 /** Creates what is missing, wires it into the hosts that were chosen, and leaves everything else alone. */
 export async function init(io: Io, given: string | undefined, options: InitOptions): Promise<number> {

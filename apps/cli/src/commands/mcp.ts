@@ -20,7 +20,7 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
       ...(url && apiKey ? { hub: connectHub({ url, apiKey }) } : {}),
       async forget(scope, key) {
         const isSession = key.startsWith('conversation:')
-        await remove(io, memory, store, await byKey(memory, [key], isSession ? undefined : scope))
+        await remove(io, store, await byKey(memory, [key], isSession ? undefined : scope))
       },
     })
     return undefined

@@ -31,7 +31,12 @@ export async function status(
   const index = seen.index ?? (await (await import('../commands/index-facts.ts')).indexFacts(io, where))
   const state = { ...seen, index }
   const { memory, curated, archives } = state.present
-  const { health, reason } = assessHealth({ memoryFolder: memory, memoryFile: curated, archives })
+  const { health, reason } = assessHealth({
+    memoryFolder: memory,
+    memoryFile: curated,
+    archives,
+    unread: state.unread,
+  })
   io.out(
     options.json
       ? `${JSON.stringify(toJson(state, health, reason))}\n`
