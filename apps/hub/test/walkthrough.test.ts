@@ -49,8 +49,8 @@ describe.each(engines)('the hub on %s', (_, open) => {
       expect(answer.headers.get('Content-Type')).toBe('application/problem+json')
     }
     const key = await ada.rotateKey()
-    expect(await code(() => ada.whoami())).toBe(MemoryErrorCode.UNAUTHENTICATED)
     expect((await hub.request('GET', '/api/v1/agents/me', { key })).status).toBe(200)
+    expect(await code(() => ada.whoami())).toBe(MemoryErrorCode.UNAUTHENTICATED)
   })
 
   it('3.2 a memory is saved, and what it repeats is linked', async () => {

@@ -10,7 +10,7 @@ import { nameSchema, registeredSchema } from './schemas.ts'
 
 /** Who an agent is. Registering is the only thing that needs no key. */
 export function agentRoutes(hub: Hub, addressOf: (context: Context) => string) {
-  const { database, call, clock, limits, auth } = hub
+  const { database, call, clock, limits } = hub
   return newRoutes()
     .openapi(
       createRoute({
@@ -56,7 +56,7 @@ export function agentRoutes(hub: Hub, addressOf: (context: Context) => string) {
         method: 'post',
         path: '/agents/me/rotate-key',
         summary:
-          'Replace the key. The old one stops working at once in this process, within seconds in others.',
+          'Get another key. The old one works until the new one is first used, and in other processes of the hub a few seconds more.',
         security: keyed,
         responses: answers(200, z.object({ api_key: z.string() }), 'The new key, shown this once'),
       }),
@@ -65,10 +65,9 @@ export function agentRoutes(hub: Hub, addressOf: (context: Context) => string) {
         await call(() =>
           database
             .update(agents)
-            .set({ apiKeyHash: hashOfKey(key) })
+            .set({ nextApiKeyHash: hashOfKey(key) })
             .where(eq(agents.id, context.get('principal').id)),
         )
-        auth.forget()
         return context.json({ api_key: key }, 200)
       },
     )

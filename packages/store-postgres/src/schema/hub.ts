@@ -28,6 +28,8 @@ export const agents = pgTable(
     name: text('name').notNull(),
     /** SHA-256 of the key, in hex. */
     apiKeyHash: text('api_key_hash').notNull(),
+    /** Of a key that was given out to replace it, until that one is first used. */
+    nextApiKeyHash: text('next_api_key_hash'),
     createdAt: instant('created_at').notNull().defaultNow(),
     disabledAt: instant('disabled_at'),
     /** 0 unverified, 1 trusted, 2 core. */
@@ -40,6 +42,7 @@ export const agents = pgTable(
   },
   (table) => [
     unique('agents_api_key_hash').on(table.apiKeyHash),
+    unique('agents_next_api_key_hash').on(table.nextApiKeyHash),
     index('agents_name').on(table.name),
     check('agents_trust_level', sql`${table.trustLevel} between 0 and 2`),
   ],

@@ -1,0 +1,67 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type Engine, emptyTables, engines, noLimits, openHub, type TestHub } from './support.ts'
+
+describe.each(engines)('another key on %s', (_, open) => {
+  let engine: Engine
+  let hub: TestHub
+  /** Another process of it. */
+  let other: TestHub
+  beforeAll(async () => {
+    engine = await open()
+  })
+  afterAll(() => engine.close())
+  beforeEach(async () => {
+    await emptyTables(engine.database)
+    hub = await openHub(engine.database, noLimits)
+    other = await openHub(engine.database, noLimits)
+  })
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
+  const statusOf = async (key: string, via = hub) =>
+    (await via.request('GET', '/api/v1/agents/me', { key })).status
+  const rotate = async (key: string, via = hub): Promise<string> => {
+    const answer = await via.request('POST', '/api/v1/agents/me/rotate-key', { key })
+    expect(answer.status).toBe(200)
+    return ((await answer.json()) as { api_key: string }).api_key
+  }
+
+  it('replaces the old one when it is first used, so that its answer may be lost', async () => {
+    const { key, id } = await hub.agent('ada')
+    const lost = await rotate(key)
+    expect(await statusOf(key)).toBe(200)
+    const got = await rotate(key)
+    expect(await statusOf(lost)).toBe(401)
+    expect(await statusOf(key)).toBe(200)
+    const answer = await hub.request('GET', '/api/v1/agents/me', { key: got })
+    expect(await answer.json()).toEqual({ agent: { id, name: 'ada' } })
+    expect([await statusOf(key), await statusOf(lost), await statusOf(got)]).toEqual([401, 401, 200])
+    expect(await statusOf(await rotate(got))).toBe(200)
+    expect(await statusOf(got)).toBe(401)
+  })
+
+  it('ends the old one within seconds where that is known, however often it is used', async () => {
+    let later = 0
+    const now = performance.now.bind(performance)
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + later)
+    const { key } = await hub.agent('ada')
+    const next = await rotate(key)
+    expect(await statusOf(key, other)).toBe(200)
+    expect(await statusOf(next)).toBe(200)
+    expect(await statusOf(key)).toBe(401)
+    expect(await statusOf(key, other)).toBe(200)
+    later = 3000
+    await statusOf(key, other)
+    later = 5100
+    expect(await statusOf(key, other)).toBe(401)
+    expect(await statusOf(next, other)).toBe(200)
+  })
+
+  it('may come first in several requests at once', async () => {
+    const { key } = await hub.agent('ada')
+    const next = await rotate(key)
+    const statuses = Array.from({ length: 10 }, (_, i) => statusOf(next, i % 2 ? hub : other))
+    expect(await Promise.all(statuses)).toEqual(Array(10).fill(200))
+  })
+})
