@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectHub, type HubClient, registerAgent } from '@recall/client'
-import type { Clock, Embedder } from '@recall/core'
+import { type Clock, type Embedder, isMemoryError } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
 import { agents, type Database } from '@recall/store-postgres'
 import { openPglite } from '@recall/store-postgres/pglite'
@@ -105,4 +105,22 @@ export async function routesOf(hub: TestHub): Promise<[method: string, path: str
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method): [string, string] => [method.toUpperCase(), path]),
   )
+}
+
+/** Texts of different subjects, long enough to be kept. */
+export const lesson = (subject: string): string => {
+  const words = [...subject].map((letter, i) => `${subject}${i}${letter}`).join(' ')
+  return `${subject} ${words} failed under load until the ${subject} pool was raised; ${words} then held for days.`.padEnd(
+    90,
+    ` ${subject}`,
+  )
+}
+
+/** What a call returns, or the code of the error that it fails with. */
+export const codeOf = async (call: () => Promise<unknown>): Promise<unknown> => {
+  try {
+    return await call()
+  } catch (error) {
+    return isMemoryError(error) ? error.code : error
+  }
 }

@@ -1,28 +1,39 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { isMemoryError, MemoryErrorCode } from '@recall/core'
-import { memories } from '@recall/store-postgres'
+import { connectHub, registerAgent } from '@recall/client'
+import { type Embedder, MemoryErrorCode } from '@recall/core'
+import { fakeEmbedder } from '@recall/embeddings'
+import { agents, memories } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Engine, emptyTables, engines, openHub, routesOf, type TestHub } from './support.ts'
+import { parse } from 'yaml'
+import { type HubSettings, parseConfig } from '../src/config/config.ts'
+import { createHub } from '../src/create-hub.ts'
+import { degrees } from './degrees.ts'
+import {
+  codeOf,
+  type Engine,
+  emptyTables,
+  engines,
+  lesson,
+  noLimits,
+  openHub,
+  routesOf,
+  type TestHub,
+} from './support.ts'
 
-const day = 24 * 60 * 60 * 1000
 const tags = ['redis', 'rate-limit']
-/** Texts of different subjects, long enough to be kept. */
-const lesson = (subject: string): string => {
-  const words = [...subject].map((letter, i) => `${subject}${i}${letter}`).join(' ')
-  return `${subject} ${words} failed under load until the ${subject} pool was raised; ${words} then held for days.`.padEnd(
-    90,
-    ` ${subject}`,
-  )
-}
 
-const code = async (call: () => Promise<unknown>): Promise<unknown> => {
-  try {
-    return await call()
-  } catch (error) {
-    return isMemoryError(error) ? error.code : error
-  }
-}
+it('every numbered section of the specification of the hub has a test of its number', () => {
+  const sections = { 2: 1, 3: 5, 4: 8, 5: 4, 6: 3, 9: 0 }
+  const wanted = Object.entries(sections).flatMap(([chapter, count]) =>
+    count === 0 ? [chapter] : Array.from({ length: count }, (_, i) => `${chapter}.${i + 1}`),
+  )
+  const tests = ['walkthrough-data', 'walkthrough', 'walkthrough-quality'].flatMap((name) => [
+    ...readFileSync(new URL(`${name}.test.ts`, import.meta.url), 'utf8').matchAll(/^ +it\('([\d.]+) /gm),
+  ])
+  expect(tests.map(([, number]) => number)).toEqual(expect.arrayContaining(wanted))
+})
 
 describe.each(engines)('the hub on %s', (_, open) => {
   let engine: Engine
@@ -50,7 +61,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
     }
     const key = await ada.rotateKey()
     expect((await hub.request('GET', '/api/v1/agents/me', { key })).status).toBe(200)
-    expect(await code(() => ada.whoami())).toBe(MemoryErrorCode.UNAUTHENTICATED)
+    expect(await codeOf(() => ada.whoami())).toBe(MemoryErrorCode.UNAUTHENTICATED)
   })
 
   it('3.2 a memory is saved, and what it repeats is linked', async () => {
@@ -79,6 +90,27 @@ describe.each(engines)('the hub on %s', (_, open) => {
     expect((await hub.request('POST', '/api/v1/memory', { key, body: forged })).status).toBe(400)
   })
 
+  it('3.2 an agent is known before its input is looked at, and its input is right before anything is embedded', async () => {
+    let embedded = 0
+    const counting: Embedder = {
+      ...fakeEmbedder(),
+      embed: (texts, mode) => {
+        embedded++
+        return fakeEmbedder().embed(texts, mode)
+      },
+    }
+    hub = await openHub(engine.database, undefined, { clock: () => now, embedder: counting })
+    const { key } = await hub.agent('ada', 1)
+    const post = async (body: object, given?: string) =>
+      (await hub.request('POST', '/api/v1/memory', { body, ...(given ? { key: given } : {}) })).status
+    expect(await post({ content: 'short' })).toBe(401)
+    expect(await post({ content: lesson('redis'), tags })).toBe(401)
+    expect(await post({ content: 'short', tags }, key)).toBe(400)
+    expect([embedded, await engine.database.$count(memories)]).toEqual([0, 0])
+    expect(await post({ content: lesson('redis'), tags }, key)).toBe(201)
+    expect([embedded, await engine.database.$count(memories)]).toEqual([1, 1])
+  })
+
   it('3.3 a search returns what is similar, low signal last and only where it says more', async () => {
     const trusted = await hub.agent('trusted', 1)
     const newcomer = await hub.agent('newcomer')
@@ -93,6 +125,21 @@ describe.each(engines)('the hub on %s', (_, open) => {
     expect(await found('zzz yyy xxx')).toEqual([])
   })
 
+  it('3.3 among equally similar memories use comes first, then a source', async () => {
+    hub = await openHub(engine.database, undefined, { clock: () => now, embedder: degrees })
+    const ada = await hub.agent('ada', 1)
+    const save = async (angle: number, source_url?: string) =>
+      (await ada.save({ content: degrees.text(angle), tags, ...(source_url ? { source_url } : {}) })).id
+    const bare = await save(30)
+    const sourced = await save(-30, 'https://example.com/42')
+    const found = async (angle: number) => (await ada.search(`${angle} degrees`)).map(({ id }) => id)
+    expect(await found(0)).toEqual([sourced, bare])
+    await engine.database.update(memories).set({ retrievalCount: 100 }).where(eq(memories.id, bare))
+    expect(await found(0)).toEqual([bare, sourced])
+    // Similarity comes before both.
+    expect(await found(-10)).toEqual([sourced, bare])
+  })
+
   it('3.4 a memory is read by its id and its short id, in any case', async () => {
     const ada = await hub.agent('ada', 1)
     const saved = await ada.save({ content: lesson('redis'), tags: ['Redis', 'redis', 'Limits'] })
@@ -103,190 +150,125 @@ describe.each(engines)('the hub on %s', (_, open) => {
         author: { name: 'ada' },
       })
     }
-    expect(await code(() => ada.get('RCL-00000000'))).toBe(MemoryErrorCode.NOT_FOUND)
-    expect(await code(() => ada.get("x' or 1=1"))).toBe(MemoryErrorCode.INVALID_INPUT)
+    expect(await codeOf(() => ada.get('RCL-00000000'))).toBe(MemoryErrorCode.NOT_FOUND)
+    expect(await codeOf(() => ada.get("x' or 1=1"))).toBe(MemoryErrorCode.INVALID_INPUT)
   })
 
-  it('4.4 limits hold by tier, and say when to come back', async () => {
-    const strict = await openHub(engine.database, {}, { clock: () => now })
-    const ada = await strict.agent('ada')
-    const write = (subject: string) =>
-      strict.request('POST', '/api/v1/memory', { key: ada.key, body: { content: lesson(subject), tags } })
-    const first = await write('redis')
-    expect(first.status).toBe(201)
-    expect(first.headers.get('RateLimit-Policy')).toBe('"minute";q=1;w=60, "day";q=2;w=86400')
-    const second = await write('deploy')
-    expect(second.status).toBe(429)
-    expect(Number(second.headers.get('Retry-After'))).toBeGreaterThan(0)
-    expect(second.headers.get('RateLimit')).toContain('"minute";r=0')
-    expect(await second.json()).toMatchObject({
-      code: MemoryErrorCode.RATE_LIMITED,
-      'violated-policies': ['minute'],
-    })
-  })
-
-  it('4.7 what is in quarantine is there for its author and for nobody else', async () => {
-    const admin = await hub.agent('admin', 2)
-    const author = await hub.agent('author', 1)
-    const reader = await hub.agent('reader', 1)
-    const { id } = await author.save({ content: lesson('redis'), tags })
-    const hide = (key: string) => hub.request('POST', `/api/v1/admin/quarantine/${id}`, { key })
-    expect((await hide(reader.key)).status).toBe(403)
-    expect((await hide(admin.key)).status).toBe(200)
-    expect(await code(() => reader.get(id))).toBe(MemoryErrorCode.NOT_FOUND)
-    expect(await reader.search(lesson('redis'))).toEqual([])
-    expect((await author.get(id)).id).toBe(id)
-    expect(await author.search(lesson('redis'))).toHaveLength(1)
-    const ban = await hub.request('POST', `/api/v1/admin/agents/${author.id}/quarantine`, { key: admin.key })
-    expect(await ban.json()).toEqual({ success: true, hidden: 1 })
-    expect(await code(() => author.get(id))).toBe(MemoryErrorCode.FORBIDDEN)
-  })
-
-  it('4.8 an agent is promoted by what trusted agents use, and by nothing of its own or of its friends', async () => {
-    const newcomer = await hub.agent('newcomer')
-    const subjects = ['redis', 'deploy', 'kafka', 'nginx', 'cron']
-    for (const subject of subjects) await newcomer.save({ content: lesson(subject), tags })
-    const friends = [await hub.agent('friend'), await hub.agent('friend')]
-    const searchAll = async (agent: { search(question: string): Promise<unknown[]> }) => {
-      for (const subject of subjects) expect(await agent.search(lesson(subject))).not.toEqual([])
-    }
-    for (const agent of [newcomer, ...friends]) await searchAll(agent)
-    const quality = async () =>
-      (await engine.database.select().from(memories)).map(({ quality, retrievalCount }) => [
-        quality,
-        retrievalCount,
-      ])
-    expect(await quality()).toEqual(subjects.map(() => [-1, 0]))
-    const trusted = await hub.agent('trusted', 1)
-    await searchAll(trusted)
-    await searchAll(trusted)
-    expect(await quality()).toEqual(subjects.map(() => [0, 1]))
-  })
-
-  it('4.8 an administrator reads, notes why, decides, and takes it back for one memory alone', async () => {
-    const [admin, other] = [await hub.agent('first', 2), await hub.agent('second', 2)]
-    const author = await hub.agent('author', 1)
-    const saved = await author.save({ content: lesson('redis'), tags })
-    const kept = await author.save({ content: lesson('kafka'), tags })
-    const decide = (path: string, key: string, body?: object) =>
-      hub.request('POST', `/api/v1/admin/${path}`, { key, ...(body ? { body } : {}) })
-    const review = async (path: string) => {
-      const answer = await hub.request('GET', `/api/v1/admin/${path}`, { key: other.key })
-      return answer.status === 200 ? await answer.json() : answer.status
-    }
-    const because = { reason: `steers agents\nto a page, says ${'ghp_'}${'a1B2'.repeat(9)}` }
-    for (let i = 0; i < 2; i++) await decide(`quarantine/${saved.short_id}`, admin.key, because)
-
-    // Another administrator judges the contest: who wrote it, what it says, why it is hidden, and by whom.
-    const { memory } = (await review(`memory/${saved.short_id.toLowerCase()}`)) as {
-      memory: { author: { notes: string[] } }
-    }
-    expect(memory).toMatchObject({
-      id: saved.id,
-      content: lesson('redis'),
-      quality: -2,
-      author: { id: author.id, name: 'author', quarantines: 1 },
-    })
-    expect(memory.author.notes).toHaveLength(2)
-    expect(memory.author.notes[0]).toMatch(
-      new RegExp(
-        `^2026-01-01T\\S+ ${saved.short_id} put in quarantine by first .${admin.id}.: steers agents to a page, says `,
-      ),
-    )
-    expect(JSON.stringify(memory)).not.toContain('ghp_a1B2')
-    expect(JSON.stringify(await author.get(saved.id))).not.toContain('steers')
-    expect(await review('agents?name=author')).toMatchObject({ agents: [{ id: author.id }] })
-    expect(await review(`agents/${author.id}`)).toMatchObject({
-      agent: { memories: expect.arrayContaining([expect.objectContaining({ id: saved.id, quality: -2 })]) },
-    })
-    expect(await review(`memory/${crypto.randomUUID()}`)).toBe(404)
-    expect(await review(`agents/${crypto.randomUUID()}`)).toBe(404)
-
-    // The quarantine of the agent is not what is lifted: its other memories would lose their standing.
-    expect((await decide(`agents/${author.id}/restore`, other.key)).status).toBe(409)
-    expect((await decide(`restore/${saved.id}`, other.key, { reason: 'a page of its vendor' })).status).toBe(
+  it('3.5 health names the protocol, and what administers needs an administrator', async () => {
+    const health = await hub.request('GET', '/api/v1/health')
+    expect([health.status, await health.json()]).toEqual([
       200,
-    )
-    expect((await decide(`restore/${saved.id}`, other.key)).status).toBe(409)
-    const rows = await engine.database.select().from(memories)
-    expect(rows.map(({ id, quality }) => [id, quality]).toSorted()).toEqual(
-      [
-        [saved.id, 0],
-        [kept.id, 0],
-      ].toSorted(),
-    )
-    expect(await review(`agents/${author.id}`)).toMatchObject({ agent: { quarantines: 0 } })
-
-    // A reason in a body that is not read would be lost.
-    const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
-    const unread = { key: admin.key, body: 'reason=x', headers: form }
-    expect((await hub.request('POST', `/api/v1/admin/quarantine/${kept.id}`, unread)).status).toBe(415)
-  })
-
-  it('4.8 an agent that contests comes back at tier 0, and what it wants gone is deleted', async () => {
-    const admin = await hub.agent('admin', 2)
-    const author = await hub.agent('author', 1)
-    const saved = await author.save({ content: lesson('redis'), tags })
-    const path = `/api/v1/admin/agents/${author.id}`
-    const decide = async (action: string, body?: object) =>
-      (await hub.request('POST', `${path}/${action}`, { key: admin.key, ...(body ? { body } : {}) })).status
-    const look = async () => {
-      const answer = await hub.request('GET', path, { key: admin.key })
-      return ((await answer.json()) as { agent: { disabled_at: string | null; notes: string[] } }).agent
-    }
-    expect(await decide('quarantine', { reason: 'a flood' })).toBe(200)
-    expect(await look()).toMatchObject({ trust_level: 0, disabled_at: expect.any(String), quarantines: 1 })
-    expect(await code(() => author.whoami())).toBe(MemoryErrorCode.FORBIDDEN)
-    const gone = await hub.request('DELETE', `/api/v1/admin/memory/${saved.id}`, { key: admin.key })
-    expect(await gone.json()).toEqual({ success: true, status: 'deleted' })
-    expect(await decide('restore')).toBe(200)
-    expect(await decide('trust', { trust_level: 1, reason: 'known from elsewhere' })).toBe(200)
-    const after = await look()
-    expect(after).toMatchObject({ trust_level: 1, disabled_at: null, quarantines: 0, memories: [] })
-    expect(after.notes.map((note) => note.split(/ by admin \([\da-f-]+\)/))).toEqual([
-      [expect.stringContaining('agent put in quarantine'), ': a flood'],
-      [expect.stringContaining(`${saved.short_id} deleted`), ': its author asked for it'],
-      [expect.stringContaining('agent restored'), ''],
-      [expect.stringContaining('trust set to 1'), ': known from elsewhere'],
+      expect.objectContaining({ status: 'ok', protocol_version: '1.0.0' }),
     ])
-    expect((await author.whoami()).id).toBe(author.id)
+    const [agent, admin] = [await hub.agent('agent', 1), await hub.agent('admin', 2)]
+    const { id } = await agent.save({ content: lesson('redis'), tags })
+    for (const path of ['recompute-quality', `quarantine/${id}`]) {
+      const statuses = [undefined, agent.key, admin.key].map(async (key) => {
+        const at = `/api/v1/admin/${path}`
+        return (await hub.request('POST', at, key ? { key } : {})).status
+      })
+      expect(await Promise.all(statuses), path).toEqual([401, 403, 200])
+    }
+    // A breaking change gets another base path.
+    for (const [, path] of await routesOf(hub)) expect(path).toMatch(/^\/api\/v1\//)
   })
 
-  it('4.8 the page on governance names every call of an administrator, and no other', async () => {
-    const page = readFileSync(new URL('../../../docs/governance.md', import.meta.url), 'utf8')
-    const methods = { look: 'GET', admin: 'POST', DELETE: 'DELETE' }
-    const named = [
-      ...page.matchAll(/^\|.*\| `(look|admin|DELETE) '?(?:\/api\/v1\/admin\/)?([^ '?`]+)/gm),
-    ].map(
-      ([, verb, path = '']) =>
-        `${methods[verb as keyof typeof methods]} ${path.replace(/<id>|RCL-8F3K2A9Q/, '{id}')}`,
-    )
-    const known = (await routesOf(hub)).flatMap(([method, path]) => {
-      const [, call] = path.split('/api/v1/admin/')
-      return call ? [`${method} ${call}`] : []
+  describe('the skill', () => {
+    beforeEach(async () => {
+      hub = await openHub(engine.database, { ...noLimits, publicUrl: 'https://hub.example' })
     })
-    expect(named.toSorted()).toEqual(known.toSorted())
-  })
+    const skillOf = async () => {
+      const answer = await hub.fetch(new Request('https://hub.example/skill.md'))
+      const [, front = '', text = ''] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(await answer.text()) ?? []
+      return { front: parse(front) as object, text }
+    }
 
-  it('4.8 without a heartbeat the hub reads only, until an administrator is back', async () => {
-    const admin = await hub.agent('admin', 2)
-    now += 30 * day - 1
-    await admin.save({ content: lesson('redis'), tags })
-    now += 1
-    expect(await code(() => admin.save({ content: lesson('deploy'), tags }))).toBe(MemoryErrorCode.FORBIDDEN)
-    expect(await admin.search(lesson('redis'))).toHaveLength(1)
-    expect((await hub.maintain()).writable).toBe(false)
-    await hub.request('POST', '/api/v1/admin/heartbeat', { key: admin.key })
-    await admin.save({ content: lesson('deploy'), tags })
-  })
-
-  it('5 the skill says how, and its index vouches for it', async () => {
-    const skill = await (await hub.request('GET', '/skill.md')).text()
-    expect(skill).toMatch(/^---\nname: recall\n/)
-    expect(skill).toContain('Never send your Recall API key to any domain other than')
-    expect(await (await hub.request('GET', '/.well-known/agent-skills/index.json')).json()).toMatchObject({
-      skills: [{ digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) }],
+    it('5.1 the frontmatter says what the skill is and where the API is', async () => {
+      expect((await skillOf()).front).toEqual({
+        name: 'recall',
+        version: '1.0.0',
+        description: 'Shared long-term memory for AI agents. Save, search, and cite real experiences.',
+        homepage: 'https://hub.example',
+        metadata: { recall: { category: 'memory', api_base: 'https://hub.example/api/v1' } },
+      })
     })
+
+    it('5.2 the safety note names the one domain that a key may be sent to', async () => {
+      expect((await skillOf()).text).toContain(
+        'Never send your Recall API key to any domain other than `hub.example`.',
+      )
+    })
+
+    it('5.3 the rules say when to search and to save, and how to tag and to name a source', async () => {
+      const { text } = await skillOf()
+      expect(text).toMatch(/\*\*Before solving\*\* .*search/)
+      expect(text).toMatch(/\*\*After solving\*\* .*save/)
+      expect(text).toMatch(/2 to 6 tags, concrete nouns: the system, the error, the component/)
+      expect(text).toMatch(/Add `source_url` when there is one/)
+    })
+
+    it('5.4 each call that the skill names is one of the API', async () => {
+      const { text } = await skillOf()
+      const named = [...text.matchAll(/^\| \w+ +\| `(\w+) (\/[^ ?`]+)/gm)].map(
+        ([, method, path]) => `${method} ${path}`,
+      )
+      expect(named).toEqual([
+        'POST /api/v1/agents/register',
+        'POST /api/v1/memory',
+        'GET /api/v1/memory/search',
+        'GET /api/v1/memory/{id}',
+        'POST /api/v1/memory/{id}/cite',
+        'DELETE /api/v1/memory/{id}',
+      ])
+      const answer = await hub.fetch(new Request('https://hub.example/openapi.json'))
+      const { paths } = (await answer.json()) as { paths: Record<string, Record<string, unknown>> }
+      for (const call of named) {
+        const [method = '', path = ''] = call.split(' ')
+        expect(paths[path], call).toHaveProperty(method.toLowerCase())
+      }
+    })
+
+    it('the index of skills vouches for it', async () => {
+      const get = (path: string) => hub.fetch(new Request(`https://hub.example${path}`))
+      const index = (await (await get('/.well-known/agent-skills/index.json')).json()) as {
+        skills: { url: string; digest: string }[]
+      }
+      for (const path of ['/skill.md', index.skills[0]?.url ?? '']) {
+        const digest = createHash('sha256')
+          .update(await (await get(path)).text())
+          .digest('hex')
+        expect(index.skills).toMatchObject([{ name: 'recall', type: 'skill-md', digest: `sha256:${digest}` }])
+      }
+    })
+  })
+
+  it('6.1 one call makes an agent, and the key that it returns is all that is needed from then on', async () => {
+    const http = { url: 'http://localhost', fetch: hub.fetch }
+    const { id, apiKey } = await registerAgent(http, 'deploy-bot')
+    expect(apiKey).toMatch(/^recall_[\w-]{43,}$/)
+    // As after a restart, with the key out of wherever it was kept.
+    expect(await connectHub({ ...http, apiKey }).whoami()).toEqual({ id, name: 'deploy-bot' })
+  })
+
+  it('6.2 an agent searches, reads, names its source, and saves what it confirmed for the next one', async () => {
+    const [ada, bob, eve] = [await hub.agent('ada', 1), await hub.agent('bob', 1), await hub.agent('eve', 1)]
+    const problem = lesson('redis')
+    expect(await ada.search(problem)).toEqual([])
+    const fix = await ada.save({ content: problem, tags, source_url: 'https://example.com/42' })
+
+    const [known] = await bob.search(problem, { limit: 3 })
+    expect(known).toMatchObject({ short_id: fix.short_id, author: { name: 'ada' } })
+    expect(await bob.get(known?.short_id ?? '')).toMatchObject({
+      content: problem,
+      source_url: 'https://example.com/42',
+    })
+    expect((await bob.cite(fix.short_id)).citation).toBe(`Recall #${fix.short_id}`)
+    const more = await bob.save({
+      content: `${problem} A second instance needed ${lesson('sentinel')}`,
+      tags,
+    })
+    expect(more.similar).toMatchObject([{ id: fix.id }])
+    expect((await eve.search(problem)).map(({ id }) => id)).toEqual([fix.id, more.id])
   })
 
   it('6.3 a citation counts once for each agent, and what was cited stays as a tombstone', async () => {
@@ -301,28 +283,68 @@ describe.each(engines)('the hub on %s', (_, open) => {
         citations: 1,
       })
     }
-    expect(await code(() => reader.delete(cited.id))).toBe(MemoryErrorCode.FORBIDDEN)
+    expect(await codeOf(() => reader.delete(cited.id))).toBe(MemoryErrorCode.FORBIDDEN)
     expect(await author.delete(cited.id)).toBe('tombstone')
     expect(await author.delete(other.id)).toBe('deleted')
     expect((await hub.request('GET', `/api/v1/memory/${cited.id}`, { key: reader.key })).status).toBe(410)
     expect((await hub.request('GET', `/api/v1/memory/${other.id}`, { key: reader.key })).status).toBe(404)
   })
 
-  it('a request that is repeated with its Idempotency-Key is answered once', async () => {
-    const { key } = await hub.agent('ada', 1)
-    const post = (subject: string) =>
-      hub.request('POST', '/api/v1/memory', {
-        key,
-        body: { content: lesson(subject), tags },
-        headers: { 'Idempotency-Key': '"one"' },
-      })
-    const first = await (await post('redis')).json()
-    expect(await (await post('redis')).json()).toEqual(first)
-    expect((await post('deploy')).status).toBe(422)
-    expect(await engine.database.$count(memories)).toBe(1)
+  it('9 a key is kept as its SHA-256 alone, and stands in no line of the log', async () => {
+    const lines: unknown[] = []
+    const settings = parseConfig(noLimits)
+    const told = await createHub(settings, {
+      database: engine.database,
+      embedder: fakeEmbedder(),
+      log: (line) => lines.push(line),
+    })
+    const { id, apiKey } = await registerAgent({ url: 'http://localhost', fetch: told.fetch }, 'ada')
+    const ada = connectHub({ url: 'http://localhost', fetch: told.fetch, apiKey, retries: 0 })
+    await ada.whoami()
+    await codeOf(() => ada.get('RCL-00000000'))
+    const [row] = await engine.database.select().from(agents).where(eq(agents.id, id))
+    expect(row?.apiKeyHash).toBe(createHash('sha256').update(apiKey).digest('hex'))
+    expect(JSON.stringify(row)).not.toContain(apiKey)
+    expect(lines).toHaveLength(3)
+    expect(JSON.stringify(lines)).not.toMatch(/recall_[\w-]{20}/)
   })
 
-  it('9 a provider that is down writes nothing, and no key reaches the database', async () => {
+  it('9 in production agents reach the hub by https, and by no other name', async () => {
+    const production = {
+      ...noLimits,
+      production: true,
+      postgresUrl: 'postgres://the-same',
+      embedding: { provider: 'local' },
+    }
+    expect(() => parseConfig({ ...production, publicUrl: 'http://hub.example' })).toThrow('https')
+    const served = await openHub(engine.database, {
+      ...production,
+      publicUrl: 'https://hub.example',
+      host: '0.0.0.0',
+    } as HubSettings)
+    const ask = async (url: string) => (await served.fetch(new Request(`${url}/api/v1/health`))).status
+    expect([await ask('https://hub.example'), await ask('http://elsewhere.example')]).toEqual([200, 403])
+  })
+
+  it('9 one address registers five agents an hour', async () => {
+    const strict = await openHub(engine.database, {}, { clock: () => now })
+    const register = async () => {
+      const answer = await strict.request('POST', '/api/v1/agents/register', { body: { name: 'sybil' } })
+      return answer.status
+    }
+    expect(await Promise.all(Array.from({ length: 6 }, register))).toEqual([201, 201, 201, 201, 201, 429])
+  })
+
+  it('9 the API takes no files, and calls nobody', async () => {
+    const answer = await hub.request('GET', '/openapi.json')
+    const api = (await answer.json()) as { paths: object; webhooks: object }
+    const taken = [...JSON.stringify(api.paths).matchAll(/"requestBody":\{[^}]*?"content":\{"([^"]+)"/g)]
+    expect(new Set(taken.map(([, type]) => type))).toEqual(new Set(['application/json']))
+    expect(api.webhooks).toEqual({})
+    expect(taken.length).toBeGreaterThan(5)
+  })
+
+  it('a provider that is down is told, and nothing is half written', async () => {
     const down = {
       model: 'fake-words/64',
       dimensions: 64,
@@ -337,8 +359,20 @@ describe.each(engines)('the hub on %s', (_, open) => {
     expect(answer.status).toBe(503)
     expect(answer.headers.get('Retry-After')).toBe('5')
     expect(await engine.database.$count(memories)).toBe(0)
-    const rows = JSON.stringify(await engine.database.execute('select * from agents'))
-    expect(rows).not.toContain(ada.key)
+  })
+
+  it('a request that is repeated with its Idempotency-Key is answered once', async () => {
+    const { key } = await hub.agent('ada', 1)
+    const post = (subject: string) =>
+      hub.request('POST', '/api/v1/memory', {
+        key,
+        body: { content: lesson(subject), tags },
+        headers: { 'Idempotency-Key': '"one"' },
+      })
+    const first = await (await post('redis')).json()
+    expect(await (await post('redis')).json()).toEqual(first)
+    expect((await post('deploy')).status).toBe(422)
+    expect(await engine.database.$count(memories)).toBe(1)
   })
 
   it('no agent reaches the private memory of another', async () => {
