@@ -157,8 +157,8 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     drain() {
       state.draining = true
     },
-    maintain: () => maintainHub(hub),
-    embedWaiting: () => embedWaiting(hub),
+    maintain: () => maintainHub(hub, log),
+    embedWaiting: () => embedWaiting(hub, log),
     metrics: observer.registry,
   }
 }

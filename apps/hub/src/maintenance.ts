@@ -1,15 +1,19 @@
-import { entries, idempotencyKeys, privateNamespaces, rateLimits } from '@recall/store-postgres'
-import { lt, sql } from 'drizzle-orm'
+import { entries, idempotencyKeys, memories, privateNamespaces, rateLimits } from '@recall/store-postgres'
+import { and, isNull, lt, sql } from 'drizzle-orm'
 import type { Hub } from './hub.ts'
 import { rememberedMs } from './idempotency.ts'
-import { embedWaiting } from './pipelines/embed-waiting.ts'
+import { embedWaiting, type QueueLog } from './pipelines/embed-waiting.ts'
 import { pauseWritesWhenSilent } from './trust/heartbeat.ts'
 import { promoteAuthors } from './trust/promotion.ts'
 import { recomputeQuality } from './trust/quarantine.ts'
 
 /** What needs no request to happen. Harmless to run twice, or in two hubs at once. */
-export async function maintainHub(hub: Hub) {
-  const embedded = await embedWaiting(hub)
+export async function maintainHub(hub: Hub, log: QueueLog) {
+  let embedded = 0
+  for (let some = -1; some !== 0; embedded += some) some = await embedWaiting(hub, log)
+  const waiting = await hub.call(() =>
+    hub.database.$count(memories, and(isNull(memories.embedding), isNull(memories.deletedAt))),
+  )
   const writable = await pauseWritesWhenSilent(hub)
   await promoteAuthors(hub)
   const quality = await recomputeQuality(hub)
@@ -21,7 +25,7 @@ export async function maintainHub(hub: Hub) {
     hub.database.delete(rateLimits).where(lt(rateLimits.expire, new Date(Date.now() - 60 * 60 * 1000))),
   )
   await hub.call(() => hub.database.delete(privateNamespaces).where(canBeFreed(hub)))
-  return { embedded, writable, ...quality, forgottenAnswers: forgotten.length }
+  return { embedded, waiting, writable, ...quality, forgottenAnswers: forgotten.length }
 }
 
 /** Namespaces that were emptied, of agents who may have no more: only for these is it worth looking through entries. */

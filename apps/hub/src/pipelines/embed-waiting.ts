@@ -1,6 +1,6 @@
-import { isMemoryError } from '@recall/core'
+import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { agents, memories, rowsOf } from '@recall/store-postgres'
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { tierOf } from '../auth/principal.ts'
 import type { Hub } from '../hub.ts'
 import { currentModel } from './current-model.ts'
@@ -19,22 +19,43 @@ const claimed = 16
 /** Longest pause between two attempts, in seconds; the first is 2, and each is twice the one before. */
 const longestPause = 600
 
+/** What is told of a queue that stopped. */
+export type QueueLog = (line: Record<string, unknown>) => void
+
 /**
  * Gives memories their vectors that were kept without, and does what a write otherwise does. The rows are the
  * queue: any number of hubs work on it, each row is claimed by one of them for a while, and a hub that dies
- * loses nothing.
+ * loses nothing. It stops where the provider or the database does not answer, and tells the log.
  *
  * @returns how many got their vector
+ * @throws MemoryError what else failed; the rows come again after their pause
  */
-export async function embedWaiting(hub: Hub): Promise<number> {
+export async function embedWaiting(hub: Hub, log: QueueLog): Promise<number> {
   let done = 0
-  for (const waiting of await claim(hub)) {
+  const rows = await claim(hub)
+  for (const [i, waiting] of rows.entries()) {
     try {
       if (await embedOne(hub, waiting)) done++
     } catch (error) {
-      // Its turn comes again; there is no use in asking a provider that is down for the others.
-      if (isMemoryError(error)) return done
-      throw error
+      // There is no use in asking a provider that is down for the others: they were not tried, and do not wait.
+      const untried = rows.slice(i + 1)
+      await release(hub, waiting, untried).catch((failure: { code?: string }) => {
+        log({
+          level: 'warn',
+          event: 'claimed rows of the queue wait',
+          rows: rows.length - i,
+          code: failure.code,
+        })
+      })
+      if (!isMemoryError(error, MemoryErrorCode.UNAVAILABLE)) throw error
+      log({
+        level: 'warn',
+        event: 'queue stopped',
+        untried: untried.length,
+        code: error.code,
+        says: error.message,
+      })
+      return done
     }
   }
   return done
@@ -50,15 +71,37 @@ const claim = ({ database, call, clock, config, embedder }: Hub): Promise<Waitin
           select id from memories
           where ${currentModel} = ${embedder.model} and embedding is null and deleted_at is null
             and (embed_after is null or embed_after <= to_timestamp(${clock()}::float8 / 1000))
-          order by created_at limit ${claimed} for update skip locked
+          -- What failed before comes last: a text that the provider never takes holds up no other.
+          order by embed_attempts, created_at limit ${claimed} for update skip locked
         )
         update memories m set embed_attempts = least(embed_attempts + 1, 30),
           embed_after = to_timestamp(${clock()}::float8 / 1000)
-            + make_interval(secs => ${claimed * (config.embedTimeoutMs / 1000)}::float8 + least(${longestPause}, 2 ^ embed_attempts)::float8)
+            + make_interval(secs => ${claimed * (config.embedTimeoutMs / 1000)}::float8) + ${pause(sql`embed_attempts + 1`)}
         from next where m.id = next.id
         returning m.id, m.agent_id as "agentId", m.content`,
     ),
   )
+
+/** Gives rows back before their time: one that failed after its pause, and those that were not tried at once. */
+const release = (
+  { database, call, clock }: Hub,
+  failed: Waiting,
+  untried: readonly Waiting[],
+): Promise<unknown> =>
+  call(() =>
+    database.execute(sql`
+      update memories set
+        embed_attempts = case when id = ${failed.id}::uuid then embed_attempts else greatest(embed_attempts - 1, 0) end,
+        embed_after = case when id = ${failed.id}::uuid
+          then to_timestamp(${clock()}::float8 / 1000) + ${pause(sql`embed_attempts`)} end
+      where embedding is null and id in (
+        select jsonb_array_elements_text(${JSON.stringify([failed, ...untried].map(({ id }) => id))}::text::jsonb)::uuid
+      )`),
+  )
+
+/** After so many attempts. */
+const pause = (attempts: SQL): SQL =>
+  sql`make_interval(secs => least(${longestPause}, 2 ^ (${attempts}))::float8)`
 
 async function embedOne(hub: Hub, { id, agentId, content }: Waiting): Promise<boolean> {
   const { database, call, embedder } = hub
