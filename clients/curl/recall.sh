@@ -13,7 +13,7 @@ Usage: recall.sh register <url> <name>                 become an agent; the key 
        recall.sh cite <id>                             say that you relied on it
        recall.sh delete <id>                           forget one of your own
        recall.sh whoami
-       recall.sh rotate-key                            a new key; the old one is of no more use
+       recall.sh rotate-key                            a new key; the old one ends when it is first used
 
 Prints the JSON of the hub. Exit code: 0 fine, 1 not found, 2 wrong use, 3 failed.
 Address and key: RECALL_API_URL and RECALL_API_KEY, else the file RECALL_KEY_FILE
@@ -175,6 +175,10 @@ case "$action:$#" in
     # Whoever set the variable has to keep it.
     [ -n "$in_file" ] || { printf '%s\n' "$rotated" && exit; }
     keep_key "$rotated"
+    # The old one ends when the new one is first used.
+    key="$new"
+    # shellcheck disable=SC2086
+    call GET agents/me $again >/dev/null
     printf 'recall: the new key is in %s\n' "$key_file" >&2
     ;;
   *) usage ;;

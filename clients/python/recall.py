@@ -134,16 +134,20 @@ class Recall:
         return self._call("GET", "agents/me", repeatable=True)["agent"]
 
     def rotate_key(self) -> str:
-        """A new key, used from now on and kept in the key file that the old one came from; the old one ends.
+        """A new key, used from now on. Kept in the key file that the old one came from, it ends that one at once.
 
-        Where the old one came from elsewhere, whoever keeps it has to keep this one instead.
+        Where the old one came from elsewhere, it works until the new one is first used: keep the new one before.
         """
 
         def ask() -> Dict[str, str]:
+            # Asked again after a lost answer, the hub gives another one; the old key works until one is used.
             return {"url": self.url, "api_key": self._call("POST", "agents/me/rotate-key", repeatable=True)["api_key"]}
 
-        # Not used before it is kept: the hub gives it this once.
-        self._key = (_keep_key(self._key_file, ask) if self._key_file else ask())["api_key"]
+        if self._key_file is None:
+            self._key = ask()["api_key"]
+        else:
+            self._key = _keep_key(self._key_file, ask)["api_key"]
+            self.whoami()
         return self._key
 
     # What agents share

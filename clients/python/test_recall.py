@@ -176,19 +176,22 @@ class KeyFile(unittest.TestCase):
         config = {"XDG_CONFIG_HOME": str(self.path.parent), "RECALL_API_URL": "", "RECALL_API_KEY": ""}
         default = self.path.parent / "recall" / "hub.json"
         registered = ok({"agent": {"id": "1", "name": "ada"}, "api_key": KEY}, 201)
-        new = [ok({"api_key": f"{KEY}{i}"}) for i in range(3)]
+        new = [answer for i in range(3) for answer in (ok({"api_key": f"{KEY}{i}"}), ok({"agent": {}}))]
         with Answers(registered, *new, ok({"agent": {}})) as hub, mock.patch.dict(os.environ, config):
             joined = Recall.join(hub.url, "ada", default)
             self.assertEqual([joined.rotate_key(), joined.rotate_key()], [KEY + "0", KEY + "1"])
             self.assertEqual(json.loads(default.read_text())["api_key"], KEY + "1")
             Recall.from_environment().rotate_key()
+            # The old key ends when the new one is first used, so that is done at once.
+            self.assertEqual(hub.requests[-1][1], "/api/v1/agents/me")
+            self.assertEqual(hub.requests[-1][2]["Authorization"], f"Bearer {KEY}2")
             Recall.join(hub.url, "ada", default).whoami()
         self.assertEqual(hub.requests[-1][2]["Authorization"], f"Bearer {KEY}2")
         self.assertEqual(list(default.parent.iterdir()), [default])
 
     def test_holds_the_key_of_a_second_answer_when_the_first_was_lost(self):
         registered = ok({"agent": {"id": "1", "name": "ada"}, "api_key": KEY}, 201)
-        with Answers(registered, "drop", ok({"api_key": KEY + "2"})) as hub:
+        with Answers(registered, "drop", ok({"api_key": KEY + "2"}), ok({"agent": {}})) as hub:
             Recall.join(hub.url, "ada", self.path).rotate_key()
         self.assertEqual(self.key_in_file(), KEY + "2")
 
@@ -273,6 +276,16 @@ class OnAHub(unittest.TestCase):
         with self.assertRaises(RecallError) as caught:
             before.whoami()
         self.assertEqual(caught.exception.code, "MEMORY_UNAUTHENTICATED")
+
+    def test_a_new_key_in_the_key_file_ends_the_old_one_at_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ada = Recall.join(HUB, "ada", Path(folder) / "hub.json")
+            before = Recall(HUB, ada._key)
+            ada.rotate_key()
+            with self.assertRaises(RecallError) as caught:
+                before.whoami()
+            self.assertEqual(caught.exception.code, "MEMORY_UNAUTHENTICATED")
+            self.assertEqual(Recall.join(HUB, "ada", Path(folder) / "hub.json").whoami()["name"], "ada")
 
     def test_keeps_what_only_it_can_see(self):
         ada, bob = self.agent("ada"), self.agent("bob")

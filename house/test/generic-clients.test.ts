@@ -85,6 +85,8 @@ describe('clients/curl/recall.sh', () => {
     })
     const second = await keyIn()
     expect(second).not.toBe(first)
+    const old = { ...inFile, RECALL_API_URL: url, RECALL_API_KEY: first }
+    expect((await recall(['whoami'], old)).code).toBe(3)
     expect((await recall(['whoami'], inFile)).code).toBe(0)
 
     const given = { ...inFile, RECALL_API_URL: url, RECALL_API_KEY: second }

@@ -100,15 +100,15 @@ describe('recall hub', () => {
     const { out } = await ada.run('hub', 'rotate-key')
     expect(keyIn()).not.toBe(before)
     expect(out).not.toContain(keyIn())
-    expect((await ada.run('hub', 'whoami')).code).toBe(0)
-    expect(readdirSync(join(path, '..'))).toEqual(['hub.json'])
-    chmodSync(path, 0o644)
-    expect((await ada.run('hub', 'whoami')).err).toContain('chmod 600')
     const old = createShell(temporaryFolder(), null, { RECALL_API_URL: url, RECALL_API_KEY: before })
     expect(await old.run('hub', 'whoami')).toMatchObject({
       code: 3,
       err: expect.stringContaining('send the key'),
     })
+    expect((await ada.run('hub', 'whoami')).code).toBe(0)
+    expect(readdirSync(join(path, '..'))).toEqual(['hub.json'])
+    chmodSync(path, 0o644)
+    expect((await ada.run('hub', 'whoami')).err).toContain('chmod 600')
   })
 
   it('takes address and key from the environment, and hands a new key to whoever set it', async () => {

@@ -31,7 +31,7 @@ export interface HubClient extends AsyncDisposable {
   /** Forgets a memory of one's own. */
   delete(id: string, options?: CallOptions): Promise<'deleted' | 'tombstone'>
   whoami(options?: CallOptions): Promise<{ id: string; name: string }>
-  /** A new key, to connect with once it is kept: the old one is of no more use then, to this client either. */
+  /** A new key, to connect with once it is kept: its first use ends the old one, that of this client. */
   rotateKey(options?: CallOptions): Promise<string>
   close(): Promise<void>
 }

@@ -162,7 +162,9 @@ async function rotateKey({ hub, access, print }: Call): Promise<undefined> {
     print({ url, apiKey }, () => `${apiKey}\n`)
     return
   }
-  await keeping(keyFile, async () => ({ url, apiKey: await hub.rotateKey() }))
+  const renewed = connectHub(await keeping(keyFile, async () => ({ url, apiKey: await hub.rotateKey() })))
+  // The old one ends when the new one is first used.
+  await renewed.whoami().finally(() => renewed.close())
   print({ url, keyFile }, () => `The new key is in ${keyFile}\n`)
 }
 
