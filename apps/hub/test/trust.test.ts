@@ -1,6 +1,9 @@
-import { agents, memories, retrievalEvents } from '@recall/store-postgres'
+import { agents, memories, retrievalEvents, vouches } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseConfig } from '../src/config/config.ts'
+import type { HubParts } from '../src/hub.ts'
+import { promoteAuthors } from '../src/trust/promotion.ts'
 import { type Engine, engines, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -78,6 +81,53 @@ describe.each(engines)('trust on %s', (_, open) => {
     const path = `/api/v1/admin/agents/${promoted.id}/trust`
     await hub.request('POST', path, { key: admin.key, body: { trust_level: 1 } })
     expect(await isTrusted(await foundBy(promoted))).toBe(true)
+  })
+
+  it.each(['its memory', 'the agent'])(
+    'is not promoted when %s is put in quarantine at the same moment',
+    async (what) => {
+      const admin = await hub.agent('admin', 2)
+      const author = await foundBy(await hub.agent('reader', 1))
+      await hub.database
+        .update(agents)
+        .set({ trustLevel: 0, promotedAt: null })
+        .where(eq(agents.id, author.id))
+      await hub.database.delete(vouches)
+      const [memory] = await hub.database.select().from(memories).where(eq(memories.agentId, author.id))
+      const path = what === 'the agent' ? `agents/${author.id}/quarantine` : `quarantine/${memory?.id}`
+      let hidden: Response | undefined
+      const parts = {
+        config: parseConfig({ ...noLimits, trust: { usefulMemories: 1 } }),
+        database: hub.database,
+        clock: () => now,
+        auth: { forget() {} },
+        // Between the look at who qualifies and the promotion.
+        async call<T>(run: () => Promise<T>): Promise<T> {
+          const result = await run()
+          hidden ??= await hub.request('POST', `/api/v1/admin/${path}`, { key: admin.key })
+          return result
+        },
+      }
+      await promoteAuthors(parts as unknown as HubParts, [author.id])
+      expect(hidden?.status).toBe(200)
+      const [row] = await hub.database.select().from(agents).where(eq(agents.id, author.id))
+      expect(row).toMatchObject({ trustLevel: 0, promotedAt: null })
+      expect(await hub.database.$count(vouches)).toBe(0)
+    },
+  )
+
+  it('whoever is let in again after a quarantine begins anew', async () => {
+    const admin = await hub.agent('admin', 2)
+    const agent = await hub.agent('spammer', 1)
+    const decide = (path: string, body?: object) =>
+      hub.request('POST', `/api/v1/admin/agents/${agent.id}/${path}`, {
+        key: admin.key,
+        ...(body ? { body } : {}),
+      })
+    expect((await decide('quarantine')).status).toBe(200)
+    expect((await decide('trust', { trust_level: 1 })).status).toBe(200)
+    expect((await decide('restore')).status).toBe(200)
+    expect(await isTrusted(agent)).toBe(false)
   })
 
   it('an agent counts once for a memory, however many search at the same moment', async () => {

@@ -30,7 +30,7 @@ export async function promoteAuthors(hub: HubParts, candidates?: readonly string
       hub.database,
       sql`
         select a.id from agents a
-        where a.trust_level = 0 and a.disabled_at is null and a.quarantines = 0 and ${among} and (
+        where ${mayBePromoted} and ${among} and (
           select count(distinct memory_id) from (${retrievalsBySettled(hub, sql`a.id`)}) as useful
         ) >= ${hub.config.trust.usefulMemories}
         order by a.created_at`,
@@ -59,19 +59,29 @@ async function promote(hub: HubParts, transaction: Database, id: string): Promis
       group by agent_id order by min(created_at), agent_id limit ${retrievers}`,
   )
   if (speakers.length < retrievers) return false
-  await transaction.execute(sql`
+  // Looked at again: it may have been put in quarantine meanwhile.
+  const promoted = await rowsOf(
+    transaction,
+    sql`
     with promoted as (
-      update agents set trust_level = 1, promoted_at = ${now} where id = ${id}::uuid and trust_level = 0 returning id
+      update agents as a set trust_level = 1, promoted_at = ${now} where id = ${id}::uuid and ${mayBePromoted}
+      returning id
+    ), raised as (
+      update memories set quality = 0
+      where quality = -1 and retrieval_count > 0 and duplicate_of is null and agent_id in (select id from promoted)
     ), spoken as (
       insert into vouches (agent_id, voucher_id, created_at)
       select promoted.id, voucher::uuid, ${now}
       from promoted, jsonb_array_elements_text(${JSON.stringify(speakers.map((speaker) => speaker.id))}::text::jsonb) as voucher
       on conflict (agent_id, voucher_id) do update set created_at = excluded.created_at
     )
-    update memories set quality = 0
-    where quality = -1 and retrieval_count > 0 and duplicate_of is null and agent_id in (select id from promoted)`)
-  return true
+    select id from promoted`,
+  )
+  return promoted.length > 0
 }
+
+/** Of an agent `a`. */
+const mayBePromoted = sql`a.trust_level = 0 and a.disabled_at is null and a.quarantines = 0`
 
 /** Retrievals of an agent's memories that speak for it. */
 function retrievalsBySettled(hub: HubParts, author: SQL): SQL {

@@ -111,7 +111,11 @@ export async function restoreAgent(
     database.transaction(async (transaction) => {
       const before = await noteDecision(transaction, id, 'agent restored', decision, clock())
       if (!before.disabledAt) throw notInQuarantine(`agent ${id}`)
-      await transaction.update(agents).set({ disabledAt: null, quarantines: 0 }).where(eq(agents.id, id))
+      // Whatever trust an administrator gave it meanwhile: it begins anew.
+      await transaction
+        .update(agents)
+        .set({ disabledAt: null, quarantines: 0, trustLevel: 0, promotedAt: null })
+        .where(eq(agents.id, id))
       await transaction.update(memories).set({ quality: -1 }).where(eq(memories.agentId, id))
     }),
   )
