@@ -6,11 +6,12 @@ import type { Filter, JsonValue } from '@recall/core'
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
 const printable = (text: string): boolean => text.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(text)
 
-const key = z.string().min(1).max(1024).refine(printable, 'must not hold control characters')
-const tags = z
-  .array(z.string().min(1).max(256).refine(printable, 'must not hold control characters'))
-  .max(256)
-const time = z.number()
+const controls = 'must not hold control characters'
+const key = z.string().min(1).max(1024).refine(printable, controls)
+const tags = z.array(z.string().min(1).max(256).refine(printable, controls)).max(256)
+const model = z.string().max(256).refine(printable, controls)
+/** Milliseconds since 1970, of which a date can be made. What is only compared with one may be any number. */
+const time = z.number().min(-8.64e15).max(8.64e15)
 const vector = z.array(z.number()).min(1).max(16_000)
 
 /** Where a call works. The agent is known from its key; the namespace is one of its own. */
@@ -32,22 +33,26 @@ export const entrySchema = z.object({
   accessedAt: time.optional(),
   accessCount: z.number().int().nonnegative().default(0),
   ttl: z.number().positive().nullish(),
-  expiresAt: time.nullish(),
+  expiresAt: z.number().nullish(),
   encrypted: z.boolean().default(false),
   embedding: z
-    .object({ model: z.string().max(256), vector, units: z.array(vector).max(10_000).optional() })
+    .object({ model, vector, units: z.array(vector).max(10_000).optional() })
+    .refine(
+      ({ vector, units = [] }) => units.every(({ length }) => length === vector.length),
+      'the vectors of units must be as long as that of the entry',
+    )
     .nullish(),
 })
 
 const overwrite = z.boolean().default(true)
 const now = time.optional()
-const expected = z.object({ updatedAt: time, value: z.unknown() }).partial({ value: true }).optional()
+const expected = z.object({ updatedAt: z.number(), value: z.unknown() }).partial({ value: true }).optional()
 
 export const putSchema = placeSchema.extend({ entry: entrySchema, overwrite, now })
 export const getSchema = addressSchema.extend({ now })
 export const touchSchema = placeSchema.extend({ keys: z.array(key).max(10_000), now })
 export const removeAllSchema = placeSchema.extend({
-  updatedBefore: time.optional(),
+  updatedBefore: z.number().optional(),
   tags: tags.optional(),
   type: z.string().optional(),
 })
@@ -99,7 +104,7 @@ export const findSchema = placeSchema.extend({
   tags: tags.optional(),
   embedding: z
     .object({
-      model: z.string().max(256).nullable(),
+      model: model.nullable(),
       vector,
       unrelated: z.object({ mean: z.number(), deviation: z.number().positive() }).optional(),
     })

@@ -1,0 +1,65 @@
+import { MemoryErrorCode } from '@recall/core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Engine, engines, noLimits, openHub, type TestHub } from './support.ts'
+
+const vector = [1, 0]
+const entry = { key: 'k', value: 'the pool leaks' }
+
+describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
+  let engine: Engine
+  let hub: TestHub
+  let key: string
+  beforeAll(async () => {
+    engine = await open()
+    hub = await openHub(engine.database, noLimits)
+    key = (await hub.agent('ada')).key
+  })
+  afterAll(() => engine.close())
+
+  const send = (operation: string, body: unknown) =>
+    hub.request('POST', `/api/v1/private/long-term/${operation}`, { key, body })
+
+  it.each<[string, string, object, string]>([
+    ['a model with a NUL', 'put', { entry: { ...entry, embedding: { model: 'a\u0000', vector } } }, 'model'],
+    [
+      'a model with half a character',
+      'put',
+      { entry: { ...entry, embedding: { model: '\ud800', vector } } },
+      'model',
+    ],
+    [
+      'a question by a model with a NUL',
+      'find',
+      { text: 'pool', embedding: { model: 'a\u0000', vector } },
+      'model',
+    ],
+    [
+      'units of another length',
+      'put',
+      { entry: { ...entry, embedding: { model: 'm', vector, units: [[1, 2, 3]] } } },
+      'embedding',
+    ],
+    ['a time that no date has', 'put', { entry, now: 1e300 }, 'now'],
+    ['a time before all dates', 'touch', { keys: ['k'], now: -1e300 }, 'now'],
+    ...['createdAt', 'updatedAt', 'accessedAt'].map((name): [string, string, object, string] => [
+      `${name} that no date has`,
+      'commit',
+      { changes: [{ put: { ...entry, [name]: 1e300 } }] },
+      'changes',
+    ]),
+  ])('is refused where it is wrong: %s', async (_, operation, body, path) => {
+    const answer = await send(operation, body)
+    const problem = (await answer.json()) as { code: string; errors: { pointer: string }[] }
+    expect([answer.status, problem.code]).toEqual([400, MemoryErrorCode.INVALID_INPUT])
+    expect(problem.errors.map(({ pointer }) => pointer).join()).toContain(path)
+    expect(await (await send('stats', {})).json()).toEqual({ entries: 0, bytes: 0 })
+  })
+
+  it('may name any number for what is only compared', async () => {
+    expect((await send('remove-all', { updatedBefore: 1e300 })).status).toBe(200)
+    expect((await send('put', { entry: { ...entry, ttl: 1e300 } })).status).toBe(200)
+    expect((await send('put', { entry: { ...entry, expiresAt: 1e300 } })).status).toBe(200)
+    expect((await send('touch', { keys: ['k'], now: 8.64e15 })).status).toBe(200)
+    expect((await send('remove', { key: 'k' })).status).toBe(200)
+  })
+})
