@@ -323,7 +323,11 @@ describe.each(engines)('the hub on %s', (_, open) => {
     )
     expect(await admin.search(lesson('redis'))).toHaveLength(1)
     expect((await hub.maintain()).writable).toBe(false)
-    await hub.request('POST', '/api/v1/admin/heartbeat', { key: admin.key })
+    const confirmed = await hub.request('POST', '/api/v1/admin/heartbeat', { key: admin.key })
+    expect(await confirmed.json()).toEqual({
+      success: true,
+      last_heartbeat_at: new Date(now).toISOString(),
+    })
     await admin.save({ content: lesson('deploy'), tags })
   })
 })

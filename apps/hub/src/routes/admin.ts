@@ -69,7 +69,8 @@ export function adminRoutes(hub: Hub) {
       async (context) => {
         await confirmHeartbeat(hub)
         const { lastHeartbeatAt } = await systemState(hub)
-        return context.json({ success: true as const, last_heartbeat_at: lastHeartbeatAt }, 200)
+        const last_heartbeat_at = new Date(lastHeartbeatAt).toISOString()
+        return context.json({ success: true as const, last_heartbeat_at }, 200)
       },
     )
     .openapi(
