@@ -1,5 +1,5 @@
 import { MemoryErrorCode } from '@recall/core'
-import { memories } from '@recall/store-postgres'
+import { memories, retrievalEvents } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -9,6 +9,7 @@ import { type Engine, emptyTables, engines, noLimits, openHub, routesOf, type Te
 const content = (words: string): string =>
   `The pool leaked under load until the retry path released its client again; ${words}. It held for days.`
 const tags = ['postgres', 'leak']
+const secret = ['ghp', '_', 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8'].join('')
 
 /** What has been used against memory services, filters and databases. */
 const metacharacters = [
@@ -195,7 +196,19 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
 
   it('keeps names and tags to what they look like', async () => {
     const { key } = await hub.agent('ada', 1)
-    for (const name of ['', ' ', 'a\nb', 'a\u0000b', '\u001b[31mred', 'x'.repeat(101), '\ud800']) {
+    for (const name of [
+      '',
+      ' ',
+      'a\nb',
+      'a\u0000b',
+      '\u001b[31mred',
+      'x'.repeat(101),
+      '\ud800',
+      '\u202eada',
+      'ad\u200ba',
+      '\u200b',
+      `bot ${secret}`,
+    ]) {
       const { status } = await hub.request('POST', '/api/v1/agents/register', { body: { name } })
       expect([name, status]).toEqual([name, 400])
     }
@@ -208,9 +221,50 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
     }
     expect(await saved(['Redis', 'redis', 'ＲＥＤＩＳ', 'lua'])).toEqual(['redis', 'lua'])
     expect(await saved(['café', 'cafe\u0301', 'milk'])).toEqual(['café', 'milk'])
-    for (const tag of ['a\nb', '\u0000', '\ud800', '', 'x'.repeat(65)]) {
+    expect(await saved(['redis', 're\u200bdis', 'lua'])).toEqual(['redis', 'lua'])
+    for (const tag of ['a\nb', '\u0000', '\ud800', '', '\u200b', 'x'.repeat(65)]) {
       expect([tag, await saved([tag, 'other'])]).toEqual([tag, 400])
     }
+  })
+
+  it('keeps no secret that comes with an address or a question', async () => {
+    const { key } = await hub.agent('ada', 1)
+    const save = (source_url: string) => post('memory', key, { content: content('redis'), tags, source_url })
+    expect((await save('https://ana:hunter2@example.com/')).status).toBe(400)
+    const saved = await save(`https://example.com/?token=${secret}`)
+    expect(saved.status).toBe(201)
+    expect(JSON.stringify(await saved.json())).toContain('a secret was replaced')
+    await hub.request(
+      'GET',
+      `/api/v1/memory/search?q=${encodeURIComponent(`${content('redis')} ${secret}`)}`,
+      { key },
+    )
+    const rows = [
+      await engine.database.select().from(memories),
+      await engine.database.select().from(retrievalEvents),
+    ]
+    expect(rows.map(({ length }) => length)).toEqual([1, 1])
+    expect(JSON.stringify(rows)).not.toContain(secret)
+  })
+
+  it('counts the addresses of an IPv6 network together', async () => {
+    const settings = {
+      ...noLimits,
+      behindProxy: true,
+      limits: { ...noLimits.limits, register: [{ requests: 1, seconds: 60 }] },
+    }
+    const proxied = await openHub(engine.database, settings)
+    const register = async (address: string): Promise<number> => {
+      const headers = { 'X-Forwarded-For': address }
+      return (await proxied.request('POST', '/api/v1/agents/register', { body: { name: 'eve' }, headers }))
+        .status
+    }
+    const statuses = [
+      await register('2001:db8:1:2::1'),
+      await register('2001:db8:1:2:3::'),
+      await register('2001:db8:1:3::1'),
+    ]
+    expect(statuses).toEqual([201, 429, 201])
   })
 
   it('looks the same to every key that is not known, and learns none from how long it took', async () => {

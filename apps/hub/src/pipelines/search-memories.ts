@@ -1,3 +1,4 @@
+import { redactText } from '@recall/core'
 import { rowsOf } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
@@ -69,14 +70,15 @@ const nearestOf = (limit: number) => searches.memo(limit)
 export async function searchMemories(hub: Hub, searcher: Principal, query: string, limit: number) {
   const { config, database, call } = hub
   const { minSimilarity, related } = config.thresholds
-  const vector = await embedText(hub, query, 'query')
+  const asked = redactText(query).text
+  const vector = await embedText(hub, asked, 'query')
   const values = { agent: searcher.id, model: hub.embedder.model, minSimilarity, related }
   const [good, low] = (await call(() => nearestOf(limit)(database, vector, values))) as [Found, Found]
   const discoveries = (await apartFromCrowds(hub, low.memories))
     .filter((memory) => memory.similarity > good.best + clearlyNearer)
     .slice(0, Math.min(mostDiscoveries, limit))
   const results = [...good.memories.slice(0, limit - discoveries.length), ...discoveries]
-  if (results.length > 0) await hub.noteRetrievals({ searcher, query, found: results })
+  if (results.length > 0) await hub.noteRetrievals({ searcher, query: asked, found: results })
   return results
 }
 

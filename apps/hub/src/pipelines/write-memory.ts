@@ -55,11 +55,12 @@ export async function writeMemory(
   const { config, database, embedder, call } = hub
   await refuseWhenReadOnly(hub)
   const { text: content, counts } = redactText(input.content)
+  const source = input.source_url === undefined ? undefined : redactText(input.source_url)
   const judged = config.embedAsync
     ? undefined
     : await judge(hub, author, await embedText(hub, content, 'document'))
   const links = judged?.links ?? []
-  const warnings = warningsFor(hub, content, input, Object.keys(counts))
+  const warnings = warningsFor(hub, content, input, Object.keys({ ...counts, ...source?.counts }))
   const answer: SavedAnswer = {
     success: true,
     id: crypto.randomUUID(),
@@ -80,7 +81,7 @@ export async function writeMemory(
       agent: author.id,
       content,
       tags: JSON.stringify(input.tags.map((tag) => redactText(tag).text)),
-      sourceUrl: input.source_url ?? null,
+      sourceUrl: source?.text ?? null,
       now: hub.clock(),
       model: embedder.model,
       vector: judged ? JSON.stringify(judged.values.embedding) : null,

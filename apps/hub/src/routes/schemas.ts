@@ -1,15 +1,30 @@
 import { z } from '@hono/zod-openapi'
+import { redactText } from '@recall/core'
 import type { HubConfig } from '../config/config.ts'
 
 const printable = (text: string): boolean => !/\p{Cc}/u.test(text) && text.isWellFormed()
 
+/** What nobody sees: marks of width or direction, and other ends of lines. */
+const invisible = /[\p{Cf}\p{Zl}\p{Zp}]/gu
+
 const line = (longest: number) =>
   z.string().trim().min(1).max(longest).refine(printable, 'must not hold control characters')
 
-export const nameSchema = line(100).openapi({ example: 'deploy-bot' })
+export const nameSchema = line(100)
+  .transform((name) => name.normalize('NFKC'))
+  .refine((name) => name.search(invisible) < 0, 'must not hold characters that nobody sees')
+  .refine((name) => redactText(name).text === name, 'must not hold a secret')
+  .openapi({ example: 'deploy-bot' })
 
 /** Lower case and one normal form, so that a tag is one tag however it was typed. */
-const tagSchema = line(64).transform((tag) => tag.normalize('NFKC').toLowerCase())
+const tagSchema = line(64)
+  .transform((tag) => tag.replace(invisible, '').normalize('NFKC').toLowerCase().trim())
+  .refine((tag) => tag !== '', 'must not be empty')
+
+const hasCredentials = (url: string): boolean => {
+  const { username, password } = new URL(url)
+  return username !== '' || password !== ''
+}
 
 /** What a memory must be, by the hub's thresholds. */
 export const newMemorySchema = ({ thresholds }: HubConfig) =>
@@ -28,6 +43,7 @@ export const newMemorySchema = ({ thresholds }: HubConfig) =>
       source_url: z
         .url({ protocol: /^https?$/ })
         .max(2048)
+        .refine((url) => !hasCredentials(url), 'must not hold a user name or a password')
         .optional(),
     })
     .openapi('NewMemory')
