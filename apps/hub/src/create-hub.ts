@@ -9,6 +9,7 @@ import { createAuthenticator } from './auth/principal.ts'
 import type { HubConfig } from './config/config.ts'
 import { guardHost, isLoopback } from './guard-host.ts'
 import type { Hub, HubParts } from './hub.ts'
+import { networkOf } from './limits/network-of.ts'
 import { createLimits } from './limits/rate-limits.ts'
 import { maintainHub } from './maintenance.ts'
 import { createObserver, metricsRoutes } from './observe.ts'
@@ -79,7 +80,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     const named = config.behindProxy
       ? context.req.header('X-Forwarded-For')?.split(',').at(-1)?.trim()
       : undefined
-    return named ?? dependencies.remoteAddress?.(context) ?? 'unknown'
+    return networkOf(named ?? dependencies.remoteAddress?.(context) ?? 'unknown')
   }
   const state = { draining: false }
   const app = newRoutes()
@@ -139,7 +140,8 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
   ]) {
     app.route('/api/v1', routes)
   }
-  const isLocal = isLoopback(config.host)
+  // Behind a proxy whoever comes from this machine may come from anywhere.
+  const isLocal = isLoopback(config.host) && !config.publicUrl && !config.behindProxy
   const tokenHash = config.metricsToken && hashOfKey(config.metricsToken)
   app.route(
     '/',

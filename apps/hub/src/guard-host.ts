@@ -7,14 +7,21 @@ const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 /** Whether only this machine can reach what listens there. */
 export const isLoopback = (host: string): boolean => loopback.has(host) || host === '::1'
 
+/** They tell nothing, and machines ask for them by whatever address they have. */
+const probes = new Set(['/livez', '/readyz', '/healthz'])
+
 /**
  * A page that a browser shows must not reach a hub on the same machine: neither under a name of its own that
- * leads here, nor from another origin. Answers a request only under a name that the hub knows to be its own.
+ * leads here, nor from another origin. Answers a request only under a name that the hub knows to be its own; but
+ * probes, and figures that need a token, under any.
  */
 export function guardHost(config: HubConfig): MiddlewareHandler {
   const own = config.publicUrl ? new URL(config.publicUrl).hostname : undefined
   const isLocal = isLoopback(config.host)
+  const isAnybodys = (path: string): boolean =>
+    probes.has(path) || (path === '/metrics' && config.metricsToken !== undefined)
   return async (context, next) => {
+    if (isAnybodys(context.req.path)) return next()
     const { hostname } = new URL(context.req.url)
     // Bound to the world without a name, the hub cannot know under which names it is reached.
     const isOwn = hostname === own || (isLocal ? loopback.has(hostname) : own === undefined)

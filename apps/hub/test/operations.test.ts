@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import type { Embedder } from '@recall/core'
 import { MemoryErrorCode } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
-import { idempotencyKeys, memories } from '@recall/store-postgres'
+import { idempotencyKeys, memories, systemConfig } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { backup, restore } from '../src/backup.ts'
 import { parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
 import { examine } from '../src/doctor.ts'
+import { confirmHeartbeat } from '../src/trust/heartbeat.ts'
 import {
   type Engine,
   emptyTables,
@@ -226,6 +227,74 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     expect((await guarded.request('GET', '/metrics', { key: token })).status).toBe(200)
     const wide = await openHub(engine.database, { ...noLimits, host: '0.0.0.0' })
     expect((await wide.request('GET', '/metrics')).status).toBe(404)
+  })
+
+  it('answers probes under any name, and figures under any to who has the token', async () => {
+    const token = 'a-token-of-some-length'
+    const deployed = { ...noLimits, host: '0.0.0.0', publicUrl: 'https://hub.example.org', behindProxy: true }
+    const guarded = await openHub(engine.database, { ...deployed, metricsToken: token })
+    const ask = async (hub: TestHub, url: string, key?: string): Promise<number> =>
+      (await hub.fetch(new Request(url, { headers: key ? { Authorization: `Bearer ${key}` } : {} }))).status
+    for (const url of ['http://10.1.2.3:8787/livez', 'http://api:8787/readyz'])
+      expect(await ask(guarded, url)).toBe(200)
+    expect(await ask(guarded, 'http://api:8787/metrics', token)).toBe(200)
+    expect(await ask(guarded, 'http://api:8787/metrics')).toBe(404)
+    expect(await ask(guarded, 'http://api:8787/api/v1/health')).toBe(403)
+    // Who comes from this machine may be a proxy that passes on what comes from anywhere.
+    const local = await openHub(engine.database, { ...deployed, host: '127.0.0.1' })
+    expect(await ask(local, 'https://hub.example.org/metrics')).toBe(404)
+  })
+
+  it('takes nothing off the limits of who could not be served', async () => {
+    let isDown = true
+    const whole = fakeEmbedder()
+    const embedder: Embedder = {
+      ...whole,
+      embed: (texts, options) => (isDown ? Promise.reject(new Error('down')) : whole.embed(texts, options)),
+    }
+    const two = [{ requests: 2, seconds: 86_400 }]
+    const { tiers } = noLimits.limits
+    const limits = { ...noLimits.limits, tiers: { ...tiers, trusted: { ...tiers.trusted, write: two } } }
+    const failing = await openHub(engine.database, { ...noLimits, limits }, { embedder })
+    const { key } = await failing.agent('ada', 1)
+    const save = async (subject: string): Promise<number> =>
+      (await failing.request('POST', '/api/v1/memory', { key, body: { content: lesson(subject), tags } }))
+        .status
+    for (let i = 0; i < 4; i++) expect(await save('redis')).toBe(503)
+    isDown = false
+    expect([await save('redis'), await save('postgres'), await save('kafka')]).toEqual([201, 201, 429])
+  })
+
+  it('takes no new memory while it is read-only, and lets agents do all else', async () => {
+    let now = Date.now()
+    const paused = await openHub(engine.database, noLimits, { clock: () => now })
+    const ada = await paused.agent('ada', 1)
+    const { id } = await ada.save({ content: lesson('redis'), tags })
+    now += 31 * 24 * 3600_000
+    const status = async (method: string, path: string, body?: unknown): Promise<number> =>
+      (await paused.request(method, `/api/v1/${path}`, { key: ada.key, ...(body ? { body } : {}) })).status
+    expect(await status('POST', 'memory', { content: lesson('kafka'), tags })).toBe(403)
+    expect(await status('GET', `memory/${id}`)).toBe(200)
+    expect(await status('POST', `memory/${id}/cite`)).toBe(200)
+    expect(await status('POST', 'private/working/put', { entry: { key: 'k', value: 1 } })).toBe(200)
+    expect(await status('DELETE', `memory/${id}`)).toBe(200)
+    expect(await status('POST', 'agents/register', { name: 'eve' })).toBe(201)
+    expect(await status('POST', 'agents/me/rotate-key')).toBe(200)
+  })
+
+  it('is not paused by a look that was taken before its administrator came', async () => {
+    let now = Date.now()
+    const paused = await openHub(engine.database, noLimits, { clock: () => now })
+    now += 31 * 24 * 3600_000
+    await confirmHeartbeat({
+      ...paused,
+      call: (run: () => Promise<unknown>) => run(),
+      clock: () => now,
+    } as never)
+    now -= 1
+    await paused.maintain()
+    const [row] = await engine.database.select().from(systemConfig)
+    expect(row?.globalWriteEnabled).toBe(true)
   })
 
   it('shows every call on one page that fetches nothing', async () => {

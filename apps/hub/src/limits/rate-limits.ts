@@ -24,6 +24,8 @@ export type LimitHeaders = Record<'RateLimit-Policy' | 'RateLimit', string>
 interface Policy {
   /** Counts one request. @throws MemoryError RATE_LIMITED when a window is full */
   consume(who: string): Promise<LimitHeaders>
+  /** Counts one request less: what was asked could not be done, and not by its caller's fault. */
+  giveBack(who: string): Promise<void>
 }
 
 /** Where hubs that share a store count together. */
@@ -47,6 +49,8 @@ export function createLimits(limits: HubConfig['limits'], countIn: CountIn) {
   return {
     ofAgent: (tier: Tier, action: Action, agent: string): Promise<LimitHeaders> =>
       policy(`${tier}-${action}`, limits.tiers[tier][action]).consume(agent),
+    giveBack: (tier: Tier, action: Action, agent: string): Promise<void> =>
+      policy(`${tier}-${action}`, limits.tiers[tier][action]).giveBack(agent),
     ofAddress: (address: string): Promise<LimitHeaders> =>
       policy('register', limits.register).consume(address),
     ofPrivate: (agent: string): Promise<LimitHeaders> => policy('private', limits.private).consume(agent),
@@ -86,6 +90,9 @@ function createPolicy(name: string, windows: readonly Window[], countIn: CountIn
         }
       }
       return headers(states)
+    },
+    async giveBack(who) {
+      for (const limiter of limiters) await limiter.reward(who)
     },
   }
 }

@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import type { Context } from 'hono'
 import type { Hub, HubEnv } from '../hub.ts'
 import { answeringOnce, rememberedMs } from '../idempotency.ts'
@@ -29,6 +30,9 @@ const idempotencySchema = z.object({
     }),
 })
 
+/** With these nothing was written, and the hub is why. */
+const notWritten = new Set<MemoryErrorCode>([MemoryErrorCode.FORBIDDEN, MemoryErrorCode.UNAVAILABLE])
+
 /** What agents share. */
 export function memoryRoutes(hub: Hub) {
   const limit = async (context: Context<HubEnv>, action: Action): Promise<void> => {
@@ -55,7 +59,14 @@ export function memoryRoutes(hub: Hub) {
         const input = context.req.valid('json')
         const saved = await answeringOnce<SavedAnswer>(hub, context, input, async (claim) => {
           await limit(context, 'write')
-          return writeMemory(hub, context.get('principal'), input, claim)
+          const author = context.get('principal')
+          try {
+            return await writeMemory(hub, author, input, claim)
+          } catch (error) {
+            if (isMemoryError(error) && notWritten.has(error.code))
+              await hub.limits.giveBack(author.tier, 'write', author.id)
+            throw error
+          }
         })
         return context.json(saved, 201)
       },

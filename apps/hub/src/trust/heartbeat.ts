@@ -1,6 +1,6 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { prepared, systemConfig } from '@recall/store-postgres'
-import { sql } from 'drizzle-orm'
+import { lte, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 
 /**
@@ -24,22 +24,31 @@ export interface SystemState {
 }
 
 export async function systemState({ database, call, clock, config }: Hub): Promise<SystemState> {
-  const oldest = new Date(clock() - config.trust.heartbeatDays * 24 * 60 * 60 * 1000).toISOString()
+  const oldest = oldestHeartbeat({ clock, config }).toISOString()
   const [state] = await call(() => selectState(database, { oldest }))
   if (!state) throw new MemoryError('the hub is not set up: start it once', MemoryErrorCode.UNAVAILABLE)
   return state
 }
+
+/** With none since then, nobody is there. */
+const oldestHeartbeat = ({ clock, config }: Pick<Hub, 'clock' | 'config'>): Date =>
+  new Date(clock() - config.trust.heartbeatDays * 24 * 60 * 60 * 1000)
 
 const selectState = prepared<SystemState>(sql`
   select global_write_enabled and last_heartbeat_at > ${sql.placeholder('oldest')}::text::timestamptz as writable,
     last_heartbeat_at::text as "lastHeartbeatAt"
   from system_config`)
 
-/** Writes the switch down, for whoever looks at the table. */
+/** Writes the switch down, for whoever looks at the table; a heartbeat that comes at the same moment is not undone. */
 export async function pauseWritesWhenSilent(hub: Hub): Promise<boolean> {
-  const { writable } = await systemState(hub)
-  if (!writable) await hub.call(() => hub.database.update(systemConfig).set({ globalWriteEnabled: false }))
-  return writable
+  const { call, database } = hub
+  await call(() =>
+    database
+      .update(systemConfig)
+      .set({ globalWriteEnabled: false })
+      .where(lte(systemConfig.lastHeartbeatAt, oldestHeartbeat(hub))),
+  )
+  return (await systemState(hub)).writable
 }
 
 /** An administrator is there: writes go on. */
