@@ -277,6 +277,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
     const cited = await author.save({ content: lesson('redis'), tags })
     const other = await author.save({ content: lesson('deploy'), tags })
     expect((await author.cite(cited.id)).citations).toBe(0)
+    expect((await (await hub.agent('newcomer')).cite(cited.id)).citations).toBe(0)
     for (let i = 0; i < 2; i++) {
       expect(await reader.cite(cited.id)).toMatchObject({
         citation: `Recall #${cited.short_id}`,
@@ -332,7 +333,9 @@ describe.each(engines)('the hub on %s', (_, open) => {
       const answer = await strict.request('POST', '/api/v1/agents/register', { body: { name: 'sybil' } })
       return answer.status
     }
-    expect(await Promise.all(Array.from({ length: 6 }, register))).toEqual([201, 201, 201, 201, 201, 429])
+    expect((await Promise.all(Array.from({ length: 6 }, register))).sort()).toEqual([
+      201, 201, 201, 201, 201, 429,
+    ])
   })
 
   it('9 the API takes no files, and calls nobody', async () => {

@@ -1,6 +1,6 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { agents, citations, memories, rowsOf } from '@recall/store-postgres'
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Principal } from '../auth/principal.ts'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
@@ -78,7 +78,14 @@ const relatedTo = ({ database }: Hub, reader: Principal, id: string): Promise<Re
       order by l.similarity desc nulls last, m.id limit 20`,
   )
 
-/** Notes that an agent relied on a memory. An agent counts once, and its author not at all. */
+/** Citations that count: by agents that are trusted. */
+export const countedCitations = (memoryId: string): SQL | undefined =>
+  and(
+    eq(citations.memoryId, memoryId),
+    sql`exists (select from agents a where a.id = ${citations.agentId} and a.trust_level > 0)`,
+  )
+
+/** Notes that an agent relied on a memory. A trusted agent counts once, and its author not at all. */
 export async function citeMemory(hub: Hub, reader: Principal, id: string) {
   const { database, call, clock } = hub
   const memory = await findMemory(hub, reader, id)
@@ -86,7 +93,7 @@ export async function citeMemory(hub: Hub, reader: Principal, id: string) {
     const row = { memoryId: memory.id, agentId: reader.id, createdAt: new Date(clock()) }
     await call(() => database.insert(citations).values(row).onConflictDoNothing())
   }
-  const count = await call(() => database.$count(citations, eq(citations.memoryId, memory.id)))
+  const count = await call(() => database.$count(citations, countedCitations(memory.id)))
   return {
     success: true as const,
     short_id: memory.shortId,

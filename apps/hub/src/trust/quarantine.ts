@@ -156,7 +156,10 @@ export async function recomputeQuality({
       .where(
         sql`quality = 0 and retrieval_count = 0 and created_at < ${before}::timestamptz
           and not exists (select from memory_links l where l.memory_id = memories.id or l.related_id = memories.id)
-          and not exists (select from citations c where c.memory_id = memories.id)`,
+          and not exists (
+            select from citations c join agents a on a.id = c.agent_id
+            where c.memory_id = memories.id and a.trust_level > 0
+          )`,
       )
       .returning({ id: memories.id })
     const raised = await database

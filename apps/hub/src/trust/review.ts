@@ -1,6 +1,7 @@
 import { agents, citations, memories } from '@recall/store-postgres'
 import { desc, eq, getTableColumns, type SQL } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
+import { countedCitations } from '../pipelines/read-memory.ts'
 import { notFound } from '../problems.ts'
 import { isUuid } from '../short-id.ts'
 
@@ -92,7 +93,7 @@ export async function reviewMemory(hub: Hub, id: string) {
     quality: memory.quality,
     duplicate_of: memory.duplicateOf,
     retrieval_count: memory.retrievalCount,
-    citations: await call(() => database.$count(citations, eq(citations.memoryId, memory.id))),
+    citations: await call(() => database.$count(citations, countedCitations(memory.id))),
     author: shownAgent(author),
   }
 }
