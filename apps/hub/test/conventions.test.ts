@@ -114,7 +114,7 @@ describe.each(engines)('what programs expect of any service, on %s', (_, open) =
       expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('idempotency-key')])
     }
     expect(await engine.database.$count(memories)).toBe(0)
-    const described = await (await get('/openapi.json')).text()
-    expect(described).toMatch(/For 24 hours .*SHA-256/)
+    for (const path of ['/openapi.json', '/reference'])
+      expect(await (await get(path)).text(), path).toMatch(/For 24 hours .*SHA-256/)
   })
 })

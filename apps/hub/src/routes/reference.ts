@@ -3,6 +3,7 @@ import { newRoutes } from './app.ts'
 
 interface Schema {
   $ref?: string
+  description?: string
   type?: string | string[]
   format?: string
   enum?: unknown[]
@@ -69,7 +70,7 @@ const call = (method: string, path: string, operation: Operation) => html`
       operation.parameters?.length
         ? html`<dl>${operation.parameters.map(
             ({ name, in: place, required, schema }) =>
-              html`<dt><code>${name}</code></dt><dd>${place}, ${typeOf(schema)}${required ? '' : ', optional'}</dd>`,
+              html`<dt><code>${name}</code></dt><dd>${place}, ${typeOf(schema)}${required ? '' : ', optional'}${meaningOf(schema)}</dd>`,
           )}</dl>`
         : ''
     }
@@ -88,9 +89,12 @@ function members(schema: Schema) {
   if (!properties) return html`<p>${typeOf(schema)}</p>`
   return html`<dl>${Object.entries(properties).map(
     ([name, member]) =>
-      html`<dt><code>${name}</code></dt><dd>${typeOf(member)}${required.includes(name) ? '' : ', optional'}</dd>`,
+      html`<dt><code>${name}</code></dt><dd>${typeOf(member)}${required.includes(name) ? '' : ', optional'}${meaningOf(member)}</dd>`,
   )}</dl>`
 }
+
+const meaningOf = (schema: Schema | undefined): string =>
+  schema?.description ? `. ${schema.description}` : ''
 
 function typeOf(schema: Schema | undefined): ReturnType<typeof html> | string {
   if (!schema) return 'any'
