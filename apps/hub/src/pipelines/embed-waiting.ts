@@ -73,12 +73,14 @@ const claim = ({ database, call, clock, config, embedder }: Hub): Promise<Waitin
             and (embed_after is null or embed_after <= to_timestamp(${clock()}::float8 / 1000))
           -- What failed before comes last: a text that the provider never takes holds up no other.
           order by embed_attempts, created_at limit ${claimed} for update skip locked
+        ), claimed as (
+          update memories m set embed_attempts = least(embed_attempts + 1, 30),
+            embed_after = to_timestamp(${clock()}::float8 / 1000)
+              + make_interval(secs => ${claimed * (config.embedTimeoutMs / 1000)}::float8) + ${pause(sql`embed_attempts + 1`)}
+          from next where m.id = next.id
+          returning m.id, m.agent_id, m.content, m.embed_attempts, m.created_at
         )
-        update memories m set embed_attempts = least(embed_attempts + 1, 30),
-          embed_after = to_timestamp(${clock()}::float8 / 1000)
-            + make_interval(secs => ${claimed * (config.embedTimeoutMs / 1000)}::float8) + ${pause(sql`embed_attempts + 1`)}
-        from next where m.id = next.id
-        returning m.id, m.agent_id as "agentId", m.content`,
+        select id, agent_id as "agentId", content from claimed order by embed_attempts, created_at`,
     ),
   )
 
