@@ -80,6 +80,14 @@ it.each([
   expect(requests).toHaveLength(tries)
 })
 
+it('repeats nothing of what a server says: it may be what it was sent', async () => {
+  const url = await serve(() => ({ status: 400, body: 'bad input: Jane Roe is allergic' }))
+  const error: Error = await httpEmbedder(options(url))
+    .embed(['a'], 'document')
+    .catch((reason) => reason)
+  expect(error.message).toMatch(/answered 400$/)
+})
+
 it('gives up after its time limit and when nobody listens', async () => {
   const url = await serve(() => ({ hang: true }))
   await expect(

@@ -133,9 +133,10 @@ function unitVector(values: readonly number[]): Float32Array {
   return Float32Array.from(values, (value) => value / length)
 }
 
+/** Without the body: servers repeat there what they were sent. */
 async function refusal(response: Response, { url }: HttpEmbedderOptions): Promise<Error> {
-  const told = (await response.text().catch(() => '')).slice(0, 200)
-  const message = `the embedding server at ${url} answered ${response.status}${told ? `: ${told}` : ''}`
+  await response.body?.cancel()
+  const message = `the embedding server at ${url} answered ${response.status}`
   if (response.status === 401 || response.status === 403) {
     return new MemoryError(`${message}; check the API key`, MemoryErrorCode.UNAUTHENTICATED)
   }

@@ -25,3 +25,9 @@ it('reads scripts with accents and scripts without spaces', () => {
   expect(topOf(['résumé müller résumé', 3])).toEqual(['résumé', 'müller'])
   expect(topOf(['数据库 迁移 数据库', 3])).toEqual(expect.arrayContaining(['数据', '迁移']))
 })
+
+it('leaves out what stands where secrets were', () => {
+  const counter = createKeywordCounter()
+  for (let i = 0; i < 5; i++) counter.add('the bucket [redacted:aws-key-id] and the walrus', 1)
+  expect(counter.top(5).sort()).toEqual(['bucket', 'walrus'])
+})

@@ -27,6 +27,9 @@ const unspaced =
 /** Most characters of one text that are looked at: a pasted log says little about the subject. */
 const longestText = 20_000
 
+/** What stands where a secret was. */
+const placeholder = /\[redacted:[a-z0-9-]+\]/g
+
 /** Counts words by weight and names those that a conversation is about. */
 export interface KeywordCounter {
   add(text: string, weight: number): void
@@ -47,7 +50,7 @@ export function createKeywordCounter(): KeywordCounter {
 
   return {
     add(text, weight) {
-      for (const [found] of text.slice(0, longestText).matchAll(word)) {
+      for (const [found] of text.slice(0, longestText).replace(placeholder, ' ').matchAll(word)) {
         if (!unspaced.test(found)) count(found, weight)
         else {
           segmenter ??= new Intl.Segmenter(undefined, { granularity: 'word' })

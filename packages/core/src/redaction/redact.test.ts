@@ -72,6 +72,11 @@ describe('redactText', () => {
     )
   })
 
+  it('finds a key in a path', () => {
+    const key = ['AKIA', 'IOSFODNN7QWERTYZ'].join('')
+    expect(redactText(`/srv/${key}/x`).text).toBe('/srv/[redacted:aws-key-id]/x')
+  })
+
   it('counts every secret by its kind', () => {
     const text = `gh${'p_'}${fill(36)} and gh${'o_'}${fill(36)}, password=hunter22`
     expect(redactText(text).counts).toEqual({ github: 2, password: 1 })
