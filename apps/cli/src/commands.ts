@@ -308,7 +308,7 @@ export const commands: readonly Command[] = [
   {
     name: 'scrub',
     positionals: [],
-    description: 'look for secrets in what is stored; shows them unless --yes is given',
+    description: 'look for secrets in what is stored; only names the files unless --yes is given',
     examples: ['recall scrub', 'recall scrub --yes'],
     options: { yes: { description: 'replace them' }, ...common },
     run: async (io, line) =>

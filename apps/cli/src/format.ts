@@ -21,6 +21,12 @@ export function formatBytes(bytes: number): string {
 export const count = (n: number, noun: string, plural = `${noun}s`): string =>
   `${n} ${n === 1 ? noun : plural}`
 
+/** What kinds of things a reader passed over: `6 × line that is no message`. */
+export const formatSkipped = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([kind, n]) => `${n} × ${kind}`)
+    .join(', ')
+
 /** `{ github: 1, jwt: 2 }` as `1 github, 2 jwt`. */
 export const formatCounts = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)

@@ -18,6 +18,8 @@ export interface HostSession {
   state: 'open' | 'checkpoint' | 'ended'
   /** State of the transcript when it was last archived. */
   done?: string
+  /** As what it was last archived: a checkpoint is not in the window. */
+  saved?: 'checkpoint' | 'session'
   /** Summaries that the host made when it compacted the session, still to be remembered; redacted. */
   summaries?: { id: string; text: string }[]
   /** Why it could not be archived, and how often that was tried. */
@@ -98,6 +100,7 @@ export function isPending(session: HostSession, own?: string): boolean {
   if ((session.problem?.tries ?? 0) >= mostTries) return false
   if ((session.summaries?.length ?? 0) > 0 || session.state === 'checkpoint') return true
   if (session.state === 'open' && (own === undefined || session.sessionId === own)) return false
+  if (session.saved === 'checkpoint') return true
   const stamp = stampOf(session.transcript)
   return stamp !== null && stamp !== session.done
 }

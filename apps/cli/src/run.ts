@@ -8,13 +8,21 @@ const description =
   'Memory for AI agents: sessions archived, summarised and found again, in files you can read.'
 const examples = ['recall init', 'recall archive session.jsonl', 'recall search "pool leak"']
 
+/** Options for all commands may stand before the command as well. */
+function commandFirst(argv: readonly string[]): readonly string[] {
+  let at = 0
+  while (/^--(?:root|layout)$/.test(argv[at] ?? '')) at += 2
+  while (/^--(?:json$|(?:root|layout)=)/.test(argv[at] ?? '')) at++
+  return at === 0 || at >= argv.length ? argv : [...argv.slice(at), ...argv.slice(0, at)]
+}
+
 /**
  * Runs one command line.
  *
  * @returns the exit code: 0 fine, 1 the answer is no, 2 wrong use, 3 failed
  */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  const [name = '', ...rest] = argv
+  const [name = '', ...rest] = commandFirst(argv)
   if (name === '-V' || name === '--version') {
     io.out(`${process.env.RECALL_VERSION ?? 'development'}\n`)
     return exitCodes.fine

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { redactText } from '@recall/core'
 import { fenceRecalled } from '@recall/sessions'
 import { memoryLineLimit } from '@recall/store-file'
 import { emptyMemory } from './empty-memory.ts'
@@ -22,7 +23,10 @@ export function sessionContext(place: MemoryPlace, limit: number): { text: strin
     ...(curated === '' ? [] : [clipped(curated, room - window.text.length)]),
   ].filter(Boolean)
   if (parts.length === 0) return { text: '', sessions: 0 }
-  const text = fenceRecalled(parts.join('\n\n---\n\n'), { source: 'session window and curated memory' })
+  // A person may have typed a secret into a file; it goes to the provider of the agent's model.
+  const text = fenceRecalled(redactText(parts.join('\n\n---\n\n')).text, {
+    source: 'session window and curated memory',
+  })
   // Marks inside the text become longer when they are made harmless.
   return { text: text.length <= limit ? text : '', sessions: window.count }
 }

@@ -1,12 +1,43 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createShell, shellWithSession, temporaryFolder } from './support.ts'
+import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
 
 describe('the rest', () => {
   it('reindex reports what it indexed', async () => {
     const shell = await shellWithSession()
     expect(await shell.json('reindex', '--full')).toMatchObject({ documents: 3 })
+  })
+
+  it.each([
+    ['[ephemeral] # mine\nmax_entries = 3 # few\n', '[ephemeral] # mine\nmax_entries = 7 # few\n'],
+    ['ephemeral.max_entries = 3 # few\n', 'ephemeral.max_entries = 7 # few\n'],
+    [
+      '[ ephemeral ]\n[other]\nmax_entries = 1\n',
+      '[ ephemeral ]\nmax_entries = 7\n[other]\nmax_entries = 1\n',
+    ],
+  ])('config keeps all else that is written in %j', async (before, after) => {
+    const shell = createShell()
+    await shell.run('init')
+    const path = join(shell.root, 'memory/.recall-echo.toml')
+    writeFileSync(path, before)
+    expect((await shell.run('config', 'ephemeral.max_entries', '7')).code).toBe(0)
+    expect(readFileSync(path, 'utf8')).toBe(after)
+  })
+
+  it('config says what it does not change, and what is wrong', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const path = join(shell.root, 'memory/.recall-echo.toml')
+    writeFileSync(path, 'ephemeral = { max_entries = 3 }\n')
+    const { code, err } = await shell.run('config', 'ephemeral.max_entries', '7')
+    expect(code).toBe(2)
+    expect(err).toContain('by hand')
+    expect(readFileSync(path, 'utf8')).toBe('ephemeral = { max_entries = 3 }\n')
+    writeFileSync(path, '[ephemeral]\nmax_entries = 99\n')
+    expect((await shell.run('config')).err).toContain(
+      'ephemeral.max_entries takes a whole number from 1 to 50',
+    )
   })
 
   it('config shows, sets and refuses', async () => {
@@ -90,5 +121,42 @@ describe('the rest', () => {
     const { code, err } = await shell.run('search', 'anything')
     expect(code).toBe(3)
     expect(err).toContain("create it with 'recall init'")
+  })
+
+  it('takes the options for all commands before the command too', async () => {
+    const shell = createShell()
+    const root = join(temporaryFolder(), 'there')
+    await shell.run('init', root)
+    expect(JSON.parse((await shell.run('--root', root, '--json', 'status')).out)).toMatchObject({
+      health: 'healthy',
+    })
+    expect(JSON.parse((await shell.run(`--root=${root}`, 'status', '--json')).out)).toMatchObject({
+      health: 'healthy',
+    })
+  })
+
+  it('looks without a trace where there is no memory yet', async () => {
+    const shell = createShell()
+    const root = join(temporaryFolder(), 'none')
+    await shell.run('import', writeSession(shell.root, 's', poolSession), '--dry-run', '--root', root)
+    expect(await shell.json('init', root, '--dry-run')).toMatchObject({ dryRun: true })
+    expect(existsSync(root)).toBe(false)
+  })
+
+  it('finds a new memory in order, and says how to make what is missing', async () => {
+    const shell = createShell()
+    expect((await shell.run('status')).out).toContain("'recall init' creates what is missing")
+    await shell.run('init')
+    expect(await shell.run('doctor')).toMatchObject({ code: 0 })
+  })
+
+  it('exports no secret that a person typed in', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const secret = ['ghp', '_', 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8'].join('')
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), `# Memory\n\n## Keys\n\nuse ${secret}\n`)
+    const { out, err } = await shell.run('export')
+    expect(out).not.toContain(secret)
+    expect(err).toContain('secrets replaced in what was exported: 1 github')
   })
 })

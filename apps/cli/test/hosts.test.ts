@@ -11,7 +11,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { layouts } from '@recall/store-file'
+import { layouts, openFileMemory } from '@recall/store-file'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readSessions, saveSession } from '../src/host-sessions.ts'
 import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
@@ -216,6 +216,45 @@ describe('hook', () => {
     expect(readFileSync(join(root, 'memory/EPHEMERAL.md'), 'utf8')).toContain('By a model.')
     await shell.run('hook', 'drain')
     expect(asked).toBe(1)
+  })
+
+  it.each(['is there', 'is gone'])(
+    'enters a session that was only saved as a checkpoint when its transcript %s',
+    async (kept) => {
+      const shell = createShell()
+      await shell.run('init')
+      const transcript_path = writeSession(shell.root, 's1', poolSession)
+      const compacted = { session_id: 's1', transcript_path, hook_event_name: 'PreCompact' }
+      await shell.withInput(event(compacted)).run('hook', 'pre-compact')
+      await shell.run('hook', 'drain')
+      expect((await shell.run('consume')).out).toBe('The window is empty.\n')
+      if (kept === 'is gone') rmSync(transcript_path)
+      const starting = {
+        session_id: 's2',
+        transcript_path: join(shell.root, 's2.jsonl'),
+        hook_event_name: 'SessionStart',
+      }
+      const { out } = await shell.withInput(event(starting)).run('hook', 'session-start')
+      expect(out).toContain('Session s1')
+      await shell.run('consume', '--clear')
+      expect((await shell.withInput(event(starting)).run('hook', 'session-start')).out).toBe('')
+    },
+  )
+
+  it('removes the files of what is over, once a session has ended', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const long = Date.parse('2026-03-06T12:00:00Z') - 3600_000
+    const memory = await openFileMemory({ root: shell.root, clock: () => long })
+    await memory.write('working', 'over', 'x', { ttl: 1000 })
+    await memory.write('working', 'kept', 'x')
+    await memory.close()
+    const transcript_path = writeSession(shell.root, 's1', poolSession)
+    await shell
+      .withInput(event({ session_id: 's1', transcript_path, hook_event_name: 'SessionEnd' }))
+      .run('hook', 'session-end')
+    await shell.run('hook', 'drain')
+    expect(readdirSync(join(shell.root, 'memory/working'))).toEqual(['kept.md'])
   })
 
   it('never forgets a session of which something is still to be archived', async () => {

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createShell, shellWithSession, temporaryFolder, writeSession } from './support.ts'
@@ -128,5 +128,18 @@ describe('search', () => {
     const { out } = await shell.run('search', 'zeppelin')
     expect(out).toContain('of the zeppelin')
     expect(out).not.toContain('\u001b')
+  })
+
+  it('says when there is more than it shows, and which options need --ranked', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), `# Memory\n\n${'A walrus.\n'.repeat(30)}`)
+    expect((await shell.run('search', 'walrus')).err).toContain('--limit 40')
+    expect(await shell.json('search', 'walrus')).toMatchObject({ more: true })
+    const all = await shell.run('search', 'walrus', '--limit', '40')
+    expect(all.err).toBe('')
+    expect(all.out.match(/walrus/g)).toHaveLength(30)
+    for (const option of ['--lexical', '--min-confidence=0.9'])
+      expect((await shell.run('search', 'walrus', option)).code).toBe(2)
   })
 })

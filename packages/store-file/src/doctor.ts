@@ -131,7 +131,7 @@ function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Rep
       ...missing.map((name) => `archive ${numberOf(name)} has no row`),
       ...extra.map((number) => `row ${number} has no archive`),
     ],
-    `${files.length} archives, ${rows.length} rows`,
+    `${counted(files.length, 'archive')}, ${counted(rows.length, 'row')}`,
     "run 'recall doctor --fix' to add and remove rows",
     () =>
       store.exclusively(() => {
@@ -151,6 +151,8 @@ function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Rep
     'rename one of the files',
   )
 }
+
+const counted = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`
 
 const numberOf = (name: string): number => Number(archiveFile.exec(name)?.[1])
 

@@ -14,7 +14,7 @@ import { type ArchiveOutcome, archiveSession, createCheckpoint } from '@recall/s
 import { defaultFileSystem, type FileStore, readConfig, readTombstones } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import type { RootOptions } from '../find-root.ts'
-import { count, formatCounts } from '../format.ts'
+import { count, formatCounts, formatSkipped } from '../format.ts'
 import type { Io } from '../io.ts'
 import { languageModel, withMemory } from '../memory.ts'
 
@@ -53,9 +53,7 @@ export async function archive(
 export async function listTranscripts(io: Io, paths: string[]): Promise<string[]> {
   const found = new Set<string>()
   for (const path of paths) {
-    const full = resolve(io.cwd, path)
-    if (/\.db#./.test(full)) found.add(full)
-    else for (const transcript of await listTranscriptsOf(full)) found.add(transcript)
+    for (const transcript of await listTranscriptsOf(resolve(io.cwd, path))) found.add(transcript)
   }
   if (found.size === 0) {
     throw new MemoryError(`no transcripts below ${paths.join(', ')}`, MemoryErrorCode.NOT_FOUND)
@@ -64,7 +62,8 @@ export async function listTranscripts(io: Io, paths: string[]): Promise<string[]
 }
 
 /** Of a folder everything that may be a transcript; of a session's file also those of its helpers. */
-async function listTranscriptsOf(path: string): Promise<string[]> {
+export async function listTranscriptsOf(path: string): Promise<string[]> {
+  if (/\.db#./.test(path)) return [path]
   const isFolder = await stat(path).then(
     (stats) => stats.isDirectory(),
     () => false,
@@ -149,7 +148,7 @@ function describe({
       `  secrets replaced: ${formatCounts(redactions)}. They were in the transcript, so consider them known: replace them at their source`,
     )
   }
-  if (Object.keys(skipped).length > 0) lines.push(`  passed over: ${formatCounts(skipped)}`)
+  if (Object.keys(skipped).length > 0) lines.push(`  passed over: ${formatSkipped(skipped)}`)
   if (kept.length > 0)
     lines.push(`  kept an earlier version with messages this one lacks: ${kept.join(', ')}`)
   return `${lines.join('\n')}\n`

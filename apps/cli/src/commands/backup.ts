@@ -101,7 +101,13 @@ export async function restore(
   const staging = `${root}${stagingMark}${process.pid}`
   mkdirSync(staging)
   try {
-    await extract({ file: source, cwd: staging, strict: true, preservePaths: false })
+    await extract({ file: source, cwd: staging, strict: true, preservePaths: false }).catch((cause) => {
+      throw new MemoryError(
+        `${source} is no whole backup, nothing was restored: ${(cause as Error).message}`,
+        MemoryErrorCode.CORRUPTION,
+        { cause },
+      )
+    })
     moveIn(staging, root)
   } finally {
     rmSync(staging, { recursive: true, force: true })

@@ -2,8 +2,8 @@ import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSy
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createMemoryManager, isMemoryError, type LmProvider, type MemoryManager } from '@recall/core'
-import { consumeWindow } from '@recall/sessions'
-import { type FileStore, keptModel } from '@recall/store-file'
+import { consumeWindow, recoverWindow } from '@recall/sessions'
+import { defaultFileSystem, type FileStore, keptModel, readConfig } from '@recall/store-file'
 import {
   compactionKey,
   compactionType,
@@ -19,7 +19,7 @@ import {
 import type { Io } from '../io.ts'
 import { languageModel } from '../memory.ts'
 import { withStore } from '../with-store.ts'
-import { createArchiver, listTranscripts } from './archive.ts'
+import { createArchiver, listTranscriptsOf } from './archive.ts'
 
 /** Hosts write the end of a transcript after they have told of it: it is awaited, but not for ever. */
 const quietMs = 400
@@ -55,9 +55,10 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
       continue
     }
     try {
-      await withStore(io, { root: place.root, layout: place.layout.name }, (store) =>
-        archiveAll(io, place, store, pending(), { ...options, lm }),
-      )
+      await withStore(io, { root: place.root, layout: place.layout.name }, async (store) => {
+        await archiveAll(io, place, store, pending(), { ...options, lm })
+        if (!isHurried) await removeExpired(io, store)
+      })
     } finally {
       rmSync(lock, { force: true })
     }
@@ -98,30 +99,45 @@ async function archiveAll(
     if (performance.now() > deadline) return
     // A session that starts cannot wait for another one's last words; they are archived when they are there.
     const seen = own === undefined ? await quietStamp(session.transcript) : stampOf(session.transcript)
+    let { saved } = session
     let problem: HostSession['problem']
     try {
       await rememberSummaries(memory, session)
-      if (seen !== null && seen !== session.done) await archiveOne(io, memory, store, session, lm)
+      const source = session.state === 'checkpoint' ? 'checkpoint' : 'session'
+      const isNew = seen !== session.done || (saved === 'checkpoint' && source === 'session')
+      if (seen !== null && isNew) {
+        await archiveOne(memory, store, session, source, lm)
+        saved = source
+      } else if (seen === null && saved === 'checkpoint' && source === 'session') {
+        // Its transcript is gone, what was saved of it is not.
+        await recoverWindow(memory, readConfig(defaultFileSystem, place.root, place.layout).config.ephemeral)
+        saved = source
+      }
     } catch (error) {
       if (!isMemoryError(error)) throw error
       const isFinal = error.details?.forgotten === true
       problem = { reason: error.message, tries: isFinal ? neverAgain : (session.problem?.tries ?? 0) + 1 }
     }
     const isProvisional = budgetMs !== undefined && languageModel(io) !== undefined && !problem
-    if (!isProvisional) settle(place, session, seen, problem)
+    if (!isProvisional) settle(place, session, { done: seen, saved, problem })
   }
 }
 
 async function archiveOne(
-  io: Io,
   memory: MemoryManager,
   store: FileStore,
   session: HostSession,
+  source: 'session' | 'checkpoint',
   lm: LmProvider | undefined,
 ): Promise<void> {
-  const source = session.state === 'checkpoint' ? 'checkpoint' : 'session'
   const archiver = await createArchiver(memory, store, source, { lm, resummarize: true })
-  for (const path of await listTranscripts(io, [session.transcript])) await archiver(path)
+  for (const path of await listTranscriptsOf(session.transcript)) await archiver(path)
+}
+
+/** What is over is found by nobody; its files need not stay. Episodes do: an archive by age is for whoever asks for it. */
+async function removeExpired(io: Io, store: FileStore): Promise<void> {
+  const memory = createMemoryManager({ stores: store, clock: io.now })
+  for (const scope of ['working', 'short-term', 'long-term'] as const) await memory.cleanup({ scope })
 }
 
 /** What the host said when it compacted the session is a memory of its own. */
@@ -141,8 +157,7 @@ async function rememberSummaries(
 function settle(
   place: MemoryPlace,
   session: HostSession,
-  done: string | null,
-  problem: HostSession['problem'],
+  { done, saved, problem }: { done: string | null } & Pick<HostSession, 'saved' | 'problem'>,
 ): void {
   const now = readSession(place, session.sessionId) ?? session
   const { summaries = [], problem: _, ...rest } = now
@@ -152,6 +167,7 @@ function settle(
     ...rest,
     state: isSameEvent && now.state === 'checkpoint' ? 'open' : now.state,
     ...(done === null || problem ? {} : { done }),
+    ...(saved === undefined ? {} : { saved }),
     ...(left.length > 0 ? { summaries: left } : {}),
     ...(problem ? { problem } : {}),
   })

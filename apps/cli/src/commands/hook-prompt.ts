@@ -8,8 +8,9 @@ import { withMemory } from '../memory.ts'
 /** The host gives five seconds; half of a memory is not worth being late. */
 const budgetMs = 4000
 const shortestPrompt = 12
-/** Better nothing than noise. */
-const leastScore = 0.2
+/** Better nothing than noise: where memory is less sure than this to know of it, or a match says so little of it. */
+const leastConfidence = 0.15
+const leastScore = 0.1
 const most = 3
 
 /** What memory knows of a prompt, when it knows something. */
@@ -26,7 +27,7 @@ async function find(io: Io, options: RootOptions, prompt: string): Promise<strin
       const matches = await memory.search(
         scope,
         { text: prompt.slice(0, 2000) },
-        { limit: most, touch: false, minScore: leastScore },
+        { limit: most, touch: false, minScore: leastScore, minConfidence: leastConfidence },
       )
       found.push(...matches.map(describe))
     }

@@ -136,6 +136,7 @@ function note(io: Io, place: MemoryPlace, input: HookInput, state: HostSession['
   const others = (earlier?.summaries ?? []).filter(({ id }) => id !== summary[0]?.id)
   saveSession(place, {
     ...(earlier?.done === undefined ? {} : { done: earlier.done }),
+    ...(earlier?.saved === undefined ? {} : { saved: earlier.saved }),
     sessionId: input.sessionId,
     host: input.host,
     transcript: path,

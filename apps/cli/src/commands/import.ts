@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { listImportable, openTranscript, sessionSources } from '@recall/agents'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import type { RootOptions } from '../find-root.ts'
-import { count, formatCounts } from '../format.ts'
+import { findRoot, type RootOptions } from '../find-root.ts'
+import { count, formatCounts, formatSkipped } from '../format.ts'
 import { openJournal } from '../import-journal.ts'
 import { createMemoryImporter } from '../import-memories.ts'
 import type { Io } from '../io.ts'
@@ -55,6 +56,9 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
   const since = options.since === undefined ? Number.NEGATIVE_INFINITY : toTime(options.since)
   if (Number.isNaN(since)) throw new UsageError(`'${options.since}' is not a date such as 2026-03-01`)
   const found = await listSources(io, given, since)
+  // A look makes no memory where there is none.
+  if (options.dryRun && !existsSync(findRoot(io, options)))
+    return showPlan(io, found, emptyReport(), options.json ?? false)
   return withMemory(io, { ...options, create: true }, async (memory, store) => {
     const journal = openJournal(store)
     const report = emptyReport()
@@ -200,13 +204,13 @@ function addCounts(total: Record<string, number>, more: Readonly<Record<string, 
 function describe(report: ImportReport): string {
   const lines = [
     `${report.archived} archived, ${report.updated} brought up to date, ${report.unchanged} unchanged, ${report.empty} empty (${count(report.messages, 'message')})`,
-    ...(report.memories > 0 ? [`${report.memories} memories of other tools`] : []),
+    ...(report.memories > 0 ? [`${count(report.memories, 'memory', 'memories')} of other tools`] : []),
     ...(report.kept > 0 ? [`${report.kept} left as they are: changed both here and there`] : []),
     ...(report.passedOver > 0 ? [`${report.passedOver} passed over: other projects, or no known form`] : []),
     ...(Object.keys(report.redactions).length > 0
       ? [`secrets replaced: ${formatCounts(report.redactions)}`]
       : []),
-    ...(Object.keys(report.skipped).length > 0 ? [`could not be read: ${formatCounts(report.skipped)}`] : []),
+    ...(Object.keys(report.skipped).length > 0 ? [`passed over: ${formatSkipped(report.skipped)}`] : []),
     ...(report.forgotten > 0 ? [`${report.forgotten} left out, because they were forgotten`] : []),
     ...report.failed.map(({ path, reason }) => `not imported: ${path}: ${reason}`),
   ]

@@ -45,7 +45,9 @@ export async function init(io: Io, given: string | undefined, options: InitOptio
   const created = memory.created.map(({ path }) => path)
   const report = { root, layout: layout.name, created, kept: memory.kept }
   if (options.json) {
-    io.out(`${JSON.stringify(hosts.length > 0 ? { ...report, hosts, dryRun: isDry } : report)}\n`)
+    io.out(
+      `${JSON.stringify({ ...report, ...(hosts.length > 0 ? { hosts } : {}), ...(hosts.length > 0 || isDry ? { dryRun: isDry } : {}) })}\n`,
+    )
   } else io.out(summary(report, hosts, isDry, isFoundFromAnywhere(io, root)))
   return hosts.some(({ files }) => files.some(({ status }) => status === 'refused'))
     ? exitCodes.failed

@@ -48,6 +48,11 @@ interface Result {
 export async function search(io: Io, query: string, options: SearchCommandOptions): Promise<number> {
   if (query.trim() === '') throw new UsageError('what should be searched for?')
   if (options.limit === 0) throw new UsageError('--limit takes at least 1')
+  for (const [name, given] of Object.entries({
+    lexical: options.lexical,
+    'min-confidence': options.minConfidence,
+  }))
+    if (given && !options.ranked) throw new UsageError(`--${name} is for --ranked`)
   const started = process.hrtime.bigint()
   const embedder = await embedderFor(io, options)
   return withStore(io, { ...options, ...(embedder ? { embedder } : {}) }, async (store) => {
@@ -73,8 +78,8 @@ export async function search(io: Io, query: string, options: SearchCommandOption
     // The best match speaks for the whole answer.
     const confidence = best[0]?.confidence ?? 0
     const shown = options.ranked && confidence < (options.minConfidence ?? 0) ? [] : best
-    const results = options.ranked
-      ? shown.map((hit) => toResult(hit, terms, options))
+    const { results, more } = options.ranked
+      ? { results: shown.map((hit) => toResult(hit, terms, options)), more: found.length > best.length }
       : lineByLine(store.root, shown, terms, options)
     const tookMs = Number((process.hrtime.bigint() - started) / 100_000n) / 10
     if (options.json)
@@ -85,9 +90,11 @@ export async function search(io: Io, query: string, options: SearchCommandOption
           ...(options.ranked ? { confidence: rounded(confidence) } : {}),
           tookMs,
           results,
+          ...(more ? { more } : {}),
         })}\n`,
       )
     else io.out(render(io, results, terms, options, tookMs))
+    if (more && !options.json) io.err(`recall: there is more: --limit ${options.limit * 4} shows it\n`)
     return results.length > 0 ? exitCodes.fine : exitCodes.no
   })
 }
@@ -121,13 +128,13 @@ function toResult(hit: LocatedHit, terms: ReadonlySet<string>, options: SearchCo
   }
 }
 
-/** Every matching line of the files that hold the best hits, in the order of the files. */
+/** The matching lines of the files that hold the best hits, in the order of the files; and whether there are more. */
 function lineByLine(
   root: string,
   best: readonly LocatedHit[],
   terms: ReadonlySet<string>,
   options: SearchCommandOptions,
-): Result[] {
+): { results: Result[]; more: boolean } {
   const results: Result[] = []
   for (const path of new Set(best.map((hit) => hit.path))) {
     const hits = best.filter((hit) => hit.path === path).sort((a, b) => a.line - b.line)
@@ -141,9 +148,10 @@ function lineByLine(
       }
     }
   }
-  return results
+  const shown = results
     .slice(0, options.limit)
     .sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }) || a.line - b.line)
+  return { results: shown, more: results.length > shown.length || best.length === options.limit }
 }
 
 function describe(hit: LocatedHit, { explain }: SearchCommandOptions) {

@@ -68,13 +68,14 @@ function dashboard(io: Io, state: MemoryStatus, health: string, reason: string):
     `${colour.bold('Recall')}  ${colour.dim(state.root)}`,
     '',
     `  ${mark} ${health}${reason ? colour.dim(`  ${reason}`) : ''}`,
+    ...(Object.values(state.present).every(Boolean) ? [] : ["    → 'recall init' creates what is missing"]),
     '',
     `  MEMORY.md   ${bar(io, memory.lines, memory.limit)}  ${memory.lines} of ${memory.limit} lines`,
     `  window      ${bar(io, ephemeral.entries, ephemeral.max)}  ${ephemeral.entries} of ${ephemeral.max} sessions`,
     `  archives    ${archives.count} (${formatBytes(archives.bytes)})`,
     `  index       ${index.documents} entries, ${index.fresh ? 'fresh' : 'is brought up to date by the next search'}`,
     ...(state.problem ? ['', `  ${colour.yellow('!')} ${state.problem}`] : []),
-    ...(state.recent.length > 0 ? ['', colour.bold('  Recent sessions')] : []),
+    ...(state.recent.length > 0 ? ['', `${colour.bold('  Recent sessions')} ${colour.dim('(UTC)')}`] : []),
     ...state.recent.map(
       ({ number, date, messages, duration, topics }) =>
         `  ${String(number).padStart(3, '0')}  ${date.slice(0, 16).replace('T', ' ')}  ${`${messages} messages, ${duration}`.padEnd(22)} ${colour.dim(topics.slice(0, 4).join(', '))}`,
