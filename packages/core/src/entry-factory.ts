@@ -104,14 +104,14 @@ export const noVectors = (store: MemoryStore, scope: MemoryScope): MemoryError =
     scope,
   })
 
-const noKey = ({ scope, key }: Address): MemoryError =>
+export const noKey = ({ scope, key }: Address): MemoryError =>
   new MemoryError(
     'no encryption key was supplied: pass encryptionKey when the memory is created',
     MemoryErrorCode.NOT_SUPPORTED,
     { scope, key },
   )
 
-const noClue = ({ scope, key }: Address): MemoryError =>
+export const noClue = ({ scope, key }: Address): MemoryError =>
   new MemoryError(
     'an encrypted value is not indexed: leave out text and embedding',
     MemoryErrorCode.INVALID_INPUT,
@@ -125,7 +125,8 @@ const looksSealed = ({ scope, key }: Address): MemoryError =>
     { scope, key },
   )
 
-function toJson(value: unknown): JsonValue {
+/** @throws MemoryError INVALID_INPUT naming what JSON cannot hold */
+export function toJson(value: unknown): JsonValue {
   try {
     return toJsonValue(value)
   } catch (error) {

@@ -163,6 +163,58 @@ describe('writeWithDegradation', () => {
     expect(await queue.items()).toEqual([])
   })
 
+  it('refuses what the memory would refuse, also behind a write that waits', async () => {
+    const { fallback, queue, failWith } = setUp()
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'key', 'first')
+    const lying = await queue.items()
+    const refusals = [
+      ['private', { encrypt: true }, MemoryErrorCode.NOT_SUPPORTED],
+      [new Date(0), {}, MemoryErrorCode.INVALID_INPUT],
+      ['late', { ttl: -1 }, MemoryErrorCode.INVALID_INPUT],
+    ] as const
+    for (const [value, options, code] of refusals) {
+      const write = fallback.writeWithDegradation<unknown>('long-term', 'key', value, options)
+      await expect(write).rejects.toMatchObject({ code })
+    }
+    expect(await queue.items()).toEqual(lying)
+  })
+
+  it('keeps no secret of a text, a type or a tag in the queue', async () => {
+    const { fallback, queue, failWith } = setUp()
+    const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_')
+    failWith(MemoryErrorCode.TIMEOUT)
+    const options = { text: `the ${secret}`, type: secret, tags: [secret, 't'] }
+    await fallback.writeWithDegradation('long-term', 'key', 1, options)
+    expect(JSON.stringify(await queue.items())).not.toContain(secret)
+    expect((await queue.items())[0]?.options?.tags).toContain('t')
+  })
+
+  it('leaves what somebody wrote while the store did not answer', async () => {
+    const { memory, fallback, time } = setUp()
+    const hanging = { ...memory, write: () => answer }
+    let end: (error: unknown) => void = () => {}
+    const answer = new Promise<never>((_, reject) => {
+      end = reject
+    })
+    const queue = createInMemoryQueue()
+    const slow = createMemoryFallback({ memory: hanging, queue, clock: time.clock, onDegraded: () => {} })
+    const late = slow.writeWithDegradation('long-term', 'key', 'older')
+    time.advance(1000)
+    await fallback.writeWithDegradation('long-term', 'key', 'newer')
+    time.advance(1000)
+    end(new MemoryError('no answer', MemoryErrorCode.TIMEOUT))
+    expect(await late).toBe('queued')
+    const drained = await createMemoryFallback({
+      memory,
+      queue,
+      clock: time.clock,
+      onDegraded: () => {},
+    }).drain()
+    expect(drained).toMatchObject({ written: 0, superseded: 1 })
+    expect(await memory.read('long-term', 'key')).toBe('newer')
+  })
+
   it('refuses when the queue is full', async () => {
     const { fallback, failWith } = setUp({ queue: createInMemoryQueue({ capacity: 1 }) })
     failWith(MemoryErrorCode.TIMEOUT)

@@ -1,13 +1,14 @@
 import { type Clock, systemClock } from '../clock.ts'
 import { createSealer, isEnvelope, type KeyRing } from '../encryption.ts'
+import { noClue, noKey, toJson } from '../entry-factory.ts'
 import { errorStatus, isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 import { equalJson } from '../filter/matches-filter.ts'
+import { parseInput, parseKey, parseScope, writeOptionsSchema } from '../inputs.ts'
 import { type JsonValue, toJsonValue } from '../json.ts'
 import type { MemoryManager, WriteOptions } from '../memory-manager.ts'
 import type { Address } from '../memory-store.ts'
 import { evictedScope, evictionThreshold } from '../quotas.ts'
-import { redactJson } from '../redaction/redact.ts'
-import type { RedactPolicy } from '../redaction/redactor.ts'
+import { createRedactor, type RedactPolicy } from '../redaction/redactor.ts'
 import type { MemoryScope } from '../scope.ts'
 import type { QueueItem, WriteQueue } from './write-queue.ts'
 
@@ -28,7 +29,7 @@ export interface FallbackOptions {
   queue?: WriteQueue
   /** Told of everything that was not as it should be: log it. */
   onDegraded: (degradation: Degradation) => void
-  /** What to do with secrets before a write is queued; as in the memory itself. Default `redact`. */
+  /** What to do with secrets before a write is queued, its tags, type and text too; as in the memory. Default `redact`. */
   redact?: RedactPolicy
   /** Seals queued values that ask for encryption; without it such writes are not queued. */
   encryptionKey?: Uint8Array | KeyRing
@@ -72,25 +73,41 @@ const longestBackoff = 5 * 60_000
 export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
   const { memory, queue, onDegraded, redact = 'redact', clock = systemClock } = options
   const sealer = options.encryptionKey ? createSealer(options.encryptionKey) : undefined
+  const redactor = createRedactor(redact)
   const { namespace } = memory
   /** Keys whose writes wait, as far as this process knows: their order must hold. */
   let waiting: Set<string> | undefined
 
+  /**
+   * What the memory would refuse is refused here as well: a write that has to wait for an earlier one is not seen by
+   * the memory now. No secret and nothing that is to be encrypted lies in the queue as it is.
+   */
   const enqueue = async (
     source: WriteQueue,
-    address: Address,
-    value: unknown,
-    given: WriteOptions | undefined,
+    { scope, key }: Address,
+    { value, given, queuedAt }: { value: unknown; given: WriteOptions | undefined; queuedAt: number },
   ): Promise<void> => {
-    const kept = await toQueued(address, toJsonValue(value), given)
-    await source.append({ ...address, value: kept, ...(given ? { options: given } : {}), queuedAt: clock() })
+    const address = { namespace, scope: parseScope(scope), key: parseKey(key) }
+    const options = given === undefined ? undefined : checkOptions(address, given)
+    const { text = null, type = null, tags = [] } = options ?? {}
+    const clean = redactor(address, { value: toJson(value), text, type, tags })
+    const kept = {
+      ...address,
+      value:
+        options?.encrypt && sealer ? await sealer.seal(queuedAddress(address), clean.value) : clean.value,
+      ...(options ? { options: { ...options, ...foundByOf(options, clean) } } : {}),
+      queuedAt,
+    }
+    await source.append(kept)
     waiting?.add(nameOf(address))
   }
 
-  /** No secret and nothing that is to be encrypted lies in the queue as it is. */
-  const toQueued = async (address: Address, value: JsonValue, given?: WriteOptions): Promise<unknown> => {
-    const clean = redact === 'allow' ? value : redactJson(value).value
-    return given?.encrypt && sealer ? sealer.seal(queuedAddress(address), clean) : clean
+  const checkOptions = (address: Address, given: WriteOptions): WriteOptions => {
+    const options = parseInput(writeOptionsSchema, given, 'options') as WriteOptions
+    // What is to be encrypted is not laid down in plain text, not even for a moment.
+    if (options.encrypt && !sealer) throw noKey(address)
+    if (options.encrypt && (options.embedding || options.text)) throw noClue(address)
+    return options
   }
 
   const fromQueued = async (item: QueueItem): Promise<unknown> => {
@@ -186,8 +203,10 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
 
     async writeWithDegradation(scope, key, value, given) {
       const address = { namespace, scope, key }
+      // Its place among other writes is that of this call, however long the store takes not to answer.
+      const write = { value, given, queuedAt: clock() }
       if (queue && (await isWaiting(queue, address))) {
-        await enqueue(queue, address, value, given)
+        await enqueue(queue, address, write)
         return 'queued'
       }
       try {
@@ -201,9 +220,8 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
           onDegraded({ kind: 'clean-up', scope, key, error })
           return 'written after clean-up'
         }
-        // What is to be encrypted is not laid down in plain text, not even for a moment.
         if (!queue || !isPassing(error) || (given?.encrypt && !sealer)) throw error
-        await enqueue(queue, address, value, given)
+        await enqueue(queue, address, write)
         onDegraded({ kind: 'queued', scope, key, error })
         return 'queued'
       }
@@ -214,7 +232,9 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
       if (!queue) return nothing
       const source = queue
       const drained = await source.exclusively(() => drainAll(source))
-      return drained ?? { ...nothing, waiting: (await source.items()).length }
+      if (drained) return drained
+      const own = (await source.items()).filter((item) => item.namespace === namespace && !item.dead)
+      return { ...nothing, waiting: own.length }
     },
   }
 }
@@ -223,6 +243,16 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
 const isPassing = ({ code }: MemoryError): boolean => errorStatus[code].retryable
 
 const nameOf = ({ namespace, scope, key }: Address): string => JSON.stringify([namespace, scope, key])
+
+/** The options as they may be kept: only those that were given. */
+const foundByOf = (
+  given: WriteOptions,
+  { text, type, tags }: { text: string | null; type: string | null; tags: string[] },
+): WriteOptions => ({
+  ...(given.text === undefined || text === null ? {} : { text }),
+  ...(given.type === undefined || type === null ? {} : { type }),
+  ...(given.tags === undefined ? {} : { tags }),
+})
 
 /** Another place than the entry's own: what is sealed for the queue opens nowhere else. */
 const queuedAddress = ({ namespace, scope, key }: Address): Address => ({
