@@ -2,7 +2,7 @@ import { MemoryError, MemoryErrorCode } from './errors.ts'
 import { isJsonObject } from './json.ts'
 import type { MatchedPassage } from './memory-manager.ts'
 import type { Entry, Found, StoreQuery } from './memory-store.ts'
-import { bm25, countTerms, type DocumentTerms, termRarity } from './ranking/bm25.ts'
+import { bm25, countTerms, type DocumentTerms, termRarityInMemory } from './ranking/bm25.ts'
 import { cosineSimilarity } from './ranking/cosine.ts'
 import { dateWords } from './ranking/date-words.ts'
 import { bestPassage } from './ranking/passages.ts'
@@ -93,8 +93,8 @@ function rank(
 ): RankedUnit<Searchable>[] {
   const all = candidates.flatMap((document) => document.units.map((own, unit) => ({ document, own, unit })))
   const collection = all.map(({ own }) => own.terms)
-  const strengths = bm25(terms, collection)
-  const rarities = terms.map((term) => termRarity(term, collection))
+  const rarities = terms.map((term) => termRarityInMemory(term, collection))
+  const strengths = bm25(terms, collection, rarities)
   const evidence = all.map(({ document, own, unit }, i): UnitEvidence<Searchable> => {
     const vector = embedding && vectorOf(document.entry, unit, embedding)
     return {

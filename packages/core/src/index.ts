@@ -68,6 +68,7 @@ export type {
   StoreStats,
   SweepSelection,
 } from './memory-store.ts'
+export { fewestUnits, rarityInMemory } from './ranking/bm25.ts'
 export { confidenceRank } from './ranking/confidence.ts'
 export { dateWords } from './ranking/date-words.ts'
 export { wordsInIdentifiers } from './ranking/identifier-words.ts'

@@ -15,7 +15,7 @@ import type { DocumentRow } from './index/document-row.ts'
 import type { Conditions, SearchIndex } from './index/search-index.ts'
 import type { WordQuery } from './index/word-rows.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
-import { saturation, splitByRarity, type WordFacts, wordFactsOf } from './word-facts.ts'
+import { isSmallScope, saturation, splitByRarity, type WordFacts, wordFactsOf } from './word-facts.ts'
 
 /** What ranking needs to know of a document; the rest is read for the hits that are returned. */
 export type RankedDocument = Pick<DocumentRow, 'id' | 'key' | 'updated' | 'units'>
@@ -154,7 +154,8 @@ function matchWords(
         }),
       pool,
     )
-    return units.map((unit) => ({ ...unit, bm25: strengths.get(unit.id) ?? 0 }))
+    const found = units.map((unit) => ({ ...unit, bm25: strengths.get(unit.id) ?? 0 }))
+    return isSmallScope(index, query.scope) ? strongestFirst(found, facts()) : found
   }
   const all = (pool: number): FoundUnit[] => match({ match: words.join(' ') }, pool)
   const any = (pool: number): FoundUnit[] => {
@@ -181,6 +182,18 @@ function matchWords(
     return { found, together }
   const wide = isEnough ? all(widePool) : any(widePool)
   return { found: wide, together: isEnough ? wide : together }
+}
+
+/**
+ * By the words that each holds, about as core's BM25 would have it of units of the usual length. What FTS5 says decides
+ * between equals.
+ */
+function strongestFirst(units: readonly FoundUnit[], facts: readonly WordFacts[]): FoundUnit[] {
+  const strengthOf = ({ id, bm25 }: FoundUnit): number =>
+    facts.reduce((sum, { isIn, rarity }) => sum + (isIn(id, id) ? rarity : 0), bm25 / 1000)
+  return units
+    .map((unit) => ({ ...unit, bm25: strengthOf(unit) }))
+    .sort((a, b) => b.bm25 - a.bm25 || a.id - b.id)
 }
 
 /** A document of so many units is no note that was a little too long. */

@@ -1,10 +1,10 @@
-import type { MemoryScope } from '@recall/core'
+import { fewestUnits, type MemoryScope, rarityInMemory } from '@recall/core'
 import type { SearchIndex } from './index/search-index.ts'
 
 /** What the index says of one word of a query. */
 export interface WordFacts {
   word: string
-  /** Inverse document frequency, as FTS5 computes it, but never below zero. */
+  /** Inverse document frequency, as FTS5 computes it, but never below zero; in a small memory as core computes it. */
   rarity: number
   /** How many units hold it. */
   count: number
@@ -14,6 +14,7 @@ export interface WordFacts {
 
 export function wordFactsOf(index: SearchIndex, scope: MemoryScope, words: readonly string[]): WordFacts[] {
   const total = index.countUnits(scope)
+  const isSmall = isSmallScope(index, scope)
   return words.map((word) => {
     const { count, units } = index.holding(scope, word)
     const isIn = (first: number, last: number): boolean => {
@@ -21,10 +22,16 @@ export function wordFactsOf(index: SearchIndex, scope: MemoryScope, words: reado
       const next = units[lowerBound(units, first)]
       return next !== undefined && next <= last
     }
-    const rarity = Math.max(1e-6, Math.log((total - count + 0.5) / (count + 0.5)))
+    const rarity = isSmall
+      ? rarityInMemory(count, total)
+      : Math.max(1e-6, Math.log((total - count + 0.5) / (count + 0.5)))
     return { word, rarity, count, isIn }
   })
 }
+
+/** FTS5 takes a word that half of the units hold for one that says nothing: of three notes that may be the subject. */
+export const isSmallScope = (index: SearchIndex, scope: MemoryScope): boolean =>
+  index.countUnits(scope) < fewestUnits
 
 /** The most that BM25 gives for a word, in multiples of its rarity: k1 + 1. */
 export const saturation = 2.2

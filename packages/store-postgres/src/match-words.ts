@@ -1,4 +1,4 @@
-import { noiseRank, type StoreQuery } from '@recall/core'
+import { fewestUnits, noiseRank, type StoreQuery } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
 import { placeId } from './address.ts'
 import { matchColumns, similarityTo, type UnitMatch, unitsOfEntries } from './candidates.ts'
@@ -50,7 +50,7 @@ export async function matchWords(
         ) as holding
         from looked_for
       ), rarities as materialized (
-        select holdings.*, ln(1 + (greatest(size, holding) - holding + 0.5) / (holding + 0.5))::float8 as rarity
+        select holdings.*, ln(1 + (greatest(size, holding, ${fewestUnits}) - holding + 0.5) / (holding + 0.5))::float8 as rarity
         from collection, holdings
       ), matched as materialized (
         select ${units.entry} as id, ${units.unit} as unit, ${entries.unitCount} as units, ${bm25Of(terms)} as bm25

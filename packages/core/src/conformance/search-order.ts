@@ -229,6 +229,19 @@ export const searchOrder: Theme = {
       },
     ),
 
+    law('A memory is sure of what it holds, however little that is.', async ({ memory }) => {
+      await memory.write('long-term', 'zebra', 'The zebra migration begins in the spring, says the plan.')
+      for (let size = 1; size <= 20; size++) {
+        const text = 'what was the plan for the zebra migration'
+        const [best] = await memory.search('long-term', { text }, { touch: false })
+        expect(best?.key).toBe('zebra')
+        expect(best?.confidence).toBeGreaterThan(0.15)
+        const other = await memory.search('long-term', { text: 'who wrote about gardens' }, { touch: false })
+        expect(other[0]?.confidence ?? 0).toBeLessThan(0.15)
+        await memory.write('long-term', `note-${size}`, `The harbour of day ${size} has a plan of its own.`)
+      }
+    }),
+
     law('A search by tags finds the entries that carry all of them.', async ({ memory }) => {
       await memory.write('long-term', 'ab', 1, { tags: ['a', 'b'] })
       await memory.write('long-term', 'a', 2, { tags: ['a'] })

@@ -3,29 +3,52 @@
  * `ln(1 + (N - df + 0.5) / (df + 0.5))`.
  *
  * @param documents term counts of every document in the collection
+ * @param rarities of the query's terms, in their order, where another collection tells them
  * @returns one score per document, 0 where no query term occurs
  */
-export function bm25(queryTerms: readonly string[], documents: readonly DocumentTerms[]): number[] {
+export function bm25(
+  queryTerms: readonly string[],
+  documents: readonly DocumentTerms[],
+  rarities: readonly number[] = queryTerms.map((term) => termRarity(term, documents)),
+): number[] {
   const total = documents.reduce((sum, document) => sum + document.length, 0)
   const averageLength = total / Math.max(1, documents.length)
   const scores = documents.map(() => 0)
-  for (const term of queryTerms) {
-    const rarity = termRarity(term, documents)
-    documents.forEach((document, i) => {
+  for (const [i, term] of queryTerms.entries()) {
+    const weight = rarities[i] as number
+    documents.forEach((document, at) => {
       const count = document.counts.get(term)
       if (count === undefined) return
       const norm = k1 * (1 - b + (b * document.length) / Math.max(1, averageLength))
-      scores[i] = (scores[i] ?? 0) + (rarity * count * (k1 + 1)) / (count + norm)
+      scores[at] = (scores[at] ?? 0) + (weight * count * (k1 + 1)) / (count + norm)
     })
   }
   return scores
 }
 
 /** The inverse document frequency of a term; that of one document for a term that none holds. */
-export function termRarity(term: string, documents: readonly DocumentTerms[]): number {
-  const containing = documents.filter((document) => document.counts.has(term)).length
-  return Math.log(1 + (documents.length - containing + 0.5) / (containing + 0.5))
-}
+export const termRarity = (term: string, documents: readonly DocumentTerms[]): number =>
+  rarity(holding(term, documents), documents.length)
+
+/**
+ * Of fewer units it cannot be told whether a word is rare: they are taken for part of so many, of which the others hold
+ * none of the words. Else the only note of a memory would be found for certain by no word of it.
+ */
+export const fewestUnits = 50
+
+/** As `termRarity`, of a term that `holders` of a memory's `units` hold. */
+export const rarityInMemory = (holders: number, units: number): number =>
+  rarity(holders, Math.max(units, fewestUnits))
+
+/** `termRarity`, of a memory's units. */
+export const termRarityInMemory = (term: string, units: readonly DocumentTerms[]): number =>
+  rarityInMemory(holding(term, units), units.length)
+
+const holding = (term: string, documents: readonly DocumentTerms[]): number =>
+  documents.filter((document) => document.counts.has(term)).length
+
+const rarity = (holders: number, documents: number): number =>
+  Math.log(1 + (documents - holders + 0.5) / (holders + 0.5))
 
 export interface DocumentTerms {
   counts: ReadonlyMap<string, number>
