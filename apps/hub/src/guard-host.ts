@@ -7,22 +7,23 @@ const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 /** Whether only this machine can reach what listens there. */
 export const isLoopback = (host: string): boolean => loopback.has(host) || host === '::1'
 
-/** They tell nothing, and machines ask for them by whatever address they have. */
-const probes = new Set(['/livez', '/readyz', '/healthz'])
+/** They tell next to nothing, and machines ask for them by an address or the name of a service. */
+const probes = new Set(['/livez', '/readyz'])
+const isMachine = (hostname: string): boolean => /^(?:\[.*\]|[\d.]+|[^.]+)$/.test(hostname)
 
 /**
  * A page that a browser shows must not reach a hub on the same machine: neither under a name of its own that
  * leads here, nor from another origin. Answers a request only under a name that the hub knows to be its own; but
- * probes, and figures that need a token, under any.
+ * machines may ask whether it lives under an address, and for figures that need a token under any name.
  */
 export function guardHost(config: HubConfig): MiddlewareHandler {
   const own = config.publicUrl ? new URL(config.publicUrl).hostname : undefined
   const isLocal = isLoopback(config.host)
-  const isAnybodys = (path: string): boolean =>
-    probes.has(path) || (path === '/metrics' && config.metricsToken !== undefined)
+  const isAnybodys = (path: string, hostname: string): boolean =>
+    (probes.has(path) && isMachine(hostname)) || (path === '/metrics' && config.metricsToken !== undefined)
   return async (context, next) => {
-    if (isAnybodys(context.req.path)) return next()
     const { hostname } = new URL(context.req.url)
+    if (isAnybodys(context.req.path, hostname)) return next()
     // Bound to the world without a name, the hub cannot know under which names it is reached.
     const isOwn = hostname === own || (isLocal ? loopback.has(hostname) : own === undefined)
     const origin = context.req.header('Origin')

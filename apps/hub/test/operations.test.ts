@@ -229,7 +229,7 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     expect((await wide.request('GET', '/metrics')).status).toBe(404)
   })
 
-  it('answers probes under any name, and figures under any to who has the token', async () => {
+  it('answers probes under any address, and figures under any to who has the token', async () => {
     const token = 'a-token-of-some-length'
     const deployed = { ...noLimits, host: '0.0.0.0', publicUrl: 'https://hub.example.org', behindProxy: true }
     const guarded = await openHub(engine.database, { ...deployed, metricsToken: token })
@@ -237,6 +237,7 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
       (await hub.fetch(new Request(url, { headers: key ? { Authorization: `Bearer ${key}` } : {} }))).status
     for (const url of ['http://10.1.2.3:8787/livez', 'http://api:8787/readyz'])
       expect(await ask(guarded, url)).toBe(200)
+    expect(await ask(guarded, 'http://evil.example/livez')).toBe(403)
     expect(await ask(guarded, 'http://api:8787/metrics', token)).toBe(200)
     expect(await ask(guarded, 'http://api:8787/metrics')).toBe(404)
     expect(await ask(guarded, 'http://api:8787/api/v1/health')).toBe(403)
