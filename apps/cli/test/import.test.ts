@@ -250,6 +250,90 @@ describe('import', () => {
     expect(await shell.json<Report>('import', source)).toMatchObject({ memories: 0, unchanged: memories })
   })
 
+  it('makes every conversation of an export a session of its own, and reads of the next export what is new', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    const token = `ghp_${'a1B2'.repeat(9)}`
+    const claudeAi = (id: string, day: string, ...texts: string[]) => ({
+      uuid: id,
+      name: `About ${id}`,
+      created_at: '2026-01-01T09:00:00Z',
+      updated_at: `${day}T09:00:00Z`,
+      chat_messages: texts.map((text, i) => ({
+        uuid: `${id}-${i}`,
+        sender: i % 2 === 0 ? 'human' : 'assistant',
+        content: [{ type: 'text', text }],
+        created_at: `${day}T09:00:0${i}Z`,
+      })),
+    })
+    const said = (role: string, text: string) => ({
+      author: { role },
+      content: { content_type: 'text', parts: [text] },
+      create_time: 1_767_258_000,
+    })
+    const chatgpt = {
+      title: 'A narwhal',
+      create_time: 1_767_258_000.5,
+      current_node: 'c',
+      mapping: {
+        a: { parent: null, message: said('user', 'name my narwhal') },
+        b: { parent: 'a', message: said('assistant', 'Nero') },
+        c: { parent: 'a', message: said('assistant', 'Nila') },
+      },
+    }
+    const exported = (...conversations: unknown[]) =>
+      write(folder, {
+        'claude/conversations.json': JSON.stringify(conversations),
+        'claude/users.json': JSON.stringify([{ uuid: 'u', full_name: 'Ana' }]),
+        'chatgpt/conversations.json': JSON.stringify([chatgpt]),
+      })
+    exported(
+      claudeAi('walrus', '2026-02-01', 'where does the walrus sleep?', `On ice. Its key is ${token}.`),
+      claudeAi('ocelot', '2026-03-01', 'paint the ocelot', 'It is orange.'),
+    )
+    expect(await shell.json<Report>('import', folder)).toMatchObject({
+      archived: 3,
+      passedOver: 1,
+      failed: [],
+    })
+    for (const words of ['walrus sleep', 'ocelot orange', 'narwhal Nila']) {
+      expect((await shell.run('search', words)).code, words).toBe(0)
+    }
+    expect((await shell.run('search', 'Nero')).code).toBe(1)
+    const archives = join(shell.root, 'memory/conversations')
+    const texts = readdirSync(archives).map((name) => readFileSync(join(archives, name), 'utf8'))
+    expect(texts.join()).not.toContain(token)
+    expect(texts.find((text) => /session_id: "?walrus/.test(text))).toMatch(/^date: "2026-02-01T09:00:01/m)
+
+    expect(await shell.json<Report>('import', folder)).toMatchObject({ archived: 0, unchanged: 4 })
+    exported(
+      claudeAi('walrus', '2026-02-01', 'where does the walrus sleep?', `On ice. Its key is ${token}.`),
+      claudeAi('ocelot', '2026-06-01', 'paint the ocelot', 'It is orange.', 'and its tail?'),
+      claudeAi('lynx', '2026-04-01', 'tame the lynx', 'No.'),
+    )
+    expect(await shell.json<Report>('import', '--since', '2026-05-01', folder)).toMatchObject({
+      archived: 0,
+      updated: 1,
+    })
+    expect(await shell.json<Report>('import', folder)).toMatchObject({
+      archived: 1,
+      unchanged: 3,
+      passedOver: 1,
+    })
+    expect(readdirSync(archives)).toHaveLength(4)
+  })
+
+  it('says which conversation of an export cannot be read, and imports the others', async () => {
+    const path = join(temporaryFolder(), 'conversations.json')
+    const whole = { uuid: 'whole', chat_messages: [{ sender: 'human', text: 'tame the lynx' }] }
+    writeFileSync(path, JSON.stringify([whole, whole, { ...whole, uuid: 'cut' }]).slice(0, -9))
+    const shell = createShell()
+    const { code, out } = await shell.run('import', path)
+    expect(code).toBe(3)
+    expect(out).toMatch(/1 archived/)
+    expect(out).toMatch(/not imported: .*conversations\.json#item-3: .*element 3 breaks off/)
+  })
+
   it('reads the database of claude-mem without changing it', async () => {
     const path = join(temporaryFolder(), 'claude-mem.db')
     claudeMemDatabase(path)

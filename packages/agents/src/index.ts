@@ -22,6 +22,7 @@ export { asTarget, targets } from './install/targets.ts'
 export { tomlTable } from './install/toml-table.ts'
 export { yamlList } from './install/yaml-list.ts'
 export { readNeutralTranscript } from './neutral/read-transcript.ts'
+export { splitAddress } from './one-of-many.ts'
 export { openTranscript } from './open-transcript.ts'
 export {
   type HealthStatus,
@@ -35,4 +36,4 @@ export {
   type SetupPrompt,
 } from './pulse-null/create-plugin.ts'
 export type { ReadLinesOptions } from './read-lines.ts'
-export { listImportable, sessionSources } from './sources.ts'
+export { listImportable, type SourceState, sessionSources, stateOfSource } from './sources.ts'

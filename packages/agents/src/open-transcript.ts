@@ -3,10 +3,12 @@ import { type Conversation, MemoryError, MemoryErrorCode } from '@recall/core'
 import { readClaudeCodeTranscript } from './claude-code/read-transcript.ts'
 import { isClaudeCodeLine } from './claude-code/transcript-line.ts'
 import { isRolloutLine, readRollout } from './codex/read-rollout.ts'
+import { listConversations, readListedConversation } from './conversation-export/list-conversations.ts'
 import { isCopilotEvent, readCopilotEvents } from './copilot/read-events.ts'
 import { isCursorLine, readCursorTranscript } from './cursor/read-transcript.ts'
 import { isChatDocument, isChatLine, readChatDocument, readChatLines } from './gemini/read-chat.ts'
 import { neutralFormats, openNeutralTranscript } from './neutral/read-transcript.ts'
+import { splitAddress } from './one-of-many.ts'
 import { readOpencodeSession } from './opencode/read-session.ts'
 import { parseJson, readJsonLines } from './read-json-lines.ts'
 
@@ -28,26 +30,31 @@ const hostFormats: readonly HostFormat[] = [
   { name: 'Gemini CLI chat (JSON or JSONL)', isLine: isChatLine, read: readChatLines },
 ]
 
-/** One session in a database of several: `<path>#<session id>`. */
-const sessionInDatabase = /^(.+\.(?:db|sqlite3?))#([^#]+)$/i
+const exportFormats = ['conversations.json of an export of claude.ai or ChatGPT']
+
 /** A document is held as a whole. */
 const mostDocumentBytes = 64 * 1024 * 1024
 
 /**
- * Opens a transcript in any format that Recall understands. The content decides, not the file's name.
+ * Opens a transcript in any format that Recall understands. The content decides, not the file's name. One session
+ * of a file of many is `<file>#<id>`, as `listImportable` lists them.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when the file cannot be opened, INVALID_INPUT when its format is
  * none of the known ones; never returns an empty conversation in place of an error
  */
 export async function openTranscript(path: string): Promise<Conversation> {
-  const [, database, sessionId] = sessionInDatabase.exec(path) ?? []
-  if (database !== undefined && sessionId !== undefined) return readOpencodeSession(database, sessionId)
+  const address = splitAddress(path)
+  if (address !== null) {
+    const read = isJson(address.file) ? readListedConversation : readOpencodeSession
+    return read(address.file, address.id)
+  }
   const host = await recogniseHost(path)
+  if (host === null) await refuseExport(path)
   const chat = host === null ? await readChat(path) : null
   if (chat !== null) return chat
   const conversation = host === null ? await openNeutralTranscript(path) : await host.read(path)
   if (conversation !== null) return conversation
-  const formats = [...hostFormats.map((format) => format.name), ...neutralFormats]
+  const formats = [...hostFormats.map((format) => format.name), ...exportFormats, ...neutralFormats]
   throw new MemoryError(
     `${path} is no transcript that Recall can read. It understands: ${formats.join('; ')}`,
     MemoryErrorCode.INVALID_INPUT,
@@ -65,9 +72,23 @@ async function recogniseHost(path: string): Promise<HostFormat | null> {
   return null
 }
 
+/** An export of many conversations is none of them. */
+async function refuseExport(path: string): Promise<void> {
+  const conversations = await listConversations(path)
+  if (conversations === null) return
+  const [first] = conversations.keys()
+  throw new MemoryError(
+    `${path} is an export of ${conversations.size} conversations: import them all, or name one, for example ${path}#${first}`,
+    MemoryErrorCode.INVALID_INPUT,
+    { details: { path } },
+  )
+}
+
+const isJson = (path: string): boolean => /\.json$/i.test(path)
+
 /** A chat that is one JSON document, which lines do not show. */
 async function readChat(path: string): Promise<Conversation | null> {
-  if (!path.endsWith('.json') || (await stat(path)).size > mostDocumentBytes) return null
+  if (!isJson(path) || (await stat(path)).size > mostDocumentBytes) return null
   const value = parseJson(await readFile(path, 'utf8'))
   return isChatDocument(value) ? readChatDocument(value) : null
 }

@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isMemoryError } from '@recall/core'
+import { listConversations } from './conversation-export/list-conversations.ts'
 import { geminiFolder } from './gemini/target.ts'
+import { splitAddress } from './one-of-many.ts'
 import { toMemoryError } from './open-file.ts'
 import { listOpencodeSessions } from './opencode/read-session.ts'
 import { opencodeDatabase } from './opencode/target.ts'
@@ -35,19 +38,79 @@ export function sessionSources(machine: {
 
 /**
  * What a path holds that may be imported: for a folder its JSON, JSON Lines and markdown files at any depth, a
- * session's file before those of its helpers; for a database of sessions each of them, as `<path>#<id>`.
+ * session's file before those of its helpers; for a database of sessions, and for an export of conversations (JSON),
+ * each of them as `<path>#<id>`.
  * Links are not followed.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when the path cannot be read
  */
 export async function listImportable(path: string): Promise<string[]> {
+  if (splitAddress(path) !== null) return [path]
   try {
-    if ((await stat(path)).isDirectory()) return (await listBelow(path)).sort(byCodeUnit)
+    if ((await stat(path)).isDirectory()) {
+      const files = (await listBelow(path)).sort(byCodeUnit)
+      const found: string[] = []
+      for (const file of files) found.push(...(await listConversationsIn(file).catch(leaveToOpening(file))))
+      return found
+    }
   } catch (error) {
     throw toMemoryError(path, error)
   }
   if (/\.(?:db|sqlite3?)$/i.test(path)) return (await listOpencodeSessions(path)) ?? [path]
+  return listConversationsIn(path)
+}
+
+/** What tells whether a source has changed since it was imported. */
+export interface SourceState {
+  /** The same as long as the source is. */
+  stamp: string
+  /** Milliseconds since the epoch. */
+  changedAt: number
+}
+
+/**
+ * The state of what `listImportable` has listed. That of a conversation in an export is its own: a new export changes
+ * only what was talked about since.
+ *
+ * @throws MemoryError NOT_FOUND or FORBIDDEN when it cannot be read
+ */
+export async function stateOfSource(path: string): Promise<SourceState> {
+  const { file, id } = splitAddress(path) ?? { file: path, id: '' }
+  try {
+    const { size, mtimeMs } = await stat(file)
+    if (id === '') return { stamp: `${size}-${mtimeMs}`, changedAt: mtimeMs }
+    const conversation = (await listConversations(file))?.get(id)
+    if (conversation !== undefined) {
+      const { stamp, changedAt } = conversation
+      return { stamp, changedAt: changedAt === undefined ? mtimeMs : Date.parse(changedAt) }
+    }
+    return withLog({ stamp: `${size}-${mtimeMs}`, changedAt: mtimeMs }, `${file}-wal`)
+  } catch (error) {
+    throw toMemoryError(path, error)
+  }
+}
+
+/** A database may have what is new only in its log for a long time. */
+async function withLog({ stamp, changedAt }: SourceState, log: string): Promise<SourceState> {
+  try {
+    const { size, mtimeMs } = await stat(log)
+    if (size === 0) return { stamp, changedAt }
+    return { stamp: `${stamp}-${size}-${mtimeMs}`, changedAt: Math.max(changedAt, mtimeMs) }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { stamp, changedAt }
+    throw error
+  }
+}
+
+/** In a folder, a file that cannot be read fails when it is opened; it does not keep the others out. */
+const leaveToOpening = (path: string) => (error: unknown) => {
+  if (!isMemoryError(error)) throw error
   return [path]
+}
+
+async function listConversationsIn(path: string): Promise<string[]> {
+  const conversations = await listConversations(path)
+  return conversations === null ? [path] : [...conversations.keys()].map((id) => `${path}#${id}`)
 }
 
 async function listBelow(folder: string): Promise<string[]> {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
-import { lstat } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
-import { listImportable, openTranscript, sessionSources } from '@recall/agents'
+import { listImportable, openTranscript, sessionSources, splitAddress, stateOfSource } from '@recall/agents'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
@@ -107,6 +106,8 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
         addCounts(report.skipped, skipped)
       } catch (error) {
         if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
+        // One session of many is nothing else.
+        if (splitAddress(path) !== null) throw error
         const outcome = await importMemories(path, name)
         if (outcome === null) {
           if (isNamed || path.endsWith('.jsonl')) throw error
@@ -140,11 +141,11 @@ async function listSources(io: Io, given: readonly string[], since: number): Pro
     for (const file of await listImportable(path)) {
       // Among sessions a host keeps plans and the like; only who names a folder means its notes too.
       if (given.length === 0 && file.endsWith('.md')) continue
-      const { size, mtimeMs } = await lstat(file.split('#')[0] as string)
-      if (mtimeMs < since || found.has(file)) continue
+      const { stamp, changedAt } = await stateOfSource(file)
+      if (changedAt < since || found.has(file)) continue
       const isNamed = file === path
       const name = relative(isNamed ? dirname(path) : path, file)
-      found.set(file, { path: file, stamp: `${size}-${mtimeMs}`, name, isNamed })
+      found.set(file, { path: file, stamp, name, isNamed })
     }
   }
   if (found.size === 0 && since === Number.NEGATIVE_INFINITY) {

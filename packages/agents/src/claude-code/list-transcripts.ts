@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { splitAddress } from '../one-of-many.ts'
 import { toMemoryError } from '../open-file.ts'
 
 /** JSONL files of the host that hold no conversation, and folders that hold no transcripts. */
@@ -14,6 +15,7 @@ const otherFolders = new Set(['tool-results', 'memory', 'node_modules'])
  * @throws MemoryError NOT_FOUND or FORBIDDEN when the path cannot be read
  */
 export async function listClaudeCodeTranscripts(path: string): Promise<string[]> {
+  if (splitAddress(path) !== null) return [path]
   try {
     if ((await stat(path)).isDirectory()) return (await listBelow(path, isTranscript)).sort(byCodeUnit)
     const helpers = join(dirname(path), basename(path).replace(/\.jsonl$/, ''), 'subagents')

@@ -1,0 +1,46 @@
+import type { ContentBlock, Conversation, ConversationFacts, Message } from '@recall/core'
+import { isRecord } from '../content-blocks.ts'
+import type { ConversationForm } from '../conversation-export/conversation-form.ts'
+import { toInstant } from '../instants.ts'
+import { countInto, type Skip } from '../skipped.ts'
+import { currentBranch, type Tree } from './current-branch.ts'
+import { toBlocks } from './to-blocks.ts'
+
+/** A conversation in the export of ChatGPT: a tree of messages, of which one branch is what was last shown. */
+export const chatgptConversation: ConversationForm = {
+  name: 'ChatGPT',
+  matches: (value) => isRecord(value.mapping),
+  idOf: (value) => value.conversation_id ?? value.id,
+  origin: (value) => [
+    value.create_time,
+    currentBranch(value).find(({ node }) => isRecord(node.message))?.key,
+  ],
+  changedAt: (value) => toInstant(value.update_time) ?? toInstant(value.create_time),
+  toConversation(value, sessionId): Conversation {
+    const skipped: Record<string, number> = {}
+    const facts: ConversationFacts = { skipped }
+    if (typeof value.title === 'string' && value.title.trim() !== '') facts.title = value.title.trim()
+    return { sessionId, facts, messages: toMessages(value, countInto(skipped)) }
+  },
+}
+
+function* toMessages(tree: Tree, skip: Skip): Generator<Message, void> {
+  let at = toInstant(tree.create_time)
+  for (const { key, node } of currentBranch(tree)) {
+    // The root is a node without a message.
+    if (!isRecord(node.message)) continue
+    at = toInstant(node.message.create_time) ?? at
+    const said = toTurn(node.message, skip)
+    if (said !== null) yield { id: key, ...said, ...(at === undefined ? {} : { at }) }
+  }
+}
+
+function toTurn(message: Record<string, unknown>, skip: Skip): Pick<Message, 'role' | 'content'> | null {
+  const role = isRecord(message.author) ? message.author.role : undefined
+  const isHidden =
+    isRecord(message.metadata) && message.metadata.is_visually_hidden_from_conversation === true
+  if (isHidden || (role !== 'user' && role !== 'assistant' && role !== 'tool')) return null
+  const content: ContentBlock[] = toBlocks(message, role, skip)
+  if (content.length === 0) return null
+  return { role: role === 'user' ? 'user' : 'assistant', content }
+}

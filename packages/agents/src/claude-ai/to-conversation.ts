@@ -1,0 +1,75 @@
+import type { ContentBlock, Conversation, ConversationFacts, Message } from '@recall/core'
+import { isRecord, toContentBlocks } from '../content-blocks.ts'
+import type { ConversationForm } from '../conversation-export/conversation-form.ts'
+import { toInstant } from '../instants.ts'
+import { countInto, type Skip, skippedKinds } from '../skipped.ts'
+
+/** A conversation in the export of claude.ai: a list of messages, with what was attached to them. */
+export const claudeAiConversation: ConversationForm = {
+  name: 'claude.ai',
+  matches: (value) => Array.isArray(value.chat_messages),
+  idOf: (value) => value.uuid,
+  origin: (value) => {
+    const [first] = value.chat_messages as unknown[]
+    return [value.created_at, isRecord(first) ? (first.uuid ?? first.text) : first]
+  },
+  changedAt: (value) => toInstant(value.updated_at) ?? toInstant(value.created_at),
+  toConversation(value, sessionId): Conversation {
+    const skipped: Record<string, number> = {}
+    const facts: ConversationFacts = { skipped }
+    if (typeof value.name === 'string' && value.name.trim() !== '') facts.title = value.name.trim()
+    const messages = toMessages(
+      value.chat_messages as unknown[],
+      toInstant(value.created_at),
+      countInto(skipped),
+    )
+    return { sessionId, facts, messages }
+  },
+}
+
+function* toMessages(
+  items: readonly unknown[],
+  began: string | undefined,
+  skip: Skip,
+): Generator<Message, void> {
+  let at = began
+  for (const [i, item] of items.entries()) {
+    if (!isRecord(item) || (item.sender !== 'human' && item.sender !== 'assistant')) {
+      skip(skippedKinds.notAMessage)
+      continue
+    }
+    at = toInstant(item.created_at) ?? at
+    const id = typeof item.uuid === 'string' && item.uuid !== '' ? item.uuid : `message-${i + 1}`
+    const said = toContentBlocks(item.content, skip)
+    const blocks = said.length > 0 ? said : toContentBlocks(item.text, skip)
+    const files = filesOf(item.attachments)
+    const message = (name: string, role: Message['role'], content: ContentBlock[]): Message => ({
+      id: name,
+      role,
+      content,
+      ...(at === undefined ? {} : { at }),
+    })
+    if (item.sender === 'assistant') {
+      const content = [...blocks, ...files]
+      if (content.length > 0) yield message(id, 'assistant', content)
+      continue
+    }
+    // What a file holds is not what its sender said.
+    const spoken = blocks.filter((block) => block.type === 'text')
+    const rest = [...blocks.filter((block) => block.type !== 'text'), ...files]
+    if (rest.length > 0) yield message(`${id}#attached`, 'assistant', rest)
+    if (spoken.length > 0) yield message(id, 'user', spoken)
+  }
+}
+
+function filesOf(attachments: unknown): ContentBlock[] {
+  if (!Array.isArray(attachments)) return []
+  return attachments.filter(isRecord).flatMap((file): ContentBlock[] => {
+    const content = typeof file.extracted_content === 'string' ? file.extracted_content : ''
+    const name = typeof file.file_name === 'string' && file.file_name !== '' ? file.file_name : 'document'
+    if (content.trim() === '' && name === 'document') return []
+    return [
+      { type: 'tool_result', toolUseId: '', content: `[${name}]${content === '' ? '' : `\n${content}`}` },
+    ]
+  })
+}

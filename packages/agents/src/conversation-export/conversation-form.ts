@@ -1,0 +1,15 @@
+import type { Conversation } from '@recall/core'
+
+/** How one chat service writes a conversation into its export. */
+export interface ConversationForm {
+  name: string
+  /** Whether an element of the export's list has this form. */
+  matches(value: Record<string, unknown>): boolean
+  /** What the service calls the conversation; anything, as it stands. */
+  idOf(value: Record<string, unknown>): unknown
+  /** What no later export changes, for a conversation without a name. */
+  origin(value: Record<string, unknown>): readonly unknown[]
+  /** When something was last said, ISO 8601. */
+  changedAt(value: Record<string, unknown>): string | undefined
+  toConversation(value: Record<string, unknown>, sessionId: string): Conversation
+}
