@@ -91,8 +91,11 @@ export function printEntry(entry: EchoEntry): string {
   ].join('\n')
 }
 
-export const printConfidence = (confidence: number): string =>
-  Number.isInteger(confidence) ? confidence.toFixed(1) : String(confidence)
+export const printConfidence = (confidence: number): string => {
+  if (Number.isInteger(confidence)) return confidence.toFixed(1)
+  // Tiny ones would be printed with an exponent, which the format does not know.
+  return confidence < 1e-6 ? confidence.toFixed(20) : String(confidence)
+}
 
 /** Two entries with the same key say the same: the same pattern, on the same evidence. */
 export function entryKey({ kind, title, evidence }: EchoEntry): string {

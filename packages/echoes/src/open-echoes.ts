@@ -223,7 +223,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
       return locked(() => {
         const loaded = loadRole(root, role)
         const findings = waitingAgents(root, role).map((agent) => readFindings(root, role, agent))
-        const ready = findings.flatMap((each) => each.ready).map(withoutSecrets)
+        const ready = findings.flatMap((each) => each.ready)
         const merged = mergeFindings(
           upgradeEchoes(loaded.document),
           ready.map(({ block }) => block),
@@ -376,15 +376,22 @@ const publicOf = ({ role, text, echoes, problems, archived }: LoadedRole): RoleM
   archived,
 })
 
-/** The entry as text, without sensitive data. */
+/**
+ * The entry as text, without sensitive data.
+ *
+ * @throws MemoryError INVALID_INPUT when what is left is no entry
+ */
 function cleaned(entry: EchoEntry): { block: EchoBlock; stripped: string[] } {
   const [block] = parseEchoes(printEntry(normalizeEntry(entry))).blocks
-  return withoutSecrets(block as EchoBlock)
+  const clean = withoutSecrets(block as EchoBlock)
+  if (clean.block.entry) return clean
+  const problems = clean.block.problems ?? ['it is no entry']
+  throw new MemoryError(`This entry cannot be written: ${problems.join('; ')}`, MemoryErrorCode.INVALID_INPUT)
 }
 
 interface Waiting {
   path: string
-  ready: EchoBlock[]
+  ready: { block: EchoBlock; stripped: string[] }[]
   /** What stays in the file, `null` when that is nothing. */
   left: string | null
   kept: Consolidation['kept']
@@ -394,19 +401,20 @@ interface Waiting {
 function readFindings(root: string, role: string, agent: string): Waiting {
   const path = findingsPath(role, agent)
   const { blocks } = parseEchoes(readText(join(root, path)) ?? '')
-  const ready: EchoBlock[] = []
+  const ready: Waiting['ready'] = []
   const left: string[] = []
   const kept: Waiting['kept'] = []
   for (const block of blocks) {
-    if (block.entry && block.entry.layer !== 'etched') {
-      ready.push(block)
+    const clean = withoutSecrets(block)
+    if (clean.block.entry && clean.block.entry.layer !== 'etched') {
+      ready.push(clean)
       continue
     }
     if (isFrame(block)) continue
     left.push(block.text)
-    const reasons = block.entry
+    const reasons = clean.block.entry
       ? ['only a person adds etched entries']
-      : (block.problems ?? ['it is no entry'])
+      : (clean.block.problems ?? ['it is no entry'])
     kept.push({ agent, line: block.line, reasons })
   }
   return { path, ready, left: left.length > 0 ? left.join('') : null, kept }

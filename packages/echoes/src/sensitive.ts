@@ -23,11 +23,18 @@ function sensitiveKinds(text: string, learning: string): string[] {
   return [...new Set([...own.map(({ kind }) => kind), ...Object.keys(redactText(text).counts)])]
 }
 
+/** A text that was one block and stays one, also where a secret took a mark of the format with it. */
+function reread(text: string, line: number): EchoBlock {
+  const [first, ...rest] = parseEchoes(text).blocks
+  if (first?.entry && rest.length === 0) return { ...first, line }
+  return { text, line, problems: ['a secret that was taken out had swallowed a part of the entry'] }
+}
+
 /**
  * Takes sensitive data out of an entry: its evidence is stripped down to the place it names, elsewhere each
  * secret is replaced. The learning is kept.
  *
- * @returns the kinds of what was taken out
+ * @returns the kinds of what was taken out; without an `entry` when what is left is none any more
  */
 export function withoutSecrets(block: EchoBlock): { block: EchoBlock; stripped: string[] } {
   if (!block.entry) return { block, stripped: [] }
@@ -41,6 +48,5 @@ export function withoutSecrets(block: EchoBlock): { block: EchoBlock; stripped: 
   }
   const { text, counts } = redactText(clean.text)
   for (const kind of Object.keys(counts)) stripped.add(kind)
-  const [redacted = clean, ...rest] = text === clean.text ? [clean] : parseEchoes(text).blocks
-  return { block: rest.length === 0 ? { ...redacted, line: block.line } : clean, stripped: [...stripped] }
+  return { block: text === clean.text ? clean : reread(text, block.line), stripped: [...stripped] }
 }

@@ -1,0 +1,60 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { openEchoes, printEntry } from '../src/index.ts'
+import { entryOf } from './support.ts'
+
+const now = Date.parse('2026-06-30T12:00:00Z')
+const folders: string[] = []
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+})
+
+/** Echoes of a folder that holds these files. */
+async function open(files: Record<string, string | Buffer> = {}, clock = (): number => now) {
+  const root = await mkdtemp(join(tmpdir(), 'echoes-'))
+  folders.push(root)
+  const path = (name: string): string => join(root, name)
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(path(name)), { recursive: true })
+    await writeFile(path(name), content)
+  }
+  const text = (name: string): Promise<string> => readFile(path(name), 'utf8')
+  const echoes = openEchoes({ root, clock })
+  const titles = async (): Promise<string[]> =>
+    (await echoes.read('reviewer')).echoes.map(({ entry }) => entry.title)
+  return { root, echoes, path, text, titles }
+}
+
+describe('a secret that swallows marks of the format', () => {
+  const begin = '-----BEGIN RSA PRIVATE KEY-----'
+  const end = '-----END RSA PRIVATE KEY-----'
+  const body = 'A'.repeat(64)
+
+  it('leaves the finding where it is when too little of the entry would be left', async () => {
+    const finding = printEntry(entryOf({ source: begin, learning: `${body} ${end}` }))
+    const { echoes, text } = await open({ 'reviewer/ann-findings.md': finding })
+    const { added, kept } = await echoes.consolidate('reviewer')
+    expect(added).toBe(0)
+    expect(kept).toMatchObject([{ agent: 'ann', line: 1, reasons: [expect.stringContaining('secret')] }])
+    expect(await text('reviewer/ann-findings.md')).toBe(finding)
+    const same = entryOf({ source: begin, learning: `${body} ${end}` })
+    await expect(echoes.add('reviewer', same)).rejects.toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
+  })
+
+  it('never writes it down, whatever the rest looks like then', async () => {
+    const fenced = `${begin}\n${body}\n\`\`\`\n${end}\n# no heading before\n\`\`\`\n`
+    const { echoes, text } = await open({ 'reviewer/ann-findings.md': printEntry(entryOf()) + fenced })
+    await echoes.consolidate('reviewer')
+    expect(await text('reviewer/MEMORY.md').catch(() => '')).not.toContain(body)
+  })
+})
+
+it('reads again every confidence that it has written', async () => {
+  const { echoes } = await open()
+  await echoes.add('reviewer', entryOf({ confidence: 1e-7 }))
+  const { echoes: entries, problems } = await echoes.read('reviewer')
+  expect(problems).toEqual([])
+  expect(entries[0]?.entry.confidence).toBeCloseTo(1e-7, 12)
+})
