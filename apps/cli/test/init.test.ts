@@ -1,7 +1,7 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createShell, temporaryFolder } from './support.ts'
+import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
 
 describe('init', () => {
   it('creates the files of the entity layout and a second time changes none of them', async () => {
@@ -35,5 +35,17 @@ describe('init at a terminal', () => {
     await entity.run('init')
     expect(existsSync(join(entity.root, 'memory/conversations'))).toBe(true)
     expect(await createShell(temporaryFolder(), 'both').run('init')).toMatchObject({ code: 2 })
+  })
+
+  it('makes a root that nobody else can look into, and leaves one that is there as it is', async () => {
+    const shell = createShell()
+    const modeOf = (path: string): number => statSync(path).mode & 0o777
+    await shell.run('init', 'mine')
+    expect(modeOf(join(shell.root, 'mine'))).toBe(0o700)
+    await shell.run('archive', writeSession(shell.root, 's', poolSession), '--root', join(shell.root, 'new'))
+    expect(modeOf(join(shell.root, 'new'))).toBe(0o700)
+    mkdirSync(join(shell.root, 'shared'), { mode: 0o755 })
+    await shell.run('init', 'shared')
+    for (const path of ['shared', 'shared/memory']) expect(modeOf(join(shell.root, path))).toBe(0o755)
   })
 })

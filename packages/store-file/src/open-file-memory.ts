@@ -53,7 +53,8 @@ export async function openFileMemory<Schemas extends ValueSchemas = Record<never
 export async function openFileStore(settings: FileStoreSettings): Promise<FileStore> {
   const { fileSystem = defaultFileSystem, clock = systemClock, onNotice = () => {} } = settings
   const path = resolve(settings.root)
-  if (settings.create) mkdirSync(path, { recursive: true })
+  // A folder that nobody made yet is its user's alone; who shares a memory makes its folder.
+  if (settings.create) mkdirSync(path, { recursive: true, mode: 0o700 })
   const root = orAbsent(() => fileSystem.realpathSync.native(path))
   if (root === null) throw missingRoot(path)
   const layout = settings.layout ? layouts[settings.layout] : detectLayout(fileSystem, root)

@@ -54,7 +54,7 @@ async function handle(io: Io, event: string, options: HookOptions): Promise<void
   if (!existsSync(root)) {
     // Of a memory that was wired in and deleted since, a hook makes no new one.
     if (options.root !== undefined) return
-    mkdirSync(root, { recursive: true })
+    mkdirSync(root, { recursive: true, mode: 0o700 })
   }
   const place: MemoryPlace = {
     root,

@@ -93,7 +93,8 @@ function createMemory(root: string, layout: Layout, isDry: boolean): CreatedMemo
     for (let level = path; !existsSync(level) && !memory.folders.includes(level); level = dirname(level)) {
       memory.folders.push(level)
     }
-    if (!isDry) mkdirSync(path, { recursive: true })
+    // As of a memory that opens: a root that nobody made yet is its user's alone.
+    if (!isDry) mkdirSync(path, { recursive: true, ...(path === root ? { mode: 0o700 } : {}) })
   }
   const file = (path: string, content: string): void => {
     const full = join(root, path)
