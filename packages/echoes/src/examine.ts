@@ -65,12 +65,16 @@ function examineRole(root: string, role: string, lineLimit: number): EchoFinding
     findings.push(wrong(`the memory is above its ${lineLimit} lines`, 'look at the plan of prune'))
   }
   for (const [id, { archived }] of Object.entries(memory.sidecar.entries)) {
-    if (archived && readText(join(root, role, 'archive', archived.backup)) === null) {
+    if (archived && !isThere(join(root, role, 'archive', archived.backup))) {
       findings.push(wrong(`the backup of ${id} is gone: archive/${archived.backup}`, 'put the file back'))
     }
   }
-  if (countLines(readText(join(root, knowledgePath(role))) ?? '') > 300) {
-    findings.push(wrong('knowledge.md is above its 300 lines', 'look at the plan of prune'))
+  try {
+    if (countLines(readText(join(root, knowledgePath(role))) ?? '') > 300) {
+      findings.push(wrong('knowledge.md is above its 300 lines', 'look at the plan of prune'))
+    }
+  } catch (error) {
+    findings.push(wrong((error as Error).message, 'mend the file; until then it is not compressed'))
   }
   const waiting = waitingAgents(root, role)
   if (waiting.length > 0) {
@@ -78,6 +82,8 @@ function examineRole(root: string, role: string, lineLimit: number): EchoFinding
   }
   return findings
 }
+
+const isThere = (path: string): boolean => orAbsent(() => lstatSync(path)) !== null
 
 /** Files are written under the lock, so a temporary one that is seen under it belongs to a dead process. */
 function leftovers(root: string, roles: readonly string[]): string[] {

@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
+  constants,
   existsSync,
   fsyncSync,
   linkSync,
@@ -26,8 +28,48 @@ export function orAbsent<T>(call: () => T): T | null {
   }
 }
 
-export const readText = (path: string): string | null => orAbsent(() => readFileSync(path, 'utf8'))
+/** No link is followed; and a pipe of that name does not keep us waiting for its other end. */
+const readFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+
+/**
+ * The text of a file, to the letter.
+ *
+ * @returns `null` when there is no such file
+ * @throws MemoryError CORRUPTION when it is not UTF-8, FORBIDDEN when it is a link, UNAVAILABLE when it cannot be
+ * read: never an empty or an altered text instead
+ */
+export function readText(path: string): string | null {
+  let bytes: Buffer | null
+  try {
+    bytes = orAbsent(() => readBytes(path))
+  } catch (cause) {
+    const isLink = (cause as NodeJS.ErrnoException).code === 'ELOOP'
+    throw new MemoryError(
+      isLink
+        ? `${path} is a link, which is not followed: put the file itself there`
+        : `${path} cannot be read: ${(cause as Error).message}`,
+      isLink ? MemoryErrorCode.FORBIDDEN : MemoryErrorCode.UNAVAILABLE,
+      { cause, details: { path } },
+    )
+  }
+  if (bytes === null || isUtf8(bytes)) return bytes?.toString('utf8') ?? null
+  throw new MemoryError(
+    `${path} is not UTF-8 text: it was left as it is; convert it, or move it away`,
+    MemoryErrorCode.CORRUPTION,
+    { details: { path } },
+  )
+}
+
 export const namesIn = (folder: string): string[] => (orAbsent(() => readdirSync(folder)) ?? []).sort()
+
+function readBytes(path: string): Buffer {
+  const descriptor = openSync(path, readFlags)
+  try {
+    return readFileSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
 
 /**
  * Puts a whole file in place: temporary file beside it, fsync, rename, fsync of the folder.

@@ -70,8 +70,17 @@ function isFree(path: string): boolean {
   const text = readText(path)
   const written = orAbsent(() => lstatSync(path))?.mtimeMs
   if (text === null || written === undefined) return false
-  const holder = JSON.parse(text) as ProcessIdentity & { free?: boolean }
-  return holder.free === true || isGone(holder, () => written)
+  const holder = parseHolder(text)
+  return holder === undefined || holder.free === true || isGone(holder, () => written)
+}
+
+/** Files are put in place whole: one that cannot be read was cut short by a power cut, and its holder with it. */
+function parseHolder(text: string): (ProcessIdentity & { free?: boolean }) | undefined {
+  try {
+    return (JSON.parse(text) as (ProcessIdentity & { free?: boolean }) | null) ?? undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Locks mean nothing after a restart of the machine, so these files need not be durable. */

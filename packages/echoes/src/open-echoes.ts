@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { lstatSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, type LmProvider, MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
 import { type KnowledgePlan, planKnowledge } from './compress-knowledge.ts'
@@ -15,7 +15,7 @@ import {
 import { type EditPlan, editChanges, needsPerson, planMove, planRemoval } from './edit.ts'
 import { type EchoEntry, normalizeEntry, printEntry } from './entry.ts'
 import { type EchoFinding, examine } from './examine.ts'
-import { namesIn, readText } from './files.ts'
+import { namesIn, orAbsent, readText } from './files.ts'
 import type { EchoLayer } from './layers.ts'
 import { withLock } from './lock.ts'
 import { mergeFindings } from './merge-findings.ts'
@@ -365,7 +365,8 @@ const rolesIn = (root: string): string[] =>
   namesIn(root).filter((name) => {
     if (name.startsWith('.') || statSync(join(root, name), { throwIfNoEntry: false })?.isDirectory() !== true)
       return false
-    return readText(join(root, memoryPath(name))) !== null || waitingAgents(root, name).length > 0
+    const hasMemory = orAbsent(() => lstatSync(join(root, memoryPath(name)))) !== null
+    return hasMemory || waitingAgents(root, name).length > 0
   })
 
 const publicOf = ({ role, text, echoes, problems, archived }: LoadedRole): RoleMemory => ({

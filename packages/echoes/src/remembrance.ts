@@ -111,9 +111,9 @@ export function findRemembrance(
     checkCategoryFolder(folder, category)
     for (const name of namesIn(join(folder, category)).filter((each) => each.endsWith('.md'))) {
       const path = `${category}/${name}`
-      const content = readText(join(folder, path)) ?? ''
-      if (!words.every((word) => content.toLowerCase().includes(word))) continue
       try {
+        const content = readText(join(folder, path)) ?? ''
+        if (!words.every((word) => content.toLowerCase().includes(word))) continue
         documents.push(parseRemembrance(content, path))
       } catch (error) {
         problems.push((error as Error).message)

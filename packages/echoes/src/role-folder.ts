@@ -42,7 +42,7 @@ export const findingsPath = (role: string, agent: string): string => `${role}/${
 export function checkName(name: string, what: 'role' | 'agent'): void {
   if (/^[A-Za-z0-9](?:[\w-]|\.(?!\.)){0,63}$/.test(name)) return
   throw new MemoryError(
-    `The name of a ${what} is made of letters, digits, dots and dashes`,
+    `'${name}' is no name of a ${what}: it is made of letters, digits, dots and dashes`,
     MemoryErrorCode.INVALID_INPUT,
   )
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -11,6 +11,7 @@ const project = (gitignore: string, talisman?: string) => {
   writeFileSync(join(folder, '.gitignore'), gitignore)
   if (talisman !== undefined) writeFileSync(settings, talisman)
   return {
+    folder,
     apply: () => applyVersionControl({ project: folder, folder: '.recall/echoes', settings }),
     ignored: () => readFileSync(join(folder, '.gitignore'), 'utf8'),
   }
@@ -39,4 +40,13 @@ it('changes nothing when the settings cannot be read', () => {
   const { apply, ignored } = project('a\n', 'echoes: [')
   expect(apply).toThrow(expect.objectContaining({ code: 'MEMORY_INVALID_INPUT' }))
   expect(ignored()).toBe('a\n')
+})
+
+it('keeps a link to a .gitignore that is kept elsewhere', () => {
+  const { apply, ignored, folder } = project('dist\n')
+  renameSync(join(folder, '.gitignore'), join(folder, 'shared-ignore'))
+  symlinkSync(join(folder, 'shared-ignore'), join(folder, '.gitignore'))
+  expect(apply().changed).toBe(true)
+  expect(lstatSync(join(folder, '.gitignore')).isSymbolicLink()).toBe(true)
+  expect(ignored()).toContain('.recall/echoes/')
 })

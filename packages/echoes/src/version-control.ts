@@ -1,7 +1,8 @@
+import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import * as z from 'zod/mini'
-import { readText, replaceFile } from './files.ts'
+import { orAbsent, readText, replaceFile } from './files.ts'
 import { readYaml } from './read-yaml.ts'
 
 const settingsSchema = z.nullish(
@@ -24,15 +25,18 @@ export function applyVersionControl(options: { project: string; folder: string; 
 } {
   const { project, folder, settings } = options
   const versionControlled = settings !== undefined && optsIn(settings)
-  const path = join(project, '.gitignore')
+  const path = whereItIs(join(project, '.gitignore'))
   const text = readText(path) ?? ''
   const next = versionControlled ? without(text, folder) : including(text, folder)
   if (next !== text) replaceFile(path, next)
   return { versionControlled, changed: next !== text }
 }
 
+/** A person may keep these files elsewhere and link to them: the link stays. */
+const whereItIs = (path: string): string => orAbsent(() => realpathSync(path)) ?? path
+
 function optsIn(path: string): boolean {
-  const text = readText(path)
+  const text = readText(whereItIs(path))
   if (text === null) return false
   try {
     const settings = settingsSchema.parse(readYaml(text))

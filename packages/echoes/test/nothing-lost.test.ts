@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -57,4 +57,37 @@ it('reads again every confidence that it has written', async () => {
   const { echoes: entries, problems } = await echoes.read('reviewer')
   expect(problems).toEqual([])
   expect(entries[0]?.entry.confidence).toBeCloseTo(1e-7, 12)
+})
+
+it('leaves a file as it is that is not UTF-8, and says which', async () => {
+  const latin = Buffer.from('# Reviewer\n\nCaf\xe9\n', 'latin1')
+  const { echoes, path } = await open({ 'reviewer/MEMORY.md': latin })
+  await expect(echoes.add('reviewer', entryOf())).rejects.toMatchObject({
+    code: 'MEMORY_CORRUPTION',
+    message: expect.stringContaining('MEMORY.md is not UTF-8'),
+  })
+  expect(await readFile(path('reviewer/MEMORY.md'))).toEqual(latin)
+  const [found] = await echoes.examine()
+  expect(found).toMatchObject({ role: 'reviewer', ok: false, message: expect.stringContaining('UTF-8') })
+})
+
+it.each(['MEMORY.md', 'ann-findings.md', 'knowledge.md'])('follows no link in place of %s', async (name) => {
+  const { echoes, path } = await open({ 'elsewhere.md': printEntry(entryOf()), 'reviewer/.keep': '' })
+  await symlink(path('elsewhere.md'), path(`reviewer/${name}`))
+  const call = name === 'knowledge.md' ? echoes.planKnowledge('reviewer') : echoes.consolidate('reviewer')
+  await expect(call).rejects.toMatchObject({ code: 'MEMORY_FORBIDDEN' })
+})
+
+it.each(['', 'null', '\u0000\u0000'])(
+  'takes a lock that a power cut left as %j for free',
+  async (content) => {
+    const { echoes, titles } = await open({ '.lock/1': content })
+    await echoes.add('reviewer', entryOf())
+    expect(await titles()).toEqual([entryOf().title])
+  },
+)
+
+it('names the folder that cannot be a role', async () => {
+  const { echoes } = await open({ 'my notes/MEMORY.md': '' })
+  await expect(echoes.read('my notes')).rejects.toThrow("'my notes' is no name of a role")
 })
