@@ -216,6 +216,43 @@ describe('import', () => {
     ],
     ['an old list of mem0', 'list.json', JSON.stringify([{ id: 'a', memory: 'pangolin' }]), 1],
     [
+      'an answer of mem0 in other spellings',
+      'sdk.json',
+      JSON.stringify({
+        results: [
+          { id: 'a', text: 'Prefers a pangolin', userId: 'ana', createdAt: '2026-09-01T08:00:00Z' },
+          { id: 'b', content: 'Feeds it' },
+        ],
+        relations: [{ source: 'ana', relationship: 'owns', destination: 'a pangolin' }],
+      }),
+      3,
+    ],
+    [
+      'an export of agentmemory',
+      'agentmemory.json',
+      JSON.stringify({
+        version: '0.3.0',
+        exportedAt: '2026-03-01T00:00:00Z',
+        sessions: [{ id: 's1', project: 'zoo' }],
+        observations: { s1: [{ id: 'o1', title: 'Fed the pangolin', narrative: 'Ants.' }] },
+        memories: [{ id: 'm1', title: 'Diet', content: 'A pangolin eats ants.', concepts: ['food'] }],
+        summaries: [{ sessionId: 's1', project: 'zoo', title: 'A day', narrative: 'All fed.' }],
+      }),
+      3,
+    ],
+    [
+      'the projects of claude.ai',
+      'projects.json',
+      JSON.stringify([
+        {
+          uuid: 'p',
+          name: 'Zoo',
+          docs: [{ uuid: 'd', filename: 'diet.md', content: 'A pangolin eats ants.' }],
+        },
+      ]),
+      1,
+    ],
+    [
       'the markdown of mem0',
       'mem0-export-api-2026-09-01.md',
       '---\nid: abc\ncreated_at: 2026-09-01T00:00:00Z\ntype: task_learnings\ncategories: a, b\n---\nA pangolin.\n---\nid: def\ncreated_at: \n---\nAnother one.\n',

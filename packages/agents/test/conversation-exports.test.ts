@@ -4,6 +4,7 @@ import { isMemoryError } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listImportable, openTranscript, stateOfSource } from '../src/index.ts'
+import { withHoles } from './hostile.ts'
 import { messagesOf, outline, temporaryFile, temporaryFolder } from './support.ts'
 
 const claudeAi = {
@@ -276,36 +277,6 @@ it('reads an export of 100 MB in bounded memory', async () => {
   expect(messages).toBe(count * 2)
   expect((peak - before) / 1024 / 1024).toBeLessThan(100)
 })
-
-/** What may stand where a reader expects something else. */
-const anything = fc.oneof(
-  fc.jsonValue({ maxDepth: 3 }),
-  fc.constantFrom(
-    'c2',
-    'root',
-    'user',
-    'assistant',
-    '__proto__',
-    'constructor',
-    '\ud800',
-    1e300,
-    -1,
-    0,
-    '1e999',
-  ),
-)
-
-function withHoles(value: unknown): fc.Arbitrary<unknown> {
-  if (typeof value !== 'object' || value === null) {
-    return fc.oneof({ weight: 9, arbitrary: fc.constant(value) }, { weight: 1, arbitrary: anything })
-  }
-  const inner = Array.isArray(value)
-    ? fc.tuple(...value.map(withHoles))
-    : fc.record(Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withHoles(each)])), {
-        requiredKeys: [],
-      })
-  return fc.oneof({ weight: 19, arbitrary: inner }, { weight: 1, arbitrary: anything })
-}
 
 it('reads or refuses whatever stands in an export, twice in the same way', async () => {
   const folder = await temporaryFolder()

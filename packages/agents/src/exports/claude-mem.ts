@@ -8,6 +8,7 @@ const source = 'claude-mem'
 interface Document {
   observations: unknown[]
   summaries?: unknown
+  metadata?: unknown
 }
 
 export const isClaudeMemDocument = (value: unknown): value is Document =>
@@ -16,7 +17,7 @@ export const isClaudeMemDocument = (value: unknown): value is Document =>
 export const isClaudeMemDatabase = (query: Query): boolean => hasTables(query, 'observations', 'sdk_sessions')
 
 /** Observations and session summaries. Prompts are left out: they are in the sessions. */
-export function readClaudeMem({ observations, summaries }: Document): MemoryExport {
+export function readClaudeMem({ observations, summaries, metadata }: Document): MemoryExport {
   const skipped: Record<string, number> = {}
   const found = [
     ...observations.filter(isRecord).map(toObservation),
@@ -24,6 +25,9 @@ export function readClaudeMem({ observations, summaries }: Document): MemoryExpo
   ]
   const records = found.filter((record) => record.text !== '')
   if (records.length < found.length) skipped['record without text'] = found.length - records.length
+  // Such an export is not meant to be imported alone; what it holds is memory all the same.
+  if (isRecord(metadata) && (metadata.partial === true || metadata.importable === false))
+    skipped['rest of an export that says it is not whole'] = 1
   return { format: 'claude-mem', records, skipped }
 }
 

@@ -17,11 +17,11 @@ const longestFrontMatter = 64 * 1024
  */
 export function readMarkdownNote(markdown: string, path: string): MemoryExport {
   const { fields, body, problem } = split(markdown.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n'))
-  const title = text(fields.title) ?? basename(path).replace(/\.md$/i, '')
+  const title = text(fields.title) ?? text(fields.name) ?? basename(path).replace(/\.md$/i, '')
   const said = body.trim()
   const project = text(fields.project)
   // The file's own time changes with every edit and copy.
-  const at = toInstant(dateOf(fields.created))
+  const at = toInstant(dateOf(fields.created)) ?? toInstant(dateOf(fields.modified))
   const record = {
     source,
     id: text(fields.permalink) ?? path.replace(/\.md$/i, ''),
@@ -59,9 +59,9 @@ function split(markdown: string): { fields: Record<string, unknown>; body: strin
   }
 }
 
-/** `- [category] text #tag` */
+/** `- [category] text #tag`, the category may be missing; tasks and lists of links are no observations. */
 function tagsIn(body: string): string[] {
-  return [...body.matchAll(/^\s*-\s+\[[^\][()]+\]\s.*$/gm)].flatMap(([line]) =>
+  return [...body.matchAll(/^\s*-\s+(?!\[[ x-]\]|\[\[|\[[^\]]*\]\()(.*)$/gm)].flatMap(([, line = '']) =>
     [...line.matchAll(/(?:^|\s)#([\p{L}\p{N}_/-]+)/gu)].map(([, tag]) => tag as string),
   )
 }

@@ -1,27 +1,60 @@
 import { isRecord } from '../content-blocks.ts'
 import { toInstant } from '../instants.ts'
+import { countInto } from '../skipped.ts'
 import { type ImportedMemory, type MemoryExport, text, textList } from './imported-memory.ts'
 
 const source = 'mem0'
 
-/** The memories in an answer of the service or in an older plain list; `null` when it is neither. */
-export function mem0Items(value: unknown): unknown[] | null {
-  const items = isRecord(value) ? value.results : value
-  if (!Array.isArray(items) || items.length === 0) return null
-  return items.every(
-    (item) => isRecord(item) && typeof item.id === 'string' && text(item.memory ?? item.data) !== undefined,
-  )
-    ? items
-    : null
+interface Document {
+  items: unknown[]
+  relations: unknown[]
+}
+
+/** What lies beside a text that is spelled as everybody spells it. */
+const marks = new Set(
+  [
+    'user_id',
+    'agent_id',
+    'app_id',
+    'run_id',
+    'created_at',
+    'updated_at',
+    'hash',
+    'metadata',
+    'categories',
+    'score',
+  ].flatMap((name) => [name, name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())]),
+)
+
+/** An answer of the service, of the library with its relations, or an older plain list; `null` when it is none. */
+export function mem0Document(value: unknown): Document | null {
+  const isAnswer = isRecord(value) && Array.isArray(value.results)
+  const items: unknown = isAnswer ? value.results : value
+  if (!Array.isArray(items)) return null
+  const isMemory = (item: unknown): boolean => {
+    if (!isRecord(item) || text(item.id) === undefined || textOf(item) === undefined) return false
+    // Under another name than its own, a list of things with an id and a text may be anything.
+    return isAnswer || text(item.memory) !== undefined || Object.keys(item).some((name) => marks.has(name))
+  }
+  if (!items.some(isMemory)) return null
+  const relations = isAnswer && Array.isArray(value.relations) ? value.relations : []
+  return { items, relations }
 }
 
 /** @param now memories that have expired by then are left out, milliseconds */
-export function readMem0(items: readonly unknown[], now: number): MemoryExport {
+export function readMem0({ items, relations }: Document, now: number): MemoryExport {
   const skipped: Record<string, number> = {}
-  const records = items.filter(isRecord).flatMap((item): ImportedMemory[] => {
+  const skip = countInto(skipped)
+  const memories = items.flatMap((item): ImportedMemory[] => {
+    const said = isRecord(item) ? textOf(item) : undefined
+    const id = isRecord(item) ? text(item.id) : undefined
+    if (!isRecord(item) || said === undefined || id === undefined) {
+      skip('memory without text or id')
+      return []
+    }
     const expires = toInstant(item.expiration_date ?? item.expirationDate)
     if (expires !== undefined && Date.parse(expires) < now) {
-      skipped['memory that has expired'] = (skipped['memory that has expired'] ?? 0) + 1
+      skip('memory that has expired')
       return []
     }
     const metadata = isRecord(item.metadata) ? item.metadata : {}
@@ -31,16 +64,47 @@ export function readMem0(items: readonly unknown[], now: number): MemoryExport {
     return [
       {
         source,
-        id: String(item.id),
-        text: text(item.memory ?? item.data) ?? '',
-        tags: textList(item.categories),
+        id,
+        text: said,
+        tags: [...textList(item.categories), ...ownersOf(item)],
         ...(type ? { type } : {}),
         ...(project ? { project } : {}),
         ...(at ? { at } : {}),
       },
     ]
   })
-  return { format: 'mem0', records, skipped }
+  const edges = relations.flatMap((relation): ImportedMemory[] => {
+    const { source: from, relationship, destination: to } = isRecord(relation) ? relation : {}
+    const parts = [text(from), text(relationship), text(to)]
+    if (parts.includes(undefined)) {
+      skip('relation without both its ends')
+      return []
+    }
+    const [start = '', name = '', end = ''] = parts
+    return [
+      {
+        source,
+        id: `relation:${parts.join('|')}`,
+        text: `${start} ${name} ${end}`,
+        tags: [start, end],
+        type: 'relation',
+      },
+    ]
+  })
+  return { format: 'mem0', records: [...memories, ...edges], skipped }
+}
+
+const textOf = (item: Record<string, unknown>): string | undefined =>
+  [item.memory, item.data, item.text, item.content].map(text).find((said) => said !== undefined)
+
+/** Whose memory it was there: one memory here holds those of all. */
+function ownersOf(item: Record<string, unknown>): string[] {
+  const owners = {
+    user: item.user_id ?? item.userId,
+    agent: item.agent_id ?? item.agentId,
+    run: item.run_id ?? item.runId,
+  }
+  return Object.entries(owners).flatMap(([kind, id]) => (text(id) ? [`${kind}:${text(id)}`] : []))
 }
 
 const block = /^---\n((?:[a-z_]+:.*\n)+)---\n([\s\S]*?)(?=^---\n(?:[a-z_]+:.*\n)+---\n|(?![\s\S]))/gm
@@ -49,6 +113,8 @@ const block = /^---\n((?:[a-z_]+:.*\n)+)---\n([\s\S]*?)(?=^---\n(?:[a-z_]+:.*\n)
 export function readMem0Markdown(markdown: string): MemoryExport | null {
   const body = markdown.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
   if (!/^---\nid: /.test(body.trimStart())) return null
+  const skipped: Record<string, number> = {}
+  const skip = countInto(skipped)
   const records = [...body.matchAll(block)].flatMap(([, head = '', said = '']): ImportedMemory[] => {
     const fields = new Map(
       head
@@ -59,7 +125,10 @@ export function readMem0Markdown(markdown: string): MemoryExport | null {
     const id = fields.get('id')
     const at = toInstant(fields.get('created_at'))
     const type = text(fields.get('type'))
-    if (!id || !fields.has('created_at') || said.trim() === '') return []
+    if (!id || !fields.has('created_at') || said.trim() === '') {
+      skip('memory without text or id')
+      return []
+    }
     return [
       {
         source,
@@ -71,5 +140,5 @@ export function readMem0Markdown(markdown: string): MemoryExport | null {
       },
     ]
   })
-  return records.length === 0 ? null : { format: 'mem0', records, skipped: {} }
+  return records.length === 0 ? null : { format: 'mem0', records, skipped }
 }

@@ -5,16 +5,18 @@ import { toInstant } from '../instants.ts'
 import { toMemoryError } from '../open-file.ts'
 import { parseJson } from '../read-json-lines.ts'
 import { withSnapshot } from '../sqlite-snapshot.ts'
+import { isAgentmemoryDocument, readAgentmemory } from './agentmemory.ts'
 import {
   isClaudeMemDatabase,
   isClaudeMemDocument,
   readClaudeMem,
   readClaudeMemDatabase,
 } from './claude-mem.ts'
+import { claudeProjects, readClaudeProjects } from './claude-projects.ts'
 import { type MemoryExport, text, textList } from './imported-memory.ts'
 import { isGraphDocument, isGraphLine, readGraph } from './knowledge-graph.ts'
 import { readMarkdownNote } from './markdown-note.ts'
-import { mem0Items, readMem0, readMem0Markdown } from './mem0.ts'
+import { mem0Document, readMem0, readMem0Markdown } from './mem0.ts'
 
 /** An export is held as a whole. */
 const mostBytes = 64 * 1024 * 1024
@@ -29,8 +31,8 @@ export interface ReadExportOptions {
 
 /**
  * Reads what another memory tool has kept: the graph file of the reference MCP memory server, claude-mem
- * (export or database), mem0 (answer of the service, plain list or markdown export), mcp-memory-service, or a
- * note in markdown. The content decides. The file is never changed.
+ * (export or database), mem0 (answer of the service, plain list or markdown export), mcp-memory-service,
+ * agentmemory, the projects of claude.ai, or a note in markdown. The content decides. The file is never changed.
  *
  * @returns `null` when it is none of these
  * @throws MemoryError INVALID_INPUT for a file over 64 MB, NOT_FOUND or FORBIDDEN when it cannot be read
@@ -56,8 +58,11 @@ function readDocument(value: unknown, now: number): MemoryExport | null {
   if (isRecord(value) && isRecord(value.export_metadata) && Array.isArray(value.memories)) {
     return readMemoryService(value.memories)
   }
-  const items = mem0Items(value)
-  return items === null ? null : readMem0(items, now)
+  if (isAgentmemoryDocument(value)) return readAgentmemory(value, now)
+  const projects = claudeProjects(value)
+  if (projects !== null) return readClaudeProjects(projects)
+  const document = mem0Document(value)
+  return document === null ? null : readMem0(document, now)
 }
 
 function readLines(content: string): MemoryExport | null {

@@ -1,0 +1,193 @@
+import { writeFile } from 'node:fs/promises'
+import { isMemoryError } from '@recall/core'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { type ImportedMemory, readMemoryExport } from '../src/index.ts'
+import { withHoles } from './hostile.ts'
+import { temporaryFile } from './support.ts'
+
+const now = Date.UTC(2026, 0, 1)
+
+async function read(value: unknown, name = 'export.json') {
+  const path = await temporaryFile(name, typeof value === 'string' ? value : JSON.stringify(value))
+  return readMemoryExport(path, { name, now })
+}
+
+const texts = (found: { records: ImportedMemory[] } | null) => found?.records.map(({ text }) => text)
+
+const agentmemory = {
+  version: '0.3.0',
+  exportedAt: '2025-12-01T00:00:00Z',
+  sessions: [{ id: 's1', project: 'api', startedAt: '2025-11-01T00:00:00Z' }],
+  memories: [
+    {
+      id: 'mem_1',
+      createdAt: '2025-11-02T09:00:00Z',
+      type: 'architecture',
+      title: 'Pools',
+      content: 'The pool holds ten walruses.',
+      concepts: ['pool'],
+      files: ['db.ts'],
+      isLatest: true,
+      project: 'api',
+    },
+    { id: 'mem_0', title: 'Pools', content: 'The pool holds two.', isLatest: false },
+    { id: 'mem_2', title: 'Gone', content: 'Forget this.', forgetAfter: '2025-12-31T00:00:00Z' },
+    { id: 'mem_3', title: 'Later', content: 'Not yet.', forgetAfter: '2026-12-31T00:00:00Z' },
+    { content: 'nameless' },
+  ],
+  observations: {
+    s1: [
+      {
+        id: 'obs_1',
+        timestamp: '2025-11-01T09:00:00Z',
+        type: 'decision',
+        title: 'Chose pgvector',
+        narrative: 'It was faster.',
+        facts: ['one', 'two'],
+        concepts: ['trade-off'],
+        files: [],
+      },
+      { id: 'obs_2', hookType: 'post_tool_use', toolOutput: 'raw' },
+    ],
+  },
+  summaries: [
+    { sessionId: 's1', project: 'api', createdAt: '2025-11-01T10:00:00Z', title: 'A day', narrative: 'Went well.', keyDecisions: ['pgvector'], filesModified: ['db.ts'], concepts: [] },
+  ],
+  lessons: [{ id: 'l' }],
+} // biome-ignore format: a fixture
+
+it('reads an export of agentmemory, without what it has replaced or let go', async () => {
+  const found = await read(agentmemory)
+  expect(found?.format).toBe('agentmemory')
+  expect(texts(found)).toEqual([
+    'Pools\nThe pool holds ten walruses.\nFiles: db.ts',
+    'Later\nNot yet.',
+    'Chose pgvector\nIt was faster.\n- one\n- two',
+    'A day\nWent well.\n- pgvector\nFiles: db.ts',
+  ])
+  expect(found?.records[0]).toMatchObject({
+    source: 'agentmemory',
+    id: 'mem_1',
+    tags: ['pool'],
+    type: 'architecture',
+    project: 'api',
+    at: '2025-11-02T09:00:00.000Z',
+  })
+  expect(found?.records[2]).toMatchObject({
+    project: 'api',
+    type: 'decision',
+    at: '2025-11-01T09:00:00.000Z',
+  })
+  expect(found?.skipped).toEqual({
+    'memory that a newer one replaced': 1,
+    'memory that has expired': 1,
+    'record without text or id': 2,
+    'record of a kind that is not imported': 1,
+  })
+})
+
+it.each([
+  ['memory', [{ id: 'a', memory: 'likes tea' }]],
+  ['text in an answer', { results: [{ id: 'a', text: 'likes tea' }] }],
+  ['content in an answer', { count: 1, results: [{ id: 'a', content: 'likes tea' }] }],
+  ['text in a list', [{ id: 'a', text: 'likes tea', userId: 'ana' }]],
+  ['content in a list', [{ id: 'a', content: 'likes tea', created_at: '2025-01-01T00:00:00Z' }]],
+  ['an empty memory beside a text', [{ id: 'a', memory: '', text: 'likes tea', hash: 'h' }]],
+])('reads memories of mem0 spelled as %s', async (_, value) => {
+  const found = await read(value)
+  expect(found).toMatchObject({ format: 'mem0', records: [{ id: 'a', text: 'likes tea' }], skipped: {} })
+})
+
+it('keeps of mem0 whose memory it was, how memories relate, and counts what has no text', async () => {
+  const found = await read({
+    results: [
+      { id: 'a', text: 'likes tea', userId: 'ana', run_id: 'r1', categories: ['drinks'], appId: 'api', createdAt: '2025-01-01T00:00:00Z' },
+      { id: 'b', memory: '' },
+    ],
+    relations: [{ source: 'ana', relationship: 'drinks', destination: 'tea' }, { source: 'ana' }],
+  }) // biome-ignore format: a fixture
+  expect(found?.records).toMatchObject([
+    { tags: ['drinks', 'user:ana', 'run:r1'], project: 'api', at: '2025-01-01T00:00:00.000Z' },
+    { text: 'ana drinks tea', tags: ['ana', 'tea'], type: 'relation' },
+  ])
+  expect(found?.skipped).toEqual({ 'memory without text or id': 1, 'relation without both its ends': 1 })
+})
+
+it('takes no list of other things for memories', async () => {
+  for (const value of [
+    [{ id: 'a', text: 'a row of something' }],
+    [],
+    [1],
+    { results: [] },
+    { results: [{ id: 1 }] },
+  ]) {
+    expect(await read(value)).toBeNull()
+  }
+})
+
+it('reads the documents and instructions of projects on claude.ai', async () => {
+  const found = await read([
+    {
+      uuid: 'p1',
+      name: 'Sea',
+      created_at: '2025-05-01T00:00:00Z',
+      prompt_template: 'Speak of walruses.',
+      docs: [
+        { uuid: 'd1', filename: 'tides.md', content: 'High at noon.', created_at: '2025-06-01T00:00:00Z' },
+        { uuid: 'd2', filename: 'empty.md', content: '' },
+      ],
+    },
+    { uuid: 'p2', name: 'Bare', docs: [] },
+  ])
+  expect(found).toMatchObject({
+    records: [
+      { id: 'instructions:p1', text: '# Instructions of Sea\n\nSpeak of walruses.', project: 'Sea' },
+      { id: 'document:d1', text: '# tides.md\n\nHigh at noon.', at: '2025-06-01T00:00:00.000Z' },
+    ],
+    skipped: { 'document without text or id': 1 },
+  })
+})
+
+it('says of an export of claude-mem that it is not whole', async () => {
+  const found = await read({
+    exportedAtEpoch: 1,
+    observations: [{ id: 1, title: 'a walrus' }],
+    metadata: { partial: true, importable: false, warnings: ['cut'] },
+  })
+  expect(texts(found)).toEqual(['a walrus'])
+  expect(found?.skipped).toEqual({ 'rest of an export that says it is not whole': 1 })
+})
+
+it('takes the tags of observations in a note, with a category or without, and none of tasks and links', async () => {
+  const note =
+    '---\nname: Coffee\nmodified: 2025-02-01T10:00:00Z\n---\n- [method] Pour over #slow\n- Grind late #fresh\n- [ ] buy #task\n- [x] did #task\n- [[Link]] #link\n- [text](url) #link\nProse #prose\n'
+  const found = await read(note, 'coffee.md')
+  expect(found?.records).toMatchObject([{ tags: ['slow', 'fresh'], at: '2025-02-01T10:00:00.000Z' }])
+  expect(texts(found)?.[0]).toMatch(/^# Coffee\n/)
+})
+
+it('reads or refuses whatever stands in an export, each memory with a text and an id', async () => {
+  const path = await temporaryFile('export.json', '')
+  const samples = [
+    agentmemory,
+    { results: [{ id: 'a', text: 'b', metadata: {}, expiration_date: 'x' }], relations: [{ source: 'a', relationship: 'b', destination: 'c' }] },
+    [{ uuid: 'p', name: 'n', prompt_template: 't', docs: [{ uuid: 'd', filename: 'f', content: 'c' }] }],
+  ] // biome-ignore format: samples
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(...samples.map(withHoles)), async (value) => {
+      await writeFile(path, JSON.stringify(value))
+      try {
+        const found = await readMemoryExport(path, { name: 'export', now })
+        for (const { id, text, tags, at } of found?.records ?? []) {
+          expect(id).not.toBe('')
+          expect(text.trim()).not.toBe('')
+          expect(tags.every((tag) => typeof tag === 'string')).toBe(true)
+          if (at !== undefined) expect(new Date(at).toISOString()).toBe(at)
+        }
+      } catch (error) {
+        if (!isMemoryError(error)) throw error
+      }
+    }),
+  )
+})
