@@ -117,8 +117,8 @@ export function createFileSearch(options: FileSearchOptions) {
    *
    * @throws MemoryError UNAVAILABLE
    */
-  const refuseUnread = (current: SearchIndex, query: StoreQuery): void => {
-    for (const { folder, name, problem } of current.unread()) {
+  const refuseUnread = (unread: ReturnType<SearchIndex['unread']>, query: StoreQuery): void => {
+    for (const { folder, name, problem } of unread) {
       if (!mayHold(layout, folder, name, query)) continue
       if (query.text === undefined && !query.embedding)
         throw new MemoryError(problem, MemoryErrorCode.UNAVAILABLE, {
@@ -141,8 +141,9 @@ export function createFileSearch(options: FileSearchOptions) {
         entries.set(row.id, file)
         return file
       }
+      const unread = current.unread()
       const hits = queries.flatMap((query) => {
-        refuseUnread(current, query)
+        refuseUnread(unread, query)
         let accesses: Map<string, { at: number; count: number }> | undefined
         const access: FileAccess = {
           value: (row) => read(row)?.value,

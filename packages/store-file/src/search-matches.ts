@@ -140,6 +140,7 @@ function matchWords(
 ): { found: FoundUnit[]; together: FoundUnit[] } {
   if (words.length === 0) return { found: [], together: [] }
   const conditions = conditionsOf(query)
+  const isSmall = isSmallScope(index, query.scope)
   const join = conditions.tags.length > 0 || index.needsConditions(conditions)
   const match = (text: WordQuery, pool: number): FoundUnit[] => {
     const strengths = new Map<number, number>()
@@ -155,7 +156,7 @@ function matchWords(
       pool,
     )
     const found = units.map((unit) => ({ ...unit, bm25: strengths.get(unit.id) ?? 0 }))
-    return isSmallScope(index, query.scope) ? strongestFirst(found, facts()) : found
+    return isSmall ? strongestFirst(found, facts()) : found
   }
   const all = (pool: number): FoundUnit[] => match({ match: words.join(' ') }, pool)
   const any = (pool: number): FoundUnit[] => {
