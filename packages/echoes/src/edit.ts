@@ -99,7 +99,7 @@ export function editChanges(root: string, role: LoadedRole, plan: EditPlan): Fil
     const now = identified.echoes.find(({ block: each }) => each.text === replaced.get(block))
     if (now && before) identified.sidecar.entries[now.id] = before
   }
-  return [change, memoryChange(role.role, next), sidecarChange(role.role, identified.sidecar)]
+  return [change, memoryChange(role, next), sidecarChange(role.role, identified.sidecar)]
 }
 
 const frameOf = ({ role, text }: LoadedRole, now: number) => ({

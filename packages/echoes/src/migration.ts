@@ -31,6 +31,7 @@ export function migrationChanges(
   const report: Migrated[] = []
   const backups: FileChange[] = []
   const changed = new Map<string, string>()
+  const files: FileChange[] = []
   for (const path of markdownIn(root, '')) {
     const before = readText(join(root, path)) ?? ''
     const { text, renamed } = renameMetadata(before, renames)
@@ -39,11 +40,11 @@ export function migrationChanges(
     report.push({ path, backup, renamed })
     backups.push({ path: backup, content: before })
     changed.set(path, text)
+    files.push({ path, content: text, seen: before })
   }
   const sidecars = roles
     .filter((role) => [...changed.keys()].some((path) => path.startsWith(`${role}/`)))
     .map((role) => sidecarChange(role, rekeyed(loadRole(root, role), changed)))
-  const files = [...changed].map(([path, content]) => ({ path, content }))
   return { report, changes: [...backups, ...files, ...sidecars] }
 }
 

@@ -38,7 +38,7 @@ import {
 } from './role-folder.ts'
 import { withoutSecrets } from './sensitive.ts'
 import { identify, withReferences } from './sidecar.ts'
-import { applyChanges, type FileChange, finishJournal } from './transaction.ts'
+import { applyChanges, type FileChange, finishJournal, isChangedMeanwhile } from './transaction.ts'
 import { activeWorkflows, forgetWorkflow, noteWorkflow } from './workflows.ts'
 
 export interface EchoesOptions {
@@ -140,6 +140,9 @@ export interface Echoes {
   examine(options?: { fix?: boolean }): Promise<EchoFinding[]>
 }
 
+/** Turns of a section that meets an editor, or an agent that writes its findings itself. */
+const attempts = 5
+
 /** Opens the memories of a team of agents. Several processes may write at once. */
 export function openEchoes(options: EchoesOptions): Echoes {
   const { root, lead = false, askHuman, policy = defaultPrunePolicy, clock = systemClock } = options
@@ -147,7 +150,13 @@ export function openEchoes(options: EchoesOptions): Echoes {
   const locked = <T>(section: () => T): Promise<T> =>
     withLock(join(root, '.lock'), () => {
       finishJournal(root)
-      return section()
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return section()
+        } catch (error) {
+          if (!isChangedMeanwhile(error) || attempt === attempts) throw error
+        }
+      }
     })
 
   const mayWrite = (role: string): void => {
@@ -198,9 +207,10 @@ export function openEchoes(options: EchoesOptions): Echoes {
       const { block, stripped } = cleaned(entry)
       if (entry.layer === 'etched') await mustAgree(`Add to the permanent memory of ${role}: ${entry.title}`)
       return locked(() => {
-        const { document, sidecar } = loadRole(root, role)
-        const next = appendTexts(upgradeEchoes(document), [block.text])
-        applyChanges(root, [memoryChange(role, next), sidecarChange(role, identify(next, sidecar).sidecar)])
+        const loaded = loadRole(root, role)
+        const next = appendTexts(upgradeEchoes(loaded.document), [block.text])
+        const { sidecar } = identify(next, loaded.sidecar)
+        applyChanges(root, [memoryChange(loaded, next), sidecarChange(role, sidecar)])
         return { stripped }
       })
     },
@@ -212,8 +222,9 @@ export function openEchoes(options: EchoesOptions): Echoes {
       return locked(() => {
         loadRole(root, role)
         const path = findingsPath(role, agent)
-        const document = parseEchoes(readText(join(root, path)) ?? '')
-        applyChanges(root, [{ path, content: printEchoes(appendTexts(document, [block.text])) }])
+        const seen = readText(join(root, path))
+        const document = parseEchoes(seen ?? '')
+        applyChanges(root, [{ path, content: printEchoes(appendTexts(document, [block.text])), seen }])
         return { stripped }
       })
     },
@@ -231,11 +242,12 @@ export function openEchoes(options: EchoesOptions): Echoes {
         const document = ready.length > 0 ? merged.document : loaded.document
         const { echoes, sidecar } = identify(document, loaded.sidecar)
         if (!dryRun && findings.length > 0) {
-          const written = ready.length > 0 ? [memoryChange(role, document), sidecarChange(role, sidecar)] : []
+          const written =
+            ready.length > 0 ? [memoryChange(loaded, document), sidecarChange(role, sidecar)] : []
           applyChanges(root, [
             ...differingChanges(role, merged.differing),
             ...written,
-            ...findings.map(({ path, left }): FileChange => ({ path, content: left })),
+            ...findings.map(({ path, left, seen }): FileChange => ({ path, content: left, seen })),
           ])
         }
         const after = dryRun
@@ -322,7 +334,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
           )
         }
         const { change } = backupChange(root, plan.role, 'knowledge', text, dayOf(clock()))
-        applyChanges(root, [change, { path, content: plan.text }])
+        applyChanges(root, [change, { path, content: plan.text, seen: text }])
       })
     },
 
@@ -392,6 +404,8 @@ function cleaned(entry: EchoEntry): { block: EchoBlock; stripped: string[] } {
 
 interface Waiting {
   path: string
+  /** The file as it was read. */
+  seen: string | null
   ready: { block: EchoBlock; stripped: string[] }[]
   /** What stays in the file, `null` when that is nothing. */
   left: string | null
@@ -401,7 +415,8 @@ interface Waiting {
 /** What cannot be an entry, and what only a person may add, stays where the agent wrote it. */
 function readFindings(root: string, role: string, agent: string): Waiting {
   const path = findingsPath(role, agent)
-  const { blocks } = parseEchoes(readText(join(root, path)) ?? '')
+  const seen = readText(join(root, path))
+  const { blocks } = parseEchoes(seen ?? '')
   const ready: Waiting['ready'] = []
   const left: string[] = []
   const kept: Waiting['kept'] = []
@@ -418,7 +433,7 @@ function readFindings(root: string, role: string, agent: string): Waiting {
       : (clean.block.problems ?? ['it is no entry'])
     kept.push({ agent, line: block.line, reasons })
   }
-  return { path, ready, left: left.length > 0 ? left.join('') : null, kept }
+  return { path, seen, ready, left: left.length > 0 ? left.join('') : null, kept }
 }
 
 /** A title, comments and blank lines: nothing that anybody would miss. */

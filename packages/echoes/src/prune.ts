@@ -44,7 +44,7 @@ export function pruneChanges(root: string, role: LoadedRole, plan: PrunePlan): F
   }
   const text = role.document.blocks.map((block) => replaced.get(block) ?? block.text).join('')
   sidecar.lastPlan = planDigest
-  return [change, memoryChange(role.role, parseEchoes(text)), sidecarChange(role.role, sidecar)]
+  return [change, memoryChange(role, parseEchoes(text)), sidecarChange(role.role, sidecar)]
 }
 
 /**
@@ -81,7 +81,7 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
     const ends = at === blocks.length || block.text.endsWith('\n')
     blocks.splice(at, 0, ends ? block.text : `${block.text}\n`)
   }
-  return [memoryChange(role.role, parseEchoes(blocks.join(''))), sidecarChange(role.role, sidecar)]
+  return [memoryChange(role, parseEchoes(blocks.join(''))), sidecarChange(role.role, sidecar)]
 }
 
 /** Behind the last block that stood before it in the backup. */

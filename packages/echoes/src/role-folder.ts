@@ -29,6 +29,8 @@ export interface RoleMemory {
 
 export interface LoadedRole extends RoleMemory {
   document: EchoDocument
+  /** The file as it was read; `null` when there is none. */
+  stood: string | null
   /** With an id for every entry of the file. */
   sidecar: Sidecar
 }
@@ -81,13 +83,14 @@ export function loadRole(root: string, role: string): LoadedRole {
   const archived = Object.entries(sidecar.entries).flatMap(([id, { archived: place, compressed }]) =>
     place ? [{ id, backup: place.backup, shortened: compressed === true }] : [],
   )
-  return { role, text: printEchoes(document), echoes, problems, archived, document, sidecar }
+  return { role, text: printEchoes(document), echoes, problems, archived, document, stood: text, sidecar }
 }
 
-export const memoryChange = (role: string, document: EchoDocument): FileChange => ({
-  path: memoryPath(role),
-  content: printEchoes(document),
-})
+/** The memory becomes this, unless somebody has written it since it was loaded. */
+export const memoryChange = (
+  { role, stood }: Pick<LoadedRole, 'role' | 'stood'>,
+  document: EchoDocument,
+): FileChange => ({ path: memoryPath(role), content: printEchoes(document), seen: stood })
 
 export const sidecarChange = (role: string, sidecar: Sidecar): FileChange => ({
   path: sidecarPath(role),

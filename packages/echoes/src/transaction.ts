@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import * as z from 'zod/mini'
 import { sha256 } from './digest.ts'
 import { readText, removeFile, replaceFile } from './files.ts'
@@ -9,6 +9,11 @@ export interface FileChange {
   /** Below the root, with `/`. */
   path: string
   content: string | null
+  /**
+   * What the change was made from: agents and editors write these files without asking for the lock. Absent: it
+   * stands on nothing that was read.
+   */
+  seen?: string | null
 }
 
 const inside = z.string().check(z.regex(/^(?!\/)(?!.*(?:^|[/\\])\.\.(?:[/\\]|$))[^\\]+$/))
@@ -23,10 +28,16 @@ const journalOf = (root: string): string => join(root, '.journal.json')
  * Changes several files at once, all or none, also across a crash: a durable journal says what they become,
  * then they are changed in order. Before the journal stands nothing has happened; after it, whoever comes
  * next finishes the work. Call it under the lock.
+ *
+ * @throws MemoryError CONFLICT, with nothing changed, when a file is not as it was `seen`
  */
 export function applyChanges(root: string, changes: readonly FileChange[]): void {
   const steps = changes
-    .map(({ path, content }) => ({ path, content, before: readText(join(root, path)) }))
+    .map(({ path, content, seen }) => {
+      const before = readText(join(root, path))
+      if (seen !== undefined && seen !== before) throw changedMeanwhile(path)
+      return { path, content, before }
+    })
     .filter(({ content, before }) => content !== before)
   if (steps.length === 0) return
   const [only] = steps
@@ -60,6 +71,17 @@ export function finishJournal(root: string): void {
   }
   removeFile(journal)
 }
+
+/** Recognises the refusal of `applyChanges`: doing the whole section again may help. */
+export const isChangedMeanwhile = (error: unknown): boolean =>
+  isMemoryError(error, MemoryErrorCode.CONFLICT) && error.details?.changedMeanwhile === true
+
+const changedMeanwhile = (path: string): MemoryError =>
+  new MemoryError(
+    `${path} was written by somebody else meanwhile; nothing was changed: try again`,
+    MemoryErrorCode.CONFLICT,
+    { details: { path, changedMeanwhile: true } },
+  )
 
 function parseJournal(text: string, path: string): z.output<typeof journalSchema> {
   try {

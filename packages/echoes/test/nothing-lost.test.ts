@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -90,4 +91,43 @@ it.each(['', 'null', '\u0000\u0000'])(
 it('names the folder that cannot be a role', async () => {
   const { echoes } = await open({ 'my notes/MEMORY.md': '' })
   await expect(echoes.read('my notes')).rejects.toThrow("'my notes' is no name of a role")
+})
+
+describe('files that others write without asking for the lock', () => {
+  const first = printEntry(entryOf({ title: 'First' }))
+  // Two that differ in their words make a copy in the archive, which asks for the day after everything was read.
+  const differing = `${first}\n${printEntry(entryOf({ title: 'First', learning: 'In other words.' }))}`
+
+  it('brings in a finding that an agent adds while its file is being consolidated', async () => {
+    let late = `\n${printEntry(entryOf({ title: 'Late' }))}`
+    const { echoes, path, titles } = await open({ 'reviewer/ann-findings.md': differing }, () => {
+      appendFileSync(path('reviewer/ann-findings.md'), late)
+      late = ''
+      return now
+    })
+    await echoes.consolidate('reviewer')
+    expect((await titles()).sort()).toEqual(['First', 'Late'])
+  })
+
+  it('keeps what a person writes into the memory meanwhile', async () => {
+    let note = '\nA note of Ada.\n'
+    const files = { 'reviewer/MEMORY.md': '# Reviewer\n', 'reviewer/ann-findings.md': differing }
+    const { echoes, path, text } = await open(files, () => {
+      appendFileSync(path('reviewer/MEMORY.md'), note)
+      note = ''
+      return now
+    })
+    await echoes.consolidate('reviewer')
+    expect(await text('reviewer/MEMORY.md')).toContain('A note of Ada.')
+    expect(await text('reviewer/MEMORY.md')).toContain('First')
+  })
+
+  it('gives up, with nothing changed, where somebody writes all the time', async () => {
+    const { echoes, path, text } = await open({ 'reviewer/ann-findings.md': differing }, () => {
+      appendFileSync(path('reviewer/ann-findings.md'), '\n')
+      return now
+    })
+    await expect(echoes.consolidate('reviewer')).rejects.toMatchObject({ code: 'MEMORY_CONFLICT' })
+    expect(await text('reviewer/ann-findings.md')).toContain(differing)
+  })
 })
