@@ -127,18 +127,28 @@ const withoutEnding = (line: string): string => line.replace(/\r?\n$/, '')
 
 function blockStarts(text: string): { at: number; line: number }[] {
   const starts: { at: number; line: number }[] = []
+  const lines = linesOf(text)
+  const fenced = fencedLines(lines)
   let at = 0
-  let open: string | null = null
-  linesOf(text).forEach((line, index) => {
-    const mark = fence.exec(line)?.[0]
-    if (mark !== undefined) {
-      if (open === null) open = mark
-      else if (mark.startsWith(open)) open = null
-    } else if (index === 0 || (open === null && boundary.test(line))) starts.push({ at, line: index + 1 })
-    if (index === 0 && starts.length === 0) starts.push({ at, line: 1 })
+  lines.forEach((line, index) => {
+    if (index === 0 || (!fenced.has(index) && boundary.test(line))) starts.push({ at, line: index + 1 })
     at += line.length
   })
   return starts
+}
+
+/** Lines of code. A fence that nobody closed is none: it would hide every entry below it, the etched ones too. */
+function fencedLines(lines: readonly string[]): Set<number> {
+  const fenced = new Set<number>()
+  for (let from = 0; from < lines.length; from++) {
+    const mark = fence.exec(lines[from] ?? '')?.[0]
+    if (mark === undefined) continue
+    const to = lines.findIndex((line, i) => i > from && fence.exec(line)?.[0].startsWith(mark))
+    if (to === -1) continue
+    for (let i = from; i <= to; i++) fenced.add(i)
+    from = to
+  }
+  return fenced
 }
 
 function parseBlock(text: string, line: number): EchoBlock {

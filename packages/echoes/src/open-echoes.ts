@@ -96,8 +96,8 @@ export interface Echoes {
    * Puts back what was pruned, shortened or removed.
    *
    * @returns false when the entry stands in the memory as it is
-   * @throws MemoryError NOT_FOUND, CORRUPTION when its backup is gone, FORBIDDEN for an etched entry without a
-   * person's yes
+   * @throws MemoryError NOT_FOUND, CORRUPTION when its backup is gone, CONFLICT when a shortened entry was written anew
+   * since, FORBIDDEN for an etched entry without a person's yes
    */
   restoreEntry(role: string, id: string): Promise<boolean>
   /** How entries would be taken out, into the archive; by default all of them but the etched. */

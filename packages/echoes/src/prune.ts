@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { sha256 } from './digest.ts'
-import { type EchoBlock, parseEchoes, withLearning } from './echo-document.ts'
+import { type EchoBlock, parseEchoes, withFields, withLearning } from './echo-document.ts'
 import { entryKey } from './entry.ts'
 import { readText } from './files.ts'
 import { type PrunePlan, shortened } from './plan-prune.ts'
@@ -51,7 +51,8 @@ export function pruneChanges(root: string, role: LoadedRole, plan: PrunePlan): F
  * Puts an archived or shortened entry back as it was, where it stood.
  *
  * @returns nothing when the entry stands in the memory as it is
- * @throws MemoryError NOT_FOUND for an unknown id, CORRUPTION when its backup is gone
+ * @throws MemoryError NOT_FOUND for an unknown id, CORRUPTION when its backup is gone, CONFLICT when a shortened entry
+ * was written anew
  */
 export function restoreChanges(root: string, role: LoadedRole, id: string): FileChange[] {
   const sidecar = structuredClone(role.sidecar)
@@ -74,14 +75,39 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   const shortenedAt = role.document.blocks.findIndex(
     (each) => each === role.echoes.find((echo) => echo.id === id)?.block,
   )
-  if (compressed === true && shortenedAt !== -1) blocks[shortenedAt] = block.text
-  else {
+  const standing = role.document.blocks[shortenedAt]
+  if (compressed === true && standing?.entry) {
+    blocks[shortenedAt] = lengthened(standing, block, path).text
+  } else {
     const at = placeOf(role, backup, archived)
     if (at > 0 && !blocks[at - 1]?.endsWith('\n')) blocks[at - 1] += '\n'
     const ends = at === blocks.length || block.text.endsWith('\n')
     blocks.splice(at, 0, ends ? block.text : `${block.text}\n`)
   }
   return [memoryChange(role, parseEchoes(blocks.join(''))), sidecarChange(role.role, sidecar)]
+}
+
+/**
+ * The whole entry again, with what it has learned about itself since it was shortened.
+ *
+ * @throws MemoryError CONFLICT when somebody wrote another learning meanwhile: it would be lost
+ */
+function lengthened(standing: EchoBlock, whole: EchoBlock, path: string): EchoBlock {
+  const { entry } = standing
+  if (!entry || !whole.entry) return whole
+  if (entry.learning !== shortened(whole.entry.learning)) {
+    throw new MemoryError(
+      `The learning was written anew since it was shortened: it stays; the earlier one is in ${path}`,
+      MemoryErrorCode.CONFLICT,
+      { details: { path } },
+    )
+  }
+  const { verified, confidence, source } = entry
+  const isSame =
+    verified === whole.entry.verified &&
+    confidence === whole.entry.confidence &&
+    source === whole.entry.source
+  return isSame ? whole : withFields(whole, { verified, confidence, source })
 }
 
 /** Behind the last block that stood before it in the backup. */

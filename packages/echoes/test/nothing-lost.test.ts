@@ -131,3 +131,50 @@ describe('files that others write without asking for the lock', () => {
     expect(await text('reviewer/ann-findings.md')).toContain(differing)
   })
 })
+
+it('sees every entry below a fence that nobody closed', async () => {
+  const open1 = `${printEntry(entryOf({ title: 'First', layer: 'traced' }))}\n\`\`\`\nnever closed\n\n`
+  const { echoes, titles } = await open({
+    'reviewer/MEMORY.md': open1 + printEntry(entryOf({ title: 'Second', layer: 'etched' })),
+    'reviewer/ann-findings.md': `${open1}${printEntry(entryOf({ title: 'Third' }))}`,
+  })
+  expect(await titles()).toEqual(['First', 'Second'])
+  await echoes.consolidate('reviewer')
+  await echoes.add('reviewer', entryOf({ title: 'Fourth' }))
+  expect(await titles()).toEqual(['First', 'Second', 'Third', 'Fourth'])
+})
+
+describe('an entry that was shortened', () => {
+  const traced = entryOf({ layer: 'traced', learning: 'One sentence. And another one.' })
+  async function shorten() {
+    const all = ['A', 'B', 'C'].map((title) => printEntry({ ...traced, title })).join('\n')
+    const opened = await open({ 'reviewer/MEMORY.md': all + '\n'.repeat(150) }, () =>
+      Date.parse(traced.verified),
+    )
+    const plan = await opened.echoes.planPrune('reviewer')
+    expect(plan.steps).toMatchObject([{ id: 'traced-002', action: 'compress' }])
+    await opened.echoes.applyPrune(plan)
+    const entry = async () =>
+      (await opened.echoes.read('reviewer')).echoes.find(({ id }) => id === 'traced-002')?.entry
+    return { ...opened, entry }
+  }
+
+  it('keeps what was confirmed since when it is restored', async () => {
+    const { echoes, entry } = await shorten()
+    const confirmed = { ...traced, title: 'B', verified: '2026-02-02', confidence: 0.95 }
+    await echoes.appendFinding('reviewer', 'ann', confirmed)
+    await echoes.consolidate('reviewer')
+    expect(await echoes.restoreEntry('reviewer', 'traced-002')).toBe(true)
+    expect(await entry()).toEqual(confirmed)
+  })
+
+  it('keeps what a person wrote instead', async () => {
+    const { echoes, path, text, entry } = await shorten()
+    const edited = (await text('reviewer/MEMORY.md')).replace(/- One sentence\.\n/, '- My own words.\n')
+    await writeFile(path('reviewer/MEMORY.md'), edited)
+    await expect(echoes.restoreEntry('reviewer', 'traced-002')).rejects.toMatchObject({
+      code: 'MEMORY_CONFLICT',
+    })
+    expect((await entry())?.learning).toBe('My own words.')
+  })
+})
