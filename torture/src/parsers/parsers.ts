@@ -4,10 +4,12 @@ import {
   CannotEdit,
   type FileEdit,
   jsonFile,
+  listImportable,
   markedBlock,
   openTranscript,
   parseHookInput,
   readMemoryExport,
+  stateOfSource,
   tomlTable,
   yamlList,
 } from '@recall/agents'
@@ -140,6 +142,31 @@ const transcripts: Parser = {
   },
 }
 
+/** Exports of chat services: each conversation that is found is archived or refused, and none has the id of another. */
+const conversations: Parser = {
+  samples: [
+    JSON.stringify([{ uuid: 'c1', name: 'A talk', created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-02T00:00:00Z', chat_messages: [{ uuid: 'm1', sender: 'human', text: 'Where?', content: [{ type: 'text', text: 'Where?' }], created_at: '2026-01-01T00:00:00Z', attachments: [{ file_name: 'a.txt', extracted_content: 'A map.' }] }, { sender: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'look', input: {} }, { type: 'tool_result', tool_use_id: 't', content: 'Found.' }, { type: 'text', text: 'Here.' }] }] }, { uuid: 'c2', chat_messages: [{ sender: 'human', text: 'Again "\\" [{é' }] }]),
+    JSON.stringify([{ title: 'A talk', conversation_id: 'c3', create_time: 1767225600.5, update_time: null, current_node: 'c', mapping: { r: { parent: null, children: ['a'], message: null }, a: { parent: 'r', children: ['b', 'c'], message: { author: { role: 'user' }, create_time: 1767225600, content: { content_type: 'multimodal_text', parts: ['Where?', { content_type: 'image_asset_pointer' }] }, metadata: {} } }, b: { parent: 'a', children: [], message: { author: { role: 'tool', name: 'python' }, content: { content_type: 'execution_output', text: 'out' } } }, c: { parent: 'a', children: [], message: { author: { role: 'assistant' }, recipient: 'all', content: { content_type: 'text', parts: ['Here.'] } } } } }], null, 1),
+  ], // biome-ignore format: samples
+  async open(folder) {
+    const path = join(folder, 'export.json')
+    return {
+      async read(input) {
+        writeFileSync(path, input)
+        const ids = new Set<string>()
+        for (const source of await listImportable(path)) {
+          await stateOfSource(source)
+          const conversation = await openTranscript(source).catch(refusal)
+          if (!conversation) continue
+          if (ids.has(conversation.sessionId)) throw new Error('two conversations have one id')
+          ids.add(conversation.sessionId)
+          await archiveSession(createMemoryManager({ stores: createInMemoryStore() }), conversation)
+        }
+      },
+    }
+  },
+}
+
 function lines(...values: unknown[]): string {
   return `${values.map((value) => JSON.stringify(value)).join('\n')}\n`
 }
@@ -238,6 +265,9 @@ const memoryExports: Parser = {
     JSON.stringify({ results: [{ id: '1', memory: 'likes tea', created_at: '2026-01-01T00:00:00Z', metadata: {} }] }),
     JSON.stringify({ export_metadata: {}, memories: [{ content: 'x', content_hash: 'h', created_at: 1, memory_type: 'note' }] }),
     JSON.stringify({ observations: [{ id: 1, title: 't', narrative: 'n', created_at: '2026-01-01' }], sessions: [], summaries: [], prompts: [] }),
+    JSON.stringify({ results: [{ id: 'a', text: 'likes tea', userId: 'ana', expirationDate: null }, { id: 'b', content: 'c' }], relations: [{ source: 'a', relationship: 'b', destination: 'c' }] }),
+    JSON.stringify({ version: '0.3.0', exportedAt: '2026-01-01', sessions: [{ id: 's', project: 'p' }], observations: { s: [{ id: 'o', title: 't', facts: ['f'], files: ['a'] }] }, memories: [{ id: 'm', title: 't', content: 'c', concepts: ['x'], isLatest: true }], summaries: [{ sessionId: 's', narrative: 'n', keyDecisions: ['d'] }] }),
+    JSON.stringify([{ uuid: 'p', name: 'n', prompt_template: 't', docs: [{ uuid: 'd', filename: 'f', content: 'c', created_at: '2026-01-01' }] }]),
     '---\ntitle: Note\npermalink: note\ntags: [a]\n---\n\n# Note\n\n- [fact] the harbour #a\n- relates_to [[Other]]\n',
   ], // biome-ignore format: samples
   async open(folder) {
@@ -275,6 +305,7 @@ export const parsers = {
   filters,
   echoes,
   exports: memoryExports,
+  conversations,
   config,
   'json-settings': ofSettings(
     ['{}', '{\n  // mine\n  "hooks": { "Stop": [{ "hooks": [] }] },\n}\n', '{"a":[1,2,{"b":null}]}', ''],
