@@ -1,7 +1,8 @@
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createTicker } from './conformance/ticker.ts'
 import { createMemoryManager } from './create-memory-manager.ts'
 import { createInMemoryStore } from './in-memory-store.ts'
+import type { MemoryStore } from './memory-store.ts'
 import { createMemoryCache } from './protocol/memory-cache.ts'
 
 function cached() {
@@ -74,4 +75,48 @@ it('keeps no encrypted value and nothing beyond its size', async () => {
     expect(await memory.read('long-term', key)).toBe(key.repeat(50))
   }
   expect((cache as unknown as { size: number }).size).toBe(1)
+})
+
+it('keeps apart what two stores hold under one key, also in one cache', async () => {
+  const cache = createMemoryCache()
+  const [first, second] = [1, 2].map(() => createMemoryManager({ stores: createInMemoryStore(), cache }))
+  await first?.write('long-term', 'key', 'of the first')
+  await second?.write('long-term', 'key', 'of the second')
+  expect(await first?.read('long-term', 'key')).toBe('of the first')
+  expect(await second?.read('long-term', 'key')).toBe('of the second')
+})
+
+it('closes no store while accesses are being counted', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const sound = createInMemoryStore()
+  const order: string[] = []
+  let counted = (): void => {}
+  const stores: MemoryStore = {
+    ...sound,
+    async touch(...given) {
+      if (order.length > 0) {
+        await new Promise<void>((resolve) => {
+          counted = resolve
+        })
+        order.push('counted')
+      }
+      return sound.touch(...given)
+    },
+    async close() {
+      order.push('closed')
+      return sound.close()
+    },
+  }
+  const memory = createMemoryManager({ stores, cache: createMemoryCache() })
+  await memory.write('long-term', 'key', 1)
+  await memory.read('long-term', 'key')
+  await memory.read('long-term', 'key')
+  order.push('read')
+  await vi.advanceTimersByTimeAsync(1000)
+  const closed = memory.close()
+  await vi.advanceTimersByTimeAsync(0)
+  counted()
+  await closed
+  expect(order).toEqual(['read', 'counted', 'closed'])
 })

@@ -33,7 +33,12 @@ export interface CachedReads {
 export function createCachedReads(cache: MemoryCache): CachedReads {
   const uncounted = new Map<MemoryStore, { addresses: Address[]; now: number }>()
   const counted = new Map<MemoryStore, MemoryStore>()
+  /** The stores as they were given, by those that count. */
+  const uncounting = new Map<MemoryStore, MemoryStore>()
+  const given = (store: MemoryStore): MemoryStore => uncounting.get(store) ?? store
   let timer: ReturnType<typeof setTimeout> | undefined
+  /** Counting that is under way. */
+  let counting: Promise<void> | undefined
 
   const count = (store: MemoryStore, address: Address, now: number): void => {
     const waiting = uncounted.get(store) ?? { addresses: [], now }
@@ -42,7 +47,7 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
     waiting.now = now
     timer ??= setTimeout(() => {
       // What fails stays, and fails the next call.
-      flush()?.catch(() => undefined)
+      flush().catch(() => undefined)
     }, countedAfterMs)
     if (typeof timer === 'object') timer.unref()
   }
@@ -51,23 +56,31 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
     for (const [store, waiting] of [...uncounted]) {
       uncounted.delete(store)
       try {
-        await store.touch(waiting.addresses, waiting.now)
+        await given(store).touch(waiting.addresses, waiting.now)
       } catch (error) {
-        uncounted.set(store, waiting)
+        const later = uncounted.get(store)
+        const addresses = [...waiting.addresses, ...(later?.addresses ?? [])]
+        uncounted.set(store, { addresses, now: later?.now ?? waiting.now })
         throw error
       }
     }
   }
 
-  const flush = (): Promise<void> | undefined => {
+  /** Also waits for what is being counted already: nobody may look, or close the store, in between. */
+  const flush = async (): Promise<void> => {
     clearTimeout(timer)
     timer = undefined
-    return uncounted.size > 0 ? countAll() : undefined
+    while (counting !== undefined) await counting.catch(() => undefined)
+    if (uncounted.size === 0) return
+    counting = countAll().finally(() => {
+      counting = undefined
+    })
+    await counting
   }
 
   return {
     async read(store, address, now) {
-      const known = cache.get(nameOf(store, address))
+      const known = cache.get(nameOf(given(store), address))
       if (!known || !store.stamp || !isAlive(known.entry, now)) return null
       if ((await store.stamp(address)) !== known.stamp) return null
       const { entry } = known
@@ -84,7 +97,10 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
       const stamp = store.stamp ? await store.stamp(address) : null
       const entry = await store.get(address, now)
       if (entry && stamp !== null && !entry.encrypted) {
-        cache.set(nameOf(store, address), { entry: { ...entry, value: toJsonValue(entry.value) }, stamp })
+        cache.set(nameOf(given(store), address), {
+          entry: { ...entry, value: toJsonValue(entry.value) },
+          stamp,
+        })
       }
       return entry
     },
@@ -101,6 +117,7 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
       const calls = Object.fromEntries(countingCalls.map((name) => [name, after(store[name] as AnyCall)]))
       const wrapped = { ...store, ...calls }
       counted.set(store, wrapped)
+      uncounting.set(wrapped, store)
       return wrapped
     },
   }
@@ -124,6 +141,16 @@ const countingCalls = [
 
 /** Neither a namespace nor a key holds a control character. */
 const nameOf = (store: MemoryStore, { namespace, scope, key }: Address): string =>
-  `${store.name}\u0000${namespace}\u0000${scope}\u0000${key}`
+  `${numberOf(store)}\u0000${namespace}\u0000${scope}\u0000${key}`
+
+/** Memories may share a cache: two stores of one name hold different things, and may stamp them alike. */
+const numbers = new WeakMap<MemoryStore, number>()
+let lastNumber = 0
+
+function numberOf(store: MemoryStore): number {
+  const number = numbers.get(store) ?? ++lastNumber
+  numbers.set(store, number)
+  return number
+}
 
 const isAlive = ({ expiresAt }: Entry, now: number): boolean => expiresAt === null || expiresAt > now
