@@ -28,6 +28,20 @@ describe('createMemoryManager', () => {
     for (const spy of close) expect(spy).toHaveBeenCalledTimes(1)
   })
 
+  it('closes what can be closed when something cannot, and says so', async () => {
+    const working = failing('close', new Error('the disk is gone'))
+    const shared = createInMemoryStore()
+    const close = vi.spyOn(shared, 'close')
+    const embedder = { model: 'm', dimensions: 1, embed: async () => [], close: vi.fn(async () => {}) }
+    const memory = createMemoryManager({
+      stores: { working, 'short-term': shared, 'long-term': shared, episodic: shared },
+      embedder,
+    })
+    await expect(memory.close()).rejects.toThrow('the disk is gone')
+    expect(close).toHaveBeenCalledTimes(1)
+    expect(embedder.close).toHaveBeenCalledTimes(1)
+  })
+
   it.each([
     ['put', MemoryErrorCode.WRITE_FAILED, 'write'],
     ['get', MemoryErrorCode.SEARCH_FAILED, 'read'],

@@ -392,8 +392,17 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     async close(): Promise<void> {
       if (closed) return
       closed = true
-      for (const store of new Set(Object.values(stores))) await store.close()
-      await embedder?.close?.()
+      const all = [...new Set(Object.values(stores)), ...(embedder ? [embedder] : [])]
+      // One that cannot be closed must not keep the others open.
+      const failures: unknown[] = []
+      for (const each of all) {
+        try {
+          await each.close?.()
+        } catch (error) {
+          failures.push(error)
+        }
+      }
+      if (failures.length > 0) throw failures[0]
     },
 
     [Symbol.asyncDispose]: () => manager.close(),
