@@ -149,3 +149,16 @@ describe('createCleanupScheduler', () => {
     ])
   })
 })
+
+it('takes the next turn also when somebody has looked through short-term memory all the time', async () => {
+  const { open, time } = setUp()
+  const { memory, scheduler } = open()
+  expect((await scheduler.run('expire')).outcome).toBe('done')
+  for (let passed = 0; passed < 5; passed++) {
+    expect((await scheduler.run('expire')).outcome).toBe('skipped')
+    await memory.search('short-term', {})
+    time.advance(minute)
+  }
+  expect((await scheduler.run('expire')).outcome).toBe('done')
+  expect((await scheduler.run('expire')).outcome).toBe('skipped')
+})

@@ -66,7 +66,8 @@ export function createCleanupScheduler(
   const take = async (task: CleanupTask): Promise<CleanupTurn> => {
     const startedAt = timers.now()
     try {
-      if (!(await claim(memory, task, intervalOf(task)))) return { task, startedAt, outcome: 'skipped' }
+      if (!(await claim(memory, task, { interval: intervalOf(task), now: startedAt })))
+        return { task, startedAt, outcome: 'skipped' }
       return { task, startedAt, outcome: 'done', result: await memory.cleanup(cleanupTasks[task].options) }
     } catch (error) {
       return { task, startedAt, outcome: 'failed', error }
@@ -112,11 +113,32 @@ export function createCleanupScheduler(
 /** Share of an interval after which a turn's entry has expired for sure when the next one is due. */
 const claimShare = 0.9
 
-/** Whether this process has the turn. Writing decides inside the store: exactly one of all can. */
-async function claim(memory: MemoryManager, task: CleanupTask, interval: number): Promise<boolean> {
+/**
+ * Whether this process has the turn. Writing decides inside the store: exactly one of all can. The entry says itself
+ * when the turn was taken: whoever reads or finds it puts off its expiry.
+ */
+async function claim(
+  memory: MemoryManager,
+  task: CleanupTask,
+  { interval, now }: { interval: number; now: number },
+): Promise<boolean> {
+  const key = `scheduler:${task}`
+  const ttl = interval * claimShare
+  const value = { type: 'scheduler-turn', task, takenAt: now }
+  const options = { ttl, index: false, tags: ['scheduler'] }
   try {
-    const options = { overwrite: false, ttl: interval * claimShare, index: false, tags: ['scheduler'] }
-    await memory.write('short-term', `scheduler:${task}`, { type: 'scheduler-turn', task }, options)
+    const [standing] = await memory.search<{ takenAt?: number }>(
+      'short-term',
+      { filters: { key } },
+      { touch: false },
+    )
+    if (!standing) await memory.write('short-term', key, value, { ...options, overwrite: false })
+    else {
+      const { takenAt = standing.metadata.updatedAt } = standing.value
+      if (now < takenAt + ttl) return false
+      const { updatedAt: ifUpdatedAt } = standing.metadata
+      await memory.atomicUpdate('short-term', [{ operation: 'set', key, value, options, ifUpdatedAt }])
+    }
     return true
   } catch (error) {
     if (isMemoryError(error, MemoryErrorCode.CONFLICT)) return false
