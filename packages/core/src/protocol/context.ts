@@ -1,4 +1,5 @@
 import type { MemoryManager, MemoryMatch } from '../memory-manager.ts'
+import { queryOf } from './query-text.ts'
 import type { Goal } from './types.ts'
 
 /** What an agent should know before it decides. Values are in order of their scores. */
@@ -35,7 +36,7 @@ export async function retrieveContext(
   options: ContextOptions = {},
 ): Promise<ContextBundle> {
   const { limits = {}, maxTokens = 4000, minScore = 0, countTokens = quarterOfLength } = options
-  const text = goal.description.slice(0, longestQuery).toWellFormed()
+  const text = queryOf(goal.description)
   const [playbooks, episodes, recent] = await Promise.all([
     memory.search(
       'long-term',
@@ -73,9 +74,6 @@ export async function retrieveContext(
     omitted: budget.omitted(),
   }
 }
-
-/** What `search` takes. */
-const longestQuery = 10_000
 
 const quarterOfLength = (text: string): number => Math.ceil(text.length / 4)
 

@@ -32,6 +32,17 @@ const steps = (changed: Partial<Steps> = {}): Steps => ({
 })
 
 describe('runLoop', () => {
+  it('takes a goal of any length and of any characters', async () => {
+    const { memory, clock } = setUp()
+    const long = { description: `\ud800 ${'scrape the list '.repeat(1000)}` }
+    const { episode } = await runLoop(memory, { description: long.description.toWellFormed() }, steps(), {
+      clock,
+    })
+    expect(episode.outcome).toBe('success')
+    const { reflection } = await runLoop(memory, long, steps(), { clock })
+    expect(reflection.outcome).toBe('success')
+  })
+
   it('reads and writes in the order of the specification', async () => {
     const { observed, calls, clock } = setUp()
     await runLoop(observed, goal, steps(), { loopId: 'one', clock })

@@ -5,6 +5,7 @@ import type { MemoryScope } from '../scope.ts'
 import { type ContextBundle, type ContextOptions, retrieveContext } from './context.ts'
 import { learn } from './lessons.ts'
 import { createPatternMatcher, type PatternMatch } from './pattern-matcher.ts'
+import { queryOf } from './query-text.ts'
 import { recordOutcome } from './statistics.ts'
 import type {
   Episode,
@@ -163,7 +164,7 @@ async function readToolState(memory: MemoryManager): Promise<Record<string, unkn
 }
 
 async function findSimilar(memory: MemoryManager, goal: Goal): Promise<Episode[]> {
-  const query = { text: goal.description.slice(0, 10_000).toWellFormed(), filters: { type: 'episode' } }
+  const query = { text: queryOf(goal.description), filters: { type: 'episode' } }
   return (await memory.search<Episode>('episodic', query, { limit: 3 })).map(({ value }) => value)
 }
 

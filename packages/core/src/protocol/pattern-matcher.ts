@@ -1,4 +1,5 @@
 import type { MemoryManager, MemoryMatch, MemoryMetadata, SearchMode } from '../memory-manager.ts'
+import { queryOf } from './query-text.ts'
 
 /** Where an agent is. Parts that are left out are not searched by. */
 export interface Situation {
@@ -51,7 +52,7 @@ export function createPatternMatcher(
 
   const byDescription = async (description: string): Promise<Scored[]> => {
     const isSemantic = embed !== undefined && memory.capabilities['long-term'].semantic
-    const query = isSemantic ? { embedding: await embed(description) } : { text: description }
+    const query = isSemantic ? { embedding: await embed(description) } : { text: queryOf(description) }
     return (await memory.search('long-term', query, { limit })).map((match) => ({
       match,
       score: match.score,
