@@ -67,14 +67,29 @@ function toContentBlock(block: Record<string, unknown>): ContentBlock[] | null {
 export function toResultText(content: unknown): string {
   if (typeof content === 'string') return content
   if (content === undefined || content === null) return ''
-  if (!Array.isArray(content)) return JSON.stringify(content)
+  if (!Array.isArray(content)) return asJson(content)
   return content
     .map((item) => {
       if (typeof item === 'string') return item
-      if (!isRecord(item)) return String(item)
-      return typeof item.text === 'string' ? item.text : `[${String(item.type ?? 'data')}]`
+      if (!isRecord(item)) return asJson(item)
+      return typeof item.text === 'string'
+        ? item.text
+        : `[${typeof item.type === 'string' ? item.type : 'data'}]`
     })
     .join('\n')
+}
+
+/** A tool's name, where the host gives one. */
+export const toolName = (name: unknown): string => (typeof name === 'string' ? name : 'tool')
+
+/** As JSON; of what is nested more deeply than that can be written only that it is. */
+export function asJson(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return '"[nested too deeply]"'
+  }
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { asJson } from './content-blocks.ts'
 
 /**
  * Names messages that their source does not name: each by all that was said up to it, so that only the same
@@ -9,7 +10,7 @@ import { createHash } from 'node:crypto'
 export function createMessageIds(): (said: unknown) => string {
   const soFar = createHash('sha256')
   return (said) => {
-    soFar.update(`${JSON.stringify(said)}\n`)
+    soFar.update(`${asJson(said)}\n`)
     return `said-${soFar.copy().digest('hex').slice(0, 24)}`
   }
 }

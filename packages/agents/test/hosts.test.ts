@@ -95,3 +95,27 @@ it('finds the transcript where a host does not name it, and nowhere else', () =>
   expect(find({ sessionId: '..' })).toBeUndefined()
   expect(find({ session_id: 's', transcript_path: null, turn_id: 't' })).toBeUndefined()
 })
+
+const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`
+const strange = '{"toString":null}'
+const question = '{"role":"user","content":"hello"}\n'
+
+it.each([
+  ['a neutral transcript', `${question}{"role":"tool","content":${deep}}\n`],
+  ['a list in a result', `${question}{"role":"tool","content":[[${deep}],{"type":${strange}}]}\n`],
+  [
+    'a call of Codex',
+    `{"type":"response_item","payload":{"type":"function_call","name":${strange},"arguments":${deep}}}\n`,
+  ],
+  [
+    'a call of Gemini CLI',
+    `{"type":"gemini","content":"x","toolCalls":[{"name":${strange},"result":${deep}}]}\n`,
+  ],
+  [
+    'a call of Copilot CLI',
+    `{"type":"tool.execution_start","data":{"toolName":${strange},"arguments":${deep}},"id":"i"}\n`,
+  ],
+])('reads %s that is nested deeply or no name', async (_, text) => {
+  const { turns } = await read('deep.jsonl', text)
+  expect(turns.length).toBeGreaterThan(0)
+})

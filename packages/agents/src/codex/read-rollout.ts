@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
-import { isRecord, toContentBlocks, toResultText } from '../content-blocks.ts'
+import { isRecord, toContentBlocks, toolName, toResultText } from '../content-blocks.ts'
 import { toInstant } from '../instants.ts'
 import { parseJson, readJsonLines } from '../read-json-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../skipped.ts'
@@ -89,7 +89,7 @@ function toContent(payload: Record<string, unknown>, skip: Skip): ContentBlock[]
     case 'function_call':
     case 'custom_tool_call': {
       const input = payload.arguments ?? payload.input ?? null
-      return [{ type: 'tool_use', id, name: String(payload.name ?? 'tool'), input: toInput(input) }]
+      return [{ type: 'tool_use', id, name: toolName(payload.name), input: toInput(input) }]
     }
     case 'local_shell_call':
       return [{ type: 'tool_use', id, name: 'shell', input: (payload.action ?? null) as JsonValue }]

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
-import { isRecord, toContentBlocks, toResultText } from '../content-blocks.ts'
+import { isRecord, toContentBlocks, toolName, toResultText } from '../content-blocks.ts'
 import { toInstant } from '../instants.ts'
 import { readJsonLines } from '../read-json-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../skipped.ts'
@@ -58,7 +58,7 @@ function toContent({ type, data }: Event, skip: Skip): ContentBlock[] {
       return toContentBlocks(data.content, skip)
     case 'tool.execution_start': {
       const input = (data.arguments ?? null) as JsonValue
-      return [{ type: 'tool_use', id, name: String(data.toolName ?? 'tool'), input }]
+      return [{ type: 'tool_use', id, name: toolName(data.toolName), input }]
     }
     case 'tool.execution_complete': {
       const failed = data.success === false ? { isError: true } : {}

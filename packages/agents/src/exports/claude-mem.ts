@@ -81,4 +81,6 @@ function common(row: Record<string, unknown>): Pick<ImportedMemory, 'source' | '
 
 /** What the tool's own import goes by. */
 const idOf = (row: Record<string, unknown>, title: unknown): string =>
-  [row.memory_session_id, title, row.created_at_epoch ?? row.id].map((part) => String(part ?? '')).join('|')
+  [row.memory_session_id, title, row.created_at_epoch ?? row.id]
+    .map((part) => (typeof part === 'object' ? '' : String(part ?? '')))
+    .join('|')

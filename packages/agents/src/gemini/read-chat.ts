@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
-import { isRecord, toResultText } from '../content-blocks.ts'
+import { isRecord, toolName, toResultText } from '../content-blocks.ts'
 import { toInstant } from '../instants.ts'
 import { readJsonLines } from '../read-json-lines.ts'
 import { countInto, skippedKinds } from '../skipped.ts'
@@ -87,7 +87,7 @@ function toTool(call: Record<string, unknown>): ContentBlock[] {
   const id = typeof call.id === 'string' ? call.id : ''
   const result = call.resultDisplay ?? call.result
   return [
-    { type: 'tool_use', id, name: String(call.name ?? 'tool'), input: (call.args ?? null) as JsonValue },
+    { type: 'tool_use', id, name: toolName(call.name), input: (call.args ?? null) as JsonValue },
     ...(result === undefined
       ? []
       : [{ type: 'tool_result' as const, toolUseId: id, content: toResultText(result) }]),

@@ -6,7 +6,7 @@ import {
   MemoryErrorCode,
   type Message,
 } from '@recall/core'
-import { isRecord } from '../content-blocks.ts'
+import { isRecord, toolName } from '../content-blocks.ts'
 import { toInstant } from '../instants.ts'
 import { parseJson } from '../read-json-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../skipped.ts'
@@ -70,10 +70,10 @@ function toBlocks(part: Record<string, unknown>): ContentBlock[] {
   }
   if (part.type !== 'tool') return []
   const state = isRecord(part.state) ? part.state : {}
-  const id = String(part.callID ?? '')
+  const id = typeof part.callID === 'string' ? part.callID : ''
   const output = state.output ?? state.error
   return [
-    { type: 'tool_use', id, name: String(part.tool ?? 'tool'), input: (state.input ?? null) as JsonValue },
+    { type: 'tool_use', id, name: toolName(part.tool), input: (state.input ?? null) as JsonValue },
     ...(typeof output === 'string'
       ? [
           {
