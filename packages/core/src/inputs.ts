@@ -24,7 +24,15 @@ const tagSchema = z.string().check(z.minLength(1), z.maxLength(256), wellFormed,
 const tagsSchema = z.array(tagSchema).check(z.maxLength(256))
 const timestamp = z.number().check(z.nonnegative())
 const vector = z.array(z.number()).check(z.minLength(1), z.maxLength(16_384))
-const ttl = z.number().check(z.positive('must be above 0; use Infinity to keep the entry for ever'))
+const positive = z.number().check(z.positive('must be above 0'))
+/** Milliseconds, three thousand years: what ends later has an end that no date can tell. */
+const longestTtl = 1e14
+const ttl = z
+  .number()
+  .check(
+    z.positive('must be above 0; use Infinity to keep the entry for ever'),
+    z.lte(longestTtl, 'must be at most 1e14, three thousand years; use Infinity to keep the entry for ever'),
+  )
 
 export const writeOptionsSchema = z.strictObject({
   ttl: z.optional(z.union([ttl, z.literal(Number.POSITIVE_INFINITY)])),
@@ -37,10 +45,10 @@ export const writeOptionsSchema = z.strictObject({
   embedding: z.optional(vector),
 })
 
-const perScope = z.partialRecord(scopeSchema, z.union([ttl, z.literal(Number.POSITIVE_INFINITY)]))
+const endless = z.literal(Number.POSITIVE_INFINITY)
 export const policiesSchema = z.strictObject({
-  defaultTtl: z.optional(perScope),
-  quotas: z.optional(perScope),
+  defaultTtl: z.optional(z.partialRecord(scopeSchema, z.union([ttl, endless]))),
+  quotas: z.optional(z.partialRecord(scopeSchema, z.union([positive, endless]))),
 })
 
 /** Most changes that one batch or atomic update may hold. */

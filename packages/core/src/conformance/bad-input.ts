@@ -49,8 +49,15 @@ export const badInput: Theme = {
       await refused('INVALID_INPUT', () => memory.write('long-term', 'deeper', nested(20_000)))
     }),
 
-    law('A ttl that is not above zero is refused.', async ({ memory }) => {
-      for (const ttl of [0, -1, Number.NaN, Number.NEGATIVE_INFINITY, '1000' as unknown as number]) {
+    law('A ttl that is not above zero, or ends after all dates, is refused.', async ({ memory }) => {
+      for (const ttl of [
+        0,
+        -1,
+        Number.NaN,
+        Number.NEGATIVE_INFINITY,
+        Number.MAX_SAFE_INTEGER,
+        '1000' as unknown as number,
+      ]) {
         await refused('INVALID_INPUT', () => memory.write('long-term', 'bad', 1, { ttl }))
       }
       expect(await memory.exists('long-term', 'bad')).toBe(false)
