@@ -66,6 +66,11 @@ describe('isJsonObject', () => {
   })
 })
 
+it('refuses a list with a place that was left empty, which JSON would fill', () => {
+  // biome-ignore lint/suspicious/noSparseArray: it is what this is about
+  expect(() => toJsonValue({ list: [1, , 2] })).toThrow('value.list[1] is undefined')
+})
+
 describe('mapStrings', () => {
   it('changes every string and nothing else', () => {
     const value = { a: 'x', b: ['y', 1, null, { c: 'z' }], d: true }

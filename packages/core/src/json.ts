@@ -24,7 +24,12 @@ export function toJsonValue(value: unknown, path = 'value', depth = 0): JsonValu
     if (!Number.isFinite(value)) throw new TypeError(`${path} is ${value}, which JSON cannot hold`)
     return value
   }
-  if (Array.isArray(value)) return value.map((item, i) => toJsonValue(item, `${path}[${i}]`, depth + 1))
+  if (Array.isArray(value)) {
+    const copy: JsonValue[] = []
+    // By index: a place that was left empty is undefined, and JSON would make it null.
+    for (let i = 0; i < value.length; i++) copy.push(toJsonValue(value[i], `${path}[${i}]`, depth + 1))
+    return copy
+  }
   if (isJsonObject(value)) {
     const copy: JsonObject = {}
     for (const [key, member] of Object.entries(value) as [string, unknown][]) {
