@@ -17,7 +17,8 @@ export async function evictLeastRecent(
   target: number,
   { now, dryRun = false }: { now: number; dryRun?: boolean },
 ): Promise<number> {
-  let { bytes } = await store.stats(place)
+  // A dry run has swept nothing: what has expired is in the statistics, and would not be there.
+  let bytes = dryRun ? await liveBytes(store, place, now) : (await store.stats(place)).bytes
   let evicted = 0
   const kept = new Set<string>()
   while (bytes > target) {
@@ -39,6 +40,15 @@ export async function evictLeastRecent(
     evicted += removed.length
   }
   return evicted
+}
+
+async function liveBytes(store: MemoryStore, place: Place, now: number): Promise<number> {
+  let bytes = 0
+  for (let offset = 0; ; offset += pageSize) {
+    const page = await store.find({ ...place, ...unusedFirst, limit: pageSize, offset, now })
+    for (const { entry } of page) bytes += jsonBytes(entry.value)
+    if (page.length < pageSize) return bytes
+  }
 }
 
 const unusedFirst = { sortBy: 'lastAccess', sortOrder: 'asc', minScore: 0 } as const

@@ -79,3 +79,16 @@ it.each([
   expect(jsonBytes(value)).toBe(bytes)
   expect(jsonBytes(value)).toBe(new TextEncoder().encode(JSON.stringify(value)).length)
 })
+
+it('a dry clean-up counts what the real one removes, also where something has expired', async () => {
+  const time = createTicker()
+  const policies = { quotas: { 'short-term': 1000 } }
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: time.clock, policies })
+  await memory.write('short-term', 'expired', 'x'.repeat(498), { ttl: 10 })
+  await memory.write('short-term', 'living', 'x'.repeat(398))
+  time.advance(10)
+  const options = { scope: 'short-term', threshold: 0.5 } as const
+  const { deleted } = await memory.cleanup({ ...options, dryRun: true })
+  expect(deleted).toBe((await memory.cleanup(options)).deleted)
+  expect(await memory.exists('short-term', 'living')).toBe(true)
+})
