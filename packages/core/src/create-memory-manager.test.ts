@@ -128,6 +128,19 @@ describe('createMemoryManager', () => {
     ])
   })
 
+  it('refuses a vector of its own that has another length than those of its embedder', async () => {
+    const memory = createMemoryManager({ stores: createInMemoryStore(), embedder: createConceptEmbedder() })
+    const write = memory.write('long-term', 'car', 'a car', { embedding: [1, 0, 0] })
+    await expect(write).rejects.toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
+    expect(await memory.search('long-term', { text: 'vehicle' })).toEqual([])
+  })
+
+  it('finds by no vector what is not indexed', async () => {
+    const memory = createMemoryManager({ stores: createInMemoryStore() })
+    await memory.write('long-term', 'hidden', 1, { embedding: [1, 0], index: false })
+    expect(await memory.search('long-term', { embedding: [1, 0] })).toEqual([])
+  })
+
   it('refuses to compare vectors of two models', async () => {
     const stores = createInMemoryStore()
     const first = createMemoryManager({ stores, embedder: createConceptEmbedder() })

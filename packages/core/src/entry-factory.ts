@@ -57,6 +57,7 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
     if (wanted.encrypt && !sealer) throw noKey(address)
     if (wanted.embedding && !store.capabilities.semantic) throw noVectors(store, scope)
     if (wanted.encrypt && (wanted.embedding || wanted.text)) throw noClue(address)
+    if (wanted.embedding && embedder) checkLength(wanted.embedding, embedder, address)
     const checked = toJson(checkWritten(schemas, scope, key, value))
     if (isEnvelope(checked)) throw looksSealed(address)
     const { text: ownText = null, type = null, tags = [] } = wanted
@@ -82,7 +83,8 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
       ttl: Number.isFinite(ttl) ? ttl : null,
       expiresAt: Number.isFinite(ttl) ? now + ttl : null,
       encrypted: isSealed,
-      embedding: store.capabilities.semantic ? await embed(foundBy, wanted.embedding) : null,
+      embedding:
+        store.capabilities.semantic && wanted.index !== false ? await embed(foundBy, wanted.embedding) : null,
     }
   }
 }
@@ -98,6 +100,20 @@ function embeddingOf(model: string, vectors: readonly Float32Array[]): Entry['em
 }
 
 const noOptions: WriteOptions = {}
+
+/** One vector of another length would make every search of the scope fail. */
+function checkLength(
+  vector: readonly number[],
+  { model, dimensions }: Embedder,
+  { scope, key }: Address,
+): void {
+  if (vector.length === dimensions) return
+  throw new MemoryError(
+    `the embedding has ${vector.length} dimensions, those of ${model} have ${dimensions}`,
+    MemoryErrorCode.INVALID_INPUT,
+    { scope, key },
+  )
+}
 
 export const noVectors = (store: MemoryStore, scope: MemoryScope): MemoryError =>
   new MemoryError(`the ${store.name} store keeps no vectors: search by text`, MemoryErrorCode.NOT_SUPPORTED, {
