@@ -22,9 +22,13 @@ export interface ReadItemsOptions {
 }
 
 const byteOrderMark = [0xef, 0xbb, 0xbf]
-const [quote, comma, backslash, openList, closeList, openObject, closeObject] = Buffer.from('",\\[]{}') as unknown as [
-  number, number, number, number, number, number, number,
-] // biome-ignore format: the bytes that structure JSON
+const quote = 0x22
+const comma = 0x2c
+const backslash = 0x5c
+const openList = 0x5b
+const closeList = 0x5d
+const openObject = 0x7b
+const closeObject = 0x7d
 const isSpace = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)
 
 /**

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openTranscript, parseHookInput, transcriptOf } from '../src/index.ts'
+import { openTranscript, parseHookInput, stateOfSource, transcriptOf } from '../src/index.ts'
 import { jsonLines, messagesOf, outline, temporaryFolder } from './support.ts'
 
 async function read(name: string, text: string) {
@@ -118,4 +118,15 @@ it.each([
 ])('reads %s that is nested deeply or no name', async (_, text) => {
   const { turns } = await read('deep.jsonl', text)
   expect(turns.length).toBeGreaterThan(0)
+})
+
+it('sees that a session in a database goes on while what is new stands only in its log', async () => {
+  const path = join(await temporaryFolder(), 'opencode.db')
+  await writeFile(path, 'unchanged')
+  const before = await stateOfSource(`${path}#o1`)
+  expect(await stateOfSource(`${path}#o1`)).toEqual(before)
+  await writeFile(`${path}-wal`, 'new')
+  const after = await stateOfSource(`${path}#o1`)
+  expect(after.stamp).not.toBe(before.stamp)
+  expect(after.changedAt).toBeGreaterThanOrEqual(before.changedAt)
 })

@@ -46,7 +46,7 @@ function toObservation(row: Record<string, unknown>): ImportedMemory {
     text: joined(
       row.title,
       row.subtitle,
-      row.narrative ?? row.text,
+      text(row.narrative) ?? row.text,
       ...textList(row.facts).map((fact) => `- ${fact}`),
       files.length > 0 ? `Files: ${[...new Set(files)].join(', ')}` : '',
     ),
