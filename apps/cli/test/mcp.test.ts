@@ -74,3 +74,33 @@ it('serves what agents share when the environment names a hub', async () => {
     'POST /api/v1/memory/RCL-8F3K2A9Q/cite Bearer recall_key',
   ])
 })
+
+it.each([
+  ['no address', { RECALL_API_KEY: 'recall_0123456789' }, 'set RECALL_API_URL beside RECALL_API_KEY'],
+  ['no key', { RECALL_API_URL: 'http://127.0.0.1:9' }, 'set RECALL_API_URL and RECALL_API_KEY'],
+  [
+    'an address that is none',
+    { RECALL_API_URL: 'nowhere', RECALL_API_KEY: 'recall_0123456789' },
+    'is no address',
+  ],
+])('says why there are no tools of the hub when it has %s, and serves the memory', async (_, env, why) => {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+  onTestFinished(() => client.close())
+  const args = ['--import', 'tsx', '-C', '@recall/source', main, 'mcp', '--root', temporaryFolder()]
+  const environment = { ...getDefaultEnvironment(), HOME: temporaryFolder(), ...env }
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args,
+    env: environment,
+    stderr: 'pipe',
+  })
+  let told = ''
+  transport.stderr?.on('data', (data) => {
+    told += String(data)
+  })
+  await client.connect(transport)
+  expect((await client.listTools()).tools).toHaveLength(5)
+  expect(told).toContain('the tools of the hub are left out')
+  expect(told).toContain(why)
+  expect(told).not.toContain('recall_0123456789')
+})

@@ -1,15 +1,17 @@
 import { join } from 'node:path'
-import { connectHub } from '@recall/client'
+import { connectHub, type HubClient } from '@recall/client'
 import { serveMcp } from '@recall/mcp/stdio'
 import { fenceRecalled } from '@recall/sessions'
+import { UsageError } from '../exit-codes.ts'
 import type { RootOptions } from '../find-root.ts'
+import { findHubAccess } from '../hub-access.ts'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
 import { byKey, remove } from './forget.ts'
 
 /** Serves the memory to a host over standard input and output, until the host closes them. */
 export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
-  const { RECALL_API_URL: url, RECALL_API_KEY: apiKey } = io.env
+  const hub = connectedHub(io)
   // Not the folder that the host happens to be started in.
   const root = options.root ?? io.env.RECALL_ROOT ?? join(io.home, '.recall')
   return withMemory(io, { ...options, root, create: true }, async (memory, store) => {
@@ -17,7 +19,7 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
       memory,
       fence: (text, source) => fenceRecalled(text, { source }),
       version: process.env.RECALL_VERSION ?? '0.0.0',
-      ...(url && apiKey ? { hub: connectHub({ url, apiKey }) } : {}),
+      ...(hub ? { hub } : {}),
       async forget(scope, key) {
         const isSession = key.startsWith('conversation:')
         await remove(io, store, await byKey(memory, [key], isSession ? undefined : scope))
@@ -25,4 +27,18 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
     })
     return undefined
   })
+}
+
+/** The hub that the environment names. One that cannot be used is told, and costs the agent its own memory nothing. */
+function connectedHub(io: Io): HubClient | undefined {
+  const { RECALL_API_URL: url, RECALL_API_KEY: apiKey } = io.env
+  if (!url && !apiKey) return undefined
+  try {
+    if (url && !URL.canParse(url))
+      throw new UsageError('RECALL_API_URL is no address like https://hub.example.org')
+    return connectHub(findHubAccess(io, {}))
+  } catch (error) {
+    io.err(`recall: the tools of the hub are left out: ${(error as Error).message}\n`)
+    return undefined
+  }
 }
