@@ -158,6 +158,32 @@ describe.each([
   })
 })
 
+it('no secret travels to a hub, wherever it stands', async () => {
+  const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_')
+  const options = await sampleOptions()
+  const asked: string[] = []
+  const hub = {
+    ...(options.hub as NonNullable<typeof options.hub>),
+    async search(question: string) {
+      asked.push(question)
+      return []
+    },
+  }
+  const server = createMcpFetch({ optionsFor: () => ({ ...options, hub }) })
+  const send = async (name: string, args: Record<string, unknown>) =>
+    (await server.fetch(modern('tools/call', { name, arguments: args }, name))).text()
+  await send('hub_search', { query: `why does ${secret} not work` })
+  const saved = await send('hub_save', {
+    content: 'The pool leaked until the retry released it.',
+    tags: ['pool', secret],
+    source_url: `https://example.com/run?log=${secret}`,
+  })
+  expect(saved).toContain('a secret was replaced before anything was sent: github')
+  expect(options.saved).toHaveLength(1)
+  expect(asked).toHaveLength(1)
+  expect(JSON.stringify([asked, options.saved])).not.toContain(secret)
+})
+
 it('without a hub there are no tools for one', async () => {
   const { hub: _, ...options } = await sampleOptions()
   const server = createMcpFetch({ optionsFor: () => options })

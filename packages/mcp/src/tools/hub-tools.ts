@@ -1,5 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { redactText } from '@recall/core'
+import { redactJson, redactText } from '@recall/core'
 import * as z from 'zod'
 import type { McpOptions, SharedMemories } from '../options.ts'
 import { answer, orFailure, pieceOf } from './answer.ts'
@@ -29,7 +29,7 @@ export function addHubTools(server: McpServer, hub: SharedMemories, { fence }: M
     },
     ({ query, limit }) =>
       orFailure(async () => {
-        const found = await hub.search(query, { limit })
+        const found = await hub.search(redactText(query).text, { limit })
         const results = found.slice(0, limit).map(({ short_id, content, author, similarity }) => ({
           id: short_id,
           author: author.name,
@@ -74,11 +74,11 @@ export function addHubTools(server: McpServer, hub: SharedMemories, { fence }: M
     ({ content, tags, source_url }) =>
       orFailure(async () => {
         // The hub does it too, but a secret need not travel that far.
-        const { text, counts } = redactText(content)
+        const { value, counts } = redactJson({ content, tags, ...(source_url ? { source_url } : {}) })
         const secrets = Object.keys(counts).map(
           (kind) => `a secret was replaced before anything was sent: ${kind}`,
         )
-        const saved = await hub.save({ content: text, tags, ...(source_url ? { source_url } : {}) })
+        const saved = await hub.save(value as unknown as Parameters<SharedMemories['save']>[0])
         return answer({
           id: saved.short_id,
           status: saved.status,
