@@ -298,4 +298,21 @@ describe('publish', () => {
     expect(err).toContain('Taken out: 1 github.')
     expect(out + err).not.toContain(secret)
   })
+
+  it('makes no tag of a secret in a title', async () => {
+    const shell = await project()
+    const path = join(shell.root, '.recall/echoes/reviewer/MEMORY.md')
+    const secret = ['AKIA', 'QYLPMN5HFIQR7XYZ'].join('')
+    writeFileSync(path, readFileSync(path, 'utf8').replace('Queries in loops', `Queries in loops ${secret}`))
+    writeFileSync(join(shell.root, 'key.json'), '{"url":"http://localhost","api_key":"k"}', { mode: 0o600 })
+    const published = ['echoes', 'publish', 'reviewer/inscribed-002', '--key-file', 'key.json', '--dry-run']
+    const { memory } = await shell.json<{ memory: { tags: string[] } }>(...published)
+    expect(memory.tags).toEqual(['queries', 'loops', 'pattern'])
+    const given = await shell.json<{ memory: { tags: string[] } }>(
+      ...published,
+      '--tags',
+      `sql,${secret},lists`,
+    )
+    expect(given.memory.tags).toEqual(['sql', 'lists'])
+  })
 })

@@ -50,9 +50,15 @@ function sharedOf(
   const { text, counts } = redactText(
     `${kind === '' ? '' : `${kind}: `}${title}\n\n${learning}\n\nEvidence: ${evidence}`,
   )
-  const given = tagsOf(texts.tags)
-  const words = title.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu) ?? []
+  const given = tagsOf(withoutSecrets(texts.tags ?? ''))
+  const words =
+    withoutSecrets(title)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]{4,}/gu) ?? []
   const tags = given.length > 0 ? given : [...new Set([...words, ...(kind ? [kind.toLowerCase()] : [])])]
   if (tags.length < 2) throw new UsageError('the hub wants 2 to 6 tags: --tags redis,rate-limit')
   return { memory: { content: text, tags: tags.slice(0, 6) }, redacted: counts }
 }
+
+/** Before a text is cut into tags: nothing recognises a secret in its parts. */
+const withoutSecrets = (text: string): string => redactText(text).text.replace(/\[redacted:[^\]]*\]/g, ' ')
