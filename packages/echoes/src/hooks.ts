@@ -71,7 +71,11 @@ async function afterFindings(
   source: string,
   occasion: Occasion & { findings: readonly ReviewFinding[] },
 ): Promise<Consolidation> {
-  const seen = (await echoes.read(role)).echoes.map(({ entry }) => plain(entry.title))
+  // A review that is handed in twice, after a crash say, does not recur.
+  const own = sourceOf(source, occasion)
+  const seen = (await echoes.read(role)).echoes
+    .filter(({ entry }) => entry.source !== own)
+    .map(({ entry }) => plain(entry.title))
   const strong = occasion.findings.filter(
     ({ severity, confidence }) => severity !== 'P3' && confidence >= patternConfidence,
   )
@@ -121,18 +125,21 @@ async function write(
 const entryOf = (
   { kind, title, evidence, learning, confidence }: Discovery,
   source: string,
-  { day, workflow, context, layer }: Occasion & { layer: EchoEntry['layer'] },
+  occasion: Occasion & { layer: EchoEntry['layer'] },
 ): EchoEntry => ({
-  date: day,
+  date: occasion.day,
   kind,
   title,
-  layer,
-  source: `${source} ${context ?? workflow}`,
+  layer: occasion.layer,
+  source: sourceOf(source, occasion),
   confidence,
   evidence,
-  verified: day,
+  verified: occasion.day,
   supersedes: null,
   learning,
 })
+
+const sourceOf = (source: string, { context, workflow }: Occasion): string =>
+  `${source} ${context ?? workflow}`.replace(/\s+/g, ' ').trim()
 
 const plain = (text: string): string => text.toLowerCase().replace(/\s+/g, ' ').trim()

@@ -51,6 +51,9 @@ it.each([
     'traced: Once',
   ])
   expect((await echoes.read(role)).echoes[0]?.entry.source).toBe(source)
+  const once = await read()
+  await after(echoes, { ...occasion, findings })
+  expect(await read()).toEqual(once)
   await after(echoes, {
     ...occasion,
     workflow: 'review-2',
