@@ -133,6 +133,17 @@ describe('echoes', () => {
     expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('')
   })
 
+  it('says that a change stands although talisman.yml cannot be read', async () => {
+    const shell = createShell()
+    mkdirSync(join(shell.root, '.git'))
+    await shell.run('echoes', 'add', 'reviewer', 'x', ...entry)
+    writeFileSync(join(shell.root, '.recall/talisman.yml'), 'echoes: [\n')
+    const added = await shell.run('echoes', 'add', 'reviewer', 'y', ...entry)
+    expect(added).toMatchObject({ code: 0, out: 'Added to reviewer.\n' })
+    expect(added.err).toContain('.gitignore stays as it is')
+    expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('.recall/echoes/\n')
+  })
+
   it('examines the folder, and clears what killed processes left', async () => {
     const shell = await project()
     expect((await shell.run('echoes', 'doctor')).out).toContain('searches of the memory find all entries')
@@ -219,6 +230,19 @@ describe('what only a person does', () => {
     expect((await shell.run(...promote('../x', '--actionable', '--yes'))).code).toBe(2)
   })
 
+  it('says which documents it could not compare with', async () => {
+    const shell = await project('y')
+    await shell.run(...etched)
+    const folder = join(shell.root, 'docs/solutions/performance')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'broken.md'), '---\ntitle: [\n---\n')
+    for (const more of [[], ['--yes']]) {
+      const { code, err } = await shell.run(...promote('performance', '--actionable', ...more))
+      expect(code).toBe(0)
+      expect(err).toContain('not compared: performance/broken.md')
+    }
+  })
+
   it('publishes security only when the person at the terminal says yes', async () => {
     const shell = await project('y')
     await shell.run(...etched)
@@ -252,6 +276,22 @@ describe('found by others', () => {
     await shell.run('echoes', 'remove', 'reviewer/inscribed-001', '--yes')
     expect((await search()).results).toEqual([])
   })
+})
+
+it('keeps two folders of one project apart in its memory', async () => {
+  const shell = await project()
+  const other = ['--learning', 'Pools are never closed by a worker.', '--evidence', '`b.ts:1`']
+  await shell.run('echoes', 'add', 'reviewer', 'Pools', '--folder', 'others', ...other)
+  const keysOf = async (text: string) => {
+    const { results } = await shell.json<{ results: { key: string }[] }>('search', text, '--ranked')
+    return results.map(({ key }) => key)
+  }
+  expect(await keysOf('one query')).toEqual(['echo:reviewer/inscribed-001'])
+  expect(await keysOf('pools closed worker')).toEqual([
+    expect.stringMatching(/^echo:.+\/reviewer\/traced-001$/),
+  ])
+  await shell.run('echoes', 'add', 'reviewer', 'More', ...entry)
+  expect(await keysOf('pools closed worker')).toHaveLength(1)
 })
 
 describe('publish', () => {

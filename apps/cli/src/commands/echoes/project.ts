@@ -61,7 +61,7 @@ export interface Project {
 /** Finds a project's echoes: `--folder`, else `.recall/echoes` in this folder or the nearest one above it. */
 export function openProject(io: Io, { lead, texts }: EchoesOptions): Project {
   const path = projectOf(io)
-  const folder = texts.folder === undefined ? join(path, '.recall', 'echoes') : resolve(io.cwd, texts.folder)
+  const folder = texts.folder === undefined ? usualFolder(path) : resolve(io.cwd, texts.folder)
   // An answer can only be typed: there is no flag and no variable for it.
   const askHuman = async (question: string): Promise<boolean> =>
     /^y(?:es)?$/i.test(((await io.ask(`${question}\nAre you sure? [y/N] `)) ?? '').trim())
@@ -73,6 +73,8 @@ export function openProject(io: Io, { lead, texts }: EchoesOptions): Project {
     echoes: openEchoes({ root: folder, lead, askHuman, clock: io.now }),
   }
 }
+
+const usualFolder = (path: string): string => join(path, '.recall', 'echoes')
 
 /** The nearest folder with echoes, else the nearest with version control, else this one. */
 function projectOf({ cwd }: Io): string {
@@ -94,9 +96,14 @@ export async function afterChange(project: Project, options: EchoesOptions): Pro
   const below = relative(path, folder).split(sep).join('/')
   if (existsSync(join(path, '.git')) && !below.startsWith('..')) {
     const settings = join(dirname(folder), 'talisman.yml')
-    const { changed, versionControlled } = applyVersionControl({ project: path, folder: below, settings })
-    const did = versionControlled ? 'no longer excludes' : 'now excludes'
-    if (changed) io.err(`recall: .gitignore ${did} ${below}/\n`)
+    try {
+      const { changed, versionControlled } = applyVersionControl({ project: path, folder: below, settings })
+      const did = versionControlled ? 'no longer excludes' : 'now excludes'
+      if (changed) io.err(`recall: .gitignore ${did} ${below}/\n`)
+    } catch (error) {
+      // The change stands: a failure of the whole would have it made a second time.
+      io.err(`recall: .gitignore stays as it is: ${(error as Error).message}\n`)
+    }
   }
   await mirror(project, options)
 }
@@ -107,9 +114,11 @@ export async function mirror(
   options: RootOptions,
 ): Promise<Mirrored | undefined> {
   const root = findRoot(io, options)
-  const isOwn = root === path || root.startsWith(path + sep)
+  const usual = usualFolder(path)
+  // A second folder of echoes would take the place of the first.
+  const isOwn = (root === path || root.startsWith(path + sep)) && (folder === usual || !existsSync(usual))
   const digest = createHash('sha256').update(folder).digest('hex').slice(0, 6)
-  // Several projects may share one memory.
+  // Several projects, and several folders, may share one memory.
   const prefix = isOwn ? 'echo:' : `echo:${basename(path).replace(/[^\w.-]+/g, '-')}-${digest}/`
   try {
     return await withMemory(io, options, (memory) => mirrorEchoes(echoes, memory, { prefix }))

@@ -49,9 +49,12 @@ export async function promote(
   const { role, echo } = await echoOf(project, reference)
   const folder = docsOf(project, options)
   const details = detailsOf(options)
+  const { documents, problems } = findRemembrance(folder)
+  // They may say the same, and nobody can tell.
+  for (const problem of problems) io.err(`recall: not compared: ${problem}\n`)
   const promotion = options.yes
     ? await promoteEcho({ folder, askHuman }, role, echo, details)
-    : planPromotion(role, echo, details, findRemembrance(folder).documents)
+    : planPromotion(role, echo, details, documents)
   const applied = options.yes && promotion.decision === 'promote'
   print(io, options.json, { applied, promotion }, () => {
     const { decision, reasons, path } = promotion
