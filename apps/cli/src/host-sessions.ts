@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { splitAddress } from '@recall/agents'
 import { type Layout, writeInternal } from '@recall/store-file'
 
 /** What is known of a host's session until it is archived for good. One small file each. */
@@ -82,7 +83,7 @@ export const isGivenUp = ({ problem }: HostSession): boolean =>
 /** Size and time of a transcript; `null` when it is not there yet. */
 export function stampOf(transcript: string): string | null {
   // Behind the mark stands which session of a database it is.
-  const path = transcript.split('#')[0] as string
+  const path = splitAddress(transcript)?.file ?? transcript
   try {
     const { size, mtimeMs } = statSync(path)
     return `${size}-${mtimeMs}`

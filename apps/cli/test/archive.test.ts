@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
@@ -97,6 +97,14 @@ describe('archive', () => {
       failed: [{ path: join(folder, 'b.jsonl') }],
     })
     expect((await shell.run('archive', folder)).err).toContain('b.jsonl')
+  })
+
+  it('takes a session from a folder with a # in its name', async () => {
+    const shell = createShell()
+    const folder = join(temporaryFolder(), 'a#b')
+    mkdirSync(folder)
+    expect((await shell.run('archive', writeSession(folder, 's', poolSession))).code).toBe(0)
+    expect(await shell.json('import', folder)).toMatchObject({ unchanged: 1, failed: [] })
   })
 
   it('keeps sessions apart whose messages have no ids, though their files are alike', async () => {

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { listClaudeCodeTranscripts, listImportable, openTranscript } from '@recall/agents'
+import { listClaudeCodeTranscripts, listImportable, openTranscript, splitAddress } from '@recall/agents'
 import {
   conversationKey,
   isMemoryError,
@@ -63,7 +63,7 @@ export async function listTranscripts(io: Io, paths: string[]): Promise<string[]
 
 /** Of a folder everything that may be a transcript; of a session's file also those of its helpers. */
 export async function listTranscriptsOf(path: string): Promise<string[]> {
-  if (/\.db#./.test(path)) return [path]
+  if (splitAddress(path)) return [path]
   const isFolder = await stat(path).then(
     (stats) => stats.isDirectory(),
     () => false,
@@ -108,7 +108,7 @@ export async function createArchiver(
       )
     }
     // Behind the mark stands which session of a database it is.
-    const changed = (await stat(path.split('#')[0] as string)).mtimeMs
+    const changed = (await stat(splitAddress(path)?.file ?? path)).mtimeMs
     const outcome = await save(memory, conversation, {
       maxEntries: config.ephemeral.maxEntries,
       // A transcript without times is dated by its file.

@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { splitAddress } from '@recall/agents'
 import { createMemoryManager, isMemoryError, type LmProvider, type MemoryManager } from '@recall/core'
 import { consumeWindow, recoverWindow } from '@recall/sessions'
 import { defaultFileSystem, type FileStore, keptModel, readConfig } from '@recall/store-file'
@@ -175,7 +176,7 @@ function settle(
 
 /** State of a transcript that has stopped growing; `null` when there is none. */
 async function quietStamp(transcript: string): Promise<string | null> {
-  const path = transcript.split('#')[0] as string
+  const path = splitAddress(transcript)?.file ?? transcript
   for (let waited = 0; waited < mostWaitMs; waited += 100) {
     const age = ageOf(path)
     if (age !== null && age >= quietMs) break

@@ -2,6 +2,7 @@ import type { ContentBlock, Conversation, ConversationFacts, Message } from '@re
 import { isRecord, toContentBlocks } from '../content-blocks.ts'
 import type { ConversationForm } from '../conversation-export/conversation-form.ts'
 import { toInstant } from '../instants.ts'
+import { createMessageIds } from '../message-ids.ts'
 import { countInto, type Skip, skippedKinds } from '../skipped.ts'
 
 /** A conversation in the export of claude.ai: a list of messages, with what was attached to them. */
@@ -33,13 +34,15 @@ function* toMessages(
   skip: Skip,
 ): Generator<Message, void> {
   let at = began
-  for (const [i, item] of items.entries()) {
+  const idOf = createMessageIds()
+  for (const item of items) {
     if (!isRecord(item) || (item.sender !== 'human' && item.sender !== 'assistant')) {
       skip(skippedKinds.notAMessage)
       continue
     }
     at = toInstant(item.created_at) ?? at
-    const id = typeof item.uuid === 'string' && item.uuid !== '' ? item.uuid : `message-${i + 1}`
+    const fallbackId = idOf([item.sender, item.text, item.content])
+    const id = typeof item.uuid === 'string' && item.uuid !== '' ? item.uuid : fallbackId
     const said = toContentBlocks(item.content, skip)
     const blocks = said.length > 0 ? said : toContentBlocks(item.text, skip)
     const files = filesOf(item.attachments)

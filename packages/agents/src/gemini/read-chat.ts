@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
 import { isRecord, toolName, toResultText } from '../content-blocks.ts'
 import { toInstant } from '../instants.ts'
+import { createMessageIds } from '../message-ids.ts'
 import { readJsonLines } from '../read-json-lines.ts'
 import { countInto, skippedKinds } from '../skipped.ts'
 
@@ -50,8 +51,9 @@ export function readChatDocument({ sessionId, messages }: ChatDocument): Convers
 
 async function* linesOf(path: string, facts: ConversationFacts): AsyncGenerator<Message, void> {
   const skip = countInto(facts.skipped)
-  for await (const { number, value } of readJsonLines(path, skip)) {
-    if (isChatMessage(value)) yield* toMessages(value, `line-${number}`)
+  const idOf = createMessageIds()
+  for await (const { value } of readJsonLines(path, skip)) {
+    if (isChatMessage(value)) yield* toMessages(value, idOf([value.type, value.content]))
     // The first line names the session; others control what is shown.
     else if (!isRecord(value)) skip(skippedKinds.notAMessage)
   }
@@ -59,8 +61,9 @@ async function* linesOf(path: string, facts: ConversationFacts): AsyncGenerator<
 
 function* documentOf(messages: readonly unknown[], facts: ConversationFacts): Generator<Message, void> {
   const skip = countInto(facts.skipped)
-  for (const [i, value] of messages.entries()) {
-    if (isChatMessage(value)) yield* toMessages(value, `message-${i + 1}`)
+  const idOf = createMessageIds()
+  for (const value of messages) {
+    if (isChatMessage(value)) yield* toMessages(value, idOf([value.type, value.content]))
     else skip(skippedKinds.notAMessage)
   }
 }

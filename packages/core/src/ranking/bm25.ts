@@ -27,7 +27,7 @@ export function bm25(
 }
 
 /** The inverse document frequency of a term; that of one document for a term that none holds. */
-export const termRarity = (term: string, documents: readonly DocumentTerms[]): number =>
+const termRarity = (term: string, documents: readonly DocumentTerms[]): number =>
   rarity(holding(term, documents), documents.length)
 
 /**
