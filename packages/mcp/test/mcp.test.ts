@@ -184,6 +184,22 @@ it('no secret travels to a hub, wherever it stands', async () => {
   expect(JSON.stringify([asked, options.saved])).not.toContain(secret)
 })
 
+it('remembers the same words again with the tags of both', async () => {
+  const options = await sampleOptions()
+  const server = createMcpFetch({ optionsFor: () => options })
+  const remember = async (args: Record<string, unknown>) => {
+    const request = modern('tools/call', { name: 'memory_remember', arguments: args }, 'memory_remember')
+    const { result } = (await (await server.fetch(request)).json()) as {
+      result: { structuredContent: { key: string } }
+    }
+    return result.structuredContent.key
+  }
+  const key = await remember({ text: 'Ana prefers tabs.', tags: ['people'] })
+  expect(await remember({ text: 'Ana prefers tabs.', tags: ['editor'] })).toBe(key)
+  const record = await options.memory.read('long-term', key, { includeMetadata: true })
+  expect(record?.metadata.tags).toEqual(['people', 'editor'])
+})
+
 it('without a hub there are no tools for one', async () => {
   const { hub: _, ...options } = await sampleOptions()
   const server = createMcpFetch({ optionsFor: () => options })

@@ -105,7 +105,13 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
       orFailure(async () => {
         // The same words twice are one memory.
         const name = given ?? `note:${createHash('sha256').update(text.trim()).digest('hex').slice(0, 16)}`
-        await memory.write('long-term', name, text, { tags, overwrite: replace || given === undefined })
+        const known =
+          given === undefined ? await memory.read('long-term', name, { includeMetadata: true }) : null
+        const all = [...new Set([...(known?.metadata.tags ?? []), ...tags])]
+        await memory.write('long-term', name, text, {
+          tags: all,
+          overwrite: replace || given === undefined,
+        })
         return answer({ key: name, scope: 'long-term', remembered: true })
       }),
   )
