@@ -31,7 +31,8 @@ const attempts = 5
 /**
  * Seals anew, archive included, what was encrypted with another key of the ring. Entry by entry: it may die at
  * any point and be run again, and what is written meanwhile stays. Afterwards the old keys may be given up, if
- * `errors` is empty and no process seals with them any more. Times and access counts stay as they were.
+ * `errors` is empty, no process seals with them any more, and no write queue holds what was sealed with them: drain
+ * those first. Times and access counts stay as they were.
  */
 export async function rotateEncryption(options: RotationOptions): Promise<RotationResult> {
   const { namespace = 'default', encryptionKey, clock = systemClock } = options
