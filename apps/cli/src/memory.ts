@@ -5,7 +5,7 @@ import type { RootOptions } from './find-root.ts'
 import type { Io } from './io.ts'
 import { withStore } from './with-store.ts'
 
-/** A memory over the files, with what it redacts told on the talk channel. */
+/** A memory over the files; what it redacts is told by the command that writes. */
 export async function withMemory<T>(
   io: Io,
   options: RootOptions & { create?: boolean },

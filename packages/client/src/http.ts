@@ -25,11 +25,15 @@ export interface RequestOptions {
 
 export type Send = <T>(method: string, path: string, options?: RequestOptions) => Promise<T>
 
-/** Calls the hub; whatever goes wrong is the `MemoryError` that a local store would have thrown. */
+/**
+ * Calls the hub; whatever goes wrong is the `MemoryError` that a local store would have thrown.
+ *
+ * @throws MemoryError INVALID_INPUT when `url` is no address
+ */
 export function createHttp(options: HttpOptions): Send {
   const { apiKey, timeoutMs = 15_000, retries = 2, wait = sleep } = options
   const send = options.fetch ?? ((request) => fetch(request))
-  const base = new URL('api/v1/', options.url.endsWith('/') ? options.url : `${options.url}/`)
+  const base = baseOf(options.url)
 
   const attempt = async <T>(method: string, path: string, given: RequestOptions): Promise<T> => {
     const { body, headers, signal } = given
@@ -69,6 +73,18 @@ export function createHttp(options: HttpOptions): Send {
         await wait(pauseMs(error, tried))
       }
     }
+  }
+}
+
+function baseOf(url: string): URL {
+  try {
+    return new URL('api/v1/', url.endsWith('/') ? url : `${url}/`)
+  } catch (cause) {
+    throw new MemoryError(
+      `'${url}' is no address of a hub, such as https://recall.example.org`,
+      MemoryErrorCode.INVALID_INPUT,
+      { cause },
+    )
   }
 }
 

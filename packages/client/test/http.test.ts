@@ -98,3 +98,9 @@ it('is aborted by its caller', async () => {
   await expect(hub.search('q', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
   expect(requests.length).toBeLessThanOrEqual(1)
 })
+
+it('says that an address is none', () => {
+  expect(() => connectHub({ url: 'recall.example.org:x', apiKey: 'k' })).toThrow(
+    expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }),
+  )
+})
