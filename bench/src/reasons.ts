@@ -50,13 +50,8 @@ const reasons: readonly Reason[] = [
   },
   {
     suite: /^hub$/,
-    what: /^recall/,
-    why: 'this was measured when every search looked at a hundred candidates, which is enough among 100,000; the number grows with the table since, to four hundred among a million, which find 0.91 of the same vectors',
-  },
-  {
-    suite: /^hub$/,
     what: /^search/,
-    why: 'the pool sends one statement that only reads; a search of the hub looks at a hundred candidates, ranks four for each result, looks through what is of low signal, and writes down every result it gives, once for each agent, for trust and ranking: that is half of what it costs; the rest of the difference is HTTP on the same two cores',
+    why: 'the pool sends one statement that only reads; a search of the hub ranks four candidates for each result, looks through what is of low signal, and writes down every result it gives, once for each agent, for trust and ranking; by a profile two thirds of its time are Postgres, of which a fifth writes down, and the rest is HTTP and its caller on the same two cores',
   },
   {
     suite: /^hub$/,
