@@ -133,7 +133,12 @@ export async function clearWindow(
 ): Promise<void> {
   const at = new Date(clock()).toISOString()
   const isRead = notes !== undefined && (await memory.read('short-term', windowNotesKey)) === notes
-  if (isRead) await memory.write('episodic', `window:${at}`, notes, { type: 'note', tags: ['window'] })
+  if (isRead)
+    await memory.write('episodic', `window:${at}`, notes, {
+      type: 'note',
+      tags: ['window'],
+      overwrite: false,
+    })
   const gone = [
     ...entries.map(({ sessionId }) => sessionSummaryKey(sessionId)),
     ...(isRead ? [windowNotesKey] : []),
