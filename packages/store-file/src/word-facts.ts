@@ -14,7 +14,7 @@ export interface WordFacts {
 
 export function wordFactsOf(index: SearchIndex, scope: MemoryScope, words: readonly string[]): WordFacts[] {
   const total = index.countUnits(scope)
-  const isSmall = isSmallScope(index, scope)
+  const isSmall = total < fewestUnits
   return words.map((word) => {
     const { count, units } = index.holding(scope, word)
     const isIn = (first: number, last: number): boolean => {
