@@ -12,6 +12,7 @@ import {
 import { join, relative } from 'node:path'
 import { layouts } from '@recall/store-file'
 import type { CreatedMemory } from './commands/init.ts'
+import { isDerived } from './derived-files.ts'
 
 interface MemoryReceipt {
   root: string
@@ -87,15 +88,14 @@ function holdsMore(root: string, files: MemoryReceipt['files']): boolean {
   return Object.values(layouts).some((layout) =>
     [layout.memory, layout.archives, layout.window, layout.archiveIndex].some((path) =>
       filesBelow(join(root, path)).some(
-        (file) => !own.has(file) && !isDerived(relative(join(root, layout.internal), file)),
+        (file) => !own.has(file) && !saysNothing(relative(join(root, layout.internal), file)),
       ),
     ),
   )
 }
 
-/** What comes back by itself, below the memory's own folder. What was forgotten, or waits for its archive, does not. */
-const isDerived = (path: string): boolean =>
-  /^(?:index\.|vectors\.|access|lock|archiving\.lock|writers(?:[\\/]|$))/.test(path)
+/** Vectors and access counts tell nothing without the memories that they are of. */
+const saysNothing = (path: string): boolean => isDerived(path) || /^(?:vectors\.|access)/.test(path)
 
 function filesBelow(path: string): string[] {
   if (!existsSync(path)) return []

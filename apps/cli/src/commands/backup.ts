@@ -13,13 +13,11 @@ import {
 import { basename, dirname, join, resolve } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { create, extract } from 'tar'
+import { isDerived } from '../derived-files.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
 import { formatBytes } from '../format.ts'
 import type { Io } from '../io.ts'
 import { withStore } from '../with-store.ts'
-
-/** What is derived or belongs to running processes stays out: of the memory's own folder, and files never finished. */
-const derived = /^(?:index\.(?:db|seal)|lock|archiving\.lock|writers(?:\/|$)|journal\.json$)/
 
 export async function backup(
   io: Io,
@@ -37,7 +35,7 @@ export async function backup(
     const isLeftOut = (path: string): boolean =>
       [target, unfinished].includes(join(root, path)) ||
       basename(path).startsWith('.tmp-') ||
-      (path.startsWith(own) && derived.test(path.slice(own.length)))
+      (path.startsWith(own) && (isDerived(path.slice(own.length)) || path === `${own}journal.json`))
     let files = 0
     let bytes = 0
     // Under the lock, so that the files of one session are saved together or not at all.
