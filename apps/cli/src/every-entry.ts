@@ -10,16 +10,17 @@ export function everyMemory(io: Io, store: FileStore): MemoryManager[] {
   return [...namespaces].map((namespace) => createMemoryManager({ stores: store, namespace, clock: io.now }))
 }
 
-/** Every entry of some scopes, also what is archived, oldest first. */
+/** Every entry of some scopes that passes the filters, also what is archived, oldest first. */
 export async function* everyEntry(
   memory: MemoryManager,
   scopes: readonly MemoryScope[],
+  filters: Record<string, unknown> = {},
 ): AsyncGenerator<MemoryMatch<unknown>> {
   for (const scope of scopes) {
     for (let offset = 0; ; offset += pageSize) {
       const page = await memory.search(
         scope,
-        {},
+        { filters },
         { limit: pageSize, offset, sortOrder: 'asc', touch: false, includeArchived: true },
       )
       yield* page

@@ -73,6 +73,8 @@ const distinct = (addresses: readonly Address[]): Address[] => [
   ).values(),
 ]
 
+const atOnce = 1000
+
 /** Removes memories for good, in a way that an import does not bring them back. */
 export async function remove(io: Io, store: FileStore, found: readonly Address[]): Promise<void> {
   const addresses = distinct(found)
@@ -82,12 +84,12 @@ export async function remove(io: Io, store: FileStore, found: readonly Address[]
   for (const memory of everyMemory(io, store)) {
     for (const scope of memoryScopes) {
       const here = addresses.filter((each) => each.namespace === memory.namespace && each.scope === scope)
-      // All at once: sections with the same heading are numbered anew when one of them goes.
-      if (here.length > 0)
-        await memory.atomicUpdate(
-          scope,
-          here.map(({ key }) => ({ operation: 'delete', key })),
-        )
+      // Of sections with the same heading the later ones first: when one goes, those after it are numbered anew.
+      const keys = here.map(({ key }) => key).sort((a, b) => b.length - a.length || (a < b ? 1 : -1))
+      for (let from = 0; from < keys.length; from += atOnce) {
+        const deletes = keys.slice(from, from + atOnce).map((key) => ({ operation: 'delete' as const, key }))
+        await memory.atomicUpdate(scope, deletes)
+      }
     }
   }
   // Pages that the database no longer uses still hold the words.
@@ -131,10 +133,10 @@ async function ofSession(memory: MemoryManager, session: string): Promise<Addres
   const inWindow = sessionSummaryKey(session)
   if (await memory.exists('short-term', inWindow))
     found.push({ scope: 'short-term', namespace, key: inWindow })
-  for await (const { key, metadata } of everyEntry(memory, ['episodic'])) {
-    const isPart = metadata.type === conversationType && belongsTo(session, sessionOf(key))
-    const isSummary = metadata.type === compactionType && key.startsWith(compactionKey(session, ''))
-    if (isPart || isSummary) found.push({ scope: 'episodic', namespace, key })
+  const kinds = { type: { in: [conversationType, compactionType] } }
+  for await (const { key } of everyEntry(memory, ['episodic'], kinds)) {
+    if (belongsTo(session, sessionOf(key)) || key.startsWith(compactionKey(session, '')))
+      found.push({ scope: 'episodic', namespace, key })
   }
   return found
 }
