@@ -41,8 +41,10 @@ export function createMemoryImporter(
       for (const [key, record] of batch) {
         const { text, counts } = redactText(toText(record))
         if (isForgotten({ scope: 'long-term', namespace: memory.namespace, key })) outcome.forgotten++
-        else if (present.get(key) === text) outcome.unchanged++
-        else if (present.has(key) && !options.journal.has(key, hashOf(present.get(key)))) outcome.kept++
+        else if (present.get(key) === text) {
+          outcome.unchanged++
+          options.journal.add(key, hashOf(text))
+        } else if (present.has(key) && !options.journal.has(key, hashOf(present.get(key)))) outcome.kept++
         else {
           for (const [kind, n] of Object.entries(counts)) redactions[kind] = (redactions[kind] ?? 0) + n
           writes.push({

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { describe, expect, it } from 'vitest'
@@ -417,6 +417,9 @@ describe('import', () => {
     const source = (...texts: string[]) =>
       write(folder, { 'mem0.json': JSON.stringify(texts.map((memory, i) => ({ id: `m${i}`, memory }))) })
     source('the walrus sleeps', 'the narwhal sings')
+    await shell.run('import', folder)
+    // A note that is lost is made again of what is still the same.
+    rmSync(join(shell.root, 'memory/.recall/imports.json'))
     await shell.run('import', folder)
     const notes = join(shell.root, 'memory/long-term')
     const path = readdirSync(notes)
