@@ -138,7 +138,10 @@ async function archiveOne(
 /** What is over is found by nobody; its files need not stay. Episodes do: an archive by age is for whoever asks for it. */
 async function removeExpired(io: Io, store: FileStore): Promise<void> {
   const memory = createMemoryManager({ stores: store, clock: io.now })
-  for (const scope of ['working', 'short-term', 'long-term'] as const) await memory.cleanup({ scope })
+  for (const scope of ['working', 'short-term', 'long-term'] as const) {
+    const { errors } = await memory.cleanup({ scope })
+    for (const { message } of errors) io.err(`recall: not removed: ${message}\n`)
+  }
 }
 
 /** What the host said when it compacted the session is a memory of its own. */

@@ -65,7 +65,8 @@ export async function search(io: Io, query: string, options: SearchCommandOption
         ...(embedding ? { embedding } : {}),
         namespace: 'default',
         text: query,
-        limit: options.limit,
+        // One more, to say whether there is more.
+        limit: options.limit + 1,
         offset: 0,
         sortBy: 'relevance',
         sortOrder: 'desc',
@@ -78,9 +79,10 @@ export async function search(io: Io, query: string, options: SearchCommandOption
     // The best match speaks for the whole answer.
     const confidence = best[0]?.confidence ?? 0
     const shown = options.ranked && confidence < (options.minConfidence ?? 0) ? [] : best
-    const { results, more } = options.ranked
-      ? { results: shown.map((hit) => toResult(hit, terms, options)), more: found.length > best.length }
+    const { results, more: moreLines } = options.ranked
+      ? { results: shown.map((hit) => toResult(hit, terms, options)), more: false }
       : lineByLine(store.root, shown, terms, options)
+    const more = moreLines || (shown.length > 0 && found.length > best.length)
     const tookMs = Number((process.hrtime.bigint() - started) / 100_000n) / 10
     if (options.json)
       io.out(
@@ -151,7 +153,7 @@ function lineByLine(
   const shown = results
     .slice(0, options.limit)
     .sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }) || a.line - b.line)
-  return { results: shown, more: results.length > shown.length || best.length === options.limit }
+  return { results: shown, more: results.length > shown.length }
 }
 
 function describe(hit: LocatedHit, { explain }: SearchCommandOptions) {
