@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { createMemoryManager, type Embedder } from '@recall/core'
+import { createMemoryManager } from '@recall/core'
 import { localEmbedder, type Runtime } from '@recall/embeddings/local'
 import { defaultFileSystem, openFileStore, openVectorFile } from '@recall/store-file'
 import { getLoadablePath } from 'sqlite-vec'
+import { clusteredEmbedder, clusteredVector, dimensions } from '../clustered-vectors.ts'
 import { createCorpus, writeCorpus } from '../corpus.ts'
 import { run } from '../processes.ts'
 import type { Row } from '../report.ts'
@@ -18,8 +19,6 @@ export interface MeaningSettings {
   rounds: number
   say(text: string): void
 }
-
-const dimensions = 384
 
 /** What finding by meaning costs: comparing vectors, searching a memory, embedding, starting cold. */
 export async function measureMeaning(settings: MeaningSettings): Promise<Row[]> {
@@ -40,7 +39,7 @@ async function compareVectors({ size, rounds, say }: MeaningSettings): Promise<R
     database.exec(
       `CREATE VIRTUAL TABLE vectors USING vec0(embedding float[${dimensions}] distance_metric=cosine)`,
     )
-    const vectors = Array.from({ length: size }, (_, i) => clustered(`document ${i}`))
+    const vectors = Array.from({ length: size }, (_, i) => clusteredVector(`document ${i}`))
     const file = openVectorFile(defaultFileSystem, folder, { model: 'bench', dimensions })
     file.append(vectors.map((vector, i) => ({ hash: Buffer.from(String(i).padStart(16)), vector })))
     const insert = database.prepare('INSERT INTO vectors (rowid, embedding) VALUES (?, ?)')
@@ -52,7 +51,7 @@ async function compareVectors({ size, rounds, say }: MeaningSettings): Promise<R
     const theirs: number[] = []
     let found = 0
     for (let round = -1; round < rounds; round++) {
-      const query = clustered(`question ${round}`)
+      const query = clusteredVector(`question ${round}`)
       let started = performance.now()
       const own = file.nearest(query, 10)
       const ownMs = performance.now() - started
@@ -99,18 +98,14 @@ async function searchMemory({ size, rounds, say }: MeaningSettings): Promise<Row
   try {
     const { documents, queries } = createCorpus(size)
     writeCorpus(root, documents)
-    const embedder: Embedder = {
-      model: 'bench',
-      dimensions,
-      embed: async (texts) => texts.map(clustered),
-    }
+    const embedder = clusteredEmbedder
     const store = await openFileStore({ root, embedder })
     const memory = createMemoryManager({ stores: store, embedder })
     await store.vectors?.catchUp()
     const vectorMs: number[] = []
     const searchMs: number[] = []
-    for (let round = -10; round < rounds; round++) {
-      const text = queries[(round + 10) % queries.length]?.text as string
+    for (let round = -warmUps; round < rounds; round++) {
+      const text = queries[(round + warmUps) % queries.length]?.text as string
       let started = performance.now()
       await embedder.embed([text], 'query')
       const embedding = performance.now() - started
@@ -126,6 +121,9 @@ async function searchMemory({ size, rounds, say }: MeaningSettings): Promise<Row
     rmSync(root, { recursive: true })
   }
 }
+
+/** Searches before it counts, until the engine has compiled what they run. */
+const warmUps = 40
 
 const runtimes = {
   native: { queryMs: 25, perSecond: 60, coldMs: 700 },
@@ -204,28 +202,6 @@ function exactNearest(vectors: readonly Float32Array[], query: Float32Array): Se
 }
 
 const bytesOf = (vector: Float32Array): Uint8Array => new Uint8Array(vector.buffer)
-
-/** A unit vector near one of 400 centres, always the same for a text: random ones would all be equally far. */
-function clustered(text: string): Float32Array {
-  let seed = 2166136261
-  for (let i = 0; i < text.length; i++) seed = Math.imul(seed ^ text.charCodeAt(i), 16777619)
-  const centre = noise((Math.abs(seed) % 400) + 1)
-  const own = noise(seed | 1)
-  const vector = Float32Array.from({ length: dimensions }, () => centre() + 0.5 * own())
-  const length = Math.hypot(...vector)
-  return vector.map((value) => value / length)
-}
-
-/** Marsaglia's xorshift, -1..1. */
-function noise(seed: number): () => number {
-  let state = seed
-  return () => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return state / 2 ** 31
-  }
-}
 
 const subjects = ['The deploy', 'Her sister', 'The garden', 'That meeting', 'My old bike', 'The pool']
 const events = [
