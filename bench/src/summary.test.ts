@@ -19,7 +19,7 @@ it('counts the bounds that hold, and says by how much and why the others do not'
   const page = summaryOf([{ suite: 'files', machine, rows }], ['files.md', 'files.json'])
   expect(page).toContain('**1 of 2 bounds hold.**')
   expect(page).toMatch(/files: rebuild, ms .* 3\.00 \| ≤ 1\.5 \| 100 % \| see 1/)
-  expect(page).toMatch(/^1\. ours is a whole process/m)
+  expect(page).toMatch(/^1\. beside reading and inserting/m)
   expect(page).not.toContain('only measured')
 })
 

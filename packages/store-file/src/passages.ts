@@ -55,7 +55,9 @@ export function createPassageReader(fileSystem: FileSystem, root: string) {
     ): Passage {
       const folder = folders.get(row.folder) ?? ''
       const path = folder === '' ? row.name : `${folder}/${row.name}`
-      const around = row.units > 1 ? index.units(row.id, [unit - 1, unit, unit + 1]) : []
+      // The ids before the first and behind the last are units of other documents.
+      const near = [unit - 1, unit, unit + 1].filter((number) => number >= 0 && number < row.units)
+      const around = row.units > 1 ? index.units(row.id, near) : []
       const own = around.find(({ number }) => number === unit)
       if (!own || own.start < 0) {
         const entry = readEntry()
