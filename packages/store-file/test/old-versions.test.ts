@@ -3,9 +3,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { conversationKey, createMemoryManager } from '@recall/core'
 import { expect, it } from 'vitest'
+import type { FileSystem } from '../src/file-system.ts'
 import { loadSqlite } from '../src/index/driver.ts'
 import { schemaVersion } from '../src/index/schema.ts'
 import { checkUp, defaultFileSystem, openFileStore } from '../src/index.ts'
+import { dyingFileSystem } from './faulty-file-system.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 // Made by `make-fixture.ts` in checkouts of those versions.
@@ -73,4 +75,23 @@ it.each(withVectors)('vectors that %s kept are used, and no text is embedded aga
   expect(match).toMatchObject({ key: 'note', mode: 'hybrid' })
   expect(asked).toBe(0)
   await memory.close()
+})
+
+it.each(indexSchemas)('a process that dies while it opens what %s wrote costs nothing', async (name) => {
+  const answers = async (root: string, fileSystem: FileSystem = defaultFileSystem) => {
+    const memory = createMemoryManager({ stores: await openFileStore({ root, fileSystem }) })
+    const found = await memory.search('long-term', { text: 'lighthouse' }, { touch: false })
+    const archived = await memory.search('episodic', { text: 'ferry late' }, { touch: false })
+    await memory.close()
+    return [...found, ...archived].map(({ key }) => key)
+  }
+  for (let k = 1; ; k++) {
+    const root = temporaryRoot()
+    cpSync(join(fixtures, name), root, { recursive: true })
+    const outcome = await answers(root, dyingFileSystem(k).fileSystem).catch((error: unknown) => error)
+    expect(await answers(root), `killed before call ${k}`).toEqual(['note', conversationKey('s1')])
+    if (!Array.isArray(outcome)) continue
+    expect(k).toBeGreaterThan(1)
+    return
+  }
 })
