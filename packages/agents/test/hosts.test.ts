@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it } from 'vitest'
 import { openTranscript, parseHookInput, stateOfSource, transcriptOf } from '../src/index.ts'
 import { jsonLines, messagesOf, outline, temporaryFolder } from './support.ts'
@@ -38,6 +39,18 @@ it('reads a rollout of Codex once, without what the host put in', async () => {
   ])
 })
 
+it.each([
+  ['a spawned one', { source: { subagent: { thread_spawn: { parent_thread_id: 'p' } } } }],
+  ['a later form', { parent_thread_id: 'p', source: { subagent: { thread_spawn: {} } } }],
+  ['a guardian', { session_id: 'p', source: { subagent: { other: 'guardian' } } }],
+])('knows the helpers of a Codex session: %s', async (_, meta) => {
+  const { conversation } = await read(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines({ timestamp: 't', type: 'session_meta', payload: { id: 'h', ...meta } }),
+  )
+  expect(conversation).toMatchObject({ sessionId: 'p/h', parent: 'p' })
+})
+
 it('reads a chat of Gemini CLI line by line', async () => {
   const { conversation, turns } = await read(
     'session.jsonl',
@@ -50,6 +63,75 @@ it('reads a chat of Gemini CLI line by line', async () => {
   )
   expect(conversation.sessionId).toBe('g1')
   expect(turns).toEqual(['user: hello', 'assistant: hi'])
+})
+
+it('reads a chat of Gemini CLI as the log that it is', async () => {
+  const message = (id: string, type: string, content: unknown, more = {}) => ({ id, type, content, ...more })
+  const tool = (status: string, more = {}) => ({
+    toolCalls: [{ id: 'c', name: 'shell', args: { command: 'ls' }, status, ...more }],
+  })
+  const { conversation, turns } = await read(
+    'session.jsonl',
+    jsonLines(
+      { sessionId: 'g1', projectHash: 'f', startTime: '2026-11-20T09:00:00Z', kind: 'main' },
+      { $set: { messages: [message('s', 'user', [{ text: '<session_context>\nThis is the CLI.' }])] } },
+      message('1', 'user', [{ text: 'see @a.ts' }, { text: 'the whole of a.ts' }], {
+        displayContent: [{ text: 'see @a.ts' }],
+      }),
+      message('2', 'gemini', [{ text: 'hm', thought: true }], tool('executing')),
+      message('3', 'user', [{ functionResponse: { id: 'c', response: { output: 'a.txt' } } }]),
+      message(
+        '2',
+        'gemini',
+        [{ text: 'I look' }],
+        tool('error', { result: [{ functionResponse: { response: { error: 'no such folder' } } }] }),
+      ),
+      {
+        $set: {
+          messages: [message('x', 'user', [{ text: '<state_snapshot>all of it' }])],
+          summary: 'A look',
+        },
+      },
+      message('4', 'user', [{ text: 'go on' }, { text: '<hook_context>by a hook</hook_context>' }]),
+      { $rewindTo: '4' },
+    ),
+  )
+  expect(turns).toEqual([
+    'user: see @a.ts',
+    'assistant: I look | (uses shell) | (result, failed) no such folder',
+    'user: go on',
+  ])
+  expect(conversation.facts).toEqual({ skipped: {}, title: 'A look' })
+})
+
+it('reads a chat of Gemini CLI that holds nothing but what the model was given', async () => {
+  const { turns } = await read(
+    'session.jsonl',
+    jsonLines(
+      { sessionId: 'g1', projectHash: 'f' },
+      { $set: { messages: [{ id: '1', type: 'user', content: 'hello' }] } },
+      {
+        $set: {
+          messages: [
+            { id: '1', type: 'user', content: 'hello' },
+            { id: '2', type: 'gemini', content: 'hi' },
+          ],
+        },
+      },
+    ),
+  )
+  expect(turns).toEqual(['user: hello', 'assistant: hi'])
+})
+
+it('knows the helper of a Gemini session by its folder', async () => {
+  const { conversation } = await read(
+    'chats/g1/h1.jsonl',
+    jsonLines(
+      { sessionId: 'h1', projectHash: 'f', kind: 'subagent', directories: ['/home/dev'] },
+      { id: '1', type: 'user', content: 'look into it' },
+    ),
+  )
+  expect(conversation).toMatchObject({ sessionId: 'g1/h1', parent: 'g1', facts: { project: '/home/dev' } })
 })
 
 it('reads the events of a Copilot session', async () => {
@@ -118,6 +200,20 @@ it.each([
 ])('reads %s that is nested deeply or no name', async (_, text) => {
   const { turns } = await read('deep.jsonl', text)
   expect(turns.length).toBeGreaterThan(0)
+})
+
+it('knows the helpers of an OpenCode session', async () => {
+  const path = join(await temporaryFolder(), 'opencode.db')
+  const database = new DatabaseSync(path)
+  database.exec(`
+    CREATE TABLE session (id TEXT, parent_id TEXT, time_created INTEGER);
+    CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
+    INSERT INTO session VALUES ('o1', NULL, 1), ('o2', 'o1', 2);`)
+  database.close()
+  expect(await openTranscript(`${path}#o1`)).not.toHaveProperty('parent')
+  // An id with a slash is what keeps a helper out of the window also where only its archive is known.
+  expect(await openTranscript(`${path}#o2`)).toMatchObject({ sessionId: 'o1/o2', parent: 'o1' })
 })
 
 it('sees that a session in a database goes on while what is new stands only in its log', async () => {

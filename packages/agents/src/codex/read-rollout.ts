@@ -32,21 +32,42 @@ export function isRolloutLine(value: unknown): boolean {
  */
 export async function readRollout(path: string): Promise<Conversation> {
   const facts: ConversationFacts = { skipped: {} }
-  const sessionId = (await sessionIdIn(path)) ?? idInName(path)
-  return { sessionId, facts, messages: readMessages(path, facts) }
+  const identity = (await identityIn(path)) ?? { sessionId: idInName(path) }
+  return { ...identity, facts, messages: readMessages(path, facts) }
 }
 
-async function sessionIdIn(path: string): Promise<string | undefined> {
+type Identity = Pick<Conversation, 'sessionId' | 'parent'>
+
+/** Of several the first line counts: the others were copied from the session that this one goes on from. */
+async function identityIn(path: string): Promise<Identity | undefined> {
   let looked = 0
   for await (const { value } of readJsonLines(path, () => {})) {
     if (isRecord(value) && value.type === 'session_meta' && isRecord(value.payload)) {
-      const id = value.payload.id ?? value.payload.session_id
-      if (typeof id === 'string' && id !== '') return id
+      const identity = identityOf(value.payload)
+      if (identity !== undefined) return identity
     }
     if (++looked >= headLines) break
   }
   return undefined
 }
+
+/** A helper's own id is `id`; which session started it stands in one place or another, as versions have it. */
+function identityOf({
+  id,
+  session_id,
+  parent_thread_id,
+  source,
+}: Record<string, unknown>): Identity | undefined {
+  const own = textOf(id) ?? textOf(session_id)
+  const helper = isRecord(source) && 'subagent' in source ? source.subagent : undefined
+  if (own === undefined || helper === undefined) return own === undefined ? undefined : { sessionId: own }
+  const spawn = isRecord(helper) && isRecord(helper.thread_spawn) ? helper.thread_spawn : {}
+  const parent = textOf(parent_thread_id) ?? textOf(spawn.parent_thread_id) ?? textOf(session_id) ?? 'unknown'
+  return { sessionId: `${parent}/${own}`, parent }
+}
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined
 
 /** `rollout-2026-11-20T09-00-00-<uuid>.jsonl` */
 function idInName(path: string): string {

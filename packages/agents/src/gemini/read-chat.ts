@@ -1,4 +1,4 @@
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
 import { isRecord, toolName, toResultText } from '../content-blocks.ts'
 import { toInstant } from '../instants.ts'
@@ -6,9 +6,12 @@ import { createMessageIds } from '../message-ids.ts'
 import { readJsonLines } from '../read-json-lines.ts'
 import { countInto, skippedKinds } from '../skipped.ts'
 
-/** Whether a JSON line can only come from a chat of Gemini CLI. */
+/** Whether a JSON line can only come from a chat of Gemini CLI: an answer, or the line that names the session. */
 export function isChatLine(value: unknown): boolean {
-  return isChatMessage(value) && value.type === 'gemini'
+  return (
+    (isChatMessage(value) && value.type === 'gemini') ||
+    (isRecord(value) && typeof value.sessionId === 'string' && typeof value.projectHash === 'string')
+  )
 }
 
 /** Whether a JSON document is a chat of Gemini CLI. */
@@ -32,15 +35,24 @@ function isChatMessage(value: unknown): value is ChatMessage {
   return isRecord(value) && typeof value.type === 'string' && 'content' in value && !('uuid' in value)
 }
 
-/** Reads a chat that is one message on each line. */
+/** Put into the person's messages by the host; nobody typed it. */
+const injected = /^\s*<(?:session_context|hook_context|state_snapshot)\b/
+
+/**
+ * Reads a chat that is a log: a message stands in it once more, whole, whenever its tools or its text go on. A helper's
+ * lies in a folder that is named after the session which started it.
+ */
 export async function readChatLines(path: string): Promise<Conversation> {
   const facts: ConversationFacts = { skipped: {} }
-  let sessionId = basename(path).replace(/\.jsonl?$/, '')
+  const stem = basename(path).replace(/\.jsonl?$/, '')
   for await (const { value } of readJsonLines(path, () => {})) {
-    if (isRecord(value) && typeof value.sessionId === 'string') sessionId = value.sessionId
-    break
+    const header = isRecord(value) ? value : {}
+    const sessionId = typeof header.sessionId === 'string' ? header.sessionId : stem
+    const parent = header.kind === 'subagent' ? basename(dirname(path)) : undefined
+    const identity = parent === undefined ? { sessionId } : { sessionId: `${parent}/${sessionId}`, parent }
+    return { ...identity, facts, messages: linesOf(path, facts) }
   }
-  return { sessionId, facts, messages: linesOf(path, facts) }
+  return { sessionId: stem, facts, messages: linesOf(path, facts) }
 }
 
 /** Takes a chat out of a document that was read already. */
@@ -49,62 +61,103 @@ export function readChatDocument({ sessionId, messages }: ChatDocument): Convers
   return { sessionId, facts, messages: documentOf(messages, facts) }
 }
 
+/**
+ * Each message where it stood first, as it was last. What was taken back was said all the same, so marks of rewinding
+ * are passed over: an archive of a session never holds more than its transcript.
+ */
 async function* linesOf(path: string, facts: ConversationFacts): AsyncGenerator<Message, void> {
   const skip = countInto(facts.skipped)
-  const idOf = createMessageIds()
+  const said = createChatLog()
+  const context = createChatLog()
   for await (const { value } of readJsonLines(path, skip)) {
-    if (isChatMessage(value)) yield* toMessages(value, idOf([value.type, value.content]))
-    // The first line names the session; others control what is shown.
-    else if (!isRecord(value)) skip(skippedKinds.notAMessage)
+    if (!isRecord(value)) skip(skippedKinds.notAMessage)
+    else if (isChatMessage(value)) said.add(value)
+    else {
+      const { messages, directories, summary } = isRecord(value.$set) ? value.$set : value
+      if (Array.isArray(directories) && typeof directories[0] === 'string') facts.project ??= directories[0]
+      if (typeof summary === 'string' && summary.trim() !== '') facts.title = summary.trim()
+      if (Array.isArray(messages)) for (const each of messages) if (isChatMessage(each)) context.add(each)
+    }
   }
+  // What the model is given anew after a compression was said before; where nothing else is there, it is all there is.
+  yield* said.isEmpty() ? context.messages() : said.messages()
 }
 
 function* documentOf(messages: readonly unknown[], facts: ConversationFacts): Generator<Message, void> {
   const skip = countInto(facts.skipped)
-  const idOf = createMessageIds()
+  const log = createChatLog()
   for (const value of messages) {
-    if (isChatMessage(value)) yield* toMessages(value, idOf([value.type, value.content]))
+    if (isChatMessage(value)) log.add(value)
     else skip(skippedKinds.notAMessage)
+  }
+  yield* log.messages()
+}
+
+/** The last state of each message, in the order in which they came first. */
+function createChatLog() {
+  const last = new Map<string, Message | null>()
+  const idOf = createMessageIds()
+  return {
+    isEmpty: (): boolean => last.size === 0,
+    add(message: ChatMessage): void {
+      const named = typeof message.id === 'string' && message.id !== '' ? message.id : undefined
+      const id = named ?? idOf([message.type, message.content])
+      last.set(id, toMessage(message, id))
+    },
+    *messages(): Generator<Message, void> {
+      for (const message of last.values()) if (message !== null) yield message
+    },
   }
 }
 
-function* toMessages(message: ChatMessage, fallbackId: string): Generator<Message, void> {
+function toMessage(message: ChatMessage, id: string): Message | null {
   // Notices and errors of the host are neither side's words.
-  if (message.type !== 'user' && message.type !== 'gemini') return
-  const text = textOf(message.content)
+  if (message.type !== 'user' && message.type !== 'gemini') return null
+  const isUser = message.type === 'user'
+  // What was typed stands beside what the host made of it for the model: whole files, for example.
+  const text = textOf((isUser && message.displayContent) || message.content, isUser)
   const content: ContentBlock[] = [
     ...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]),
     ...(Array.isArray(message.toolCalls) ? message.toolCalls.filter(isRecord).flatMap(toTool) : []),
   ]
-  if (content.length === 0) return
+  if (content.length === 0) return null
   const at = toInstant(message.timestamp)
-  yield {
-    id: typeof message.id === 'string' && message.id !== '' ? message.id : fallbackId,
-    role: message.type === 'user' ? 'user' : 'assistant',
-    content,
-    ...(at === undefined ? {} : { at }),
-  }
+  return { id, role: isUser ? 'user' : 'assistant', content, ...(at === undefined ? {} : { at }) }
 }
 
 function toTool(call: Record<string, unknown>): ContentBlock[] {
   const id = typeof call.id === 'string' ? call.id : ''
-  const result = call.resultDisplay ?? call.result
+  const output = outputOf(call)
+  const failed = call.status === 'error' ? { isError: true } : {}
   return [
     { type: 'tool_use', id, name: toolName(call.name), input: (call.args ?? null) as JsonValue },
-    ...(result === undefined
+    ...(output === undefined
       ? []
-      : [{ type: 'tool_result' as const, toolUseId: id, content: toResultText(result) }]),
+      : [{ type: 'tool_result' as const, toolUseId: id, content: output, ...failed }]),
   ]
 }
 
-/** A text, or parts of which some are texts. */
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content
+/** What the person saw of it where that is a text, else what the model was given. */
+function outputOf({ resultDisplay, result }: Record<string, unknown>): string | undefined {
+  if (typeof resultDisplay === 'string') return resultDisplay
+  const responses = (Array.isArray(result) ? result : []).flatMap((part: unknown) => {
+    const response = isRecord(part) && isRecord(part.functionResponse) ? part.functionResponse.response : null
+    const text = isRecord(response) ? (response.output ?? response.error) : undefined
+    return typeof text === 'string' ? [text] : []
+  })
+  if (responses.length > 0) return responses.join('\n')
+  const other = resultDisplay ?? result
+  return other === undefined || other === null ? undefined : toResultText(other)
+}
+
+/** A text, or parts of which some are texts; not what the model thought, nor what the host put in. */
+function textOf(content: unknown, isUser: boolean): string {
   const parts = Array.isArray(content) ? content : [content]
   return parts
-    .map((part) =>
-      typeof part === 'string' ? part : isRecord(part) && typeof part.text === 'string' ? part.text : '',
-    )
-    .filter((text) => text !== '')
+    .map((part) => {
+      if (typeof part === 'string') return part
+      return isRecord(part) && typeof part.text === 'string' && part.thought !== true ? part.text : ''
+    })
+    .filter((text) => text !== '' && !(isUser && injected.test(text)))
     .join('\n')
 }

@@ -36,9 +36,9 @@ export function readOpencodeSession(path: string, sessionId: string): Promise<Co
     }
     const skipped: Record<string, number> = {}
     const messages = query('SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id', sessionId)
+    const parent = typeof session.parent_id === 'string' ? session.parent_id : undefined
     return {
-      sessionId,
-      ...(typeof session.parent_id === 'string' ? { parent: session.parent_id } : {}),
+      ...(parent === undefined ? { sessionId } : { sessionId: `${parent}/${sessionId}`, parent }),
       facts: {
         skipped,
         ...(typeof session.title === 'string' ? { title: session.title } : {}),
