@@ -64,6 +64,14 @@ function snapshot(folder: string): Record<string, string> {
   return found
 }
 
+/** Of a snapshot the texts of the hosts' files by their path. */
+const texts = (found: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(found)
+      .filter(([path]) => !path.endsWith('/') && !path.includes('.recall-state'))
+      .map(([path, content]) => [path, Buffer.from(content.split(' ')[1] ?? '', 'base64').toString()]),
+  )
+
 function write(home: string, files: Record<string, string>): void {
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(home, name)), { recursive: true })
@@ -161,6 +169,24 @@ describe.each(targets.map((target) => [target.name, target] as const))('target %
     expect(installedNames(join(home, '.recall-state'))).toEqual([])
   })
 
+  it('takes the hook for prompts out again when it is not wanted any more', async () => {
+    const home = await temporaryFolder()
+    write(home, settings[name] ?? {})
+    const host = setUp(home, target)
+    const without = setUp(home, target, { ...wiringIn(home), recallPrompts: false })
+    host.install()
+    without.install()
+    const wired = snapshot(home)
+    expect(Object.values(texts(wired)).join('\n')).not.toContain(' hook prompt ')
+
+    // Whoever takes all of it out need not know what was wired.
+    host.install()
+    for (const { path, own } of target.edits(machineIn(home), wiringIn(home)))
+      if (!own && path.endsWith('.json')) writeFileSync(path, `${readFileSync(path, 'utf8')}\n`)
+    without.uninstall()
+    expect(Object.values(texts(snapshot(home))).join('\n')).not.toContain(' hook prompt ')
+  })
+
   it('replaces its hooks when the command has moved, and doubles none', async () => {
     const home = await temporaryFolder()
     setUp(home, target).install()
@@ -230,6 +256,21 @@ describe('settings that cannot be edited', () => {
     expect(readFileSync(join(home, 'dotfiles/settings.json'), 'utf8')).toMatch(/SessionStart/)
     uninstall()
     expect(snapshot(home)).toEqual(before)
+  })
+
+  it('a link that leads nowhere stays one', async () => {
+    const home = await temporaryFolder()
+    mkdirSync(join(home, '.claude'))
+    symlinkSync('nowhere/settings.json', join(home, '.claude/settings.json'))
+    const before = snapshot(home)
+    const host = setUp(home, targets[0] as Target)
+    expect(host.install().find(({ path }) => path.endsWith('/settings.json'))).toMatchObject({
+      status: 'refused',
+      reason: 'it is a link to a file that is not there',
+    })
+    host.uninstall()
+    expect(readlinkSync(join(home, '.claude/settings.json'))).toBe('nowhere/settings.json')
+    expect(Object.keys(snapshot(home))).toEqual(expect.arrayContaining(Object.keys(before)))
   })
 
   it('a rules file that would grow past what its host reads is left alone', async () => {

@@ -1,21 +1,20 @@
 import { join } from 'node:path'
-import { type HookEvent, hookCommand, mcpCommand } from '../install/command-line.ts'
-import { type JsonPart, jsonFile } from '../install/json-file.ts'
+import { type HookEvent, mcpCommand } from '../install/command-line.ts'
+import { hookPart } from '../install/hook-part.ts'
+import { jsonFile } from '../install/json-file.ts'
 import { ownFile } from '../install/own-file.ts'
 import { protocolText } from '../install/protocol.ts'
-import type { Surroundings, Target, Wiring } from '../install/target.ts'
+import type { Surroundings, Target } from '../install/target.ts'
 
 /** Hooks of the host by its events, with the seconds that it gives them. */
-function claudeCodeHooks(wiring: Wiring): [event: string, hook: HookEvent, seconds: number][] {
-  return [
-    // Without a matcher: it also fires for resumed, cleared, forked and compacted sessions.
-    ['SessionStart', 'session-start', 10],
-    ...(wiring.recallPrompts ? [['UserPromptSubmit', 'prompt', 5] as [string, HookEvent, number]] : []),
-    ['PreCompact', 'pre-compact', 10],
-    ['PostCompact', 'post-compact', 10],
-    ['SessionEnd', 'session-end', 10],
-  ]
-}
+const claudeCodeHooks: readonly [event: string, hook: HookEvent, seconds: number][] = [
+  // Without a matcher: it also fires for resumed, cleared, forked and compacted sessions.
+  ['SessionStart', 'session-start', 10],
+  ['UserPromptSubmit', 'prompt', 5],
+  ['PreCompact', 'pre-compact', 10],
+  ['PostCompact', 'post-compact', 10],
+  ['SessionEnd', 'session-end', 10],
+]
 
 const folderOf = ({ env, home }: Surroundings): string => env.CLAUDE_CONFIG_DIR || join(home, '.claude')
 
@@ -25,11 +24,10 @@ export const claudeCodeTarget: Target = {
   isInstalled: (machine) => machine.exists(folderOf(machine)),
   edits(machine, wiring) {
     const folder = folderOf(machine)
-    const hooks = claudeCodeHooks(wiring).map(
-      ([event, hook, timeout]): JsonPart => ({
-        at: ['hooks', event],
-        hook: { hooks: [{ type: 'command', command: hookCommand(wiring, hook), timeout }] },
-      }),
+    const hooks = claudeCodeHooks.map(([event, hook, timeout]) =>
+      hookPart(wiring, ['hooks', event], hook, (command) => ({
+        hooks: [{ type: 'command', command, timeout }],
+      })),
     )
     return [
       ownFile(

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { type HookEvent, hookCommand, mcpCommand } from '../install/command-line.ts'
-import { type JsonPart, jsonFile } from '../install/json-file.ts'
+import { type HookEvent, mcpCommand } from '../install/command-line.ts'
+import { hookPart } from '../install/hook-part.ts'
+import { jsonFile } from '../install/json-file.ts'
 import { markedBlock } from '../install/marked-block.ts'
 import { protocolText } from '../install/protocol.ts'
 import type { Surroundings, Target } from '../install/target.ts'
@@ -17,7 +18,7 @@ export const codexTarget: Target = {
     const folder = folderOf(machine)
     const events: [string, HookEvent][] = [
       ['SessionStart', 'session-start'],
-      ...(wiring.recallPrompts ? [['UserPromptSubmit', 'prompt'] as [string, HookEvent]] : []),
+      ['UserPromptSubmit', 'prompt'],
       ['PreCompact', 'pre-compact'],
       ['PostCompact', 'post-compact'],
       ['Stop', 'stop'],
@@ -32,11 +33,10 @@ export const codexTarget: Target = {
       ),
       jsonFile(
         join(folder, 'hooks.json'),
-        events.map(
-          ([event, hook]): JsonPart => ({
-            at: ['hooks', event],
-            hook: { hooks: [{ type: 'command', command: hookCommand(wiring, hook), timeout: 10 }] },
-          }),
+        events.map(([event, hook]) =>
+          hookPart(wiring, ['hooks', event], hook, (command) => ({
+            hooks: [{ type: 'command', command, timeout: 10 }],
+          })),
         ),
       ),
       tomlTable(join(folder, 'config.toml'), ['mcp_servers', 'recall'], { ...mcpCommand(machine, wiring) }),

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { type HookEvent, hookCommand, mcpCommand } from '../install/command-line.ts'
-import { type JsonPart, jsonFile } from '../install/json-file.ts'
+import { type HookEvent, mcpCommand } from '../install/command-line.ts'
+import { hookPart } from '../install/hook-part.ts'
+import { jsonFile } from '../install/json-file.ts'
 import { ownFile } from '../install/own-file.ts'
 import { skillText } from '../install/protocol.ts'
 import type { Surroundings, Target } from '../install/target.ts'
@@ -16,7 +17,7 @@ export const cursorTarget: Target = {
     const folder = folderOf(machine)
     const events: [string, HookEvent][] = [
       ['sessionStart', 'session-start'],
-      ...(wiring.recallPrompts ? [['beforeSubmitPrompt', 'prompt'] as [string, HookEvent]] : []),
+      ['beforeSubmitPrompt', 'prompt'],
       ['stop', 'stop'],
     ]
     return [
@@ -26,11 +27,8 @@ export const cursorTarget: Target = {
       ),
       jsonFile(join(folder, 'hooks.json'), [
         { at: ['version'], member: 1, keep: true },
-        ...events.map(
-          ([event, hook]): JsonPart => ({
-            at: ['hooks', event],
-            hook: { command: hookCommand(wiring, hook), timeout: 10 },
-          }),
+        ...events.map(([event, hook]) =>
+          hookPart(wiring, ['hooks', event], hook, (command) => ({ command, timeout: 10 })),
         ),
       ]),
       jsonFile(join(folder, 'mcp.json'), [

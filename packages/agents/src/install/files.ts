@@ -14,14 +14,20 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { CannotEdit } from './target.ts'
 
-/** The bytes of a file, or `null` when there is none; a link is followed. */
+/**
+ * The bytes of a file, or `null` when there is none; a link is followed.
+ *
+ * @throws CannotEdit for a link that leads nowhere: what is written there would take its place
+ */
 export function readBytes(path: string): Buffer | null {
   try {
     return readFileSync(path)
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null
-    throw error
+    if (!['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null
+    throw new CannotEdit('it is a link to a file that is not there')
   }
 }
 

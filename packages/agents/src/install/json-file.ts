@@ -19,25 +19,33 @@ export type JsonPart =
   | { at: readonly string[]; member: unknown; keep?: boolean }
   /** An item of a list of hooks. */
   | { at: readonly string[]; hook: unknown }
+  /** A list of hooks in which none is ours any more: what an earlier choice put there is taken out. */
+  | { at: readonly string[]; noHook: true }
+
+type Wanted = Exclude<JsonPart, { noHook: true }>
+const isWanted = (part: JsonPart): part is Wanted => !('noHook' in part)
 
 /**
  * Parts of ours in a JSON file that belongs to a host and may hold comments, trailing commas and any
  * indentation. Everything else in it stays, to the byte.
  */
 export function jsonFile(path: string, parts: readonly JsonPart[]): FileEdit {
+  const wanted = parts.filter(isWanted)
   return {
     path,
     byHand: `${JSON.stringify(
-      parts.reduce<unknown>((value, part) => withPart(value, part), {}),
+      wanted.reduce<unknown>((value, part) => withPart(value, part), {}),
       null,
       2,
     )}\n`,
     add(text) {
       if (text === null || text.trim() === '') return this.byHand
       const { body, eol, restore } = shapeOf(text)
-      let edited = body
-      let expected: unknown = parsed(body)
-      for (const part of parts) {
+      let edited = parts
+        .filter((part) => !isWanted(part))
+        .reduce((rest, part) => removePart(rest, part, eol), body)
+      let expected: unknown = parsed(edited)
+      for (const part of wanted) {
         edited = addPart(edited, part, eol)
         expected = withPart(expected, part)
       }
@@ -57,7 +65,7 @@ export function jsonFile(path: string, parts: readonly JsonPart[]): FileEdit {
   }
 }
 
-function addPart(body: string, part: JsonPart, eol: string): string {
+function addPart(body: string, part: Wanted, eol: string): string {
   const present = at(parsed(body), part.at)
   if ('member' in part) {
     if (isDeepStrictEqual(present, part.member) || (part.keep && present !== undefined)) return body
@@ -73,6 +81,7 @@ function addPart(body: string, part: JsonPart, eol: string): string {
 function removePart(body: string, part: JsonPart, eol: string): string {
   const present = at(parsed(body), part.at)
   if (present === undefined) return body
+  if ('noHook' in part && !Array.isArray(present)) return body
   if ('member' in part) {
     // It may have been there before us.
     if (part.keep) return body
@@ -93,7 +102,7 @@ function removePart(body: string, part: JsonPart, eol: string): string {
 
 /** Whether nothing is left but members that do no harm and that we would have put there: not even a comment. */
 function holdsOnlyOurs(body: string, parts: readonly JsonPart[]): boolean {
-  const ours = parts.filter((part) => 'member' in part && part.keep)
+  const ours = parts.filter(isWanted).filter((part) => 'member' in part && part.keep)
   const value = ours.reduce<unknown>((object, part) => withPart(object, part), {})
   return !/\/[/*]/.test(body) && (/^\s*\{\s*\}\s*$/.test(body) || isDeepStrictEqual(parsed(body), value))
 }
@@ -115,7 +124,7 @@ function isOwnHook(item: unknown): boolean {
   return isOwnCommand(item.command ?? item.bash)
 }
 
-function withPart(root: unknown, part: JsonPart): unknown {
+function withPart(root: unknown, part: Wanted): unknown {
   const [name, ...rest] = part.at
   if (name === undefined) {
     if ('member' in part) return part.keep && root !== undefined ? root : part.member

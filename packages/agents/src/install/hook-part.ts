@@ -1,0 +1,17 @@
+import { type HookEvent, hookCommand } from './command-line.ts'
+import type { JsonPart } from './json-file.ts'
+import type { Wiring } from './target.ts'
+
+/**
+ * A hook in a settings file, in the form that the host wants. That for prompts is there only when it was asked for, and
+ * goes again when it was not: an installation may have had it before.
+ */
+export const hookPart = (
+  wiring: Wiring,
+  at: readonly string[],
+  event: HookEvent,
+  form: (command: string) => unknown,
+): JsonPart =>
+  event === 'prompt' && !wiring.recallPrompts
+    ? { at, noHook: true }
+    : { at, hook: form(hookCommand(wiring, event)) }
