@@ -269,8 +269,7 @@ describe('settings that cannot be edited', () => {
       reason: 'it is a link to a file that is not there',
     })
     host.uninstall()
-    expect(readlinkSync(join(home, '.claude/settings.json'))).toBe('nowhere/settings.json')
-    expect(Object.keys(snapshot(home))).toEqual(expect.arrayContaining(Object.keys(before)))
+    expect(snapshot(home)).toEqual(before)
   })
 
   it('a rules file that would grow past what its host reads is left alone', async () => {

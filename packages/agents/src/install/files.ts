@@ -26,10 +26,14 @@ export function readBytes(path: string): Buffer | null {
     return readFileSync(path)
   } catch (error) {
     if (!['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null
+    if (!leadsNowhere(path)) return null
     throw new CannotEdit('it is a link to a file that is not there')
   }
 }
+
+/** Whether a path is a link to what is not there. */
+export const leadsNowhere = (path: string): boolean =>
+  !existsSync(path) && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 
 export const digest = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex')
 

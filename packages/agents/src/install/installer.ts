@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createFolder, digest, readBytes, removeEmpty, replaceBytes } from './files.ts'
+import { createFolder, digest, leadsNowhere, readBytes, removeEmpty, replaceBytes } from './files.ts'
 import { type OpenReceipt, openReceipt } from './receipt.ts'
 import { CannotEdit, type FileEdit } from './target.ts'
 
@@ -95,8 +95,9 @@ function takeBack(
   receipt: OpenReceipt,
   dryRun: boolean,
 ): FileOutcome {
-  const now = readBytes(path)
   const entry = receipt.find(path)
+  if (!entry && leadsNowhere(path)) return { path, status: 'absent' }
+  const now = readBytes(path)
   const put = (bytes: Buffer | string | null, status: FileOutcome['status']): FileOutcome => {
     if (dryRun) return { path, status: bytes === null ? 'removed' : status }
     if (bytes === null) rmSync(path, { force: true })
