@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { apps, libraries, read, root, type Workspace } from './workspace.ts'
+import { apps, filesIn, libraries, read, root, type Workspace } from './workspace.ts'
 
 describe.each([...libraries, ...apps])('$folder', ({ folder, manifest }: Workspace) => {
   it('says what people and tools need to know', () => {
@@ -45,4 +45,27 @@ describe.each(libraries)('$folder', ({ folder, manifest }: Workspace) => {
       expect(read(join(folder, conditions['@recall/source'] ?? ''))).not.toMatch(/export \*|export default/)
     }
   })
+})
+
+it('every changeset names packages that are published, and says something', () => {
+  const names = [...libraries, ...apps].map(({ manifest }) => manifest.name)
+  for (const path of filesIn('.changeset', '.md')) {
+    const [, head = '', text = ''] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(read(path)) ?? []
+    const named = [...head.matchAll(/^(['"])(.+)\1: (?:patch|minor|major)$/gm)].map(([, , name]) => name)
+    expect(named, path).not.toEqual([])
+    expect(names, path).toEqual(expect.arrayContaining(named))
+    expect(text.trim(), path).not.toBe('')
+  }
+})
+
+it('packages that are not published have no part in a release', () => {
+  const { fixed } = JSON.parse(read('.changeset/config.json')) as { fixed: string[][] }
+  const [all, ...others] = fixed.flat()
+  expect(all).toBe('@recall/*')
+  const isLeftOut = (name: string): boolean =>
+    others.some((pattern) => name.startsWith(pattern.replace(/^!/, '').replace(/\*$/, '')))
+  const ours = filesIn('.', 'package.json')
+    .map((path) => JSON.parse(read(path)) as Manifest)
+    .filter(({ name }) => name?.startsWith('@recall/'))
+  for (const { name, private: isPrivate = false } of ours) expect(isLeftOut(name), name).toBe(isPrivate)
 })
