@@ -4,7 +4,7 @@ import type { SpokenTurn } from './condense.ts'
 import { createTimeSpan } from './duration.ts'
 import { createTagCollector } from './extract-tags.ts'
 import { createKeywordCounter } from './keywords.ts'
-import { renderArchive, renderTurn } from './render-archive.ts'
+import { renderArchive, renderTurn, turnSeparator } from './render-archive.ts'
 import { keywordWeights, type SummarizeOptions, type Summary, summarize } from './summarize.ts'
 import { toolTarget } from './tool-target.ts'
 
@@ -20,6 +20,8 @@ export interface ArchivePart {
   /** False when the message would take the part past its size; an empty part has room for any message. */
   hasRoomFor(message: Message): boolean
   add(message: Message): void
+  /** Whether an archive's body holds everything that this part would keep. */
+  isIn(body: string): boolean
   /** Summarises the part and renders it. `sessionId`, `source` and the like are the caller's. */
   toArchive(
     options: SummarizeOptions & { clock: Clock },
@@ -83,6 +85,7 @@ export function createArchivePart(size: number, project: () => string | undefine
         }
       }
     },
+    isIn: (body) => body.includes(turns.join(turnSeparator)),
     async toArchive({ clock, ...options }) {
       const summary: Summary = await summarize(spoken, { ...options, keywords })
       return {

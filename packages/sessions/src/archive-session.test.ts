@@ -324,3 +324,33 @@ it.each([0, 51, 2.5, Number.NaN])(
     expect(await memory.exists('episodic', 'conversation:s')).toBe(false)
   },
 )
+
+it('keeps nothing of what a tool recalled, however long it was and wherever its host cut it', async () => {
+  const memory = openMemory()
+  const recalled = fenceRecalled('remembered words '.repeat(2000), { source: 'x' })
+  const result = (content: string): Partial<Message> => ({
+    role: 'assistant',
+    content: [{ type: 'tool_result', toolUseId: 't', content }],
+  })
+  await archiveSession(
+    memory,
+    conversation('s', ['go on', result(recalled), result(recalled.slice(0, 9000))]),
+    {
+      clock,
+    },
+  )
+  expect((await readArchive(memory, 's')).body).not.toContain('remembered words')
+})
+
+it('leaves an archive alone that was made of a later reading', async () => {
+  const memory = openMemory()
+  const later = await archiveSession(memory, conversation('s', [...talk, 'one more thing']), { clock })
+  const earlier = await archiveSession(memory, conversation('s', talk), { clock })
+  expect(earlier).toMatchObject({ status: 'unchanged', parts: [{ key: later.parts[0]?.key }], kept: [] })
+  expect((await readArchive(memory, 's')).messageCount).toBe(4)
+  expect((await readWindow(memory)).map(({ messageCount }) => messageCount)).toEqual([4])
+
+  // What was said differently is not in it.
+  const other = await archiveSession(memory, conversation('s', ['Fix the logout', 'Yes.']), { clock })
+  expect(other).toMatchObject({ status: 'archived', kept: ['conversation:s'] })
+})

@@ -44,7 +44,13 @@ export function createMessageCleaner(): MessageCleaner {
       case 'tool_use':
         return [{ ...block, input: cleanInput(block.input) }]
       case 'tool_result':
-        return [{ ...block, content: redact(stripRecalled(block.content.slice(0, noiseLength))) }]
+        // Before it is cut: of a block without its end nobody could tell where it ends. Hosts cut long results, too.
+        return [
+          {
+            ...block,
+            content: redact(stripRecalled(block.content, { mayBeCut: true }).slice(0, noiseLength)),
+          },
+        ]
     }
   }
 

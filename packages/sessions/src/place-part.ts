@@ -67,7 +67,7 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
     const repeats = stored !== undefined && saysTheSame(stored, part)
     const couldBeBetter = request.hasModel && stored?.summarizedBy === byAlgorithm
     const isSettled = repeats && isFinal(stored, request) && !(couldBeBetter && request.resummarize)
-    if (repeats && (isSettled || stored.edited)) {
+    if (stored !== undefined && ((repeats && (isSettled || stored.edited)) || holdsMore(stored, part))) {
       return { key, number, status: 'unchanged', digest: digestOf(stored), kept }
     }
     const isEarlier = stored !== undefined && isEarlierVersion(stored, part)
@@ -116,6 +116,10 @@ const isFinal = (stored: ConversationArchive, { source }: PlaceRequest): boolean
 function isEarlierVersion(stored: ConversationArchive, part: ArchivePart): boolean {
   return stored.lastMessage !== undefined && part.positionOf(stored.lastMessage) >= stored.messageCount
 }
+
+/** The archive is of a later reading, which overtook this one: all that was said up to here stands in it. */
+const holdsMore = (stored: ConversationArchive, part: ArchivePart): boolean =>
+  stored.messageCount > part.messageCount && part.isIn(stored.body)
 
 function saysTheSame(stored: ConversationArchive, part: ArchivePart): boolean {
   return stored.lastMessage === part.lastMessage && stored.messageCount === part.messageCount

@@ -53,3 +53,9 @@ it('takes out a block that stands in JSON', () => {
   const json = JSON.stringify({ text: fenceRecalled('remembered', { source: 'x' }), said: 'kept' })
   expect(stripRecalled(json)).toBe('{"text":"","said":"kept"}')
 })
+
+it('takes a block whose end was cut off with it to the end, where texts are cut', () => {
+  const cut = `seen: ${fenceRecalled('remembered '.repeat(9), { source: 'x' }).slice(0, 150)}`
+  expect(stripRecalled(cut)).toBe(cut)
+  expect(stripRecalled(cut, { mayBeCut: true })).toBe('seen:')
+})

@@ -27,15 +27,18 @@ function openingAt(text: string, from: number): number {
 /**
  * Removes fenced blocks, so that what was recalled is not remembered a second time. Text without a complete
  * block is returned as it is.
+ *
+ * @param options.mayBeCut somebody may have cut the text off: a block without an end goes to the end of the text
  */
-export function stripRecalled(text: string): string {
+export function stripRecalled(text: string, options: { mayBeCut?: boolean } = {}): string {
   let start = openingAt(text, 0)
   if (start === -1) return text
   const kept: string[] = []
   let position = 0
   while (start !== -1) {
     const end = text.indexOf(closing, start)
-    if (end === -1) break
+    if (end === -1 && !options.mayBeCut) break
+    if (end === -1) return [...kept, text.slice(position, start)].join('').trim()
     kept.push(text.slice(position, start))
     position = end + closing.length
     start = openingAt(text, position)

@@ -7,6 +7,9 @@ import { toolTarget } from './tool-target.ts'
 /** How much of a tool's output an archive keeps, in characters. */
 const outputLength = 300
 
+/** Between two turns of an archive. */
+export const turnSeparator = '\n\n'
+
 const headings = { user: '### User', assistant: '### Assistant' } as const
 
 /** The markdown of one archive: `## Summary`, the turns, `## Tags`; ends with a line ending, as files do. */
@@ -26,7 +29,7 @@ export function renderArchive(
     listLine('Tools', tags.tools, ', '),
   ]
   const sections = ['## Summary', summary.summary, lines(points), ...turns, '## Tags', lines(tagLines)]
-  return `${sections.filter((section) => section !== '').join('\n\n')}\n`
+  return `${sections.filter((section) => section !== '').join(turnSeparator)}\n`
 }
 
 /**

@@ -63,7 +63,7 @@ export async function addToWindow(
   const isConsumed = marker !== null && timeOf(entry.date) <= timeOf(marker.date)
   if (isConsumed && earlier === undefined) return 'consumed'
 
-  if (earlier !== undefined && timeOf(earlier.date) > timeOf(entry.date)) return 'present'
+  if (earlier !== undefined && isOfLaterReading(earlier, entry)) return 'present'
 
   const others = present.filter(({ sessionId }) => sessionId !== entry.sessionId)
   const survivors = [...others, entry].sort(byDate).slice(-maxEntries)
@@ -182,6 +182,10 @@ const byDate = (a: SessionSummary, b: SessionSummary): number =>
 const wasEdited = (entry: SessionSummary, archives: readonly ArchiveDigest[]): boolean =>
   entry.messageCount === archives.reduce((sum, { messageCount }) => sum + messageCount, 0) &&
   entry.summary.trim() !== spanOf(archives).summary.trim()
+
+/** Both may tell the same end, since one archive stands behind them: then the one that counts more messages has read further. */
+const isOfLaterReading = (a: SessionSummary, b: SessionSummary): boolean =>
+  timeOf(a.date) > timeOf(b.date) || (timeOf(a.date) === timeOf(b.date) && a.messageCount > b.messageCount)
 
 /** A store may add its file to the pointer; the rest decides. */
 function sameEntry(a: SessionSummary, b: SessionSummary): boolean {
