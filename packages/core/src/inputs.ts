@@ -97,8 +97,9 @@ export const searchOptionsSchema = z.strictObject({
 
 export const clearFilterSchema = z.strictObject({
   olderThan: z.optional(timestamp),
-  tags: z.optional(tagsSchema),
-  type: z.optional(z.string()),
+  // A list that came out empty would stand for everything.
+  tags: z.optional(tagsSchema.check(z.minLength(1, 'must name a tag; leave tags out to clear all'))),
+  type: z.optional(z.string().check(z.minLength(1, 'must name a type; leave type out to clear all'))),
 })
 
 export const cleanupOptionsSchema = z.strictObject({

@@ -79,7 +79,7 @@ export const badInput: Theme = {
         'x',
         null,
       ]
-      for (const wrong of options.filter((each) => each !== null)) {
+      for (const wrong of options) {
         await refused('INVALID_INPUT', () => memory.write('long-term', 'bad', 1, wrong as WriteOptions))
       }
       expect(await memory.exists('long-term', 'bad')).toBe(false)
@@ -133,8 +133,10 @@ export const badInput: Theme = {
         { olderThan: 'yesterday' },
         { olderThan: Number.NaN },
         { tags: 'a' },
+        { tags: [] },
         { tag: 'a' },
         { type: 1 },
+        { type: '' },
         'all',
       ]
       for (const wrong of filters) {

@@ -97,6 +97,21 @@ describe('runLoop', () => {
     expect(await memory.search('working', {})).toEqual([])
   })
 
+  it('counts what it followed also where that is text, which carries no rate', async () => {
+    const { memory, clock } = setUp()
+    await memory.write('long-term', 'how to deploy', 'Run the migrations first.')
+    await memory.write('long-term', 'playbook', { steps: [] })
+    const reflect: Steps['reflect'] = () => ({
+      outcome: 'success',
+      lessons: [],
+      patternsUsed: ['how to deploy', 'playbook'],
+    })
+    await runLoop(memory, goal, steps({ reflect }), { clock })
+    expect(await memory.read('long-term', 'how to deploy')).toBe('Run the migrations first.')
+    expect(await memory.read('long-term', 'statistic:how to deploy')).toMatchObject({ uses: 1 })
+    expect(await memory.read('long-term', 'playbook')).toMatchObject({ successRate: 1, uses: 1 })
+  })
+
   it('counts a lesson that is learned again, and gives the episode to the next run', async () => {
     const { memory, clock } = setUp()
     await runLoop(memory, goal, steps(), { clock })

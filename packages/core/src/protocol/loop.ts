@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import { isJsonObject } from '../json.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import type { MemoryScope } from '../scope.ts'
 import { type ContextBundle, type ContextOptions, retrieveContext } from './context.ts'
@@ -25,7 +26,10 @@ export interface Reflection {
   lessons: Lesson[]
   /** Names of the tools that took part: episodes are found by them. */
   toolsUsed?: string[]
-  /** Keys of the long-term patterns and playbooks that were followed: the outcome counts for them. */
+  /**
+   * Keys of the long-term patterns and playbooks that were followed: the outcome counts for them; for one that is
+   * text, in `statistic:<key>`.
+   */
   patternsUsed?: string[]
   /** Rounds that the action took. Default 1. */
   iterations?: number
@@ -190,8 +194,14 @@ async function keep(memory: MemoryManager, finished: Finished): Promise<Episode>
   await memory.write('episodic', key, episode, { tags: ['execution', outcome, ...toolsUsed] })
   for (const lesson of lessons) await learn(memory, lesson)
   for (const tool of toolsUsed) await recordOutcome(memory, `statistic:tool:${tool}`, outcome)
-  for (const pattern of patternsUsed) await recordOutcome(memory, pattern, outcome)
+  for (const pattern of patternsUsed) await recordOutcome(memory, await rated(memory, pattern), outcome)
   return episode
+}
+
+/** A text, such as a section that a person wrote, carries no success rate: a statistic beside it does. */
+async function rated(memory: MemoryManager, pattern: string): Promise<string> {
+  const [known] = (await memory.batchRead('long-term', [pattern])).values()
+  return known === undefined || isJsonObject(known) ? pattern : `statistic:${pattern}`
 }
 
 function toEpisode(

@@ -196,3 +196,22 @@ it('updateEntry keeps the ttl and the encryption of what it changes', async () =
   const record = await memory.read('short-term', 'count', { includeMetadata: true })
   expect(record).toMatchObject({ value: 2, metadata: { encrypted: true, expiresAt: time.clock() + 5000 } })
 })
+
+it('updateEntry keeps for ever what was written for ever, with its tags and its type', async () => {
+  const time = createTicker()
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: time.clock })
+  const options = { ttl: Number.POSITIVE_INFINITY, tags: ['ui'], type: 'counter' }
+  await memory.write('short-term', 'count', 1, options)
+  await updateEntry<number>(memory, 'short-term', 'count', (known) => ({ value: (known ?? 0) + 1 }))
+  time.advance(365 * 24 * 3600_000)
+  const record = await memory.read('short-term', 'count', { includeMetadata: true })
+  expect(record).toMatchObject({ value: 2, metadata: { expiresAt: null, tags: ['ui'], type: 'counter' } })
+})
+
+it('updateEntry leaves the type to a value that says its own', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  await memory.write('long-term', 'p', { type: 'draft' })
+  await updateEntry(memory, 'long-term', 'p', () => ({ value: { type: 'playbook' } }))
+  const record = await memory.read('long-term', 'p', { includeMetadata: true })
+  expect(record?.metadata.type).toBe('playbook')
+})

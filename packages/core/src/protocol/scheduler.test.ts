@@ -137,6 +137,21 @@ describe('createCleanupScheduler', () => {
     expect((first?.at ?? 0) - time.clock()).toBe(5 * minute * 1.05)
   })
 
+  it('waits as long as it is told, also beyond what a timer can', async () => {
+    const { open, pass, turns, pending, time } = setUp({ intervals: { archive: 40 * day } })
+    open().scheduler.start()
+    expect(Math.max(...[...pending.values()].map(({ at }) => at - time.clock()))).toBeLessThan(2 ** 31)
+    await pass(40 * day - 1)
+    expect(count(turns, 'archive', 'done') + count(turns, 'archive', 'skipped')).toBe(0)
+    await pass(1)
+    expect(count(turns, 'archive', 'done')).toBe(1)
+  })
+
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('refuses an interval of %s', (expire) => {
+    const { open } = setUp({ intervals: { expire } })
+    expect(open).toThrow('intervals.expire must be')
+  })
+
   it('tells of a failure and goes on', async () => {
     const { open, pass, turns } = setUp()
     const { memory, scheduler } = open()

@@ -1,4 +1,4 @@
-import { isMemoryError, MemoryErrorCode } from '../errors.ts'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 import type { CleanupOptions, CleanupResult, MemoryManager } from '../memory-manager.ts'
 import { evictedScope, evictionThreshold } from '../quotas.ts'
 
@@ -28,6 +28,7 @@ export interface Timers {
 }
 
 export interface SchedulerOptions {
+  /** Milliseconds between two runs, above zero; other than those of `cleanupTasks`. */
   intervals?: Partial<Record<CleanupTask, number>>
   /** Share of an interval by which turns are put off at random, so that processes do not meet. Default 0.1. */
   jitter?: number
@@ -57,6 +58,14 @@ export function createCleanupScheduler(
   options: SchedulerOptions = {},
 ): CleanupScheduler {
   const { jitter = 0.1, random = Math.random, timers = platformTimers, onTurn } = options
+  for (const [task, interval] of Object.entries(options.intervals ?? {})) {
+    // A timer takes anything else for a millisecond.
+    if (interval > 0 && Number.isFinite(interval)) continue
+    throw new MemoryError(
+      `intervals.${task} must be a number of milliseconds above 0`,
+      MemoryErrorCode.INVALID_INPUT,
+    )
+  }
   const pending = new Map<CleanupTask, unknown>()
   let turn: Promise<unknown> = Promise.resolve()
   let started = false
@@ -80,14 +89,17 @@ export function createCleanupScheduler(
     return mine
   }
 
-  const plan = (task: CleanupTask): void => {
-    const delay = intervalOf(task) * (1 + jitter * random())
-    const timer = timers.set(() => {
+  const plan = (task: CleanupTask): void =>
+    wait(task, intervalOf(task) * (1 + jitter * random()), () => {
       void run(task).then(() => {
         if (started) plan(task)
       })
-    }, delay)
-    pending.set(task, timer)
+    })
+
+  const wait = (task: CleanupTask, milliseconds: number, call: () => void): void => {
+    const now = Math.min(milliseconds, longestTimer)
+    const then = milliseconds > now ? () => wait(task, milliseconds - now, call) : call
+    pending.set(task, timers.set(then, now))
   }
 
   const scheduler: CleanupScheduler = {
@@ -109,6 +121,9 @@ export function createCleanupScheduler(
   }
   return scheduler
 }
+
+/** Longest that a timer of the platform can wait, milliseconds: what is longer it takes for one. */
+const longestTimer = 2 ** 31 - 1
 
 /** Share of an interval after which a turn's entry has expired for sure when the next one is due. */
 const claimShare = 0.9

@@ -26,16 +26,12 @@ export async function recordOutcome(
   key: string,
   outcome: Outcome,
 ): Promise<SuccessStatistics> {
-  const known = await memory.read('long-term', key, { includeMetadata: true })
-  const { tags = [], type = 'statistic' } = known?.metadata ?? {}
   const value = await updateEntry<JsonObject>(memory, 'long-term', key, (present) => {
     if (present !== null && !isJsonObject(present)) throw noObject(key)
     const { uses, successRate } = statisticsOf(present)
     const rate = (successRate * uses + worth[outcome]) / (uses + 1)
     return {
       value: { ...(present ?? { type: 'statistic' }), successRate: rate, uses: uses + 1 },
-      tags,
-      ...(type === null ? {} : { type }),
     }
   })
   return statisticsOf(value)

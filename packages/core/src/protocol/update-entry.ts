@@ -1,4 +1,5 @@
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
+import { isJsonObject } from '../json.ts'
 import type { MemoryManager, WriteOptions } from '../memory-manager.ts'
 import type { MemoryScope } from '../scope.ts'
 
@@ -7,8 +8,8 @@ const attempts = 20
 
 /**
  * Reads, changes and writes an entry so that no update of another process is lost: when somebody wrote it in
- * between, it is read and changed anew. What an entry is found by is not read back: one that was written with
- * `text` or `index: false` needs them again from `change`.
+ * between, it is read and changed anew. Its ttl, encryption, tags and type stay unless `change` says otherwise. What
+ * it is found by is not read back: an entry that was written with `text` or `index: false` needs them again.
  *
  * @throws MemoryError CONFLICT when others win twenty times in a row
  */
@@ -23,10 +24,15 @@ export async function updateEntry<T>(
     const { value, ...options } = change(known?.value ?? null)
     try {
       if (known) {
-        const { updatedAt, expiresAt, accessedAt, encrypted } = known.metadata
-        // An access moves the end to a ttl later: their distance is the ttl.
-        const kept = expiresAt === null ? {} : { ttl: expiresAt - accessedAt }
-        const all = { ...kept, ...(encrypted ? { encrypt: true } : {}), ...options }
+        const { updatedAt, expiresAt, accessedAt, encrypted, tags, type } = known.metadata
+        const all = {
+          // An access moves the end to a ttl later: their distance is the ttl.
+          ttl: expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt - accessedAt,
+          tags,
+          ...(type === null || type === ownType(known.value) ? {} : { type }),
+          ...(encrypted ? { encrypt: true } : {}),
+          ...options,
+        }
         await memory.atomicUpdate(scope, [
           { operation: 'set', key, value, options: all, ifUpdatedAt: updatedAt },
         ])
@@ -40,3 +46,6 @@ export async function updateEntry<T>(
     }
   }
 }
+
+/** What the value says itself is for the next value to say. */
+const ownType = (value: unknown): unknown => (isJsonObject(value) ? value.type : undefined)
