@@ -61,3 +61,51 @@ it('asks again after a failure', async () => {
   await expect(cached.embed(['a'], 'document')).rejects.toThrow('down')
   expect(await cached.embed(['a'], 'document')).toHaveLength(1)
 })
+
+it('remembers no answer that lacks a vector', async () => {
+  const fake = fakeEmbedder()
+  const answers = [[], [new Float32Array(64).fill(Number.NaN)]]
+  const cached = cachedEmbedder({
+    ...fake,
+    embed: async (texts, mode) => answers.shift() ?? fake.embed(texts, mode),
+  })
+  await expect(cached.embed(['a'], 'document')).rejects.toMatchObject({ code: 'MEMORY_UNAVAILABLE' })
+  await expect(cached.embed(['a'], 'document')).rejects.toMatchObject({ code: 'MEMORY_UNAVAILABLE' })
+  expect(await cached.embed(['a'], 'document')).toEqual(await fake.embed(['a'], 'document'))
+})
+
+it('gives a call its vectors although another one that asked for them was given up', async () => {
+  const fake = fakeEmbedder()
+  const cached = cachedEmbedder({
+    ...fake,
+    embed: (texts, mode, { signal } = {}) =>
+      signal
+        ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+        : fake.embed(texts, mode),
+  })
+  const stop = new AbortController()
+  const impatient = cached.embed(['a', 'b'], 'query', { signal: stop.signal })
+  const patient = cached.embed(['b', 'c', 'a'], 'query')
+  stop.abort(new Error('enough'))
+  await expect(impatient).rejects.toThrow('enough')
+  expect(await patient).toEqual(await fake.embed(['b', 'c', 'a'], 'query'))
+})
+
+it('says what its embedder says of itself, also when that is an object of a class', async () => {
+  let closes = 0
+  class Own implements Embedder {
+    get model() {
+      return 'own'
+    }
+    readonly dimensions = 64
+    readonly maxBatch = 7
+    embed = fakeEmbedder().embed
+    async close() {
+      closes++
+    }
+  }
+  const cached = cachedEmbedder(new Own())
+  expect(cached).toMatchObject({ model: 'own', dimensions: 64, maxBatch: 7 })
+  await cached.close?.()
+  expect(closes).toBe(1)
+})

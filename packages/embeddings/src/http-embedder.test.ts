@@ -105,3 +105,38 @@ it('stops when it is told to', async () => {
   stop.abort(new Error('enough'))
   await expect(answer).rejects.toThrow('enough')
 })
+
+it('sends no empty text: many servers refuse it, and all that came with it', async () => {
+  const url = await serve(good)
+  expect(await httpEmbedder(options(url)).embed(['a', '', ' \n'], 'document')).toHaveLength(3)
+  expect(requests[0]?.input).toEqual(['a', '-', '-'])
+})
+
+it('says that it took too long also when the answer began in time', async () => {
+  const fetch = async (_: unknown, { signal }: { signal: AbortSignal }) => ({
+    ok: true,
+    json: () =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason))
+      }),
+  })
+  const embedder = httpEmbedder({
+    ...options('http://localhost/v1'),
+    timeout: 20,
+    retries: 0,
+    fetch: fetch as never,
+  })
+  await expect(embedder.embed(['a'], 'query')).rejects.toMatchObject({ code: MemoryErrorCode.TIMEOUT })
+})
+
+it.each([
+  { url: 'localhost:11434/v1' },
+  { url: '' },
+  { url: 'https://ana:hunter2@localhost/v1' },
+  { maxBatch: 0 },
+  { maxBatch: Number.NaN },
+])('refuses %j at once, and repeats no password', (wrong) => {
+  const make = () => httpEmbedder({ ...options('http://localhost/v1'), ...wrong })
+  expect(make).toThrow(expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }))
+  expect(make).not.toThrow(/hunter2/)
+})

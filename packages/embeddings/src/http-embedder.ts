@@ -1,5 +1,6 @@
 import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import * as z from 'zod/mini'
+import { parseMaxBatch } from './max-batch.ts'
 
 export interface HttpEmbedderOptions {
   /** Up to and including the version, for example `http://localhost:11434/v1`. */
@@ -24,13 +25,17 @@ export interface HttpEmbedderOptions {
 
 /**
  * Any server with OpenAI's `POST /embeddings`: OpenAI, Ollama, vLLM, LM Studio, Text Embeddings Inference.
- * Vectors are brought to unit length.
+ * Vectors are brought to unit length. Of a text without a word a hyphen is sent: many servers refuse an empty one, and
+ * all that came with it.
  *
- * @throws MemoryError from `embed`: UNAUTHENTICATED, RATE_LIMITED, TIMEOUT, UNAVAILABLE (also for an answer
+ * @throws MemoryError INVALID_INPUT, from this call, for a `url` that is none or holds credentials and a `maxBatch` below
+ * 1; from `embed`: UNAUTHENTICATED, RATE_LIMITED, TIMEOUT, UNAVAILABLE (also for an answer
  * that is not one vector of the right length per text)
  */
 export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
-  const { model, dimensions, prefixes = {}, maxBatch = 64 } = options
+  const { model, dimensions, prefixes = {} } = options
+  const maxBatch = parseMaxBatch(options.maxBatch ?? 64)
+  const url = endpointOf(options.url)
   return {
     model,
     dimensions,
@@ -38,8 +43,10 @@ export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
     async embed(texts, mode, { signal } = {}) {
       const vectors: Float32Array[] = []
       for (let i = 0; i < texts.length; i += maxBatch) {
-        const batch = texts.slice(i, i + maxBatch).map((text) => (prefixes[mode] ?? '') + text)
-        vectors.push(...(await embedBatch(options, batch, signal)))
+        const batch = texts
+          .slice(i, i + maxBatch)
+          .map((text) => (prefixes[mode] ?? '') + (text.trim() === '' ? '-' : text))
+        vectors.push(...(await embedBatch({ ...options, url }, batch, signal)))
       }
       return vectors
     },
@@ -74,7 +81,7 @@ async function request(
   const limit = AbortSignal.timeout(timeout)
   let response: Response
   try {
-    response = await fetch(`${url.replace(/\/$/, '')}/embeddings`, {
+    response = await fetch(url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -86,11 +93,7 @@ async function request(
   } catch (cause) {
     throw new Retryable(
       limit.aborted
-        ? new MemoryError(
-            `the embedding server did not answer within ${timeout} ms`,
-            MemoryErrorCode.TIMEOUT,
-            { cause },
-          )
+        ? tooLate(timeout, cause)
         : unavailable(`no embedding server answers at ${url}: is it running?`, cause),
     )
   }
@@ -99,7 +102,11 @@ async function request(
   try {
     body = await response.json()
   } catch (cause) {
-    throw new Retryable(unavailable('the embedding server broke off its answer, or it is not JSON', cause))
+    throw new Retryable(
+      limit.aborted
+        ? tooLate(timeout, cause)
+        : unavailable('the embedding server broke off its answer, or it is not JSON', cause),
+    )
   }
   return vectorsOf(body, batch.length, options)
 }
@@ -164,6 +171,29 @@ class Retryable extends Error {
     this.after = after
   }
 }
+
+/** @throws MemoryError INVALID_INPUT */
+function endpointOf(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {
+    throw new MemoryError(
+      'the embedding server needs a url such as http://localhost:11434/v1',
+      MemoryErrorCode.INVALID_INPUT,
+    )
+  }
+  if (parsed.username !== '' || parsed.password !== '') {
+    throw new MemoryError(
+      `the url of the embedding server holds credentials: give them as 'apiKey'`,
+      MemoryErrorCode.INVALID_INPUT,
+    )
+  }
+  return `${url.replace(/\/+$/, '')}/embeddings`
+}
+
+const tooLate = (timeout: number, cause: unknown): MemoryError =>
+  new MemoryError(`the embedding server did not answer within ${timeout} ms`, MemoryErrorCode.TIMEOUT, {
+    cause,
+  })
 
 const unavailable = (message: string, cause?: unknown): MemoryError =>
   new MemoryError(message, MemoryErrorCode.UNAVAILABLE, { cause })

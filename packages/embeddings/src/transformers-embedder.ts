@@ -1,4 +1,5 @@
 import type { Embedder } from '@recall/core'
+import { parseMaxBatch } from './max-batch.ts'
 
 /** What is used of a transformers.js `feature-extraction` pipeline. */
 export interface FeatureExtraction {
@@ -19,7 +20,8 @@ export interface TransformersOptions {
 
 /** A model that somebody brings as a transformers.js pipeline. */
 export function transformersEmbedder(extract: FeatureExtraction, options: TransformersOptions): Embedder {
-  const { model, dimensions, pooling = 'mean', prefixes = {}, maxBatch = 16 } = options
+  const { model, dimensions, pooling = 'mean', prefixes = {} } = options
+  const maxBatch = parseMaxBatch(options.maxBatch ?? 16)
   return {
     model,
     dimensions,

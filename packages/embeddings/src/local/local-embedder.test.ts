@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -73,4 +74,26 @@ it('stops when it is told to, and answers nothing once closed', async () => {
   ).rejects.toThrow('enough')
   await embedder.close?.()
   await expect(embedder.embed(['a'], 'query')).rejects.toMatchObject({ code: MemoryErrorCode.CLOSED })
+})
+
+it('may be closed twice at once, whatever it is doing', async () => {
+  for (const embedder of [localEmbedder({ runtime: 'native' }), workerEmbedder({ runtime: 'native' })]) {
+    await embedder.warmUp?.()
+    const underWay = embedder.embed(['a'], 'query').then(
+      () => 'answered',
+      (error) => error.code,
+    )
+    await Promise.all([embedder.close?.(), embedder.close?.()])
+    // The one in this process finishes first, the thread is stopped.
+    expect(['answered', MemoryErrorCode.CLOSED]).toContain(await underWay)
+    await expect(embedder.embed(['a'], 'query')).rejects.toMatchObject({ code: MemoryErrorCode.CLOSED })
+  }
+})
+
+it('leaves nothing on a signal that lives on', async () => {
+  const embedder = workerEmbedder({ runtime: 'native' })
+  const { signal } = new AbortController()
+  await embedder.embed(['a'], 'query', { signal })
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+  await embedder.close?.()
 })

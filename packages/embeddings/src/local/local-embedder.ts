@@ -31,11 +31,12 @@ export function localEmbedder(options: LocalEmbedderOptions = {}): Embedder {
   const load = async (): Promise<Loaded> => {
     if (closed) throw new MemoryError('the embedder is closed', MemoryErrorCode.CLOSED)
     loaded ??= open(model, options)
+    const own = loaded
     try {
-      return await loaded
+      return await own
     } catch (error) {
       // What could not be read now may be read later.
-      loaded = undefined
+      if (loaded === own) loaded = undefined
       throw error
     }
   }
@@ -70,8 +71,10 @@ export function localEmbedder(options: LocalEmbedderOptions = {}): Embedder {
     async close() {
       closed = true
       await queue
-      const { session } = (await loaded?.catch(() => undefined)) ?? {}
+      const last = loaded
+      // Whoever closes at the same time finds nothing left to close.
       loaded = undefined
+      const { session } = (await last?.catch(() => undefined)) ?? {}
       await session?.close()
     },
   }

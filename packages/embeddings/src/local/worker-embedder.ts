@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { bgeSmallEn } from '@recall/model-bge-small-en'
+import { unlessAborted } from '../unless-aborted.ts'
 import type { Runtime } from './runtime.ts'
 import type { Answer, Question } from './worker.ts'
 
@@ -12,15 +13,15 @@ import type { Answer, Question } from './worker.ts'
  * starts another)
  */
 export function workerEmbedder(options: { runtime?: Runtime; threads?: number } = {}): Embedder {
-  const waiting = new Map<number, { resolve(vectors: Float32Array[]): void; reject(error: unknown): void }>()
-  let worker: Worker | undefined
+  let thread: Thread | undefined
   let last = 0
   let closed = false
 
-  const start = (): Worker => {
-    const started = startThread(options)
-    started.unref()
-    started.on('message', ({ id, vectors, error }: Answer) => {
+  const start = (): Thread => {
+    const started: Thread = { worker: startThread(options), waiting: new Map() }
+    const { worker, waiting } = started
+    worker.unref()
+    worker.on('message', ({ id, vectors, error }: Answer) => {
       const call = waiting.get(id)
       waiting.delete(id)
       if (vectors) call?.resolve(vectors)
@@ -28,31 +29,36 @@ export function workerEmbedder(options: { runtime?: Runtime; threads?: number } 
         call?.reject(
           new MemoryError(error?.message ?? 'embedding failed', error?.code ?? MemoryErrorCode.UNAVAILABLE),
         )
-      if (waiting.size === 0) started.unref()
+      if (waiting.size === 0) worker.unref()
     })
     const died = (cause: unknown): void => {
-      if (worker === started) worker = undefined
+      if (thread === started) thread = undefined
       for (const { reject } of waiting.values()) {
         reject(
-          new MemoryError('the embedding thread ended unexpectedly', MemoryErrorCode.UNAVAILABLE, { cause }),
+          closed
+            ? closedError()
+            : new MemoryError('the embedding thread ended unexpectedly', MemoryErrorCode.UNAVAILABLE, {
+                cause,
+              }),
         )
       }
       waiting.clear()
     }
-    started.on('error', died)
-    started.on('exit', died)
+    // A thread that fails says so twice; by then there may be another one.
+    worker.on('error', died)
+    worker.on('exit', died)
     return started
   }
 
   const ask = (texts: readonly string[], mode: 'document' | 'query'): Promise<Float32Array[]> =>
     new Promise((resolve, reject) => {
-      if (closed) return reject(new MemoryError('the embedder is closed', MemoryErrorCode.CLOSED))
-      worker ??= start()
+      if (closed) return reject(closedError())
+      thread ??= start()
       const question: Question = { id: ++last, texts: [...texts], mode }
-      waiting.set(question.id, { resolve, reject })
+      thread.waiting.set(question.id, { resolve, reject })
       // While an answer is owed the process stays.
-      worker.ref()
-      worker.postMessage(question)
+      thread.worker.ref()
+      thread.worker.postMessage(question)
     })
 
   return {
@@ -62,23 +68,25 @@ export function workerEmbedder(options: { runtime?: Runtime; threads?: number } 
     maxTokens: bgeSmallEn.maxTokens,
     async embed(texts, mode, { signal } = {}) {
       signal?.throwIfAborted()
-      if (!signal) return ask(texts, mode)
-      return Promise.race([
-        ask(texts, mode),
-        new Promise<never>((_, reject) => {
-          signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-        }),
-      ])
+      return unlessAborted(ask(texts, mode), signal)
     },
     async warmUp() {
       await ask(['warm up'], 'query')
     },
     async close() {
       closed = true
-      await worker?.terminate()
+      await thread?.worker.terminate()
     },
   }
 }
+
+interface Thread {
+  worker: Worker
+  /** Who waits for its answers. */
+  waiting: Map<number, { resolve(vectors: Float32Array[]): void; reject(error: unknown): void }>
+}
+
+const closedError = (): MemoryError => new MemoryError('the embedder is closed', MemoryErrorCode.CLOSED)
 
 function startThread(workerData: object): Worker {
   if (!import.meta.url.endsWith('.ts')) {
