@@ -152,7 +152,7 @@ function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Rep
   )
 }
 
-const counted = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`
+const counted = (n: number, noun: string, plural = `${noun}s`): string => `${n} ${n === 1 ? noun : plural}`
 
 const numberOf = (name: string): number => Number(archiveFile.exec(name)?.[1])
 
@@ -174,7 +174,7 @@ function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, rep
   report(
     'index',
     damage ? [damage] : [],
-    `${store.index.fresh().countDocuments()} entries`,
+    counted(store.index.fresh().countDocuments(), 'entry', 'entries'),
     "run 'recall reindex --full'",
     () => store.reindex({ full: true }),
   )
