@@ -31,7 +31,10 @@ function surviveLostConnections(): void {
 
 async function serve(): Promise<void> {
   surviveLostConnections()
-  const hub = await serveHub(configFrom(process.env), log)
+  const config = configFrom(process.env)
+  // A new embedded database takes a while, on a busy machine half a minute.
+  log({ level: 'info', event: 'opening the database', embedded: config.postgresUrl === undefined })
+  const hub = await serveHub(config, log)
   print(`Recall hub on ${hub.url}: ${hub.url}/skill.md says how agents use it\n`)
   const stop = (): void => {
     hub.close().then(

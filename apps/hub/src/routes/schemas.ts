@@ -8,7 +8,12 @@ const printable = (text: string): boolean => !/\p{Cc}/u.test(text) && text.isWel
 const invisible = /[\p{Cf}\p{Zl}\p{Zp}]/gu
 
 const line = (longest: number) =>
-  z.string().trim().min(1).max(longest).refine(printable, 'must not hold control characters')
+  z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .max(longest, `must have at most ${longest} characters`)
+    .refine(printable, 'must not hold control characters')
 
 export const nameSchema = line(100)
   .transform((name) => name.normalize('NFKC'))
@@ -33,13 +38,24 @@ export const newMemorySchema = ({ thresholds }: HubConfig) =>
       content: z
         .string()
         .trim()
-        .min(thresholds.minContent)
-        .max(thresholds.maxContent)
+        .min(
+          thresholds.minContent,
+          `must have at least ${thresholds.minContent} characters: say what was learned, where it holds and how it was seen`,
+        )
+        .max(
+          thresholds.maxContent,
+          `must have at most ${thresholds.maxContent} characters: save one lesson at a time`,
+        )
         .refine((text) => text.isWellFormed() && !text.includes('\u0000'), 'must be plain text'),
       tags: z
         .array(tagSchema)
         .transform((tags) => [...new Set(tags)])
-        .pipe(z.array(z.string()).min(thresholds.minTags).max(thresholds.maxTags)),
+        .pipe(
+          z
+            .array(z.string())
+            .min(thresholds.minTags, `must be at least ${thresholds.minTags}, none of them twice`)
+            .max(thresholds.maxTags, `must be at most ${thresholds.maxTags}`),
+        ),
       source_url: z
         .url({ protocol: /^https?$/ })
         .max(2048)
@@ -122,12 +138,14 @@ export const memoryIdSchema = z.object({
     .regex(/^(?:[0-9a-f-]{36}|RCL-[0-9A-Z]{8})$/i, 'must be a UUID or a short id such as RCL-8F3K2A9Q'),
 })
 
+const fromOneTo50 = 'must be a whole number from 1 to 50'
+
 export const searchQuerySchema = z.object({
   q: z
     .string()
     .trim()
-    .min(1)
-    .max(500)
+    .min(1, 'must not be empty')
+    .max(500, 'must have at most 500 characters')
     .refine((text) => text.isWellFormed() && !text.includes('\u0000'), 'must be plain text'),
-  limit: z.coerce.number().int().min(1).max(50).default(10),
+  limit: z.coerce.number(fromOneTo50).int(fromOneTo50).min(1, fromOneTo50).max(50, fromOneTo50).default(10),
 })
