@@ -1,30 +1,36 @@
-import { createMemoryManager, type MemoryManager, type MemoryMatch, type MemoryScope } from '@recall/core'
+import type { Entry, Filter, Place } from '@recall/core'
 import type { FileStore } from '@recall/store-file'
-import type { Io } from './io.ts'
 
-const pageSize = 200
+/** An entry as the store keeps it: what is encrypted stays sealed, and needs no key to be listed or removed. */
+export type KeptEntry = Entry & { archived?: true }
 
-/** The memories of everybody who has one below a root: one of each namespace. */
-export function everyMemory(io: Io, store: FileStore): MemoryManager[] {
-  const namespaces = new Set(['default', ...store.index.query((current) => current.namespaces())])
-  return [...namespaces].map((namespace) => createMemoryManager({ stores: store, namespace, clock: io.now }))
-}
+const pageSize = 500
 
-/** Every entry of some scopes that passes the filters, also what is archived, oldest first. */
+/** Whose memories lie below a root. */
+export const everyNamespace = (store: FileStore): string[] => [
+  ...new Set(['default', ...store.index.query((current) => current.namespaces())]),
+]
+
+/**
+ * Every entry of a place that passes a filter, oldest first, then what is archived; what has expired at `now` is
+ * left out.
+ */
 export async function* everyEntry(
-  memory: MemoryManager,
-  scopes: readonly MemoryScope[],
-  filters: Record<string, unknown> = {},
-): AsyncGenerator<MemoryMatch<unknown>> {
-  for (const scope of scopes) {
-    for (let offset = 0; ; offset += pageSize) {
-      const page = await memory.search(
-        scope,
-        { filters },
-        { limit: pageSize, offset, sortOrder: 'asc', touch: false, includeArchived: true },
-      )
-      yield* page
-      if (page.length < pageSize) break
-    }
+  store: FileStore,
+  place: Place,
+  { now, filter }: { now: number; filter?: Filter },
+): AsyncGenerator<KeptEntry> {
+  const query = { ...place, ...(filter ? { filter } : {}), ...oldestFirst, now }
+  for (let offset = 0; ; offset += pageSize) {
+    const page = await store.find({ ...query, limit: pageSize, offset })
+    for (const { entry } of page) yield entry
+    if (page.length < pageSize) break
+  }
+  // The archive reads all of its files each time it is asked.
+  for (const { entry } of (await store.cold?.find({ ...query, limit: Number.MAX_SAFE_INTEGER, offset: 0 })) ??
+    []) {
+    if ((await store.get(entry, now)) === null) yield { ...entry, archived: true }
   }
 }
+
+const oldestFirst = { sortBy: 'recency', sortOrder: 'asc', minScore: 0 } as const

@@ -91,6 +91,47 @@ describe('forget', () => {
     await others.close()
   })
 
+  it('finds a text also in headings, keys, tags, names of members and numbers', async () => {
+    const shell = await shellWithSession()
+    const path = join(shell.root, 'memory/MEMORY.md')
+    writeFileSync(path, '# Memory\n\n## Ana Miller\n\nLikes tabs.\n\n## Notes\n\nkept\n')
+    const memory = await openFileMemory({ root: shell.root })
+    await memory.write('long-term', 'about Ana Miller', 'x')
+    await memory.write('long-term', 'tagged', 'x', { tags: ['Ana Miller'] })
+    await memory.write('long-term', 'member', { 'Ana Miller': 1 })
+    await memory.write('long-term', 'number', { phone: 491700012345 })
+    await memory.close()
+    const forget = (text: string) =>
+      shell.json<{ memories: { key: string }[] }>('forget', '--containing', text, '--yes')
+    const { memories } = await forget('Ana Miller')
+    expect(memories.map(({ key }) => key).sort()).toEqual([
+      'MEMORY.md#ana-miller',
+      'about Ana Miller',
+      'member',
+      'tagged',
+    ])
+    expect((await forget('491700012345')).memories).toMatchObject([{ key: 'number' }])
+    expect(readFileSync(path, 'utf8')).toBe('# Memory\n\n## Notes\n\nkept\n')
+  })
+
+  it('needs no key for what is encrypted, and takes what has expired', async () => {
+    const shell = await shellWithSession()
+    const memory = await openFileMemory({ root: shell.root, encryptionKey: new Uint8Array(32) })
+    await memory.write('long-term', 'sealed', 'a quokka', { encrypt: true })
+    await memory.write('long-term', 'plain', 'another quokka')
+    await memory.close()
+    const early = await openFileMemory({ root: shell.root, clock: () => Date.now() - 10_000 })
+    await early.write('long-term', 'over', 'an old quokka', { ttl: 1 })
+    await early.close()
+    const { out } = await shell.run('export', '--scope', 'long-term')
+    expect(out).toContain('"encrypted":true')
+    expect(await shell.json('forget', '--containing', 'quokka', '--yes')).toMatchObject({
+      memories: [{ key: 'over' }, { key: 'plain' }],
+    })
+    expect(await shell.json('forget', 'sealed', '--yes')).toMatchObject({ memories: [{ key: 'sealed' }] })
+    expect(filesBelow(shell.root).filter((file) => file.includes('/long-term/'))).toEqual([])
+  })
+
   it('takes what is archived, and leaves no word of it in the index', async () => {
     const shell = await shellWithSession()
     const memory = await openFileMemory({ root: shell.root })

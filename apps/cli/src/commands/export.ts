@@ -1,11 +1,14 @@
-import { type MemoryScope, memoryScopes, redactJson, toJsonValue } from '@recall/core'
-import { everyEntry, everyMemory } from '../every-entry.ts'
+import { entryMetadata, type MemoryScope, memoryScopes, redactJson } from '@recall/core'
+import { everyEntry, everyNamespace } from '../every-entry.ts'
 import type { RootOptions } from '../find-root.ts'
 import { formatCounts } from '../format.ts'
 import type { Io } from '../io.ts'
 import { withStore } from '../with-store.ts'
 
-/** One JSON line an entry: value without secrets and metadata, of every namespace, all scopes or one. */
+/**
+ * One JSON line an entry: value without secrets and metadata, of every namespace, all scopes or one. What is
+ * encrypted stays so.
+ */
 export async function exportMemory(
   io: Io,
   options: RootOptions & { scope?: MemoryScope },
@@ -13,11 +16,16 @@ export async function exportMemory(
   const scopes = options.scope ? [options.scope] : memoryScopes
   const redactions: Record<string, number> = {}
   return withStore(io, options, async (store) => {
-    for (const memory of everyMemory(io, store)) {
-      for await (const { value: kept, metadata, archived } of everyEntry(memory, scopes)) {
-        const { value, counts } = redactJson(toJsonValue(kept))
+    for (const place of everyNamespace(store).flatMap((namespace) =>
+      scopes.map((scope) => ({ namespace, scope })),
+    )) {
+      for await (const { archived, ...entry } of everyEntry(store, place, { now: io.now() })) {
+        // A ciphertext tells nothing, and may look like a key.
+        const { value, counts } = entry.encrypted
+          ? { value: entry.value, counts: {} }
+          : redactJson(entry.value)
         for (const [kind, n] of Object.entries(counts)) redactions[kind] = (redactions[kind] ?? 0) + n
-        io.out(`${JSON.stringify({ ...metadata, ...(archived ? { archived } : {}), value })}\n`)
+        io.out(`${JSON.stringify({ ...entryMetadata(entry), ...(archived ? { archived } : {}), value })}\n`)
       }
     }
     if (Object.keys(redactions).length > 0)

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 import {
   type Address,
   conversationType,
-  type MemoryManager,
+  createMemoryManager,
+  type Entry,
   type MemoryScope,
   memoryScopes,
-  searchableText,
+  parseFilter,
   sessionSummaryKey,
-  toJsonValue,
 } from '@recall/core'
 import { addTombstones, defaultFileSystem, type FileStore } from '@recall/store-file'
-import { everyEntry, everyMemory } from '../every-entry.ts'
+import { everyEntry, everyNamespace } from '../every-entry.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import type { RootOptions } from '../find-root.ts'
 import { count } from '../format.ts'
@@ -32,9 +32,9 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
     throw new UsageError('say which key to forget, or --containing <text>')
   return withStore(io, options, async (store) => {
     const found: Address[] = []
-    for (const memory of everyMemory(io, store)) {
-      found.push(...(await byKey(memory, keys, scope)))
-      if (containing) found.push(...(await byText(memory, containing, scope)))
+    for (const namespace of everyNamespace(store)) {
+      found.push(...(await byKey(store, namespace, keys, scope)))
+      if (containing) found.push(...(await byText(store, namespace, containing, scope)))
     }
     const addresses = distinct(found)
     if (options.yes) await remove(io, store, addresses)
@@ -81,9 +81,10 @@ export async function remove(io: Io, store: FileStore, found: readonly Address[]
   if (addresses.length === 0) return
   // The tombstone comes first: a crash in between leaves something to forget again, not something to come back.
   addTombstones(defaultFileSystem, store, addresses, io.now())
-  for (const memory of everyMemory(io, store)) {
+  for (const namespace of new Set(addresses.map((each) => each.namespace))) {
+    const memory = createMemoryManager({ stores: store, namespace, clock: io.now })
     for (const scope of memoryScopes) {
-      const here = addresses.filter((each) => each.namespace === memory.namespace && each.scope === scope)
+      const here = addresses.filter((each) => each.namespace === namespace && each.scope === scope)
       // Of sections with the same heading the later ones first: when one goes, those after it are numbered anew.
       const keys = here.map(({ key }) => key).sort((a, b) => b.length - a.length || (a < b ? 1 : -1))
       for (let from = 0; from < keys.length; from += atOnce) {
@@ -96,47 +97,41 @@ export async function remove(io: Io, store: FileStore, found: readonly Address[]
   store.index.rebuild()
 }
 
+/** What has expired is there until the next clean-up, and is to be forgotten as well. */
+const ever = { now: Number.NEGATIVE_INFINITY }
+
 /** What some keys name, also what is archived; with a session everything that was kept of it. */
 export async function byKey(
-  memory: MemoryManager,
+  store: FileStore,
+  namespace: string,
   keys: readonly string[],
   scope?: MemoryScope,
 ): Promise<Address[]> {
-  const { namespace } = memory
   const found: Address[] = []
   for (const key of keys) {
     for (const each of scope ? [scope] : memoryScopes) {
-      if (await isKept(memory, each, key)) found.push({ scope: each, namespace, key })
+      const address = { scope: each, namespace, key }
+      if (await isKept(store, address)) found.push(address)
     }
     const session = sessionOf(key)
-    if (session !== undefined && !scope) found.push(...(await ofSession(memory, session)))
+    if (session !== undefined && !scope) found.push(...(await ofSession(store, namespace, session)))
   }
   return found
 }
 
 const sessionOf = (key: string): string | undefined => /^conversation:(.+?)(?:#\d+)?$/.exec(key)?.[1]
 
-async function isKept(memory: MemoryManager, scope: MemoryScope, key: string): Promise<boolean> {
-  if (await memory.exists(scope, key)) return true
-  const named = await memory.search(
-    scope,
-    { filters: { key } },
-    { limit: 1000, touch: false, includeArchived: true },
-  )
-  return named.some((match) => match.key === key)
-}
+const isKept = async (store: FileStore, address: Address): Promise<boolean> =>
+  ((await store.get(address, ever.now)) ?? (await store.cold?.get(address, ever.now)) ?? null) !== null
 
 /** Its archives and those of its helpers, its entry in the window, and what its host said when it compacted it. */
-async function ofSession(memory: MemoryManager, session: string): Promise<Address[]> {
-  const { namespace } = memory
-  const found: Address[] = []
-  const inWindow = sessionSummaryKey(session)
-  if (await memory.exists('short-term', inWindow))
-    found.push({ scope: 'short-term', namespace, key: inWindow })
-  const kinds = { type: { in: [conversationType, compactionType] } }
-  for await (const { key } of everyEntry(memory, ['episodic'], kinds)) {
-    if (belongsTo(session, sessionOf(key)) || key.startsWith(compactionKey(session, '')))
-      found.push({ scope: 'episodic', namespace, key })
+async function ofSession(store: FileStore, namespace: string, session: string): Promise<Address[]> {
+  const inWindow = { scope: 'short-term', namespace, key: sessionSummaryKey(session) } as const
+  const found: Address[] = (await isKept(store, inWindow)) ? [inWindow] : []
+  const filter = parseFilter({ type: { in: [conversationType, compactionType] } })
+  for await (const entry of everyEntry(store, { scope: 'episodic', namespace }, { ...ever, filter })) {
+    if (belongsTo(session, sessionOf(entry.key)) || entry.key.startsWith(compactionKey(session, '')))
+      found.push(entry)
   }
   return found
 }
@@ -145,16 +140,28 @@ const belongsTo = (session: string, other = ''): boolean =>
   other === session || other.startsWith(`${session}/`)
 
 /** What contains a text; of a session that says it, everything. */
-async function byText(memory: MemoryManager, text: string, scope?: MemoryScope): Promise<Address[]> {
-  const { namespace } = memory
+async function byText(
+  store: FileStore,
+  namespace: string,
+  text: string,
+  only?: MemoryScope,
+): Promise<Address[]> {
   const found: Address[] = []
   const sessions = new Set<string>()
-  for await (const { key, value, metadata } of everyEntry(memory, scope ? [scope] : memoryScopes)) {
-    if (!searchableText(toJsonValue(value)).includes(text)) continue
-    found.push({ scope: metadata.scope, namespace, key })
-    const session = metadata.scope === 'episodic' ? sessionOf(key) : undefined
-    if (session !== undefined && !scope) sessions.add(session)
+  for (const scope of only ? [only] : memoryScopes) {
+    for await (const entry of everyEntry(store, { scope, namespace }, ever)) {
+      if (!says(entry, text)) continue
+      found.push(entry)
+      const session = scope === 'episodic' ? sessionOf(entry.key) : undefined
+      if (session !== undefined && !only) sessions.add(session)
+    }
   }
-  for (const session of sessions) found.push(...(await ofSession(memory, session)))
+  for (const session of sessions) found.push(...(await ofSession(store, namespace, session)))
   return found
+}
+
+/** In its value, its key, its tags, or what else it is found by: the heading of a section is no part of its value. */
+function says({ key, type, tags, value, text: foundBy }: Entry, text: string): boolean {
+  const inJson = JSON.stringify(text).slice(1, -1)
+  return JSON.stringify([key, type, tags, value, foundBy]).includes(inJson)
 }

@@ -22,7 +22,7 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
       ...(hub ? { hub } : {}),
       async forget(scope, key) {
         const isSession = key.startsWith('conversation:')
-        await remove(io, store, await byKey(memory, [key], isSession ? undefined : scope))
+        await remove(io, store, await byKey(store, memory.namespace, [key], isSession ? undefined : scope))
       },
     })
     return undefined
