@@ -15,8 +15,10 @@ export interface Io {
   columns: number
   /** How this command is started by others; `['recall']` unless it says. */
   self?: readonly string[]
-  /** What was handed over on standard input: one JSON value, or all there is; bounded in size and time. */
-  input?(): Promise<string>
+  /** What a host hands over on standard input: one JSON value, or all there is; bounded in size and time. */
+  payload?(): Promise<string>
+  /** Everything on standard input, however long its writer takes; empty where a person sits. */
+  text?(): Promise<string>
   /** Starts this command once more, on its own: it goes on when we and whoever started us are gone. */
   detach?(argv: readonly string[]): void
   /** Asks the person at the terminal; `null` where nobody can answer. */

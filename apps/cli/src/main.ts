@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { keepCompiledCode } from './compile-cache.ts'
 import { isScreen, screenColumns, writeResult } from './output.ts'
-import { readInput, startDetached } from './own-process.ts'
+import { readPayload, readText, startDetached } from './own-process.ts'
 import { run } from './run.ts'
 
 keepCompiledCode(process.env)
@@ -43,7 +43,8 @@ void run(process.argv.slice(2), {
   get self() {
     return commandOf(process.argv[1] ?? '')
   },
-  input: () => readInput(process.stdin),
+  payload: () => readPayload(process.stdin),
+  text: () => readText(process.stdin),
   detach: (argv) => void startDetached([...process.execArgv, process.argv[1] ?? '', ...argv]),
   async ask(question) {
     if (!process.stdin.isTTY || !process.stderr.isTTY) return null

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os'
+import { UsageError } from './exit-codes.ts'
 
-/** A payload holds a prompt or a summary at most. */
+/** A payload holds a prompt or a summary at most, a text what the hub takes. */
 const mostBytes = 4 * 1024 * 1024
 /** Some hosts keep the pipe open. */
 const mostWaitMs = 300
@@ -9,7 +10,7 @@ const mostWaitMs = 300
  * What a host hands over: read until it is one JSON value, until the stream ends, or until nothing has come for
  * a while.
  */
-export function readInput(stream: NodeJS.ReadStream): Promise<string> {
+export function readPayload(stream: NodeJS.ReadStream): Promise<string> {
   if (stream.isTTY) return Promise.resolve('')
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
@@ -47,6 +48,23 @@ function isJson(text: string): boolean {
   } catch {
     return false
   }
+}
+
+/**
+ * All that a stream gives, to its end: a text that is cut off where its writer stopped to think looks whole.
+ *
+ * @throws UsageError when it is larger than any text that is meant to be read
+ */
+export async function readText(stream: NodeJS.ReadStream): Promise<string> {
+  if (stream.isTTY) return ''
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length > mostBytes) throw new UsageError(`standard input holds more than ${mostBytes} bytes`)
+  }
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** A process that outlives us and whoever started us. */

@@ -64,7 +64,8 @@ export function createShell(
         talkTerminal: false,
         columns: 100,
         ask: async () => answer,
-        input: async () => input,
+        payload: async () => input,
+        text: async () => input,
       })
       return { code, out, err }
     },

@@ -62,7 +62,7 @@ async function handle(io: Io, event: string, options: HookOptions): Promise<void
   }
   if (event === 'drain') return (await import('../commands/hook-archive.ts')).drain(io, place)
 
-  const input = parseHookInput((await io.input?.()) ?? '')
+  const input = parseHookInput((await io.payload?.()) ?? '')
   if (input === null) {
     io.err('recall: the host handed over no JSON object with a session_id\n')
     return

@@ -1,0 +1,43 @@
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { readPayload, readText } from '../src/own-process.ts'
+
+const stdin = () => new PassThrough() as unknown as NodeJS.ReadStream & PassThrough
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+describe('readText', () => {
+  it('waits for the end, however long its writer takes', async () => {
+    const stream = stdin()
+    const text = readText(stream)
+    await vi.advanceTimersByTimeAsync(60_000)
+    stream.write('{"first": "half"}')
+    await vi.advanceTimersByTimeAsync(60_000)
+    stream.end('\nand the second, ü')
+    expect(await text).toBe('{"first": "half"}\nand the second, ü')
+  })
+
+  it('gives nothing where a person sits, and refuses what has no end', async () => {
+    expect(await readText(Object.assign(stdin(), { isTTY: true }))).toBe('')
+    const stream = stdin()
+    stream.end(Buffer.alloc(5 * 1024 * 1024, 'a'))
+    await expect(readText(stream)).rejects.toThrow('standard input holds more than')
+  })
+})
+
+describe('readPayload', () => {
+  it('is content with one JSON value, although the host keeps the pipe open', async () => {
+    const stream = stdin()
+    const payload = readPayload(stream)
+    stream.write('{"session')
+    stream.write('_id": "a"}\n')
+    expect(JSON.parse(await payload)).toEqual({ session_id: 'a' })
+  })
+
+  it('gives up a host that says nothing', async () => {
+    const payload = readPayload(stdin())
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await payload).toBe('')
+  })
+})
