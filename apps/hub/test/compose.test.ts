@@ -56,3 +56,8 @@ it('gives the hub settings that production takes', () => {
 it('runs as nobody in particular', () => {
   expect(read('Dockerfile').trim().split('\n').slice(-4)).toContain('USER node')
 })
+
+it('builds the image from what is in the repository, and from nothing that lies beside it', () => {
+  const ignored = read('Dockerfile.dockerignore').split('\n')
+  for (const each of ['.git', '**/node_modules', '**/dist', '**/.env*']) expect(ignored).toContain(each)
+})
