@@ -2,30 +2,72 @@ import type { Io } from './io.ts'
 
 export interface Progress {
   update(state: { done: number; total: number }): void
-  stop(): void
 }
 
-/** A bar with rate and time left on a person's screen; nothing in a pipe. */
-export async function progressBar(io: Io, what: string): Promise<Progress> {
-  if (!io.talkTerminal) return { update: () => {}, stop: () => {} }
+/** As shells report what Ctrl-C has ended. */
+const interruptedExitCode = 130
+
+/**
+ * Shows how far a piece of work is, with rate and time left on a person's screen and nothing in a pipe.
+ *
+ * @param goesOn what holds when the work is interrupted: it is said, and the command ends. Without it Ctrl-C ends the
+ * process as ever, also in the middle of work that lets nothing else run
+ */
+export async function withProgress<T>(
+  io: Io,
+  { what, goesOn }: { what: string; goesOn?: string },
+  work: (progress: Progress) => Promise<T> | T,
+): Promise<T> {
+  const bar = io.talkTerminal ? await screenBar(what) : { update: () => {}, stop: () => {} }
+  const leave = (): void => {
+    bar.stop()
+    io.err(`recall: interrupted: ${goesOn}\n`)
+    process.exit(interruptedExitCode)
+  }
+  if (goesOn) process.once('SIGINT', leave)
+  try {
+    return await work(bar)
+  } finally {
+    process.off('SIGINT', leave)
+    bar.stop()
+  }
+}
+
+async function screenBar(what: string): Promise<Progress & { stop(): void }> {
   const { default: cliProgress } = await import('cli-progress')
   const bar = new cliProgress.SingleBar({
-    format: `${what} {bar} {percentage}% · {value} of {total} · {rate}/s · {eta_formatted} left`,
+    format: `${what} {bar} {percentage}% · {value} of {total} · {rate}/s{left}`,
     barCompleteChar: '█',
     barIncompleteChar: '░',
-    hideCursor: true,
     clearOnComplete: true,
-    etaBuffer: 50,
+    // A process that is killed would leave the terminal without its cursor and without line wrap.
+    hideCursor: false,
+    linewrap: true,
+    // It would take Ctrl-C for an order to the bar alone.
+    gracefulExit: false,
   })
   let begun = 0
   return {
     update({ done, total }) {
       begun ||= performance.now()
       const seconds = (performance.now() - begun) / 1000
-      const rate = { rate: seconds > 0.5 ? (done / seconds).toFixed(1) : '–' }
-      if (done === 0) bar.start(total, done, rate)
-      else bar.update(done, rate)
+      const rate = done / seconds
+      const known =
+        done > 0 && seconds > 0.5
+          ? { rate: rate.toFixed(1), left: ` · ${duration((total - done) / rate)} left` }
+          : { rate: '–', left: '' }
+      if (done === 0) bar.start(total, done, known)
+      else bar.update(done, known)
     },
     stop: () => bar.stop(),
   }
+}
+
+/** `40s`, `3m20s`, `2h05m`. */
+function duration(seconds: number): string {
+  const whole = Math.ceil(seconds)
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60]
+  const two = (n: number): string => String(n).padStart(2, '0')
+  if (hours > 0) return `${hours}h${two(minutes)}m`
+  return minutes > 0 ? `${minutes}m${two(whole % 60)}s` : `${whole}s`
 }

@@ -9,7 +9,7 @@ import { openJournal } from '../import-journal.ts'
 import { createMemoryImporter } from '../import-memories.ts'
 import type { Io } from '../io.ts'
 import { languageModel, withMemory } from '../memory.ts'
-import { progressBar } from '../progress.ts'
+import { withProgress } from '../progress.ts'
 import { createArchiver } from './archive.ts'
 
 export interface ImportOptions extends RootOptions {
@@ -72,24 +72,24 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
 
     const archiver = await createArchiver(memory, store, 'session', { lm: languageModel(io) })
     const importMemories = createMemoryImporter(memory, store, { since, now: io.now(), journal })
-    const bar = await progressBar(io, 'importing')
-    let unsaved = 0
-    for (const [i, source] of todo.entries()) {
-      bar.update({ done: i, total: todo.length })
-      try {
-        await importOne(source)
-        journal.add(source.path, stampOf(source))
-      } catch (error) {
-        // One bad file must not keep the others out.
-        if (!isMemoryError(error)) throw error
-        if (error.details?.forgotten) report.forgotten++
-        else report.failed.push({ path: source.path, reason: error.message })
+    const goesOn = 'what was imported stays; run the same again, and it goes on from there'
+    await withProgress(io, { what: 'importing', goesOn }, async ({ update }) => {
+      for (const [i, source] of todo.entries()) {
+        update({ done: i, total: todo.length })
+        try {
+          await importOne(source)
+          journal.add(source.path, stampOf(source))
+        } catch (error) {
+          // One bad file must not keep the others out.
+          if (!isMemoryError(error)) throw error
+          if (error.details?.forgotten) report.forgotten++
+          else report.failed.push({ path: source.path, reason: error.message })
+        }
+        // Kept along the way, so that an interrupted import goes on where it stopped.
+        if ((i + 1) % 20 === 0) journal.save()
       }
-      // Kept along the way, so that an interrupted import goes on where it stopped.
-      if (++unsaved % 20 === 0) journal.save()
-    }
+    })
     if (todo.length > 0) journal.save()
-    bar.stop()
     io.out(options.json ? `${JSON.stringify(report)}\n` : describe(report))
     return report.failed.length > 0 ? exitCodes.failed : exitCodes.fine
 

@@ -3,7 +3,7 @@ import { openEmbedder } from '../embedder.ts'
 import type { RootOptions } from '../find-root.ts'
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
-import { progressBar } from '../progress.ts'
+import { withProgress } from '../progress.ts'
 import { withStore } from '../with-store.ts'
 
 export async function reindex(
@@ -13,9 +13,9 @@ export async function reindex(
   const embedder = options.model ? await openEmbedder(io) : undefined
   return withStore(io, { ...options, ...(embedder ? { embedder } : {}) }, async (store) => {
     const started = performance.now()
-    const bar = await progressBar(io, 'indexing')
-    store.reindex({ full: options.full ?? false, onProgress: bar.update })
-    bar.stop()
+    await withProgress(io, { what: 'indexing' }, ({ update }) =>
+      store.reindex({ full: options.full ?? false, onProgress: update }),
+    )
     const documents = store.index.asIs().countDocuments()
     const vectors = embedder && (await embedAll(io, store, embedder.model))
     const tookMs = Math.round(performance.now() - started)
@@ -37,8 +37,9 @@ async function embedAll(io: Io, store: FileStore, model: string): Promise<Covera
   if (!vectors) return undefined
   const kept = keptModel(store)
   if (kept !== null && kept !== model) vectors.reset()
-  const bar = await progressBar(io, 'embedding')
-  await vectors.catchUp({ onProgress: bar.update })
-  bar.stop()
+  const goesOn = 'the vectors that were made stay; run the same again, and it goes on from there'
+  await withProgress(io, { what: 'embedding', goesOn }, ({ update }) =>
+    vectors.catchUp({ onProgress: update }),
+  )
   return vectors.coverage()
 }

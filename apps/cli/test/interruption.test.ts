@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { expect, it, onTestFinished } from 'vitest'
+import { createShell, poolSession, writeSession } from './support.ts'
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+/** A model that takes the first summaries and never answers the next one. */
+async function stuckAfter(summaries: number) {
+  let asked = 0
+  let stuck = (): void => {}
+  const isStuck = new Promise<void>((resolve) => {
+    stuck = resolve
+  })
+  const server = createServer((_, response) => {
+    if (++asked > summaries) return stuck()
+    const content = '{"summary": "By a model.", "topics": [], "decisions": [], "actionItems": []}'
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ choices: [{ message: { content } }] }))
+  })
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, isStuck }
+}
+
+it('an import that is interrupted says that it goes on where it stopped, and does', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const paths = ['s1', 's2', 's3'].map((id) => writeSession(shell.root, id, poolSession))
+  const { url, isStuck } = await stuckAfter(1)
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', '--conditions', '@recall/source', main, 'import', ...paths],
+    {
+      env: { ...process.env, RECALL_ROOT: shell.root, RECALL_LM_URL: url, RECALL_LM_MODEL: 'slow' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  )
+  const said = text(child.stderr)
+  await isStuck
+  child.kill('SIGINT')
+  const [code] = await once(child, 'close')
+  expect(code).toBe(130)
+  expect(await said).toContain('recall: interrupted: what was imported stays; run the same again')
+  expect(await shell.json('import', ...paths)).toMatchObject({ archived: 2, unchanged: 1, failed: [] })
+  expect((await shell.run('doctor')).code).toBe(0)
+})
