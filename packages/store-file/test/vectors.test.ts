@@ -111,6 +111,49 @@ describe('vectors of files', () => {
     expect((await keys(third.memory, 'rain')).sort()).toEqual(['n0', 'n1', 'n2', 'n3', 'n4'])
   })
 
+  it.each([
+    ['deleted', (folder: string) => ['vectors.i8', 'vectors.f32'].map((name) => rmSync(join(folder, name)))],
+    ['deleted but for the rows', (folder: string) => rmSync(join(folder, 'vectors.f32'))],
+    ['deleted but for the exact ones', (folder: string) => rmSync(join(folder, 'vectors.i8'))],
+    ['cut off', (folder: string) => truncateSync(join(folder, 'vectors.f32'), 17)],
+    ['without a header', (folder: string) => writeFileSync(join(folder, 'vectors.i8'), Buffer.alloc(999))],
+  ])('are made anew under an open handle when they are %s', async (_, damage) => {
+    const root = temporaryRoot()
+    const { memory, store } = await memoryAt(root)
+    await memory.write('long-term', 'a', 'The automobile would not start')
+    await memory.write('long-term', 'b', 'The hound barks')
+    const asked = async () =>
+      (await memory.search('long-term', { text: 'car' })).map(({ key, mode }) => `${key} ${mode}`)
+    expect(await asked()).toEqual(['a hybrid'])
+    damage(join(root, 'memory/.recall'))
+    expect(await asked()).toEqual(['a hybrid'])
+    expect(store.vectors?.coverage()).toMatchObject({ embedded: 2, total: 2 })
+  })
+
+  it('tell of progress within a long conversation', async () => {
+    const { memory, store } = await memoryAt(temporaryRoot())
+    const turns = Array.from({ length: 150 }, (_, i) => `### User\n\nturn ${i} of the storm\n`)
+    const archive = {
+      date: '2026-03-05T10:00:00Z',
+      sessionId: 's',
+      messageCount: 150,
+      duration: '1m',
+      source: 'session',
+      topics: [],
+      body: turns.join('\n'),
+    }
+    await memory.write('episodic', 'conversation:s', archive, { type: 'conversation' })
+    const told: number[] = []
+    await store.vectors?.catchUp({ onProgress: ({ done }) => told.push(done) })
+    expect(told).toEqual([0, 64, 128, 150, 150])
+  })
+
+  it('of a model with an endless name are refused, not made anew for ever', async () => {
+    const { memory } = await memoryAt(temporaryRoot(), conceptEmbedder('m'.repeat(300)))
+    await memory.write('long-term', 'a', 'The automobile would not start')
+    await expect(keys(memory, 'car')).rejects.toMatchObject({ code: MemoryErrorCode.INVALID_INPUT })
+  })
+
   it('of another model are refused until they are made anew', async () => {
     const root = temporaryRoot()
     const first = await memoryAt(root)

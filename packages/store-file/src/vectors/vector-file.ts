@@ -16,6 +16,8 @@ export interface VectorFile {
   /** Another one after the files were made anew: numbers of slots mean nothing across generations. */
   readonly generation: string
   readonly count: number
+  /** Whether the files are still those that were opened, and hold as much as was read of them. */
+  isWhole(): boolean
   /** Slot of each text that has a vector, by the hash of the text in hexadecimal. */
   slots(): ReadonlyMap<string, number>
   /** Adds vectors behind the others; returns their slots. The caller holds the memory's lock. */
@@ -50,7 +52,10 @@ const hashLength = 16
 const headerLength = 256
 
 /**
- * @throws MemoryError CONFLICT when the files hold vectors of another model
+ * Opens the vectors that a folder holds, or makes new files for them: whoever may do that holds the memory's lock.
+ *
+ * @throws MemoryError CONFLICT when the files hold vectors of another model, INVALID_INPUT when the name of the model is
+ * too long to be noted
  */
 export function openVectorFile(fileSystem: FileSystem, folder: string, space: VectorSpace): VectorFile {
   const { dimensions } = space
@@ -132,6 +137,16 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
       return count
     },
 
+    isWhole() {
+      const rows = statusOf(fileSystem, paths.rows)?.size ?? 0
+      const vectors = statusOf(fileSystem, paths.exact)?.size ?? 0
+      return (
+        rows >= headerLength + count * stride &&
+        vectors >= count * dimensions * 4 &&
+        readHeader(fileSystem, paths.rows)?.generation === generation
+      )
+    },
+
     slots() {
       refresh()
       known ??= new Map(Array.from({ length: count }, (_, slot) => [hashAt(slot), slot]))
@@ -194,9 +209,9 @@ export function removeVectorFile(fileSystem: FileSystem, folder: string): void {
   }
 }
 
-/** Generation of the vectors that a folder holds now. */
-export const keptGeneration = (fileSystem: FileSystem, folder: string): string | undefined =>
-  readHeader(fileSystem, join(folder, 'vectors.i8'))?.generation
+/** Whether a folder holds vectors, whatever model made them. */
+export const hasVectorFile = (fileSystem: FileSystem, folder: string): boolean =>
+  readHeader(fileSystem, join(folder, 'vectors.i8')) !== null
 
 interface Header extends VectorSpace {
   generation: string
@@ -223,18 +238,20 @@ function create(
   paths: { rows: string; exact: string },
   space: VectorSpace,
 ): string {
+  const { model, dimensions } = space
+  const header: Header = { model, dimensions, generation: randomName() }
+  const text = Buffer.from(JSON.stringify(header))
+  if (text.length >= headerLength) {
+    const message = `the name of the embedding model is too long by ${text.length - headerLength + 1} bytes: '${model}'`
+    throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
+  }
   ensureFolder(fileSystem, folder)
   removeVectorFile(fileSystem, folder)
-  const header: Header = { ...space, generation: randomName() }
   writeAt(fileSystem, paths.exact, Buffer.alloc(0), 0)
   writeAt(
     fileSystem,
     paths.rows,
-    Buffer.from(
-      JSON.stringify(header)
-        .padEnd(headerLength - 1)
-        .concat('\n'),
-    ),
+    Buffer.concat([text, Buffer.alloc(headerLength - 1 - text.length, ' '), Buffer.from('\n')]),
     0,
   )
   return header.generation
@@ -272,6 +289,8 @@ function writeAt(fileSystem: FileSystem, path: string, bytes: Uint8Array, positi
     for (let written = 0; written < bytes.length; ) {
       written += fileSystem.writeSync(descriptor, bytes, written, bytes.length - written, position + written)
     }
+    // The index says next what lies here: after a power cut it must not name rows of zeros.
+    fileSystem.fsyncSync(descriptor)
   } finally {
     fileSystem.closeSync(descriptor)
   }

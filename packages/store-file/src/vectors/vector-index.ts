@@ -7,7 +7,7 @@ import type { SearchIndex } from '../index/search-index.ts'
 import type { MeaningArm } from '../search-matches.ts'
 import { highest } from './highest.ts'
 import {
-  keptGeneration,
+  hasVectorFile,
   openVectorFile,
   removeVectorFile,
   scanError,
@@ -56,14 +56,23 @@ export type VectorIndex = ReturnType<typeof createVectorIndex>
 export function createVectorIndex(options: VectorIndexOptions) {
   const { fileSystem, folder, embedder, index, exclusively, unitTexts } = options
   let opened: VectorFile | undefined
+  /** The one that the index was last brought in step with. */
+  let compared: VectorFile | undefined
   /** The state of the index in which nothing lacked a vector. */
   let caughtUp: string | undefined
   const places = new Map<MemoryScope, ScopePlaces>()
 
-  const open = (): VectorFile => {
+  /** The vectors that are kept; none when somebody has deleted them, or nobody made them yet. */
+  const kept = (): VectorFile | undefined => {
     // Another process may have made them anew, perhaps with another model: then nothing we know holds.
-    if (opened && keptGeneration(fileSystem, folder) !== opened.generation) forget()
-    opened ??= openVectorFile(fileSystem, folder, embedder)
+    if (opened && !opened.isWhole()) forget()
+    if (!opened && hasVectorFile(fileSystem, folder)) opened = openVectorFile(fileSystem, folder, embedder)
+    return opened
+  }
+
+  /** As `kept`, and makes the files where there are none. The caller holds the memory's lock. */
+  const open = (): VectorFile => {
+    opened = kept() ?? openVectorFile(fileSystem, folder, embedder)
     return opened
   }
 
@@ -73,17 +82,15 @@ export function createVectorIndex(options: VectorIndexOptions) {
     places.clear()
   }
 
-  /** The vectors and what the index says of them: rows about slots that are no more are dropped. */
-  const inStep = (current: SearchIndex): VectorFile => {
-    const before = opened
-    const file = open()
-    const isNew = file !== before
+  /** Vectors and what the index says of them: rows about slots that are no more are dropped. */
+  const inStep = (current: SearchIndex, file: VectorFile): VectorFile => {
     const isOther = current.fact('vectors') !== file.generation
-    if (isNew || isOther) {
+    if (file !== compared || isOther) {
       current.transaction(() => {
         current.dropVectors(isOther ? 0 : file.count)
         current.setFact('vectors', file.generation)
       })
+      compared = file
     }
     return file
   }
@@ -110,8 +117,13 @@ export function createVectorIndex(options: VectorIndexOptions) {
   }
 
   /** Embeds the texts that no vector is kept of yet. */
-  const embedMissing = async (texts: ReadonlyMap<string, string>, signal?: AbortSignal): Promise<void> => {
-    const missing = [...texts].filter(([hash]) => !open().slots().has(hash))
+  const embedMissing = async (
+    texts: ReadonlyMap<string, string>,
+    onEmbedded: (count: number) => void,
+    signal?: AbortSignal,
+  ): Promise<void> => {
+    const known = kept()?.slots()
+    const missing = [...texts].filter(([hash]) => !known?.has(hash))
     for (let i = 0; i < missing.length; i += textsAtOnce) {
       const some = missing.slice(i, i + textsAtOnce)
       const vectors = await embedTexts(
@@ -128,6 +140,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
         )
         open().append(added)
       })
+      onEmbedded(texts.size - missing.length + i + some.length)
     }
   }
 
@@ -136,9 +149,10 @@ export function createVectorIndex(options: VectorIndexOptions) {
 
     coverage(): Coverage {
       return index.query((current) => {
-        inStep(current)
+        const file = kept()
+        if (file) inStep(current, file)
         const { embedded, total } = current.vectorCounts()
-        return { model: embedder.model, embedded, total }
+        return { model: embedder.model, embedded: file ? embedded : 0, total }
       })
     },
 
@@ -156,7 +170,9 @@ export function createVectorIndex(options: VectorIndexOptions) {
       signal?: AbortSignal
       onProgress?: (progress: EmbedProgress) => void
     } = {}): Promise<EmbedProgress> {
-      if (index.query((current) => current.state()) === caughtUp) return { done: 0, total: 0 }
+      // What is not whole any more is nothing that we have caught up with.
+      if (!kept()) exclusively(open)
+      else if (index.query((current) => current.state()) === caughtUp) return { done: 0, total: 0 }
       const { embedded, total: all } = this.coverage()
       const total = all - embedded
       let done = 0
@@ -170,13 +186,15 @@ export function createVectorIndex(options: VectorIndexOptions) {
         const last = rows.at(-1)
         if (!last) break
         after = last.id
+        const before = done
         await embedMissing(
           new Map(batch.flatMap(({ texts, hashes }) => hashes.map((hash, i) => [hash, texts[i] as string]))),
+          (count) => onProgress?.({ done: before + count, total }),
           signal,
         )
         exclusively(() =>
           index.query((current) => {
-            const slots = inStep(current).slots()
+            const slots = inStep(current, open()).slots()
             // Of vectors that went meanwhile the next call finds the texts again.
             current.putVectors(
               batch.flatMap(({ row, hashes }) => {
@@ -203,7 +221,9 @@ export function createVectorIndex(options: VectorIndexOptions) {
 
     /** What meaning has to say about a query in one scope, until it is asked about another one; nothing while no unit there has a vector. */
     arm(current: SearchIndex, scope: MemoryScope, query: Float32Array): MeaningArm | undefined {
-      const file = inStep(current)
+      const present = kept()
+      if (!present) return undefined
+      const file = inStep(current, present)
       const { units, slots, similarities } = placesOf(current, file, scope)
       if (units.length === 0) return undefined
       file.scan(query, slots, similarities)
