@@ -39,6 +39,8 @@ async function screenBar(what: string): Promise<Progress & { stop(): void }> {
     format: `${what} {bar} {percentage}% · {value} of {total} · {rate}/s{left}`,
     barCompleteChar: '█',
     barIncompleteChar: '░',
+    // With it a line fits a terminal of eighty columns.
+    barsize: 20,
     clearOnComplete: true,
     // A process that is killed would leave the terminal without its cursor and without line wrap.
     hideCursor: false,
