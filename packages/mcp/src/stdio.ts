@@ -1,18 +1,17 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { createMcpServer } from './create-mcp-server.ts'
+import { createDrainingStdio } from './draining-stdio.ts'
 import type { McpOptions } from './options.ts'
 
 /**
  * Serves MCP on standard input and output, both eras of the protocol. Nothing else may be printed on standard
  * output meanwhile.
  *
- * @returns when the host has closed the connection
+ * @returns when the host has closed the connection and what it had asked for is answered
  */
-export function serveMcp(options: McpOptions): Promise<void> {
-  return new Promise((resolve) => {
-    const served = serveStdio(() => createMcpServer(options))
-    process.stdin.once('end', () => {
-      void served.close().finally(resolve)
-    })
-  })
+export async function serveMcp(options: McpOptions): Promise<void> {
+  const { transport, ended } = createDrainingStdio(process.stdin, process.stdout)
+  const served = serveStdio(() => createMcpServer(options), { transport })
+  await ended
+  await served.close()
 }

@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { createInMemoryStore, createMemoryManager } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createMcpFetch } from '../src/index.ts'
@@ -310,6 +313,62 @@ it('no arguments bring it down', async () => {
     ),
     { numRuns: 150 },
   )
+})
+
+it('answers what was asked before the input ended, and leaves then', async () => {
+  const args = ['--import', 'tsx', '-C', '@recall/source', child]
+  const server = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const clientInfo = { name: 'test', version: '1' }
+  const request = (id: number, method: string, params: object) =>
+    `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`
+  server.stdin.end(
+    request(1, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }) +
+      request(2, 'tools/call', { name: 'hub_search', arguments: { query: 'slow' } }) +
+      request(3, 'tools/call', { name: 'memory_remember', arguments: { text: 'kept', key: 'k' } }) +
+      // Nothing is owed for these.
+      request(4, 'tools/call', { name: 'hub_search', arguments: { query: 'slow' } }) +
+      `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 4 } })}\n` +
+      'no JSON\n{"jsonrpc":',
+  )
+  const answers: { id: number }[] = []
+  for await (const line of createInterface(server.stdout)) answers.push(JSON.parse(line))
+  expect(answers.map(({ id }) => id).sort()).toEqual([1, 2, 3])
+})
+
+it('finds, reads and forgets what was archived for its age', async () => {
+  let now = Date.parse('2026-01-01T00:00:00Z')
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: () => now })
+  await memory.write('episodic', 'old', 'The heron stood in the reeds.')
+  now += 100 * 24 * 3600 * 1000
+  expect(await memory.cleanup({ scope: 'episodic' })).toMatchObject({ archived: 1 })
+  const server = createMcpFetch({ optionsFor: () => ({ memory, fence: (text) => text }) })
+  const answerOf = async (name: string, args: object) => {
+    const response = await server.fetch(modern('tools/call', { name, arguments: args }, name))
+    return ((await response.json()) as { result: { structuredContent?: object; isError?: boolean } }).result
+  }
+  const old = { key: 'old', scope: 'episodic' }
+  expect(await answerOf('memory_search', { query: 'heron' })).toMatchObject({
+    structuredContent: { results: [] },
+  })
+  expect(await answerOf('memory_search', { query: 'heron', archived: true })).toMatchObject({
+    structuredContent: { results: [{ ...old, archived: true }] },
+  })
+  expect(await answerOf('memory_read', old)).toMatchObject({
+    structuredContent: { text: 'The heron stood in the reeds.' },
+  })
+  expect(await answerOf('memory_forget', old)).toMatchObject({ structuredContent: { forgotten: true } })
+  expect(await answerOf('memory_read', old)).toMatchObject({ isError: true })
+})
+
+it('does not take a search for nothing for one for everything', async () => {
+  const server = createMcpFetch({ optionsFor: sampleOptions })
+  const request = modern(
+    'tools/call',
+    { name: 'memory_search', arguments: { query: ' \n' } },
+    'memory_search',
+  )
+  const { result } = (await (await server.fetch(request)).json()) as { result: { isError: boolean } }
+  expect(result.isError).toBe(true)
 })
 
 function modern(

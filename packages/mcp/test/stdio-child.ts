@@ -1,4 +1,21 @@
+import { once } from 'node:events'
 import { serveMcp } from '../src/stdio.ts'
 import { sampleOptions } from './support.ts'
 
-await serveMcp(await sampleOptions())
+const options = await sampleOptions()
+const { hub } = options
+await serveMcp({
+  ...options,
+  ...(hub
+    ? {
+        hub: {
+          ...hub,
+          // Answers only once the input has ended.
+          search: async (question, asked) => {
+            if (question === 'slow' && !process.stdin.readableEnded) await once(process.stdin, 'end')
+            return hub.search(question, asked)
+          },
+        },
+      }
+    : {}),
+})

@@ -3,6 +3,7 @@ import type { McpServer } from '@modelcontextprotocol/server'
 import {
   MemoryError,
   MemoryErrorCode,
+  type MemoryManager,
   type MemoryMatch,
   type MemoryScope,
   searchableText,
@@ -25,6 +26,7 @@ const hit = z.object({
   recorded: z.string(),
   source: z.string().describe('where it stands; name it when you rely on it'),
   text: z.string(),
+  archived: z.boolean().optional().describe('it was moved to the archive for its age'),
 })
 
 /** Search, remember, read, forget: the same four verbs on whatever memory stands behind them. */
@@ -38,7 +40,7 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
       description:
         'Finds what was said, decided or learned in earlier sessions, best first. Searches sessions and facts unless a scope is given. Ask with the words that would have been used then.',
       inputSchema: z.object({
-        query: z.string().min(1).max(2000).describe('words to find'),
+        query: z.string().min(1).max(2000).regex(/\S/, 'must hold a word').describe('words to find'),
         scope: scope.optional().describe('long-term: facts; episodic: sessions'),
         limit: z.number().int().min(1).max(20).default(5),
         minConfidence: z
@@ -47,6 +49,12 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
           .max(1)
           .default(0)
           .describe('return nothing when memory is less likely than this to know; 0.15 is a good start'),
+        archived: z
+          .boolean()
+          .default(false)
+          .describe(
+            'look also through what was archived for its age: slower, for when nothing else is found',
+          ),
       }),
       outputSchema: z.object({
         results: z.array(hit),
@@ -55,11 +63,14 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
       }),
       annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     },
-    ({ query, scope: one, limit, minConfidence }) =>
+    ({ query, scope: one, limit, minConfidence, archived }) =>
       orFailure(async () => {
         const scopes: MemoryScope[] = one ? [one] : ['long-term', 'episodic']
         const found = await Promise.all(
-          scopes.map((each) => memory.search(each, { text: query }, { limit, minConfidence })),
+          scopes.map((each) => {
+            const includeArchived = archived && hasArchive(memory, each)
+            return memory.search(each, { text: query }, { limit, minConfidence, includeArchived })
+          }),
         )
         const best = found
           .flat()
@@ -72,6 +83,7 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
           recorded: new Date(match.metadata.createdAt).toISOString(),
           source: sourceOf(match),
           text: fence(pieceOf(textOf(match), 0, resultLength), sourceOf(match)),
+          ...(match.archived ? { archived: true } : {}),
         }))
         const { mode = 'lexical', confidence } = best[0] ?? {}
         return answer(
@@ -134,7 +146,9 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
     },
     ({ key: name, scope: where, offset }) =>
       orFailure(async () => {
-        const record = await memory.read(where, name, { includeMetadata: true })
+        const record =
+          (await memory.read(where, name, { includeMetadata: true })) ??
+          (await archivedUnder(memory, where, name))
         if (record === null) {
           throw new MemoryError(`there is no memory '${name}' in ${where}`, MemoryErrorCode.NOT_FOUND)
         }
@@ -172,13 +186,28 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
     },
     ({ key: name, scope: where }) =>
       orFailure(async () => {
-        if (!(await memory.exists(where, name))) {
+        if (!(await memory.exists(where, name)) && !(await archivedUnder(memory, where, name))) {
           throw new MemoryError(`there is no memory '${name}' in ${where}`, MemoryErrorCode.NOT_FOUND)
         }
         await (options.forget ?? memory.delete.bind(memory))(where, name)
         return answer({ key: name, scope: where, forgotten: true })
       }),
   )
+}
+
+const hasArchive = (memory: MemoryManager, where: MemoryScope): boolean =>
+  memory.capabilities[where].archive === true
+
+/** What stands under a key in the archive, where a memory has one. */
+async function archivedUnder(
+  memory: MemoryManager,
+  where: MemoryScope,
+  name: string,
+): Promise<MemoryMatch<unknown> | null> {
+  if (!hasArchive(memory, where)) return null
+  const options = { limit: 1000, touch: false, includeArchived: true }
+  const named = await memory.search(where, { filters: { key: name } }, options)
+  return named.find((match) => match.key === name) ?? null
 }
 
 const rounded = (share: number): number => Math.round(share * 1000) / 1000

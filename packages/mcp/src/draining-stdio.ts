@@ -1,0 +1,106 @@
+import { type Readable, Transform, type Writable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+  type Transport,
+} from '@modelcontextprotocol/server'
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+
+/** A call that takes longer is given up: its host has gone, or will not wait. */
+const mostWaitMs = 10_000
+
+/** Requests that were read and not yet answered. */
+interface UnderWay {
+  onIncoming(message: JSONRPCMessage): void
+  onOutgoing(message: JSONRPCMessage): void
+  clear(): void
+  /** When none is left, or after `mostWaitMs`. */
+  done(): Promise<void>
+}
+
+/**
+ * Standard input and output, of which the input ends only when all that was read has been answered: a host that writes
+ * its requests and closes the pipe gets its answers, and nothing that it asked for is broken off half-way.
+ */
+export function createDrainingStdio(
+  stdin: Readable,
+  stdout: Writable,
+): { transport: Transport; ended: Promise<void> } {
+  const underWay = createUnderWay()
+  const input = new Transform({
+    transform: (chunk, _encoding, done) => done(null, chunk),
+    flush(done) {
+      void (async () => {
+        // The last lines may have been read and not been handed on yet.
+        do await turn()
+        while (input.readableLength > 0)
+        await underWay.done()
+      })().then(() => done(), done)
+    },
+  })
+  stdin.pipe(input)
+  // A pipe that breaks ends nothing by itself.
+  stdin.once('close', () => input.end())
+
+  const wire = new StdioServerTransport(input as unknown as typeof process.stdin, stdout)
+  const transport: Transport = {
+    async start() {
+      wire.onmessage = (message) => {
+        underWay.onIncoming(message)
+        transport.onmessage?.(message)
+      }
+      wire.onerror = (error) => transport.onerror?.(error)
+      wire.onclose = () => {
+        underWay.clear()
+        transport.onclose?.()
+      }
+      await wire.start()
+    },
+    async send(message) {
+      try {
+        await wire.send(message)
+      } finally {
+        underWay.onOutgoing(message)
+      }
+    },
+    close: () => wire.close(),
+  }
+  return { transport, ended: new Promise((resolve) => input.once('close', resolve)) }
+}
+
+function createUnderWay(): UnderWay {
+  const ids = new Set<unknown>()
+  let onDone: (() => void) | undefined
+  const settle = (id: unknown): void => {
+    ids.delete(id)
+    if (ids.size === 0) onDone?.()
+  }
+  return {
+    onIncoming(message) {
+      // A subscription is answered by what happens later, and ends with the connection.
+      if (isJSONRPCRequest(message) && message.method !== 'subscriptions/listen') ids.add(message.id)
+      else if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled')
+        settle(message.params?.requestId)
+    },
+    onOutgoing(message) {
+      if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) settle(message.id)
+    },
+    clear() {
+      ids.clear()
+      onDone?.()
+    },
+    done: () =>
+      new Promise((resolve) => {
+        if (ids.size === 0) return resolve()
+        const timer = setTimeout(resolve, mostWaitMs)
+        onDone = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      }),
+  }
+}
