@@ -90,6 +90,23 @@ describe('echoes', () => {
     expect(memoryOf(shell)).toBe(before)
   })
 
+  it('does the other roles when one fails, says which, and ends with 3', async () => {
+    const shell = await project()
+    for (const role of ['auditor', 'workers'])
+      await shell.run('echoes', 'add', role, 'Slow tests', '--agent', 'ann', ...entry)
+    const broken = join(shell.root, '.recall/echoes/auditor/MEMORY.md')
+    writeFileSync(broken, Buffer.from([0xff, 0xfe]))
+    for (const action of ['consolidate', 'prune']) {
+      const { code, out, err } = await shell.run('echoes', action, '--yes')
+      expect(code).toBe(3)
+      expect(err).toContain(`recall: auditor is left as it is: ${broken} is not UTF-8`)
+      expect(out).toContain('workers: ')
+    }
+    expect(memoryOf(shell, 'workers')).toContain('Slow tests')
+    const { failed } = await shell.json<{ failed: unknown }>('echoes', 'consolidate')
+    expect(failed).toMatchObject([{ role: 'auditor' }])
+  })
+
   it('consolidates findings, and prunes what has grown too long', async () => {
     const shell = await project()
     const learned = ['--evidence', evidence, '--learning', 'One thing. And another thing.']

@@ -1,22 +1,35 @@
 import { type LmProvider, redactText } from '@recall/core'
+import * as z from 'zod/mini'
 import { sha256 } from './digest.ts'
 import { countLines, type EchoBlock, newlineOf, parseEchoes } from './echo-document.ts'
 import type { EchoEntry } from './entry.ts'
 import { shortened } from './plan-prune.ts'
 
-/** What compressing a role's `knowledge.md` would do. Plain JSON: it can be shown, kept and applied later. */
-export interface KnowledgePlan {
-  role: string
+const planSchema = z.object({
+  role: z.string(),
   /** SHA-256 of the file that was looked at. */
-  fingerprint: string
-  lines: number
-  linesAfter: number
+  fingerprint: z.string(),
+  lines: z.number(),
+  linesAfter: z.number(),
   /** Estimated: a token for every four characters. */
-  tokens: number
-  tokensAfter: number
+  tokens: z.number(),
+  tokensAfter: z.number(),
   /** Blocks of 3 to 5 lines, and how many entries each stands for. */
-  blocks: { topic: string; entries: number; by: 'algorithm' | 'model' }[]
-  text: string
+  blocks: z.array(z.object({ topic: z.string(), entries: z.number(), by: z.enum(['algorithm', 'model']) })),
+  text: z.string(),
+})
+
+/** What compressing a role's `knowledge.md` would do. Plain JSON: it can be shown, kept and applied later. */
+export type KnowledgePlan = z.output<typeof planSchema>
+
+/** @returns nothing for what is no plan, or one of another text: it can be made anew */
+export function parseKnowledgePlan(printed: string | null, text: string): KnowledgePlan | undefined {
+  try {
+    const plan = planSchema.parse(JSON.parse(printed ?? 'null'))
+    return plan.fingerprint === sha256(text) ? plan : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Nothing is compressed up to this many lines. */

@@ -1,7 +1,7 @@
 import { lstatSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, type LmProvider, MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
-import { type KnowledgePlan, planKnowledge } from './compress-knowledge.ts'
+import { type KnowledgePlan, parseKnowledgePlan, planKnowledge } from './compress-knowledge.ts'
 import { dayOf } from './day.ts'
 import { sha256 } from './digest.ts'
 import {
@@ -27,6 +27,7 @@ import {
   checkName,
   findingsPath,
   knowledgePath,
+  knowledgePlanPath,
   type LoadedRole,
   loadRole,
   memoryChange,
@@ -111,8 +112,13 @@ export interface Echoes {
    * since the plan was made
    */
   applyEdit(plan: EditPlan): Promise<void>
-  /** How `knowledge.md` becomes shorter; by a model when one is given. */
-  planKnowledge(role: string, options?: { lm?: LmProvider }): Promise<KnowledgePlan>
+  /**
+   * How `knowledge.md` becomes shorter; by a model when one is given. A model says something else each time: its plan
+   * is kept beside the file until it is applied.
+   *
+   * @param options.asShown take the plan that is kept, where the file is still the one that it was made for
+   */
+  planKnowledge(role: string, options?: { lm?: LmProvider; asShown?: boolean }): Promise<KnowledgePlan>
   /**
    * Keeps a copy in `archive/knowledge-{date}.md`, then compresses.
    *
@@ -312,12 +318,18 @@ export function openEchoes(options: EchoesOptions): Echoes {
       await locked(() => applyChanges(root, editChanges(root, loadRole(root, plan.role), plan)))
     },
 
-    planKnowledge: async (role, lmOptions) => {
-      const text = await locked(() => {
+    async planKnowledge(role, { lm, asShown = false } = {}) {
+      const path = knowledgePlanPath(role)
+      const { text, shown } = await locked(() => {
         loadRole(root, role)
-        return readText(join(root, knowledgePath(role))) ?? ''
+        const now = readText(join(root, knowledgePath(role))) ?? ''
+        return { text: now, shown: parseKnowledgePlan(asShown ? readText(join(root, path)) : null, now) }
       })
-      return planKnowledge(role, text, lmOptions)
+      if (shown) return shown
+      const plan = await planKnowledge(role, text, lm ? { lm } : {})
+      if (lm && plan.blocks.length > 0)
+        await locked(() => applyChanges(root, [{ path, content: JSON.stringify(plan) }]))
+      return plan
     },
 
     async applyKnowledge(plan) {
@@ -334,7 +346,8 @@ export function openEchoes(options: EchoesOptions): Echoes {
           )
         }
         const { change } = backupChange(root, plan.role, 'knowledge', text, dayOf(clock()))
-        applyChanges(root, [change, { path, content: plan.text, seen: text }])
+        const shown = { path: knowledgePlanPath(plan.role), content: null }
+        applyChanges(root, [change, { path, content: plan.text, seen: text }, shown])
       })
     },
 

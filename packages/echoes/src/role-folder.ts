@@ -38,6 +38,7 @@ export interface LoadedRole extends RoleMemory {
 export const memoryPath = (role: string): string => `${role}/MEMORY.md`
 const sidecarPath = (role: string): string => `${role}/.echoes.json`
 export const knowledgePath = (role: string): string => `${role}/knowledge.md`
+export const knowledgePlanPath = (role: string): string => `${role}/.knowledge-plan.json`
 export const findingsPath = (role: string, agent: string): string => `${role}/${agent}-findings.md`
 
 /** @throws MemoryError INVALID_INPUT for a name that is no plain folder or file name */

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -67,6 +67,23 @@ it('lets a model summarise, and does without one that fails', async () => {
   }
   const { blocks } = await echoes.planKnowledge('reviewer', { lm })
   expect(blocks.slice(0, 3).map(({ by }) => by)).toEqual(['algorithm', 'algorithm', 'model'])
+})
+
+it('applies what a model said when it was shown, and asks it anew where the file has changed', async () => {
+  const { root, echoes, file } = await open(text)
+  let calls = 0
+  const lm = { model: 'test', complete: async () => `- One\n- Said in call ${++calls}` }
+  const shown = await echoes.planKnowledge('reviewer', { lm })
+  const asked = calls
+  const kept = await echoes.planKnowledge('reviewer', { lm, asShown: true })
+  expect(kept).toEqual(shown)
+  expect(calls).toBe(asked)
+  await writeFile(join(root, 'reviewer/knowledge.md'), `${text}more\n`)
+  const again = await echoes.planKnowledge('reviewer', { lm, asShown: true })
+  expect(again.text).not.toBe(shown.text)
+  await echoes.applyKnowledge(again)
+  expect(await file('knowledge.md')).toBe(again.text)
+  expect(await readdir(join(root, 'reviewer'))).not.toContain('.knowledge-plan.json')
 })
 
 it('refuses a plan whose file has changed since', async () => {

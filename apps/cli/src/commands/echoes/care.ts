@@ -1,4 +1,5 @@
-import { type Consolidation, type KnowledgePlan, type PrunePlan, teamRole } from '@recall/echoes'
+import { isMemoryError } from '@recall/core'
+import { type KnowledgePlan, type PrunePlan, teamRole } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { count } from '../../format.ts'
 import { languageModel } from '../../memory.ts'
@@ -8,24 +9,51 @@ import { afterChange, type EchoesOptions, type Project, print, toApply } from '.
 export async function prune(project: Project, roles: string[], options: EchoesOptions): Promise<number> {
   const { io, echoes } = project
   const lm = languageModel(io)
-  const plans: PrunePlan[] = []
-  const knowledge: KnowledgePlan[] = []
-  for (const role of rolesFor(project, roles, options)) {
-    plans.push(await echoes.planPrune(role))
-    const plan = await echoes.planKnowledge(role, lm ? { lm } : {})
-    if (plan.blocks.length > 0) knowledge.push(plan)
-  }
-  if (options.yes) {
-    for (const plan of plans) if (plan.steps.length > 0) await echoes.applyPrune(plan)
-    for (const plan of knowledge) await echoes.applyKnowledge(plan)
-    await afterChange(project, options)
-  }
-  print(io, options.json, { applied: options.yes, plans, knowledge }, () => {
+  const { done, failed } = await eachRole(project, roles, options, async (role) => {
+    const plan = await echoes.planPrune(role)
+    // What is done is what was shown: a model that is asked again says something else.
+    const knowledge = await echoes.planKnowledge(role, { ...(lm ? { lm } : {}), asShown: options.yes })
+    if (options.yes && plan.steps.length > 0) await echoes.applyPrune(plan)
+    if (options.yes && knowledge.blocks.length > 0) await echoes.applyKnowledge(knowledge)
+    return { plan, knowledge }
+  })
+  if (options.yes) await afterChange(project, options)
+  const plans = done.map(({ plan }) => plan)
+  const knowledge = done.flatMap((each) => (each.knowledge.blocks.length > 0 ? each.knowledge : []))
+  print(io, options.json, { applied: options.yes, plans, knowledge, failed }, () => {
     const nothing = knowledge.length === 0 && plans.every(({ steps }) => steps.length === 0)
     const lines = [...plans.flatMap(pruneLines), ...knowledge.map(knowledgeLine)]
-    return `${lines.join('\n')}${lines.length > 0 ? '\n' : 'No echoes yet.\n'}${toApply(options.yes, nothing)}`
+    const none = failed.length > 0 ? '' : 'No echoes yet.\n'
+    return `${lines.join('\n')}${lines.length > 0 ? '\n' : none}${toApply(options.yes, nothing)}`
   })
-  return exitCodes.fine
+  return failed.length > 0 ? exitCodes.failed : exitCodes.fine
+}
+
+interface FailedRole {
+  role: string
+  reason: string
+}
+
+/** Does the same for several roles. One that fails is said, and does not keep the others from it. */
+async function eachRole<T>(
+  project: Project,
+  named: string[],
+  options: EchoesOptions,
+  work: (role: string) => Promise<T>,
+): Promise<{ done: T[]; failed: FailedRole[] }> {
+  const roles = rolesFor(project, named, options)
+  const done: T[] = []
+  const failed: FailedRole[] = []
+  for (const role of roles) {
+    try {
+      done.push(await work(role))
+    } catch (error) {
+      if (!isMemoryError(error) || roles.length === 1) throw error
+      failed.push({ role, reason: error.message })
+      project.io.err(`recall: ${role} is left as it is: ${error.message}\n`)
+    }
+  }
+  return { done, failed }
 }
 
 /** Those that were named, else all that the caller may write to: a whole run must not stop at the team. */
@@ -59,12 +87,11 @@ export async function consolidate(
   options: EchoesOptions,
 ): Promise<number> {
   const { io, echoes } = project
-  const all: Consolidation[] = []
-  for (const role of rolesFor(project, roles, options)) {
-    all.push(await echoes.consolidate(role, { dryRun: !options.yes }))
-  }
+  const { done: all, failed } = await eachRole(project, roles, options, (role) =>
+    echoes.consolidate(role, { dryRun: !options.yes }),
+  )
   if (options.yes) await afterChange(project, options)
-  print(io, options.json, { applied: options.yes, roles: all }, () => {
+  print(io, options.json, { applied: options.yes, roles: all, failed }, () => {
     const lines = all.flatMap(({ role, added, merged, kept, stripped, pruned }) => [
       `${role}: ${added} new, ${merged} known before`,
       ...kept.map(({ agent, line, reasons }) => `  ${agent}, line ${line} stays: ${reasons.join('; ')}`),
@@ -72,8 +99,10 @@ export async function consolidate(
       ...(pruned ? pruneLines(pruned).map((line) => `  ${line}`) : []),
     ])
     const nothing = all.every(({ added, merged, pruned }) => added + merged === 0 && !pruned)
-    return `${lines.length > 0 ? lines.join('\n') : 'No findings wait.'}\n${toApply(options.yes, nothing)}`
+    const none = failed.length > 0 ? '' : 'No findings wait.\n'
+    return `${lines.length > 0 ? `${lines.join('\n')}\n` : none}${toApply(options.yes, nothing)}`
   })
+  if (failed.length > 0) return exitCodes.failed
   return all.some(({ kept }) => kept.length > 0) ? exitCodes.no : exitCodes.fine
 }
 
