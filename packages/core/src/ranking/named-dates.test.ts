@@ -24,6 +24,11 @@ describe('namedDates', () => {
     ['the budget of last year and of two years ago', '2025 2024'],
     ['what happened on 2023-05-08', '8 May 2023'],
     ['what happened in 2023-05', 'May 2023'],
+    ['on 2023/05/08 or on 2024-5-3', '8 May 2023 3 May 2024'],
+    ['what broke the day before yesterday', '19 November 2026'],
+    ['and the night before last', '19 November 2026'],
+    ['a year ago today', '2025'],
+    ['twelve days ago', '9 November 2026'],
     ['between 3 Sep and Sept 5, 2023', 'September'],
   ])('%s', (question, words) => {
     expect(namedDates(question, now)).toBe(words)
@@ -35,6 +40,8 @@ describe('namedDates', () => {
     'the last thing she said',
     'marching on',
     'error 2023-99-99',
+    'the thirtieth of February, 2023-02-30',
+    'v2023-05/08',
     '',
   ])('nothing in: %s', (question) => {
     expect(namedDates(question, now)).toBe('')

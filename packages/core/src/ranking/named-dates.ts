@@ -24,7 +24,21 @@ const hint = /\b(?:\d|(?:today|tonight|this|yesterday|last|ago|on)\b)/
 
 const months = monthNames.map((name) => name.toLowerCase())
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
-const numbers = ['a', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
+const numbers = [
+  'a',
+  'one',
+  'two',
+  'three',
+  'four',
+  'five',
+  'six',
+  'seven',
+  'eight',
+  'nine',
+  'ten',
+  'eleven',
+  'twelve',
+]
 
 const monthWords = (date: Date): string => dateWords(date.getTime()).replace(/^\d+ /, '')
 const yearWords = (date: Date): string => String(date.getUTCFullYear())
@@ -42,10 +56,18 @@ const short = months
   .map((name) => name.slice(0, 3))
   .join('|')
 
+/** Nothing for a day that the month does not have. */
+function dayWords(...[year, month, date]: (string | undefined)[]): string {
+  const day = new Date(Date.UTC(Number(year), Number(month) - 1, Number(date)))
+  return day.getUTCDate() === Number(date) ? dateWords(day.getTime()) : ''
+}
+
 /** What is looked for, and how it reads. */
 const readings: [RegExp, (match: RegExpMatchArray, now: Date) => string][] = [
-  [/\b(?:today|tonight|this (?:morning|afternoon|evening))\b/g, (_, now) => daysBefore(now, 0)],
-  [/\b(?:yesterday|last night)\b/g, (_, now) => daysBefore(now, 1)],
+  // `A year ago today` names another day, and so does the day before yesterday.
+  [/\b(?<!\bago )(?:today|tonight|this (?:morning|afternoon|evening))\b/g, (_, now) => daysBefore(now, 0)],
+  [/\b(?<!\b(?:ago|days? before) )(?:yesterday|last night)\b/g, (_, now) => daysBefore(now, 1)],
+  [/\b(?:day before yesterday|night before last)\b/g, (_, now) => daysBefore(now, 2)],
   [new RegExp(`\\b${count} days? ago\\b`, 'g'), ([, n], now) => daysBefore(now, counted(n))],
   [
     new RegExp(`\\b(?:last|on|this) (${weekdays.join('|')})\\b`, 'g'),
@@ -67,7 +89,7 @@ const readings: [RegExp, (match: RegExpMatchArray, now: Date) => string][] = [
   [/\bthis year\b/g, (_, now) => yearWords(now)],
   [/\blast year\b/g, (_, now) => String(now.getUTCFullYear() - 1)],
   [new RegExp(`\\b${count} years? ago\\b`, 'g'), ([, n], now) => String(now.getUTCFullYear() - counted(n))],
-  [/\b(\d{4}-\d\d-\d\d)\b/g, ([, date = '']) => dateWords(date)],
+  [/\b(\d{4})([-/])(\d{1,2})\2(\d{1,2})\b/g, ([, year, , month, date]) => dayWords(year, month, date)],
   [/\b(\d{4}-\d\d)\b(?!-)/g, ([, month = '']) => dateWords(`${month}-01`).replace(/^\d+ /, '')],
   // A short month is one beside a number: `mar` and `dec` mean other things as well.
   [
