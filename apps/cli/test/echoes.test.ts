@@ -90,6 +90,15 @@ describe('echoes', () => {
     expect(memoryOf(shell)).toBe(before)
   })
 
+  it('says nothing of a memory to who never made one, and misses one that was named', async () => {
+    const shell = createShell(temporaryFolder(), null, {})
+    const echoes = (...argv: string[]) => shell.run('echoes', ...argv, '--folder', 'notes')
+    expect(await echoes('add', 'reviewer', 'Slow tests', ...entry)).toMatchObject({ code: 0, err: '' })
+    expect((await echoes('doctor')).out).toContain('there is no memory here')
+    const { err } = await echoes('add', 'reviewer', 'More', ...entry, '--root', 'away')
+    expect(err).toContain('searches do not find the latest echoes')
+  })
+
   it('does the other roles when one fails, says which, and ends with 3', async () => {
     const shell = await project()
     for (const role of ['auditor', 'workers'])

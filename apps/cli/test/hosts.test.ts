@@ -347,6 +347,16 @@ describe('hook', () => {
     expect(asked.slice(before).join('\n')).toContain('zebra crossing')
   })
 
+  it('makes no memory for what is no session, nor archives at an event that it does not know', async () => {
+    const shell = createShell(temporaryFolder(), null, {})
+    for (const input of ['', '{}', 'not json']) await shell.withInput(input).run('hook', 'session-start')
+    const session = event({ session_id: 'a', hook_event_name: 'SessionEnd' })
+    const unknown = await shell.withInput(session).run('hook', 'sesion-end')
+    expect(unknown).toMatchObject({ code: 0, out: '' })
+    expect(unknown.err).toContain("there is no event 'sesion-end': session-start, prompt")
+    expect(existsSync(join(shell.root, '.recall'))).toBe(false)
+  })
+
   it('makes no memory where there is none', async () => {
     const shell = createShell()
     const root = join(shell.root, 'gone')

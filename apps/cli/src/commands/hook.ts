@@ -48,7 +48,20 @@ export async function hook(io: Io, event: string, options: HookOptions): Promise
   return exitCodes.fine
 }
 
+const events = ['session-start', 'prompt', 'pre-compact', 'post-compact', 'session-end', 'stop', 'drain']
+
 async function handle(io: Io, event: string, options: HookOptions): Promise<void> {
+  const input = event === 'drain' ? null : parseHookInput((await io.payload?.()) ?? '')
+  if (event !== 'drain' && input === null) {
+    io.err('recall: the host handed over no JSON object with a session_id\n')
+    return
+  }
+  if (!events.includes(event)) {
+    // Settings of a newer version may name one; their host waits for an answer.
+    io.err(`recall: there is no event '${event}': ${events.join(', ')}\n`)
+    if (input) io.out(silence(input.host))
+    return
+  }
   // Not the folder that the session happens to be in: it may have a memory of another kind.
   const root = findRoot(io, { root: options.root ?? io.env.RECALL_ROOT ?? join(io.home, '.recall') })
   if (!existsSync(root)) {
@@ -60,13 +73,7 @@ async function handle(io: Io, event: string, options: HookOptions): Promise<void
     root,
     layout: options.layout ? layouts[options.layout] : detectLayout(defaultFileSystem, root),
   }
-  if (event === 'drain') return (await import('../commands/hook-archive.ts')).drain(io, place)
-
-  const input = parseHookInput((await io.payload?.()) ?? '')
-  if (input === null) {
-    io.err('recall: the host handed over no JSON object with a session_id\n')
-    return
-  }
+  if (input === null) return (await import('../commands/hook-archive.ts')).drain(io, place)
   switch (event) {
     case 'session-start':
       return start(io, place, input, options)

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import {
   applyVersionControl,
   type Echoes,
@@ -114,6 +113,9 @@ export async function mirror(
   options: RootOptions,
 ): Promise<Mirrored | undefined> {
   const root = findRoot(io, options)
+  const isNamed = options.root !== undefined || io.env.RECALL_ROOT !== undefined
+  // Who never made a memory misses none; one that somebody named and that is away is told.
+  if (!isNamed && !existsSync(root)) return undefined
   const usual = usualFolder(path)
   // A second folder of echoes would take the place of the first.
   const isOwn = (root === path || root.startsWith(path + sep)) && (folder === usual || !existsSync(usual))
@@ -123,7 +125,6 @@ export async function mirror(
   try {
     return await withMemory(io, options, (memory) => mirrorEchoes(echoes, memory, { prefix }))
   } catch (error) {
-    if (isMemoryError(error) && error.code === MemoryErrorCode.NOT_FOUND) return undefined
     io.err(`recall: searches do not find the latest echoes: ${(error as Error).message}\n`)
     return undefined
   }
