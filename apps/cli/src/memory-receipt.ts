@@ -42,23 +42,28 @@ export interface MemoryLeft {
   root: string
   /** Not removed, because it is more than what `init` had put there. */
   kept: string[]
+  /** It stood there before it was wired into hosts: deleting it is for the person alone. */
+  isOlder?: true
 }
 
 /**
  * Removes what `init` created and nobody has written to since. With `purge` the memory itself goes as well:
- * archives, window, index, and the curated memory where `init` had created it.
+ * archives, window, index, and the curated memory where `init` had created it. What was there before stays.
  */
 export function removeCreated(state: string, options: { purge: boolean; dryRun: boolean }): MemoryLeft[] {
   const receipts = readReceipts(state)
-  const outcomes = receipts.map(({ root, files, folders }) => {
+  const outcomes = receipts.map(({ root, files, folders }): MemoryLeft => {
+    if (files.length === 0 && folders.length === 0) return { root, kept: [root], isOlder: true }
     const isUnused =
       files.every(({ path, digest }) => isSame(join(root, path), digest)) && !holdsMore(root, files)
     if (!isUnused && !options.purge) return { root, kept: [root] }
     if (!options.dryRun) clear(root, files, folders, options.purge)
-    return { root, kept: [] }
+    const isLeft =
+      !options.dryRun && Object.values(layouts).some(({ curated }) => existsSync(join(root, curated)))
+    return isLeft ? { root, kept: [root], isOlder: true } : { root, kept: [] }
   })
   const left = outcomes.filter(({ kept }) => kept.length > 0)
-  const still = receipts.filter(({ root }) => left.some((each) => each.root === root))
+  const still = receipts.filter(({ root }) => left.some((each) => each.root === root && !each.isOlder))
   // What stays can still be purged another time.
   if (!options.dryRun && still.length > 0) {
     writeFileSync(nameIn(state), `${JSON.stringify(still, null, 2)}\n`)

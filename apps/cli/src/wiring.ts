@@ -57,6 +57,7 @@ export async function namedTargets(io: Io, names: string): Promise<Target[]> {
 }
 
 async function loadTarget(path: string): Promise<Target> {
+  if (!existsSync(path)) throw new UsageError(`${path} does not exist: --target takes the module of an agent`)
   const module: unknown = await import(pathToFileURL(path).href)
   const exported = module as { target?: unknown; default?: unknown }
   return asTarget(exported.target ?? exported.default, path)

@@ -107,6 +107,18 @@ describe('init for hosts', () => {
     expect(existsSync(root)).toBe(false)
   })
 
+  it('leaves a memory that was there before it was wired in, and says so', async () => {
+    const shell = createHome()
+    const root = join(shell.root, '.recall')
+    await shell.run('init', root)
+    await shell.run('init', '--target', 'claude')
+    const { code, out } = await shell.run('uninit', '--purge', '--yes')
+    expect(code).toBe(0)
+    expect(out).toContain(`Your memory stays at ${root}: it was there before`)
+    expect(existsSync(join(root, 'memory/MEMORY.md'))).toBe(true)
+    expect(existsSync(join(root, 'hosts'))).toBe(false)
+  })
+
   it.each([
     ['a note', 'memory/long-term/mine.md', '---\nkey: mine\n---\nwalrus\n'],
     ['a topic', 'memory/animals.md', '# Walrus\n'],
@@ -146,6 +158,10 @@ describe('init for hosts', () => {
     const { code, err } = await shell.run('init', '--target', 'emacs')
     expect(code).toBe(2)
     expect(err).toContain('claude, codex')
+    expect(await shell.run('init', '--target', './missing.mjs')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('missing.mjs does not exist'),
+    })
   })
 })
 

@@ -26,6 +26,12 @@ describe('init', () => {
   })
 })
 
+it('says where a memory is in words that a shell takes', async () => {
+  const shell = createShell(temporaryFolder(), null, {})
+  const { out } = await shell.run('init', "Ana's notes")
+  expect(out).toContain(`RECALL_ROOT='${shell.root}/Ana'\\''s notes'`)
+})
+
 describe('init at a terminal', () => {
   it('asks for the layout of a new memory and takes entity when nothing is typed', async () => {
     const user = createShell(temporaryFolder(), 'user')

@@ -145,7 +145,9 @@ function summary(
   isDry: boolean,
   isFound: boolean,
 ): string {
-  const elsewhere = isFound ? [] : ['', `Commands that run in other folders find it with RECALL_ROOT=${root}`]
+  const elsewhere = isFound
+    ? []
+    : ['', `Commands that run in other folders find it with RECALL_ROOT=${quoted(root)}`]
   const lines = [
     `Memory at ${root} (${layout} layout)`,
     ...created.map((path) => `  created  ${path}`),
@@ -157,6 +159,10 @@ function summary(
   ]
   return `${lines.join('\n')}\n`
 }
+
+/** As a shell takes it for one word. */
+const quoted = (path: string): string =>
+  /^[\w./:@%+,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 
 const unwired = [
   'Next:  recall archive <transcript>   archive a session',

@@ -69,7 +69,11 @@ function summary(
       ]),
       '',
     ]),
-    ...left.map(({ root }) => `Your memory stays at ${root}. To delete it as well: recall uninit --purge`),
+    ...left.map(({ root, isOlder }) =>
+      isOlder
+        ? `Your memory stays at ${root}: it was there before, and is yours to delete.`
+        : `Your memory stays at ${root}. To delete it as well: recall uninit --purge`,
+    ),
     ...(isDry ? ['Nothing was changed: this was a dry run.'] : []),
   ]
   return `${lines.join('\n').trimEnd()}\n`
