@@ -193,5 +193,28 @@ export const searchText: Theme = {
         expect((await keysFound(memory, 'long-term', { text: 'searchMemories' }))[0]).toBe('joined')
       },
     ),
+
+    law(
+      'A word of a script that is written without spaces is found inside its sentence.',
+      async ({ memory }) => {
+        await memory.write('long-term', 'zh', '我们决定用数据库保存所有的订单，因为文件太慢。')
+        await memory.write('long-term', 'ja', '接続プールが漏れたので、サーバーを再起動した。')
+        await memory.write('long-term', 'th', 'เราตัดสินใจใช้ฐานข้อมูลสำหรับคำสั่งซื้อ')
+        await memory.write('long-term', 'cat', '猫在睡觉')
+        await memory.write('long-term', 'mixed', 'Call 接続API before anything else.')
+        for (const [key, text] of [
+          ['zh', '数据库'],
+          ['zh', '为什么用数据库？'],
+          ['ja', 'プール'],
+          ['ja', '再起動'],
+          ['th', 'ฐานข้อมูล'],
+          ['cat', '猫'],
+          ['mixed', 'api'],
+        ] as const) {
+          expect((await keysFound(memory, 'long-term', { text }))[0], text).toBe(key)
+        }
+        expect(await keysFound(memory, 'long-term', { text: '飛行機' })).toEqual([])
+      },
+    ),
   ],
 }

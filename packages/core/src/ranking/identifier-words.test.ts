@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { identifierWords, wordsInIdentifiers } from './identifier-words.ts'
+import { identifierWords, innerWords, wordsInIdentifiers } from './identifier-words.ts'
 import { indexedTerms, queryTerms, queryWords } from './words.ts'
 
 it('finds the words inside identifiers', () => {
@@ -58,7 +58,7 @@ it('lists those of a text as those of its words, one by one', () => {
       ),
       (text) => {
         const words = text.match(/[\p{L}\p{N}\p{M}\p{Co}]+/gu) ?? []
-        expect(wordsInIdentifiers(text)).toBe(words.flatMap(identifierWords).join(' '))
+        expect(wordsInIdentifiers(text)).toBe(words.flatMap((word) => innerWords(word)).join(' '))
       },
     ),
   )

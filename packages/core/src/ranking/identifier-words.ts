@@ -1,3 +1,5 @@
+import { isUnspaced, unspacedCharacter, unspacedWords } from './unspaced-words.ts'
+
 /**
  * The words inside an identifier that is written without separators: `searchMemories` holds `search` and
  * `Memories`, `HTTPServer` holds `HTTP` and `Server`. None for any other word; `snake_case` and paths are several
@@ -12,25 +14,35 @@ export function identifierWords(word: string): string[] {
 const hump = /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u
 const part = /\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{N}+|\p{Lo}+/gu
 
-/** The words inside every identifier of a text, for engines that split texts by themselves; '' when there are none. */
+/** The words inside a run of letters: those of an identifier, or of a sentence in a script without spaces. */
+export const innerWords = (run: string): string[] =>
+  beyondLatin.test(run) && isUnspaced(run) ? unspacedWords(run) : identifierWords(run)
+
+/** No script without spaces lies below: to rule it out takes next to no time. */
+const beyondLatin = /[\u0E00-\uFFFF]/
+
+/** The `innerWords` of every run of letters in a text, for engines that split texts by themselves; '' when there are none. */
 export function wordsInIdentifiers(text: string): string {
   const words: string[] = []
+  const marks = beyondLatin.test(text) ? humpsAndScripts : humps
   // From hump to hump: to look at every word of a text takes as long as indexing it.
-  for (let hump = nextHump(text, 0); hump !== -1; ) {
+  for (let hump = nextHump(text, 0, marks); hump !== -1; ) {
     const end = wordEnd(text, hump)
-    words.push(...identifierWords(text.slice(wordStart(text, hump), end)))
-    hump = nextHump(text, end)
+    // Not spread: a sentence without spaces may be as long as the text.
+    for (const word of innerWords(text.slice(wordStart(text, hump), end))) words.push(word)
+    hump = nextHump(text, end, marks)
   }
   return words.join(' ')
 }
 
-const humps = new RegExp(hump, 'gu')
 const ofWords = /[\p{L}\p{N}\p{M}\p{Co}]/u
+const humps = new RegExp(hump, 'gu')
+const humpsAndScripts = new RegExp(`${hump.source}|(?=${ofWords.source})${unspacedCharacter}`, 'gu')
 const restOfWord = new RegExp(`${ofWords.source}*`, 'uy')
 
-function nextHump(text: string, from: number): number {
-  humps.lastIndex = from
-  return humps.exec(text)?.index ?? -1
+function nextHump(text: string, from: number, marks: RegExp): number {
+  marks.lastIndex = from
+  return marks.exec(text)?.index ?? -1
 }
 
 function wordEnd(text: string, at: number): number {

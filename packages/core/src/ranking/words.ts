@@ -1,5 +1,6 @@
 import { stemmer } from 'stemmer'
-import { identifierWords } from './identifier-words.ts'
+import { identifierWords, innerWords } from './identifier-words.ts'
+import { isUnspaced, unspacedWords } from './unspaced-words.ts'
 
 /** One word of a text: its searchable form and where it stands. */
 export interface Word {
@@ -36,20 +37,26 @@ export const indexedTerms = (text: string): { term: string }[] =>
 
 /** The distinct terms of a query, stop words left out. */
 export function queryTerms(text: string): string[] {
-  const raw = rawWords(text)
+  const raw = askedWords(text)
   const telling = raw.filter((word) => !stopWords.has(word.toLowerCase()))
   return [...new Set((telling.length > 0 ? telling : raw).map(termOf))]
 }
 
 /** The distinct words of a query as written, stop words left out, for engines that stem by themselves. */
 export function queryWords(text: string): string[] {
-  const raw = rawWords(text).map((word) => word.toLowerCase())
+  const raw = askedWords(text).map((word) => word.toLowerCase())
   const telling = raw.filter((word) => !stopWords.has(word))
   return [...new Set(telling.length > 0 ? telling : raw)]
 }
 
 const rawWords = (text: string): string[] =>
-  [...text.matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)].flatMap(([word]) => [word, ...identifierWords(word)])
+  [...text.matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)].flatMap(([word]) => [word, ...innerWords(word)])
+
+/** A run of a script without spaces may be a whole question, which stands nowhere as it is. */
+const askedWords = (text: string): string[] =>
+  [...text.matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)].flatMap(([word]) =>
+    isUnspaced(word) ? unspacedWords(word, true) : [word, ...identifierWords(word)],
+  )
 
 function termOf(word: string): string {
   const known = terms.get(word)
