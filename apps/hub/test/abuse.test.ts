@@ -2,9 +2,10 @@ import { MemoryErrorCode } from '@recall/core'
 import { memories, retrievalEvents } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { hashOfKey } from '../src/auth/keys.ts'
-import { type Engine, emptyTables, engines, noLimits, openHub, routesOf, type TestHub } from './support.ts'
+import { engines, noLimits, openHub, routesOf, type TestHub } from './support.ts'
+import { useDatabase } from './use-database.ts'
 
 const content = (words: string): string =>
   `The pool leaked under load until the retry path released its client again; ${words}. It held for days.`
@@ -36,15 +37,10 @@ const metacharacters = [
 ]
 
 describe.each(engines)('abuse of the hub on %s', (_, open) => {
-  let engine: Engine
+  const database = useDatabase(open)
   let hub: TestHub
-  beforeAll(async () => {
-    engine = await open()
-  })
-  afterAll(() => engine.close())
   beforeEach(async () => {
-    await emptyTables(engine.database)
-    hub = await openHub(engine.database)
+    hub = await openHub(database())
   })
 
   const post = (path: string, key: string, body: unknown): Promise<Response> =>
@@ -93,7 +89,7 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
       const answer = await post('memory', agent.key, { content: content('forged'), tags, [name]: value })
       expect(answer.status, name).toBe(400)
     }
-    expect(await engine.database.$count(memories)).toBe(0)
+    expect(await database().$count(memories)).toBe(0)
     const named = await hub.request('POST', '/api/v1/agents/register', {
       body: { name: 'eve', trust_level: 2 },
     })
@@ -216,7 +212,7 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
       const answer = await post('memory', key, { content: content(given.join(' ')), tags: given })
       if (answer.status !== 201) return answer.status
       const { id } = (await answer.json()) as { id: string }
-      const [row] = await engine.database.select().from(memories).where(eq(memories.id, id))
+      const [row] = await database().select().from(memories).where(eq(memories.id, id))
       return row?.tags ?? []
     }
     expect(await saved(['Redis', 'redis', 'ＲＥＤＩＳ', 'lua'])).toEqual(['redis', 'lua'])
@@ -239,10 +235,7 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
       `/api/v1/memory/search?q=${encodeURIComponent(`${content('redis')} ${secret}`)}`,
       { key },
     )
-    const rows = [
-      await engine.database.select().from(memories),
-      await engine.database.select().from(retrievalEvents),
-    ]
+    const rows = [await database().select().from(memories), await database().select().from(retrievalEvents)]
     expect(rows.map(({ length }) => length)).toEqual([1, 1])
     expect(JSON.stringify(rows)).not.toContain(secret)
   })
@@ -253,7 +246,7 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
       behindProxy: true,
       limits: { ...noLimits.limits, register: [{ requests: 1, seconds: 60 }] },
     }
-    const proxied = await openHub(engine.database, settings)
+    const proxied = await openHub(database(), settings)
     const register = async (address: string): Promise<number> => {
       const headers = { 'X-Forwarded-For': address }
       return (await proxied.request('POST', '/api/v1/agents/register', { body: { name: 'eve' }, headers }))
@@ -327,9 +320,9 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
       const answer = await from.request('POST', '/api/v1/agents/register', { body: { name: 'eve' }, headers })
       return answer.status
     }
-    const bare = await openHub(engine.database, limited)
+    const bare = await openHub(database(), limited)
     expect([await register(bare, '10.0.0.1'), await register(bare, '10.0.0.2')]).toEqual([201, 429])
-    const proxied = await openHub(engine.database, { ...limited, behindProxy: true })
+    const proxied = await openHub(database(), { ...limited, behindProxy: true })
     // What a caller claims stands before what the proxy adds.
     expect([
       await register(proxied, '1.1.1.1, 10.0.0.1'),
@@ -349,7 +342,7 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(ada.key, '"same"')))
     expect(new Set(answers.map(({ status }) => status)).has(201)).toBe(true)
     for (const { status } of answers) expect([201, 409]).toContain(status)
-    expect(await engine.database.$count(memories)).toBe(1)
+    expect(await database().$count(memories)).toBe(1)
     const first = (await (await send(ada.key, 'same')).json()) as { id: string }
     const other = (await (await send(bob.key, 'same')).json()) as { id: string }
     // The key of another agent's request opens nothing of it.
@@ -448,7 +441,7 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
   it('tells a stranger nothing of its inside', async () => {
     const health = (await (await hub.request('GET', '/api/v1/health')).json()) as object
     expect(Object.keys(health).toSorted()).toEqual(['embedding_model', 'protocol_version', 'status'])
-    const broken = await openHub(engine.database, undefined, {
+    const broken = await openHub(database(), undefined, {
       embedder: {
         model: 'fake-words/64',
         dimensions: 64,

@@ -1,6 +1,7 @@
 import { memories } from '@recall/store-postgres'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Engine, emptyTables, engines, noLimits, openHub, type TestHub } from './support.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { engines, noLimits, openHub, type TestHub } from './support.ts'
+import { useDatabase } from './use-database.ts'
 
 const publicUrl = 'http://localhost'
 const body = {
@@ -10,17 +11,12 @@ const body = {
 }
 
 describe.each(engines)('what programs expect of any service, on %s', (_, open) => {
-  let engine: Engine
+  const database = useDatabase(open)
   let hub: TestHub
   const now = Date.UTC(2026, 0, 1)
-  beforeAll(async () => {
-    engine = await open()
-  })
-  afterAll(() => engine.close())
   beforeEach(async () => {
-    await emptyTables(engine.database)
     hub = await openHub(
-      engine.database,
+      database(),
       { ...noLimits, publicUrl, contact: 'mailto:hub@example.org' },
       { clock: () => now },
     )
@@ -33,7 +29,7 @@ describe.each(engines)('what programs expect of any service, on %s', (_, open) =
     expect(security).toContain('Contact: mailto:hub@example.org\n')
     expect(security).toContain('Expires: 2026-06-30T00:00:00.000Z\n')
     expect(await (await get('/skill.md')).text()).toContain('contest a quarantine: mailto:hub@example.org')
-    const anonymous = await openHub(engine.database, noLimits)
+    const anonymous = await openHub(database(), noLimits)
     expect((await anonymous.request('GET', '/.well-known/security.txt')).status).toBe(404)
   })
 
@@ -113,7 +109,7 @@ describe.each(engines)('what programs expect of any service, on %s', (_, open) =
       const answer = await hub.request('POST', '/api/v1/memory', { key, body, headers })
       expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('idempotency-key')])
     }
-    expect(await engine.database.$count(memories)).toBe(0)
+    expect(await database().$count(memories)).toBe(0)
     for (const path of ['/openapi.json', '/reference'])
       expect(await (await get(path)).text(), path).toMatch(/For 24 hours .*SHA-256/)
   })

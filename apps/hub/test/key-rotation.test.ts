@@ -1,19 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Engine, emptyTables, engines, noLimits, openHub, type TestHub } from './support.ts'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { engines, noLimits, openHub, type TestHub } from './support.ts'
+import { useDatabase } from './use-database.ts'
 
 describe.each(engines)('another key on %s', (_, open) => {
-  let engine: Engine
+  const database = useDatabase(open)
   let hub: TestHub
   /** Another process of it. */
   let other: TestHub
-  beforeAll(async () => {
-    engine = await open()
-  })
-  afterAll(() => engine.close())
   beforeEach(async () => {
-    await emptyTables(engine.database)
-    hub = await openHub(engine.database, noLimits)
-    other = await openHub(engine.database, noLimits)
+    hub = await openHub(database(), noLimits)
+    other = await openHub(database(), noLimits)
   })
   afterEach(() => {
     vi.restoreAllMocks()

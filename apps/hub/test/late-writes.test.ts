@@ -1,6 +1,7 @@
 import { type Database, memories } from '@recall/store-postgres'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Engine, emptyTables, engines, noLimits, openHub, type TestHub } from './support.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { emptyTables, engines, noLimits, openHub, type TestHub } from './support.ts'
+import { useDatabase } from './use-database.ts'
 
 const body = (subject: string) => ({
   content: `${subject} failed under load until the ${subject} settings were raised; it then held for days.`,
@@ -37,29 +38,24 @@ function gate() {
 }
 
 describe.each(engines)('a write that is late on %s', (_, open) => {
-  let engine: Engine
+  const database = useDatabase(open)
   let hub: TestHub
   let key: string
-  beforeAll(async () => {
-    engine = await open()
-  })
-  afterAll(() => engine.close())
   beforeEach(async () => {
-    await emptyTables(engine.database)
-    hub = await openHub(engine.database, noLimits)
+    hub = await openHub(database(), noLimits)
     key = (await hub.agent('ada', 1)).key
   })
 
   const save = (via: TestHub, subject = 'redis') =>
     via.request('POST', '/api/v1/memory', { key, body: body(subject), headers })
-  const kept = () => engine.database.$count(memories)
+  const kept = () => database().$count(memories)
   const impatient = { ...noLimits, databaseTimeoutMs: 300 }
 
   it('is not kept beside the next attempt when it arrives at last', async () => {
     const arrives = gate()
     let arrived: Promise<unknown> = Promise.resolve()
     const slow = await openHub(
-      gated(engine.database, (write) => {
+      gated(database(), (write) => {
         const late = arrives.opened.then(write)
         arrived = late
         return late
@@ -79,7 +75,7 @@ describe.each(engines)('a write that is late on %s', (_, open) => {
     const arrives = gate()
     let arrived: Promise<unknown> = Promise.resolve()
     const slow = await openHub(
-      gated(engine.database, (write) => {
+      gated(database(), (write) => {
         arrived = arrives.opened.then(write)
         return arrived
       }),
@@ -96,7 +92,7 @@ describe.each(engines)('a write that is late on %s', (_, open) => {
   it('is the answer to the next attempt when only its own answer was lost', async () => {
     const answers = gate()
     const deaf = await openHub(
-      gated(engine.database, async (write) => {
+      gated(database(), async (write) => {
         const result = await write()
         await answers.opened
         return result
@@ -106,7 +102,7 @@ describe.each(engines)('a write that is late on %s', (_, open) => {
     expect((await save(deaf)).status).toBe(504)
     const second = await save(hub)
     expect(second.status).toBe(201)
-    const [row] = await engine.database.select({ id: memories.id }).from(memories)
+    const [row] = await database().select({ id: memories.id }).from(memories)
     expect(await second.json()).toMatchObject({ id: row?.id })
     expect(await kept()).toBe(1)
     answers.open()
@@ -119,12 +115,12 @@ describe.each(engines)('a write that is late on %s', (_, open) => {
       ['redis', 201],
       ['nginx', 422],
     ] as const) {
-      await emptyTables(engine.database)
-      const current = await openHub(engine.database, noLimits, { clock })
+      await emptyTables(database())
+      const current = await openHub(database(), noLimits, { clock })
       key = (await current.agent('ada', 1)).key
       const [reached, arrives] = [gate(), gate()]
       const slow = await openHub(
-        gated(engine.database, async (write) => {
+        gated(database(), async (write) => {
           reached.open()
           await arrives.opened
           return write()

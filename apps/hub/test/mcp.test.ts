@@ -1,7 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { memories } from '@recall/store-postgres'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { type Engine, emptyTables, engines, noLimits, openHub, type TestHub } from './support.ts'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { engines, noLimits, openHub, type TestHub } from './support.ts'
+import { useDatabase } from './use-database.ts'
 
 const eras = { legacy: 'legacy', modern: { pin: '2026-07-28' } } as const
 const lesson =
@@ -16,15 +17,10 @@ const saveCall = {
 }
 
 describe.each(engines)('MCP on %s', (_, open) => {
-  let engine: Engine
+  const database = useDatabase(open)
   let hub: TestHub
-  beforeAll(async () => {
-    engine = await open()
-  })
-  afterAll(() => engine.close())
   beforeEach(async () => {
-    await emptyTables(engine.database)
-    hub = await openHub(engine.database, noLimits)
+    hub = await openHub(database(), noLimits)
   })
 
   async function connect(key: string, era: keyof typeof eras): Promise<Client> {
@@ -83,7 +79,7 @@ describe.each(engines)('MCP on %s', (_, open) => {
     // Of an unverified agent, as it would be by POST /memory.
     expect(row).toMatchObject({ shortId: id, agentId: ada.id, quality: -1 })
 
-    const limited = await openHub(engine.database, {})
+    const limited = await openHub(database(), {})
     const write = () => limited.request('POST', '/mcp', { key: ada.key, headers: accept, body: saveCall })
     expect(await (await write()).text()).toContain('RCL-')
     expect(await (await write()).text()).toContain('too many requests')

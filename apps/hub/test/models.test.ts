@@ -3,10 +3,11 @@ import { fakeEmbedder } from '@recall/embeddings'
 import { memories, reembed, systemConfig } from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
 import { until } from './processes.ts'
-import { type Engine, emptyTables, engines, noLimits, openHub, type TestHub } from './support.ts'
+import { engines, noLimits, openHub, type TestHub } from './support.ts'
+import { useDatabase } from './use-database.ts'
 
 const tags = ['pool', 'orders']
 const lesson = (subject: string): string =>
@@ -16,15 +17,10 @@ const lesson = (subject: string): string =>
 const named = (model: string, dimensions = 64): Embedder => ({ ...fakeEmbedder({ dimensions }), model })
 
 describe.each(engines)('a hub whose memories are moved to another model on %s', (_, open) => {
-  let engine: Engine
+  const database = useDatabase(open)
   let hub: TestHub
-  beforeAll(async () => {
-    engine = await open()
-  })
-  afterAll(() => engine.close())
   beforeEach(async () => {
-    await emptyTables(engine.database)
-    hub = await openHub(engine.database, noLimits, { embedder: named('first') })
+    hub = await openHub(database(), noLimits, { embedder: named('first') })
   })
 
   it.each([
@@ -36,7 +32,7 @@ describe.each(engines)('a hub whose memories are moved to another model on %s', 
       const ada = await hub.agent('ada', 1)
       const { id } = await ada.save({ content: lesson('redis'), tags })
       const second = named('second', dimensions)
-      expect(await reembed(engine.database, 'memories', second)).toBe(1)
+      expect(await reembed(database(), 'memories', second)).toBe(1)
 
       const search = `/api/v1/memory/search?q=${encodeURIComponent(lesson('redis'))}`
       const body = { content: lesson('nginx'), tags }
@@ -58,9 +54,9 @@ describe.each(engines)('a hub whose memories are moved to another model on %s', 
       expect((await hub.request('GET', '/api/v1/health')).status).toBe(503)
       // What compares no vectors goes on.
       expect((await hub.request('GET', `/api/v1/memory/${id}`, { key: ada.key })).status).toBe(200)
-      expect(await engine.database.$count(memories)).toBe(1)
+      expect(await database().$count(memories)).toBe(1)
 
-      const next = await openHub(engine.database, noLimits, { embedder: second })
+      const next = await openHub(database(), noLimits, { embedder: second })
       expect((await next.request('GET', '/readyz')).status).toBe(200)
       const found = await next.request('GET', search, { key: ada.key })
       expect(((await found.json()) as { results: { id: string }[] }).results.map((each) => each.id)).toEqual([
@@ -68,7 +64,7 @@ describe.each(engines)('a hub whose memories are moved to another model on %s', 
       ])
       const saved = await next.request('POST', '/api/v1/memory', { key: ada.key, body })
       expect(saved.status).toBe(201)
-      await expect(openHub(engine.database, noLimits, { embedder: named('first') })).rejects.toMatchObject({
+      await expect(openHub(database(), noLimits, { embedder: named('first') })).rejects.toMatchObject({
         code: MemoryErrorCode.CONFLICT,
       })
     },
@@ -76,22 +72,22 @@ describe.each(engines)('a hub whose memories are moved to another model on %s', 
 
   it('leaves the queue to those that have the new one', async () => {
     const settings = { ...noLimits, embedAsync: true }
-    const queued = await openHub(engine.database, settings, { embedder: named('first') })
+    const queued = await openHub(database(), settings, { embedder: named('first') })
     const ada = await queued.agent('ada', 1)
     await ada.save({ content: lesson('redis'), tags })
-    await reembed(engine.database, 'memories', named('second'))
+    await reembed(database(), 'memories', named('second'))
     expect(await queued.embedWaiting()).toBe(0)
     await expect(ada.save({ content: lesson('nginx'), tags })).rejects.toMatchObject({
       code: MemoryErrorCode.UNAVAILABLE,
     })
-    const next = await openHub(engine.database, settings, { embedder: named('second') })
+    const next = await openHub(database(), settings, { embedder: named('second') })
     expect(await next.embedWaiting()).toBe(1)
-    const rows = await engine.database.select({ model: memories.embeddingModel }).from(memories)
+    const rows = await database().select({ model: memories.embeddingModel }).from(memories)
     expect(rows).toEqual([{ model: 'second' }])
   })
 
   it('may be begun with another model while it holds nothing, and goes by the last one', async () => {
-    const next = await openHub(engine.database, noLimits, { embedder: named('second') })
+    const next = await openHub(database(), noLimits, { embedder: named('second') })
     const ada = await next.agent('ada', 1)
     await expect(ada.save({ content: lesson('redis'), tags })).resolves.toMatchObject({ status: 'saved' })
     expect((await hub.request('GET', '/readyz')).status).toBe(503)
@@ -100,11 +96,11 @@ describe.each(engines)('a hub whose memories are moved to another model on %s', 
   it('looks through what was written before the model was noted', async () => {
     const ada = await hub.agent('ada', 1)
     await ada.save({ content: lesson('redis'), tags })
-    await engine.database.update(systemConfig).set({ embeddingModel: null })
-    await expect(openHub(engine.database, noLimits, { embedder: named('second') })).rejects.toMatchObject({
+    await database().update(systemConfig).set({ embeddingModel: null })
+    await expect(openHub(database(), noLimits, { embedder: named('second') })).rejects.toMatchObject({
       code: MemoryErrorCode.CONFLICT,
     })
-    const again = await openHub(engine.database, noLimits, { embedder: named('first') })
+    const again = await openHub(database(), noLimits, { embedder: named('first') })
     expect((await again.request('GET', '/readyz')).status).toBe(200)
   })
 })

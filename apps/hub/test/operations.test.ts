@@ -5,21 +5,14 @@ import { MemoryErrorCode } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
 import { idempotencyKeys, memories, systemConfig } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { backup, restore } from '../src/backup.ts'
 import { parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
 import { examine } from '../src/doctor.ts'
 import { confirmHeartbeat } from '../src/trust/heartbeat.ts'
-import {
-  type Engine,
-  emptyTables,
-  engines,
-  noLimits,
-  openHub,
-  type TestHub,
-  temporaryFolder,
-} from './support.ts'
+import { emptyTables, engines, noLimits, openHub, type TestHub, temporaryFolder } from './support.ts'
+import { useDatabase } from './use-database.ts'
 
 const tags = ['pool', 'orders']
 const lesson = (subject: string): string =>
@@ -27,15 +20,10 @@ const lesson = (subject: string): string =>
 const secretQuestion = 'zanzibar-question'
 
 describe.each(engines)('operating a hub on %s', (_, open) => {
-  let engine: Engine
+  const database = useDatabase(open)
   let hub: TestHub
-  beforeAll(async () => {
-    engine = await open()
-  })
-  afterAll(() => engine.close())
   beforeEach(async () => {
-    await emptyTables(engine.database)
-    hub = await openHub(engine.database, noLimits)
+    hub = await openHub(database(), noLimits)
   })
 
   it('gives the first answer again to a hub that died after it wrote', async () => {
@@ -47,11 +35,11 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     }
     const first = await hub.request('POST', '/api/v1/memory', request)
     // What a crash right after the commit leaves is what the transaction left.
-    const [kept] = await engine.database.select().from(idempotencyKeys)
+    const [kept] = await database().select().from(idempotencyKeys)
     expect(kept?.body).toBe(await first.clone().text())
     const second = await hub.request('POST', '/api/v1/memory', request)
     expect(await second.json()).toEqual(await first.json())
-    expect(await engine.database.$count(memories)).toBe(1)
+    expect(await database().$count(memories)).toBe(1)
   })
 
   it('counts the requests of an agent together with other hubs on the same server', async () => {
@@ -61,7 +49,7 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
       limits: { ...noLimits.limits, tiers: { ...tiers, unverified: { ...tiers.unverified, search: three } } },
       postgresUrl: 'postgres://the-same',
     }
-    const hubs = [await openHub(engine.database, settings), await openHub(engine.database, settings)]
+    const hubs = [await openHub(database(), settings), await openHub(database(), settings)]
     const [ada, bob] = [await hub.agent('ada'), await hub.agent('bob')]
     const search = async (i: number, key: string) =>
       (await hubs[i % 2]?.request('GET', '/api/v1/memory/search?q=redis', { key })) as Response
@@ -79,7 +67,7 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
       ...fakeEmbedder(),
       embed: (texts, mode) => (fails ? Promise.reject(new Error('down')) : fakeEmbedder().embed(texts, mode)),
     }
-    const flaky = await openHub(engine.database, noLimits, { embedder })
+    const flaky = await openHub(database(), noLimits, { embedder })
     const ada = await flaky.agent('ada', 1)
     const request = {
       key: ada.key,
@@ -100,8 +88,8 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
         down && mode === 'document' ? Promise.reject(new Error('down')) : fakeEmbedder().embed(texts, mode),
     }
     const settings = { ...noLimits, embedAsync: true }
-    const queued = await openHub(engine.database, settings, { embedder, clock: () => now })
-    const other = await openHub(engine.database, settings, { embedder, clock: () => now })
+    const queued = await openHub(database(), settings, { embedder, clock: () => now })
+    const other = await openHub(database(), settings, { embedder, clock: () => now })
     const [ada, bob] = [await queued.agent('ada', 1), await queued.agent('bob', 1)]
     const first = await ada.save({ content: lesson('redis'), tags })
     const copy = await ada.save({ content: lesson('redis'), tags })
@@ -116,7 +104,7 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     expect(a + b).toBe(1)
     const found = await bob.search(lesson('redis'))
     expect(found.length).toBeGreaterThanOrEqual(1)
-    const rows = await engine.database.select().from(memories)
+    const rows = await database().select().from(memories)
     expect(rows.filter(({ duplicateOf }) => duplicateOf !== null)).toHaveLength(1)
     expect(rows.every(({ embedding }) => embedding !== null)).toBe(true)
     expect([first.id, copy.id]).toContain(found[0]?.id)
@@ -136,16 +124,16 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     )
     await ada.memory.write('episodic', 'long', `${'A long text.\n\n'.repeat(500)}`)
     const path = join(temporaryFolder(), 'hub.backup')
-    const counts = await backup(engine.database, path)
+    const counts = await backup(database(), path)
     expect(counts).toMatchObject({ agents: 2, memories: 2, citations: 1, entries: 2 })
-    await expect(backup(engine.database, path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
-    await expect(restore(engine.database, path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+    await expect(backup(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+    await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
 
-    const before = await engine.database.select().from(memories)
-    await emptyTables(engine.database)
-    expect(await restore(engine.database, path)).toEqual(counts)
-    expect(await engine.database.select().from(memories)).toEqual(expect.arrayContaining(before))
-    const again = await openHub(engine.database, noLimits)
+    const before = await database().select().from(memories)
+    await emptyTables(database())
+    expect(await restore(database(), path)).toEqual(counts)
+    expect(await database().select().from(memories)).toEqual(expect.arrayContaining(before))
+    const again = await openHub(database(), noLimits)
     const answer = await again.request('GET', `/api/v1/memory/${id}`, { key: ada.key })
     expect(((await answer.json()) as { memory: { related: unknown[] } }).memory.related).toHaveLength(1)
     expect(await ada.memory.read('long-term', 'note')).toEqual({
@@ -159,17 +147,17 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     await (await hub.agent('ada', 1)).save({ content: lesson('redis'), tags })
     const folder = temporaryFolder()
     const path = join(folder, 'hub.backup')
-    await backup(engine.database, path)
-    await emptyTables(engine.database)
+    await backup(database(), path)
+    await emptyTables(database())
     const size = readFileSync(path).length
     truncateSync(path, size - 20)
-    await expect(restore(engine.database, path)).rejects.toMatchObject({ code: MemoryErrorCode.CORRUPTION })
+    await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CORRUPTION })
     writeFileSync(path, 'no backup')
-    await expect(restore(engine.database, path)).rejects.toMatchObject({ code: MemoryErrorCode.CORRUPTION })
-    await expect(restore(engine.database, join(folder, 'absent'))).rejects.toMatchObject({
+    await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CORRUPTION })
+    await expect(restore(database(), join(folder, 'absent'))).rejects.toMatchObject({
       code: MemoryErrorCode.NOT_FOUND,
     })
-    expect(await engine.database.$count(memories)).toBe(0)
+    expect(await database().$count(memories)).toBe(0)
     expect(existsSync(`${path}.unfinished`)).toBe(false)
   })
 
@@ -178,7 +166,7 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     const broken: Embedder = { ...fakeEmbedder(), embed: () => Promise.reject(new Error('down')) }
     const byName = async (embedder: Embedder): Promise<Record<string, boolean>> =>
       Object.fromEntries(
-        (await examine(config, { database: engine.database, embedder })).map(({ check, ok }) => [check, ok]),
+        (await examine(config, { database: database(), embedder })).map(({ check, ok }) => [check, ok]),
       )
     const { id } = await hub.agent('root', 2)
     expect(await byName(fakeEmbedder())).toMatchObject({
@@ -189,13 +177,13 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
       administrators: true,
     })
     expect(await byName(broken)).toMatchObject({ database: true, 'embedding provider': false })
-    await engine.database.update(memories).set({ quality: 0 }).where(eq(memories.agentId, id))
+    await database().update(memories).set({ quality: 0 }).where(eq(memories.agentId, id))
   })
 
   it('tells in logs and figures what was asked for, and nothing of what was in it', async () => {
     const lines: string[] = []
     const told = await createHub(parseConfig({ ...noLimits, embedding: { provider: 'fake' } }), {
-      database: engine.database,
+      database: database(),
       embedder: fakeEmbedder(),
       log: (line) => lines.push(JSON.stringify(line)),
     })
@@ -221,18 +209,18 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
 
   it('shows its figures on loopback, and elsewhere to who has the token', async () => {
     const token = 'a-token-of-some-length'
-    const guarded = await openHub(engine.database, { ...noLimits, metricsToken: token })
+    const guarded = await openHub(database(), { ...noLimits, metricsToken: token })
     expect((await guarded.request('GET', '/metrics')).status).toBe(404)
     expect((await guarded.request('GET', '/metrics', { key: `${token}x` })).status).toBe(404)
     expect((await guarded.request('GET', '/metrics', { key: token })).status).toBe(200)
-    const wide = await openHub(engine.database, { ...noLimits, host: '0.0.0.0' })
+    const wide = await openHub(database(), { ...noLimits, host: '0.0.0.0' })
     expect((await wide.request('GET', '/metrics')).status).toBe(404)
   })
 
   it('answers probes under any address, and figures under any to who has the token', async () => {
     const token = 'a-token-of-some-length'
     const deployed = { ...noLimits, host: '0.0.0.0', publicUrl: 'https://hub.example.org', behindProxy: true }
-    const guarded = await openHub(engine.database, { ...deployed, metricsToken: token })
+    const guarded = await openHub(database(), { ...deployed, metricsToken: token })
     const ask = async (hub: TestHub, url: string, key?: string): Promise<number> =>
       (await hub.fetch(new Request(url, { headers: key ? { Authorization: `Bearer ${key}` } : {} }))).status
     for (const url of ['http://10.1.2.3:8787/livez', 'http://api:8787/readyz'])
@@ -242,7 +230,7 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     expect(await ask(guarded, 'http://api:8787/metrics')).toBe(404)
     expect(await ask(guarded, 'http://api:8787/api/v1/health')).toBe(403)
     // Who comes from this machine may be a proxy that passes on what comes from anywhere.
-    const local = await openHub(engine.database, { ...deployed, host: '127.0.0.1' })
+    const local = await openHub(database(), { ...deployed, host: '127.0.0.1' })
     expect(await ask(local, 'https://hub.example.org/metrics')).toBe(404)
   })
 
@@ -256,7 +244,7 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     const two = [{ requests: 2, seconds: 86_400 }]
     const { tiers } = noLimits.limits
     const limits = { ...noLimits.limits, tiers: { ...tiers, trusted: { ...tiers.trusted, write: two } } }
-    const failing = await openHub(engine.database, { ...noLimits, limits }, { embedder })
+    const failing = await openHub(database(), { ...noLimits, limits }, { embedder })
     const { key } = await failing.agent('ada', 1)
     const save = async (subject: string): Promise<number> =>
       (await failing.request('POST', '/api/v1/memory', { key, body: { content: lesson(subject), tags } }))
@@ -268,7 +256,7 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
 
   it('takes no new memory while it is read-only, and lets agents do all else', async () => {
     let now = Date.now()
-    const paused = await openHub(engine.database, noLimits, { clock: () => now })
+    const paused = await openHub(database(), noLimits, { clock: () => now })
     const ada = await paused.agent('ada', 1)
     const { id } = await ada.save({ content: lesson('redis'), tags })
     now += 31 * 24 * 3600_000
@@ -285,7 +273,7 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
 
   it('is not paused by a look that was taken before its administrator came', async () => {
     let now = Date.now()
-    const paused = await openHub(engine.database, noLimits, { clock: () => now })
+    const paused = await openHub(database(), noLimits, { clock: () => now })
     now += 31 * 24 * 3600_000
     await confirmHeartbeat({
       ...paused,
@@ -294,7 +282,7 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     } as never)
     now -= 1
     await paused.maintain()
-    const [row] = await engine.database.select().from(systemConfig)
+    const [row] = await database().select().from(systemConfig)
     expect(row?.globalWriteEnabled).toBe(true)
   })
 

@@ -1,6 +1,7 @@
 import { MemoryErrorCode } from '@recall/core'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Engine, emptyTables, engines, noLimits, openHub, type TestHub } from './support.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { engines, noLimits, openHub, type TestHub } from './support.ts'
+import { useDatabase } from './use-database.ts'
 
 const privateBytes = { working: 1000, 'short-term': 1000, 'long-term': 1000, episodic: 1000 }
 
@@ -8,16 +9,11 @@ const privateBytes = { working: 1000, 'short-term': 1000, 'long-term': 1000, epi
 const ofBytes = (bytes: number): string => 'v'.repeat(bytes - 3)
 
 describe.each(engines)('the quota of private memory on %s', (_, open) => {
-  let engine: Engine
+  const database = useDatabase(open)
   let hub: TestHub
   let key: string
-  beforeAll(async () => {
-    engine = await open()
-  })
-  afterAll(() => engine.close())
   beforeEach(async () => {
-    await emptyTables(engine.database)
-    hub = await openHub(engine.database, { ...noLimits, privateBytes })
+    hub = await openHub(database(), { ...noLimits, privateBytes })
     key = (await hub.agent('ada')).key
   })
 

@@ -2,44 +2,40 @@ import { type Embedder, MemoryErrorCode } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
 import { memories } from '@recall/store-postgres'
 import { isNull, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
-import { type Engine, emptyTables, engines, noLimits, openHub } from './support.ts'
+import { engines, noLimits, openHub } from './support.ts'
+import { useDatabase } from './use-database.ts'
 
 const config = parseConfig({ ...noLimits, embedAsync: true })
 const secret = 'poison'
 
 describe.each(engines)('the queue of vectors on %s', (_, open) => {
-  let engine: Engine
+  const database = useDatabase(open)
   let lines: Record<string, unknown>[]
   let now: number
-  beforeAll(async () => {
-    engine = await open()
-  })
-  afterAll(() => engine.close())
   beforeEach(async () => {
-    await emptyTables(engine.database)
     lines = []
     now = Date.UTC(2026, 0, 1)
   })
 
   const started = (embedder: Embedder) =>
     createHub(config, {
-      database: engine.database,
+      database: database(),
       embedder,
       clock: () => now,
       log: (line) => lines.push(line),
     })
   /** Forty, of which the first is one that the provider never takes. */
   const fill = async (): Promise<void> => {
-    const { id } = await (await openHub(engine.database, noLimits)).agent('ada')
-    await engine.database.execute(sql`
+    const { id } = await (await openHub(database(), noLimits)).agent('ada')
+    await database().execute(sql`
       insert into memories (short_id, agent_id, content, tags, embedding_model, quality, created_at)
       select 'RCL-' || i, ${id}::uuid, case when i = 1 then ${secret} else 'alpha' || i || ' beta' || i * 3 end, '{a,b}', 'none', -1,
         to_timestamp(i) from generate_series(1, 40) as i`)
   }
-  const waiting = () => engine.database.$count(memories, isNull(memories.embedding))
+  const waiting = () => database().$count(memories, isNull(memories.embedding))
   const choosy: Embedder = {
     ...fakeEmbedder(),
     embed: (texts, mode) =>
@@ -71,7 +67,7 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
     const embedder: Embedder = {
       ...fakeEmbedder(),
       async embed(texts, mode) {
-        await engine.database.execute(sql`alter table memories add constraint none check (embedding is null)`)
+        await database().execute(sql`alter table memories add constraint none check (embedding is null)`)
         return fakeEmbedder().embed(texts, mode)
       },
     }
@@ -79,7 +75,7 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
     try {
       await expect(hub.embedWaiting()).rejects.toMatchObject({ details: { postgres: '23514' } })
     } finally {
-      await engine.database.execute(sql`alter table memories drop constraint none`)
+      await database().execute(sql`alter table memories drop constraint none`)
     }
     expect(await (await started(fakeEmbedder())).embedWaiting()).toBe(16)
   })

@@ -2,34 +2,21 @@ import { readFileSync } from 'node:fs'
 import { MemoryErrorCode } from '@recall/core'
 import { memories, retrievalEvents } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { degrees } from './degrees.ts'
-import {
-  codeOf,
-  type Engine,
-  emptyTables,
-  engines,
-  lesson,
-  openHub,
-  routesOf,
-  type TestHub,
-} from './support.ts'
+import { codeOf, engines, lesson, openHub, routesOf, type TestHub } from './support.ts'
+import { useDatabase } from './use-database.ts'
 
 const day = 24 * 60 * 60 * 1000
 const tags = ['redis', 'rate-limit']
 
 describe.each(engines)('the hub on %s', (_, open) => {
-  let engine: Engine
+  const database = useDatabase(open)
   let hub: TestHub
   let now = Date.UTC(2026, 0, 1)
-  beforeAll(async () => {
-    engine = await open()
-  })
-  afterAll(() => engine.close())
   beforeEach(async () => {
-    await emptyTables(engine.database)
     now = Date.UTC(2026, 0, 1)
-    hub = await openHub(engine.database, undefined, { clock: () => now })
+    hub = await openHub(database(), undefined, { clock: () => now })
   })
 
   it('4.1 a memory is shown to whoever asks for something like it, and in no feed', async () => {
@@ -54,7 +41,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
   })
 
   it('4.2 a result is as similar as the gate asks for, and weak writes are taken but rarely shown', async () => {
-    hub = await openHub(engine.database, undefined, { clock: () => now, embedder: degrees })
+    hub = await openHub(database(), undefined, { clock: () => now, embedder: degrees })
     const [ada, newcomer] = [await hub.agent('ada', 1), await hub.agent('newcomer')]
     const good = await ada.save({ content: degrees.text(0), tags })
     const found = async (angle: number) => (await ada.search(`${angle} degrees`)).map(({ id }) => id)
@@ -88,7 +75,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
   })
 
   it('4.4 limits hold by tier, and say when to come back', async () => {
-    const strict = await openHub(engine.database, {}, { clock: () => now })
+    const strict = await openHub(database(), {}, { clock: () => now })
     const ada = await strict.agent('ada')
     const write = (subject: string) =>
       strict.request('POST', '/api/v1/memory', { key: ada.key, body: { content: lesson(subject), tags } })
@@ -106,13 +93,13 @@ describe.each(engines)('the hub on %s', (_, open) => {
   })
 
   it('4.5 what is near is linked, what is very near is a candidate, and what is the same is a duplicate', async () => {
-    hub = await openHub(engine.database, undefined, { clock: () => now, embedder: degrees })
+    hub = await openHub(database(), undefined, { clock: () => now, embedder: degrees })
     const ada = await hub.agent('ada', 1)
     const saved = new Map<string, number>()
     const save = async (angle: number) => {
       const { id, similar } = await ada.save({ content: degrees.text(angle), tags })
       saved.set(id, angle)
-      const [row] = await engine.database.select().from(memories).where(eq(memories.id, id))
+      const [row] = await database().select().from(memories).where(eq(memories.id, id))
       return {
         similar: similar.map((link) => [saved.get(link.id), link.relation]),
         duplicateOf: row?.duplicateOf ? saved.get(row.duplicateOf) : null,
@@ -144,7 +131,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
     const used = await author.save({ content: lesson('redis'), tags })
     const unused = await author.save({ content: lesson('kafka'), tags })
     for (let i = 0; i < 2; i++) await reader.search(lesson('redis'))
-    const events = await engine.database.select().from(retrievalEvents)
+    const events = await database().select().from(retrievalEvents)
     expect(events).toMatchObject(
       [0, 1].map(() => ({
         agentId: reader.id,
@@ -158,7 +145,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
 
     const recompute = async () => {
       const answer = await hub.request('POST', '/api/v1/admin/recompute-quality', { key: admin.key })
-      const rows = await engine.database.select().from(memories)
+      const rows = await database().select().from(memories)
       const qualities = [used.id, unused.id].map((id) => rows.find((row) => row.id === id)?.quality)
       return { ...((await answer.json()) as object), qualities }
     }
@@ -197,7 +184,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
     }
     for (const agent of [newcomer, ...friends]) await searchAll(agent)
     const quality = async () =>
-      (await engine.database.select().from(memories)).map(({ quality, retrievalCount }) => [
+      (await database().select().from(memories)).map(({ quality, retrievalCount }) => [
         quality,
         retrievalCount,
       ])
@@ -253,7 +240,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
       200,
     )
     expect((await decide(`restore/${saved.id}`, other.key)).status).toBe(409)
-    const rows = await engine.database.select().from(memories)
+    const rows = await database().select().from(memories)
     expect(rows.map(({ id, quality }) => [id, quality]).toSorted()).toEqual(
       [
         [saved.id, 0],

@@ -5,22 +5,13 @@ import { type Embedder, MemoryErrorCode } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
 import { agents, memories } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
 import { degrees } from './degrees.ts'
-import {
-  codeOf,
-  type Engine,
-  emptyTables,
-  engines,
-  lesson,
-  noLimits,
-  openHub,
-  routesOf,
-  type TestHub,
-} from './support.ts'
+import { codeOf, engines, lesson, noLimits, openHub, routesOf, type TestHub } from './support.ts'
+import { useDatabase } from './use-database.ts'
 
 const tags = ['redis', 'rate-limit']
 
@@ -36,17 +27,12 @@ it('every numbered section of the specification of the hub has a test of its num
 })
 
 describe.each(engines)('the hub on %s', (_, open) => {
-  let engine: Engine
+  const database = useDatabase(open)
   let hub: TestHub
   let now = Date.UTC(2026, 0, 1)
-  beforeAll(async () => {
-    engine = await open()
-  })
-  afterAll(() => engine.close())
   beforeEach(async () => {
-    await emptyTables(engine.database)
     now = Date.UTC(2026, 0, 1)
-    hub = await openHub(engine.database, undefined, { clock: () => now })
+    hub = await openHub(database(), undefined, { clock: () => now })
   })
 
   it('3.1 an agent registers and is known by its key alone', async () => {
@@ -72,7 +58,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
     expect(first.similar).toEqual([])
     const copy = await bob.save({ content: lesson('redis'), tags })
     expect(copy.similar).toMatchObject([{ id: first.id, relation: 'duplicate_candidate' }])
-    const [row] = await engine.database.select().from(memories).where(eq(memories.id, copy.id))
+    const [row] = await database().select().from(memories).where(eq(memories.id, copy.id))
     expect(row).toMatchObject({ duplicateOf: first.id, quality: -1 })
     expect((await ada.get(first.id)).related).toMatchObject([{ id: copy.id }])
   })
@@ -99,16 +85,16 @@ describe.each(engines)('the hub on %s', (_, open) => {
         return fakeEmbedder().embed(texts, mode)
       },
     }
-    hub = await openHub(engine.database, undefined, { clock: () => now, embedder: counting })
+    hub = await openHub(database(), undefined, { clock: () => now, embedder: counting })
     const { key } = await hub.agent('ada', 1)
     const post = async (body: object, given?: string) =>
       (await hub.request('POST', '/api/v1/memory', { body, ...(given ? { key: given } : {}) })).status
     expect(await post({ content: 'short' })).toBe(401)
     expect(await post({ content: lesson('redis'), tags })).toBe(401)
     expect(await post({ content: 'short', tags }, key)).toBe(400)
-    expect([embedded, await engine.database.$count(memories)]).toEqual([0, 0])
+    expect([embedded, await database().$count(memories)]).toEqual([0, 0])
     expect(await post({ content: lesson('redis'), tags }, key)).toBe(201)
-    expect([embedded, await engine.database.$count(memories)]).toEqual([1, 1])
+    expect([embedded, await database().$count(memories)]).toEqual([1, 1])
   })
 
   it('3.3 a search returns what is similar, low signal last and only where it says more', async () => {
@@ -126,7 +112,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
   })
 
   it('3.3 among equally similar memories use comes first, then a source', async () => {
-    hub = await openHub(engine.database, undefined, { clock: () => now, embedder: degrees })
+    hub = await openHub(database(), undefined, { clock: () => now, embedder: degrees })
     const ada = await hub.agent('ada', 1)
     const save = async (angle: number, source_url?: string) =>
       (await ada.save({ content: degrees.text(angle), tags, ...(source_url ? { source_url } : {}) })).id
@@ -134,7 +120,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
     const sourced = await save(-30, 'https://example.com/42')
     const found = async (angle: number) => (await ada.search(`${angle} degrees`)).map(({ id }) => id)
     expect(await found(0)).toEqual([sourced, bare])
-    await engine.database.update(memories).set({ retrievalCount: 100 }).where(eq(memories.id, bare))
+    await database().update(memories).set({ retrievalCount: 100 }).where(eq(memories.id, bare))
     expect(await found(0)).toEqual([bare, sourced])
     // Similarity comes before both.
     expect(await found(-10)).toEqual([sourced, bare])
@@ -175,7 +161,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
 
   describe('the skill', () => {
     beforeEach(async () => {
-      hub = await openHub(engine.database, { ...noLimits, publicUrl: 'https://hub.example' })
+      hub = await openHub(database(), { ...noLimits, publicUrl: 'https://hub.example' })
     })
     const skillOf = async () => {
       const answer = await hub.fetch(new Request('https://hub.example/skill.md'))
@@ -295,7 +281,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
     const lines: unknown[] = []
     const settings = parseConfig(noLimits)
     const told = await createHub(settings, {
-      database: engine.database,
+      database: database(),
       embedder: fakeEmbedder(),
       log: (line) => lines.push(line),
     })
@@ -303,7 +289,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
     const ada = connectHub({ url: 'http://localhost', fetch: told.fetch, apiKey, retries: 0 })
     await ada.whoami()
     await codeOf(() => ada.get('RCL-00000000'))
-    const [row] = await engine.database.select().from(agents).where(eq(agents.id, id))
+    const [row] = await database().select().from(agents).where(eq(agents.id, id))
     expect(row?.apiKeyHash).toBe(createHash('sha256').update(apiKey).digest('hex'))
     expect(JSON.stringify(row)).not.toContain(apiKey)
     expect(lines).toHaveLength(3)
@@ -318,7 +304,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
       embedding: { provider: 'local' },
     }
     expect(() => parseConfig({ ...production, publicUrl: 'http://hub.example' })).toThrow('https')
-    const served = await openHub(engine.database, {
+    const served = await openHub(database(), {
       ...production,
       publicUrl: 'https://hub.example',
       host: '0.0.0.0',
@@ -328,7 +314,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
   })
 
   it('9 one address registers five agents an hour', async () => {
-    const strict = await openHub(engine.database, {}, { clock: () => now })
+    const strict = await openHub(database(), {}, { clock: () => now })
     const register = async () => {
       const answer = await strict.request('POST', '/api/v1/agents/register', { body: { name: 'sybil' } })
       return answer.status
@@ -353,7 +339,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
       dimensions: 64,
       embed: () => Promise.reject(new Error('the provider is down')),
     }
-    const dark = await openHub(engine.database, undefined, { clock: () => now, embedder: down })
+    const dark = await openHub(database(), undefined, { clock: () => now, embedder: down })
     const ada = await dark.agent('ada', 1)
     const answer = await dark.request('POST', '/api/v1/memory', {
       key: ada.key,
@@ -361,7 +347,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
     })
     expect(answer.status).toBe(503)
     expect(answer.headers.get('Retry-After')).toBe('5')
-    expect(await engine.database.$count(memories)).toBe(0)
+    expect(await database().$count(memories)).toBe(0)
   })
 
   it('a request that is repeated with its Idempotency-Key is answered once', async () => {
@@ -375,7 +361,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
     const first = await (await post('redis')).json()
     expect(await (await post('redis')).json()).toEqual(first)
     expect((await post('deploy')).status).toBe(422)
-    expect(await engine.database.$count(memories)).toBe(1)
+    expect(await database().$count(memories)).toBe(1)
   })
 
   it('no agent reaches the private memory of another', async () => {
