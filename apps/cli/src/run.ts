@@ -3,6 +3,7 @@ import { exitCodeOf, exitCodes } from './exit-codes.ts'
 import { commandHelp, programHelp } from './help.ts'
 import type { Io } from './io.ts'
 import { parseCommandLine } from './parse-command-line.ts'
+import { printable } from './printable.ts'
 
 const description =
   'Memory for AI agents: sessions archived, summarised and found again, in files you can read.'
@@ -43,7 +44,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
     return (await command.run(io, parseCommandLine(command, rest), run)) ?? exitCodes.fine
   } catch (error) {
-    io.err(`recall: ${error instanceof Error ? error.message : String(error)}\n`)
+    io.err(`recall: ${printable(error instanceof Error ? error.message : String(error))}\n`)
     if (io.env.RECALL_DEBUG && error instanceof Error) io.err(`${error.stack}\n`)
     return command.failsOpen ? exitCodes.fine : exitCodeOf(error)
   }

@@ -17,6 +17,7 @@ import type { RootOptions } from '../find-root.ts'
 import { count, formatCounts, formatSkipped } from '../format.ts'
 import type { Io } from '../io.ts'
 import { languageModel, withMemory } from '../memory.ts'
+import { printable } from '../printable.ts'
 
 export type ArchiveResult = ArchiveOutcome & { path: string; title?: string; skipped: Record<string, number> }
 
@@ -140,7 +141,7 @@ function describe({
     unchanged: 'nothing new since the last time',
     empty: 'nothing in it to archive',
   }[status]
-  const lines = [`${path}`, `  ${what}${title ? ` · ${title}` : ''}`]
+  const lines = [printable(path), `  ${what}${title ? ` · ${printable(title)}` : ''}`]
   if (status === 'archived' || status === 'updated')
     lines.push(`  as ${parts.map(({ key }) => key).join(', ')} · summary by ${summarizedBy}`)
   if (Object.keys(redactions).length > 0) {

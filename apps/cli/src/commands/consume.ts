@@ -4,6 +4,7 @@ import { defaultFileSystem, readText } from '@recall/store-file'
 import type { RootOptions } from '../find-root.ts'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
+import { printable } from '../printable.ts'
 
 /** Prints the window as it stands in its file and, when asked, empties it of what was printed. */
 export async function consume(
@@ -16,7 +17,11 @@ export async function consume(
     const file = readText(defaultFileSystem, join(root, layout.window))
     if (options.json)
       io.out(`${JSON.stringify({ entries, ...(notes ? { notes } : {}), cleared: options.clear ?? false })}\n`)
-    else io.out(text === '' ? 'The window is empty.\n' : `${file?.content.trim() ?? text}\n`)
+    else if (text === '') io.out('The window is empty.\n')
+    else {
+      const shown = file?.content.trim() ?? text
+      io.out(`${io.terminal ? printable(shown) : shown}\n`)
+    }
     // Printed first: what dies in between shows the window twice, never not at all.
     if (options.clear) await clearWindow(memory, { entries, notes }, { clock: io.now })
     return undefined

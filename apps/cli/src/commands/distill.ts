@@ -5,6 +5,7 @@ import { curatedFiles } from '@recall/store-file'
 import type { RootOptions } from '../find-root.ts'
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
+import { printable } from '../printable.ts'
 import { withStore } from '../with-store.ts'
 
 /** Shows how MEMORY.md could be brought below its limit; with `--apply` does it. */
@@ -53,7 +54,7 @@ export async function distill(
         lines.push(`  ${heading} (${count(n, 'line')}) → ${topicFile}`)
       if (!applied) lines.push('', "Run 'recall distill --apply' to do it.")
     }
-    io.out(`${lines.join('\n')}\n`)
+    io.out(printable(`${lines.join('\n')}\n`))
     return undefined
   })
 }

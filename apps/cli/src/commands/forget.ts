@@ -16,6 +16,7 @@ import type { RootOptions } from '../find-root.ts'
 import { count } from '../format.ts'
 import { compactionKey, compactionType } from '../host-sessions.ts'
 import type { Io } from '../io.ts'
+import { printable } from '../printable.ts'
 import { withStore } from '../with-store.ts'
 
 export interface ForgetOptions extends RootOptions {
@@ -52,7 +53,9 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
     else if (addresses.length === 0) io.out('Nothing to forget.\n')
     else {
       for (const { scope, namespace, key } of addresses)
-        io.out(`${scope.padEnd(11)} ${key}${namespace === 'default' ? '' : ` (of ${namespace})`}\n`)
+        io.out(
+          `${scope.padEnd(11)} ${printable(key)}${namespace === 'default' ? '' : ` (of ${namespace})`}\n`,
+        )
       const n = count(addresses.length, 'memory', 'memories')
       io.out(
         options.yes

@@ -9,6 +9,7 @@ import { openJournal } from '../import-journal.ts'
 import { createMemoryImporter } from '../import-memories.ts'
 import type { Io } from '../io.ts'
 import { languageModel, withMemory } from '../memory.ts'
+import { printable } from '../printable.ts'
 import { withProgress } from '../progress.ts'
 import { createArchiver } from './archive.ts'
 
@@ -90,7 +91,7 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
       }
     })
     if (todo.length > 0) journal.save()
-    io.out(options.json ? `${JSON.stringify(report)}\n` : describe(report))
+    io.out(options.json ? `${JSON.stringify(report)}\n` : printable(describe(report)))
     return report.failed.length > 0 ? exitCodes.failed : exitCodes.fine
 
     async function importOne({ path, name, isNamed }: Source): Promise<void> {

@@ -16,6 +16,7 @@ import { findRoot, type RootOptions } from '../find-root.ts'
 import { paint } from '../format.ts'
 import type { Io } from '../io.ts'
 import { countTerms, matchingLines } from '../matching-lines.ts'
+import { printable } from '../printable.ts'
 import { withStore } from '../with-store.ts'
 
 export interface SearchCommandOptions extends RootOptions {
@@ -196,9 +197,9 @@ function render(
   const colour = paint(io)
   if (results.length === 0) return 'Nothing found.\n'
   const blocks = results.map((result) => {
-    const place = `${colour.magenta(result.path)}:${colour.green(String(result.line))}`
+    const place = `${colour.magenta(printable(result.path))}:${colour.green(String(result.line))}`
     const rank = options.ranked
-      ? `  ${colour.bold(result.score.toFixed(2))}  ${colour.dim(`${result.date.slice(0, 10)}  ${result.title}`)}`
+      ? `  ${colour.bold(result.score.toFixed(2))}  ${colour.dim(`${result.date.slice(0, 10)}  ${printable(result.title)}`)}`
       : ''
     const why = result.signals
       ? `\n  ${colour.dim(
@@ -222,12 +223,8 @@ const indent = (text: string): string =>
     .map((line) => `  ${line}`)
     .join('\n')
 
-/** Control characters in stored text must not steer the terminal. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
-const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
-
 function highlight(io: Io, text: string, terms: ReadonlySet<string>): string {
-  const clean = text.replace(controls, '')
+  const clean = printable(text)
   if (!io.terminal) return clean
   const colour = paint(io)
   let shown = ''

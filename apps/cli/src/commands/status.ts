@@ -13,6 +13,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
 import { formatBytes, paint } from '../format.ts'
 import type { Io } from '../io.ts'
+import { printable } from '../printable.ts'
 
 /** The dashboard: one look at the whole memory. Exit code 1 when it is not healthy. */
 export async function status(
@@ -70,15 +71,15 @@ function dashboard(io: Io, state: MemoryStatus, health: string, reason: string):
     `  ${mark} ${health}${reason ? colour.dim(`  ${reason}`) : ''}`,
     ...(Object.values(state.present).every(Boolean) ? [] : ["    → 'recall init' creates what is missing"]),
     '',
-    `  MEMORY.md   ${bar(io, memory.lines, memory.limit)}  ${memory.lines} of ${memory.limit} lines`,
+    `  MEMORY.md   ${bar(io, memory.lines, memory.limit)}  ${memory.lines} of ${memory.limit} lines${memory.lines > memory.limit ? " → 'recall distill' shortens it" : ''}`,
     `  window      ${bar(io, ephemeral.entries, ephemeral.max)}  ${ephemeral.entries} of ${ephemeral.max} sessions`,
     `  archives    ${archives.count} (${formatBytes(archives.bytes)})`,
     `  index       ${index.documents} entries, ${index.fresh ? 'fresh' : 'is brought up to date by the next search'}`,
-    ...(state.problem ? ['', `  ${colour.yellow('!')} ${state.problem}`] : []),
+    ...(state.problem ? ['', `  ${colour.yellow('!')} ${printable(state.problem)}`] : []),
     ...(state.recent.length > 0 ? ['', `${colour.bold('  Recent sessions')} ${colour.dim('(UTC)')}`] : []),
     ...state.recent.map(
       ({ number, date, messages, duration, topics }) =>
-        `  ${String(number).padStart(3, '0')}  ${date.slice(0, 16).replace('T', ' ')}  ${`${messages} messages, ${duration}`.padEnd(22)} ${colour.dim(topics.slice(0, 4).join(', '))}`,
+        `  ${String(number).padStart(3, '0')}  ${date.slice(0, 16).replace('T', ' ')}  ${`${messages} messages, ${duration}`.padEnd(22)} ${colour.dim(printable(topics.slice(0, 4).join(', ')))}`,
     ),
   ]
   return `${lines.join('\n')}\n`

@@ -1,7 +1,8 @@
 import type { EchoFinding } from '@recall/echoes'
 import { exitCodes } from '../../exit-codes.ts'
 import { paint } from '../../format.ts'
-import { type EchoesOptions, mirror, type Project, print } from './project.ts'
+import { printable } from '../../printable.ts'
+import { type EchoesOptions, mirror, type Project } from './project.ts'
 
 /** Examines the echoes and brings the memory in step with them; with `--yes` clears what killed processes left. */
 export async function doctor(project: Project, _: string[], options: EchoesOptions): Promise<number> {
@@ -19,14 +20,14 @@ export async function doctor(project: Project, _: string[], options: EchoesOptio
         : 'searches do not find what cannot be read',
   })
   const healthy = findings.every(({ ok }) => ok)
-  print(io, options.json, { healthy, folder: project.folder, findings }, () => {
+  if (options.json) io.out(`${JSON.stringify({ healthy, folder: project.folder, findings })}\n`)
+  else {
     const colour = paint(io)
-    return findings
-      .map(({ role, ok, message, remedy, fixed }) => {
-        const mark = fixed ? colour.yellow('mended ') : ok ? colour.green('ok     ') : colour.red('wrong  ')
-        return `${mark}${role ? `${role}: ` : ''}${message}\n${!ok && remedy ? `       → ${remedy}\n` : ''}`
-      })
-      .join('')
-  })
+    const lines = findings.map(({ role, ok, message, remedy, fixed }) => {
+      const mark = fixed ? colour.yellow('mended ') : ok ? colour.green('ok     ') : colour.red('wrong  ')
+      return `${mark}${role ? `${role}: ` : ''}${printable(message)}\n${!ok && remedy ? `       → ${remedy}\n` : ''}`
+    })
+    io.out(lines.join(''))
+  }
   return healthy ? exitCodes.fine : exitCodes.no
 }

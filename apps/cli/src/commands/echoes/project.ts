@@ -13,6 +13,7 @@ import { UsageError } from '../../exit-codes.ts'
 import { findRoot, type RootOptions } from '../../find-root.ts'
 import type { Io } from '../../io.ts'
 import { withMemory } from '../../memory.ts'
+import { printable } from '../../printable.ts'
 
 export interface EchoesOptions extends RootOptions {
   json: boolean
@@ -149,9 +150,9 @@ export function layerOf(text: string | undefined, fallback?: EchoLayer): EchoLay
   throw new UsageError(`a layer is etched, inscribed or traced, not '${text ?? ''}'`)
 }
 
-/** Prints one JSON document, or text for people. */
+/** Prints one JSON document, or text for people, which others wrote: it cannot steer their terminal. */
 export function print(io: Io, json: boolean, value: object, text: () => string): void {
-  io.out(json ? `${JSON.stringify(value)}\n` : text())
+  io.out(json ? `${JSON.stringify(value)}\n` : printable(text()))
 }
 
 /** What is said below a plan that was only shown. */

@@ -4,6 +4,7 @@ import type { KnownEcho } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { formatCounts } from '../../format.ts'
 import { findHubAccess } from '../../hub-access.ts'
+import { printable } from '../../printable.ts'
 import { type EchoesOptions, type Project, print } from './project.ts'
 import { echoOf, tagsOf } from './remembrance.ts'
 
@@ -20,7 +21,7 @@ export async function publish(
   const access = findHubAccess(io, { ...(url ? { url } : {}), ...(keyFile ? { keyFile } : {}) })
   if (!options.json || !options.yes) {
     const taken = formatCounts(redacted)
-    io.err(`${memory.content}\n\ntags: ${memory.tags.join(', ')}\n`)
+    io.err(printable(`${memory.content}\n\ntags: ${memory.tags.join(', ')}\n`))
     io.err(taken === '' ? 'Nothing had to be taken out.\n' : `Taken out: ${taken}.\n`)
   }
   const agreed =
