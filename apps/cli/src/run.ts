@@ -9,6 +9,12 @@ const description =
   'Memory for AI agents: sessions archived, summarised and found again, in files you can read.'
 const examples = ['recall init', 'recall archive session.jsonl', 'recall search "pool leak"']
 
+/** What stands behind `--` is no option. */
+function asksForHelp(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return argv.slice(0, end < 0 ? argv.length : end).some((each) => each === '--help' || each === '-h')
+}
+
 /** Options for all commands may stand before the command as well. */
 function commandFirst(argv: readonly string[]): readonly string[] {
   let at = 0
@@ -28,17 +34,19 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     io.out(`${process.env.RECALL_VERSION ?? 'development'}\n`)
     return exitCodes.fine
   }
-  const command = commands.find((candidate) => candidate.name === (name === 'help' ? rest[0] : name))
-  if (command && (name === 'help' || rest.some((argument) => argument === '--help' || argument === '-h'))) {
+  const wanted = name === 'help' ? (rest[0] ?? '') : name
+  const command = commands.find((candidate) => candidate.name === wanted)
+  if (command && (name === 'help' || asksForHelp(rest))) {
     io.out(commandHelp(command))
     return exitCodes.fine
   }
-  if (name === '' || name === '-h' || name === '--help' || name === 'help') {
+  if (wanted === '' || name === '-h' || name === '--help') {
     io.out(programHelp(commands, description, examples))
     return name === '' ? exitCodes.wrongUse : exitCodes.fine
   }
   if (!command) {
-    io.err(`recall: there is no command '${name}' (see 'recall --help')\n`)
+    const said = wanted.startsWith('-') ? `'${wanted}' is for a command` : `there is no command '${wanted}'`
+    io.err(`recall: ${said} (see 'recall --help')\n`)
     return exitCodes.wrongUse
   }
   try {

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openFileMemory } from '@recall/store-file'
 import { list } from 'tar'
@@ -47,6 +47,21 @@ describe('backup and restore', () => {
     const names: string[] = []
     await list({ file, onReadEntry: ({ path }) => names.push(path) })
     expect(names.filter((name) => /tar\.gz|\.recall\/(?:index|lock|writers)/.test(name))).toEqual([])
+  })
+
+  it('makes a file that its owner alone can read, and leaves nothing behind when it cannot', async () => {
+    const shell = await shellWithSession()
+    const folder = temporaryFolder()
+    const file = join(folder, 'memory.tar.gz')
+    await shell.run('backup', file)
+    if (process.platform !== 'win32') expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(await shell.run('backup', folder)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('is a folder'),
+    })
+    const nowhere = await shell.run('backup', join(folder, 'no', 'x.tgz'))
+    expect(nowhere).toMatchObject({ code: 2, err: expect.stringContaining('does not exist') })
+    expect(readdirSync(folder)).toEqual(['memory.tar.gz'])
   })
 
   it('never restores over a memory', async () => {

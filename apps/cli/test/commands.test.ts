@@ -116,6 +116,20 @@ describe('the rest', () => {
     }
   })
 
+  it('says of a command that is none what is wrong', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    for (const argv of [['foo'], ['help', 'foo']])
+      expect(await shell.run(...argv)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("no command 'foo'"),
+      })
+    expect((await shell.run('--json')).err).toContain("'--json' is for a command")
+    // What stands behind -- is what to look for.
+    expect(await shell.run('search', '--', '--help')).toMatchObject({ code: 1, out: 'Nothing found.\n' })
+    expect(await shell.run('help')).toMatchObject({ code: 0, out: expect.stringContaining('Commands:') })
+  })
+
   it('a missing root is an error that says what to do', async () => {
     const shell = createShell(join(temporaryFolder(), 'gone'))
     const { code, err } = await shell.run('search', 'anything')

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -9,11 +10,13 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { create, extract } from 'tar'
 import { isDerived } from '../derived-files.ts'
+import { UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
 import { formatBytes } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -25,6 +28,9 @@ export async function backup(
   options: RootOptions & { json?: boolean },
 ): Promise<undefined> {
   const target = resolve(io.cwd, file)
+  if (statSync(target, { throwIfNoEntry: false })?.isDirectory())
+    throw new UsageError(`${target} is a folder: name a file in it`)
+  if (!existsSync(dirname(target))) throw new UsageError(`the folder ${dirname(target)} does not exist`)
   return withStore(io, options, async (store) => {
     const { root, layout } = store
     const present = [...new Set([layout.memory, layout.window, layout.archiveIndex, layout.archives])]
@@ -38,31 +44,43 @@ export async function backup(
       (path.startsWith(own) && (isDerived(path.slice(own.length)) || path === `${own}journal.json`))
     let files = 0
     let bytes = 0
-    // Under the lock, so that the files of one session are saved together or not at all.
-    store.exclusively(() => {
-      create(
-        {
-          gzip: true,
-          cwd: root,
-          file: unfinished,
-          sync: true,
-          portable: true,
-          filter: (path, stat) => {
-            if (isLeftOut(path)) return false
-            if ('size' in stat && 'isFile' in stat && stat.isFile()) {
-              files++
-              bytes += stat.size
-            }
-            return true
+    try {
+      // A memory is its user's alone, and so is a copy of it.
+      closeSync(openSync(unfinished, 'w', 0o600))
+      chmodSync(unfinished, 0o600)
+      // Under the lock, so that the files of one session are saved together or not at all.
+      store.exclusively(() => {
+        create(
+          {
+            gzip: true,
+            cwd: root,
+            file: unfinished,
+            sync: true,
+            portable: true,
+            filter: (path, stat) => {
+              if (isLeftOut(path)) return false
+              if ('size' in stat && 'isFile' in stat && stat.isFile()) {
+                files++
+                bytes += stat.size
+              }
+              return true
+            },
           },
-        },
-        present,
+          present,
+        )
+      })
+      // Whoever is told that there is a backup may delete the original.
+      makeDurable(unfinished, 'r+')
+      renameSync(unfinished, target)
+      if (process.platform !== 'win32') makeDurable(dirname(target), 'r')
+    } catch (cause) {
+      rmSync(unfinished, { force: true })
+      throw new MemoryError(
+        `${target} could not be written: ${(cause as Error).message}`,
+        MemoryErrorCode.WRITE_FAILED,
+        { cause },
       )
-    })
-    // Whoever is told that there is a backup may delete the original.
-    makeDurable(unfinished, 'r+')
-    renameSync(unfinished, target)
-    if (process.platform !== 'win32') makeDurable(dirname(target), 'r')
+    }
     if (options.json) io.out(`${JSON.stringify({ file: target, files, bytes })}\n`)
     else io.out(`${target}: ${files} files, ${formatBytes(bytes)} before compression\n`)
     return undefined
