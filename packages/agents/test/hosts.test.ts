@@ -165,6 +165,13 @@ it('reads a transcript of Cursor, which has no times', async () => {
   expect(turns).toEqual(['user: paint it', 'assistant: done'])
 })
 
+it('reads what a hook is handed also behind a byte order mark', () => {
+  expect(parseHookInput('\uFEFF{"session_id":"s","hook_event_name":"Stop"}')).toMatchObject({
+    host: 'claude',
+    sessionId: 's',
+  })
+})
+
 it('finds the transcript where a host does not name it, and nowhere else', () => {
   const machine = { home: '/home/ana', env: {} }
   const find = (payload: object): string | undefined => {

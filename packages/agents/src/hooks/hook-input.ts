@@ -55,7 +55,8 @@ function hostOf(payload: Record<string, unknown>): Host {
 
 function parseObject(text: string): Record<string, unknown> | null {
   try {
-    const value: unknown = JSON.parse(text)
+    // Shells of Windows put a byte order mark before what they pipe.
+    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
     return isRecord(value) ? value : null
   } catch {
     return null

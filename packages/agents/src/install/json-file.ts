@@ -27,7 +27,7 @@ const isWanted = (part: JsonPart): part is Wanted => !('noHook' in part)
 
 /**
  * Parts of ours in a JSON file that belongs to a host and may hold comments, trailing commas and any
- * indentation. Everything else in it stays, to the byte.
+ * indentation. Everything else in it keeps its value and its comments; a line that ours shares may be laid out anew.
  */
 export function jsonFile(path: string, parts: readonly JsonPart[]): FileEdit {
   const wanted = parts.filter(isWanted)

@@ -8,7 +8,9 @@ export interface Assigned {
   quoted: boolean
 }
 
-const bareValue = /[^\s"'`,;&<>{}|\\[\]「」“”«»]{1,4096}/y
+const bareRun = /[^\s"'`,;&<>{}|\\[\]「」“”«»]+/y
+/** Most characters of a value without quotes. */
+const longestBare = 4096
 const closingQuotes: Record<string, string> = {
   '"': '"',
   "'": "'",
@@ -20,20 +22,34 @@ const closingQuotes: Record<string, string> = {
   '‘': '’',
 }
 
-/** Reads the value that starts at a position: up to its closing quote, or a run without spaces. */
-export function readAssigned(text: string, at: number): Assigned | undefined {
-  let start = at
-  while (text[start] === '\\') start++
-  const closing = closingQuotes[text[start] ?? '']
-  if (closing !== undefined) {
-    const end = endOfQuoted(text, start + 1, closing, start - at)
-    if (end !== undefined) return { start: start + 1, end, quoted: true }
-    start++
+/**
+ * Reads the value that starts at a position of a text: up to its closing quote, or a run without spaces. Of one run
+ * many positions may be asked for, a name in it for each: where it ends is looked up once, or hostile texts would take
+ * thousands of times as long as others.
+ */
+export function assignedReader(text: string): (at: number) => Assigned | undefined {
+  let run = { start: 0, end: 0 }
+  const endOfRun = (start: number): number => {
+    if (start < run.start || start >= run.end) {
+      bareRun.lastIndex = start
+      run = { start, end: start + (bareRun.exec(text)?.[0].length ?? 0) }
+    }
+    return Math.min(run.end, start + longestBare)
   }
-  bareValue.lastIndex = start
-  const run = bareValue.exec(text)?.[0]
-  if (run === undefined) return undefined
-  return { start, end: start + run.replace(/[).:]{1,2}$/, '').length, quoted: false }
+  return (at) => {
+    let start = at
+    while (text[start] === '\\') start++
+    const closing = closingQuotes[text[start] ?? '']
+    if (closing !== undefined) {
+      const end = endOfQuoted(text, start + 1, closing, start - at)
+      if (end !== undefined) return { start: start + 1, end, quoted: true }
+      start++
+    }
+    const end = endOfRun(start)
+    if (end === start) return undefined
+    const ending = /[).:]{1,2}$/.exec(text.slice(Math.max(start, end - 2), end))?.[0].length ?? 0
+    return { start, end: end - ending, quoted: false }
+  }
 }
 
 /**

@@ -150,6 +150,8 @@ describe('redactText', () => {
     '://a:b',
     '-----BEGIN PRIVATE KEY-----',
     '=aB3',
+    '密码是',
+    'api_key=',
   ])('takes time in proportion to the length of hostile text made of: %s', (piece) => {
     const time = (length: number): number => {
       const text = piece.repeat(length / piece.length)

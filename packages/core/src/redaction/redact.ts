@@ -1,5 +1,5 @@
 import type { JsonValue } from '../json.ts'
-import { readAssigned } from './assignments.ts'
+import { type Assigned, assignedReader } from './assignments.ts'
 import { type Detector, detectors, isPublicMember, isSecretMember } from './detectors.ts'
 import { placeholder, withoutPlaceholders } from './placeholder.ts'
 
@@ -84,6 +84,7 @@ function findSecrets(text: string, table: readonly Detector[]): Span[] {
   const lower = text.toLowerCase()
   const anyExact = exactGates.test(text)
   const anyFolded = foldedGates.test(lower)
+  const readAssigned = assignedReader(text)
   table.forEach((detector, row) => {
     const { gate, pattern, kind } = detector
     if (gate.length > 0) {
@@ -92,7 +93,7 @@ function findSecrets(text: string, table: readonly Detector[]): Span[] {
       if (!gate.some((literal) => searched.includes(literal))) return
     }
     for (const match of text.matchAll(pattern)) {
-      const span = secretOf(text, match, detector)
+      const span = secretOf(text, match, detector, readAssigned)
       if (span) spans.push({ ...span, kind, row })
     }
   })
@@ -103,12 +104,13 @@ function secretOf(
   text: string,
   match: RegExpExecArray,
   detector: Detector,
+  readAssigned: (at: number) => Assigned | undefined,
 ): Pick<Span, 'start' | 'end'> | undefined {
   const { follows, accept } = detector
   let start = match.index
   let end = start + match[0].length
   if (follows) {
-    const value = readAssigned(text, end)
+    const value = readAssigned(end)
     if (!value || (isComparison(match[0]) && !value.quoted)) return undefined
     const evidence = { quoted: value.quoted, environment: /^[A-Z0-9_]+=$/.test(match[0]) }
     // The beginning of a long value tells enough, and judging all of it for every name inside it would not be linear.
