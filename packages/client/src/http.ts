@@ -28,12 +28,19 @@ export type Send = <T>(method: string, path: string, options?: RequestOptions) =
 /**
  * Calls the hub; whatever goes wrong is the `MemoryError` that a local store would have thrown.
  *
- * @throws MemoryError INVALID_INPUT when `url` is no address
+ * @throws MemoryError INVALID_INPUT when `url` is no address, or `apiKey` no key
  */
 export function createHttp(options: HttpOptions): Send {
   const { apiKey, timeoutMs = 15_000, retries = 2, wait = sleep } = options
   const send = options.fetch ?? ((request) => fetch(request))
   const base = baseOf(options.url)
+  // The platform would repeat it in its own error.
+  if (apiKey !== undefined && !/^[\w-]{1,200}$/.test(apiKey)) {
+    throw new MemoryError(
+      'this is no key of a hub: it looks like recall_ and 43 letters and digits',
+      MemoryErrorCode.INVALID_INPUT,
+    )
+  }
 
   const attempt = async <T>(method: string, path: string, given: RequestOptions): Promise<T> => {
     const { body, headers, signal } = given
@@ -48,7 +55,7 @@ export function createHttp(options: HttpOptions): Send {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       // A key must not follow wherever an answer points.
-      redirect: 'error',
+      redirect: 'manual',
       signal: AbortSignal.any(limits),
     })
     let response: Response
@@ -61,6 +68,7 @@ export function createHttp(options: HttpOptions): Send {
       throw unreachable(cause, base.host)
     }
     if (response.ok) return parse<T>(text, base.host)
+    if (isRedirect(response)) throw redirected(response, base)
     throw problemOf(response, text)
   }
 
@@ -77,15 +85,28 @@ export function createHttp(options: HttpOptions): Send {
 }
 
 function baseOf(url: string): URL {
-  try {
+  const hub = URL.canParse(url) ? new URL(url) : undefined
+  if (hub && /^https?:$/.test(hub.protocol) && hub.username === '' && hub.password === '')
     return new URL('api/v1/', url.endsWith('/') ? url : `${url}/`)
-  } catch (cause) {
-    throw new MemoryError(
-      `'${url}' is no address of a hub, such as https://recall.example.org`,
-      MemoryErrorCode.INVALID_INPUT,
-      { cause },
-    )
-  }
+  // What was given instead may hold a password.
+  throw new MemoryError(
+    'this is no address of a hub: it looks like https://recall.example.org, without a name and a password',
+    MemoryErrorCode.INVALID_INPUT,
+  )
+}
+
+/** Browsers do not say which. */
+const isRedirect = ({ type, status }: Response): boolean =>
+  type === 'opaqueredirect' || (status >= 300 && status < 400)
+
+function redirected({ headers, status }: Response, base: URL): MemoryError {
+  const to = headers.get('Location') ?? ''
+  const origin = URL.canParse(to, base.href) ? new URL(to, base).origin : 'elsewhere'
+  return new MemoryError(
+    `${base.origin} sends its callers on to ${origin}, which is not followed: give the address that it is meant to be`,
+    MemoryErrorCode.INVALID_INPUT,
+    { details: { status } },
+  )
 }
 
 const sleep = (milliseconds: number): Promise<void> =>

@@ -46,7 +46,7 @@ it('sends the key, below the path of the hub', async () => {
   expect(await hub.search('a & b', { limit: 3 })).toEqual([])
   expect(requests[0]?.url).toBe('https://hub.example/below/api/v1/memory/search?q=a+%26+b&limit=3')
   expect(requests[0]?.headers.get('Authorization')).toBe('Bearer recall_key')
-  expect(requests[0]?.redirect).toBe('error')
+  expect(requests[0]?.redirect).toBe('manual')
 })
 
 it('tries again what may be repeated, under the same Idempotency-Key', async () => {
@@ -99,8 +99,33 @@ it('is aborted by its caller', async () => {
   expect(requests.length).toBeLessThanOrEqual(1)
 })
 
-it('says that an address is none', () => {
-  expect(() => connectHub({ url: 'recall.example.org:x', apiKey: 'k' })).toThrow(
-    expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }),
+it('follows no redirect, and says where the hub sends its callers', async () => {
+  const moved = new Response(null, { status: 301, headers: { Location: 'https://www.hub.example/x?y' } })
+  const { hub, requests } = hubOf([moved])
+  await expect(hub.search('q')).rejects.toMatchObject({
+    code: MemoryErrorCode.INVALID_INPUT,
+    message: expect.stringContaining('https://hub.example sends its callers on to https://www.hub.example,'),
+  })
+  expect(requests).toHaveLength(1)
+})
+
+it.each(['recall.example.org:x', 'file:///etc/passwd', 'https://ana:quokka@hub.example'])(
+  'says of %s that it is no address, and repeats no password',
+  (url) => {
+    expect(() => connectHub({ url, apiKey: 'k' })).toThrow(
+      expect.objectContaining({
+        code: MemoryErrorCode.INVALID_INPUT,
+        message: expect.not.stringContaining('quokka'),
+      }),
+    )
+  },
+)
+
+it('says that a key is none, and does not repeat it', () => {
+  expect(() => connectHub({ url: 'https://hub.example', apiKey: 'recall_quokka\nwalrus' })).toThrow(
+    expect.objectContaining({
+      code: MemoryErrorCode.INVALID_INPUT,
+      message: expect.not.stringContaining('quokka'),
+    }),
   )
 })
