@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { conversationKey, conversationType, type MemoryManager, memoryScopes } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { openFileMemory } from '../src/open-file-memory.ts'
+import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
 import { seededRandom } from './random.ts'
 import { archiveOf } from './storm-values.ts'
 import { temporaryRoot } from './temporary-root.ts'
@@ -167,6 +167,19 @@ describe('a damaged index', () => {
     expect(notices).toHaveLength(1)
     expect(notices[0]).toContain('built anew')
     expect(readdirSync(internal(root)).some((name) => name.includes('.corrupt-'))).toBe(true)
+  })
+
+  it('is set aside until the next full rebuild, so that nobody finds there what was forgotten', async () => {
+    const root = temporaryRoot()
+    await fill(root, 5)
+    writeFileSync(join(internal(root), 'index.db'), 'this is no database')
+    const store = await openFileStore({ root })
+    store.index.fresh()
+    const aside = (): string[] => readdirSync(internal(root)).filter((name) => name.includes('.corrupt-'))
+    expect(aside()).toHaveLength(1)
+    store.reindex({ full: true })
+    expect(aside()).toEqual([])
+    await store.close()
   })
 })
 

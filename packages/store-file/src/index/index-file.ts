@@ -30,7 +30,8 @@ export interface IndexFileOptions {
 /**
  * Opens the index file, or makes a new one. An index that was closed properly carries a seal with its size
  * and times; one whose seal does not fit is believed only when a living process explains the difference, or
- * when a killed one does and every page passes a check. Any other is set aside, never trusted, never deleted.
+ * when a killed one does and every page passes a check. Any other is set aside and never trusted; one that is whole and of
+ * another version is removed.
  */
 export function openIndexFile(options: IndexFileOptions): OpenedIndex {
   const { fileSystem, openDatabase, folder, inUse, exclusively } = options
@@ -54,8 +55,13 @@ export function openIndexFile(options: IndexFileOptions): OpenedIndex {
         removeIndexFile(fileSystem, folder)
         return { ...create(openDatabase, path), unclean: false }
       }
-      const notice = `the search index was ${now}: it was moved to ${setAside(fileSystem, path)} and is built anew`
-      return { ...create(openDatabase, path), unclean: false, notice }
+      if (now === outdated) removeIndexFile(fileSystem, folder)
+      const fate = now === outdated ? 'it' : `it was moved to ${setAside(fileSystem, path)} and`
+      return {
+        ...create(openDatabase, path),
+        unclean: false,
+        notice: `the search index was ${now}: ${fate} is built anew`,
+      }
     })
   } catch (error) {
     if (!isUnwritable(error) && !isDamage(error)) throw error
@@ -70,6 +76,18 @@ export function removeIndexFile(fileSystem: FileSystem, folder: string): void {
     for (const suffix of ['', '-wal', '-shm']) orAbsent(() => fileSystem.unlinkSync(path + suffix))
   })
 }
+
+/** Removes what was set aside of indexes: copies of words that somebody may want forgotten. */
+export function removeSetAside(fileSystem: FileSystem, folder: string): void {
+  for (const name of orAbsent(() => fileSystem.readdirSync(folder, 'utf8')) ?? []) {
+    const path = join(folder, name)
+    if (name.startsWith(`${indexName}${aside}`))
+      writing(path, () => orAbsent(() => fileSystem.unlinkSync(path)))
+  }
+}
+
+/** Behind the name of a file that could not be used, before the time at which that was seen. */
+const aside = '.corrupt-'
 
 export const inodeOf = (fileSystem: FileSystem, path: string): number | undefined =>
   statusOf(fileSystem, path)?.ino
@@ -94,6 +112,7 @@ function create(open: OpenDatabase, path: string): Pick<OpenedIndex, 'database' 
 
 /** A check of the pages' structure would not notice a letter that changed in a word. */
 const altered = 'changed by something else than this memory'
+const outdated = 'made by another version'
 
 /** The database, or what is wrong with it. `unfinished`: whoever was to make it has not, or not yet. */
 function tryOpen(open: OpenDatabase, path: string, check: boolean, isAltered: boolean): Database | string {
@@ -108,7 +127,7 @@ function tryOpen(open: OpenDatabase, path: string, check: boolean, isAltered: bo
     database.close()
     if (isEmpty) return 'unfinished'
     if (isSound) return altered
-    return version === schemaVersion || version === 0 ? 'damaged' : 'made by another version'
+    return version === schemaVersion || version === 0 ? 'damaged' : outdated
   } catch (error) {
     database?.close()
     if (isUnwritable(error) || isBusy(error)) throw error
@@ -158,13 +177,13 @@ export function closeIndexFile(fileSystem: FileSystem, folder: string, database:
 }
 
 export function setAside(fileSystem: FileSystem, path: string): string {
-  const aside = `${path}.corrupt-${Date.now()}`
+  const kept = `${path}${aside}${Date.now()}`
   writing(path, () => {
     // Another process may have set it aside before.
-    orAbsent(() => fileSystem.renameSync(path, aside))
+    orAbsent(() => fileSystem.renameSync(path, kept))
     for (const suffix of ['-wal', '-shm']) orAbsent(() => fileSystem.unlinkSync(`${path}${suffix}`))
   })
-  return aside
+  return kept
 }
 
 /** SQLite's extended codes keep the primary code in the low byte: 8 READONLY, 14 CANTOPEN, 5 BUSY. */

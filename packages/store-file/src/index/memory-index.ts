@@ -21,6 +21,7 @@ import {
   openTemporaryIndex,
   passesCheck,
   removeIndexFile,
+  removeSetAside,
   setAside,
 } from './index-file.ts'
 import { neverRead } from './indexed-files.ts'
@@ -382,7 +383,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
 
     flush: (): void => guarded(flush),
 
-    /** Reads every file anew into an empty index. */
+    /** Reads every file anew into an empty index; what was set aside of earlier ones goes. */
     rebuild(progress?: (progress: IndexProgress) => void): void {
       close()
       exclusively(() => removeIndexFile(fileSystem, folder))
@@ -394,6 +395,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
         done += files
         progress?.({ done, total })
       })
+      exclusively(() => removeSetAside(fileSystem, folder))
     },
 
     /** Checks the index page by page; says what is wrong with it, if anything. */
