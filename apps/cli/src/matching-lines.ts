@@ -1,4 +1,4 @@
-import { wordsOf } from '@recall/core'
+import { indexedTerms } from '@recall/core'
 
 /**
  * Positions of the lines in which a query's words occur: those that have all of them, or, when no line has,
@@ -19,7 +19,7 @@ export function countTerms(text: string, terms: ReadonlySet<string>): number {
   const lower = text.toLowerCase()
   // Cutting a text into words costs much more than seeing that none of them can be there.
   if (![...terms].some((term) => lower.includes(term.slice(0, 3)))) return terms.has(lower) ? 1 : 0
-  return new Set(wordsOf(text).flatMap(({ term }) => (terms.has(term) ? [term] : []))).size
+  return new Set(indexedTerms(text).flatMap(({ term }) => (terms.has(term) ? [term] : []))).size
 }
 
 function bodyStart(lines: readonly string[]): number {

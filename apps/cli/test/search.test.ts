@@ -53,6 +53,21 @@ describe('search', () => {
     expect(await lines('--limit', '1')).toEqual(['The pool leaks.'])
   })
 
+  it('finds lines in scripts without spaces, and identifiers by the words inside them', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const turns = ['我们决定用数据库保存所有的订单。', 'Then searchMemories was slow.', 'Nothing else.']
+    const session = turns.map((text) => ({ role: 'user' as const, text }))
+    await shell.run('archive', writeSession(temporaryFolder(), 'one', session))
+    const lines = async (query: string): Promise<string[]> => {
+      const { results } = await shell.json<{ results: { snippet: string }[] }>('search', query)
+      return [...new Set(results.map(({ snippet }) => snippet))]
+    }
+    expect(await lines('数据库')).toContain(turns[0])
+    expect(await lines('memories')).toContain(turns[1])
+    expect(await lines('飛行機')).toEqual([])
+  })
+
   it('says with --ranked how likely the memory knows, and can be asked to say nothing below that', async () => {
     const shell = await shellWithSession()
     const ask = async (...options: string[]) =>

@@ -1,5 +1,5 @@
 import { type Embedder, isMemoryError } from '@recall/core'
-import { fakeEmbedder, httpEmbedder } from '@recall/embeddings'
+import { cachedEmbedder, fakeEmbedder, httpEmbedder } from '@recall/embeddings'
 import { workerEmbedder } from '@recall/embeddings/local'
 import {
   createVectorIndex,
@@ -24,7 +24,8 @@ export interface Dependencies {
 
 /** What the settings name, opened; closed again when one of them fails. */
 export async function openDependencies(config: HubConfig, log: Log): Promise<Dependencies> {
-  const embedder = chooseEmbedder(config)
+  // Agents ask the same things: a question, or a memory that is sent again, is embedded once.
+  const embedder = cachedEmbedder(chooseEmbedder(config))
   const { dimensions } = embedder
   const indexed = (['memories', 'units'] as const).map((table) => ({ table, dimensions }))
   const { database, close } = await openDatabase(config, indexed)

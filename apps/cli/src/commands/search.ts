@@ -8,6 +8,7 @@ import {
   memoryScopes,
   queryTerms,
   type StoreQuery,
+  type Word,
   wordsOf,
 } from '@recall/core'
 import { keptModel, type LocatedHit, layouts } from '@recall/store-file'
@@ -229,10 +230,29 @@ function highlight(io: Io, text: string, terms: ReadonlySet<string>): string {
   const colour = paint(io)
   let shown = ''
   let at = 0
-  for (const { term, start, end } of wordsOf(clean)) {
-    if (!terms.has(term)) continue
+  for (const [start, end] of wordsOf(clean).flatMap((word) => matchesIn(clean, word, terms))) {
     shown += clean.slice(at, start) + colour.bold(colour.red(clean.slice(start, end)))
     at = end
   }
   return shown + clean.slice(at)
 }
+
+/** Where terms stand in a word: all of it is one, or it is a sentence without spaces and holds some. */
+function matchesIn(text: string, { term, start, end }: Word, terms: ReadonlySet<string>): [number, number][] {
+  if (terms.has(term)) return [[start, end]]
+  const found: [number, number][] = []
+  for (let at = start; at < end; at++) {
+    const [length = 0] = [...terms]
+      .filter((each) => beyondLatin.test(each) && text.startsWith(each, at))
+      .map((each) => each.length)
+      .sort((a, b) => b - a)
+    const last = found.at(-1)
+    if (length === 0) continue
+    if (last && last[1] >= at) last[1] = Math.max(last[1], at + length)
+    else found.push([at, at + length])
+  }
+  return found
+}
+
+/** No script that leaves no spaces lies below. */
+const beyondLatin = /[\u0E00-\uFFFF]/
