@@ -207,6 +207,17 @@ describe('an index that is deleted while it is open', () => {
   })
 })
 
+const damagedInUse = [
+  'write',
+  'corrupt',
+  'write',
+  'section',
+  'abandon',
+  'search',
+  'corrupt',
+  'rename',
+] as const
+
 describe('whatever happens to the files', () => {
   const key = fc.nat(5).map((i) => `k${i}`)
   const text = fc.nat(40).map((i) => `${words[i % 8]} ${words[(i >> 1) % 8]} version${i}`)
@@ -223,6 +234,10 @@ describe('whatever happens to the files', () => {
     fc.record({ what: fc.constant('delete the index' as const), key, text }),
     fc.record({ what: fc.constant('section' as const), key, text }),
   )
+
+  const examples: [{ what: (typeof damagedInUse)[number]; key: string; text: string }[], number][] = [
+    [damagedInUse.map((what) => ({ what, key: 'k0', text: 'harbour harbour version0' })), -1532881200],
+  ]
 
   it('a search answers like one on an index that is built from the files', async () => {
     await fc.assert(
@@ -266,7 +281,7 @@ describe('whatever happens to the files', () => {
           await fresh.close()
         },
       ),
-      { numRuns: Number(process.env.RECALL_TEST_RUNS ?? 60) },
+      { numRuns: Number(process.env.RECALL_TEST_RUNS ?? 60), examples },
     )
   })
 })

@@ -186,9 +186,27 @@ export function setAside(fileSystem: FileSystem, path: string): string {
   return kept
 }
 
+/** SQLite's own words for its primary codes: of a query that returns rows the driver tells nothing else. */
+const codesByMessage: Readonly<Record<string, number>> = {
+  'database is locked': 5,
+  'attempt to write a readonly database': 8,
+  'disk I/O error': 10,
+  'database disk image is malformed': 11,
+  'database or disk is full': 13,
+  'unable to open database file': 14,
+  'file is not a database': 26,
+}
+
 /** SQLite's extended codes keep the primary code in the low byte: 8 READONLY, 14 CANTOPEN, 5 BUSY. */
-const sqliteCode = (error: unknown): number =>
-  ((causeOf(error) as { errcode?: number } | null)?.errcode ?? 0) & 0xff
+function sqliteCode(error: unknown): number {
+  const { code, errcode, message } = (causeOf(error) ?? {}) as {
+    code?: string
+    errcode?: number
+    message?: string
+  }
+  if (errcode !== undefined) return errcode & 0xff
+  return code === 'ERR_SQLITE_ERROR' ? (codesByMessage[message ?? ''] ?? 0) : 0
+}
 
 /** 13 FULL. */
 export const isDiskFull = (error: unknown): boolean =>
