@@ -92,7 +92,8 @@ function damage(path: string, random: () => number): string {
     if (kind === 1) bytes[at] = (bytes[at] as number) ^ (1 << Math.floor(random() * 8))
     if (kind === 2)
       for (let i = 0; i < 32; i++) bytes[(at + i * 97) % bytes.length] = Math.floor(random() * 256)
-    if (kind === 3) bytes.fill(0, at - (at % 4096), at - (at % 4096) + 4096)
+    // The last page may be cut off: it may be damaged a second time.
+    if (kind === 3) bytes.fill(0, at - (at % 4096), Math.min(bytes.length, at - (at % 4096) + 4096))
     if (kind === 4) bytes.copy(bytes, at - (at % 4096), 4096, 8192)
     writeFileSync(path, bytes)
   }
