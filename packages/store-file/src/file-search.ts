@@ -20,6 +20,7 @@ import type { EntryFiles } from './entry-files.ts'
 import { type FileSystem, statusOf } from './file-system.ts'
 import type { DocumentRow } from './index/document-row.ts'
 import { sameStamp, stampOf } from './index/file-stamp.ts'
+import { isUnwritable } from './index/index-file.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 import type { SearchIndex } from './index/search-index.ts'
 import type { Layout } from './layout.ts'
@@ -169,6 +170,7 @@ export function createFileSearch(options: FileSearchOptions) {
       folder: internal,
       embedder: options.embedder,
       index,
+      onNotice,
       exclusively,
       unitTexts(row) {
         const entry = readRow(row, folderPaths())
@@ -187,12 +189,29 @@ export function createFileSearch(options: FileSearchOptions) {
     key: row.key,
   })
 
+  /** When vectors may be kept again, perhaps, after they could not be. */
+  let keepableFrom = Number.NEGATIVE_INFINITY
+
+  /** Where vectors cannot be kept a search goes on by words, and by those that are kept already. */
+  async function catchUp(now: number): Promise<void> {
+    if (now < keepableFrom) return
+    try {
+      await vectors?.catchUp({ limit: soonEmbedded })
+    } catch (error) {
+      if (!isUnwritable(error)) throw error
+      keepableFrom = now + unwritableForMs
+      const problem = `${internal} cannot be written: what has no vector there is found by words, not by meaning`
+      if (!told.has(problem)) onNotice(problem)
+      told.add(problem)
+    }
+  }
+
   async function find(query: StoreQuery): Promise<Found[]> {
     refuseVectors(query)
     await index.settle()
     recover()
     // What was written a moment ago is found by its meaning as well.
-    if (query.embedding) await vectors?.catchUp({ limit: soonEmbedded })
+    if (query.embedding) await catchUp(query.now)
     const { hits, folders, read } = searchHits([query])
     return hits.flatMap(({ row, units, score, confidence, signals, mode }): Found[] => {
       const file = read(row)
@@ -240,6 +259,9 @@ export function createFileSearch(options: FileSearchOptions) {
 
 /** Units that a search embeds before it answers; more are left to `reindex`. */
 const soonEmbedded = 64
+
+/** So long nothing is embedded in vain after a vector could not be kept, in milliseconds. */
+const unwritableForMs = 60_000
 
 const modeOf = ({ text }: StoreQuery, byMeaning: boolean): SearchMode =>
   text === undefined ? (byMeaning ? 'semantic' : 'filter') : byMeaning ? 'hybrid' : 'lexical'

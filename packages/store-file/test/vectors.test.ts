@@ -9,8 +9,9 @@ import {
 } from '@recall/core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { defaultFileSystem } from '../src/file-system.ts'
-import { type FileStore, openFileStore } from '../src/index.ts'
+import { type FileStore, type FileStoreSettings, openFileStore } from '../src/index.ts'
 import { openVectorFile } from '../src/vectors/vector-file.ts'
+import { readOnlyFileSystem } from './faulty-file-system.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 const concepts = [
@@ -44,8 +45,9 @@ const open: MemoryManager[] = []
 async function memoryAt(
   root: string,
   embedder = conceptEmbedder(),
+  settings: Partial<FileStoreSettings> = {},
 ): Promise<{ memory: MemoryManager; store: FileStore; embedder: ReturnType<typeof conceptEmbedder> }> {
-  const store = await openFileStore({ root, create: true, embedder })
+  const store = await openFileStore({ root, create: true, embedder, ...settings })
   const memory = createMemoryManager({ stores: store, embedder })
   open.push(memory)
   return { memory, store, embedder }
@@ -129,6 +131,50 @@ describe('vectors of files', () => {
     expect(await asked()).toEqual(['a hybrid'])
     expect(store.vectors?.coverage()).toMatchObject({ embedded: 2, total: 2 })
   })
+
+  it.each(['vectors.f32', 'vectors.i8'])(
+    'are made anew when a disk gives back zeros for %s',
+    async (name) => {
+      const root = temporaryRoot()
+      const first = await memoryAt(root)
+      await first.memory.write('long-term', 'a', 'The automobile would not start')
+      await first.memory.write('long-term', 'b', 'The hound barks')
+      expect(await keys(first.memory, 'car')).toEqual(['a'])
+      await first.memory.close()
+      const path = join(root, 'memory/.recall', name)
+      writeFileSync(path, readFileSync(path).fill(0, name === 'vectors.i8' ? 256 : 0))
+      const notices: string[] = []
+      const { memory, embedder } = await memoryAt(root, conceptEmbedder(), {
+        onNotice: (text) => notices.push(text),
+      })
+      expect(await keys(memory, 'car')).toEqual(['a'])
+      expect(embedder.asked).toHaveLength(2)
+      expect(notices).toEqual([expect.stringContaining('are damaged')])
+    },
+  )
+
+  it.each(['EROFS', 'EACCES', 'ENOSPC'])(
+    'that cannot be kept (%s) leave the search by words, and it says so',
+    async (code) => {
+      const root = temporaryRoot()
+      const writer = await openFileStore({ root, create: true })
+      const filled = createMemoryManager({ stores: writer })
+      await filled.write('long-term', 'a', 'The automobile would not start')
+      await filled.search('long-term', { text: 'automobile' })
+      await filled.close()
+      const notices: string[] = []
+      const { memory, embedder } = await memoryAt(root, conceptEmbedder(), {
+        fileSystem: readOnlyFileSystem(code).fileSystem,
+        onNotice: (text) => notices.push(text),
+      })
+      for (let i = 0; i < 2; i++) {
+        const found = await memory.search('long-term', { text: 'automobile' })
+        expect(found.map(({ key, mode }) => [key, mode])).toEqual([['a', 'lexical']])
+      }
+      expect(notices.filter((text) => text.includes('by words, not by meaning'))).toHaveLength(1)
+      expect(embedder.asked.length).toBeLessThan(2)
+    },
+  )
 
   it('tell of progress within a long conversation', async () => {
     const { memory, store } = await memoryAt(temporaryRoot())

@@ -18,6 +18,8 @@ export interface VectorFile {
   readonly count: number
   /** Whether the files are still those that were opened, and hold as much as was read of them. */
   isWhole(): boolean
+  /** False when a disk gave back other bytes than were written, zeros say: no row is empty, and some are compared with their exact vectors. */
+  isSound(): boolean
   /** Slot of each text that has a vector, by the hash of the text in hexadecimal. */
   slots(): ReadonlyMap<string, number>
   /** Adds vectors behind the others; returns their slots. The caller holds the memory's lock. */
@@ -48,6 +50,8 @@ export const spare = 32
 
 /** Length of a text's hash. */
 const hashLength = 16
+/** Rows that are compared with their exact vectors when the files are opened: it takes less than a millisecond. */
+const sampledRows = 32
 /** JSON, padded with blanks. */
 const headerLength = 256
 
@@ -102,20 +106,40 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
   const hashAt = (slot: number): string =>
     Buffer.from(memory.buffer, slot * stride, hashLength).toString('hex')
 
-  const exact = (query: Float32Array, slots: readonly number[]): Float32Array => {
+  /** What is made of the exact vector of each slot, which is in the view during the call only. */
+  const ofExact = (
+    slots: readonly number[],
+    make: (values: DataView, slot: number) => number,
+  ): Float32Array => {
     const vector = new Uint8Array(dimensions * 4)
     const values = new DataView(vector.buffer)
     const descriptor = fileSystem.openSync(paths.exact, 'r')
     try {
       return Float32Array.from(slots, (slot) => {
         fileSystem.readSync(descriptor, vector, 0, vector.length, slot * vector.length)
-        let sum = 0
-        for (let i = 0; i < dimensions; i++) sum += (query[i] as number) * values.getFloat32(i * 4, true)
-        return sum
+        return make(values, slot)
       })
     } finally {
       fileSystem.closeSync(descriptor)
     }
+  }
+
+  const exact = (query: Float32Array, slots: readonly number[]): Float32Array =>
+    ofExact(slots, (values) => {
+      let sum = 0
+      for (let i = 0; i < dimensions; i++) sum += (query[i] as number) * values.getFloat32(i * 4, true)
+      return sum
+    })
+
+  /** The most that an exact number differs from its integer, in steps of the integers: half of one where both are whole. */
+  const largestError = (values: DataView, slot: number): number => {
+    const integers = new Int8Array(memory.buffer, slot * stride + hashLength + 4, dimensions)
+    const scale = scales[slot] as number
+    let most = 0
+    integers.forEach((integer, i) => {
+      most = Math.max(most, Math.abs(values.getFloat32(i * 4, true) / scale - integer))
+    })
+    return most
   }
 
   refresh()
@@ -145,6 +169,14 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
         vectors >= count * dimensions * 4 &&
         readHeader(fileSystem, paths.rows)?.generation === generation
       )
+    },
+
+    isSound() {
+      if (count === 0) return true
+      if (scales.some((scale) => !(scale > 0 && scale < Number.POSITIVE_INFINITY))) return false
+      const step = Math.max(1, Math.floor(count / sampledRows))
+      const sampled = Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step)
+      return ofExact(sampled, largestError).every((error) => error < 1)
     },
 
     slots() {
@@ -209,9 +241,9 @@ export function removeVectorFile(fileSystem: FileSystem, folder: string): void {
   }
 }
 
-/** Whether a folder holds vectors, whatever model made them. */
-export const hasVectorFile = (fileSystem: FileSystem, folder: string): boolean =>
-  readHeader(fileSystem, join(folder, 'vectors.i8')) !== null
+/** Which vectors a folder holds, whatever model made them: another name after they were made anew. */
+export const generationOf = (fileSystem: FileSystem, folder: string): string | null =>
+  readHeader(fileSystem, join(folder, 'vectors.i8'))?.generation ?? null
 
 interface Header extends VectorSpace {
   generation: string

@@ -7,7 +7,7 @@ import type { SearchIndex } from '../index/search-index.ts'
 import type { MeaningArm } from '../search-matches.ts'
 import { highest } from './highest.ts'
 import {
-  hasVectorFile,
+  generationOf,
   openVectorFile,
   removeVectorFile,
   scanError,
@@ -21,6 +21,7 @@ export interface VectorIndexOptions {
   folder: string
   embedder: Embedder
   index: MemoryIndex
+  onNotice: (text: string) => void
   /** Runs a section that no other process runs at the same time. */
   exclusively: <T>(section: () => T) => T
   /** The texts of an entry's units; `null` when its file no longer says what was indexed. */
@@ -54,8 +55,10 @@ interface ScopePlaces {
 export type VectorIndex = ReturnType<typeof createVectorIndex>
 
 export function createVectorIndex(options: VectorIndexOptions) {
-  const { fileSystem, folder, embedder, index, exclusively, unitTexts } = options
+  const { fileSystem, folder, embedder, index, onNotice, exclusively, unitTexts } = options
   let opened: VectorFile | undefined
+  /** The generation of vectors that are damaged. */
+  let damaged: string | undefined
   /** The one that the index was last brought in step with. */
   let compared: VectorFile | undefined
   /** The state of the index in which nothing lacked a vector. */
@@ -66,13 +69,26 @@ export function createVectorIndex(options: VectorIndexOptions) {
   const kept = (): VectorFile | undefined => {
     // Another process may have made them anew, perhaps with another model: then nothing we know holds.
     if (opened && !opened.isWhole()) forget()
-    if (!opened && hasVectorFile(fileSystem, folder)) opened = openVectorFile(fileSystem, folder, embedder)
+    if (opened) return opened
+    const generation = generationOf(fileSystem, folder)
+    if (generation === null || generation === damaged) return undefined
+    const file = openVectorFile(fileSystem, folder, embedder)
+    if (file.isSound()) opened = file
+    else {
+      damaged = generation
+      onNotice(
+        `the vectors in ${folder} are damaged: they are made anew, and searches find by words until then`,
+      )
+    }
     return opened
   }
 
   /** As `kept`, and makes the files where there are none. The caller holds the memory's lock. */
   const open = (): VectorFile => {
-    opened = kept() ?? openVectorFile(fileSystem, folder, embedder)
+    opened = kept()
+    if (opened) return opened
+    removeVectorFile(fileSystem, folder)
+    opened = openVectorFile(fileSystem, folder, embedder)
     return opened
   }
 
