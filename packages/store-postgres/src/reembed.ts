@@ -21,10 +21,12 @@ export interface ReembedProgress {
 /**
  * Moves a table to another model while it is in use. Vectors of the new model are made beside the old ones, by
  * which searches go on; when every row has one, all are exchanged in one step. Interrupted, it goes on where it
- * stopped. Rows written meanwhile are caught up with.
+ * stopped. Rows written meanwhile are caught up with. Runs at once with different models do not undo each
+ * other's work for ever: all but one of them end, at worst all.
  *
  * @returns how many rows got other vectors
- * @throws MemoryError CONFLICT when rows have a vector and no text to make another one of; what the embedder throws
+ * @throws MemoryError CONFLICT when rows have a vector and no text to make another one of, or when there is another run
+ * with another model; what the embedder throws
  */
 export async function reembed(
   database: Database,
@@ -37,6 +39,8 @@ export async function reembed(
   const { model } = embedder
   await call(() => refuseWithoutText(database, table, model))
   const total = await call(() => countRows(database, table, model))
+  // Left by a run that was given up. What comes from here on is of one that goes on.
+  await call(() => database.execute(kind.dropOthers(model)))
   let done = 0
   for (;;) {
     signal?.throwIfAborted()
@@ -45,6 +49,8 @@ export async function reembed(
       if (await call(() => exchange(database, table, model))) return done
       continue
     }
+    const other = rows.find(({ beside }) => beside !== null)?.beside
+    if (other) throw underWay(other)
     // No transaction is open while the embedder works.
     const made = await embedRows(rows, kind.textsOf, embedder)
     await call(() => database.execute(kind.keepBeside(model, made)))
@@ -52,6 +58,13 @@ export async function reembed(
     onProgress?.({ done, total: Math.max(total, done) })
   }
 }
+
+const underWay = (model: string): MemoryError =>
+  new MemoryError(
+    `another run makes vectors of '${model}': end it, or let it finish, and run this one again`,
+    MemoryErrorCode.CONFLICT,
+    { details: { model } },
+  )
 
 async function embedRows(
   rows: readonly OutdatedRow[],

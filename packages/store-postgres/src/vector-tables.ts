@@ -12,6 +12,8 @@ export interface OutdatedRow {
   type: string | null
   /** Of the text: a vector is not kept for a row that was rewritten meanwhile. */
   digest: string
+  /** Another model, a vector of which stands beside the row's own. */
+  beside: string | null
 }
 
 export interface RowVectors extends Pick<OutdatedRow, 'place' | 'id' | 'digest'> {
@@ -28,8 +30,11 @@ interface VectorTable {
   outdated(model: string): SQL
   /** Rows that have none of the model's vectors beside their own. */
   next(model: string, limit: number): SQL
+  /** Drops what was made beside for other models. */
+  dropOthers(model: string): SQL
   /** What each vector of a row is made of. */
   textsOf(row: OutdatedRow): string[]
+  /** Not over a vector of another model. */
   keepBeside(model: string, made: readonly RowVectors[]): SQL
   /** Nothing is written to these while the vectors are exchanged. */
   locked: SQL
@@ -60,8 +65,14 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
     text: sql`text`,
     outdated: outdatedEntry,
     next: (model, limit) => sql`
-      select place::text as place, id::text as id, text, type, md5(text) as digest
+      select place::text as place, id::text as id, text, type, md5(text) as digest, (
+        select min(next_embedding_model) from units
+        where units.place = entries.place and units.entry = entries.id and next_embedding_model <> ${model}::text
+      ) as beside
       from entries where ${entriesMissing(model)} limit ${limit}`,
+    dropOthers: (model) => sql`
+      update units set next_embedding = null, next_embedding_model = null
+      where next_embedding_model <> ${model}::text`,
     // A row that was written before there were units is one, however long.
     textsOf: ({ text, type }) =>
       unitTexts({ text, type: type === null ? null : JSON.parse(type) }).map(spokenText),
@@ -69,7 +80,7 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
       update units set next_embedding = vector::vector, next_embedding_model = ${model}
       from ${made(rows)} join entries on entries.place = made.place and entries.id = made.id
       where units.place = made.place and units.entry = made.id and units.unit = made.unit
-        and md5(entries.text) = digest`,
+        and md5(entries.text) = digest and coalesce(next_embedding_model, ${model}) = ${model}`,
     locked: sql`entries, units`,
     missing: (model) => sql`select from entries where ${entriesMissing(model)}`,
     exchange: (model) => [
@@ -88,12 +99,18 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
     text: sql`content`,
     outdated: outdatedMemory,
     next: (model, limit) => sql`
-      select null as place, id::text as id, content as text, null as type, md5(content) as digest from memories
+      select null as place, id::text as id, content as text, null as type, md5(content) as digest,
+        next_embedding_model as beside
+      from memories
       where ${outdatedMemory(model)} and next_embedding_model is distinct from ${model}::text limit ${limit}`,
+    dropOthers: (model) => sql`
+      update memories set next_embedding = null, next_embedding_model = null
+      where next_embedding_model <> ${model}::text`,
     textsOf: ({ text }) => [text],
     keepBeside: (model, rows) => sql`
       update memories set next_embedding = vector::vector, next_embedding_model = ${model}
-      from ${made(rows)} where memories.id = made.id and md5(content) = digest`,
+      from ${made(rows)} where memories.id = made.id and md5(content) = digest
+        and coalesce(next_embedding_model, ${model}) = ${model}`,
     locked: sql`memories`,
     missing: (model) => sql`
       select from memories

@@ -81,6 +81,22 @@ describe.each(engines)('%s', (name, open) => {
     expect(await reembed(engine.database, 'entries', second)).toBe(0)
   })
 
+  it('ends when another run makes vectors of another model, and takes over from one that was given up', async () => {
+    await emptyTables(engine.database)
+    const memory = createMemoryManager({ stores: createPostgresStore(engine.database), embedder: first })
+    for (let i = 0; i < 12; i++) await memory.write('long-term', `n${i}`, i % 2 ? 'aaa' : 'bbb')
+    const third = letters('letters/3', 'ab')
+    const runs = [second, third].map((embedder) =>
+      reembed(engine.database, 'entries', embedder, { batch: 4 }),
+    )
+    const ended = (await Promise.allSettled(runs)).filter(({ status }) => status === 'rejected')
+    expect(ended.length).toBeGreaterThanOrEqual(1)
+    for (const each of ended) expect(each).toMatchObject({ reason: { code: MemoryErrorCode.CONFLICT } })
+    await reembed(engine.database, 'entries', third, { batch: 4 })
+    const after = createMemoryManager({ stores: createPostgresStore(engine.database), embedder: third })
+    expect(await after.search('long-term', { embedding: [1, 0, 0] }, { limit: 6 })).toHaveLength(6)
+  })
+
   it('does not drop a vector that it cannot make again', async () => {
     await emptyTables(engine.database)
     const memory = createMemoryManager({ stores: createPostgresStore(engine.database) })
