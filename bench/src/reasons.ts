@@ -59,6 +59,11 @@ const reasons: readonly Reason[] = [
     why: 'the pool inserts one row; a write to the hub first looks for duplicates and related memories among all others, which is another search by the index, looks for secrets, and links what it found',
   },
   {
+    suite: /^quality/,
+    what: /refused/,
+    why: 'what is left in the memory is about the same people, things and days, and as near to the question as an answer would be; what was tried is in docs/decisions/0015-confidence.md',
+  },
+  {
     suite: /^(hub|http)$/,
     what: /^GET/,
     why: 'every request is authenticated, counted against its limit, measured and logged; a bare Hono without any of it is measured beside it',

@@ -41,7 +41,10 @@ ${breakdown(results, ({ byCollection }) => byCollection)}
 
 ${breakdown(results, ({ byCategory }) => byCategory)}
 
-${leftOut.length > 0 ? leftOutSection(leftOut) : ''}## Abstention
+${leftOut.length > 0 ? leftOutSection(leftOut) : ''}${results.some(({ abstention }) => abstention) ? abstentionSection(results) : ''}`
+}
+
+const abstentionSection = (results: readonly RetrieverResult[]): string => `## Abstention
 
 Every question is asked once more with its evidence taken out of the memory. The threshold is the highest confidence that costs answerable questions at most three points of recall@5; refused are, of the others, those whose answer has less. Beside it, one threshold for all data sets.
 
@@ -68,7 +71,6 @@ ${table(
   ),
 )}
 `
-}
 
 const leftOutSection = (leftOut: readonly LeftOut[]): string => `## Leave one out
 
