@@ -9,11 +9,19 @@ import type { MemoryPlace } from './host-sessions.ts'
 const separator = /\n\n---\n\n/
 const overhead = 400
 
+export interface SessionContext {
+  text: string
+  /** How many of the window's entries it tells. */
+  sessions: number
+  /** Those entries as they stand in the window. */
+  window: string
+}
+
 /**
  * What a session is told when it begins: the window's newest sessions and the curated memory, as data between
  * marks, in at most `limit` characters. Empty when there is nothing to tell.
  */
-export function sessionContext(place: MemoryPlace, limit: number): { text: string; sessions: number } {
+export function sessionContext(place: MemoryPlace, limit: number): SessionContext {
   const room = limit - overhead
   const curated = curatedText(read(place, place.layout.curated))
   const entries = read(place, place.layout.window).trim().split(separator).filter(Boolean)
@@ -22,14 +30,16 @@ export function sessionContext(place: MemoryPlace, limit: number): { text: strin
     ...(window.text === '' ? [] : [`# The last sessions, the latest last\n\n${window.text}`]),
     ...(curated === '' ? [] : [clipped(curated, room - window.text.length)]),
   ].filter(Boolean)
-  if (parts.length === 0) return { text: '', sessions: 0 }
+  if (parts.length === 0) return nothingToTell
   // A person may have typed a secret into a file; it goes to the provider of the agent's model.
   const text = fenceRecalled(redactText(parts.join('\n\n---\n\n')).text, {
     source: 'session window and curated memory',
   })
   // Marks inside the text become longer when they are made harmless.
-  return { text: text.length <= limit ? text : '', sessions: window.count }
+  return text.length <= limit ? { text, sessions: window.count, window: window.text } : nothingToTell
 }
+
+export const nothingToTell: SessionContext = { text: '', sessions: 0, window: '' }
 
 /** As many of the latest entries as there is room for; of the very last one at least its beginning. */
 function newest(entries: readonly string[], room: number): { text: string; count: number } {

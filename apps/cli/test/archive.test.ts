@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
@@ -17,6 +17,19 @@ describe('archive', () => {
       /^\| 001 \| 2026-03-05T10:03:00.000Z \| pool-leak \| 4 \| 3m \| session \|/m,
     )
     expect(readFileSync(join(root, 'memory/EPHEMERAL.md'), 'utf8')).toMatch(/^## Session pool-leak — /)
+  })
+
+  it('keeps what a session is called, and shows it', async () => {
+    const shell = createShell()
+    const path = writeSession(temporaryFolder(), 'pool-leak', poolSession)
+    appendFileSync(path, `${JSON.stringify({ type: 'custom-title', customTitle: 'The leaking pool' })}\n`)
+    await shell.run('init')
+    await shell.run('archive', path)
+    const archive = readFileSync(join(shell.root, 'memory/conversations/conversation-001.md'), 'utf8')
+    expect(archive).toContain('\ntitle: "The leaking pool"\n')
+    expect((await shell.run('status')).out).toContain('The leaking pool')
+    expect(await shell.json('status')).toMatchObject({ recent: [{ title: 'The leaking pool' }] })
+    expect((await shell.run('search', '--ranked', 'client')).out).toContain('The leaking pool')
   })
 
   it('changes nothing when the same session is archived again', async () => {

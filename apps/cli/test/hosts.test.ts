@@ -439,6 +439,28 @@ describe('hook', () => {
     expect((await shell.withInput(input).run('hook', 'session-start', '--clear')).out).toBe('')
   })
 
+  it('takes out of the window with --clear what it told, and leaves what there was no room for', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const path = join(shell.root, 'memory/EPHEMERAL.md')
+    const entry = (id: string, day: number): string =>
+      `## Session ${id} — 2026-01-0${day}T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: x\n\n${`What ${id} found. `.repeat(350)}\n`
+    writeFileSync(path, `${entry('older', 1)}\n---\n\n${entry('newer', 2)}\n---\n\nCall Ada back.\n`)
+    const input = event({ session_id: 'n', hook_event_name: 'SessionStart', source: 'startup' })
+    const { out } = await shell.withInput(input).run('hook', 'session-start', '--clear')
+    expect(out).toContain('What newer found')
+    expect(out).toContain('Call Ada back.')
+    expect(out).not.toContain('What older found')
+    const left = readFileSync(path, 'utf8')
+    expect(left).toContain('What older found')
+    expect(left).not.toContain('newer')
+    expect(left).not.toContain('Ada')
+    expect((await shell.withInput(input).run('hook', 'session-start', '--clear')).out).toContain(
+      'What older found',
+    )
+    expect(readFileSync(path, 'utf8').trim()).toBe('')
+  })
+
   it('remembers what the host said when it compacted, once, without secrets and without memory', async () => {
     const shell = createShell()
     await shell.run('init')

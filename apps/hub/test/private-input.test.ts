@@ -39,6 +39,7 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
       { entry: { ...entry, embedding: { model: 'm', vector, units: [[1, 2, 3]] } } },
       'embedding',
     ],
+    ['tags of which none is left', 'remove-all', { tags: [] }, 'tags'],
     ['a time that no date has', 'put', { entry, now: 1e300 }, 'now'],
     ['a time before all dates', 'touch', { keys: ['k'], now: -1e300 }, 'now'],
     ...['createdAt', 'updatedAt', 'accessedAt'].map((name): [string, string, object, string] => [

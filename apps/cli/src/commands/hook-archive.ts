@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { splitAddress } from '@recall/agents'
 import { createMemoryManager, isMemoryError, type LmProvider, type MemoryManager } from '@recall/core'
-import { consumeWindow, recoverWindow } from '@recall/sessions'
+import { clearWindow as clear, consumeWindow, recoverWindow } from '@recall/sessions'
 import { defaultFileSystem, type FileStore, keptModel, readConfig } from '@recall/store-file'
 import {
   compactionKey,
@@ -196,10 +196,14 @@ function ageOf(path: string): number | null {
   }
 }
 
-/** Empties the window, once the session that starts has been given it. */
-export async function clearWindow(io: Io, place: MemoryPlace): Promise<void> {
+/** Takes out of the window what the session that starts has been given; what there was no room for waits for the next. */
+export async function clearWindow(io: Io, place: MemoryPlace, told: string): Promise<void> {
   await withStore(io, { root: place.root, layout: place.layout.name }, async (store) => {
-    await consumeWindow(createMemoryManager({ stores: store, clock: io.now }), { clear: true, clock: io.now })
+    const memory = createMemoryManager({ stores: store, clock: io.now })
+    const { entries, notes } = await consumeWindow(memory)
+    const seen = entries.filter(({ sessionId, date }) => told.includes(`## Session ${sessionId} — ${date}`))
+    const areNotesSeen = notes?.split('\n').every((line) => told.includes(line.trim()))
+    await clear(memory, { entries: seen, notes: areNotesSeen ? notes : undefined }, { clock: io.now })
   })
 }
 

@@ -24,7 +24,7 @@ import {
   saveSession,
 } from '../host-sessions.ts'
 import type { Io } from '../io.ts'
-import { sessionContext } from '../session-context.ts'
+import { nothingToTell, sessionContext } from '../session-context.ts'
 
 export interface HookOptions extends RootOptions {
   /** Empty the window once the session has been given it. */
@@ -106,13 +106,13 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
 
   // What a session was told before is still in its transcript.
   const isTold = input.source === 'resume' || input.source === 'fork'
-  const context = isTold ? { text: '', sessions: 0 } : sessionContext(place, contextLimits[input.host])
+  const context = isTold ? nothingToTell : sessionContext(place, contextLimits[input.host])
   const notice = noticeOf(place, pending, context.sessions)
   if (context.text === '') io.out(silence(input.host))
   else io.out(contextOutput(input, context.text, notice))
   // Printed first: a process that dies in between shows the window twice, never not at all.
   if (options.clear && !isTold && input.source !== 'compact' && context.sessions > 0) {
-    await (await import('../commands/hook-archive.ts')).clearWindow(io, place)
+    await (await import('../commands/hook-archive.ts')).clearWindow(io, place, context.window)
   }
 }
 

@@ -180,6 +180,7 @@ const around = (lines: readonly string[], at: number, context: number): string =
 
 function titleOf({ type, fields, key, text }: LocatedHit): string {
   if (type === 'conversation' && isJsonObject(fields)) {
+    if (typeof fields.title === 'string' && fields.title !== '') return fields.title
     const topics = Array.isArray(fields.topics) ? fields.topics.join(', ') : ''
     return topics === '' ? key : topics
   }

@@ -78,8 +78,8 @@ function dashboard(io: Io, state: MemoryStatus, health: string, reason: string):
     ...(state.problem ? ['', `  ${colour.yellow('!')} ${printable(state.problem)}`] : []),
     ...(state.recent.length > 0 ? ['', `${colour.bold('  Recent sessions')} ${colour.dim('(UTC)')}`] : []),
     ...state.recent.map(
-      ({ number, date, messages, duration, topics }) =>
-        `  ${String(number).padStart(3, '0')}  ${date.slice(0, 16).replace('T', ' ')}  ${`${messages} messages, ${duration}`.padEnd(22)} ${colour.dim(printable(topics.slice(0, 4).join(', ')))}`,
+      ({ number, date, messages, duration, topics, title }) =>
+        `  ${String(number).padStart(3, '0')}  ${date.slice(0, 16).replace('T', ' ')}  ${`${messages} messages, ${duration}`.padEnd(22)} ${colour.dim(printable(title ?? topics.slice(0, 4).join(', ')))}`,
     ),
   ]
   return `${lines.join('\n')}\n`

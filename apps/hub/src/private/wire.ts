@@ -53,8 +53,9 @@ export const getSchema = addressSchema.extend({ now })
 export const touchSchema = placeSchema.extend({ keys: z.array(key).max(10_000), now })
 export const removeAllSchema = placeSchema.extend({
   updatedBefore: z.number().optional(),
-  tags: tags.optional(),
-  type: z.string().optional(),
+  // A list that came out empty would stand for everything.
+  tags: tags.min(1, 'must name a tag; leave tags out to remove all').optional(),
+  type: z.string().min(1, 'must name a type; leave type out to remove all').optional(),
 })
 export const sweepSchema = placeSchema.extend({ now, dryRun: z.boolean().default(false) })
 
