@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
@@ -21,8 +21,17 @@ describe('archive', () => {
 
   it('keeps what a session is called, and shows it', async () => {
     const shell = createShell()
-    const path = writeSession(temporaryFolder(), 'pool-leak', poolSession)
-    appendFileSync(path, `${JSON.stringify({ type: 'custom-title', customTitle: 'The leaking pool' })}\n`)
+    const path = join(temporaryFolder(), 'named.jsonl')
+    const lines = [
+      ...poolSession.map(({ role, text }, i) => ({
+        type: role,
+        uuid: `m${i}`,
+        sessionId: 'named',
+        message: { role, content: text },
+      })),
+      { type: 'custom-title', customTitle: 'The leaking pool', sessionId: 'named' },
+    ]
+    writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
     await shell.run('init')
     await shell.run('archive', path)
     const archive = readFileSync(join(shell.root, 'memory/conversations/conversation-001.md'), 'utf8')

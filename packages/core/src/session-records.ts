@@ -24,6 +24,8 @@ export const conversationArchive = z.object({
   /** Long sessions are archived in parts; absent on the first. */
   part: z.optional(z.int().check(z.positive())),
   project: z.optional(z.string()),
+  /** What the host, or the person, called the session; one line. */
+  title: z.optional(z.string()),
   /** Set by a store in which people can edit it: somebody has, since it was written. */
   edited: z.optional(z.boolean()),
   /** Markdown from `## Summary` to `## Tags`. */

@@ -21,6 +21,17 @@ import { readWindow } from './window.ts'
 const talk = ['Fix the login of src/auth.rs', 'We decided to use JWT for auth.', 'thanks']
 
 describe('what an archive holds', () => {
+  it('has the latest name of the session, without secrets and of a length for lists', async () => {
+    const memory = openMemory()
+    const named = async (title: string, ...said: string[]): Promise<string | undefined> => {
+      await archiveSession(memory, conversation('s', said, { facts: { skipped: {}, title } }), { clock })
+      return (await readArchive(memory, 's')).title
+    }
+    expect(await named(`Use ghp_${'a1B2'.repeat(9)}`, 'a')).toBe('Use [redacted:github]')
+    expect(await named('n'.repeat(500), 'a', 'b')).toBe(`${'n'.repeat(199)}…`)
+    expect(await named('  ', 'a', 'b', 'c')).toBeUndefined()
+  })
+
   it('has the facts, the summary, every turn to the letter and the tags', async () => {
     const memory = openMemory()
     const outcome = await archiveSession(
@@ -42,7 +53,7 @@ describe('what an archive holds', () => {
           },
           'todo: add a test',
         ],
-        { facts: { skipped: {}, project: '/home/dev/api' } },
+        { facts: { skipped: {}, project: '/home/dev/api', title: ' Fix the\n login ' } },
       ),
       { clock },
     )
@@ -57,6 +68,7 @@ describe('what an archive holds', () => {
       lastMessage: 'abc123-m4',
       summarizedBy: 'algorithm',
       project: '/home/dev/api',
+      title: 'Fix the login',
     })
     expect(archive.part).toBeUndefined()
     expect(archive.body).toBe(`## Summary

@@ -96,6 +96,7 @@ async function archive(
       sessionId,
       source,
       project: facts.project,
+      title: facts.title === undefined ? undefined : cleaner.cleanTitle(facts.title),
       from: (placed.at(-1)?.number ?? 0) + 1,
       part,
       hasModel: lm !== undefined,

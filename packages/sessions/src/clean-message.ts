@@ -1,13 +1,17 @@
 import { type ContentBlock, type JsonValue, type Message, redactText } from '@recall/core'
+import { clip, oneLine } from './clip.ts'
 import { stripRecalled } from './recalled-text.ts'
 
 /** Tool inputs and outputs are noise past this many characters; only their beginnings are ever shown. */
 const noiseLength = 16_384
 const maxInputDepth = 20
+const titleLength = 200
 
 /** Takes secrets and recalled memory out of messages, and counts the secrets by kind. */
 export interface MessageCleaner {
   clean(message: Message): Message
+  /** On one line, of a length that a list can show; `undefined` when nothing is left of it. */
+  cleanTitle(title: string): string | undefined
   readonly redactions: Readonly<Record<string, number>>
 }
 
@@ -56,6 +60,7 @@ export function createMessageCleaner(): MessageCleaner {
 
   return {
     redactions,
+    cleanTitle: (title) => clip(oneLine(redact(stripRecalled(title))), titleLength) || undefined,
     clean: (message) => ({ ...message, content: message.content.flatMap(cleanBlock) }),
   }
 }

@@ -39,6 +39,8 @@ export interface PlaceRequest {
   sessionId: string
   source: ConversationArchive['source']
   project?: string
+  /** What the session is called, on one line. */
+  title?: string
   /** The number that this part has when nothing stands in its way. */
   from: number
   part: ArchivePart
@@ -88,6 +90,7 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
       lastMessage: part.lastMessage,
       ...(number > 1 ? { part: number } : {}),
       ...(request.project === undefined ? {} : { project: request.project }),
+      ...(request.title === undefined ? {} : { title: request.title }),
     }
     try {
       await write(memory, key, archive, record?.metadata.updatedAt)

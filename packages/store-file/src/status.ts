@@ -36,6 +36,8 @@ export interface RecentArchive {
   messages: number
   duration: string
   topics: string[]
+  /** What the session was called, if it was. */
+  title?: string
 }
 
 const recentCount = 5
@@ -115,6 +117,7 @@ function recentArchive(content: string, number: number): RecentArchive {
     messages: Number(fields.message_count ?? 0),
     duration: String(fields.duration ?? ''),
     topics: stringsOf(fields.topics),
+    ...(typeof fields.title === 'string' ? { title: fields.title } : {}),
   }
 }
 

@@ -15,6 +15,7 @@ export function printConversation(archive: ConversationArchive, number: number):
     topics: archive.topics,
     part: archive.part,
     project: archive.project,
+    title: archive.title,
     last_message: archive.lastMessage,
     summarized_by: archive.summarizedBy,
     body_hash: archive.edited ? 'edited' : hashOf(archive.body),
@@ -51,6 +52,7 @@ export function parseConversation(
     ...(typeof fields.summarized_by === 'string' ? { summarizedBy: fields.summarized_by } : {}),
     ...(part > 1 ? { part } : {}),
     ...(typeof fields.project === 'string' ? { project: fields.project } : {}),
+    ...(typeof fields.title === 'string' ? { title: fields.title } : {}),
     ...(typeof fields.body_hash === 'string' && fields.body_hash !== hashOf(body) ? { edited: true } : {}),
   }
   const ended = parseTime(known.date) ?? modified
