@@ -10,7 +10,8 @@ async function read(name: string, text: string) {
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, text)
   const conversation = await openTranscript(path)
-  return { conversation, turns: outline(await messagesOf(conversation)) }
+  const messages = await messagesOf(conversation)
+  return { conversation, messages, turns: outline(messages) }
 }
 
 it('reads a rollout of Codex once, without what the host put in', async () => {
@@ -102,6 +103,31 @@ it('reads a chat of Gemini CLI as the log that it is', async () => {
     'user: go on',
   ])
   expect(conversation.facts).toEqual({ skipped: {}, title: 'A look' })
+})
+
+it('reads calls and their results where a Gemini chat has them as parts of messages', async () => {
+  const response = (answer: object) => ({ functionResponse: { id: 'c', name: 'shell', response: answer } })
+  const { turns, messages } = await read(
+    'session.jsonl',
+    jsonLines(
+      { sessionId: 'g1', projectHash: 'f' },
+      { id: '1', type: 'user', content: [{ text: 'look' }] },
+      {
+        id: '2',
+        type: 'gemini',
+        content: [{ text: 'I look' }, { functionCall: { id: 'c', name: 'shell', args: { command: 'ls' } } }],
+      },
+      { id: '3', type: 'user', content: [response({ error: 'no such folder' })] },
+      { id: '4', type: 'user', content: [response({ error: 'no such folder' })] },
+      { id: '5', type: 'gemini', content: [{ functionCall: null }, { functionResponse: 7 }] },
+    ),
+  )
+  expect(turns).toEqual([
+    'user: look',
+    'assistant: I look | (uses shell)',
+    'assistant: (result, failed) no such folder',
+  ])
+  expect(messages[1]?.content[1]).toMatchObject({ id: 'c', input: { command: 'ls' } })
 })
 
 it('reads a chat of Gemini CLI that holds nothing but what the model was given', async () => {

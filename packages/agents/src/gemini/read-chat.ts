@@ -105,9 +105,21 @@ function createChatLog() {
       last.set(id, toMessage(message, id))
     },
     *messages(): Generator<Message, void> {
-      for (const message of last.values()) if (message !== null) yield message
+      const answered = new Set<string>()
+      for (const message of last.values()) {
+        const content = message?.content.filter((block) => isFirstAnswer(block, answered)) ?? []
+        if (message !== null && content.length > 0) yield { ...message, content }
+      }
     },
   }
+}
+
+/** What came of a call may stand with the call, and again in the message that gave it to the model. */
+function isFirstAnswer(block: ContentBlock, answered: Set<string>): boolean {
+  if (block.type !== 'tool_result' || block.toolUseId === '') return true
+  if (answered.has(block.toolUseId)) return false
+  answered.add(block.toolUseId)
+  return true
 }
 
 function toMessage(message: ChatMessage, id: string): Message | null {
@@ -116,17 +128,40 @@ function toMessage(message: ChatMessage, id: string): Message | null {
   const isUser = message.type === 'user'
   // What was typed stands beside what the host made of it for the model: whole files, for example.
   const text = textOf((isUser && message.displayContent) || message.content, isUser)
+  const toolCalls = Array.isArray(message.toolCalls) ? message.toolCalls.filter(isRecord) : []
+  const isSaid = isUser && text.trim() !== ''
+  // The list says more of a call than the part of the content that asked for it.
+  const tools =
+    toolCalls.length > 0 ? toolCalls.flatMap(toTool) : partsOf(message.content).flatMap(toToolPart)
   const content: ContentBlock[] = [
     ...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]),
-    ...(Array.isArray(message.toolCalls) ? message.toolCalls.filter(isRecord).flatMap(toTool) : []),
+    ...(isSaid ? [] : tools),
   ]
   if (content.length === 0) return null
   const at = toInstant(message.timestamp)
-  return { id, role: isUser ? 'user' : 'assistant', content, ...(at === undefined ? {} : { at }) }
+  return { id, role: isSaid ? 'user' : 'assistant', content, ...(at === undefined ? {} : { at }) }
 }
 
+const partsOf = (content: unknown): unknown[] => (Array.isArray(content) ? content : [content])
+
+/** A call that the model asks for, or what came of one, as parts of a message. */
+function toToolPart(part: unknown): ContentBlock[] {
+  const { functionCall: call, functionResponse: response } = isRecord(part) ? part : {}
+  if (isRecord(call)) {
+    const input = (call.args ?? null) as JsonValue
+    return [{ type: 'tool_use', id: idOf(call), name: toolName(call.name), input }]
+  }
+  // One without an id cannot be told from what stands with the call.
+  if (!isRecord(response) || idOf(response) === '') return []
+  const failed = isRecord(response.response) && response.response.error !== undefined ? { isError: true } : {}
+  const content = outputOf({ result: [part] }) ?? ''
+  return [{ type: 'tool_result', toolUseId: idOf(response), content, ...failed }]
+}
+
+const idOf = ({ id }: Record<string, unknown>): string => (typeof id === 'string' ? id : '')
+
 function toTool(call: Record<string, unknown>): ContentBlock[] {
-  const id = typeof call.id === 'string' ? call.id : ''
+  const id = idOf(call)
   const output = outputOf(call)
   const failed = call.status === 'error' ? { isError: true } : {}
   return [
@@ -152,8 +187,7 @@ function outputOf({ resultDisplay, result }: Record<string, unknown>): string | 
 
 /** A text, or parts of which some are texts; not what the model thought, nor what the host put in. */
 function textOf(content: unknown, isUser: boolean): string {
-  const parts = Array.isArray(content) ? content : [content]
-  return parts
+  return partsOf(content)
     .map((part) => {
       if (typeof part === 'string') return part
       return isRecord(part) && typeof part.text === 'string' && part.thought !== true ? part.text : ''
