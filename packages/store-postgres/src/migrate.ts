@@ -5,6 +5,7 @@ import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { migrate as runMigrations } from 'drizzle-orm/postgres-js/migrator'
 import type { Database } from './database.ts'
 import { asMemoryErrors } from './postgres-errors.ts'
+import { recountWords } from './recount-words.ts'
 
 const migrationsFolder = fileURLToPath(new URL('../migrations', import.meta.url))
 
@@ -16,7 +17,7 @@ const patience = 60_000
 
 /**
  * Brings the tables up to date, forward only. Processes that start together take turns, and all but the first
- * find nothing to do.
+ * find nothing to do. Texts that an earlier version split into other words are split anew, once.
  *
  * @param database on a single connection: the lock belongs to it
  * @throws MemoryError TIMEOUT when another process does not finish within a minute
@@ -28,6 +29,8 @@ export async function migrate(database: Database): Promise<void> {
       runMigrations(database as unknown as PostgresJsDatabase, { migrationsFolder }),
     ),
   )
+  // Not under the lock: it may take minutes, and twice at once it does no harm.
+  await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () => recountWords(database))
 }
 
 /** Runs something while no other process changes tables. */

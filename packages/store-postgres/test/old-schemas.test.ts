@@ -85,6 +85,39 @@ describe.skipIf(!serverUrl)('what earlier versions wrote', () => {
     await newest.close()
   })
 
+  it('finds words of a script without spaces in what was split before they were words', async () => {
+    const { url, database } = await emptyDatabase()
+    await migrateTo(database, lastStep)
+    const memory = createMemoryManager({ stores: createPostgresStore(database) })
+    const talk = {
+      sessionId: 's',
+      date: '2026-03-05T10:00:00Z',
+      body: '### User\n\n我们换了数据库\n\n### Assistant\n\n好的',
+    }
+    await memory.write('long-term', 'note', '数据库连接池')
+    await memory.write('episodic', 'talk', talk, { type: 'conversation' })
+    await memory.write('long-term', 'other', 'Café')
+    const words = sql`select entry, unit, words::text, units.word_count, entries.word_count as total, version
+      from units join entries on entries.id = units.entry order by entry, unit`
+    const asWritten = await rowsOf(database, words)
+    await database.execute(sql`update units set words = ${"'nothing':1D"}::text::tsvector, word_count = 1`)
+    await database.execute(sql`update entries set word_count = unit_count`)
+    await database.execute(sql`update store_settings set words_version = 0`)
+    const { close } = await openPostgres({ url })
+    await close()
+    expect(await rowsOf(database, words)).toEqual(asWritten)
+    expect(await memory.search('long-term', { text: '数据库' })).toMatchObject([{ key: 'note' }])
+    const [sizes] = await rowsOf(
+      database,
+      sql`select (select sum(words)::int from place_sizes) = (select sum(word_count)::int from entries) as same`,
+    )
+    expect(sizes).toEqual({ same: true })
+    // Once is enough: the next opening looks at no text.
+    await database.execute(sql`update units set words = ''`)
+    await (await openPostgres({ url })).close()
+    expect(await memory.search('long-term', { text: '数据库' })).toEqual([])
+  })
+
   it('is whole when a migration breaks off, and the next one goes through', async () => {
     const { url, database } = await emptyDatabase()
     await migrateTo(database, first)

@@ -105,6 +105,8 @@ export const storeSettings = pgTable(
     only: boolean('only').primaryKey().default(true),
     /** What splits and stems texts: a text search configuration of Postgres, or core when absent. */
     textConfiguration: text('text_configuration'),
+    /** How core split the texts that are kept, see `recount-words.ts`. */
+    wordsVersion: integer('words_version').notNull().default(0),
   },
   (table) => [check('store_settings_one_row', sql`${table.only}`)],
 )
