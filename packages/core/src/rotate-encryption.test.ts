@@ -54,6 +54,34 @@ it('lists what it cannot open and seals the rest', async () => {
   await memory.close()
 })
 
+it('asks for no more at a time than a store gives, however much it cannot open, and misses nothing that moves up', async () => {
+  const { stores, memory } = await sealed(70)
+  const stranger = createMemoryManager({
+    stores,
+    encryptionKey: { current: 'lost', keys: { lost: bytes(9) } },
+    clock: () => 0,
+  })
+  for (let i = 0; i < 130; i++) await stranger.write('long-term', `foreign ${100 + i}`, i, { encrypt: true })
+  let calls = 0
+  const asked: number[] = []
+  const moving: MemoryStore = {
+    ...stores,
+    async find(query) {
+      asked.push(query.limit)
+      // What is passed over is deleted by somebody, and what comes behind it moves up.
+      if (++calls === 5) for (let i = 0; i < 90; i++) await stranger.delete('long-term', `foreign ${100 + i}`)
+      return stores.find(query)
+    },
+  }
+  const result = await rotateEncryption({ stores: moving, encryptionKey: both })
+  expect(result.rotated).toBe(70)
+  // Fifty had been looked at when they went; of the others each is.
+  expect(result.errors).toHaveLength(50 + 40)
+  expect(Math.max(...asked)).toBeLessThanOrEqual(100)
+  expect(asked.length).toBeLessThan(40)
+  await memory.close()
+})
+
 it('does not undo what is written while it runs', async () => {
   const { stores, memory } = await sealed(3)
   let interfered = false

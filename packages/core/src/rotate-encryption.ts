@@ -59,13 +59,21 @@ async function rotatePlace(
   const failures = new Map<string, number>()
   /** Entries that stay in the list because nothing can be done about them. */
   const passed = new Set<string>()
+  const query = { ...place, filter, sortBy: 'recency', sortOrder: 'asc', minScore: 0 } as const
+  // The list gets shorter and changes its order while it is worked off: only over a page on which nothing is left to do
+  // goes the way on, and the end is the end when nothing was found on the whole way to it.
+  let offset = 0
+  let foundAny = false
   for (;;) {
-    const query = { ...place, filter, sortBy: 'recency', sortOrder: 'asc', minScore: 0 } as const
-    // No offset: the list gets shorter and changes its order while it is worked off.
-    const list = await store.find({ ...query, limit: pageSize + passed.size, offset: 0, now: clock() })
-    const page = list.filter(({ entry }) => !passed.has(entry.key))
-    if (page.length === 0) return
-    for (const { entry } of page) {
+    const page = await store.find({ ...query, limit: pageSize, offset, now: clock() })
+    const left = page.filter(({ entry }) => !passed.has(entry.key))
+    if (page.length === 0) {
+      if (!foundAny) return
+      offset = 0
+      foundAny = false
+    } else if (left.length === 0) offset += page.length
+    else foundAny = true
+    for (const { entry } of left) {
       try {
         if (await rotateEntry(store, entry, sealer, clock())) result.rotated++
         else passed.add(entry.key)
