@@ -56,6 +56,11 @@ const meanings: readonly { pattern: RegExp; code: MemoryErrorCode; message: stri
     message: 'Postgres did not answer in time: whether a write took effect is not known',
   },
   {
+    pattern: /^CONNECTION_ENDED$/,
+    code: MemoryErrorCode.UNAVAILABLE,
+    message: 'the connections to Postgres were closed before the call could begin: open them again',
+  },
+  {
     pattern: /^(?:08...|57P0.|53300|ECONN.*|EPIPE|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|CONNECTION_.*)$/,
     code: MemoryErrorCode.UNAVAILABLE,
     message: 'Postgres cannot be reached: check that it runs and that its URL is right',

@@ -171,6 +171,25 @@ describe.runIf(serverUrl)('a server', () => {
     expect(await refusal(() => openPostgres({ url }))).toBe(MemoryErrorCode.UNAVAILABLE)
   })
 
+  it('that is left before a call could begin is not said to be away', async () => {
+    const { url, drop } = await createServerDatabase()
+    const memory = await openPostgresMemory({ url, connections: 1 })
+    const calls = Array.from({ length: 20 }, (_, i) =>
+      memory.write('working', `key ${i}`, i).then(
+        () => 'kept',
+        (error: Error) => error.message,
+      ),
+    )
+    await memory.close()
+    const again = await openPostgresMemory({ url })
+    for (const [i, outcome] of (await Promise.all(calls)).entries()) {
+      expect(outcome).toMatch(/^kept$|were closed before the call could begin/)
+      expect(await again.exists('working', `key ${i}`)).toBe(outcome === 'kept')
+    }
+    await again.close()
+    await drop()
+  })
+
   it('tells nothing of a memory in an error', async () => {
     const { url, drop } = await createServerDatabase()
     const { database, close } = await openPostgres({ url })
