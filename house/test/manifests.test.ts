@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { apps, filesIn, libraries, read, root, type Workspace } from './workspace.ts'
+import { apps, filesIn, libraries, type Manifest, read, root, type Workspace } from './workspace.ts'
 
 describe.each([...libraries, ...apps])('$folder', ({ folder, manifest }: Workspace) => {
   it('says what people and tools need to know', () => {
