@@ -1,5 +1,3 @@
-import { rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { jsonLines, messagesOf, outline, temporaryFile } from '../../test/support.ts'
 import { readClaudeCodeTranscript } from './read-transcript.ts'
@@ -26,35 +24,6 @@ async function read(content: string | Uint8Array, name = 'session.jsonl') {
   const messages = await messagesOf(conversation)
   return { conversation, messages, outline: outline(messages) }
 }
-
-const earlier = '11111111-1111-4111-8111-111111111111'
-const later = '22222222-2222-4222-8222-222222222222'
-
-it.each([
-  ['keep their session', { sessionId: earlier }, ''],
-  [
-    'are given ids of their own',
-    { sessionId: later, forkedFrom: { sessionId: earlier, messageUuid: 'u1' } },
-    '-fork',
-  ],
-])('leaves out what a session was begun with whose lines %s', async (_, origin, suffix) => {
-  const first = await temporaryFile(
-    `${earlier}.jsonl`,
-    jsonLines(user('u1', 'said before', { sessionId: earlier })),
-  )
-  const path = join(dirname(first), `${later}.jsonl`)
-  const lines = jsonLines(
-    user(`u1${suffix}`, 'said before', origin),
-    user('u2', 'of the earlier session, and nowhere else', { sessionId: earlier }),
-    user('u3', 'said now', { sessionId: later }),
-  )
-  writeFileSync(path, lines)
-  const conversation = await readClaudeCodeTranscript(path)
-  expect((await messagesOf(conversation)).map(({ id }) => id)).toEqual(['u2', 'u3'])
-  expect(conversation.facts.skipped).toEqual({ 'line of an earlier session, which has it as well': 1 })
-  rmSync(first)
-  expect(await messagesOf(await readClaudeCodeTranscript(path))).toHaveLength(3)
-})
 
 it('reads what both sides said with ids and times, and facts about the session', async () => {
   const { conversation, messages } = await read(

@@ -3,7 +3,6 @@ import type { Conversation, ConversationFacts, Message } from '@recall/core'
 import { readJsonLines } from '../read-json-lines.ts'
 import type { ReadLinesOptions } from '../read-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../skipped.ts'
-import { createCopiedLines } from './copied-lines.ts'
 import { createQueuedPrompts } from './queued-prompts.ts'
 import { createTitle } from './title.ts'
 import { toMessages } from './to-messages.ts'
@@ -18,8 +17,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
  *
  * `messages` holds what the person said (without injected text and markup), what the assistant said and
  * thought, tool uses and tool results, in file order, each `uuid` once; cutting the file anywhere yields a
- * prefix. Damaged lines are passed over and counted in `facts.skipped`, and so are those that a resumed or forked
- * session was begun with, while the transcript that they were copied from lies beside it. A helper's transcript gets the id
+ * prefix. Damaged lines are passed over and counted in `facts.skipped`. A helper's transcript gets the id
  * `<session id>/<agent id>` and `parent`.
  *
  * @throws MemoryError NOT_FOUND, FORBIDDEN or INVALID_INPUT when the file cannot be opened
@@ -33,13 +31,13 @@ export async function readClaudeCodeTranscript(
   return {
     ...identity,
     facts,
-    messages: readMessages(path, identity, facts, options),
+    messages: readMessages(path, identity.parent !== undefined, facts, options),
   }
 }
 
 async function* readMessages(
   path: string,
-  { sessionId, parent }: Pick<Conversation, 'sessionId' | 'parent'>,
+  isHelper: boolean,
   facts: ConversationFacts,
   options: ReadLinesOptions,
 ): AsyncGenerator<Message, void> {
@@ -47,18 +45,12 @@ async function* readMessages(
   const queue = createQueuedPrompts()
   const title = createTitle()
   const seen = new Set<string>()
-  const isHelper = parent !== undefined
-  const isCopied = createCopiedLines(path, parent ?? sessionId, options)
 
   for await (const { number, line } of readTranscriptLines(path, skip, options)) {
     title.onLine(line)
     facts.title = title.best()
     facts.project ??= line.cwd
     if (line.uuid !== undefined && seen.has(line.uuid)) continue
-    if (await isCopied(line)) {
-      skip('line of an earlier session, which has it as well')
-      continue
-    }
     const messages = toMessages(line, { fallbackId: `line-${number}`, isHelper, queue, skip })
     // A line that yielded nothing may be a damaged copy of a later one with the same uuid.
     if (line.uuid !== undefined && messages.length > 0) seen.add(line.uuid)
