@@ -3,7 +3,7 @@ import type { Address } from '@recall/core'
 import { ensureFolder } from './atomic-write.ts'
 import { type FileSystem, statusOf } from './file-system.ts'
 import { createStatements, type Database, type OpenDatabase } from './index/driver.ts'
-import { isDamage, isDiskFull, isUnwritable, setAside } from './index/index-file.ts'
+import { busyMs, isDamage, isDiskFull, isUnwritable, setAside, useWriteAheadLog } from './index/index-file.ts'
 
 /** Which version of an entry an access belongs to: a rewritten entry starts its expiry anew. */
 interface Version {
@@ -59,7 +59,8 @@ export function createAccessLog(
     ensureFolder(fileSystem, folder)
     const database = openDatabase(path)
     opened = { database, sql: createStatements(database), inode: inode() ?? 0 }
-    database.exec('PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    database.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA synchronous = NORMAL`)
+    useWriteAheadLog(database)
     database.exec(schema)
     return opened
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isBusy, isDamage, isDiskFull, isUnwritable } from './index-file.ts'
+import { isBusy, isDamage, isDiskFull, isUnwritable, useWriteAheadLog } from './index-file.ts'
 
 const failure = (message: string, errcode?: number): Error =>
   Object.assign(new Error(message), {
@@ -27,4 +27,21 @@ it('takes no other failure for one of them', () => {
   ]
   for (const each of others)
     for (const is of [isDamage, isBusy, isDiskFull, isUnwritable]) expect(is(each)).toBe(false)
+})
+
+it('waits for a process that opens the same new database, and for nothing else', () => {
+  const failures = [failure('database is locked', 5), failure('database is locked')]
+  let calls = 0
+  useWriteAheadLog({
+    exec() {
+      const next = failures[calls++]
+      if (next) throw next
+    },
+  })
+  expect(calls).toBe(3)
+  const broken = failure('file is not a database', 26)
+  const exec = (): void => {
+    throw broken
+  }
+  expect(() => useWriteAheadLog({ exec })).toThrow(broken)
 })

@@ -137,9 +137,33 @@ function tryOpen(open: OpenDatabase, path: string, check: boolean, isAltered: bo
 
 function prepare(database: Database): void {
   database.exec(
-    'PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 0; PRAGMA cache_size = -16000',
+    `PRAGMA busy_timeout = ${busyMs}; PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 0; PRAGMA cache_size = -16000`,
   )
+  useWriteAheadLog(database)
 }
+
+/** How long to wait for another process that holds a database, in milliseconds. */
+export const busyMs = 10_000
+
+/**
+ * Lets readers and a writer go on side by side. Two processes that open a new database at once get into each other's
+ * way here, and for that SQLite does not wait by itself.
+ */
+export function useWriteAheadLog(database: Pick<Database, 'exec'>): void {
+  const deadline = performance.now() + busyMs
+  for (;;) {
+    try {
+      database.exec('PRAGMA journal_mode = WAL')
+      return
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error
+      Atomics.wait(nobody, 0, 0, 1 + Math.random())
+    }
+  }
+}
+
+/** Nobody ever wakes a waiter: the operating system does not tell when a database is free. */
+const nobody = new Int32Array(new SharedArrayBuffer(4))
 
 const versionOf = (database: Database): number =>
   (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
