@@ -1,0 +1,345 @@
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { layouts, openFileMemory } from '@recall/store-file'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { readSessions, saveSession } from '../src/host-sessions.ts'
+import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
+
+describe('hook', () => {
+  const event = (fields: Record<string, unknown>): string => JSON.stringify(fields)
+
+  it('is silent and fine whatever goes wrong', async () => {
+    const shell = createShell()
+    for (const input of ['', 'not json', '[]', '{}', event({ session_id: 5 })]) {
+      for (const name of [
+        'session-start',
+        'prompt',
+        'pre-compact',
+        'post-compact',
+        'session-end',
+        'stop',
+        'unknown',
+      ]) {
+        expect(await shell.withInput(input).run('hook', name)).toMatchObject({ code: 0, out: '' })
+      }
+    }
+    const missing = { session_id: 'a', transcript_path: '/nowhere/t.jsonl', hook_event_name: 'SessionEnd' }
+    expect(await shell.withInput(event(missing)).run('hook', 'session-end')).toMatchObject({
+      code: 0,
+      out: '',
+    })
+    expect(await shell.run('hook', 'drain')).toMatchObject({ code: 0, out: '' })
+    // Settings of a newer version, read by an older program.
+    for (const option of ['--newer', '--layout=foo'])
+      expect(await shell.withInput('').run('hook', 'pre-compact', option)).toMatchObject({ code: 0, out: '' })
+  })
+
+  it('does not keep a session waiting for a model, which summarises later', async () => {
+    let asked = 0
+    const server = createServer((_, response) => {
+      asked++
+      response.end(
+        JSON.stringify({ choices: [{ message: { content: '{"summary": "By a model.", "topics": []}' } }] }),
+      )
+    })
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const root = temporaryFolder()
+    const shell = createShell(root, null, {
+      RECALL_ROOT: root,
+      RECALL_LM_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+      RECALL_LM_MODEL: 'slow',
+    })
+    await shell.run('init', '--layout', 'entity')
+    const ended = {
+      session_id: 's1',
+      transcript_path: writeSession(root, 's1', poolSession),
+      hook_event_name: 'SessionEnd',
+    }
+    await shell.withInput(event(ended)).run('hook', 'session-end')
+    const starting = {
+      session_id: 's2',
+      transcript_path: join(root, 's2.jsonl'),
+      hook_event_name: 'SessionStart',
+    }
+    const { out } = await shell.withInput(event(starting)).run('hook', 'session-start')
+    expect(out).toContain('Session s1')
+    expect(asked).toBe(0)
+    await shell.run('hook', 'drain')
+    expect(readFileSync(join(root, 'memory/EPHEMERAL.md'), 'utf8')).toContain('By a model.')
+    await shell.run('hook', 'drain')
+    expect(asked).toBe(1)
+  })
+
+  it.each(['is there', 'is gone'])(
+    'enters a session that was only saved as a checkpoint when its transcript %s',
+    async (kept) => {
+      const shell = createShell()
+      await shell.run('init')
+      const transcript_path = writeSession(shell.root, 's1', poolSession)
+      const compacted = { session_id: 's1', transcript_path, hook_event_name: 'PreCompact' }
+      await shell.withInput(event(compacted)).run('hook', 'pre-compact')
+      await shell.run('hook', 'drain')
+      expect((await shell.run('consume')).out).toBe('The window is empty.\n')
+      if (kept === 'is gone') rmSync(transcript_path)
+      const starting = {
+        session_id: 's2',
+        transcript_path: join(shell.root, 's2.jsonl'),
+        hook_event_name: 'SessionStart',
+      }
+      const { out } = await shell.withInput(event(starting)).run('hook', 'session-start')
+      expect(out).toContain('Session s1')
+      await shell.run('consume', '--clear')
+      expect((await shell.withInput(event(starting)).run('hook', 'session-start')).out).toBe('')
+    },
+  )
+
+  it('removes the files of what is over, once a session has ended', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const long = Date.parse('2026-03-06T12:00:00Z') - 3600_000
+    const memory = await openFileMemory({ root: shell.root, clock: () => long })
+    await memory.write('working', 'over', 'x', { ttl: 1000 })
+    await memory.write('working', 'kept', 'x')
+    await memory.close()
+    const transcript_path = writeSession(shell.root, 's1', poolSession)
+    await shell
+      .withInput(event({ session_id: 's1', transcript_path, hook_event_name: 'SessionEnd' }))
+      .run('hook', 'session-end')
+    await shell.run('hook', 'drain')
+    expect(readdirSync(join(shell.root, 'memory/working'))).toEqual(['kept.md'])
+  })
+
+  it('never forgets a session of which something is still to be archived', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const place = { root: shell.root, layout: layouts.entity }
+    const week = 8 * 24 * 3600_000
+    const at = Date.parse('2026-03-06T12:00:00Z') - week
+    const session = { host: 'claude', transcript: join(shell.root, 'gone.jsonl'), at } as const
+    saveSession(place, { ...session, sessionId: 'done', state: 'open' })
+    saveSession(place, {
+      ...session,
+      sessionId: 'given-up',
+      state: 'ended',
+      problem: { reason: 'no such thing', tries: 5 },
+    })
+    saveSession(place, {
+      ...session,
+      sessionId: 'told',
+      state: 'open',
+      summaries: [{ id: '1', text: 'zebra' }],
+    })
+    // Somebody else is at work on them.
+    const lock = join(shell.root, 'memory/.recall/archiving.lock')
+    writeFileSync(lock, String(process.pid))
+    const starting = {
+      session_id: 'new',
+      transcript_path: join(shell.root, 't.jsonl'),
+      hook_event_name: 'SessionStart',
+    }
+    await shell.withInput(event(starting)).run('hook', 'session-start')
+    expect(
+      readSessions(place)
+        .map(({ sessionId }) => sessionId)
+        .sort(),
+    ).toEqual(['given-up', 'new', 'told'])
+    rmSync(lock)
+    await shell.run('hook', 'drain')
+    expect((await shell.run('search', 'zebra')).code).toBe(0)
+    const { code, out } = await shell.run('doctor')
+    expect(code).toBe(1)
+    expect(out).toContain('session given-up was not archived: no such thing')
+  })
+
+  it('tells a session what is written in plain sentences', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const start = () =>
+      shell
+        .withInput(event({ session_id: 'n', hook_event_name: 'SessionStart', transcript_path: '/n' }))
+        .run('hook', 'session-start')
+    expect((await start()).out).toBe('')
+    appendFileSync(join(shell.root, 'memory/MEMORY.md'), '\nNever deploy on Fridays.\n')
+    const { out } = await start()
+    expect(out).toContain('Never deploy on Fridays.')
+    expect(out).not.toContain('0 sessions')
+  })
+
+  it('gives what it archived its vectors in the background, where a memory has some', async () => {
+    const asked: string[] = []
+    const server = createServer(async (request, response) => {
+      const { input } = JSON.parse(await text(request)) as { input: string[] }
+      asked.push(...input)
+      response.setHeader('Content-Type', 'application/json')
+      response.end(JSON.stringify({ data: input.map((_, index) => ({ index, embedding: [1, 0, 0] })) }))
+    })
+    onTestFinished(() => void server.close())
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const root = temporaryFolder()
+    const shell = createShell(root, null, {
+      RECALL_ROOT: root,
+      RECALL_EMBEDDING_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+      RECALL_EMBEDDING_MODEL: 'tiny',
+      RECALL_EMBEDDING_DIMENSIONS: '3',
+    })
+    await shell.run('init', '--layout', 'entity')
+    const end = async (name: string): Promise<void> => {
+      const transcript_path = writeSession(root, name, poolSession)
+      const input = event({ session_id: name, transcript_path, hook_event_name: 'SessionEnd' })
+      await shell.withInput(input).run('hook', 'session-end')
+      await shell.run('hook', 'drain')
+    }
+    await end('first')
+    expect(asked).toEqual([])
+    expect((await shell.run('reindex', '--model')).code).toBe(0)
+    const before = asked.length
+    expect(before).toBeGreaterThan(0)
+    appendFileSync(join(root, 'memory/MEMORY.md'), '\n## Zebra\n\nThe zebra crossing is closed.\n')
+    await end('second')
+    expect(asked.slice(before).join('\n')).toContain('zebra crossing')
+  })
+
+  it('makes no memory for what is no session, nor archives at an event that it does not know', async () => {
+    const shell = createShell(temporaryFolder(), null, {})
+    for (const input of ['', '{}', 'not json']) await shell.withInput(input).run('hook', 'session-start')
+    const session = event({ session_id: 'a', hook_event_name: 'SessionEnd' })
+    const unknown = await shell.withInput(session).run('hook', 'sesion-end')
+    expect(unknown).toMatchObject({ code: 0, out: '' })
+    expect(unknown.err).toContain("there is no event 'sesion-end': session-start, prompt")
+    expect(existsSync(join(shell.root, '.recall'))).toBe(false)
+  })
+
+  it('makes no memory where there is none', async () => {
+    const shell = createShell()
+    const root = join(shell.root, 'gone')
+    const input = event({ session_id: 'a', transcript_path: 'x', hook_event_name: 'SessionEnd' })
+    await shell.withInput(input).run('hook', 'session-end', '--root', root)
+    expect(existsSync(root)).toBe(false)
+  })
+
+  it.each([
+    [
+      'claude',
+      { session_id: 'b', hook_event_name: 'SessionStart', source: 'startup', transcript_path: '/t.jsonl' },
+      'hookSpecificOutput',
+    ],
+    [
+      'codex',
+      { session_id: 'b', turn_id: 't', hook_event_name: 'SessionStart', transcript_path: '/rollout-1.jsonl' },
+      'hookSpecificOutput',
+    ],
+    [
+      'cursor',
+      { conversation_id: 'b', cursor_version: '3', hook_event_name: 'sessionStart' },
+      'additional_context',
+    ],
+    ['gemini', { session_id: 'b', timestamp: 'x', hook_event_name: 'SessionStart' }, 'hookSpecificOutput'],
+    ['copilot', { sessionId: 'b', timestamp: 1, cwd: '/' }, 'additionalContext'],
+  ])('gives %s the context in its own form, within its limit', async (host, payload, member) => {
+    const shell = createShell()
+    await shell.run('init')
+    for (let i = 0; i < 5; i++) {
+      const turns = [{ role: 'user' as const, text: `${'word '.repeat(900)} <tag> ${i}` }, ...poolSession]
+      await shell.run('archive', writeSession(shell.root, `s${i}`, turns, `2026-03-0${i + 1}`))
+    }
+    writeFileSync(
+      join(shell.root, 'memory/MEMORY.md'),
+      `# Memory\n\n${'- a fact that is worth keeping\n'.repeat(600)}`,
+    )
+    const { out } = await shell.withInput(event(payload)).run('hook', 'session-start')
+    const printed = JSON.parse(out) as Record<string, unknown>
+    const inner =
+      (printed[member] as { additionalContext?: string }).additionalContext ?? (printed[member] as string)
+    expect(inner).toMatch(/^<recalled-memory /)
+    expect(inner).toContain('s4')
+    expect(inner.length).toBeLessThanOrEqual(host === 'codex' ? 7000 : 10_000)
+    expect(Object.keys(printed).sort()).toEqual(host === 'claude' ? [member, 'systemMessage'] : [member])
+  })
+
+  it('tells a resumed session nothing a second time, and a compacted one again', async () => {
+    const shell = createShell()
+    await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+    const start = (source: string) =>
+      shell
+        .withInput(event({ session_id: 'n', hook_event_name: 'SessionStart', source, transcript_path: '/n' }))
+        .run('hook', 'session-start')
+    expect((await start('resume')).out).toBe('')
+    expect((await start('compact')).out).toContain('s1')
+  })
+
+  it('empties the window with --clear once it was given, and keeps what comes later', async () => {
+    const shell = createShell()
+    await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+    const input = event({ session_id: 'n', hook_event_name: 'SessionStart', source: 'startup' })
+    expect((await shell.withInput(input).run('hook', 'session-start', '--clear')).out).toContain('s1')
+    expect((await shell.withInput(input).run('hook', 'session-start', '--clear')).out).toBe('')
+  })
+
+  it('takes out of the window with --clear what it told, and leaves what there was no room for', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const path = join(shell.root, 'memory/EPHEMERAL.md')
+    const entry = (id: string, day: number): string =>
+      `## Session ${id} — 2026-01-0${day}T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: x\n\n${`What ${id} found. `.repeat(350)}\n`
+    writeFileSync(path, `${entry('older', 1)}\n---\n\n${entry('newer', 2)}\n---\n\nCall Ada back.\n`)
+    const input = event({ session_id: 'n', hook_event_name: 'SessionStart', source: 'startup' })
+    const { out } = await shell.withInput(input).run('hook', 'session-start', '--clear')
+    expect(out).toContain('What newer found')
+    expect(out).toContain('Call Ada back.')
+    expect(out).not.toContain('What older found')
+    const left = readFileSync(path, 'utf8')
+    expect(left).toContain('What older found')
+    expect(left).not.toContain('newer')
+    expect(left).not.toContain('Ada')
+    expect((await shell.withInput(input).run('hook', 'session-start', '--clear')).out).toContain(
+      'What older found',
+    )
+    expect(readFileSync(path, 'utf8').trim()).toBe('')
+  })
+
+  it('remembers what the host said when it compacted, once, without secrets and without memory', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const token = `ghp_${'a1B2'.repeat(9)}`
+    const input = event({
+      session_id: 'c',
+      transcript_path: join(shell.root, 't.jsonl'),
+      hook_event_name: 'PostCompact',
+      trigger: 'auto',
+      compact_summary: `The zebra pool was drained with ${token}.\n<recalled-memory source="x" note="y">\nold\n</recalled-memory>`,
+    })
+    for (let i = 0; i < 3; i++) {
+      expect((await shell.withInput(input).run('hook', 'post-compact')).out).toBe('')
+      await shell.run('hook', 'drain')
+    }
+    const { results } = await shell.json<{ results: { key: string; snippet: string }[] }>(
+      'search',
+      'zebra',
+      'pool',
+    )
+    expect(results).toHaveLength(1)
+    const everything = JSON.stringify(await shell.run('export'))
+    expect(everything).not.toContain(token)
+    expect(everything).not.toContain('old\\n')
+  })
+
+  it('looks a prompt up when it is asked to, and says nothing when memory has nothing', async () => {
+    const shell = createShell()
+    await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+    const ask = (prompt: string) =>
+      shell
+        .withInput(event({ session_id: 'p', hook_event_name: 'UserPromptSubmit', prompt }))
+        .run('hook', 'prompt')
+    const { out } = await ask('who never releases the client in the retry path?')
+    expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain('never releases it')
+    expect((await ask('quixotic marmalade zeppelins')).out).toBe('')
+    expect((await ask('ok')).out).toBe('')
+  })
+})
