@@ -193,7 +193,7 @@ export function createFileSearch(options: FileSearchOptions) {
   let keepableFrom = Number.NEGATIVE_INFINITY
 
   /** Where vectors cannot be kept a search goes on by words, and by those that are kept already. */
-  async function catchUp(now: number): Promise<void> {
+  async function embedRecent(now: number): Promise<void> {
     if (now < keepableFrom) return
     try {
       await vectors?.catchUp({ limit: soonEmbedded })
@@ -211,7 +211,7 @@ export function createFileSearch(options: FileSearchOptions) {
     await index.settle()
     recover()
     // What was written a moment ago is found by its meaning as well.
-    if (query.embedding) await catchUp(query.now)
+    if (query.embedding) await embedRecent(query.now)
     const { hits, folders, read } = searchHits([query])
     return hits.flatMap(({ row, units, score, confidence, signals, mode }): Found[] => {
       const file = read(row)
@@ -254,7 +254,7 @@ export function createFileSearch(options: FileSearchOptions) {
     }))
   }
 
-  return { vectors, find, locate, addressOfRow }
+  return { vectors, find, locate, embedRecent, addressOfRow }
 }
 
 /** Units that a search embeds before it answers; more are left to `reindex`. */

@@ -60,6 +60,8 @@ export interface FileStore extends MemoryStore {
    * each scope, scope by scope.
    */
   locate(query: Omit<StoreQuery, 'scope'>, scopes: readonly MemoryScope[]): LocatedHit[]
+  /** Embeds what was written a moment ago, before `locate`; where vectors cannot be kept it is found by words alone. */
+  embedRecent(now: number): Promise<void>
   /** Brings the index up to date (`full`: builds it anew). */
   reindex(options: { full: boolean; onProgress?: (progress: IndexProgress) => void }): void
   /** Runs a section under the memory's lock, after finishing what a dead process began. */
@@ -233,6 +235,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
 
     find: search.find,
     locate: search.locate,
+    embedRecent: search.embedRecent,
 
     async touch(addresses, now) {
       const accesses = addresses.flatMap((address) => {

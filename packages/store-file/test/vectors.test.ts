@@ -173,6 +173,10 @@ describe('vectors of files', () => {
       }
       expect(notices.filter((text) => text.includes('by words, not by meaning'))).toHaveLength(1)
       expect(embedder.asked.length).toBeLessThan(2)
+      const { fileSystem } = readOnlyFileSystem(code)
+      const store = await openFileStore({ root, embedder: conceptEmbedder(), fileSystem })
+      await expect(store.embedRecent(Date.now())).resolves.toBeUndefined()
+      await store.close()
     },
   )
 

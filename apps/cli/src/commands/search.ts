@@ -61,7 +61,7 @@ export async function search(io: Io, query: string, options: SearchCommandOption
     const terms = new Set(queryTerms(query))
     const embedding = embedder && (await embed(embedder, query))
     // What was written a moment ago is found by its meaning as well.
-    if (embedding) await store.vectors?.catchUp({ limit: 64 })
+    if (embedding) await store.embedRecent(io.now())
     const found = store.locate(
       {
         ...(embedding ? { embedding } : {}),
