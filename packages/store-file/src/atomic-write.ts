@@ -56,14 +56,22 @@ export function createFile(fileSystem: FileSystem, path: string, content: string
 
 const noHardLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
-/** Writes a file of its own beside `path`, durable and no more readable than `path` is; returns its name. */
-export function writeTemporary(fileSystem: FileSystem, path: string, content: string | Uint8Array): string {
+/**
+ * Writes a file of its own beside `path`, durable and no more readable than `path` is; returns its name.
+ *
+ * @param content may come in pieces, each of which is written before the next is asked for
+ */
+export function writeTemporary(
+  fileSystem: FileSystem,
+  path: string,
+  content: string | Uint8Array | Generator<Uint8Array>,
+): string {
   const temporary = join(dirname(path), `.tmp-${process.pid}-${thisProcess().place}${randomName()}`)
   const mode = statusOf(fileSystem, path)?.mode ?? 0o666
   const descriptor = fileSystem.openSync(temporary, 'wx', mode & 0o777)
   orDiscard(fileSystem, temporary, () => {
     try {
-      writeAll(fileSystem, descriptor, typeof content === 'string' ? Buffer.from(content) : content)
+      for (const piece of piecesOf(content)) writeAll(fileSystem, descriptor, piece)
       fileSystem.fsyncSync(descriptor)
     } finally {
       fileSystem.closeSync(descriptor)
@@ -138,6 +146,11 @@ export function writing<T>(path: string, call: () => T): T {
       { cause, details: { path } },
     )
   }
+}
+
+function piecesOf(content: string | Uint8Array | Generator<Uint8Array>): Iterable<Uint8Array> {
+  if (typeof content === 'string') return [Buffer.from(content)]
+  return content instanceof Uint8Array ? [content] : content
 }
 
 function writeAll(fileSystem: FileSystem, descriptor: number, bytes: Uint8Array): void {

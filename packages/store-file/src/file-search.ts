@@ -30,6 +30,9 @@ import { readText } from './read-text.ts'
 import type { FileAccess } from './row-filter.ts'
 import { searchDocuments } from './search.ts'
 import { type LocatedEntry, mayHold, type Source, sourcesOf } from './sources.ts'
+import { dropUnusedVectors } from './vectors/drop-unused-vectors.ts'
+import { everyText, type UnitTexts } from './vectors/texts.ts'
+import { hasVectorFile } from './vectors/vector-format.ts'
 import { createVectorIndex } from './vectors/vector-index.ts'
 
 /** A hit with its place in the files, for people who search. */
@@ -163,6 +166,11 @@ export function createFileSearch(options: FileSearchOptions) {
       return { hits, folders, read, current }
     })
 
+  const unitTexts: UnitTexts = (row) => {
+    const entry = readRow(row, folderPaths())
+    return entry && unitsOf(entry).map(({ start, end }) => spokenText(entry.text.slice(start, end)))
+  }
+
   const vectors =
     options.embedder &&
     createVectorIndex({
@@ -172,11 +180,19 @@ export function createFileSearch(options: FileSearchOptions) {
       index,
       onNotice,
       exclusively,
-      unitTexts(row) {
-        const entry = readRow(row, folderPaths())
-        return entry && unitsOf(entry).map(({ start, end }) => spokenText(entry.text.slice(start, end)))
-      },
+      unitTexts,
     })
+
+  /** Vectors that other texts had say something of them: those of texts that are in no file any more go. */
+  function forgetUnusedVectors(): void {
+    if (!hasVectorFile(fileSystem, internal)) return
+    const used = new Set<string>()
+    index.query((current) => {
+      for (const documents of everyText(current, unitTexts))
+        for (const { hashes } of documents) for (const hash of hashes) used.add(hash)
+    })
+    exclusively(() => dropUnusedVectors(fileSystem, internal, used))
+  }
 
   const refuseVectors = ({ embedding }: Pick<StoreQuery, 'embedding'>): void => {
     if (!embedding || vectors) return
@@ -254,7 +270,7 @@ export function createFileSearch(options: FileSearchOptions) {
     }))
   }
 
-  return { vectors, find, locate, embedRecent, addressOfRow }
+  return { vectors, find, locate, embedRecent, forgetUnusedVectors, addressOfRow }
 }
 
 /** Units that a search embeds before it answers; more are left to `reindex`. */

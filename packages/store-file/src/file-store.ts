@@ -62,7 +62,10 @@ export interface FileStore extends MemoryStore {
   locate(query: Omit<StoreQuery, 'scope'>, scopes: readonly MemoryScope[]): LocatedHit[]
   /** Embeds what was written a moment ago, before `locate`; where vectors cannot be kept it is found by words alone. */
   embedRecent(now: number): Promise<void>
-  /** Brings the index up to date (`full`: builds it anew). */
+  /**
+   * Brings the index up to date. `full` builds it anew, after which nothing that is derived tells of a text that is in
+   * no file any more.
+   */
   reindex(options: { full: boolean; onProgress?: (progress: IndexProgress) => void }): void
   /** Runs a section under the memory's lock, after finishing what a dead process began. */
   exclusively<T>(section: () => T): T
@@ -333,8 +336,9 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     reindex({ full, onProgress }) {
       recover()
       if (!fileSystem.existsSync(root)) throw missingRoot(root)
-      if (full) index.rebuild(onProgress)
-      else index.update()
+      if (!full) return index.update()
+      index.rebuild(onProgress)
+      search.forgetUnusedVectors()
     },
 
     async close() {

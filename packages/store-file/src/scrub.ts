@@ -55,11 +55,11 @@ export function scrubFiles(
     )
   }
   // Pages that the database no longer uses still hold the words.
-  if (apply && found.some(({ counts }) => Object.keys(counts).length > 0)) store.index.rebuild()
+  if (apply && found.some(({ counts }) => Object.keys(counts).length > 0)) store.reindex({ full: true })
   return found
 }
 
-type Scrubbed = Pick<FileStore, 'root' | 'layout' | 'index' | 'exclusively'>
+type Scrubbed = Pick<FileStore, 'root' | 'layout' | 'index' | 'reindex' | 'exclusively'>
 type Redact = (text: string) => { text: string; counts: Record<string, number> }
 
 function storedFiles(fileSystem: FileSystem, { root, layout }: Scrubbed): string[] {

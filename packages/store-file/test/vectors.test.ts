@@ -97,6 +97,45 @@ describe('vectors of files', () => {
     expect(second.embedder.asked).toEqual([])
   })
 
+  it('are all known to an index that was made anew, before the first search answers', async () => {
+    const root = temporaryRoot()
+    const { memory, store, embedder } = await memoryAt(root)
+    const storms = Array.from({ length: 300 }, (_, i) => ({ key: `s${i}`, value: `A storm, number ${i}` }))
+    await memory.batchWrite('long-term', storms)
+    await store.vectors?.catchUp()
+    embedder.asked.length = 0
+    store.reindex({ full: true })
+    await memory.write('long-term', 'new', 'A puppy')
+    expect(await keys(memory, 'hound')).toEqual(['new'])
+    expect(store.vectors?.coverage()).toMatchObject({ embedded: 301, total: 301 })
+    expect(embedder.asked).toEqual(['A puppy'])
+  })
+
+  it('of texts that are gone go with a full rebuild, also without the model that made them', async () => {
+    const root = temporaryRoot()
+    const { memory, store } = await memoryAt(root)
+    await memory.write('long-term', 'a', 'A storm')
+    await memory.write('long-term', 'b', 'A puppy')
+    await memory.write('long-term', 'c', 'The vehicle')
+    await store.vectors?.catchUp()
+    await memory.delete('long-term', 'b')
+    const vectors = (): number[] => {
+      const bytes = readFileSync(join(root, 'memory/.recall/vectors.f32'))
+      return Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(i * 4))
+    }
+    expect(vectors()).toEqual([0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0])
+
+    const wordsOnly = await openFileStore({ root })
+    wordsOnly.reindex({ full: true })
+    await wordsOnly.close()
+
+    expect(vectors()).toEqual([0, 0, 1, 0, 1, 0, 0, 0])
+    // Whoever has them open takes the new ones.
+    expect(await keys(memory, 'rain')).toEqual(['a'])
+    expect(await keys(memory, 'car')).toEqual(['c'])
+    expect(store.vectors?.coverage()).toMatchObject({ embedded: 2, total: 2 })
+  })
+
   it('are made anew when they are deleted or torn', async () => {
     const root = temporaryRoot()
     const first = await memoryAt(root)

@@ -96,8 +96,8 @@ export async function remove(io: Io, store: FileStore, found: readonly Address[]
       }
     }
   }
-  // Pages that the database no longer uses still hold the words.
-  store.index.rebuild()
+  // Pages that the database no longer uses still hold the words, and vectors tell of them.
+  store.reindex({ full: true })
 }
 
 /** What has expired is there until the next clean-up, and is to be forgotten as well. */

@@ -11,11 +11,16 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
       sql('DELETE FROM vectors WHERE slot >= ?').run(from)
     },
 
-    /** Documents behind an id some of whose units have no vector, by id. */
-    documentsWithoutVectors(after: number, limit: number): HashedRow[] {
+    /** Documents behind an id that have units, by id; `withoutVectors`: those some of whose units have none. */
+    documentsWithUnits(
+      after: number,
+      limit: number,
+      { withoutVectors }: { withoutVectors: boolean },
+    ): HashedRow[] {
+      const lacking = withoutVectors ? 'AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.unit = d.id)' : ''
       return sql(
         `SELECT ${documentColumns}, d.hash FROM documents d WHERE d.id > ? AND d.scope >= 0 AND d.units > 0
-           AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.unit = d.id) ORDER BY d.id LIMIT ?`,
+           ${lacking} ORDER BY d.id LIMIT ?`,
       ).all(after, limit) as HashedRow[]
     },
 

@@ -1,10 +1,21 @@
-import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { ensureFolder } from '../atomic-write.ts'
 import { randomName } from '../digest.ts'
-import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
+import { type FileSystem, statusOf } from '../file-system.ts'
 import { highest } from './highest.ts'
 import { createScan, type Scan } from './scan.ts'
+import {
+  type Header,
+  hashLength,
+  headerBytes,
+  headerLength,
+  pathsIn,
+  readHeader,
+  readInto,
+  removeVectorFile,
+  rowShape,
+  type VectorSpace,
+} from './vector-format.ts'
 import { Memory } from './web-assembly.ts'
 
 /**
@@ -37,24 +48,14 @@ export interface VectorFile {
   nearest(query: Float32Array, count: number): number[]
 }
 
-export interface VectorSpace {
-  model: string
-  dimensions: number
-}
-
 /** About the most that a cosine of eight bits is wrong by. */
 export const scanError = 0.005
 
 /** Eight bits order near-equals at random: so many more are compared exactly. */
 export const spare = 32
 
-/** Length of a text's hash. */
-const hashLength = 16
 /** Rows that are compared with their exact vectors when the files are opened: it takes less than a millisecond. */
 const sampledRows = 32
-/** JSON, padded with blanks. */
-const headerLength = 256
-
 /**
  * Opens the vectors that a folder holds, or makes new files for them: whoever may do that holds the memory's lock.
  *
@@ -63,10 +64,8 @@ const headerLength = 256
  */
 export function openVectorFile(fileSystem: FileSystem, folder: string, space: VectorSpace): VectorFile {
   const { dimensions } = space
-  // The scan reads sixteen integers at a time.
-  const width = Math.ceil(dimensions / 16) * 16
-  const stride = hashLength + 4 + width
-  const paths = { rows: join(folder, 'vectors.i8'), exact: join(folder, 'vectors.f32') }
+  const { width, stride } = rowShape(dimensions)
+  const paths = pathsIn(folder)
   const header = readHeader(fileSystem, paths.rows)
   if (header && (header.model !== space.model || header.dimensions !== dimensions)) {
     throw otherModel(header.model, space.model)
@@ -234,36 +233,6 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
   }
 }
 
-/** Throws vectors away, whatever model made them. The caller holds the memory's lock. */
-export function removeVectorFile(fileSystem: FileSystem, folder: string): void {
-  for (const name of ['vectors.i8', 'vectors.f32']) {
-    orAbsent(() => fileSystem.unlinkSync(join(folder, name)))
-  }
-}
-
-/** Which vectors a folder holds, whatever model made them: another name after they were made anew. */
-export const generationOf = (fileSystem: FileSystem, folder: string): string | null =>
-  readHeader(fileSystem, join(folder, 'vectors.i8'))?.generation ?? null
-
-interface Header extends VectorSpace {
-  generation: string
-}
-
-export function readHeader(fileSystem: FileSystem, path: string): Header | null {
-  if ((statusOf(fileSystem, path)?.size ?? 0) < headerLength) return null
-  const bytes = new Uint8Array(headerLength)
-  readInto(fileSystem, path, bytes, 0)
-  try {
-    const { model, dimensions, generation } = JSON.parse(Buffer.from(bytes).toString('utf8')) as Header
-    return typeof model === 'string' && dimensions > 0 && generation
-      ? { model, dimensions, generation }
-      : null
-  } catch {
-    // Derived: what cannot be read is made anew.
-    return null
-  }
-}
-
 function create(
   fileSystem: FileSystem,
   folder: string,
@@ -272,20 +241,11 @@ function create(
 ): string {
   const { model, dimensions } = space
   const header: Header = { model, dimensions, generation: randomName() }
-  const text = Buffer.from(JSON.stringify(header))
-  if (text.length >= headerLength) {
-    const message = `the name of the embedding model is too long by ${text.length - headerLength + 1} bytes: '${model}'`
-    throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
-  }
+  const bytes = headerBytes(header)
   ensureFolder(fileSystem, folder)
   removeVectorFile(fileSystem, folder)
   writeAt(fileSystem, paths.exact, Buffer.alloc(0), 0)
-  writeAt(
-    fileSystem,
-    paths.rows,
-    Buffer.concat([text, Buffer.alloc(headerLength - 1 - text.length, ' '), Buffer.from('\n')]),
-    0,
-  )
+  writeAt(fileSystem, paths.rows, bytes, 0)
   return header.generation
 }
 
@@ -300,19 +260,6 @@ const largest = (vector: Float32Array): number => {
   let most = 0
   for (const value of vector) most = Math.max(most, Math.abs(value))
   return most
-}
-
-function readInto(fileSystem: FileSystem, path: string, target: Uint8Array, position: number): void {
-  const descriptor = fileSystem.openSync(path, 'r')
-  try {
-    for (let read = 0; read < target.length; ) {
-      const some = fileSystem.readSync(descriptor, target, read, target.length - read, position + read)
-      if (some === 0) break
-      read += some
-    }
-  } finally {
-    fileSystem.closeSync(descriptor)
-  }
 }
 
 function writeAt(fileSystem: FileSystem, path: string, bytes: Uint8Array, position: number): void {

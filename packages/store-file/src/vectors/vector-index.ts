@@ -1,19 +1,12 @@
 import { type Embedder, embedTexts, type MemoryScope, spreadOf } from '@recall/core'
-import { textHash } from '../digest.ts'
 import type { FileSystem } from '../file-system.ts'
-import type { DocumentRow, HashedRow } from '../index/document-row.ts'
 import type { MemoryIndex } from '../index/memory-index.ts'
 import type { SearchIndex } from '../index/search-index.ts'
 import type { MeaningArm } from '../search-matches.ts'
 import { highest } from './highest.ts'
-import {
-  generationOf,
-  openVectorFile,
-  removeVectorFile,
-  scanError,
-  spare,
-  type VectorFile,
-} from './vector-file.ts'
+import { type DocumentTexts, documentsAtOnce, everyText, textsOf, type UnitTexts } from './texts.ts'
+import { openVectorFile, scanError, spare, type VectorFile } from './vector-file.ts'
+import { generationOf, removeVectorFile } from './vector-format.ts'
 
 export interface VectorIndexOptions {
   fileSystem: FileSystem
@@ -24,8 +17,7 @@ export interface VectorIndexOptions {
   onNotice: (text: string) => void
   /** Runs a section that no other process runs at the same time. */
   exclusively: <T>(section: () => T) => T
-  /** The texts of an entry's units; `null` when its file no longer says what was indexed. */
-  unitTexts(row: DocumentRow): string[] | null
+  unitTexts: UnitTexts
 }
 
 export interface EmbedProgress {
@@ -98,18 +90,38 @@ export function createVectorIndex(options: VectorIndexOptions) {
     places.clear()
   }
 
-  /** Vectors and what the index says of them: rows about slots that are no more are dropped. */
+  /**
+   * Vectors and what the index says of them: rows about slots that are no more are dropped, and an index that was made
+   * anew is told which texts have vectors already.
+   */
   const inStep = (current: SearchIndex, file: VectorFile): VectorFile => {
     const isOther = current.fact('vectors') !== file.generation
     if (file !== compared || isOther) {
-      current.transaction(() => {
-        current.dropVectors(isOther ? 0 : file.count)
-        current.setFact('vectors', file.generation)
-      })
+      current.dropVectors(isOther ? 0 : file.count)
+      if (isOther && file.count > 0) {
+        const slots = file.slots()
+        for (const documents of everyText(current, unitTexts, { withoutVectors: true }))
+          putKnown(current, slots, documents)
+      }
+      // Last: who is interrupted begins again.
+      current.setFact('vectors', file.generation)
       compared = file
     }
     return file
   }
+
+  /** Notes the vectors of documents all of whose texts have one. */
+  const putKnown = (
+    current: SearchIndex,
+    slots: ReadonlyMap<string, number>,
+    documents: readonly DocumentTexts[],
+  ): void =>
+    current.putVectors(
+      documents.flatMap(({ row, hashes }) => {
+        const found = hashes.flatMap((hash) => slots.get(hash) ?? [])
+        return found.length === hashes.length ? { row, slots: found } : []
+      }),
+    )
 
   const placesOf = (current: SearchIndex, file: VectorFile, scope: MemoryScope) => {
     const state = `${file.generation} ${current.state()}`
@@ -124,12 +136,6 @@ export function createVectorIndex(options: VectorIndexOptions) {
     }
     places.set(scope, fresh)
     return fresh
-  }
-
-  /** A document with its texts; nothing when it changed meanwhile: it comes again when it has been indexed anew. */
-  const withTexts = (row: HashedRow): { row: HashedRow; texts: string[]; hashes: string[] }[] => {
-    const texts = unitTexts(row)
-    return texts?.length === row.units ? [{ row, texts, hashes: texts.map(textHash) }] : []
   }
 
   /** Embeds the texts that no vector is kept of yet. */
@@ -196,8 +202,8 @@ export function createVectorIndex(options: VectorIndexOptions) {
       if (total > 0) onProgress?.({ done, total })
       while (done < Math.min(total, limit)) {
         const { rows, batch } = index.query((current) => {
-          const rows = current.documentsWithoutVectors(after, documentsAtOnce)
-          return { rows, batch: rows.flatMap((row) => withTexts(row)) }
+          const rows = current.documentsWithUnits(after, documentsAtOnce, { withoutVectors: true })
+          return { rows, batch: textsOf(rows, unitTexts) }
         })
         const last = rows.at(-1)
         if (!last) break
@@ -212,12 +218,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
           index.query((current) => {
             const slots = inStep(current, open()).slots()
             // Of vectors that went meanwhile the next call finds the texts again.
-            current.putVectors(
-              batch.flatMap(({ row, hashes }) => {
-                const found = hashes.flatMap((hash) => slots.get(hash) ?? [])
-                return found.length === hashes.length ? { row, slots: found } : []
-              }),
-            )
+            putKnown(current, slots, batch)
           }),
         )
         done += batch.reduce((sum, { row }) => sum + row.units, 0)
@@ -290,7 +291,6 @@ function closest(best: readonly number[], similarities: Float32Array): readonly 
 
 /** Between two steps of progress. */
 const textsAtOnce = 64
-const documentsAtOnce = 64
 
 /** What the spread of some similarities is made from. */
 function sumsOf(similarities: Float32Array) {

@@ -1,0 +1,83 @@
+import { syncFolder, writeTemporary, writing } from '../atomic-write.ts'
+import { randomName } from '../digest.ts'
+import { type FileSystem, statusOf } from '../file-system.ts'
+import {
+  hashLength,
+  headerBytes,
+  headerLength,
+  pathsIn,
+  readFully,
+  readHeader,
+  removeVectorFile,
+  rowShape,
+} from './vector-format.ts'
+
+/**
+ * Throws away the vectors of texts that are used no more, whatever model made them. Both files are written anew:
+ * nothing that tells of those texts stays in them. The caller holds the memory's lock.
+ *
+ * @param used hashes of texts in hexadecimal
+ * @throws MemoryError WRITE_FAILED; what was there before stays
+ */
+export function dropUnusedVectors(fileSystem: FileSystem, folder: string, used: ReadonlySet<string>): void {
+  const paths = pathsIn(folder)
+  const header = readHeader(fileSystem, paths.rows)
+  if (!header) {
+    removeVectorFile(fileSystem, folder)
+    return
+  }
+  const rows: Rows = { path: paths.rows, from: headerLength, length: rowShape(header.dimensions).stride }
+  const exact: Rows = { path: paths.exact, from: 0, length: header.dimensions * 4 }
+  const count = Math.floor(Math.min(lengthOf(fileSystem, rows), lengthOf(fileSystem, exact)))
+  const kept: number[] = []
+  let slot = 0
+  for (const row of rowsAt(fileSystem, rows, Array(count).keys())) {
+    if (used.has(row.toString('hex', 0, hashLength))) kept.push(slot)
+    slot++
+  }
+  // Behind the last whole row may lie what a killed process wrote half.
+  if ([rows, exact].every((file) => lengthOf(fileSystem, file) === kept.length)) return
+  const fresh = headerBytes({ ...header, generation: randomName() })
+  writing(paths.rows, () => {
+    const newRows = writeTemporary(fileSystem, paths.rows, concat([fresh], rowsAt(fileSystem, rows, kept)))
+    const newExact = writeTemporary(fileSystem, paths.exact, rowsAt(fileSystem, exact, kept))
+    // Rows beside the exact vectors of others would find anything: after a crash in between there are no rows.
+    fileSystem.unlinkSync(paths.rows)
+    fileSystem.renameSync(newExact, paths.exact)
+    fileSystem.renameSync(newRows, paths.rows)
+    syncFolder(fileSystem, folder)
+  })
+}
+
+/** Rows of one length, which fill a file from some byte on. */
+interface Rows {
+  path: string
+  from: number
+  length: number
+}
+
+/** In rows; not a whole number when the last one is torn. */
+const lengthOf = (fileSystem: FileSystem, { path, from, length }: Rows): number =>
+  Math.max(0, ((statusOf(fileSystem, path)?.size ?? 0) - from) / length)
+
+/** Some rows of a file; each is valid until the next is asked for. */
+function* rowsAt(
+  fileSystem: FileSystem,
+  { path, from, length }: Rows,
+  slots: Iterable<number>,
+): Generator<Buffer> {
+  const row = Buffer.alloc(length)
+  const descriptor = fileSystem.openSync(path, 'r')
+  try {
+    for (const slot of slots) {
+      readFully(fileSystem, descriptor, row, from + slot * length)
+      yield row
+    }
+  } finally {
+    fileSystem.closeSync(descriptor)
+  }
+}
+
+function* concat(...parts: Iterable<Uint8Array>[]): Generator<Uint8Array> {
+  for (const part of parts) yield* part
+}

@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
+
+export interface VectorSpace {
+  model: string
+  dimensions: number
+}
+
+/** Length of a text's hash. */
+export const hashLength = 16
+
+/** JSON, padded with blanks. */
+export const headerLength = 256
+
+export const pathsIn = (folder: string) => ({
+  rows: join(folder, 'vectors.i8'),
+  exact: join(folder, 'vectors.f32'),
+})
+
+/** How many integers a row of `vectors.i8` holds, and its length in bytes. */
+export function rowShape(dimensions: number): { width: number; stride: number } {
+  // The scan reads sixteen integers at a time.
+  const width = Math.ceil(dimensions / 16) * 16
+  return { width, stride: hashLength + 4 + width }
+}
+
+export interface Header extends VectorSpace {
+  generation: string
+}
+
+export function readHeader(fileSystem: FileSystem, path: string): Header | null {
+  if ((statusOf(fileSystem, path)?.size ?? 0) < headerLength) return null
+  const bytes = new Uint8Array(headerLength)
+  readInto(fileSystem, path, bytes, 0)
+  try {
+    const { model, dimensions, generation } = JSON.parse(Buffer.from(bytes).toString('utf8')) as Header
+    return typeof model === 'string' && dimensions > 0 && generation
+      ? { model, dimensions, generation }
+      : null
+  } catch {
+    // Derived: what cannot be read is made anew.
+    return null
+  }
+}
+
+/** @throws MemoryError INVALID_INPUT when the name of the model leaves no room */
+export function headerBytes(header: Header): Buffer {
+  const text = Buffer.from(JSON.stringify(header))
+  if (text.length >= headerLength) {
+    const message = `the name of the embedding model is too long by ${text.length - headerLength + 1} bytes: '${header.model}'`
+    throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
+  }
+  return Buffer.concat([text, Buffer.alloc(headerLength - 1 - text.length, ' '), Buffer.from('\n')])
+}
+
+/** Which vectors a folder holds, whatever model made them: another name after they were made anew. */
+export const generationOf = (fileSystem: FileSystem, folder: string): string | null =>
+  readHeader(fileSystem, pathsIn(folder).rows)?.generation ?? null
+
+/** Whether a folder holds vectors, also such as cannot be read. */
+export const hasVectorFile = (fileSystem: FileSystem, folder: string): boolean =>
+  Object.values(pathsIn(folder)).some((path) => fileSystem.existsSync(path))
+
+/** Throws vectors away, whatever model made them. The caller holds the memory's lock. */
+export function removeVectorFile(fileSystem: FileSystem, folder: string): void {
+  const { rows, exact } = pathsIn(folder)
+  for (const path of [rows, exact]) orAbsent(() => fileSystem.unlinkSync(path))
+}
+
+export function readInto(fileSystem: FileSystem, path: string, target: Uint8Array, position: number): void {
+  const descriptor = fileSystem.openSync(path, 'r')
+  try {
+    readFully(fileSystem, descriptor, target, position)
+  } finally {
+    fileSystem.closeSync(descriptor)
+  }
+}
+
+/** Fills a buffer, or as much of it as there is. */
+export function readFully(
+  fileSystem: FileSystem,
+  descriptor: number,
+  target: Uint8Array,
+  position: number,
+): void {
+  for (let read = 0; read < target.length; ) {
+    const some = fileSystem.readSync(descriptor, target, read, target.length - read, position + read)
+    if (some === 0) break
+    read += some
+  }
+}
