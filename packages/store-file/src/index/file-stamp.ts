@@ -51,3 +51,46 @@ export function mixStamp({ size, modified, changed, inode }: FileStamp): number 
   }
   return (high >>> 0) * 1024 + ((low >>> 0) & 1023)
 }
+
+/** Stamps of the files of a folder: of a hundred thousand, in a fifth of the memory that as many objects take. */
+export function createStampList() {
+  const names: string[] = []
+  let numbers = new Float64Array(numbersPerStamp * 64)
+  let sum = 0
+  return {
+    add(name: string, stamp: FileStamp): void {
+      const at = names.length * numbersPerStamp
+      if (at === numbers.length) {
+        const larger = new Float64Array(numbers.length * 2)
+        larger.set(numbers)
+        numbers = larger
+      }
+      numbers[at] = stamp.size
+      numbers[at + 1] = stamp.modified
+      numbers[at + 2] = stamp.changed
+      numbers[at + 3] = stamp.inode
+      names.push(name)
+      sum = (sum + mixStamp(stamp)) % stampModulus
+    },
+
+    count: (): number => names.length,
+
+    /** Of all stamps, mixed, as a folder of the index has it. */
+    sum: (): number => sum,
+
+    byName: (): Map<string, FileStamp> =>
+      new Map(
+        names.map((name, i) => {
+          const [size, modified, changed, inode] = numbers.subarray(i * numbersPerStamp) as unknown as [
+            number,
+            number,
+            number,
+            number,
+          ]
+          return [name, { size, modified, changed, inode }]
+        }),
+      ),
+  }
+}
+
+const numbersPerStamp = 4

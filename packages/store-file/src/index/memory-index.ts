@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { isLeftover, temporaryName } from '../atomic-write.ts'
 import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
@@ -8,7 +8,7 @@ import { readText } from '../read-text.ts'
 import { type Source, sourcesOf } from '../sources.ts'
 import { journalPath } from '../transaction.ts'
 import type { OpenDatabase } from './driver.ts'
-import { type FileStamp, mixStamp, sameStamp, stampModulus, stampOf } from './file-stamp.ts'
+import { createStampList, type FileStamp, sameStamp, stampOf } from './file-stamp.ts'
 import { createFolderWatch } from './folder-watch.ts'
 import {
   closeIndexFile,
@@ -203,21 +203,20 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       if (state && state.count > 0) throw missingFolder(path, state.count)
       return 0
     }
-    const found = new Map<string, FileStamp>()
-    let sum = 0
+    const listed = createStampList()
     for (const name of listFolder(path)) {
       if (temporaryName.test(name)) sweepTemporary(path, name)
       else if (source.accepts(name)) {
-        const stamp = stampOfFile(join(path, name))
-        if (!stamp) continue
-        found.set(name, stamp)
-        sum = (sum + mixStamp(stamp)) % stampModulus
+        // Joined by hand: `join`, which puts right what is right already, would take a fifth of the time.
+        const stamp = stampOfFile(`${path}${sep}${name}`)
+        if (stamp) listed.add(name, stamp)
       }
     }
-    const inStep = state !== undefined && state.count === found.size && state.sum === sum
-    if (inStep && state.modified === modified) return found.size
+    const inStep = state !== undefined && state.count === listed.count() && state.sum === listed.sum()
+    if (inStep && state.modified === modified) return listed.count()
     const { id } = index.transaction(() => index.folder(source.path))
     if (!inStep) {
+      const found = listed.byName()
       const known = index.stamps(id)
       const changed = [...found].filter(([name, stamp]) => !sameStamp(known.get(name) ?? absentStamp, stamp))
       const names = [
@@ -233,7 +232,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       }
     }
     index.transaction(() => index.folderModified(id, modified))
-    return found.size
+    return listed.count()
   }
 
   const listFolder = (path: string): string[] => {
