@@ -82,6 +82,8 @@ async function matchesOf(memory: MemoryManager): Promise<string> {
 }
 
 const internal = (root: string): string => join(root, 'memory/.recall')
+const setAsideIn = (root: string): string[] =>
+  readdirSync(internal(root)).filter((name) => name.includes('.corrupt-'))
 
 function damage(path: string, random: () => number): string {
   const bytes = readFileSync(path)
@@ -167,7 +169,7 @@ describe('a damaged index', () => {
     await memory.close()
     expect(notices).toHaveLength(1)
     expect(notices[0]).toContain('built anew')
-    expect(readdirSync(internal(root)).some((name) => name.includes('.corrupt-'))).toBe(true)
+    expect(setAsideIn(root)).toHaveLength(1)
   })
 
   it('is set aside until the next full rebuild, so that nobody finds there what was forgotten', async () => {
@@ -176,11 +178,37 @@ describe('a damaged index', () => {
     writeFileSync(join(internal(root), 'index.db'), 'this is no database')
     const store = await openFileStore({ root })
     store.index.fresh()
-    const aside = (): string[] => readdirSync(internal(root)).filter((name) => name.includes('.corrupt-'))
-    expect(aside()).toHaveLength(1)
+    expect(setAsideIn(root)).toHaveLength(1)
     store.reindex({ full: true })
-    expect(aside()).toEqual([])
+    expect(setAsideIn(root)).toEqual([])
     await store.close()
+  })
+
+  it('is set aside once: of earlier ones none is kept', async () => {
+    const root = temporaryRoot()
+    await fill(root, 5)
+    for (const text of ['no database', 'no database again']) {
+      writeFileSync(join(internal(root), 'index.db'), text)
+      const memory = await openFileMemory({ root })
+      expect(await memory.search('long-term', { text: 'number3' })).toHaveLength(1)
+      await memory.close()
+      expect(setAsideIn(root).map((name) => readFileSync(join(internal(root), name), 'utf8'))).toEqual([text])
+    }
+  })
+
+  it('is removed when it came with a copy of the memory: it is whole, and the copy has other files', async () => {
+    const full = temporaryRoot()
+    await fill(full, 5)
+    const root = temporaryRoot()
+    cpSync(full, root, { recursive: true })
+    const notices: string[] = []
+    const memory = await openFileMemory({ root, onNotice: (text) => notices.push(text) })
+    expect(await memory.search('long-term', { text: 'number3' })).toHaveLength(1)
+    await memory.close()
+    expect(notices).toEqual([
+      'the search index was changed by something else than this memory: it is built anew',
+    ])
+    expect(setAsideIn(root)).toEqual([])
   })
 })
 

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { ensureFolder, writing } from '../atomic-write.ts'
 import { causeOf, errorCode, type FileSystem, orAbsent, statusOf } from '../file-system.ts'
 import type { Database, OpenDatabase } from './driver.ts'
@@ -30,8 +30,8 @@ export interface IndexFileOptions {
 /**
  * Opens the index file, or makes a new one. An index that was closed properly carries a seal with its size
  * and times; one whose seal does not fit is believed only when a living process explains the difference, or
- * when a killed one does and every page passes a check. Any other is set aside and never trusted; one that is whole and of
- * another version is removed.
+ * when a killed one does and every page passes a check. Any other is never trusted: a damaged one is set aside; one that
+ * is whole, of another version or a copy that came with the files, is removed.
  */
 export function openIndexFile(options: IndexFileOptions): OpenedIndex {
   const { fileSystem, openDatabase, folder, inUse, exclusively } = options
@@ -55,8 +55,9 @@ export function openIndexFile(options: IndexFileOptions): OpenedIndex {
         removeIndexFile(fileSystem, folder)
         return { ...create(openDatabase, path), unclean: false }
       }
-      if (now === outdated) removeIndexFile(fileSystem, folder)
-      const fate = now === outdated ? 'it' : `it was moved to ${setAside(fileSystem, path)} and`
+      const isWhole = now === outdated || now === altered
+      if (isWhole) removeIndexFile(fileSystem, folder)
+      const fate = isWhole ? 'it' : `it was moved to ${setAside(fileSystem, path)} and`
       return {
         ...create(openDatabase, path),
         unclean: false,
@@ -77,12 +78,13 @@ export function removeIndexFile(fileSystem: FileSystem, folder: string): void {
   })
 }
 
-/** Removes what was set aside of indexes: copies of words that somebody may want forgotten. */
-export function removeSetAside(fileSystem: FileSystem, folder: string): void {
+/** Removes what was set aside of a database: a copy of words that somebody may want forgotten. */
+export function removeSetAside(fileSystem: FileSystem, path: string): void {
+  const folder = dirname(path)
   for (const name of orAbsent(() => fileSystem.readdirSync(folder, 'utf8')) ?? []) {
-    const path = join(folder, name)
-    if (name.startsWith(`${indexName}${aside}`))
-      writing(path, () => orAbsent(() => fileSystem.unlinkSync(path)))
+    if (!name.startsWith(`${basename(path)}${aside}`)) continue
+    const copy = join(folder, name)
+    writing(copy, () => orAbsent(() => fileSystem.unlinkSync(copy)))
   }
 }
 
@@ -200,8 +202,10 @@ export function closeIndexFile(fileSystem: FileSystem, folder: string, database:
   } else database.close()
 }
 
+/** Renames a damaged database; of those that were set aside before, none is kept. Returns its new name. */
 export function setAside(fileSystem: FileSystem, path: string): string {
   const kept = `${path}${aside}${Date.now()}`
+  removeSetAside(fileSystem, path)
   writing(path, () => {
     // Another process may have set it aside before.
     orAbsent(() => fileSystem.renameSync(path, kept))

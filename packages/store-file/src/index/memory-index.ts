@@ -394,7 +394,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
         done += files
         progress?.({ done, total })
       })
-      exclusively(() => removeSetAside(fileSystem, folder))
+      exclusively(() => removeSetAside(fileSystem, indexPath))
     },
 
     /** Checks the index page by page; says what is wrong with it, if anything. */
