@@ -5,7 +5,7 @@ import { createTimeSpan } from './duration.ts'
 import { createTagCollector } from './extract-tags.ts'
 import { createKeywordCounter } from './keywords.ts'
 import { renderArchive, renderTurn, turnSeparator } from './render-archive.ts'
-import { keywordWeights, type SummarizeOptions, type Summary, summarize } from './summarize.ts'
+import { isBareCommand, keywordWeights, type SummarizeOptions, type Summary, summarize } from './summarize.ts'
 import { toolTarget } from './tool-target.ts'
 
 /** How much of a turn is remembered for the summary, in characters; the rendered turn is whole. */
@@ -15,6 +15,8 @@ const spokenLength = 1000
 export interface ArchivePart {
   readonly messageCount: number
   readonly lastMessage: string | undefined
+  /** Whether anybody said more than commands to the host. */
+  readonly isSpoken: boolean
   /** How many messages there were up to and including this one, or 0 when it is not among them. */
   positionOf(messageId: string): number
   /** False when the message would take the part past its size; an empty part has room for any message. */
@@ -43,6 +45,7 @@ export function createArchivePart(size: number, project: () => string | undefine
   let length = 0
   let messageCount = 0
   let lastMessage: string | undefined
+  let isSpoken = false
   let previousRole: Message['role'] | null = null
 
   /** A file that was worked on names the subject better than many words; each counts once, commands not. */
@@ -58,6 +61,9 @@ export function createArchivePart(size: number, project: () => string | undefine
     },
     get lastMessage() {
       return lastMessage
+    },
+    get isSpoken() {
+      return isSpoken
     },
     positionOf: (messageId) => positions.get(messageId) ?? 0,
     hasRoomFor: (message) => messageCount === 0 || length + renderTurn(message, previousRole).length <= size,
@@ -77,6 +83,8 @@ export function createArchivePart(size: number, project: () => string | undefine
             role: message.role,
             text: clip(oneLine(block.text.slice(0, spokenLength * 2)), spokenLength),
           })
+          if (isBareCommand(block.text)) continue
+          isSpoken = true
           tags.addText(message.role, block.text)
           keywords.add(block.text, keywordWeights[message.role])
         } else if (block.type === 'tool_use') {

@@ -20,6 +20,15 @@ import { readWindow } from './window.ts'
 
 const talk = ['Fix the login of src/auth.rs', 'We decided to use JWT for auth.', 'thanks']
 
+it('enters no session in the window in which nobody said more than commands', async () => {
+  const memory = openMemory()
+  const silent = await archiveSession(memory, conversation('silent', ['/clear']), { clock })
+  expect(silent).toMatchObject({ status: 'archived', window: 'skipped' })
+  const cleared = conversation('cleared', ['/clear', { role: 'user', content: [text('Fix the login')] }])
+  expect((await archiveSession(memory, cleared, { clock })).window).toBe('added')
+  expect(await readWindow(memory)).toMatchObject([{ sessionId: 'cleared', summary: 'Fix the login' }])
+})
+
 describe('what an archive holds', () => {
   it('has the latest name of the session, without secrets and of a length for lists', async () => {
     const memory = openMemory()

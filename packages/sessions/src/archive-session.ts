@@ -45,7 +45,7 @@ export interface ArchiveOutcome {
    * alone, and the conversation was archived behind them.
    */
   kept: string[]
-  /** What happened to the rolling window; `skipped` for checkpoints and helpers. */
+  /** What happened to the rolling window; `skipped` for checkpoints, helpers, and where nothing was said. */
   window: WindowOutcome | 'skipped'
 }
 
@@ -88,6 +88,7 @@ async function archive(
   const placed: PlacedPart[] = []
   let lm = options.lm
   let messageCount = 0
+  let isSpoken = false
 
   const newPart = () => createArchivePart(partSize, () => facts.project)
   let part = newPart()
@@ -104,6 +105,7 @@ async function archive(
       render: () => part.toArchive({ lm, timeoutMs: lmTimeoutMs, clock }),
     })
     placed.push(latest)
+    isSpoken ||= part.isSpoken
     // A model that failed once is not asked again for every further part.
     if (latest.status !== 'unchanged' && latest.digest.summarizedBy === byAlgorithm) lm = undefined
   }
@@ -120,7 +122,7 @@ async function archive(
   }
   if (part.messageCount > 0) await place()
 
-  const isInWindow = source === 'session' && conversation.parent === undefined && placed.length > 0
+  const isInWindow = source === 'session' && conversation.parent === undefined && isSpoken
   const window = isInWindow
     ? await addToWindow(
         memory,

@@ -31,3 +31,9 @@ it('leaves out what stands where secrets were', () => {
   for (let i = 0; i < 5; i++) counter.add('the bucket [redacted:aws-key-id] and the walrus', 1)
   expect(counter.top(5).sort()).toEqual(['bucket', 'walrus'])
 })
+
+it('leaves out the words of other languages that say nothing', () => {
+  expect(topOf(['Mach mir bitte einen Plan für meine Abgabe', 3])).toEqual(['abgabe', 'plan'])
+  expect(topOf(['Pourquoi les tuiles sont bleues', 3])).toEqual(['bleues', 'tuiles'])
+  expect(topOf(['porque está roto el tejado', 3])).toEqual(['tejado', 'roto'])
+})

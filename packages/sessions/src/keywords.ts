@@ -15,9 +15,22 @@ thank thanks that the their theirs them then there these they thing things think
 today together too took tool toward true try trying two type under understand until up update updated us use used user
 uses using usually value very via want wants was wasn way we well went were weren what whatever when where whether which
 while who whole whose why will with within without won work working works would wouldn write written yes yet you your
-yours git npm echo grep cat tail head cd ls sed awk sudo dev home bin usr tmp false null undefined const return import export string number`.split(
+yours continue doesnt dont didnt isnt wasnt wont cant couldnt shouldnt wouldnt thats whats hey super git npm echo grep cat tail head cd ls sed awk sudo dev home bin usr tmp false null undefined const return import export string number`.split(
     /\s+/,
   ),
+)
+
+/** The same of German, French and Spanish, without what is an English word as well. */
+const foreignStopWords = new Set(
+  `aber alle alles als also auch auf aus bei beim bitte dann danke das dass dein deine dem den denn der des dich diese
+diesem diesen dieser dieses dir doch dort durch ein eine einem einen einer eines einfach etwas für gut habe haben hast ich
+ihm ihn ihr ihre immer ist jetzt kann kannst kein keine können mach machen mehr mein meine meinen meiner mich mir mit muss
+nach nicht nichts noch nochmal nur oder ohne passt schon sehr sein seine sich sie sind soll sollte über und uns unser viel
+vom von warum weil welche wenn werden wie wieder wir wird wurde zum zur zwei
+aux avec cette ces dans des elle est être fait faire les leur mais merci mes mon nous pas peux peut plus pour pourquoi
+quand que quel quelle qui sont sur tout très une vous
+algo aquí como cómo con cuando del desde donde ella eres esta está este esto están gracias hay los más muy para pero por
+porque puedes qué quiero sin sobre también tengo tiene todo una uno ahora`.split(/\s+/),
 )
 
 const word = /\p{L}[\p{L}\p{M}\p{N}_-]{1,39}/gu
@@ -43,8 +56,8 @@ export function createKeywordCounter(): KeywordCounter {
 
   const count = (candidate: string, weight: number): void => {
     const keyword = candidate.toLowerCase().replace(/[_-]+$/, '')
-    if (keyword.length < (unspaced.test(keyword) ? 2 : 3) || stopWords.has(keyword) || isIdentifier(keyword))
-      return
+    if (keyword.length < (unspaced.test(keyword) ? 2 : 3) || isIdentifier(keyword)) return
+    if (stopWords.has(keyword) || foreignStopWords.has(keyword)) return
     weights.set(keyword, (weights.get(keyword) ?? 0) + weight)
   }
 
@@ -72,4 +85,11 @@ export function createKeywordCounter(): KeywordCounter {
 /** Hashes and generated ids repeat often and mean nothing. */
 function isIdentifier(keyword: string): boolean {
   return /^[0-9a-f-]{7,}$/.test(keyword) || (keyword.length > 16 && /\d/.test(keyword))
+}
+
+/** Whether a text holds a word that says what it is about: a greeting and `continue` hold none. */
+export function hasSubject(text: string): boolean {
+  const keywords = createKeywordCounter()
+  keywords.add(text, 2)
+  return keywords.top(1).length > 0
 }

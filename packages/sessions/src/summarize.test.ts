@@ -80,3 +80,13 @@ it('summarises by the first thing that the person said, cut to a sensible length
   expect(summary.summary.length).toBeLessThanOrEqual(400)
   expect((await summarize([])).summary).toBe('Nothing was said.')
 })
+
+it('passes over what says nothing of the subject: commands, greetings, and to go on', async () => {
+  const said = (...texts: string[]) => texts.map((text): SpokenTurn => ({ role: 'user', text }))
+  const summaryOf = async (...texts: string[]) => (await summarize(said(...texts))).summary
+  expect(await summaryOf('/clear', 'hi', 'paint the shed in teal')).toBe('paint the shed in teal')
+  expect(await summaryOf('/model', 'continue')).toBe('continue')
+  expect(await summaryOf('/team:make-plan')).toBe('/team:make-plan')
+  expect(await summaryOf('/deploy the shed')).toBe('/deploy the shed')
+  expect((await summarize(said('/clear', 'paint the shed'))).topics).toEqual(['paint', 'shed'])
+})

@@ -2,7 +2,7 @@ import type { LmProvider } from '@recall/core'
 import * as z from 'zod/mini'
 import { clip, oneLine } from './clip.ts'
 import { condense, type SpokenTurn } from './condense.ts'
-import { createKeywordCounter, type KeywordCounter } from './keywords.ts'
+import { createKeywordCounter, hasSubject, type KeywordCounter } from './keywords.ts'
 
 export interface Summary {
   summary: string
@@ -55,9 +55,14 @@ export async function summarize(
   return summarizeByAlgorithm(turns, options.keywords ?? countKeywords(turns))
 }
 
-/** The first thing the person said, and the words that weigh most. */
+/** Says nothing of a session but that it was begun anew, say: `/clear`. */
+export const isBareCommand = (text: string): boolean => /^\s*\/[\w:.-]+\s*$/.test(text)
+
+/** The first thing the person said that has a subject, and the words that weigh most. */
 function summarizeByAlgorithm(turns: readonly SpokenTurn[], keywords: KeywordCounter): Summary {
-  const first = turns.find(({ role }) => role === 'user') ?? turns[0]
+  const said = turns.filter(({ role }) => role === 'user')
+  const asked = said.filter(({ text }) => !isBareCommand(text))
+  const first = asked.find(({ text }) => hasSubject(text)) ?? asked[0] ?? said[0] ?? turns[0]
   return {
     summary:
       first === undefined
@@ -72,7 +77,7 @@ function summarizeByAlgorithm(turns: readonly SpokenTurn[], keywords: KeywordCou
 
 function countKeywords(turns: readonly SpokenTurn[]): KeywordCounter {
   const keywords = createKeywordCounter()
-  for (const { role, text } of turns) keywords.add(text, keywordWeights[role])
+  for (const { role, text } of turns) if (!isBareCommand(text)) keywords.add(text, keywordWeights[role])
   return keywords
 }
 
