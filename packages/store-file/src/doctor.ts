@@ -8,12 +8,11 @@ import { parseConversation } from './documents/conversation.ts'
 import type { FileStore } from './file-store.ts'
 import { errorCode, type FileSystem, orAbsent } from './file-system.ts'
 import { indexName } from './index/seal.ts'
-import { archiveFile, layouts } from './layout.ts'
+import { archiveFile, archiveName, layouts } from './layout.ts'
 import { fromShown } from './paths.ts'
 import { readText } from './read-text.ts'
 import { sourcesOf } from './sources.ts'
 import { journalPath } from './transaction.ts'
-import { keptModel } from './vectors/kept-model.ts'
 
 export interface Finding {
   check: string
@@ -88,6 +87,7 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
   }
   attempt('leftovers', () => checkLeftovers(fileSystem, store, report))
   attempt('archive table', () => checkArchiveTable(fileSystem, store, report))
+  attempt('places', () => checkPlaces(fileSystem, store, report))
   attempt('index', () => checkIndex(fileSystem, store, deep, report))
   return findings
 }
@@ -164,6 +164,41 @@ function rowOf(fileSystem: FileSystem, { root, layout }: FileStore, name: string
   return printArchiveRow(entry.value as ConversationArchive, numberOf(name))
 }
 
+/** Notes and archives that a person put, or renamed, where nobody looks for them. */
+function checkPlaces(fileSystem: FileSystem, store: FileStore, report: Report): void {
+  const { memory, archives } = store.layout
+  const unread = findUnread(fileSystem, store)
+  const more = unread.length - mostNamed
+  report(
+    'places',
+    [
+      ...unread.slice(0, mostNamed).map((path) => `${path} is not read`),
+      ...(more > 0 ? [`and ${more} more`] : []),
+    ],
+    'every markdown file is read',
+    `move or rename them: ${memory}/*.md, ${memory}/<scope>/*.md and ${archives}/${archiveName(store.layout, 1)} are read`,
+  )
+}
+
+const mostNamed = 5
+
+function findUnread(fileSystem: FileSystem, { root, layout }: FileStore): string[] {
+  const sources = new Map(sourcesOf(fileSystem, root, layout).map((source) => [source.path, source]))
+  const isRead = (folder: string, name: string): boolean =>
+    sources.get(folder)?.accepts(name) === true ||
+    [layout.window, layout.archiveIndex].includes(`${folder}/${name}`)
+  const unreadBelow = (folder: string): string[] =>
+    (orAbsent(() => fileSystem.readdirSync(fromShown(root, folder), { withFileTypes: true })) ?? []).flatMap(
+      (each) => {
+        const path = `${folder}/${each.name}`
+        if (each.name.startsWith('.') || path === layout.cold || path === layout.archives) return []
+        if (each.isDirectory()) return unreadBelow(path)
+        return each.name.endsWith('.md') && !isRead(folder, each.name) ? [path] : []
+      },
+    )
+  return [layout.memory, layout.archives].flatMap(unreadBelow).sort()
+}
+
 function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, report: Report): void {
   const { root, layout } = store
   if (!fileSystem.existsSync(join(root, layout.internal, indexName))) {
@@ -182,9 +217,9 @@ function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, rep
     .fresh()
     .problems()
     .map(({ folder, name, problem }) => `${folder}/${name}: ${problem}`)
-  const model = keptModel(store, fileSystem)
-  if (model !== null) {
-    const { embedded, total } = store.index.fresh().vectorCounts()
+  const coverage = store.vectorCoverage()
+  if (coverage) {
+    const { model, embedded, total } = coverage
     report(
       'vectors',
       embedded < total ? [`${total - embedded} of ${total} passages have no vector of ${model} yet`] : [],

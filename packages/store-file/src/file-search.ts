@@ -31,9 +31,11 @@ import type { FileAccess } from './row-filter.ts'
 import { searchDocuments } from './search.ts'
 import { type LocatedEntry, mayHold, type Source, sourcesOf } from './sources.ts'
 import { dropUnusedVectors } from './vectors/drop-unused-vectors.ts'
+import { bringInStep } from './vectors/in-step.ts'
 import { everyText, type UnitTexts } from './vectors/texts.ts'
-import { hasVectorFile } from './vectors/vector-format.ts'
-import { createVectorIndex } from './vectors/vector-index.ts'
+import { openVectorFile } from './vectors/vector-file.ts'
+import { hasVectorFile, pathsIn, readHeader } from './vectors/vector-format.ts'
+import { type Coverage, createVectorIndex } from './vectors/vector-index.ts'
 
 /** A hit with its place in the files, for people who search. */
 export interface LocatedHit extends Passage {
@@ -183,6 +185,16 @@ export function createFileSearch(options: FileSearchOptions) {
       unitTexts,
     })
 
+  /** Which model's vectors are kept, whoever made them; nothing where none are. */
+  function vectorCoverage(): Coverage | null {
+    const header = readHeader(fileSystem, pathsIn(internal).rows)
+    if (!header) return null
+    return index.query((current) => {
+      bringInStep(current, openVectorFile(fileSystem, internal, header), unitTexts)
+      return { model: header.model, ...current.vectorCounts() }
+    })
+  }
+
   /** Vectors that other texts had say something of them: those of texts that are in no file any more go. */
   function forgetUnusedVectors(): void {
     if (!hasVectorFile(fileSystem, internal)) return
@@ -270,7 +282,7 @@ export function createFileSearch(options: FileSearchOptions) {
     }))
   }
 
-  return { vectors, find, locate, embedRecent, forgetUnusedVectors, addressOfRow }
+  return { vectors, find, locate, embedRecent, forgetUnusedVectors, vectorCoverage, addressOfRow }
 }
 
 /** Units that a search embeds before it answers; more are left to `reindex`. */

@@ -33,7 +33,7 @@ import { isInside, shownPath } from './paths.ts'
 import { placementOf, specialPlace } from './placement.ts'
 import { createPlanner } from './plan-changes.ts'
 import { applyChanges, finishJournal, journalPath } from './transaction.ts'
-import type { VectorIndex } from './vectors/vector-index.ts'
+import type { Coverage, VectorIndex } from './vectors/vector-index.ts'
 import { createWorkspace, type Workspace } from './workspace.ts'
 
 export interface FileStoreOptions {
@@ -70,6 +70,8 @@ export interface FileStore extends MemoryStore {
   /** Runs a section under the memory's lock, after finishing what a dead process began. */
   exclusively<T>(section: () => T): T
   index: MemoryIndex
+  /** Which model's vectors are kept, whoever made them, and of how many units; nothing where none are. */
+  vectorCoverage(): Coverage | null
   /** Set when the store was given an embedder. */
   vectors?: VectorIndex
 }
@@ -239,6 +241,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     find: search.find,
     locate: search.locate,
     embedRecent: search.embedRecent,
+    vectorCoverage: search.vectorCoverage,
 
     async touch(addresses, now) {
       const accesses = addresses.flatMap((address) => {

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -44,6 +45,25 @@ describe('the doctor', () => {
     expect(mended.startsWith('My own words.\n')).toBe(true)
     expect(mended.match(/^\| 00\d/gm)?.sort()).toEqual(['| 001', '| 002', '| 003'])
     expect(checkUp(defaultFileSystem, store, { deep: true, fix: false }).filter(({ ok }) => !ok)).toEqual([])
+    await memory.close()
+  })
+
+  it('names what a person put where nobody reads it', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    const places = () =>
+      checkUp(defaultFileSystem, store, { deep: false, fix: false }).find(({ check }) => check === 'places')
+    writeFileSync(at('topic.md'), 'read')
+    expect(places()).toMatchObject({ ok: true })
+    renameSync(at('conversations/conversation-001.md'), at('conversations/about the bridge.md'))
+    mkdirSync(at('long-term/projects'), { recursive: true })
+    writeFileSync(at('long-term/projects/plan.md'), 'not read')
+    expect(places()).toMatchObject({
+      ok: false,
+      message:
+        'memory/conversations/about the bridge.md is not read; memory/long-term/projects/plan.md is not read',
+    })
+    for (let i = 0; i < 9; i++) writeFileSync(at(`long-term/projects/${i}.md`), 'not read')
+    expect(places()?.message.endsWith('; and 6 more')).toBe(true)
     await memory.close()
   })
 

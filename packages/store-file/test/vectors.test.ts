@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   createMemoryManager,
@@ -8,6 +8,7 @@ import {
   wordsOf,
 } from '@recall/core'
 import { afterEach, describe, expect, it } from 'vitest'
+import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/file-system.ts'
 import { type FileStore, type FileStoreSettings, openFileStore } from '../src/index.ts'
 import { openVectorFile } from '../src/vectors/vector-file.ts'
@@ -109,6 +110,25 @@ describe('vectors of files', () => {
     expect(await keys(memory, 'hound')).toEqual(['new'])
     expect(store.vectors?.coverage()).toMatchObject({ embedded: 301, total: 301 })
     expect(embedder.asked).toEqual(['A puppy'])
+  })
+
+  it('are seen by the doctor, who has no model, in a copy of the memory', async () => {
+    const root = temporaryRoot()
+    const { memory, store } = await memoryAt(root)
+    await memory.write('long-term', 'a', 'A storm')
+    await memory.write('long-term', 'b', 'A puppy')
+    await store.vectors?.catchUp()
+    await memory.write('long-term', 'c', 'The vehicle')
+    await memory.close()
+    const copy = temporaryRoot()
+    cpSync(root, copy, { recursive: true })
+    const opened = await openFileStore({ root: copy })
+    opened.index.fresh()
+    const vectors = checkUp(defaultFileSystem, opened, { deep: false, fix: false }).find(
+      ({ check }) => check === 'vectors',
+    )
+    expect(vectors?.message).toBe('1 of 3 passages have no vector of concepts yet')
+    await opened.close()
   })
 
   it('of texts that are gone go with a full rebuild, also without the model that made them', async () => {

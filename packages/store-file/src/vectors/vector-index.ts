@@ -4,7 +4,8 @@ import type { MemoryIndex } from '../index/memory-index.ts'
 import type { SearchIndex } from '../index/search-index.ts'
 import type { MeaningArm } from '../search-matches.ts'
 import { highest } from './highest.ts'
-import { type DocumentTexts, documentsAtOnce, everyText, textsOf, type UnitTexts } from './texts.ts'
+import { bringInStep, isInStep, putKnown } from './in-step.ts'
+import { documentsAtOnce, textsOf, type UnitTexts } from './texts.ts'
 import { openVectorFile, scanError, spare, type VectorFile } from './vector-file.ts'
 import { generationOf, removeVectorFile } from './vector-format.ts'
 
@@ -90,38 +91,13 @@ export function createVectorIndex(options: VectorIndexOptions) {
     places.clear()
   }
 
-  /**
-   * Vectors and what the index says of them: rows about slots that are no more are dropped, and an index that was made
-   * anew is told which texts have vectors already.
-   */
   const inStep = (current: SearchIndex, file: VectorFile): VectorFile => {
-    const isOther = current.fact('vectors') !== file.generation
-    if (file !== compared || isOther) {
-      current.dropVectors(isOther ? 0 : file.count)
-      if (isOther && file.count > 0) {
-        const slots = file.slots()
-        for (const documents of everyText(current, unitTexts, { withoutVectors: true }))
-          putKnown(current, slots, documents)
-      }
-      // Last: who is interrupted begins again.
-      current.setFact('vectors', file.generation)
+    if (file !== compared || !isInStep(current, file)) {
+      bringInStep(current, file, unitTexts)
       compared = file
     }
     return file
   }
-
-  /** Notes the vectors of documents all of whose texts have one. */
-  const putKnown = (
-    current: SearchIndex,
-    slots: ReadonlyMap<string, number>,
-    documents: readonly DocumentTexts[],
-  ): void =>
-    current.putVectors(
-      documents.flatMap(({ row, hashes }) => {
-        const found = hashes.flatMap((hash) => slots.get(hash) ?? [])
-        return found.length === hashes.length ? { row, slots: found } : []
-      }),
-    )
 
   const placesOf = (current: SearchIndex, file: VectorFile, scope: MemoryScope) => {
     const state = `${file.generation} ${current.state()}`
