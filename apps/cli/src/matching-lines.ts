@@ -16,11 +16,18 @@ export function matchingLines(lines: readonly string[], terms: ReadonlySet<strin
 
 /** How many of the terms a text holds. */
 export function countTerms(text: string, terms: ReadonlySet<string>): number {
-  const lower = text.toLowerCase()
-  // Cutting a text into words costs much more than seeing that none of them can be there.
-  if (![...terms].some((term) => lower.includes(term.slice(0, 3)))) return terms.has(lower) ? 1 : 0
+  const folded = foldedOf(text)
+  // Cutting a text into words costs much more than seeing that none of them can be there. A stem ends otherwise than its
+  // word, but begins with the same two letters: `key` has the stem `kei`.
+  if (![...terms].some((term) => folded.includes(term.slice(0, 2)))) return 0
   return new Set(indexedTerms(text).flatMap(({ term }) => (terms.has(term) ? [term] : []))).size
 }
+
+/** As terms are: lower case, without diacritics. */
+const foldedOf = (text: string): string =>
+  (ascii.test(text) ? text : text.normalize('NFD').replace(/\p{M}+/gu, '')).toLowerCase()
+
+const ascii = /^[\0-\x7f]*$/
 
 function bodyStart(lines: readonly string[]): number {
   if (lines[0]?.trimEnd() !== '---') return 0

@@ -1,0 +1,29 @@
+import { queryTerms } from '@recall/core'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { matchingLines } from '../src/matching-lines.ts'
+
+const find = (query: string, ...lines: string[]): number[] => matchingLines(lines, new Set(queryTerms(query)))
+
+it.each(['Müller', 'muller', 'Äpfel', 'ÜBUNG', 'key', 'days', 'ties', 'İzmir', '안녕하세요', 'être', '数据'])(
+  'finds the line of %s, however it is written there',
+  (word) => {
+    expect(find(word, 'something else', `there ${word} stands`)).toEqual([1])
+    expect(find(word, '---', 'key: "Müller"', '---', word.normalize('NFD').toLowerCase())).toEqual([3])
+  },
+)
+
+it('finds a word with diacritics by the letters below them, and the other way round', () => {
+  expect(find('muller', 'Frau Müller')).toEqual([0])
+  expect(find('Müller', 'Frau Muller')).toEqual([0])
+})
+
+it('finds every word in the line that holds it', () => {
+  const latin = fc.stringMatching(/^[a-zA-ZäöüßéèçñåøšžğİıŁ]{1,12}$/)
+  fc.assert(
+    fc.property(latin, (word) => {
+      expect(find(word, '', `${word}.`)).toEqual([1])
+    }),
+    { numRuns: 2000 },
+  )
+})
