@@ -5,6 +5,7 @@ import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
 import { count, formatCounts, formatSkipped } from '../format.ts'
+import { createEntryImporter } from '../import-entries.ts'
 import { openJournal } from '../import-journal.ts'
 import { createMemoryImporter } from '../import-memories.ts'
 import type { Io } from '../io.ts'
@@ -29,7 +30,9 @@ interface ImportReport {
   forgotten: number
   /** Memories of other tools, new or changed. */
   memories: number
-  /** Memories that somebody changed here since they were imported, and that changed at their source as well. */
+  /** Entries of what `recall export` printed. */
+  entries: number
+  /** Memories that stand here otherwise than at their source, and were left as they are. */
   kept: number
   /** Sessions of other projects, and files in a folder that hold nothing of a known form. */
   passedOver: number
@@ -72,6 +75,7 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
     if (options.dryRun) return showPlan(io, todo, report, options.json ?? false)
 
     const archiver = await createArchiver(memory, store, 'session', { lm: languageModel(io) })
+    const importEntries = createEntryImporter(store, { since, now: io.now() })
     const importMemories = createMemoryImporter(memory, store, { since, now: io.now(), journal })
     const goesOn = 'what was imported stays; run the same again, and it goes on from there'
     await withProgress(io, { what: 'importing', goesOn }, async ({ update }) => {
@@ -109,13 +113,14 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
         if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
         // One session of many is nothing else.
         if (splitAddress(path) !== null) throw error
-        const outcome = await importMemories(path, name)
+        const entries = await importEntries(path)
+        const outcome = entries ?? (await importMemories(path, name))
         if (outcome === null) {
           if (isNamed || path.endsWith('.jsonl')) throw error
           report.passedOver++
           return
         }
-        report.memories += outcome.written
+        report[entries ? 'entries' : 'memories'] += outcome.written
         report.unchanged += outcome.unchanged
         report.forgotten += outcome.forgotten
         report.kept += outcome.kept
@@ -191,6 +196,7 @@ const emptyReport = (): ImportReport => ({
   empty: 0,
   forgotten: 0,
   memories: 0,
+  entries: 0,
   kept: 0,
   passedOver: 0,
   failed: [],
@@ -207,7 +213,8 @@ function describe(report: ImportReport): string {
   const lines = [
     `${report.archived} archived, ${report.updated} brought up to date, ${report.unchanged} unchanged, ${report.empty} empty (${count(report.messages, 'message')})`,
     ...(report.memories > 0 ? [`${count(report.memories, 'memory', 'memories')} of other tools`] : []),
-    ...(report.kept > 0 ? [`${report.kept} left as they are: changed both here and there`] : []),
+    ...(report.entries > 0 ? [`${count(report.entries, 'memory', 'memories')} of an export`] : []),
+    ...(report.kept > 0 ? [`${report.kept} left as they are: they say something else here`] : []),
     ...(report.passedOver > 0 ? [`${report.passedOver} passed over: other projects, or no known form`] : []),
     ...(Object.keys(report.redactions).length > 0
       ? [`secrets replaced: ${formatCounts(report.redactions)}`]

@@ -1,0 +1,163 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import {
+  createMemoryManager,
+  type Entry,
+  equalJson,
+  isJsonObject,
+  isMemoryError,
+  type JsonValue,
+  MemoryErrorCode,
+  type MemoryScope,
+  memoryScopes,
+  redactJson,
+  redactText,
+  searchableText,
+} from '@recall/core'
+import { defaultFileSystem, type FileStore, readTombstones } from '@recall/store-file'
+
+export interface EntryImport {
+  written: number
+  unchanged: number
+  forgotten: number
+  /** Left as they are: something else stands here under their keys. */
+  kept: number
+  redactions: Record<string, number>
+  skipped: Record<string, number>
+}
+
+type ExportedEntry = Entry & { archived: boolean }
+
+/**
+ * Puts back what `recall export` printed: each entry under its key, with its times, in its namespace. What stands
+ * here under the same key stays.
+ *
+ * @param options.since entries that were last written before are left out, milliseconds
+ * @returns of the importer: `null` for a file that begins with anything but an exported entry
+ */
+export function createEntryImporter(
+  store: FileStore,
+  { since, now }: { since: number; now: number },
+): (path: string) => Promise<EntryImport | null> {
+  const isForgotten = readTombstones(defaultFileSystem, store)
+  return async (path) => {
+    if (!(await isExport(path))) return null
+    const outcome: EntryImport = {
+      written: 0,
+      unchanged: 0,
+      forgotten: 0,
+      kept: 0,
+      redactions: {},
+      skipped: {},
+    }
+    const skip = (reason: string): void => {
+      outcome.skipped[reason] = (outcome.skipped[reason] ?? 0) + 1
+    }
+
+    const putBack = async (entry: ExportedEntry): Promise<void> => {
+      const target = entry.archived && store.cold ? store.cold : store
+      const present = await target.get(entry, now)
+      if (isForgotten(entry)) outcome.forgotten++
+      else if (present !== null) outcome[isSame(present.value, entry.value) ? 'unchanged' : 'kept']++
+      else {
+        await target.put(entry, { overwrite: false, now })
+        outcome.written++
+      }
+    }
+
+    // The window points to archives: what it points to has to be there.
+    for (const isWindow of [false, true]) {
+      for await (const line of linesOf(path)) {
+        const raw = parseEntry(line)
+        if (raw === null) {
+          if (!isWindow) skip('line that is no exported entry')
+          continue
+        }
+        const isWanted = raw.updatedAt >= since && (raw.expiresAt === null || raw.expiresAt > now)
+        if (!isWanted || (raw.scope === 'short-term') !== isWindow) continue
+        try {
+          const { entry, counts } = await admitted(store, raw)
+          for (const [kind, n] of Object.entries(counts))
+            outcome.redactions[kind] = (outcome.redactions[kind] ?? 0) + n
+          await putBack(entry)
+        } catch (error) {
+          if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
+          skip('entry that a memory does not take')
+        }
+      }
+    }
+    return outcome
+  }
+}
+
+/** The number of an archive is the store's: it tells in which order archives came. */
+function isSame(one: JsonValue, other: JsonValue): boolean {
+  if (!isJsonObject(one) || !isJsonObject(other)) return equalJson(one, other)
+  const [{ log: _, ...a }, { log: __, ...b }] = [one, other]
+  return equalJson(a, b)
+}
+
+/**
+ * The entry without secrets, which somebody may have added to the file.
+ *
+ * @throws MemoryError INVALID_INPUT for a key or a namespace that a memory does not take
+ */
+async function admitted(
+  store: FileStore,
+  raw: ExportedEntry,
+): Promise<{ entry: ExportedEntry; counts: Readonly<Record<string, number>> }> {
+  const { scope, namespace } = raw
+  const key = redactText(raw.key).text
+  await createMemoryManager({ stores: store, namespace }).exists(scope, key)
+  // A ciphertext tells nothing, and may look like a key.
+  if (raw.encrypted) return { entry: { ...raw, key }, counts: {} }
+  const { value, counts } = redactJson(raw.value)
+  const tags = raw.tags.map((tag) => redactText(tag).text)
+  return { entry: { ...raw, key, tags, value, text: searchableText(value) }, counts }
+}
+
+const linesOf = (path: string): AsyncIterable<string> =>
+  createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY })
+
+async function isExport(path: string): Promise<boolean> {
+  for await (const line of linesOf(path)) {
+    if (line.trim() !== '') return parseEntry(line) !== null
+  }
+  return false
+}
+
+function parseEntry(line: string): ExportedEntry | null {
+  let raw: JsonValue
+  try {
+    raw = JSON.parse(line.replace(/^\uFEFF/, ''))
+  } catch {
+    return null
+  }
+  if (!isJsonObject(raw) || !Object.hasOwn(raw, 'value')) return null
+  const { key, scope, namespace, type, tags, createdAt, updatedAt, value = null } = raw
+  if (typeof key !== 'string' || typeof namespace !== 'string' || !isScope(scope)) return null
+  if (!isTime(createdAt) || !isTime(updatedAt)) return null
+  return {
+    key,
+    scope,
+    namespace,
+    type: typeof type === 'string' ? type : null,
+    tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
+    value,
+    text: '',
+    createdAt,
+    updatedAt,
+    accessedAt: isTime(raw.accessedAt) ? raw.accessedAt : updatedAt,
+    accessCount: isTime(raw.accessCount) ? raw.accessCount : 0,
+    // An export does not say how long an access prolongs a life, only when it ends.
+    ttl: null,
+    expiresAt: isTime(raw.expiresAt) ? raw.expiresAt : null,
+    encrypted: raw.encrypted === true,
+    embedding: null,
+    archived: raw.archived === true,
+  }
+}
+
+const isScope = (scope: unknown): scope is MemoryScope => memoryScopes.some((each) => each === scope)
+
+const isTime = (time: unknown): time is number => Number.isSafeInteger(time) && (time as number) >= 0

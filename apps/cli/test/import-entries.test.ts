@@ -1,0 +1,120 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openFileMemory } from '@recall/store-file'
+import { describe, expect, it } from 'vitest'
+import { createShell, type Shell, temporaryFolder } from './support.ts'
+
+interface Report {
+  entries: number
+  unchanged: number
+  kept: number
+  forgotten: number
+  failed: unknown[]
+  redactions: Record<string, number>
+  skipped: Record<string, number>
+}
+
+const said = [
+  { role: 'user', content: 'paint the shed in teal', at: '2026-03-01T10:00:00Z' },
+  { role: 'assistant', content: 'It is teal.', at: '2026-03-01T10:01:00Z' },
+]
+
+/** What a person has after some weeks: sessions, a curated memory, notes, and those of somebody else. */
+async function livedIn(): Promise<Shell> {
+  const shell = createShell()
+  const transcript = join(temporaryFolder(), 'shed.json')
+  writeFileSync(transcript, JSON.stringify(said))
+  await shell.run('archive', transcript)
+  writeFileSync(join(shell.root, 'memory', 'MEMORY.md'), '# Ana\n\n## People\n\nAna likes tabs.\n')
+  for (const namespace of ['default', 'bob']) {
+    const memory = await openFileMemory({
+      root: shell.root,
+      namespace,
+      encryptionKey: new Uint8Array(32).fill(7),
+      clock: () => Date.parse('2026-03-02T00:00:00Z'),
+    })
+    await memory.write('long-term', 'tea', { kind: `green, for ${namespace}` }, { tags: ['drinks', 'Ö'] })
+    await memory.write('working', 'pin', 'nobody reads this', { encrypt: true })
+    await memory.write('short-term', 'gone', 'over by then', { ttl: 1000 })
+    await memory.close()
+  }
+  return shell
+}
+
+async function exportOf(shell: Shell): Promise<string[]> {
+  const { out } = await shell.run('export')
+  // When it was last asked for, and when a file was changed, is of the folder it lies in.
+  return out
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.replace(/"accessedAt":\d+,"accessCount":\d+,/, ''))
+    .map((line) => line.replace(/("type":"section".*?)"createdAt":\d+,"updatedAt":\d+,/, '$1'))
+    .sort()
+}
+
+async function exported(shell: Shell): Promise<string> {
+  const path = join(temporaryFolder(), 'export.jsonl')
+  writeFileSync(path, (await shell.run('export')).out)
+  return path
+}
+
+describe('import of what export printed', () => {
+  it('puts every memory back, with its times, in whoever’s namespace, once', async () => {
+    const old = await livedIn()
+    const file = await exported(old)
+    const fresh = createShell()
+    const before = await exportOf(old)
+    expect(before.length).toBeGreaterThan(7)
+    expect(await fresh.json<Report>('import', file)).toMatchObject({
+      entries: before.length,
+      failed: [],
+      skipped: {},
+    })
+    expect(await exportOf(fresh)).toEqual(before)
+    const window = readFileSync(join(fresh.root, 'memory', 'EPHEMERAL.md'), 'utf8')
+    expect(window).toContain('**Archive**: conversations/conversation-001.md')
+
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll('\n', '\r\n'))
+    expect(await fresh.json<Report>('import', file)).toMatchObject({ entries: 0, unchanged: before.length })
+    expect((await fresh.run('doctor', '--deep')).code).toBe(0)
+  })
+
+  it('leaves what stands there, and brings back nothing that was forgotten', async () => {
+    const shell = await livedIn()
+    const file = await exported(shell)
+    await shell.run('forget', '--containing', 'teal', '--yes')
+    writeFileSync(join(shell.root, 'memory', 'MEMORY.md'), '# Ana\n\n## People\n\nAna likes spaces.\n')
+    const report = await shell.json<Report>('import', file)
+    expect(report).toMatchObject({ entries: 0, kept: 1, forgotten: 2 })
+    expect(readFileSync(join(shell.root, 'memory', 'MEMORY.md'), 'utf8')).toContain('spaces')
+    expect((await shell.run('search', 'teal')).code).toBe(1)
+  })
+
+  it('takes nothing that a memory would refuse, and no secret', async () => {
+    const line = {
+      scope: 'long-term',
+      namespace: 'default',
+      createdAt: 1,
+      updatedAt: 2,
+      tags: [],
+      value: 'v',
+    }
+    const bad = [
+      { ...line, key: '' },
+      { ...line, key: 'a\nb' },
+      { ...line, key: 'k', namespace: '' },
+      { ...line, key: 'k', scope: 'for ever' },
+      { ...line, key: 'k', updatedAt: 'yesterday' },
+    ]
+    const good = { ...line, key: '../../outside', value: `the key is ghp_${'a1B2'.repeat(9)}` }
+    const folder = temporaryFolder()
+    mkdirSync(join(folder, 'in'))
+    const file = join(folder, 'in', 'export.jsonl')
+    writeFileSync(file, [good, ...bad].map((each) => JSON.stringify(each)).join('\n'))
+    const shell = createShell(join(folder, 'root'))
+    const report = await shell.json<Report>('import', file)
+    expect(report).toMatchObject({ entries: 1, redactions: { github: 1 } })
+    expect(Object.values(report.skipped).reduce((sum, n) => sum + n, 0)).toBe(bad.length)
+    expect((await shell.run('search', 'the key')).out).toContain('[redacted:github]')
+  })
+})
