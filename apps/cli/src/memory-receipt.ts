@@ -49,8 +49,12 @@ export interface MemoryLeft {
 /**
  * Removes what `init` created and nobody has written to since. With `purge` the memory itself goes as well:
  * archives, window, index, and the curated memory where `init` had created it. What was there before stays.
+ * `removed` are the roots of which nothing was left, or in a dry run would be.
  */
-export function removeCreated(state: string, options: { purge: boolean; dryRun: boolean }): MemoryLeft[] {
+export function removeCreated(
+  state: string,
+  options: { purge: boolean; dryRun: boolean },
+): { left: MemoryLeft[]; removed: string[] } {
   const receipts = readReceipts(state)
   const outcomes = receipts.map(({ root, files, folders }): MemoryLeft => {
     if (files.length === 0 && folders.length === 0) return { root, kept: [root], isOlder: true }
@@ -68,7 +72,7 @@ export function removeCreated(state: string, options: { purge: boolean; dryRun: 
   if (!options.dryRun && still.length > 0) {
     writeFileSync(nameIn(state), `${JSON.stringify(still, null, 2)}\n`)
   } else if (!options.dryRun) rmSync(nameIn(state), { force: true })
-  return left
+  return { left, removed: outcomes.flatMap(({ root, kept }) => (kept.length > 0 ? [] : root)) }
 }
 
 function clear(root: string, files: MemoryReceipt['files'], folders: string[], purge: boolean): void {

@@ -90,8 +90,14 @@ describe('init for hosts', () => {
     expect((await shell.run('uninit')).out).toContain('Your memory stays at')
     expect(existsSync(join(root, 'memory/conversations/conversation-001.md'))).toBe(true)
     expect((await shell.run('uninit', '--purge')).code).toBe(1)
-    expect((await shell.run('uninit', '--purge', '--yes')).code).toBe(0)
+    expect((await shell.run('uninit', '--purge', '--yes', '--dry-run')).out).toContain(
+      `Deleted the memory at ${root}`,
+    )
+    expect(existsSync(root)).toBe(true)
+    const { code, out } = await shell.run('uninit', '--purge', '--yes')
+    expect([code, out]).toEqual([0, `Deleted the memory at ${root}.\n`])
     expect(existsSync(root)).toBe(false)
+    expect((await shell.run('uninit', '--purge', '--yes')).out).toBe('Recall is wired into no host.\n')
   })
 
   it('leaves a memory that was there before it was wired in, and says so', async () => {

@@ -11,7 +11,7 @@ import {
 } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
-import { formatBytes, paint } from '../format.ts'
+import { count, formatBytes, paint } from '../format.ts'
 import type { Io } from '../io.ts'
 import { printable } from '../printable.ts'
 
@@ -74,12 +74,12 @@ function dashboard(io: Io, state: MemoryStatus, health: string, reason: string):
     `  MEMORY.md   ${bar(io, memory.lines, memory.limit)}  ${memory.lines} of ${memory.limit} lines${memory.lines > memory.limit ? " → 'recall distill' shortens it" : ''}`,
     `  window      ${bar(io, ephemeral.entries, ephemeral.max)}  ${ephemeral.entries} of ${ephemeral.max} sessions`,
     `  archives    ${archives.count} (${formatBytes(archives.bytes)})`,
-    `  index       ${index.documents} entries, ${index.fresh ? 'fresh' : 'is brought up to date by the next search'}`,
+    `  index       ${count(index.documents, 'entry', 'entries')}, ${index.fresh ? 'fresh' : 'is brought up to date by the next search'}`,
     ...(state.problem ? ['', `  ${colour.yellow('!')} ${printable(state.problem)}`] : []),
     ...(state.recent.length > 0 ? ['', `${colour.bold('  Recent sessions')} ${colour.dim('(UTC)')}`] : []),
     ...state.recent.map(
       ({ number, date, messages, duration, topics, title }) =>
-        `  ${String(number).padStart(3, '0')}  ${date.slice(0, 16).replace('T', ' ')}  ${`${messages} messages, ${duration}`.padEnd(22)} ${colour.dim(printable(title ?? topics.slice(0, 4).join(', ')))}`,
+        `  ${String(number).padStart(3, '0')}  ${date.slice(0, 16).replace('T', ' ')}  ${`${count(messages, 'message')}, ${duration}`.padEnd(22)} ${colour.dim(printable(title ?? topics.slice(0, 4).join(', ')))}`,
     ),
   ]
   return `${lines.join('\n')}\n`

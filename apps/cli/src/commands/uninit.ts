@@ -38,11 +38,13 @@ export async function uninit(io: Io, options: UninitOptions): Promise<number> {
     return { target: name, files: files.filter(({ status }) => status !== 'absent') }
   })
   const isLast = installedNames(state).length === 0 || (isDry && names.length === installed.length)
-  const left = isLast ? removeCreated(state, { purge: options.purge ?? false, dryRun: isDry }) : []
+  const { left, removed } = isLast
+    ? removeCreated(state, { purge: options.purge ?? false, dryRun: isDry })
+    : { left: [], removed: [] }
   if (!isDry) for (const folder of [state, dirname(state)]) removeIfEmpty(folder)
-  const changed = hosts.some(({ files }) => files.length > 0)
-  if (options.json) io.out(`${JSON.stringify({ hosts, memories: left, dryRun: isDry })}\n`)
-  else io.out(changed || left.length > 0 ? summary(hosts, left, isDry) : 'Recall is wired into no host.\n')
+  const changed = hosts.some(({ files }) => files.length > 0) || left.length > 0 || removed.length > 0
+  if (options.json) io.out(`${JSON.stringify({ hosts, memories: left, removed, dryRun: isDry })}\n`)
+  else io.out(changed ? summary(hosts, { left, removed, isDry }) : 'Recall is wired into no host.\n')
   return hosts.some(({ files }) => files.some(({ status }) => status === 'refused'))
     ? exitCodes.failed
     : exitCodes.fine
@@ -56,8 +58,7 @@ function removeIfEmpty(folder: string): void {
 
 function summary(
   hosts: readonly { target: string; files: FileOutcome[] }[],
-  left: readonly MemoryLeft[],
-  isDry: boolean,
+  { left, removed, isDry }: { left: readonly MemoryLeft[]; removed: readonly string[]; isDry: boolean },
 ): string {
   const lines = [
     ...hosts.flatMap(({ target, files }) => [
@@ -74,6 +75,7 @@ function summary(
         ? `Your memory stays at ${root}: it was there before, and is yours to delete.`
         : `Your memory stays at ${root}. To delete it as well: recall uninit --purge`,
     ),
+    ...removed.map((root) => `Deleted the memory at ${root}.`),
     ...(isDry ? ['Nothing was changed: this was a dry run.'] : []),
   ]
   return `${lines.join('\n').trimEnd()}\n`
