@@ -1,4 +1,4 @@
-import { agents, type Database, reembed } from '@recall/store-postgres'
+import { agents, type Database, type ReembedProgress, reembed } from '@recall/store-postgres'
 import { hashOfKey, newApiKey } from './auth/keys.ts'
 import { backup, restore } from './backup.ts'
 import type { HubConfig } from './config/config.ts'
@@ -27,7 +27,13 @@ export async function createAdmin(config: HubConfig, name: string, print: Print)
 export async function reembedAll(config: HubConfig, print: Print): Promise<void> {
   const { database, embedder, close } = await openDependencies(config, () => {})
   try {
-    const made = await reembed(database, 'memories', embedder)
+    let told = 0
+    const onProgress = ({ done, total }: ReembedProgress): void => {
+      const percent = Math.floor((100 * done) / total)
+      if (percent > told) print(`memories: ${done} of ${total}, ${percent} %\n`)
+      told = percent
+    }
+    const made = await reembed(database, 'memories', embedder, { onProgress })
     print(`memories: ${made} embedded again with ${embedder.model}\n`)
   } finally {
     await close()

@@ -74,7 +74,7 @@ it('is set up, kept up and moved to another model by its commands', async () => 
   const moved = await runHub(letters, 'reembed')
   expect(moved).toMatchObject({
     code: 0,
-    stdout: 'memories: 1 embedded again with letters\n',
+    stdout: 'memories: 1 of 1, 100 %\nmemories: 1 embedded again with letters\n',
   })
   const again = await startHub(letters)
   const found = await connectHub({ url: again.url, apiKey }).search(content)

@@ -42,13 +42,15 @@ export async function reembed(
   // Left by a run that was given up. What comes from here on is of one that goes on.
   await call(() => database.execute(kind.dropOthers(model)))
   let done = 0
+  let last: OutdatedRow | undefined
   for (;;) {
     signal?.throwIfAborted()
-    const rows = await call(() => rowsOf<OutdatedRow>(database, kind.next(model, batch)))
-    if (rows.length === 0) {
-      if (await call(() => exchange(database, table, model))) return done
-      continue
-    }
+    const rows = await call(() => rowsOf<OutdatedRow>(database, kind.next(model, batch, last ?? null)))
+    const isThrough = rows.length === 0
+    if (isThrough && last === undefined && (await call(() => exchange(database, table, model)))) return done
+    // Through all of them, once more from the start: rows were written meanwhile.
+    last = rows.at(-1)
+    if (isThrough) continue
     const other = rows.find(({ beside }) => beside !== null)?.beside
     if (other) throw underWay(other)
     // No transaction is open while the embedder works.

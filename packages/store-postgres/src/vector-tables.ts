@@ -2,11 +2,14 @@ import { spokenText } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
 import { unitTexts } from './unit-rows.ts'
 
-/** A row whose vectors are another model's. */
-export interface OutdatedRow {
+export interface RowKey {
   /** Of an entry. */
   place: string | null
   id: string
+}
+
+/** A row whose vectors are another model's. */
+export interface OutdatedRow extends RowKey {
   text: string
   /** Of an entry, as JSON. */
   type: string | null
@@ -16,7 +19,8 @@ export interface OutdatedRow {
   beside: string | null
 }
 
-export interface RowVectors extends Pick<OutdatedRow, 'place' | 'id' | 'digest'> {
+export interface RowVectors extends RowKey {
+  digest: string
   unit: number
   /** As JSON. */
   vector: string
@@ -28,8 +32,8 @@ interface VectorTable {
   text: SQL
   /** Whether a row has vectors of another model than this one. */
   outdated(model: string): SQL
-  /** Rows that have none of the model's vectors beside their own. */
-  next(model: string, limit: number): SQL
+  /** Rows behind one that have none of the model's vectors beside their own, in the order of their keys. */
+  next(model: string, limit: number, after: RowKey | null): SQL
   /** Drops what was made beside for other models. */
   dropOthers(model: string): SQL
   /** What each vector of a row is made of. */
@@ -64,12 +68,14 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
     name: sql`entries`,
     text: sql`text`,
     outdated: outdatedEntry,
-    next: (model, limit) => sql`
+    next: (model, limit, after) => sql`
       select place::text as place, id::text as id, text, type, md5(text) as digest, (
         select min(next_embedding_model) from units
         where units.place = entries.place and units.entry = entries.id and next_embedding_model <> ${model}::text
       ) as beside
-      from entries where ${entriesMissing(model)} limit ${limit}`,
+      from entries
+      where ${entriesMissing(model)} and ${after ? sql`(place, id) > (${after.place}::uuid, ${after.id}::uuid)` : sql`true`}
+      order by entries.place, entries.id limit ${limit}`,
     dropOthers: (model) => sql`
       update units set next_embedding = null, next_embedding_model = null
       where next_embedding_model <> ${model}::text`,
@@ -98,11 +104,13 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
     name: sql`memories`,
     text: sql`content`,
     outdated: outdatedMemory,
-    next: (model, limit) => sql`
+    next: (model, limit, after) => sql`
       select null as place, id::text as id, content as text, null as type, md5(content) as digest,
         next_embedding_model as beside
       from memories
-      where ${outdatedMemory(model)} and next_embedding_model is distinct from ${model}::text limit ${limit}`,
+      where ${outdatedMemory(model)} and next_embedding_model is distinct from ${model}::text
+        and ${after ? sql`id > ${after.id}::uuid` : sql`true`}
+      order by memories.id limit ${limit}`,
     dropOthers: (model) => sql`
       update memories set next_embedding = null, next_embedding_model = null
       where next_embedding_model <> ${model}::text`,
