@@ -11,10 +11,11 @@ const overhead = 400
 
 export interface SessionContext {
   text: string
-  /** How many of the window's entries it tells. */
+  /** How many sessions it tells of. */
   sessions: number
-  /** Those entries as they stand in the window. */
+  /** What it tells of the window, as it stands there: sessions, and what a person wrote between them. */
   window: string
+  isCurated: boolean
 }
 
 /**
@@ -36,13 +37,15 @@ export function sessionContext(place: MemoryPlace, limit: number): SessionContex
     source: 'session window and curated memory',
   })
   // Marks inside the text become longer when they are made harmless.
-  return text.length <= limit ? { text, sessions: window.count, window: window.text } : nothingToTell
+  return text.length <= limit
+    ? { text, sessions: window.sessions, window: window.text, isCurated: curated !== '' }
+    : nothingToTell
 }
 
-export const nothingToTell: SessionContext = { text: '', sessions: 0, window: '' }
+export const nothingToTell: SessionContext = { text: '', sessions: 0, window: '', isCurated: false }
 
 /** As many of the latest entries as there is room for; of the very last one at least its beginning. */
-function newest(entries: readonly string[], room: number): { text: string; count: number } {
+function newest(entries: readonly string[], room: number): { text: string; sessions: number } {
   const chosen: string[] = []
   let length = 0
   for (const entry of entries.toReversed()) {
@@ -52,9 +55,12 @@ function newest(entries: readonly string[], room: number): { text: string; count
     length += cost
   }
   const last = entries.at(-1)
-  if (chosen.length === 0 && last !== undefined) return { text: clipped(last, room), count: 1 }
-  return { text: chosen.join('\n\n---\n\n'), count: chosen.length }
+  const told = chosen.length === 0 && last !== undefined ? [clipped(last, room)] : chosen
+  return { text: told.join('\n\n---\n\n'), sessions: told.filter(isSession).length }
 }
+
+/** Between sessions a person may have written notes. */
+const isSession = (entry: string): boolean => /^\s*## Session /.test(entry)
 
 /** Empty for a memory that nobody has written to: it has a title, and what `init` says of it. */
 function curatedText(text: string): string {

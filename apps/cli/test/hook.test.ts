@@ -172,6 +172,25 @@ describe('hook', () => {
     expect(out).not.toContain('0 sessions')
   })
 
+  it('says to the person what was loaded, and nothing else', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const notice = async (): Promise<string> => {
+      const input = event({ session_id: 'n', hook_event_name: 'SessionStart', transcript_path: '/n' })
+      const { out } = await shell.withInput(input).run('hook', 'session-start')
+      return (JSON.parse(out) as { systemMessage: string }).systemMessage
+    }
+    const window = join(shell.root, 'memory/EPHEMERAL.md')
+    writeFileSync(window, 'Call Ada back.\n')
+    expect(await notice()).toBe('Recall: notes loaded.')
+    await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+    expect(await notice()).toBe('Recall: the last session loaded.')
+    appendFileSync(join(shell.root, 'memory/MEMORY.md'), '\nNever deploy on Fridays.\n')
+    expect(await notice()).toBe('Recall: the last session and curated memory loaded.')
+    writeFileSync(window, '')
+    expect(await notice()).toBe('Recall: curated memory loaded.')
+  })
+
   it('gives what it archived its vectors in the background, where a memory has some', async () => {
     const asked: string[] = []
     const server = createServer(async (request, response) => {

@@ -24,7 +24,7 @@ import {
   saveSession,
 } from '../host-sessions.ts'
 import type { Io } from '../io.ts'
-import { nothingToTell, sessionContext } from '../session-context.ts'
+import { nothingToTell, type SessionContext, sessionContext } from '../session-context.ts'
 
 export interface HookOptions extends RootOptions {
   /** Empty the window once the session has been given it. */
@@ -107,24 +107,32 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
   // What a session was told before is still in its transcript.
   const isTold = input.source === 'resume' || input.source === 'fork'
   const context = isTold ? nothingToTell : sessionContext(place, contextLimits[input.host])
-  const notice = noticeOf(place, pending, context.sessions)
+  const notice = noticeOf(place, pending, context)
   if (context.text === '') io.out(silence(input.host))
   else io.out(contextOutput(input, context.text, notice))
   // Printed first: a process that dies in between shows the window twice, never not at all.
-  if (options.clear && !isTold && input.source !== 'compact' && context.sessions > 0) {
+  if (options.clear && !isTold && input.source !== 'compact' && context.window !== '') {
     await (await import('../commands/hook-archive.ts')).clearWindow(io, place, context.window)
   }
 }
 
-function noticeOf(place: MemoryPlace, pending: readonly HostSession[], sessions: number): string {
+function noticeOf(
+  place: MemoryPlace,
+  pending: readonly HostSession[],
+  { sessions, window, isCurated }: SessionContext,
+): string {
   const failed = pending
     .map(({ sessionId }) => readSession(place, sessionId)?.problem?.reason)
     .filter((reason) => reason !== undefined)
-  const told =
-    sessions === 0
-      ? 'curated memory'
-      : `${sessions === 1 ? 'the last session' : `the last ${sessions} sessions`} and curated memory`
-  return [`Recall: ${told} loaded.`, ...(failed.length > 0 ? [`Not archived: ${failed[0]}`] : [])].join(' ')
+  const told = [
+    ...(sessions === 0 ? [] : [sessions === 1 ? 'the last session' : `the last ${sessions} sessions`]),
+    ...(sessions === 0 && window !== '' ? ['notes'] : []),
+    ...(isCurated ? ['curated memory'] : []),
+  ]
+  return [
+    `Recall: ${told.join(' and ')} loaded.`,
+    ...(failed.length > 0 ? [`Not archived: ${failed[0]}`] : []),
+  ].join(' ')
 }
 
 /** Notes durably what is known of a session; when nothing is new nothing is written. */
