@@ -53,7 +53,7 @@ export async function maintain(config: HubConfig, print: Print): Promise<void> {
 
 /** Whether the hub is in order; the exit code says so too. */
 export async function doctor(config: HubConfig, print: Print): Promise<boolean> {
-  const { close, ...dependencies } = await openDependencies(config, () => {})
+  const { close, ...dependencies } = await openDependencies(config, () => {}, { lookOnly: true })
   try {
     // The connection to Redis is made in the background.
     await new Promise<void>((resolve) => {

@@ -1,5 +1,5 @@
 import { isMemoryError } from '@recall/core'
-import { type Database, rowsOf } from '@recall/store-postgres'
+import { type Database, pendingMigrations, rowsOf } from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
 import type { HubConfig } from './config/config.ts'
 import type { Dependencies } from './open-dependencies.ts'
@@ -12,7 +12,7 @@ export interface Finding {
   says: string
 }
 
-/** Whether everything that a hub stands on is in order. Only looks: tables and indexes were made by opening them. */
+/** Whether everything that a hub stands on is in order. Only looks. */
 export async function examine(
   config: HubConfig,
   { database, embedder, redis }: Pick<Dependencies, 'database' | 'embedder' | 'redis'>,
@@ -35,6 +35,15 @@ export async function examine(
         (select extversion from pg_extension where extname = 'vector') as vector`)
     const says = `PostgreSQL ${server}, pgvector ${vector}${config.postgresUrl ? '' : ', embedded'}`
     return { ok: vector !== null, says }
+  })
+  await check('tables', async () => {
+    const pending = await pendingMigrations(database)
+    return pending === 0
+      ? { ok: true, says: 'up to date' }
+      : {
+          ok: false,
+          says: `${pending} migrations are to be made: a hub of this version makes them when it starts`,
+        }
   })
   await check('vector index', async () => {
     const { valid } = await one<{ valid: number }>(sql`

@@ -59,6 +59,7 @@ async function run(words: readonly string[]): Promise<void> {
   if (first === 'backup' && second) return backUp(configFrom(process.env), second, print)
   if (first === 'restore' && second) return restoreFrom(configFrom(process.env), second, print)
   if (first === 'reembed') return reembedAll(configFrom(process.env), print)
+  if (first === 'help' || first === '--help') return print(usage)
   process.stderr.write(usage)
   process.exitCode = 2
 }

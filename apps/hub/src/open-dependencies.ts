@@ -22,15 +22,22 @@ export interface Dependencies {
   close(): Promise<void>
 }
 
-/** What the settings name, opened; closed again when one of them fails. */
-export async function openDependencies(config: HubConfig, log: Log): Promise<Dependencies> {
+/**
+ * What the settings name, opened; closed again when one of them fails. Brings the tables of a server up to date, unless
+ * it is opened only to be looked at.
+ */
+export async function openDependencies(
+  config: HubConfig,
+  log: Log,
+  { lookOnly = false } = {},
+): Promise<Dependencies> {
   // Agents ask the same things: a question, or a memory that is sent again, is embedded once.
   const embedder = cachedEmbedder(chooseEmbedder(config))
   const { dimensions } = embedder
   const indexed = (['memories', 'units'] as const).map((table) => ({ table, dimensions }))
-  const { database, close } = await openDatabase(config, indexed)
+  const { database, close } = await openDatabase(config, { indexed, lookOnly })
   try {
-    await keepTextConfiguration(database, config.textConfiguration ?? null)
+    if (!lookOnly) await keepTextConfiguration(database, config.textConfiguration ?? null)
   } catch (error) {
     await close()
     throw error
@@ -48,14 +55,17 @@ export async function openDependencies(config: HubConfig, log: Log): Promise<Dep
   }
 }
 
-/** The database alone, migrated. */
-export async function openDatabase(config: HubConfig, indexed: readonly VectorColumn[] = []) {
+/** The database alone. An embedded one has no other user: it is always brought up to date. */
+export async function openDatabase(
+  config: HubConfig,
+  { indexed = [], lookOnly = false }: { indexed?: readonly VectorColumn[]; lookOnly?: boolean } = {},
+) {
   if (config.postgresUrl) {
     return openPostgres({
       url: config.postgresUrl,
       connections: config.connections,
       timeoutMs: config.databaseTimeoutMs,
-      indexed,
+      ...(lookOnly ? { migrations: false } : { indexed }),
     })
   }
   const opened = await openPglite({ folder: config.dataFolder })

@@ -5,7 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { connectHub, registerAgent } from '@recall/client'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { rowsOf } from '@recall/store-postgres'
+import { openPostgres } from '@recall/store-postgres/postgres'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { createServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
 import { runHub, startHub } from './processes.ts'
 import { temporaryFolder } from './support.ts'
 
@@ -84,11 +88,33 @@ it('is set up, kept up and moved to another model by its commands', async () => 
   expect(await again.stop('SIGTERM')).toBe(0)
 })
 
+// server-database.ts says when there is no server.
+it.skipIf(!serverUrl)('looks at a database that it has not made, and changes nothing there', async () => {
+  const { url, drop } = await createServerDatabase()
+  const { database, close } = await openPostgres({ url, migrations: false })
+  onTestFinished(async () => {
+    await close()
+    await drop()
+  })
+  const examined = await runHub({ POSTGRES_URL: url, EMBEDDING_PROVIDER: 'fake' }, 'doctor')
+  expect(examined).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^FAIL tables: \d+ migrations are to be made/m),
+  })
+  const tables = sql`select from information_schema.tables where table_schema in ('public', 'drizzle')`
+  expect(await rowsOf(database, tables)).toEqual([])
+})
+
 it('says what is wrong with its words and settings, and what to do', async () => {
   expect(await runHub(fake, 'serf')).toMatchObject({
     code: 2,
     stdout: '',
     stderr: expect.stringContaining('recall-hub doctor'),
+  })
+  expect(await runHub(fake, '--help')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('recall-hub doctor'),
+    stderr: '',
   })
   const wrong = await runHub({ ...fake, PORT: 'many', CONNECTIONS: '0', COLOUR: 'red' }, 'doctor')
   expect(wrong.code).toBe(3)

@@ -1,5 +1,5 @@
 export { type Database, prepared, rowsOf } from './database.ts'
-export { migrate } from './migrate.ts'
+export { migrate, pendingMigrations } from './migrate.ts'
 export { asMemoryErrors } from './postgres-errors.ts'
 export { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
 export { type ReembedOptions, type ReembedProgress, reembed } from './reembed.ts'

@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { MemoryErrorCode } from '@recall/core'
 import { sql } from 'drizzle-orm'
+import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { migrate as runMigrations } from 'drizzle-orm/postgres-js/migrator'
-import type { Database } from './database.ts'
+import { type Database, rowsOf } from './database.ts'
 import { asMemoryErrors } from './postgres-errors.ts'
 import { recountWords } from './recount-words.ts'
 
@@ -31,6 +32,23 @@ export async function migrate(database: Database): Promise<void> {
   )
   // Not under the lock: it may take minutes, and twice at once it does no harm.
   await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () => recountWords(database))
+}
+
+/** How many migrations `migrate` would run. Changes nothing. */
+export async function pendingMigrations(database: Database): Promise<number> {
+  const all = readMigrationFiles({ migrationsFolder })
+  return asMemoryErrors(MemoryErrorCode.UNAVAILABLE, async () => {
+    const [known] = await rowsOf<{ any: boolean }>(
+      database,
+      sql`select to_regclass('drizzle.__drizzle_migrations') is not null as any`,
+    )
+    if (!known?.any) return all.length
+    const [last] = await rowsOf<{ at: string | null }>(
+      database,
+      sql`select max(created_at)::text as at from drizzle.__drizzle_migrations`,
+    )
+    return all.filter(({ folderMillis }) => folderMillis > Number(last?.at ?? 0)).length
+  })
 }
 
 /** Runs something while no other process changes tables. */
