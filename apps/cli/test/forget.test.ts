@@ -44,6 +44,20 @@ describe('forget', () => {
     expect((await shell.run('forget', '--containing', 'zeppelin')).code).toBe(1)
   })
 
+  it('says that of an echo only the copy goes', async () => {
+    const shell = await shellWithSession()
+    await shell.run('echoes', 'add', 'reviewer', 'Zebras', '--learning', 'a zebra', '--evidence', 'a.ts:1')
+    const report = await shell.json<{ echoes: string[] }>('forget', '--containing', 'a zebra')
+    expect(report.echoes).toHaveLength(1)
+    const { out } = await shell.run('forget', '--containing', 'a zebra', '--yes')
+    expect(out).toContain('1 memory forgotten')
+    expect(out).toContain(`${report.echoes[0]}, then delete the archive folder`)
+    expect(await shell.json('forget', '--containing', 'never releases it')).not.toHaveProperty('echoes')
+    // What is said to be done ends it.
+    await shell.run('echoes', 'remove', String(report.echoes[0]), '--yes')
+    expect((await shell.run('forget', '--containing', 'a zebra')).code).toBe(1)
+  })
+
   it('takes of sections with the same heading those that it showed, and no other', async () => {
     const shell = await shellWithSession()
     const path = join(shell.root, 'memory/MEMORY.md')

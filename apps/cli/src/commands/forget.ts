@@ -39,6 +39,7 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
     }
     const addresses = distinct(found)
     if (options.yes) await remove(io, store, addresses)
+    const ofEchoes = addresses.flatMap(({ key }) => echoIn(key) ?? [])
     const receipt = {
       forgotten: options.yes === true,
       at: new Date(io.now()).toISOString(),
@@ -47,6 +48,7 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
         key,
         ...(namespace === 'default' ? {} : { namespace }),
       })),
+      ...(ofEchoes.length > 0 ? { echoes: ofEchoes } : {}),
       receipt: createHash('sha256').update(JSON.stringify(addresses)).digest('hex').slice(0, 16),
     }
     if (options.json) io.out(`${JSON.stringify(receipt)}\n`)
@@ -59,13 +61,20 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
       const n = count(addresses.length, 'memory', 'memories')
       io.out(
         options.yes
-          ? `\n${n} forgotten at ${receipt.at}, receipt ${receipt.receipt}. Backups and exports still hold them.\n`
+          ? `\n${n} forgotten at ${receipt.at}, receipt ${receipt.receipt}. Backups, exports and the agents' own transcripts still hold them.\n`
           : `\nRun the same with --yes to forget ${n}.\n`,
       )
+      if (ofEchoes.length > 0) io.out(copiesOf(ofEchoes))
     }
     return addresses.length > 0 ? exitCodes.fine : exitCodes.no
   })
 }
+
+/** `reviewer/inscribed-003`, where a key is that of an echo's copy. */
+const echoIn = (key: string): string | undefined => /^echo:(?:[^/]+\/)?([^/]+\/[a-z]+-\d{3,})$/.exec(key)?.[1]
+
+const copiesOf = (echoes: readonly string[]): string =>
+  `What begins with echo: is a copy, which the next 'recall echoes' in its project makes anew. Take out there, with 'recall echoes remove <entry> --yes', ${printable(echoes.join(', '))}, then delete the archive folder of its role, which keeps what was taken out.\n`
 
 const distinct = (addresses: readonly Address[]): Address[] => [
   ...new Map(
