@@ -56,6 +56,14 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
     expect(await (await send('stats', {})).json()).toEqual({ entries: 0, bytes: 0 })
   })
 
+  it('is refused where the key holds a secret, which is not repeated', async () => {
+    const secret = `ghp_${'A1b2C3d4'.repeat(5).slice(0, 36)}`
+    const answer = await send('put', { entry: { ...entry, key: secret } })
+    expect(answer.status).toBe(400)
+    expect(await answer.text()).not.toContain(secret)
+    expect(await (await send('stats', {})).json()).toEqual({ entries: 0, bytes: 0 })
+  })
+
   it('may name any number for what is only compared', async () => {
     expect((await send('remove-all', { updatedBefore: 1e300 })).status).toBe(200)
     expect((await send('put', { entry: { ...entry, ttl: 1e300 } })).status).toBe(200)

@@ -1,11 +1,11 @@
 import type { z } from '@hono/zod-openapi'
 import {
+  createRedactor,
   type Entry,
+  type JsonValue,
   MemoryError,
   MemoryErrorCode,
   type MemoryScope,
-  redactJson,
-  redactText,
   searchableText,
   shortTermTtl,
   toJsonValue,
@@ -19,7 +19,7 @@ type WireEntry = z.infer<typeof entrySchema>
  * An entry as a store takes it. What the caller left out gets the defaults of every memory; secrets are replaced
  * here too, since not every caller has done so.
  *
- * @throws MemoryError INVALID_INPUT for a value that JSON cannot hold
+ * @throws MemoryError INVALID_INPUT for a value that JSON cannot hold, and for a key that holds a secret
  */
 export function entryFromWire(
   { config }: Pick<Hub, 'config'>,
@@ -27,17 +27,25 @@ export function entryFromWire(
   wire: WireEntry,
   now: number,
 ): Entry {
-  const clean = config.privateSecrets === 'redact' && !wire.encrypted ? redacted(wire) : wire
-  const value = jsonOf(clean.value)
+  const redactor = createRedactor(wire.encrypted ? 'allow' : config.privateSecrets)
+  const { value, text, type, tags } = redactor(
+    { ...place, key: wire.key },
+    {
+      value: jsonOf(wire.value),
+      text: wire.text ?? null,
+      type: wire.type ?? null,
+      tags: [...wire.tags],
+    },
+  )
   const ttl = wire.ttl === undefined && place.scope === 'short-term' ? shortTermTtl : (wire.ttl ?? null)
   const { createdAt = now, updatedAt = now, accessedAt = now } = wire
   return {
     ...place,
     key: wire.key,
     value,
-    text: clean.text ?? (wire.encrypted ? '' : searchableText(value)),
-    type: clean.type ?? null,
-    tags: [...new Set(clean.tags)],
+    text: text ?? (wire.encrypted ? '' : searchableText(value)),
+    type,
+    tags: [...new Set(tags)],
     createdAt,
     updatedAt,
     accessedAt,
@@ -49,17 +57,7 @@ export function entryFromWire(
   }
 }
 
-function redacted(wire: WireEntry): WireEntry {
-  return {
-    ...wire,
-    value: redactJson(jsonOf(wire.value)).value,
-    tags: wire.tags.map((tag) => redactText(tag).text),
-    ...(wire.text === undefined ? {} : { text: redactText(wire.text).text }),
-    ...(wire.type ? { type: redactText(wire.type).text } : {}),
-  }
-}
-
-function jsonOf(value: unknown) {
+function jsonOf(value: unknown): JsonValue {
   try {
     return toJsonValue(value)
   } catch (error) {
