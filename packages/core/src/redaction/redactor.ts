@@ -21,7 +21,12 @@ interface Content {
   tags: string[]
 }
 
-/** Applies the policy to everything of a write that will be stored. */
+/**
+ * Applies the policy to everything of a write that will be stored.
+ *
+ * @returns takes what was given for a write, and returns what of it may be kept. Throws MemoryError INVALID_INPUT for a
+ * key that holds a secret, and with `reject` for any secret; no message repeats one
+ */
 export function createRedactor(
   policy: RedactPolicy,
   onRedaction?: (report: RedactionReport) => void,

@@ -115,7 +115,7 @@ function printSections(content: string, sections: Section[]): string {
 export function requireSectionText(value: unknown, key: string): string {
   if (typeof value !== 'string') {
     throw new MemoryError(
-      `'${key}' is a section of a markdown file: its value must be text`,
+      `'${key}' is a section of a markdown file, which holds text: keep other values, and what is encrypted, under another key`,
       MemoryErrorCode.INVALID_INPUT,
       { key },
     )
