@@ -42,5 +42,7 @@ export const sessionSummary = z.object({
   summary: z.string(),
   /** Key of the archive, and its file when the store has one. */
   archive: z.string(),
+  /** The folder that the agent worked in, on one line: sessions of several projects may share a window. */
+  project: z.optional(z.string()),
 })
 export type SessionSummary = z.output<typeof sessionSummary>

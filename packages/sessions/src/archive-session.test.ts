@@ -16,7 +16,7 @@ import {
 } from '../test/support.ts'
 import { archiveSession, createCheckpoint } from './archive-session.ts'
 import { fenceRecalled } from './recalled-text.ts'
-import { readWindow } from './window.ts'
+import { consumeWindow, readWindow } from './window.ts'
 
 const talk = ['Fix the login of src/auth.rs', 'We decided to use JWT for auth.', 'thanks']
 
@@ -27,6 +27,16 @@ it('enters no session in the window in which nobody said more than commands', as
   const cleared = conversation('cleared', ['/clear', { role: 'user', content: [text('Fix the login')] }])
   expect((await archiveSession(memory, cleared, { clock })).window).toBe('added')
   expect(await readWindow(memory)).toMatchObject([{ sessionId: 'cleared', summary: 'Fix the login' }])
+})
+
+it('says in the window which project a session worked in', async () => {
+  const memory = openMemory()
+  const facts = { skipped: {}, project: '/home/ana/shop\napi' }
+  await archiveSession(memory, conversation('s', ['Fix the login', 'done'], { facts }), { clock })
+  expect(await readWindow(memory)).toMatchObject([{ project: '/home/ana/shop api' }])
+  expect((await consumeWindow(memory)).text).toContain(
+    '**Archive**: conversation:s · **Project**: /home/ana/shop api\n',
+  )
 })
 
 describe('what an archive holds', () => {

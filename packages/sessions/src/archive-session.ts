@@ -12,7 +12,7 @@ import { createTimeSpan } from './duration.ts'
 import { defaultMaxEntries, parseMaxEntries, parsePartSize } from './options.ts'
 import { type PlacedPart, placePart } from './place-part.ts'
 import { byAlgorithm } from './summarize.ts'
-import { addToWindow, spanOf, type WindowOutcome } from './window.ts'
+import { addToWindow, projectOf, spanOf, type WindowOutcome } from './window.ts'
 
 export interface ArchiveOptions {
   /** Summarises; without one, or when it fails, an algorithm does. */
@@ -132,6 +132,7 @@ async function archive(
           duration: span.duration(),
           messageCount,
           archive: placed[0]?.key ?? '',
+          ...projectOf(facts),
         },
         {
           maxEntries,

@@ -6,7 +6,8 @@ import { consumeWindow, readWindow } from './window.ts'
 
 it('enters a session whose end was never seen, from its checkpoint', async () => {
   const memory = openMemory()
-  await createCheckpoint(memory, conversation('s', ['Fix the login', 'done']), { clock })
+  const facts = { skipped: {}, project: '/home/ana/shop' }
+  await createCheckpoint(memory, conversation('s', ['Fix the login', 'done'], { facts }), { clock })
   expect(await recoverWindow(memory)).toBe('s')
   expect(await readWindow(memory)).toEqual([
     {
@@ -16,6 +17,7 @@ it('enters a session whose end was never seen, from its checkpoint', async () =>
       messageCount: 2,
       summary: 'Fix the login',
       archive: 'conversation:s',
+      project: '/home/ana/shop',
     },
   ])
   expect(await recoverWindow(memory)).toBe(null)

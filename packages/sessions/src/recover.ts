@@ -2,7 +2,7 @@ import { type ConversationArchive, conversationKey, conversationType, type Memor
 import { formatDuration, parseDuration } from './duration.ts'
 import { defaultMaxEntries, parseMaxEntries } from './options.ts'
 import { digestOf } from './place-part.ts'
-import { addToWindow, newestKnown, spanOf } from './window.ts'
+import { addToWindow, newestKnown, projectOf, spanOf } from './window.ts'
 
 /** How many of the latest archives are looked through. */
 const candidates = 20
@@ -41,6 +41,7 @@ export async function recoverWindow(
       duration: durationOf(archives),
       messageCount: archives.reduce((sum, { messageCount }) => sum + messageCount, 0),
       archive: conversationKey(newest.sessionId),
+      ...projectOf(newest),
     },
     { maxEntries },
   )

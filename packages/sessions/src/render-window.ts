@@ -4,9 +4,10 @@ const separator = '\n\n---\n\n'
 
 /** One session of the rolling window as markdown. */
 export function renderSessionSummary(entry: SessionSummary): string {
+  const project = entry.project === undefined ? '' : ` · **Project**: ${entry.project}`
   return [
     `## Session ${entry.sessionId} — ${entry.date}`,
-    `**Duration**: ${entry.duration} · **Messages**: ${entry.messageCount} · **Archive**: ${entry.archive}`,
+    `**Duration**: ${entry.duration} · **Messages**: ${entry.messageCount} · **Archive**: ${entry.archive}${project}`,
     '',
     entry.summary,
   ].join('\n')

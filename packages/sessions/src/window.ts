@@ -8,6 +8,7 @@ import {
   systemClock,
   windowNotesKey,
 } from '@recall/core'
+import { oneLine } from './clip.ts'
 import { parseMaxEntries } from './options.ts'
 import type { ArchiveDigest } from './place-part.ts'
 import { renderWindow } from './render-window.ts'
@@ -94,6 +95,12 @@ export function spanOf(archives: readonly ArchiveDigest[]): Pick<SessionSummary,
   const ending = last?.summarizedBy === byAlgorithm ? undefined : last?.summary
   const summaries = new Set([first?.summary, ending].filter((summary) => summary))
   return { date: last?.date ?? '', summary: [...summaries].join('\n\n') }
+}
+
+/** As it stands in the window, on one line. */
+export function projectOf({ project = '' }: { project?: string | undefined }): { project?: string } {
+  const line = oneLine(project)
+  return line === '' ? {} : { project: line }
 }
 
 export interface SeenWindow {

@@ -17,7 +17,13 @@ export function addSessionContext(server: McpServer, { memory, fence }: McpOptio
       inputSchema: z.object({ sessions: z.number().int().min(1).max(10).default(5) }),
       outputSchema: z.object({
         sessions: z.array(
-          z.object({ sessionId: z.string(), ended: z.string(), archive: z.string(), summary: z.string() }),
+          z.object({
+            sessionId: z.string(),
+            ended: z.string(),
+            project: z.optional(z.string()),
+            archive: z.string(),
+            summary: z.string(),
+          }),
         ),
       }),
       annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
@@ -33,9 +39,10 @@ export function addSessionContext(server: McpServer, { memory, fence }: McpOptio
           .map(({ value }) => value)
           .sort((a, b) => Date.parse(a.date) - Date.parse(b.date))
           .slice(-most)
-          .map(({ sessionId, date, archive, summary }) => ({
+          .map(({ sessionId, date, project, archive, summary }) => ({
             sessionId,
             ended: date,
+            ...(project === undefined ? {} : { project }),
             archive,
             summary: fence(pieceOf(summary, 0, sessionLength), archive),
           }))

@@ -53,7 +53,17 @@ describe('the window', () => {
     expect(after).toContain('something else')
   })
 
+  it('keeps the project of a session, and reads windows that name none', () => {
+    const told = { ...session('a'), project: '/home/ana/shop · api' }
+    const content = withSession(withSession('', told, 'conversations/conversation-001.md'), session('b'), 'b')
+    expect(content).toContain('conversations/conversation-001.md · **Project**: /home/ana/shop · api\n')
+    const [a, b] = parseWindow(content.replaceAll('\n', '\r\n')).map((block) => block.session)
+    expect(a).toEqual(told)
+    expect(b).not.toHaveProperty('project')
+  })
+
   it('takes only sessions that read as they were written', () => {
+    expect(fitsWindow({ ...session('a'), project: '/home/ana/two\nlines' })).toBe(false)
     expect(fitsWindow(session('a b — c'))).toBe(true)
     expect(fitsWindow(session('two\nlines'))).toBe(false)
     expect(fitsWindow(session('a', 'some day'))).toBe(false)

@@ -9,7 +9,8 @@ import { type FileEntry, type FileTimes, parseTime } from './file-entry.ts'
 
 const separator = /^---[ \t]*\r?\n?$/
 const heading = /^## Session (.+?) — (\S+)[ \t]*\r?\n/
-const facts = /^\*\*Duration\*\*: (.*?) · \*\*Messages\*\*: (\d+) · \*\*Archive\*\*: (.*?)[ \t]*\r?$/m
+const facts =
+  /^\*\*Duration\*\*: (.*?) · \*\*Messages\*\*: (\d+) · \*\*Archive\*\*: (.*?)(?: · \*\*Project\*\*: (.+?))?[ \t]*\r?$/m
 
 /** What stands between two separator lines. */
 interface Block {
@@ -40,7 +41,7 @@ function parseSession(block: string): SessionSummary | null {
   const details = facts.exec(text)
   if (!head || !details) return null
   const [, sessionId = '', date = ''] = head
-  const [line, duration = '', messages = '0', pointer = ''] = details
+  const [line, duration = '', messages = '0', pointer = '', project] = details
   return {
     sessionId,
     date,
@@ -48,6 +49,7 @@ function parseSession(block: string): SessionSummary | null {
     messageCount: Number(messages),
     summary: text.slice(details.index + line.length).trim(),
     archive: pointer.endsWith('.md') ? conversationKey(sessionId) : pointer,
+    ...(project === undefined ? {} : { project }),
   }
 }
 
@@ -55,8 +57,9 @@ function parseSession(block: string): SessionSummary | null {
 function printSession(session: SessionSummary, pointer: string): string {
   // A separator line inside a summary would end the entry.
   const summary = session.summary.trim().replace(/^---[ \t]*$/gm, '- - -')
+  const project = session.project === undefined ? '' : ` · **Project**: ${oneLine(session.project)}`
   return `## Session ${oneLine(session.sessionId)} — ${oneLine(session.date)}
-**Duration**: ${oneLine(session.duration)} · **Messages**: ${session.messageCount} · **Archive**: ${oneLine(pointer)}
+**Duration**: ${oneLine(session.duration)} · **Messages**: ${session.messageCount} · **Archive**: ${oneLine(pointer)}${project}
 
 ${summary}
 `
@@ -66,7 +69,10 @@ ${summary}
 export function fitsWindow(session: SessionSummary): boolean {
   const read = parseSession(printSession(session, session.archive))
   return (
-    read?.sessionId === session.sessionId && read.date === session.date && read.duration === session.duration
+    read?.sessionId === session.sessionId &&
+    read.date === session.date &&
+    read.duration === session.duration &&
+    read.project === session.project
   )
 }
 
