@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { indexedTerms, queryTerms, queryWords, wordsOf } from './words.ts'
@@ -58,4 +60,22 @@ describe('queryTerms and queryWords', () => {
       }),
     )
   })
+})
+
+it('remembers long words without the texts that they stood in', () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const used = (): number => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const filler = '. '.repeat(250_000)
+  const before = used()
+  for (let i = 0; i < 50; i++) {
+    const text = `${filler} unforgettable${String.fromCharCode(97 + i / 26, 97 + (i % 26))} end`
+    // By way of its bytes, so that every text has characters of its own.
+    expect(indexedTerms(Buffer.from(text).toString())).toHaveLength(2)
+  }
+  // The texts take 25 MB together.
+  expect(used() - before).toBeLessThan(10_000_000)
 })

@@ -58,15 +58,19 @@ const askedWords = (text: string): string[] =>
     isUnspaced(word) ? unspacedWords(word, true) : [word, ...identifierWords(word)],
   )
 
-function termOf(word: string): string {
-  const known = terms.get(word)
+function termOf(found: string): string {
+  const known = terms.get(found)
   if (known !== undefined) return known
+  const word = detached(found)
   const folded = ascii.test(word) ? word : word.normalize('NFD').replace(/\p{M}+/gu, '')
   const term = stemmer(folded.toLowerCase())
   if (terms.size >= mostTerms) terms.clear()
   terms.set(word, term)
   return term
 }
+
+/** V8 cuts long words out of a text as views of it: one that is remembered would keep the whole text in memory. */
+const detached = (word: string): string => ` ${word}`.slice(1)
 
 const ascii = /^[a-zA-Z0-9]*$/
 
