@@ -56,7 +56,7 @@ export function applyChanges(
   const written: string[] = []
   try {
     const steps = changes.map(({ path, content, before }) => {
-      const step = { path: shownPath(root, path), before: before && sha256(before) }
+      const step = { path: shownPath(root, path), before: digestOf(before) }
       if (content === null) return { ...step, temporary: null }
       const unfinished = writing(path, () => writeTemporary(fileSystem, path, content))
       written.push(unfinished)
@@ -126,6 +126,10 @@ function finishStep(
   } else if (isNewer) fileSystem.unlinkSync(unfinished)
   else fileSystem.renameSync(unfinished, path)
 }
+
+/** Of an empty file too, which is not the same as none. */
+const digestOf = (before: FileChange['before']): string | null | undefined =>
+  typeof before === 'string' ? sha256(before) : before
 
 /** Runs the moves, makes them durable, and only then takes the journal away. */
 function finish(fileSystem: FileSystem, folder: string, targets: string[], move: () => void): void {

@@ -118,6 +118,16 @@ const protocols: Record<string, Protocol> = {
     before: { '/m/ARCHIVE.md': old, '/m/notes/b.md': old },
     operations: [archived],
   },
+  'files that were empty before, and one that was not there': {
+    before: { '/m/ARCHIVE.md': '', '/m/notes/b.md': '' },
+    operations: [
+      changes(
+        { path: '/m/notes/a.md', content: 'new', before: null },
+        { path: '/m/ARCHIVE.md', content: 'table with one row', before: '' },
+        { path: '/m/notes/b.md', content: null, before: '' },
+      ),
+    ],
+  },
   'several files, then one of them again': {
     before: { '/m/ARCHIVE.md': old, '/m/notes/b.md': old },
     operations: [archived, write('/m/ARCHIVE.md', 'edited since'), write('/m/notes/b.md', 'back again')],
