@@ -120,3 +120,38 @@ it('closes no store while accesses are being counted', async () => {
   await closed
   expect(order).toEqual(['read', 'counted', 'closed'])
 })
+
+it('counts the accesses of each scope of a store by themselves', async () => {
+  const { stores, memory } = cached()
+  const touch = vi.spyOn(stores, 'touch')
+  for (const scope of ['long-term', 'episodic'] as const) {
+    await memory.write(scope, 'key', 1)
+    await memory.read(scope, 'key')
+  }
+  for (const scope of ['long-term', 'episodic', 'long-term'] as const) await memory.read(scope, 'key')
+  touch.mockClear()
+  await memory.exists('working', 'key')
+  expect(touch.mock.calls.map(([addresses]) => addresses.map(({ scope }) => scope))).toEqual([
+    ['long-term', 'long-term'],
+    ['episodic'],
+  ])
+})
+
+it('closes a store that cannot count, and keeps it from no other one', async () => {
+  const stores = { broken: createInMemoryStore(), sound: createInMemoryStore() }
+  const close = vi.spyOn(stores.broken, 'close')
+  const { broken, sound } = stores
+  const memory = createMemoryManager({
+    stores: { working: sound, 'short-term': sound, 'long-term': broken, episodic: sound },
+    cache: createMemoryCache(),
+  })
+  await memory.write('long-term', 'key', 1)
+  await memory.read('long-term', 'key')
+  broken.touch = async () => {
+    throw new Error('away')
+  }
+  await memory.read('long-term', 'key')
+  await memory.write('working', 'key', 1)
+  await expect(memory.close()).rejects.toThrow('away')
+  expect(close).toHaveBeenCalledOnce()
+})

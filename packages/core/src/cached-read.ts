@@ -1,5 +1,6 @@
 import { toJsonValue } from './json.ts'
 import type { Address, Entry, MemoryStore } from './memory-store.ts'
+import type { MemoryScope } from './scope.ts'
 
 /** What a cache has to do; an `LRUCache` of lru-cache does it, and so does a `Map`. */
 export interface MemoryCache {
@@ -31,52 +32,11 @@ export interface CachedReads {
  * read: it is put off, except where it moves the end of an entry's life.
  */
 export function createCachedReads(cache: MemoryCache): CachedReads {
-  const uncounted = new Map<MemoryStore, { addresses: Address[]; now: number }>()
   const counted = new Map<MemoryStore, MemoryStore>()
-  /** The stores as they were given, by those that count. */
-  const uncounting = new Map<MemoryStore, MemoryStore>()
-  const given = (store: MemoryStore): MemoryStore => uncounting.get(store) ?? store
-  let timer: ReturnType<typeof setTimeout> | undefined
-  /** Counting that is under way. */
-  let counting: Promise<void> | undefined
-
-  const count = (store: MemoryStore, address: Address, now: number): void => {
-    const waiting = uncounted.get(store) ?? { addresses: [], now }
-    uncounted.set(store, waiting)
-    waiting.addresses.push(address)
-    waiting.now = now
-    timer ??= setTimeout(() => {
-      // What fails stays, and fails the next call.
-      flush().catch(() => undefined)
-    }, countedAfterMs)
-    if (typeof timer === 'object') timer.unref()
-  }
-
-  const countAll = async (): Promise<void> => {
-    for (const [store, waiting] of [...uncounted]) {
-      uncounted.delete(store)
-      try {
-        await given(store).touch(waiting.addresses, waiting.now)
-      } catch (error) {
-        const later = uncounted.get(store)
-        const addresses = [...waiting.addresses, ...(later?.addresses ?? [])]
-        uncounted.set(store, { addresses, now: later?.now ?? waiting.now })
-        throw error
-      }
-    }
-  }
-
-  /** Also waits for what is being counted already: nobody may look, or close the store, in between. */
-  const flush = async (): Promise<void> => {
-    clearTimeout(timer)
-    timer = undefined
-    while (counting !== undefined) await counting.catch(() => undefined)
-    if (uncounted.size === 0) return
-    counting = countAll().finally(() => {
-      counting = undefined
-    })
-    await counting
-  }
+  /** What counts for each store that counts. */
+  const counters = new Map<MemoryStore, Counter>()
+  /** The store as it was given. */
+  const given = (store: MemoryStore): MemoryStore => counters.get(store)?.store ?? store
 
   return {
     async read(store, address, now) {
@@ -84,9 +44,10 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
       if (!known || !store.stamp || !isAlive(known.entry, now)) return null
       if ((await store.stamp(address)) !== known.stamp) return null
       const { entry } = known
-      if (entry.ttl === null) count(store, address, now)
+      const counter = counters.get(store)
+      if (entry.ttl === null && counter) counter.add(address, now)
       else {
-        entry.expiresAt = now + entry.ttl
+        if (entry.ttl !== null) entry.expiresAt = now + entry.ttl
         await store.touch([address], now)
       }
       return { ...entry, value: toJsonValue(entry.value) }
@@ -108,16 +69,28 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
     counting(store) {
       const known = counted.get(store)
       if (known) return known
+      const counter = createCounter(store)
       const after =
         <Given extends unknown[], Answer>(call: (...given: Given) => Promise<Answer>) =>
         async (...given: Given): Promise<Answer> => {
-          await flush()
+          await counter.flush()
           return call(...given)
         }
       const calls = Object.fromEntries(countingCalls.map((name) => [name, after(store[name] as AnyCall)]))
-      const wrapped = { ...store, ...calls }
+      const wrapped: MemoryStore = {
+        ...store,
+        ...calls,
+        async close() {
+          // A store that cannot count any more has to be closed all the same.
+          try {
+            await counter.flush()
+          } finally {
+            await store.close()
+          }
+        },
+      }
       counted.set(store, wrapped)
-      uncounting.set(wrapped, store)
+      counters.set(wrapped, counter)
       return wrapped
     },
   }
@@ -125,7 +98,7 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
 
 type AnyCall = (...given: unknown[]) => Promise<unknown>
 
-/** All but the stamp. */
+/** All but the stamp, and `close`. */
 const countingCalls = [
   'put',
   'get',
@@ -136,8 +109,60 @@ const countingCalls = [
   'commit',
   'sweep',
   'stats',
-  'close',
 ] as const satisfies readonly (keyof MemoryStore)[]
+
+type Counter = ReturnType<typeof createCounter>
+
+/** Accesses that a store has not been told of yet. */
+function createCounter(store: MemoryStore) {
+  /** By scope: a store is told of one place at a time, and all of them are of one namespace. */
+  const waiting = new Map<MemoryScope, Address[]>()
+  let last = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  /** Counting that is under way. */
+  let counting: Promise<void> | undefined
+
+  const countAll = async (): Promise<void> => {
+    for (const [scope, addresses] of [...waiting]) {
+      waiting.delete(scope)
+      try {
+        await store.touch(addresses, last)
+      } catch (error) {
+        waiting.set(scope, [...addresses, ...(waiting.get(scope) ?? [])])
+        throw error
+      }
+    }
+  }
+
+  /** Also waits for what is being counted already: nobody may look, or close the store, in between. */
+  const flush = async (): Promise<void> => {
+    clearTimeout(timer)
+    timer = undefined
+    while (counting !== undefined) await counting.catch(() => undefined)
+    if (waiting.size === 0) return
+    counting = countAll().finally(() => {
+      counting = undefined
+    })
+    await counting
+  }
+
+  return {
+    store,
+    flush,
+
+    add(address: Address, now: number): void {
+      const addresses = waiting.get(address.scope) ?? []
+      waiting.set(address.scope, addresses)
+      addresses.push(address)
+      last = now
+      timer ??= setTimeout(() => {
+        // What fails stays, and fails the next call.
+        flush().catch(() => undefined)
+      }, countedAfterMs)
+      if (typeof timer === 'object') timer.unref()
+    },
+  }
+}
 
 /** Neither a namespace nor a key holds a control character. */
 const nameOf = (store: MemoryStore, { namespace, scope, key }: Address): string =>

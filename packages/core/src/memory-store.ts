@@ -26,7 +26,10 @@ export interface MemoryStore {
   /** Entries that match, best first; expired ones are excluded before `limit` counts. */
   find(query: StoreQuery): Promise<Found[]>
 
-  /** Records an access at `now` and slides the expiry of entries that have a `ttl`. Absent ones are ignored. */
+  /**
+   * Records an access at `now` and slides the expiry of entries that have a `ttl`. Absent ones are ignored. The
+   * addresses are of one place; one that stands twice counts twice.
+   */
   touch(addresses: readonly Address[], now: number): Promise<void>
 
   /** Whether there was anything to remove. */
