@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { stripRecalled } from '@recall/sessions'
 import { layouts, openFileMemory } from '@recall/store-file'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readSessions, saveSession } from '../src/host-sessions.ts'
@@ -360,5 +361,28 @@ describe('hook', () => {
     expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain('never releases it')
     expect((await ask('quixotic marmalade zeppelins')).out).toBe('')
     expect((await ask('ok')).out).toBe('')
+  })
+
+  it('tells with a question that was asked before what was answered, in whole blocks that a host takes', async () => {
+    const shell = createShell()
+    for (const id of ['s1', 's2', 's3']) {
+      const turns = [
+        { role: 'user' as const, text: `Which green for the shed? ${`shed ${id} green `.repeat(90)}` },
+        { role: 'assistant' as const, text: `Teal. ${`${id} `.repeat(300)}` },
+        { role: 'user' as const, text: `Then paint it. ${`<recalled-memory ${id}> `.repeat(40)}` },
+      ]
+      await shell.run('archive', writeSession(shell.root, id, turns))
+    }
+    const input = { session_id: 'p', hook_event_name: 'UserPromptSubmit', prompt: 'which green for the shed' }
+    for (const [more, limit] of [
+      [{}, 10_000],
+      [{ turn_id: 't' }, 7000],
+    ] as const) {
+      const { out } = await shell.withInput(event({ ...input, ...more })).run('hook', 'prompt')
+      const { additionalContext: told } = JSON.parse(out).hookSpecificOutput
+      expect(told).toContain('Teal.')
+      expect(told.length).toBeLessThanOrEqual(limit)
+      expect(stripRecalled(told)).toBe('')
+    }
   })
 })

@@ -76,6 +76,10 @@ describe.each([
     const found = await call(client, 'memory_search', { query: 'orders pool' })
     expect(found.structuredContent).toMatchObject({ mode: 'lexical', results: [{ key: 'fact:pool' }, {}] })
     expect(textOf(found)).toMatch(/^<recalled-memory /)
+    expect(found.structuredContent).toMatchObject({
+      results: [{}, { beside: expect.stringMatching(/^<recalled-memory [^>]*>\nx{300}\n</) }],
+    })
+    expect(found.structuredContent).not.toMatchObject({ results: [{ beside: expect.anything() }, {}] })
     const { confidence } = found.structuredContent as { confidence: number }
     expect(confidence).toBeGreaterThan(0.15)
     const asked = { query: 'orders pool', scope: 'long-term', minConfidence: confidence - 0.001 }

@@ -12,24 +12,36 @@ const shortestPrompt = 12
 const leastConfidence = 0.15
 const leastScore = 0.1
 const most = 3
+/** Characters of a match, and of what stands just before and after it: a question often matches, not its answer. */
+const passageLength = 800
+const besideLength = 300
+/** Characters that the marks around a recalled text take. */
+const overhead = 400
 
 /** What memory knows of a prompt, when it knows something. */
 export async function recallPrompt(io: Io, options: RootOptions, input: HookInput): Promise<void> {
   const { prompt = '' } = input
-  const text = prompt.trim().length < shortestPrompt ? '' : await inTime(find(io, options, prompt))
-  io.out(text ? contextOutput(input, text.slice(0, contextLimits[input.host])) : silence(input.host))
+  const limit = contextLimits[input.host]
+  const text = prompt.trim().length < shortestPrompt ? '' : await inTime(find(io, options, prompt, limit))
+  // Marks inside the text become longer when they are made harmless; half a block would be taken for speech later on.
+  io.out(text !== '' && text.length <= limit ? contextOutput(input, text) : silence(input.host))
 }
 
-async function find(io: Io, options: RootOptions, prompt: string): Promise<string> {
+async function find(io: Io, options: RootOptions, prompt: string, limit: number): Promise<string> {
   return withMemory(io, options, async (memory) => {
     const found: string[] = []
+    let room = limit - overhead
     for (const scope of ['long-term', 'episodic'] as const) {
       const matches = await memory.search(
         scope,
         { text: prompt.slice(0, 2000) },
         { limit: most, touch: false, minScore: leastScore, minConfidence: leastConfidence },
       )
-      found.push(...matches.map(describe))
+      for (const told of matches.map(describe)) {
+        if (told.length > room) break
+        found.push(told)
+        room -= told.length + 2
+      }
     }
     return found.length === 0 ? '' : fenceRecalled(found.join('\n\n'), { source: 'search of memory' })
   })
@@ -37,8 +49,15 @@ async function find(io: Io, options: RootOptions, prompt: string): Promise<strin
 
 function describe({ key, passage, value }: MemoryMatch<unknown>): string {
   const text = passage?.text ?? (typeof value === 'string' ? value : JSON.stringify(value))
-  return `From ${key}${passage?.path ? ` (${passage.path})` : ''}:\n${text.slice(0, 800)}`
+  const beside = (passage?.neighbours ?? []).map((each) => pieceOf(each, besideLength))
+  return [
+    `From ${key}${passage?.path ? ` (${passage.path})` : ''}:\n${pieceOf(text, passageLength)}`,
+    ...(beside.length > 0 ? [`Just before and after it:\n${beside.join('\n\n')}`] : []),
+  ].join('\n\n')
 }
+
+const pieceOf = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length)}…`
 
 function inTime(work: Promise<string>): Promise<string> {
   let timer: ReturnType<typeof setTimeout> | undefined

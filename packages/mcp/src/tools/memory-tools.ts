@@ -15,8 +15,9 @@ import { answer, orFailure, pieceOf } from './answer.ts'
 
 const scope = z.enum(['working', 'short-term', 'long-term', 'episodic'])
 const key = z.string().min(1).max(1024)
-/** Characters of one result, and of one piece that is read. */
+/** Characters of one result, of each passage beside it, and of one piece that is read. */
 const resultLength = 700
+const besideLength = 300
 const pieceLength = 12_000
 
 const hit = z.object({
@@ -26,6 +27,10 @@ const hit = z.object({
   recorded: z.string(),
   source: z.string().describe('where it stands; name it when you rely on it'),
   text: z.string(),
+  beside: z
+    .string()
+    .optional()
+    .describe('what stands just before and after it: the answer to a question, say'),
   archived: z.boolean().optional().describe('it was moved to the archive for its age'),
 })
 
@@ -83,6 +88,7 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
           recorded: new Date(match.metadata.createdAt).toISOString(),
           source: sourceOf(match),
           text: fence(pieceOf(textOf(match), 0, resultLength), sourceOf(match)),
+          ...besideOf(match, fence),
           ...(match.archived ? { archived: true } : {}),
         }))
         const { mode = 'lexical', confidence } = best[0] ?? {}
@@ -216,6 +222,13 @@ const sourceOf = ({ key: name, passage }: MemoryMatch<unknown>): string =>
   passage?.path ? `${passage.path}${passage.line ? `:${passage.line}` : ''} (${name})` : name
 
 const textOf = ({ passage, value }: MemoryMatch<unknown>): string => passage?.text ?? wholeText(value)
+
+function besideOf(match: MemoryMatch<unknown>, fence: McpOptions['fence']): { beside?: string } {
+  const neighbours = match.passage?.neighbours ?? []
+  if (neighbours.length === 0) return {}
+  const pieces = neighbours.map((each) => pieceOf(each, 0, besideLength))
+  return { beside: fence(pieces.join('\n\n'), sourceOf(match)) }
+}
 
 /** An archive's words are its body; of other values the strings, or the JSON. */
 function wholeText(value: unknown): string {
