@@ -90,6 +90,21 @@ export async function findWithArchived(
 }
 
 /**
+ * Removes from a store and from its archive. The copy goes first: were the entry removed before it, a crash in between
+ * would bring the copy to light. It goes once more behind the entry, which a clean-up may have archived meanwhile.
+ */
+export async function removeWithArchived(
+  store: MemoryStore,
+  { scope }: Place,
+  remove: (from: Pick<MemoryStore, 'remove' | 'removeAll'>) => Promise<unknown>,
+): Promise<void> {
+  const { cold } = store
+  if (cold) await remove(cold)
+  await remove(store)
+  if (cold && scope === archivedScope) await remove(cold)
+}
+
+/**
  * Puts an archived entry back, then removes the copy; `now` becomes the time of its last write, so that it is
  * not archived again at once.
  *

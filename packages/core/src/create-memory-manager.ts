@@ -1,4 +1,4 @@
-import { findWithArchived, restoreEntry } from './archive.ts'
+import { findWithArchived, removeWithArchived, restoreEntry } from './archive.ts'
 import { createCachedReads, type MemoryCache } from './cached-read.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { embedTexts } from './embed-texts.ts'
@@ -297,20 +297,17 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
         ...(tags === undefined ? {} : { tags }),
         ...(type === undefined ? {} : { type }),
       }
-      await failingAs(MemoryErrorCode.WRITE_FAILED, { scope }, async () => {
-        // The copy first: were the entry removed before it, a crash in between would bring the copy to light.
-        await store.cold?.removeAll(selection)
-        await store.removeAll(selection)
-      })
+      await failingAs(MemoryErrorCode.WRITE_FAILED, { scope }, () =>
+        removeWithArchived(store, selection, (from) => from.removeAll(selection)),
+      )
     },
 
     async delete(scope: MemoryScope, key: string): Promise<void> {
       const store = enter(scope)
       const address = addressOf(scope, key)
-      await failingAs(MemoryErrorCode.WRITE_FAILED, { scope, key }, async () => {
-        await store.cold?.remove(address)
-        await store.remove(address)
-      })
+      await failingAs(MemoryErrorCode.WRITE_FAILED, { scope, key }, () =>
+        removeWithArchived(store, address, (from) => from.remove(address)),
+      )
     },
 
     async exists(scope: MemoryScope, key: string): Promise<boolean> {
