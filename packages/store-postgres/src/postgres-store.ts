@@ -116,19 +116,20 @@ function createShelf(
       writing(async () => {
         const [first] = addresses
         if (!first) return
-        const ids = addresses.map(entryId)
+        const times = new Map<string, number>()
+        for (const id of addresses.map(entryId)) times.set(id, (times.get(id) ?? 0) + 1)
         // Locked in one order by everybody, or two searches could wait for each other.
         const locked = database
           .select({ id: entries.id })
           .from(entries)
-          .where(and(inPlace(first, shelf), inArray(entries.id, ids), isLive(now)))
+          .where(and(inPlace(first, shelf), inArray(entries.id, [...times.keys()]), isLive(now)))
           .orderBy(entries.id)
           .for('update')
         await database
           .update(entries)
           .set({
             accessedAt: now,
-            accessCount: sql`${entries.accessCount} + 1`,
+            accessCount: sql`${entries.accessCount} + ${accessesOf(times, addresses.length)}`,
             expiresAt: sql`case when ${entries.ttl} is null then ${entries.expiresAt} else ${now}::float8 + ${entries.ttl} end`,
           })
           .where(and(inPlace(first, shelf), inArray(entries.id, locked)))
@@ -192,6 +193,12 @@ function createShelf(
       }),
   }
 }
+
+/** How often each row is accessed, by its id: nearly always once. */
+const accessesOf = (times: ReadonlyMap<string, number>, total: number): SQL =>
+  times.size === total
+    ? sql`1`
+    : sql`(${JSON.stringify(Object.fromEntries(times))}::text::jsonb ->> ${entries.id}::text)::bigint`
 
 /** Everybody changes entries in one order, or two batches could wait for each other. Keys stand only once. */
 function inLockOrder(changes: readonly Change[]): Change[] {

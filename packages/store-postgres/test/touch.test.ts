@@ -1,0 +1,32 @@
+import { createMemoryManager } from '@recall/core'
+import { createMemoryCache } from '@recall/core/protocol'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createPostgresStore } from '../src/postgres-store.ts'
+import { type Engine, emptyTables, engines } from './support.ts'
+
+describe.each(engines)('reads from a cache before %s', (_, open) => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await open()
+    await emptyTables(engine.database)
+  })
+  afterAll(() => engine.close())
+
+  it('are all counted, each in its scope', async () => {
+    const stores = createPostgresStore(engine.database)
+    const memory = createMemoryManager({ stores, cache: createMemoryCache() })
+    const counts = { 'long-term': 5, episodic: 3 } as const
+    const scopes = Object.keys(counts) as (keyof typeof counts)[]
+    for (const scope of scopes) await memory.write(scope, 'key', scope)
+    await memory.write('long-term', 'other', 1)
+    await memory.read('long-term', 'other')
+    for (const scope of scopes) for (let i = 0; i < counts[scope]; i++) await memory.read(scope, 'key')
+    await memory.read('long-term', 'other')
+    for (const scope of scopes) {
+      const record = await memory.read(scope, 'key', { includeMetadata: true })
+      expect(record?.metadata.accessCount).toBe(counts[scope] + 1)
+    }
+    const record = await memory.read('long-term', 'other', { includeMetadata: true })
+    expect(record?.metadata.accessCount).toBe(3)
+  })
+})
