@@ -1,4 +1,13 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -157,6 +166,37 @@ describe('hook', () => {
     const { code, out } = await shell.run('doctor')
     expect(code).toBe(1)
     expect(out).toContain('session given-up was not archived: no such thing')
+  })
+
+  it('tries a session once at a time, and gives none up for a folder that is away', async () => {
+    const shell = createShell()
+    await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+    const place = { root: shell.root, layout: layouts.entity }
+    const archives = join(shell.root, 'memory/conversations')
+    const end = async (id: string, transcript: string): Promise<void> => {
+      utimesSync(transcript, 1_700_000_000, 1_700_000_000)
+      const input = { session_id: id, transcript_path: transcript, hook_event_name: 'SessionEnd' }
+      await shell.withInput(event(input)).run('hook', 'session-end')
+    }
+    const triesOf = (id: string) => readSessions(place).find((each) => each.sessionId === id)?.problem?.tries
+
+    const garbage = join(shell.root, 'garbage.jsonl')
+    writeFileSync(garbage, 'no transcript\n')
+    await end('garbage', garbage)
+    await shell.run('hook', 'drain')
+    expect(triesOf('garbage')).toBe(1)
+
+    renameSync(archives, `${archives}-away`)
+    await end('s2', writeSession(shell.root, 's2', [{ role: 'user', text: 'oil the hinges' }]))
+    for (let i = 0; i < 7; i++) await shell.run('hook', 'drain')
+    expect(triesOf('garbage')).toBe(5)
+    expect(triesOf('s2')).toBe(0)
+    const starting = event({ session_id: 'n', hook_event_name: 'SessionStart', transcript_path: '/n' })
+    expect((await shell.withInput(starting).run('hook', 'session-start')).out).toContain('Not archived')
+
+    renameSync(`${archives}-away`, archives)
+    await shell.run('hook', 'drain')
+    expect((await shell.run('search', 'hinges')).code).toBe(0)
   })
 
   it('tells a session what is written in plain sentences', async () => {

@@ -2,7 +2,13 @@ import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSy
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { splitAddress } from '@recall/agents'
-import { createMemoryManager, isMemoryError, type LmProvider, type MemoryManager } from '@recall/core'
+import {
+  createMemoryManager,
+  isMemoryError,
+  type LmProvider,
+  MemoryErrorCode,
+  type MemoryManager,
+} from '@recall/core'
 import { clearWindow as clear, consumeWindow, recoverWindow } from '@recall/sessions'
 import { defaultFileSystem, type FileStore, keptModel, readConfig } from '@recall/store-file'
 import {
@@ -44,8 +50,10 @@ export interface DrainOptions {
  */
 export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = {}): Promise<void> {
   const deadline = performance.now() + (options.budgetMs ?? 0)
+  // What failed is tried again another time: the cause is hardly gone within a second.
+  const failed = new Set<string>()
   const pending = (): HostSession[] =>
-    readSessions(place).filter((session) => isPending(session, options.own))
+    readSessions(place).filter((session) => isPending(session, options.own) && !failed.has(eventOf(session)))
   const isHurried = options.budgetMs !== undefined
   const lm = isHurried ? undefined : languageModel(io)
   const lock = join(place.root, place.layout.internal, 'archiving.lock')
@@ -57,7 +65,8 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
     }
     try {
       await withStore(io, { root: place.root, layout: place.layout.name }, async (store) => {
-        await archiveAll(io, place, store, pending(), { ...options, lm })
+        for (const session of await archiveAll(io, place, store, pending(), { ...options, lm }))
+          failed.add(eventOf(session))
         if (!isHurried) await removeExpired(io, store)
       })
     } finally {
@@ -87,17 +96,21 @@ async function embedNew(io: Io, { root, layout }: MemoryPlace): Promise<void> {
   }
 }
 
+const eventOf = ({ sessionId, at }: HostSession): string => `${sessionId} ${at}`
+
+/** @returns the sessions that could not be archived */
 async function archiveAll(
   io: Io,
   place: MemoryPlace,
   store: FileStore,
   sessions: readonly HostSession[],
   { own, budgetMs, lm }: DrainOptions & { lm: LmProvider | undefined },
-): Promise<void> {
+): Promise<HostSession[]> {
   const memory = createMemoryManager({ stores: store, clock: io.now })
+  const failed: HostSession[] = []
   const deadline = performance.now() + (budgetMs ?? Number.POSITIVE_INFINITY)
   for (const session of sessions) {
-    if (performance.now() > deadline) return
+    if (performance.now() > deadline) return failed
     // A session that starts cannot wait for another one's last words; they are archived when they are there.
     const seen = own === undefined ? await quietStamp(session.transcript) : stampOf(session.transcript)
     let { saved } = session
@@ -117,12 +130,24 @@ async function archiveAll(
     } catch (error) {
       if (!isMemoryError(error)) throw error
       const isFinal = error.details?.forgotten === true
-      problem = { reason: error.message, tries: isFinal ? neverAgain : (session.problem?.tries ?? 0) + 1 }
+      const tries = (session.problem?.tries ?? 0) + (ofMemory.has(error.code) ? 0 : 1)
+      problem = { reason: error.message, tries: isFinal ? neverAgain : tries }
+      failed.push(session)
     }
     const isProvisional = budgetMs !== undefined && languageModel(io) !== undefined && !problem
     if (!isProvisional) settle(place, session, { done: seen, saved, problem })
   }
+  return failed
 }
+
+/** A full disk, or a folder that is not mounted, says nothing of the session: for that none is given up. */
+const ofMemory: ReadonlySet<MemoryErrorCode> = new Set([
+  MemoryErrorCode.UNAVAILABLE,
+  MemoryErrorCode.WRITE_FAILED,
+  MemoryErrorCode.SEARCH_FAILED,
+  MemoryErrorCode.TIMEOUT,
+  MemoryErrorCode.QUOTA_EXCEEDED,
+])
 
 async function archiveOne(
   memory: MemoryManager,
