@@ -79,4 +79,11 @@ describe('sections', () => {
     )
     expect(isSlug('Preferences')).toBe(false)
   })
+
+  it('have names of their own, however many have one heading', () => {
+    const slugs = parseSections(`${'## Same\n'.repeat(60_000)}## Same 7\n## Same\n`).map(({ slug }) => slug)
+    expect(new Set(slugs).size).toBe(60_003)
+    expect(slugs.slice(0, 4)).toEqual(['intro', 'same', 'same-2', 'same-3'])
+    expect(slugs.slice(-2)).toEqual(['same-7-2', 'same-60001'])
+  })
 })

@@ -6,7 +6,7 @@ export const sectionKey = /^([\p{L}\p{N}_][\p{L}\p{M}\p{N} ._-]{0,80}\.md)#([\p{
 
 /** Whether a section of that name is found again under it: `Preferences` would be read as `preferences`. */
 export const isSlug = (slug: string): boolean =>
-  slug !== '' && uniqueSlug(headingOf(slug), new Set()) === slug
+  slug !== '' && uniqueSlug(headingOf(slug), new Map()) === slug
 
 /** The part of a curated file before its first section. */
 const introSlug = 'intro'
@@ -23,7 +23,7 @@ export interface Section {
 /** Splits a curated file at its `##` headings. Fenced code is not searched for headings. */
 export function parseSections(content: string): Section[] {
   const sections: Section[] = [{ slug: introSlug, heading: '', body: '', line: 1 }]
-  const seen = new Set([introSlug])
+  const seen = new Map([[introSlug, 2]])
   let fence: string | undefined
   let line = 0
   for (const text of content.split(/(?<=\n)/)) {
@@ -101,9 +101,8 @@ export function withoutSection(content: string, slug: string): string | null {
 }
 
 function printSections(content: string, sections: Section[]): string {
-  const headings = new Map(
-    parseSections(content).map(({ slug, line }) => [slug, content.split(/(?<=\n)/)[line - 1]]),
-  )
+  const lines = content.split(/(?<=\n)/)
+  const headings = new Map(parseSections(content).map(({ slug, line }) => [slug, lines[line - 1]]))
   return sections
     .map(({ slug, heading, body }) =>
       heading === '' ? body : `${headings.get(slug) ?? `## ${heading}\n`}${body}`,
@@ -130,15 +129,19 @@ export function requireSectionText(value: unknown, key: string): string {
   return value
 }
 
-function uniqueSlug(heading: string, seen: Set<string>): string {
+/** @param seen the number that the next heading of each slug is tried with */
+function uniqueSlug(heading: string, seen: Map<string, number>): string {
   const base =
     heading
       .toLowerCase()
       .replace(/[^\p{L}\p{N}]+/gu, '-')
       .replace(/^-+|-+$/g, '') || 'section'
   let slug = base
-  for (let i = 2; seen.has(slug); i++) slug = `${base}-${i}`
-  seen.add(slug)
+  // From where the last one ended: thousands of equal headings would otherwise take a minute.
+  let next = seen.get(base) ?? 2
+  while (seen.has(slug)) slug = `${base}-${next++}`
+  seen.set(base, next)
+  if (slug !== base) seen.set(slug, 2)
   return slug
 }
 
