@@ -86,8 +86,7 @@ function sortHits(hits: RankedHit[], { sortBy, sortOrder }: StoreQuery, files: F
   return hits.sort(
     (a, b) =>
       direction * (measure(b) - measure(a)) ||
-      direction *
-        (b.document.updated - a.document.updated || compareCodePoints(a.document.key, b.document.key)) ||
+      direction * (b.document.updated - a.document.updated) ||
       compareCodePoints(a.document.key, b.document.key),
   )
 }

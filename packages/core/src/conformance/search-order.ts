@@ -80,6 +80,16 @@ export const searchOrder: Theme = {
         const first = await keysFound(fixture.memory, 'long-term', { text: 'harbour' }, { sortBy })
         expect(await keysFound(fixture.memory, 'long-term', { text: 'harbour' }, { sortBy })).toEqual(first)
       }
+      const tied = ['A tie', 'b tie', 'c tie']
+      for (const key of [...tied].reverse()) await fixture.memory.write('episodic', key, 'the same words')
+      for (const query of [{}, { text: 'words' }]) {
+        for (const sortBy of sorts) {
+          for (const sortOrder of ['asc', 'desc'] as const) {
+            const found = await keysFound(fixture.memory, 'episodic', query, { sortBy, sortOrder })
+            expect(found, `${sortBy} ${sortOrder}`).toEqual(tied)
+          }
+        }
+      }
     }),
 
     law('An offset beyond the end finds nothing.', async (fixture) => {
