@@ -193,6 +193,20 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       }
     })
 
+  const hasExpired = (address: Address, now: number): boolean => {
+    const file = readNote(address)
+    return file !== null && isExpired(toEntry(address, file), now)
+  }
+
+  /** Somebody may have written or read it since it was looked at: call it under the lock. */
+  const removeExpired = (address: Address, now: number): boolean => {
+    if (!hasExpired(address, now)) return false
+    const path = notePath(address)
+    changing(path, () => removeFile(fileSystem, path))
+    accessLog.forget(address)
+    return true
+  }
+
   const search = createFileSearch({
     root,
     layout,
@@ -311,16 +325,9 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       let count = 0
       for (const address of rows.map(addressOfRow)) {
         // The file decides, not the index: nothing is deleted on a guess.
-        const file = readNote(address)
-        if (!file || !isExpired(toEntry(address, file), now)) continue
-        count++
-        if (dryRun) continue
-        exclusively(() => {
-          const current = readNote(address)
-          if (!current || !isExpired(toEntry(address, current), now)) return
-          changing(notePath(address), () => removeFile(fileSystem, notePath(address)))
-        })
-        accessLog.forget(address)
+        if (!hasExpired(address, now)) continue
+        if (dryRun) count++
+        else if (exclusively(() => removeExpired(address, now))) count++
       }
       return count
     },

@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import { type Entry, systemClock } from '@recall/core'
+import { expect, it } from 'vitest'
+import { createFileStore } from '../src/file-store.ts'
+import { defaultFileSystem } from '../src/file-system.ts'
+import { loadSqlite, type OpenDatabase } from '../src/index/driver.ts'
+import { layouts } from '../src/layout.ts'
+import { temporaryRoot } from './temporary-root.ts'
+
+const place = { namespace: 'default', scope: 'long-term' } as const
+const address = { ...place, key: 'key' }
+
+const entryAt = (now: number): Entry => ({
+  ...address,
+  value: 'text',
+  text: 'text',
+  type: null,
+  tags: [],
+  createdAt: now,
+  updatedAt: now,
+  accessedAt: now,
+  accessCount: 0,
+  ttl: 100,
+  expiresAt: now + 100,
+  encrypted: false,
+  embedding: null,
+})
+
+it('counts and forgets nothing of an entry that is written again before it is removed', async () => {
+  const sqlite = await loadSqlite()
+  let beforeLock = (): void => {}
+  const watched: OpenDatabase = (path) => {
+    const database = sqlite(path)
+    if (path !== join(root, layouts.entity.internal, 'lock.db')) return database
+    return {
+      exec(sql) {
+        if (sql.startsWith('BEGIN')) beforeLock()
+        database.exec(sql)
+      },
+      prepare: (sql) => database.prepare(sql),
+      close: () => database.close(),
+    }
+  }
+  const root = temporaryRoot()
+  const open = (openDatabase: OpenDatabase) =>
+    createFileStore({
+      root,
+      layout: layouts.entity,
+      fileSystem: defaultFileSystem,
+      openDatabase,
+      clock: systemClock,
+      onNotice: () => {},
+    })
+  const store = open(watched)
+  const other = open(sqlite)
+  await store.put(entryAt(0), { overwrite: true, now: 0 })
+  await store.stats(place)
+  beforeLock = () => {
+    beforeLock = () => {}
+    void other.put(entryAt(200), { overwrite: true, now: 200 })
+    void other.get(address, 210)
+    void other.touch([address], 250)
+  }
+  expect(await store.sweep({ ...place, now: 200, dryRun: false })).toBe(0)
+  expect(await store.get(address, 340)).toMatchObject({ createdAt: 200, accessCount: 1, expiresAt: 350 })
+  await store.close()
+  await other.close()
+})
