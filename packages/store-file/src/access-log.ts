@@ -58,10 +58,15 @@ export function createAccessLog(
     if (opened || isReadOnly || (!create && present === undefined)) return opened
     ensureFolder(fileSystem, folder)
     const database = openDatabase(path)
+    try {
+      database.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA synchronous = NORMAL`)
+      useWriteAheadLog(database)
+      database.exec(schema)
+    } catch (error) {
+      database.close()
+      throw error
+    }
     opened = { database, sql: createStatements(database), inode: inode() ?? 0 }
-    database.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA synchronous = NORMAL`)
-    useWriteAheadLog(database)
-    database.exec(schema)
     return opened
   }
 
