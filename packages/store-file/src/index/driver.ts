@@ -33,7 +33,7 @@ type DatabaseConstructor = new (path: string) => Database
 const oldestSafeSqlite = [3, 51, 3] as const
 
 /**
- * Node's own SQLite where it is there and recent enough, else a prebuilt one with the same interface. Neither
+ * Node's own SQLite where it is settled and recent enough, else a prebuilt one with the same interface. Neither
  * needs a compiler or an install script.
  */
 export async function loadSqlite(): Promise<OpenDatabase> {
@@ -44,7 +44,11 @@ export async function loadSqlite(): Promise<OpenDatabase> {
   return (path) => new DatabaseSync(path)
 }
 
+/** Until then Node calls its SQLite an experiment, and warns of it in every process. */
+const settledSince = 24
+
 function hasSafeBuiltIn(): boolean {
+  if (Number.parseInt(process.versions.node, 10) < settledSince) return false
   const version = process.versions.sqlite?.split('.').map(Number) ?? []
   for (const [i, oldest] of oldestSafeSqlite.entries()) {
     const part = version[i] ?? 0
