@@ -119,18 +119,24 @@ function findLeftovers(fileSystem: FileSystem, { root, layout }: FileStore): str
 function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const { root, layout } = store
   const path = join(root, layout.archiveIndex)
-  const found = orAbsent(() => fileSystem.readdirSync(join(root, layout.archives))) ?? []
-  const names = found.filter((name) => archiveFile.test(name)).sort()
-  const files = names.map(numberOf)
+  const found = orAbsent(() => fileSystem.readdirSync(join(root, layout.archives)))
   const rows = archiveRows(readText(fileSystem, path)?.content ?? '')
+  if (found === null && rows.length > 0) {
+    // A folder that is away is not empty: its table stays.
+    const problem = `${layout.archives} is missing, and the table has ${counted(rows.length, 'row')}`
+    report('archive table', [problem], '', 'put the folder back')
+    return
+  }
+  const names = (found ?? []).filter((name) => archiveFile.test(name)).sort()
+  const files = names.map(numberOf)
   const missing = names.filter((name) => !rows.includes(numberOf(name)))
   const extra = rows.filter((number) => !files.includes(number))
   report(
     'archive table',
-    [
+    named([
       ...missing.map((name) => `archive ${numberOf(name)} has no row`),
       ...extra.map((number) => `row ${number} has no archive`),
-    ],
+    ]),
     `${counted(files.length, 'archive')}, ${counted(rows.length, 'row')}`,
     "run 'recall doctor --fix' to add and remove rows",
     () =>
@@ -152,6 +158,14 @@ function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Rep
   )
 }
 
+const mostNamed = 5
+
+/** Of many of a kind a few, and how many more there are. */
+const named = (problems: readonly string[]): string[] => [
+  ...problems.slice(0, mostNamed),
+  ...(problems.length > mostNamed ? [`and ${problems.length - mostNamed} more`] : []),
+]
+
 const counted = (n: number, noun: string, plural = `${noun}s`): string => `${n} ${n === 1 ? noun : plural}`
 
 const numberOf = (name: string): number => Number(archiveFile.exec(name)?.[1])
@@ -168,19 +182,13 @@ function rowOf(fileSystem: FileSystem, { root, layout }: FileStore, name: string
 function checkPlaces(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const { memory, archives } = store.layout
   const unread = findUnread(fileSystem, store)
-  const more = unread.length - mostNamed
   report(
     'places',
-    [
-      ...unread.slice(0, mostNamed).map((path) => `${path} is not read`),
-      ...(more > 0 ? [`and ${more} more`] : []),
-    ],
+    named(unread.map((path) => `${path} is not read`)),
     'every markdown file is read',
     `move or rename them: ${memory}/*.md, ${memory}/<scope>/*.md and ${archives}/${archiveName(store.layout, 1)} are read`,
   )
 }
-
-const mostNamed = 5
 
 function findUnread(fileSystem: FileSystem, { root, layout }: FileStore): string[] {
   const sources = new Map(sourcesOf(fileSystem, root, layout).map((source) => [source.path, source]))

@@ -67,6 +67,26 @@ describe('the doctor', () => {
     await memory.close()
   })
 
+  it('keeps the table of archives whose folder is away', async () => {
+    const { store, memory, at } = await openWithArchives(7)
+    const table = readFileSync(at('ARCHIVE.md'), 'utf8')
+    const check = () => {
+      const findings = checkUp(defaultFileSystem, store, { deep: false, fix: true })
+      return findings.find((each) => each.check === 'archive table')
+    }
+    renameSync(at('conversations'), at('away'))
+    expect(check()).toMatchObject({
+      ok: false,
+      message: 'memory/conversations is missing, and the table has 7 rows',
+    })
+    expect(readFileSync(at('ARCHIVE.md'), 'utf8')).toBe(table)
+    renameSync(at('away'), at('conversations'))
+    expect(check()).toMatchObject({ ok: true })
+    for (const name of readdirSync(at('conversations'))) rmSync(at(`conversations/${name}`))
+    expect(check()?.message).toMatch(/^(?:row \d has no archive; ){5}and 2 more$/)
+    await memory.close()
+  })
+
   it('reports a table that cannot be read and goes on with the rest', async () => {
     const { store, memory, at } = await openWithArchives(1)
     writeFileSync(at('ARCHIVE.md'), Buffer.from([0xff, 0xfe]))
