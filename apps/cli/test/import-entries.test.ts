@@ -38,6 +38,13 @@ async function livedIn(): Promise<Shell> {
     await memory.write('short-term', 'gone', 'over by then', { ttl: 1000 })
     await memory.close()
   }
+  // What is old enough lies in the archive.
+  for (const day of ['2025-01-01', '2026-03-02']) {
+    const memory = await openFileMemory({ root: shell.root, clock: () => Date.parse(day) })
+    if (day.startsWith('2025')) await memory.write('episodic', 'ancient', 'we met in Ghent')
+    else expect(await memory.cleanup({ scope: 'episodic' })).toMatchObject({ archived: 1 })
+    await memory.close()
+  }
   return shell
 }
 
@@ -71,6 +78,7 @@ describe('import of what export printed', () => {
       skipped: {},
     })
     expect(await exportOf(fresh)).toEqual(before)
+    expect(before.filter((line) => line.includes('"archived":true'))).toHaveLength(1)
     const window = readFileSync(join(fresh.root, 'memory', 'EPHEMERAL.md'), 'utf8')
     expect(window).toContain('**Archive**: conversations/conversation-001.md')
 
