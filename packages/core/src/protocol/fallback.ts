@@ -177,9 +177,10 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
     const result: DrainResult = { written: 0, superseded: 0, waiting: 0, dead: 0 }
     const blocked = new Set<string>()
     const items = (await source.items()).filter((item) => item.namespace === namespace)
-    for (const [i, item] of items.entries()) {
+    const followers = followersOf(items)
+    for (const item of items) {
       const name = nameOf(item)
-      const next = items.slice(i + 1).find((later) => nameOf(later) === name)
+      const next = followers.get(item)
       const isDue = item.notBefore <= clock() && !blocked.has(name)
       const outcome = item.dead ? 'dead' : isDue ? await retry(source, item, next) : 'waiting'
       if (outcome === 'waiting') blocked.add(name)
@@ -243,6 +244,18 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
 const isPassing = ({ code }: MemoryError): boolean => errorStatus[code].retryable
 
 const nameOf = ({ namespace, scope, key }: Address): string => JSON.stringify([namespace, scope, key])
+
+/** The next write of the same key, for each that has one. */
+function followersOf(items: readonly QueueItem[]): Map<QueueItem, QueueItem> {
+  const followers = new Map<QueueItem, QueueItem>()
+  const last = new Map<string, QueueItem>()
+  for (const item of items) {
+    const earlier = last.get(nameOf(item))
+    if (earlier) followers.set(earlier, item)
+    last.set(nameOf(item), item)
+  }
+  return followers
+}
 
 /** The options as they may be kept: only those that were given. */
 const foundByOf = (
