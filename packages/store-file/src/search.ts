@@ -75,14 +75,13 @@ function matchHits(
 function sortHits(hits: RankedHit[], { sortBy, sortOrder }: StoreQuery, files: FileAccess): RankedHit[] {
   const direction = sortOrder === 'asc' ? -1 : 1
   const accesses = sortBy === 'accessCount' || sortBy === 'lastAccess' ? files.accesses() : undefined
-  const measure = ({ document, score }: RankedHit): number =>
-    sortBy === 'relevance'
-      ? score
-      : sortBy === 'recency'
-        ? document.updated
-        : sortBy === 'lastAccess'
-          ? Math.max(document.updated, accesses?.get(document.key)?.at ?? 0)
-          : (accesses?.get(document.key)?.count ?? 0)
+  const measures: Record<StoreQuery['sortBy'], (hit: RankedHit) => number> = {
+    relevance: ({ score }) => score,
+    recency: ({ document }) => document.updated,
+    lastAccess: ({ document }) => Math.max(document.updated, accesses?.get(document.key)?.at ?? 0),
+    accessCount: ({ document }) => accesses?.get(document.key)?.count ?? 0,
+  }
+  const measure = measures[sortBy]
   return hits.sort(
     (a, b) =>
       direction * (measure(b) - measure(a)) ||
