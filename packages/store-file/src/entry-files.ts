@@ -96,13 +96,7 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
 
   const readSpecial = (address: Address): FileEntry | null => {
     const place = specialPlace(address)
-    if (place === null) return null
-    const path =
-      place === 'section'
-        ? sectionPath(address.key)
-        : place === 'window'
-          ? paths.window
-          : archivePath(address.key) // prettier-ignore
+    const path = specialPath(address)
     const file = path === null ? null : read(path)
     if (!file || path === null) return null
     const times = { modified: Math.round(file.stamp.modified) }
@@ -120,6 +114,20 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     const path = join(root, layout.memory, sectionKey.exec(key)?.[1] as string)
     const kept = [paths.window, paths.archiveIndex].map((each) => each.toLowerCase())
     return kept.includes(path.toLowerCase()) ? null : path
+  }
+
+  /** The file that holds an entry of this key besides a note; `null` when there is none, or none yet. */
+  const specialPath = (address: Address): string | null => {
+    switch (specialPlace(address)) {
+      case 'section':
+        return sectionPath(address.key)
+      case 'window':
+        return paths.window
+      case 'archive':
+        return archivePath(address.key)
+      case null:
+        return null
+    }
   }
 
   const readEntry = (address: Address): FileEntry | null => readSpecial(address) ?? readNote(address)
@@ -150,16 +158,9 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     throw new MemoryError(message, MemoryErrorCode.CONFLICT, { scope, key, details: { path } })
   }
 
+  /** Every file that may hold the entry, present or not. */
   const filesOf = (address: Address): string[] => {
-    const place = specialPlace(address)
-    const special =
-      place === 'section'
-        ? sectionPath(address.key)
-        : place === 'window'
-          ? paths.window
-          : place === 'archive'
-            ? archivePath(address.key)
-            : null
+    const special = specialPath(address)
     return [notePath(address), ...(special === null ? [] : [special])]
   }
 

@@ -32,12 +32,12 @@ export function createPassageReader(fileSystem: FileSystem, root: string) {
     }))
   }
 
-  const readBytes = (path: string, start: number, length: number): string => {
+  const readBytes = (path: string, start: number, length: number): Buffer => {
     const descriptor = fileSystem.openSync(path, 'r')
     try {
       const bytes = Buffer.alloc(length)
       const read = fileSystem.readSync(descriptor, bytes, 0, length, start)
-      return bytes.toString('utf8', 0, read)
+      return bytes.subarray(0, read)
     } finally {
       fileSystem.closeSync(descriptor)
     }
@@ -69,7 +69,7 @@ export function createPassageReader(fileSystem: FileSystem, root: string) {
       const first = around[0] as typeof own
       const last = around.at(-1) as typeof own
       const file = join(fromShown(root, folder), row.name)
-      const bytes = Buffer.from(readBytes(file, first.start, last.start + last.length - first.start))
+      const bytes = readBytes(file, first.start, last.start + last.length - first.start)
       const cut = (piece: typeof own | undefined): string | undefined =>
         piece &&
         bytes.toString('utf8', piece.start - first.start, piece.start - first.start + piece.length).trimEnd()

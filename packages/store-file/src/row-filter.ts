@@ -21,19 +21,18 @@ export const isEverything = (filter: Filter | undefined): boolean =>
 /** Whether the entry that a row stands for passes a filter. */
 export function passes(row: DocumentRow, filter: Filter | undefined, files: FileAccess): boolean {
   if (!filter || isEverything(filter)) return true
-  const metadata = rowMetadata(row, files)
   // The index holds the members of small values; text values have none that a filter could name.
-  const fields = row.fields === null ? undefined : (JSON.parse(row.fields) as JsonValue)
-  if (fields !== undefined && row.number === null) return matchesFilter(filter, { value: fields, metadata })
-  if (fields !== undefined && !mentions(filter, 'body'))
-    return matchesFilter(filter, { value: fields, metadata })
+  const fields = row.fields === null ? null : (JSON.parse(row.fields) as JsonValue)
+  const metadata = rowMetadata(row, fields, files)
+  // Of a conversation it holds all but the body.
+  const isEnough = row.fields !== null && (row.number === null || !mentions(filter, 'body'))
+  if (isEnough) return matchesFilter(filter, { value: fields, metadata })
   const value = files.value(row)
   return value !== undefined && matchesFilter(filter, { value, metadata })
 }
 
 /** Metadata that filters fall back to. */
-function rowMetadata(row: DocumentRow, files: FileAccess): Record<string, JsonValue> {
-  const fields = row.fields === null ? null : (JSON.parse(row.fields) as JsonValue)
+function rowMetadata(row: DocumentRow, fields: JsonValue, files: FileAccess): Record<string, JsonValue> {
   const rate = isJsonObject(fields) ? fields.successRate : undefined
   return {
     key: row.key,
