@@ -80,7 +80,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   hub: {
     summary: 'a hub under load on a real server, against a bare pool of postgres.js: searches and writes',
     usage: '--postgres url [--sizes 100000] [--rounds 5]',
-    all: ['--rounds', '3'],
+    all: ['--sizes', '1000000,100000', '--rounds', '3'],
     needs: 'postgres',
     run: async (options) => (await import('./publish/hub.ts')).publishHub(options),
   },
