@@ -9,6 +9,8 @@ it.each([
   [60 * 60_000, '1h'],
   [65 * 60_000, '1h 5m'],
   [26 * 3_600_000, '26h'],
+  [48 * 3_600_000, '2d'],
+  [(92 * 24 + 5) * 3_600_000 + 59 * 60_000, '92d 5h'],
 ])('writes %s milliseconds as %s', (milliseconds, text) => {
   expect(formatDuration(milliseconds)).toBe(text)
   expect(formatDuration(parseDuration(text) ?? -1)).toBe(text)
@@ -16,6 +18,8 @@ it.each([
 
 it('reads no duration from other texts', () => {
   expect(['', 'unknown', '5 apples'].map(parseDuration)).toEqual([null, null, null])
+  // As it was written before days were.
+  expect(parseDuration('2208h 5m')).toBe((2208 * 60 + 5) * 60_000)
 })
 
 it('spans from the earliest to the latest time, passing over messages without one', () => {

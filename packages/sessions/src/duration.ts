@@ -1,18 +1,23 @@
-/** Milliseconds for people: `45s`, `30m`, `1h 5m`. */
+/** Milliseconds for people: `45s`, `30m`, `1h 5m`, from two days on `2d 1h`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000))
   if (seconds < 60) return `${seconds}s`
   const minutes = Math.floor(seconds / 60)
   if (minutes < 60) return `${minutes}m`
-  return minutes % 60 === 0 ? `${minutes / 60}h` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`
+  const hours = Math.floor(minutes / 60)
+  if (hours >= 48) return pair(Math.floor(hours / 24), 'd', hours % 24, 'h')
+  return pair(hours, 'h', minutes % 60, 'm')
 }
+
+const pair = (many: number, unit: string, few: number, smaller: string): string =>
+  few === 0 ? `${many}${unit}` : `${many}${unit} ${few}${smaller}`
 
 /** Milliseconds of a text that `formatDuration` wrote; `null` for any other. */
 export function parseDuration(text: string): number | null {
-  const match = /^(?=.)(?:(\d+)h)? ?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text)
+  const match = /^(?=.)(?:(\d+)d)? ?(?:(\d+)h)? ?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text)
   if (match === null) return null
-  const [hours, minutes, seconds] = match.slice(1).map((part) => Number(part ?? 0))
-  return (((hours ?? 0) * 60 + (minutes ?? 0)) * 60 + (seconds ?? 0)) * 1000
+  const [days = 0, hours = 0, minutes = 0, seconds = 0] = match.slice(1).map((part) => Number(part ?? 0))
+  return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000
 }
 
 /** Follows the times of a run of messages. */
