@@ -1,5 +1,5 @@
+import { alreadyExists, changedUnderneath } from './conflicts.ts'
 import { entryMetadata } from './entry-metadata.ts'
-import { MemoryError, MemoryErrorCode } from './errors.ts'
 import { equalJson, matchesFilter } from './filter/matches-filter.ts'
 import { byOrder } from './found-order.ts'
 import { type Searchable, searchable, searchEntries } from './in-memory-search.ts'
@@ -33,7 +33,7 @@ export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryS
 
   const put = (entry: Entry, { overwrite, now }: PutOptions): void => {
     const existing = live(entry, now)
-    if (existing && !overwrite) throw conflict(entry)
+    if (existing && !overwrite) throw alreadyExists(entry)
     place(entry).set(entry.key, keep(existing ? succeed(entry, existing.entry) : entry, ++writes))
   }
 
@@ -100,7 +100,7 @@ export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryS
         const present = place(address).get(address.key)?.entry
         if (expected && !isAsExpected(present, expected)) throw changedUnderneath(address)
         if ('put' in change && !change.options.overwrite && live(address, change.options.now)) {
-          throw conflict(address)
+          throw alreadyExists(address)
         }
       }
       for (const change of changes) {
@@ -192,18 +192,4 @@ function succeed(entry: Entry, earlier: Entry): Entry {
 const isAsExpected = (present: Entry | undefined, { updatedAt, value }: Expected): boolean =>
   present?.updatedAt === updatedAt && (value === undefined || equalJson(present.value, value))
 
-const changedUnderneath = ({ scope, key }: Address): MemoryError =>
-  new MemoryError(
-    `'${key}' in ${scope} memory was written or deleted by somebody else meanwhile: read it again`,
-    MemoryErrorCode.CONFLICT,
-    { scope, key },
-  )
-
 const isExpired = (entry: Entry, now: number): boolean => entry.expiresAt !== null && entry.expiresAt <= now
-
-const conflict = ({ scope, key }: Address): MemoryError =>
-  new MemoryError(
-    `'${key}' already exists in ${scope} memory: pass overwrite: true to replace it`,
-    MemoryErrorCode.CONFLICT,
-    { scope, key },
-  )

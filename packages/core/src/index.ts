@@ -1,4 +1,5 @@
 export { type Clock, systemClock } from './clock.ts'
+export { alreadyExists, changedUnderneath } from './conflicts.ts'
 export type { ContentBlock, Conversation, ConversationFacts, Message } from './conversation.ts'
 export {
   createMemoryManager,

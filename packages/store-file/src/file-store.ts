@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import {
   type Address,
+  alreadyExists,
   type Change,
   type Clock,
   compareCodePoints,
@@ -20,7 +21,6 @@ import {
 import { createAccessLog } from './access-log.ts'
 import { createFile, ensureFolder, removeFile, replaceFile, writing } from './atomic-write.ts'
 import { createColdStore } from './cold/cold-store.ts'
-import { conflict } from './conflicts.ts'
 import { printNote, requireValue } from './documents/note.ts'
 import { addressName, createEntryFiles, isExpired } from './entry-files.ts'
 import { createFileSearch, type LocatedHit } from './file-search.ts'
@@ -162,7 +162,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       if (!earlier) refuseForeignFile(path, entry)
       const known = earlier && toEntry(entry, earlier)
       const alive = known && !isExpired(known, now)
-      if (alive && !overwrite) throw conflict(entry)
+      if (alive && !overwrite) throw alreadyExists(entry)
       const content = printNote(alive ? { ...entry, createdAt: known.createdAt } : entry)
       changing(path, () => replaceFile(fileSystem, path, content))
     }

@@ -1,14 +1,15 @@
 import { basename, dirname, join } from 'node:path'
 import {
   type Address,
+  alreadyExists,
   type Change,
+  changedUnderneath,
   type Entry,
   equalJson,
   MemoryError,
   MemoryErrorCode,
   type PutOptions,
 } from '@recall/core'
-import { changedUnderneath, conflict } from './conflicts.ts'
 import { printArchiveRow, withArchiveRow, withoutArchiveRow } from './documents/archive-index.ts'
 import { printConversation } from './documents/conversation.ts'
 import { printNote } from './documents/note.ts'
@@ -34,7 +35,7 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
 
   const planPut = (workspace: Workspace, entry: Entry, { overwrite, now }: PutOptions): void => {
     const placement = placementOf(entry)
-    if (!overwrite && live(entry, now)) throw conflict(entry)
+    if (!overwrite && live(entry, now)) throw alreadyExists(entry)
     if (placement.kind === 'note') {
       planRemoveSpecial(workspace, entry)
       planNote(workspace, entry, now)

@@ -1,11 +1,11 @@
 import {
   type Address,
   type Change,
+  changedUnderneath,
   type Entry,
   type Expected,
   equalJson,
   type JsonValue,
-  MemoryError,
   MemoryErrorCode,
   type MemoryScope,
   type MemoryStore,
@@ -222,10 +222,3 @@ async function joinSizes(database: Database, place: string): Promise<void> {
       units = place_sizes.units + excluded.units, words = place_sizes.words + excluded.words,
       held = place_sizes.held + excluded.held`)
 }
-
-const changedUnderneath = ({ scope, key }: Address): MemoryError =>
-  new MemoryError(
-    `'${key}' in ${scope} memory was written or deleted by somebody else meanwhile: read it again`,
-    MemoryErrorCode.CONFLICT,
-    { scope, key },
-  )

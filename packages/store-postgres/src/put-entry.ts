@@ -1,4 +1,4 @@
-import { type Address, type Entry, MemoryError, MemoryErrorCode, type PutOptions } from '@recall/core'
+import { alreadyExists, type Entry, type PutOptions } from '@recall/core'
 import { sql } from 'drizzle-orm'
 import { isExpired, isLive, type Shelf } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
@@ -65,12 +65,5 @@ export async function putEntry(
       )
       select id ${limited} from kept`,
   )
-  if (written.length === 0) throw exists(entry)
+  if (written.length === 0) throw alreadyExists(entry)
 }
-
-const exists = ({ scope, key }: Address): MemoryError =>
-  new MemoryError(
-    `'${key}' already exists in ${scope} memory: pass overwrite: true to replace it`,
-    MemoryErrorCode.CONFLICT,
-    { scope, key },
-  )
