@@ -95,7 +95,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   })
   const files = createEntryFiles({ root, layout, fileSystem, index, accessLog })
   const { notePath, readNote, readEntry, toEntry, live, refuseForeignFile } = files
-  const { planPut, planRemove, assertExpected } = createPlanner({ layout, index, files })
+  const { planPut, planRemove, isSelected, assertExpected } = createPlanner({ layout, index, files })
   const memoryDevice = (): number | undefined => statusOf(fileSystem, join(root, layout.memory))?.dev
   let device = memoryDevice()
 
@@ -300,12 +300,15 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     },
 
     async removeAll(selection) {
-      const addresses = selectAll(selection)
-      change((workspace) => {
-        for (const address of lastFirst(addresses)) planRemove(workspace, address)
+      const selected = selectAll(selection)
+      const removed = change((workspace) => {
+        // Somebody may have written an entry since it was selected.
+        const still = selected.filter((address) => isSelected(workspace, address, selection))
+        for (const address of lastFirst(still)) planRemove(workspace, address)
+        return still
       })
-      for (const address of addresses) accessLog.forget(address)
-      return addresses.length
+      for (const address of removed) accessLog.forget(address)
+      return removed.length
     },
 
     async commit(changes) {

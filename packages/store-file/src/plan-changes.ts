@@ -9,9 +9,11 @@ import {
   MemoryError,
   MemoryErrorCode,
   type PutOptions,
+  type Selection,
 } from '@recall/core'
 import { printArchiveRow, withArchiveRow, withoutArchiveRow } from './documents/archive-index.ts'
 import { printConversation } from './documents/conversation.ts'
+import type { FileEntry } from './documents/file-entry.ts'
 import { printNote } from './documents/note.ts'
 import { requireSectionText, sectionKey, withoutSection, withSection } from './documents/sections.ts'
 import { withoutBlocks, withSession } from './documents/window.ts'
@@ -131,14 +133,35 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
     return true
   }
 
+  /** Reads an entry that a change depends on: whoever writes it before the change is applied is noticed then. */
+  const readNoted = (workspace: Workspace, address: Address): FileEntry | null => {
+    // Noted before the look.
+    for (const path of filesOf(address)) workspace.read(path)
+    return readEntry(address)
+  }
+
+  /** Whether the file of an entry says what a selection asks for; without conditions it may say anything. */
+  const isSelected = (
+    workspace: Workspace,
+    address: Address,
+    { updatedBefore = Number.POSITIVE_INFINITY, tags = [], type }: Selection,
+  ): boolean => {
+    if (updatedBefore === Number.POSITIVE_INFINITY && tags.length === 0 && type === undefined) return true
+    const file = readNoted(workspace, address)
+    return (
+      file !== null &&
+      file.updated < updatedBefore &&
+      (type === undefined || file.type === type) &&
+      tags.every((tag) => file.tags.includes(tag))
+    )
+  }
+
   /** Refuses a change of an entry that somebody wrote since its caller read it. */
   const assertExpected = (workspace: Workspace, changes: readonly Change[]): void => {
     for (const { expected, ...change } of changes) {
       if (!expected) continue
       const address = 'put' in change ? change.put : change.remove
-      // Noted before the look: whoever writes between the look and the change is noticed when it is applied.
-      for (const path of filesOf(address)) workspace.read(path)
-      const file = readEntry(address)
+      const file = readNoted(workspace, address)
       const isThere =
         file?.updated === expected.updatedAt &&
         (expected.value === undefined || equalJson(file.value, expected.value))
@@ -146,7 +169,7 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
     }
   }
 
-  return { planPut, planRemove, assertExpected }
+  return { planPut, planRemove, isSelected, assertExpected }
 }
 
 type ConversationArchiveOf = Extract<Placement, { kind: 'archive' }>['archive']

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { type Entry, systemClock } from '@recall/core'
-import { expect, it } from 'vitest'
+import { type Entry, type Place, type Selection, systemClock } from '@recall/core'
+import { expect, it, onTestFinished } from 'vitest'
 import { createFileStore } from '../src/file-store.ts'
 import { defaultFileSystem } from '../src/file-system.ts'
 import { loadSqlite, type OpenDatabase } from '../src/index/driver.ts'
@@ -26,8 +26,10 @@ const entryAt = (now: number): Entry => ({
   embedding: null,
 })
 
-it('counts and forgets nothing of an entry that is written again before it is removed', async () => {
+/** Two handles on one memory, and what happens just before the first takes the lock. */
+async function twoHandles() {
   const sqlite = await loadSqlite()
+  const root = temporaryRoot()
   let beforeLock = (): void => {}
   const watched: OpenDatabase = (path) => {
     const database = sqlite(path)
@@ -41,7 +43,6 @@ it('counts and forgets nothing of an entry that is written again before it is re
       close: () => database.close(),
     }
   }
-  const root = temporaryRoot()
   const open = (openDatabase: OpenDatabase) =>
     createFileStore({
       root,
@@ -53,16 +54,46 @@ it('counts and forgets nothing of an entry that is written again before it is re
     })
   const store = open(watched)
   const other = open(sqlite)
+  onTestFinished(async () => {
+    await store.close()
+    await other.close()
+  })
+  return {
+    store,
+    other,
+    beforeNextLock(call: () => void): void {
+      beforeLock = () => {
+        beforeLock = () => {}
+        call()
+      }
+    },
+  }
+}
+
+it('counts and forgets nothing of an entry that is written again before it is swept', async () => {
+  const { store, other, beforeNextLock } = await twoHandles()
   await store.put(entryAt(0), { overwrite: true, now: 0 })
   await store.stats(place)
-  beforeLock = () => {
-    beforeLock = () => {}
+  beforeNextLock(() => {
     void other.put(entryAt(200), { overwrite: true, now: 200 })
     void other.get(address, 210)
     void other.touch([address], 250)
-  }
+  })
   expect(await store.sweep({ ...place, now: 200, dryRun: false })).toBe(0)
   expect(await store.get(address, 340)).toMatchObject({ createdAt: 200, accessCount: 1, expiresAt: 350 })
-  await store.close()
-  await other.close()
+})
+
+it.each<[string, Omit<Selection, keyof Place>]>([
+  ['time', { updatedBefore: 100 }],
+  ['tags', { tags: ['draft'] }],
+  ['type', { type: 'draft' }],
+])('clears by %s nothing that is written otherwise before it is removed', async (_, selection) => {
+  const { store, other, beforeNextLock } = await twoHandles()
+  const draft = { ...entryAt(0), tags: ['draft'], type: 'draft' }
+  for (const key of ['key', 'other']) await store.put({ ...draft, key }, { overwrite: true, now: 0 })
+  await store.stats(place)
+  beforeNextLock(() => void other.put(entryAt(200), { overwrite: true, now: 200 }))
+  expect(await store.removeAll({ ...place, ...selection })).toBe(1)
+  expect(await store.get(address, 210)).toMatchObject({ updatedAt: 200 })
+  expect(await store.get({ ...address, key: 'other' }, 10)).toBeNull()
 })
