@@ -71,6 +71,26 @@ describe('createCleanupScheduler', () => {
     expect(turns.every(({ outcome }) => outcome === 'done')).toBe(true)
   })
 
+  it('plans each task once when it is stopped and started again while one runs', async () => {
+    const { open, pass, turns, pending, stores } = setUp()
+    const { scheduler } = open()
+    const { sweep } = stores
+    let restart = (): void => {
+      restart = () => {}
+      void scheduler.stop()
+      scheduler.start()
+    }
+    stores.sweep = (selection) => {
+      restart()
+      return sweep(selection)
+    }
+    scheduler.start()
+    await pass(6 * minute)
+    expect(pending.size).toBe(3)
+    await pass(5 * minute)
+    expect(count(turns, 'expire', 'done')).toBe(2)
+  })
+
   it('deletes what has expired, evicts what is too much and archives what is old', async () => {
     const { open, pass, stores, time } = setUp()
     const { memory, scheduler } = open()

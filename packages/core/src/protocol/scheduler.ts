@@ -91,8 +91,10 @@ export function createCleanupScheduler(
 
   const plan = (task: CleanupTask): void =>
     wait(task, intervalOf(task) * (1 + jitter * random()), () => {
+      pending.delete(task)
       void run(task).then(() => {
-        if (started) plan(task)
+        // Stopped and started again meanwhile, it is planned already.
+        if (started && !pending.has(task)) plan(task)
       })
     })
 
