@@ -19,9 +19,9 @@ import {
 import { Memory } from './web-assembly.ts'
 
 /**
- * The vectors of one model, in two files that only grow: `vectors.i8` holds, for each, the hash of its text, a scale
- * and 8-bit integers, and is scanned; `vectors.f32` holds them exactly, and is read for the best. Both are derived:
- * they may be deleted at any time.
+ * The vectors of one model, in two files that grow until the index is rebuilt: `vectors.i8` holds, for each, the hash
+ * of its text, a scale and 8-bit integers, and is scanned; `vectors.f32` holds them exactly, and is read for the best.
+ * Both are derived: they may be deleted at any time.
  */
 export interface VectorFile {
   /** Another one after the files were made anew: numbers of slots mean nothing across generations. */

@@ -13,6 +13,7 @@ export const hashLength = 16
 /** JSON, padded with blanks. */
 export const headerLength = 256
 
+/** The files of a folder that holds vectors: `rows` are scanned, and `exact` is read for the best of them. */
 export const pathsIn = (folder: string) => ({
   rows: join(folder, 'vectors.i8'),
   exact: join(folder, 'vectors.f32'),
@@ -25,10 +26,13 @@ export function rowShape(dimensions: number): { width: number; stride: number } 
   return { width, stride: hashLength + 4 + width }
 }
 
+/** What `rows` begins with. */
 export interface Header extends VectorSpace {
+  /** Another one for files that were made anew. */
   generation: string
 }
 
+/** @returns `null` where no rows are kept, or their header cannot be read */
 export function readHeader(fileSystem: FileSystem, path: string): Header | null {
   if ((statusOf(fileSystem, path)?.size ?? 0) < headerLength) return null
   const bytes = new Uint8Array(headerLength)
