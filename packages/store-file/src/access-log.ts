@@ -53,7 +53,7 @@ export function createAccessLog(
 
   const open = (create: boolean): typeof opened => {
     const present = inode()
-    // Somebody deleted or replaced the file: what is counted in the old one nobody would see.
+    // The file was deleted or replaced: nobody would see what is counted in the old one.
     if (opened && opened.inode !== present) close()
     if (opened || isReadOnly || (!create && present === undefined)) return opened
     ensureFolder(fileSystem, folder)
@@ -120,7 +120,7 @@ export function createAccessLog(
       return { at, count, expires: known.updated === updated ? expires : null }
     },
 
-    /** Expiry that reads have put off, for this version of an entry. */
+    /** The expiry of this version of an entry, as postponed by reads. */
     slidExpiry(scope: string, namespace: string, key: string, updated: number): number | null {
       const known = row({ scope, namespace, key } as Address)
       return known?.updated === updated ? known.expires : null

@@ -122,7 +122,7 @@ function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Rep
   const found = orAbsent(() => fileSystem.readdirSync(join(root, layout.archives)))
   const rows = archiveRows(readText(fileSystem, path)?.content ?? '')
   if (found === null && rows.length > 0) {
-    // A folder that is away is not empty: its table stays.
+    // A missing folder is not an empty one: keep the table.
     const problem = `${layout.archives} is missing, and the table has ${counted(rows.length, 'row')}`
     report('archive table', [problem], '', 'put the folder back')
     return
@@ -160,7 +160,7 @@ function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Rep
 
 const mostNamed = 5
 
-/** Of many of a kind a few, and how many more there are. */
+/** The first few problems, and how many more there are. */
 const named = (problems: readonly string[]): string[] => [
   ...problems.slice(0, mostNamed),
   ...(problems.length > mostNamed ? [`and ${problems.length - mostNamed} more`] : []),
@@ -170,7 +170,7 @@ const counted = (n: number, noun: string, plural = `${noun}s`): string => `${n} 
 
 const numberOf = (name: string): number => Number(archiveFile.exec(name)?.[1])
 
-/** Of an archive that cannot be read the row says at least that it is there. */
+/** The table row of an archive; one that cannot be read gets a row without details. */
 function rowOf(fileSystem: FileSystem, { root, layout }: FileStore, name: string): string {
   const file = orUnreadable(() => readText(fileSystem, join(root, layout.archives, name)))
   const times = { modified: file?.stamp.modified ?? 0 }
@@ -178,7 +178,7 @@ function rowOf(fileSystem: FileSystem, { root, layout }: FileStore, name: string
   return printArchiveRow(entry.value as ConversationArchive, numberOf(name))
 }
 
-/** Notes and archives that a person put, or renamed, where nobody looks for them. */
+/** Reports notes and archives in places, or under names, that no search reads. */
 function checkPlaces(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const { memory, archives } = store.layout
   const unread = findUnread(fileSystem, store)

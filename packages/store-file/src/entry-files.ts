@@ -50,7 +50,7 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     return ownFile(fileSystem, folder, key) ?? path
   }
 
-  /** Reads a file, but none that a link puts into the memory. Most keys that are written are not there yet. */
+  /** Reads a file unless a symbolic link leads there. Checks that it exists first, as most new keys do not. */
   const read = (path: string): ReturnType<typeof readText> =>
     isInside(fileSystem, root, dirname(path)) && statusOf(fileSystem, path)
       ? readText(fileSystem, path)
@@ -66,7 +66,7 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     return entry.key === address.key ? entry : null
   }
 
-  /** What cannot be read at the moment may be just what is asked for. */
+  /** A file that cannot be read right now may be the very one that is wanted. */
   const assertReadable = (current: SearchIndex, concerns: (name: string) => boolean): void => {
     const unreadable = current.unreadable().find(({ name }) => concerns(name))
     if (!unreadable) return
@@ -151,7 +151,7 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     return isExpired(entry, now) ? null : entry
   }
 
-  /** A file of that name which holds another key would be lost. */
+  /** Writing would overwrite a file of that name that holds another key. */
   const refuseForeignFile = (path: string, { scope, key }: Address): void => {
     if (!fileSystem.existsSync(path)) return
     const message = `${path} already holds another memory than '${key}': rename that file`

@@ -118,8 +118,8 @@ export function createFileSearch(options: FileSearchOptions) {
   const told = new Set<string>()
 
   /**
-   * A list that lacks what a file holds would pass for the whole; a search by words or meaning finds what it can, and
-   * says what it could not look at.
+   * A list that silently lacks an unreadable file would pass for complete, so it fails; a search by words or meaning
+   * returns what it can and reports which files it could not look at.
    *
    * @throws MemoryError UNAVAILABLE
    */
@@ -185,7 +185,7 @@ export function createFileSearch(options: FileSearchOptions) {
       unitTexts,
     })
 
-  /** Which model's vectors are kept, whoever made them; nothing where none are. */
+  /** Works without an embedder: the vectors' own header names their model. */
   function vectorCoverage(): Coverage | null {
     const header = readHeader(fileSystem, pathsIn(internal).rows)
     if (!header) return null
@@ -195,7 +195,7 @@ export function createFileSearch(options: FileSearchOptions) {
     })
   }
 
-  /** Vectors that other texts had say something of them: those of texts that are in no file any more go. */
+  /** A vector reveals something of its text, so those of texts that are no longer in any file are dropped. */
   function forgetUnusedVectors(): void {
     if (!hasVectorFile(fileSystem, internal)) return
     const used = new Set<string>()
@@ -217,10 +217,10 @@ export function createFileSearch(options: FileSearchOptions) {
     key: row.key,
   })
 
-  /** When vectors may be kept again, perhaps, after they could not be. */
+  /** When to try storing vectors again after it failed. */
   let keepableFrom = Number.NEGATIVE_INFINITY
 
-  /** Where vectors cannot be kept a search goes on by words, and by those that are kept already. */
+  /** Where vectors cannot be stored, searches use words and the vectors that exist. */
   async function embedRecent(now: number): Promise<void> {
     if (now < keepableFrom) return
     try {
@@ -288,7 +288,7 @@ export function createFileSearch(options: FileSearchOptions) {
 /** Units that a search embeds before it answers; more are left to `reindex`. */
 const soonEmbedded = 64
 
-/** So long nothing is embedded in vain after a vector could not be kept, in milliseconds. */
+/** How long to wait after a vector could not be stored, in milliseconds. */
 const unwritableForMs = 60_000
 
 const modeOf = ({ text }: StoreQuery, byMeaning: boolean): SearchMode =>

@@ -56,21 +56,21 @@ export interface FileStore extends MemoryStore {
   readonly root: string
   readonly layout: Layout
   /**
-   * Searches some scopes without reading whole values: where each match is and what stands there. The best of
+   * Searches scopes without reading whole values, and returns where each match is and its passage: the best matches of
    * each scope, scope by scope.
    */
   locate(query: Omit<StoreQuery, 'scope'>, scopes: readonly MemoryScope[]): LocatedHit[]
-  /** Embeds what was written a moment ago, before `locate`; where vectors cannot be kept it is found by words alone. */
+  /** Embeds recent writes before `locate`. Where vectors cannot be stored, they are found by words alone. */
   embedRecent(now: number): Promise<void>
   /**
-   * Brings the index up to date. `full` builds it anew, after which nothing that is derived tells of a text that is in
-   * no file any more.
+   * Brings the index up to date. With `full` it is rebuilt, after which neither index nor vectors hold any trace of a
+   * text that is no longer in a file.
    */
   reindex(options: { full: boolean; onProgress?: (progress: IndexProgress) => void }): void
   /** Runs a section under the memory's lock, after finishing what a dead process began. */
   exclusively<T>(section: () => T): T
   index: MemoryIndex
-  /** Which model's vectors are kept, whoever made them, and of how many units; nothing where none are. */
+  /** The model whose vectors are stored, and how many units have one; `null` when there are no vectors. */
   vectorCoverage(): Coverage | null
   /** Set when the store was given an embedder. */
   vectors?: VectorIndex
@@ -99,7 +99,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   const memoryDevice = (): number | undefined => statusOf(fileSystem, join(root, layout.memory))?.dev
   let device = memoryDevice()
 
-  /** Absence means nothing when the whole memory is away: its disk may just not be mounted. */
+  /** A missing file proves nothing while the whole memory is missing: its disk may not be mounted. */
   const assertPresent = (): void => {
     const now = memoryDevice()
     if (now !== device && device !== undefined) throw missingRoot(join(root, layout.memory))
@@ -134,14 +134,14 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     }
   }
 
-  /** Lets the index know of a change to a file. */
+  /** Tells the index about a change to a file, before and after. */
   const changing = (path: string, change: () => void): void => {
     const shown = shownPath(root, path)
     index.changing(shown)
     try {
       change()
     } finally {
-      // Also when it failed: the new file may stand although its folder could not be synced.
+      // Also on failure: the new file may be in place although syncing its folder failed.
       index.changed(shown)
     }
   }
@@ -198,7 +198,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     return file !== null && isExpired(toEntry(address, file), now)
   }
 
-  /** Somebody may have written or read it since it was looked at: call it under the lock. */
+  /** Checks again before it removes, because the entry may have been written or read since. Call it under the lock. */
   const removeExpired = (address: Address, now: number): boolean => {
     if (!hasExpired(address, now)) return false
     const path = notePath(address)
@@ -340,7 +340,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     },
 
     async stamp(address) {
-      // Of sections, the window and conversations several share a file, or the index knows where they are.
+      // Sections and window entries share a file, and only the index knows where a conversation is.
       if (specialPlace(address) !== null) return null
       const stats = statusOf(fileSystem, notePath(address))
       return stats && `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`
@@ -377,7 +377,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   }
 }
 
-/** Of sections with the same heading the later ones are numbered: when one goes, those after it move up. */
+/** Sections that share a heading are numbered: removing one renumbers those behind it, so the last goes first. */
 const lastFirst = (addresses: readonly Address[]): Address[] =>
   [...addresses].sort((a, b) => b.key.length - a.key.length || compareCodePoints(b.key, a.key))
 

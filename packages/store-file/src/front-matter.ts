@@ -4,7 +4,7 @@ import { isDeepYaml, isJsonObject, type JsonObject, type JsonValue } from '@reca
 const loadYaml = (): typeof import('yaml') =>
   process.getBuiltinModule('node:module').createRequire(import.meta.url)('yaml')
 
-/** Larger front matter is not read: it is somebody's mistake or attack. */
+/** Larger front matter is not parsed: it is a mistake or an attack. */
 export const maxFrontMatterLength = 64 * 1024
 
 export interface MarkdownDocument {
@@ -70,7 +70,7 @@ function parseFields(source: string): JsonObject | string {
   if (isDeepYaml(source)) return 'front matter is nested too deep'
   const { stackTraceLimit } = Error
   try {
-    // A hostile text can be one error a letter: none of them needs to know where it was made.
+    // A hostile text can cause an error per letter: skip computing a position for each.
     Error.stackTraceLimit = 0
     const { isCollection, parseDocument, visit } = loadYaml()
     const document = parseDocument(source, {
@@ -91,7 +91,7 @@ function parseFields(source: string): JsonObject | string {
         return visit.BREAK
       },
     })
-    // Such a key is printed to become a name, which takes minutes when it is a few hundred levels deep.
+    // A collection as a key is printed to become a name, which takes minutes at a few hundred levels.
     if (!named) return 'front matter has a list or a mapping for the name of a field'
     const fields: unknown = document.toJS({ maxAliasCount: 0 })
     if (fields === null || fields === undefined) return {}

@@ -9,7 +9,7 @@ import { isBusy, isDamage } from './index/index-file.ts'
 /** Critical sections take milliseconds: a lock held longer than this is held by something that hangs. */
 const lockTimeoutMs = 15_000
 
-/** Sections take a few milliseconds; whoever looks about as often gets its turn. */
+/** Sections take a few milliseconds, so a waiter that polls about as often gets its turn. */
 const shortestWaitMs = 1
 /** Nobody ever wakes a waiter: the operating system does not tell when the lock is free. */
 const nobody = new Int32Array(new SharedArrayBuffer(4))
@@ -17,7 +17,7 @@ const nobody = new Int32Array(new SharedArrayBuffer(4))
 /**
  * One lock for all processes that write to a memory. It is an exclusive transaction on an empty SQLite file,
  * so the operating system itself releases it when its holder dies, and nothing can steal it from a living
- * one. Beside it stands who holds it, for people. Sections are synchronous: within a process they cannot
+ * one. A file beside it names the holder, for people. Sections are synchronous: within a process they cannot
  * overlap.
  */
 export function createLock(
@@ -37,14 +37,14 @@ export function createLock(
     if (!opened) {
       ensureFolder(fileSystem, folder)
       const database = openDatabase(path)
-      // SQLite would wait longer and longer, and of many writers some would starve.
+      // SQLite's own busy handler backs off further and further, and would starve some of many writers.
       database.exec('PRAGMA busy_timeout = 0')
       opened = { database, inode: inode() ?? 0 }
     }
     return opened.database
   }
 
-  /** Waits for its turn; gives up when one and the same holder does not let go for too long. */
+  /** Waits for its turn; gives up when the same holder keeps the lock for too long. */
   const begin = (database: Database): void => {
     let holder = readHolder(fileSystem, folder)
     let deadline = performance.now() + timeoutMs
@@ -66,7 +66,7 @@ export function createLock(
     } catch (error) {
       if (isBusy(error)) return false
       if (!isDamage(error)) throw error
-      // Nothing is kept in this file. Emptied in place it stays the same lock for everybody.
+      // The file holds nothing. Truncated in place, it stays the same lock for everybody.
       fileSystem.closeSync(fileSystem.openSync(path, 'w'))
       return false
     }
@@ -83,7 +83,7 @@ export function createLock(
     for (;;) {
       const database = open()
       begin(database)
-      // A lock on a file that was deleted meanwhile keeps nobody out.
+      // A lock on a file that has been deleted excludes nobody.
       if (opened?.inode === inode()) return database
       close()
     }

@@ -29,7 +29,7 @@ export interface FileStoreSettings {
   embedder?: Embedder
   /** Weights of the ranking that differ from `rankWeights`. */
   ranking?: Partial<RankWeights>
-  /** Told, for people, when the index had to be rebuilt or cannot be kept. Default: nobody. */
+  /** Receives messages for people: that the index had to be rebuilt, or cannot be stored. Default: none. */
   onNotice?: (text: string) => void
   fileSystem?: FileSystem
 }
@@ -53,7 +53,7 @@ export async function openFileMemory<Schemas extends ValueSchemas = Record<never
 export async function openFileStore(settings: FileStoreSettings): Promise<FileStore> {
   const { fileSystem = defaultFileSystem, clock = systemClock, onNotice = () => {} } = settings
   const path = resolve(settings.root)
-  // A folder that nobody made yet is its user's alone; who shares a memory makes its folder.
+  // A folder that we create is private to its user; to share a memory, create its folder yourself.
   if (settings.create) mkdirSync(path, { recursive: true, mode: 0o700 })
   const root = orAbsent(() => fileSystem.realpathSync.native(path))
   if (root === null) throw missingRoot(path)

@@ -11,7 +11,7 @@ export interface Passage extends MatchedPassage {
   line: number
 }
 
-/** Gets the text of a unit and its neighbours, of long documents without reading them whole. */
+/** Reads the text of a unit and its neighbours, without reading long documents whole. */
 export function createPassageReader(fileSystem: FileSystem, root: string) {
   const fromEntry = (
     path: string,

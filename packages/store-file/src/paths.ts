@@ -3,9 +3,9 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { sha256 } from './digest.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
 
-/** A key that is its own file name on every file system, also on those that ignore case. */
+/** Keys that are safe as file names on every file system, including case-insensitive ones. */
 const plainName = /^[a-z0-9](?:[a-z0-9._-]{0,78}[a-z0-9_-])?$/
-/** Names that Windows keeps for devices. */
+/** Names that Windows reserves for devices. */
 const deviceName = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/
 
 /**
@@ -27,13 +27,13 @@ export function fileStem(key: string): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
 const handName = /^(?!\.)[^/\\:*?"<>|\u0000-\u001f\u007f]{1,200}(?<![. ])$/
 
-/** The file that a person named like a key, `null` when there is none. */
+/** A file that a person named exactly like the key; `null` when there is none. */
 export function ownFile(fileSystem: FileSystem, folder: string, key: string): string | null {
   if (!handName.test(key) || deviceName.test(key.toLowerCase()) || Buffer.byteLength(key) > 250) return null
   const path = join(folder, `${key}.md`)
   const real = orAbsent(() => fileSystem.realpathSync.native(path))
   if (real === null) return null
-  // Where case or accents do not matter, the file may really be that of another key.
+  // On a file system that ignores case or accents, the file may belong to another key.
   const isAlias = basename(real) !== `${key}.md` && folded(basename(real)) === folded(`${key}.md`)
   return isAlias ? null : path
 }

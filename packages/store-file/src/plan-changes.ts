@@ -135,12 +135,12 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
 
   /** Reads an entry that a change depends on: whoever writes it before the change is applied is noticed then. */
   const readNoted = (workspace: Workspace, address: Address): FileEntry | null => {
-    // Noted before the look.
+    // Recorded before it is read, so that no change can slip in between.
     for (const path of filesOf(address)) workspace.read(path)
     return readEntry(address)
   }
 
-  /** Whether the file of an entry says what a selection asks for; without conditions it may say anything. */
+  /** Whether an entry's file still matches a selection; without conditions every entry does. */
   const isSelected = (
     workspace: Workspace,
     address: Address,
@@ -156,7 +156,7 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
     )
   }
 
-  /** Refuses a change of an entry that somebody wrote since its caller read it. */
+  /** Refuses changes to entries that were written since the caller read them. */
   const assertExpected = (workspace: Workspace, changes: readonly Change[]): void => {
     for (const { expected, ...change } of changes) {
       if (!expected) continue

@@ -7,7 +7,7 @@ import { type FileStamp, stampOf } from './index/file-stamp.ts'
 /** Larger files are not memory. */
 const maxFileBytes = 256 * 1024 * 1024
 
-/** No link is followed; and a pipe of that name does not keep us waiting for its other end. */
+/** Follows no link, and does not block on a named pipe. */
 const readFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 export interface TextFile {

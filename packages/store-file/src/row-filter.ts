@@ -24,7 +24,7 @@ export function passes(row: DocumentRow, filter: Filter | undefined, files: File
   // The index holds the members of small values; text values have none that a filter could name.
   const fields = row.fields === null ? null : (JSON.parse(row.fields) as JsonValue)
   const metadata = rowMetadata(row, fields, files)
-  // Of a conversation it holds all but the body.
+  // For a conversation it holds every member but the body.
   const isEnough = row.fields !== null && (row.number === null || !mentions(filter, 'body'))
   if (isEnough) return matchesFilter(filter, { value: fields, metadata })
   const value = files.value(row)

@@ -17,13 +17,13 @@ import type { WordQuery } from './index/word-rows.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
 import { isSmallScope, saturation, splitByRarity, type WordFacts, wordFactsOf } from './word-facts.ts'
 
-/** What ranking needs to know of a document; the rest is read for the hits that are returned. */
+/** What ranking needs of a document; the rest is read only for the hits that are returned. */
 export type RankedDocument = Pick<DocumentRow, 'id' | 'key' | 'updated' | 'units'>
 
 /** The vectors of a scope, asked about one query. */
 export interface MeaningArm {
   spread: Spread
-  /** Row ids of the units nearest to the query, nearest first; all of them are at least `count` where there are. */
+  /** Row ids of the `count` units nearest to the query, nearest first; fewer when there are not so many. */
   nearest(count: number): number[]
   /** Cosine of a unit, by its row id, when it has a vector. */
   similarity(id: number): number | undefined
@@ -53,7 +53,7 @@ export function rankMatches(
   const { found, together } = matchWords(index, words, facts, query, files, meaning !== undefined)
   const near = meaning ? accept(index, query, files, (limit) => meaning.nearest(limit), poolOf(query)) : []
   const candidates = new Map<number, UnitEvidence<RankedDocument>>()
-  // Rows of one document are told by its id, ranking tells documents by identity.
+  // Ranking tells documents apart by object identity, the index by id.
   const documentsById = new Map<number, RankedDocument>()
   const add = (id: number, document: RankedDocument, bm25: number): void => {
     const similarity = meaning?.similarity(id)
@@ -81,8 +81,8 @@ export function rankMatches(
 }
 
 /**
- * By words alone, entries that hold them all in one place come first, whether or not the others were looked for:
- * so the pages of one search fit together.
+ * In a search by words alone, entries that hold all words in one unit come first, whether or not the others were looked
+ * for, so that the pages of one search fit together.
  */
 function wholeFirst(
   ranked: readonly RankedUnit<RankedDocument>[],
@@ -92,7 +92,7 @@ function wholeFirst(
   const first = ranked.filter(({ document }) => whole.has(document.id))
   const best = new Map<number, number>()
   for (const { document, score } of first) if (!best.has(document.id)) best.set(document.id, score)
-  // A little below the last of them: of equals the later one would come first.
+  // A little below the last of them, because ties go to the later entry.
   const floor = Math.min(1, ...best.values()) * (1 - 1e-6)
   const rest = ranked.filter(({ document }) => !whole.has(document.id)).map((unit) => capped(unit, floor))
   return [...first, ...rest]
@@ -116,7 +116,7 @@ interface FoundUnit {
  * same list.
  */
 function poolOf({ sortBy, sortOrder, offset, limit }: StoreQuery): number {
-  // Another order than best first has to see every match.
+  // Any order but best-first has to see every match.
   if (sortBy !== 'relevance' || sortOrder === 'asc') return everything
   return Math.max(noiseRank, 2 ** Math.ceil(Math.log2(offset + limit)))
 }
@@ -169,15 +169,15 @@ function matchWords(
     return match({ match: words.join(' OR ') }, pool)
   }
   const pool = poolOf(query)
-  // Beside meaning all that is near has to be seen.
+  // Next to meaning, all near matches have to be seen.
   const wanted = besideMeaning ? pool : wantedOf(query, pool)
-  // No more units hold all words than hold the rarest: then meaning has no use for them.
+  // No more units hold all words than hold the rarest one. Where these are fewer than wanted, meaning fills up the rest.
   const isTogetherEnough = !besideMeaning || facts().every(({ count }) => count >= wanted)
   const together = isTogetherEnough ? all(pool) : []
   const isEnough =
     isTogetherEnough && (words.length === 1 || (pool < everything && countDocuments(together) >= wanted))
   const found = isEnough ? together : any(pool)
-  // In a conversation a unit whose own words say little may still be the answer, for those around it.
+  // In a conversation, a turn that holds few of the words may still be the answer, because of the turns around it.
   const inConversations = found.filter(({ document }) => document.units >= conversationLength).length
   if (pool >= widePool || inConversations < found.length / 2 || found.length < pool)
     return { found, together }
@@ -186,8 +186,8 @@ function matchWords(
 }
 
 /**
- * By the words that each holds, about as core's BM25 would have it of units of the usual length. What FTS5 says decides
- * between equals.
+ * Orders units by the words they hold, about as core's BM25 would for units of average length; FTS5's score breaks
+ * ties.
  */
 function strongestFirst(units: readonly FoundUnit[], facts: readonly WordFacts[]): FoundUnit[] {
   const strengthOf = ({ id, bm25 }: FoundUnit): number =>
@@ -197,10 +197,10 @@ function strongestFirst(units: readonly FoundUnit[], facts: readonly WordFacts[]
     .sort((a, b) => b.bm25 - a.bm25 || a.id - b.id)
 }
 
-/** A document of so many units is no note that was a little too long. */
+/** A document of at least this many units is more than a note that was slightly too long. */
 const conversationLength = 8
 
-/** Of units in some order, those of the first `pool` entries that pass the query's conditions. */
+/** The units, in their order, of the first `pool` entries that pass the query's conditions. */
 function accept(
   index: SearchIndex,
   query: StoreQuery,
@@ -209,7 +209,7 @@ function accept(
   pool: number,
 ): { id: number; document: RankedDocument }[] {
   const wanted = wantedOf(query, pool)
-  // Most of them pass: a few more than are needed will do.
+  // Most of them pass, so a few more than needed are enough.
   for (let limit = Math.min(pool + 14, everything); ; limit = Math.min(limit * 4, everything)) {
     const ids = units(limit)
     const accepted = acceptedUnits(index, query, files, ids)
@@ -219,14 +219,14 @@ function accept(
   }
 }
 
-/** How many entries have to be seen: as many as are asked for, and enough to say how sure the first of them is. */
+/** How many entries to look at: those that were asked for, and enough to judge the confidence of the first. */
 const wantedOf = ({ offset, limit }: StoreQuery, pool: number): number =>
   Math.min(pool, Math.max(confidenceRank, offset + limit))
 
 const countDocuments = (units: readonly { document: RankedDocument }[]): number =>
   new Set(units.map(({ document }) => document.id)).size
 
-/** How many units it takes to see so many documents. */
+/** How many units to fetch in order to see that many documents. */
 function lastNeeded(units: readonly { document: RankedDocument }[], wanted: number): number {
   const seen = new Set<number>()
   return 1 + units.findIndex(({ document }) => seen.add(document.id).size === wanted)

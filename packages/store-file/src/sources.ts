@@ -11,7 +11,7 @@ import { fileStem } from './paths.ts'
 
 export const defaultNamespace = 'default'
 
-/** A folder whose files are memory, and how to read them. Folders are not searched below. */
+/** A folder whose files are memory, and how to read them. Subfolders are not included. */
 export interface Source {
   /** Relative to the root, with `/`; empty for the root itself. */
   path: string

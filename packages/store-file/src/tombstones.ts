@@ -10,8 +10,8 @@ import { readText } from './read-text.ts'
 const tombstoneSchema = z.object({ address: z.string(), at: z.string() })
 
 /**
- * What a person had forgotten, so that an import does not bring it back. Only a hash of the address is kept:
- * the list must not tell what was in it.
+ * Records what was forgotten on request, so that an import does not bring it back. Only hashes of addresses are kept:
+ * the list must not reveal what was in them.
  */
 export function addTombstones(
   fileSystem: FileSystem,
@@ -24,7 +24,7 @@ export function addTombstones(
   const lines = addresses.map(
     (address) => `${JSON.stringify({ address: addressHash(address), at: new Date(at).toISOString() })}\n`,
   )
-  // The line before may have been torn by a crash: it must not take this one with it.
+  // A crash may have torn the previous line: start a new one, so that this one stays readable.
   appendDurably(fileSystem, join(folder, tombstoneFile), `\n${lines.join('')}`)
 }
 

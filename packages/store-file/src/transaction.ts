@@ -66,7 +66,7 @@ export function applyChanges(
     const journal = JSON.stringify({ version: 1, steps } satisfies Journal)
     replaceFile(fileSystem, journalPath(folder), journal, verify)
   } catch (error) {
-    // The journal may stand although its folder could not be synced: then the work must not be undone.
+    // The journal may be in place although syncing its folder failed: then the work must not be undone.
     if (!fileSystem.existsSync(journalPath(folder))) {
       for (const path of written) orAbsent(() => fileSystem.unlinkSync(path))
     }
@@ -117,7 +117,7 @@ function finishStep(
 ): void {
   if (!isInside(fileSystem, root, dirname(path))) return
   const unfinished = step.temporary === null ? null : fromShown(root, step.temporary)
-  // What is gone was already moved: each step may be done again.
+  // A missing file was already moved: every step can be repeated.
   if (unfinished !== null && !fileSystem.existsSync(unfinished)) return
   const now = orAbsent(() => sha256(fileSystem.readFileSync(path, 'utf8')))
   const isNewer = step.before !== undefined && now !== step.before
@@ -127,11 +127,11 @@ function finishStep(
   else fileSystem.renameSync(unfinished, path)
 }
 
-/** Of an empty file too, which is not the same as none. */
+/** An empty file has a digest, too: it is not the same as no file. */
 const digestOf = (before: FileChange['before']): string | null | undefined =>
   typeof before === 'string' ? sha256(before) : before
 
-/** Runs the moves, makes them durable, and only then takes the journal away. */
+/** Runs the moves, makes them durable, and only then removes the journal. */
 function finish(fileSystem: FileSystem, folder: string, targets: string[], move: () => void): void {
   move()
   for (const place of new Set(targets.map(dirname))) {
@@ -139,7 +139,7 @@ function finish(fileSystem: FileSystem, folder: string, targets: string[], move:
   }
   writing(journalPath(folder), () => {
     fileSystem.unlinkSync(journalPath(folder))
-    // Were the journal to come back after a power loss, it would undo what was written since.
+    // If the journal came back after a power loss, replaying it would undo later writes.
     syncFolder(fileSystem, folder)
   })
 }

@@ -1,7 +1,7 @@
 import { fewestUnits, type MemoryScope, rarityInMemory } from '@recall/core'
 import type { SearchIndex } from './index/search-index.ts'
 
-/** What the index says of one word of a query. */
+/** What the index knows about one word of a query. */
 export interface WordFacts {
   word: string
   /** Inverse document frequency, as FTS5 computes it, but never below zero; in a small memory as core computes it. */
@@ -29,7 +29,7 @@ export function wordFactsOf(index: SearchIndex, scope: MemoryScope, words: reado
   })
 }
 
-/** FTS5 takes a word that half of the units hold for one that says nothing: of three notes that may be the subject. */
+/** FTS5 gives no weight to a word in half of the units; in a memory of three notes that word may be the subject. */
 export const isSmallScope = (index: SearchIndex, scope: MemoryScope): boolean =>
   index.countUnits(scope) < fewestUnits
 
@@ -67,7 +67,7 @@ export function splitByRarity(
   return { finding: wordsOf(rarestFirst.slice(0, kept)), counting: wordsOf(rarestFirst.slice(kept)), bound }
 }
 
-/** Where the first number that is not below `least` stands in an ascending list. */
+/** Index of the first number >= `least` in an ascending list (lower bound). */
 function lowerBound(numbers: Int32Array, least: number): number {
   let low = 0
   let high = numbers.length

@@ -8,7 +8,7 @@ import { type Database, loadSqlite } from './index/driver.ts'
 import { isBusy } from './index/index-file.ts'
 
 export interface WriteQueueOptions {
-  /** Of its own; made when it does not exist. Not below a memory's root, which may be what does not answer. */
+  /** Used by the queue alone; created when missing. Not below a memory's root: that may be what is unreachable. */
   folder: string
   /** Most writes that wait. Default 10,000. */
   capacity?: number
@@ -33,7 +33,7 @@ const itemSchema = z.object({
 
 /**
  * A queue of writes as files, one each, which are synced before a write counts as queued: it survives a killed
- * process and a power cut. Several processes may share the folder; one at a time works it off.
+ * process and a power cut. Several processes may share the folder; one at a time drains it.
  */
 export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQueue> {
   const { capacity = queueCapacity, fileSystem = defaultFileSystem } = options
@@ -81,7 +81,7 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
     async append(write) {
       const waiting = ids()
       if (waiting.length >= capacity) throw queueIsFull(capacity)
-      // Rises also when the queue was empty in between.
+      // Keeps rising even when the queue was empty in between.
       for (let id = Math.max((waiting.at(-1) ?? 0) + 1, Math.floor(write.queuedAt)); ; id++) {
         const item: QueueItem = { ...write, id, attempts: 0, notBefore: 0 }
         if (createFile(fileSystem, pathOf(id), print(item))) return item
@@ -105,7 +105,7 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
       if (held) return null
       lock ??= openDatabase(join(folder, 'lock.db'))
       try {
-        // The operating system lets go of it when the process dies.
+        // The operating system releases it when the process dies.
         lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')
       } catch (error) {
         if (isBusy(error)) return null

@@ -44,7 +44,7 @@ export async function loadSqlite(): Promise<OpenDatabase> {
   return (path) => new DatabaseSync(path)
 }
 
-/** Until then Node calls its SQLite an experiment, and warns of it in every process. */
+/** Earlier versions of Node consider their SQLite experimental and print a warning in every process. */
 const settledSince = 24
 
 function hasSafeBuiltIn(): boolean {

@@ -1,4 +1,4 @@
-/** What `lstat` says of a file; two equal stamps mean that nothing was written in between. */
+/** A file as `lstat` describes it; two equal stamps mean that nothing was written in between. */
 export interface FileStamp {
   size: number
   /** Modification time in milliseconds, with fractions. */
@@ -52,7 +52,7 @@ export function mixStamp({ size, modified, changed, inode }: FileStamp): number 
   return (high >>> 0) * 1024 + ((low >>> 0) & 1023)
 }
 
-/** Stamps of the files of a folder: of a hundred thousand, in a fifth of the memory that as many objects take. */
+/** Stamps of a folder's files in one typed array: for 100,000 files a fifth of the memory that objects take. */
 export function createStampList() {
   const names: string[] = []
   let numbers = new Float64Array(numbersPerStamp * 64)
@@ -75,7 +75,7 @@ export function createStampList() {
 
     count: (): number => names.length,
 
-    /** Of all stamps, mixed, as a folder of the index has it. */
+    /** Sum of the mixed stamps, to compare with the one that the index has for the folder. */
     sum: (): number => sum,
 
     byName: (): Map<string, FileStamp> =>

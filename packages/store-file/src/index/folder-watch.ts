@@ -2,17 +2,17 @@ import { existsSync, type FSWatcher, watch } from 'node:fs'
 import { join } from 'node:path'
 import { defaultFileSystem, type FileSystem } from '../file-system.ts'
 
-/** However quiet the kernel is, everything is looked at again after this long: remote disks report nothing. */
+/** Check everything again after this long even without events, because remote disks report none. */
 const longestTrustMs = 1000
 
 export interface FolderWatch {
-  /** Lets notices that are already waiting arrive; call it before `isQuiet`. */
+  /** Lets pending events arrive; call it before `isQuiet`. */
   settle(): Promise<void>
-  /** Nothing happened in the folders since the last check that `checked` was told of. */
+  /** Whether no event arrived since the last check that went through `checked`. */
   isQuiet(): boolean
   /**
-   * Runs a check of the folders, with the files that notices have named; what happens from its beginning on is
-   * seen by the next one.
+   * Runs a check of the folders, given the files that events have named. Events from its start on count for the next
+   * check.
    */
   checked<T>(folders: () => readonly string[], check: (named: readonly string[]) => T): T
   close(): void
@@ -52,14 +52,14 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
       try {
         const watcher = watch(folder, { persistent: false }, (event, name) => {
           dirty = true
-          // Among them the folder itself, when it goes or moves.
+          // This includes the folder itself, when it is removed or moved.
           if (event === 'rename') replaced = true
           if (name !== null) named.add(join(folder, name))
         })
         watcher.on('error', fail)
         watchers.set(folder, watcher)
       } catch {
-        // No more watches are to be had: every search looks for itself, as on other systems.
+        // The system has no more watches to give: every search checks the files, as on other systems.
         fail()
         return
       }
@@ -79,7 +79,7 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
     isQuiet: () => !dirty && watchers.size > 0 && Date.now() - checkedAt < longestTrustMs,
 
     checked(folders, check) {
-      // A store that is asked only once, like a command's, would pay for nothing.
+      // A store that is searched once, as by a command, would pay for watches it never uses.
       if (++checks > 1 && !broken) {
         // A folder that was replaced keeps its name but not its watch.
         if (replaced) stop()

@@ -78,7 +78,7 @@ export function removeIndexFile(fileSystem: FileSystem, folder: string): void {
   })
 }
 
-/** Removes what was set aside of a database: a copy of words that somebody may want forgotten. */
+/** Removes a damaged database that was set aside: it still holds words that may have to be forgotten. */
 export function removeSetAside(fileSystem: FileSystem, path: string): void {
   const folder = dirname(path)
   for (const name of orAbsent(() => fileSystem.readdirSync(folder, 'utf8')) ?? []) {
@@ -112,7 +112,7 @@ function create(open: OpenDatabase, path: string): Pick<OpenedIndex, 'database' 
   }
 }
 
-/** A check of the pages' structure would not notice a letter that changed in a word. */
+/** `quick_check` verifies the structure of pages: it would not notice a changed letter in a word. */
 const altered = 'changed by something else than this memory'
 const outdated = 'made by another version'
 
@@ -202,7 +202,7 @@ export function closeIndexFile(fileSystem: FileSystem, folder: string, database:
   } else database.close()
 }
 
-/** Renames a damaged database; of those that were set aside before, none is kept. Returns its new name. */
+/** Renames a damaged database, replacing one that was set aside before. Returns its new path. */
 export function setAside(fileSystem: FileSystem, path: string): string {
   const kept = `${path}${aside}${Date.now()}`
   removeSetAside(fileSystem, path)

@@ -114,7 +114,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
     const only = units.length === 1
     units.forEach((unit, i) => {
       const text = only ? entry.text : entry.text.slice(unit.start, unit.end)
-      // What a conversation was about and when it took place are asked for together.
+      // People ask for a conversation's subject and its date together.
       const date = i === 0 && !only ? dateWords(entry.created) : ''
       words.run(first + i, [text, date, wordsInIdentifiers(text)].filter(Boolean).join('\n'))
     })
@@ -140,7 +140,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
        WHERE folder = ? AND name = ? ORDER BY id`,
     ).all(folder, name) as FileRow[]
 
-  /** What the transaction changes in each folder's count and sum; written once, at its end. */
+  /** Pending changes of each folder's count and sum, written once at the end of the transaction. */
   const adjustments = new Map<number, { count: number; sum: number }>()
 
   const adjustFolder = (folder: number, count: number, sum: number): void => {
@@ -149,7 +149,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
     adjustments.set(folder, { count: known.count + count, sum: total })
   }
 
-  /** What the transaction changes in what each place holds, by scope and namespace. */
+  /** Pending changes of the totals of each scope and namespace, written likewise. */
   const totals = new Map<string, { scope: number; namespace: string; entries: number; bytes: number }>()
 
   const adjustTotal = (scope: number, namespace: string, entries: number, bytes: number): void => {
@@ -159,7 +159,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
     totals.set(`${scope} ${namespace}`, known)
   }
 
-  /** A trigger would do, but FTS5 writes out all its words before each statement that has one. */
+  /** Not a trigger: FTS5 flushes its pending words before every statement that fires one. */
   const writeTotals = (): void => {
     for (const { scope, namespace, entries, bytes } of totals.values()) {
       sql(
@@ -227,7 +227,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
       return new Map((rows as (FileStamp & { name: string })[]).map((row) => [row.name, row]))
     },
 
-    /** @returns false when the content is what the index already has; then only the stamp is taken over */
+    /** @returns false when the content is unchanged; then only the stamp is updated */
     putFile(file: IndexedFile): boolean {
       const known = fileRows(file.folder, file.name)
       const hash = contentHash(file.bytes)
@@ -238,7 +238,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
         sql(
           'UPDATE documents SET size = ?, modified = ?, changed = ?, inode = ? WHERE folder = ? AND name = ?',
         ).run(size, modified, changed, inode, file.folder, file.name)
-        // An entry that does not say when it was written has its file's time.
+        // An entry without a time of its own takes its file's.
         file.entries.forEach(({ created, updated }, i) => {
           sql('UPDATE documents SET created = ?, updated = ? WHERE id = ?').run(
             created,
@@ -250,7 +250,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
       }
       for (const row of known) removeDocument(row)
       for (const entry of file.entries) addEntry(file, entry, hash)
-      // A file without entries stays known all the same, so that it is not read at every check.
+      // A file without entries is recorded too, so that it is not read again at every check.
       if (file.entries.length === 0) insertDocument(file, noScope, emptyFile(file), 0, hash)
       return true
     },
@@ -303,7 +303,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
   }
 }
 
-/** Change time of a file that is to be read again at every look. */
+/** A change time that no file has, so that the file is read again at every check. */
 export const neverRead = -1
 
 /** Scope of a file that holds no entry. */

@@ -41,9 +41,9 @@ export interface MemoryIndexOptions {
   root: string
   layout: Layout
   openDatabase: OpenDatabase
-  /** Told once when an index had to be set aside or cannot be kept. */
+  /** Receives a message, once, when an index was set aside or cannot be stored. */
   onNotice: (text: string) => void
-  /** Expiry that reads have put off, by the entry's address; consulted when an entry is indexed. */
+  /** The expiry of an entry as postponed by reads; consulted when the entry is indexed. */
   slidExpiry: (scope: string, namespace: string, key: string, updated: number) => number | null
   /** Runs a section that no other process runs at the same time. */
   exclusively: <T>(section: () => T) => T
@@ -74,7 +74,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
 
   const modifiedOf = (path: string): number => statusOf(fileSystem, path)?.mtimeMs ?? 0
 
-  /** `null` for what is no file; of a link or a pipe the reader says what is wrong. */
+  /** `null` for a folder or nothing; links and pipes get a stamp, and the reader reports what is wrong with them. */
   const stampOfFile = (path: string): FileStamp | null => {
     const stats = statusOf(fileSystem, path)
     return stats && !stats.isDirectory() ? stampOf(stats) : null
@@ -82,7 +82,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
 
   const open = (): SearchIndex => {
     if (opened && !isCurrent()) {
-      // Somebody deleted or replaced the file: what we hold open is nobody's index any more.
+      // The file was deleted or replaced: the one we hold open is no longer anybody's index.
       opened.database.close()
       opened = undefined
     }
@@ -104,7 +104,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   const isCurrent = (): boolean =>
     opened !== undefined && (opened.temporary || inodeOf(fileSystem, indexPath) === opened.inode)
 
-  /** Reads one file into the index, or takes it out when it is gone. */
+  /** Reads one file into the index, or removes it from there when the file is gone. */
   const indexFile = (
     index: SearchIndex,
     source: Source,
@@ -121,8 +121,8 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     try {
       file = readText(fileSystem, path)
     } catch (error) {
-      // Unreadable is not empty: the file stays known, with what is wrong, and is tried again when it changes;
-      // where the fault may not lie in the file, at every look.
+      // Unreadable is not empty: the file stays known together with its problem, and is read again when it changes, or
+      // at every check when the fault may not lie in the file.
       const mayPass = !isMemoryError(error) || error.code === MemoryErrorCode.UNAVAILABLE
       index.putFile({
         folder: folderId,
@@ -159,7 +159,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
 
   /** Indexes named files, given by their path below the root. */
   const indexPaths = (index: SearchIndex, paths: Iterable<string>): void => {
-    // Of a folder that is gone or leads elsewhere no file is taken in or out: the walk says what is wrong.
+    // In a folder that is missing, or leads elsewhere, nothing is indexed or removed: the walk reports the problem.
     const there = sources().filter(({ path }) => isInside(fileSystem, root, fromShown(root, path)))
     const known = new Map(there.map((source) => [source.path, source]))
     for (const path of paths) {
@@ -178,13 +178,13 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       indexPaths(index, pending)
       for (const [path, change] of ownChanges) {
         const state = index.folder(path)
-        // Ours were the only changes since the folder was last in step: its new time is in step as well.
+        // We made the only changes since the folder was last in step, so its new time is in step, too.
         if (!change.broken && state.modified === change.before) index.folderModified(state.id, change.after)
       }
     })
     pending.clear()
     ownChanges.clear()
-    // What went into an index of our own is still news to others.
+    // A temporary index is ours alone: other processes still need the notes.
     if (!opened?.temporary) notes.done()
   }
 
@@ -207,7 +207,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     for (const name of listFolder(path)) {
       if (temporaryName.test(name)) sweepTemporary(path, name)
       else if (source.accepts(name)) {
-        // Joined by hand: `join`, which puts right what is right already, would take a fifth of the time.
+        // Not `join`: normalising paths that are normal already takes a fifth of the walk's time.
         const stamp = stampOfFile(`${path}${sep}${name}`)
         if (stamp) listed.add(name, stamp)
       }
@@ -246,7 +246,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     }
   }
 
-  /** What a dead process left half-written was never acknowledged, unless its journal says otherwise. */
+  /** A file that a dead process left unfinished was never acknowledged, unless its journal says so. */
   const sweepTemporary = (path: string, name: string): void => {
     if (!isLeftover(fileSystem, path, name) || fileSystem.existsSync(journalPath(folder))) return
     try {
@@ -265,14 +265,14 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     if (files > alwaysWalk) index.transaction(() => index.setFact('walked', String(started)))
   }
 
-  /** A folder of another namespace that is gone is not among the sources, but its entries are known. */
+  /** A missing folder of another namespace is no longer among the sources, but the index knows its entries. */
   const assertNoneMissing = (index: SearchIndex, present: readonly Source[]): void => {
     const paths = new Set(present.map(({ path }) => path))
     const missing = index.folders().find(({ path, count }) => count > 0 && !paths.has(path))
     if (missing) throw missingFolder(fromShown(root, missing.path), missing.count)
   }
 
-  /** Folders in which something happens when memory changes, also those that may yet get subfolders. */
+  /** Folders in which any change to the memory shows, including those that may get subfolders. */
   const watchedFolders = (): string[] => [
     ...sources().map(({ path }) => fromShown(root, path)),
     join(root, layout.memory, 'namespaces'),
@@ -289,7 +289,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     return watch.checked(watchedFolders, check)
   }
 
-  /** Brings the index up to date as far as can be known without looking at every file of a large memory. */
+  /** Brings the index up to date, in a large memory without looking at every file each time. */
   const check = (named: readonly string[]): SearchIndex => {
     if (!fileSystem.existsSync(root)) throw missingRoot(root)
     const index = open()
@@ -312,8 +312,8 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   }
 
   /**
-   * Runs a call on the index. A damaged one is set aside and built anew, once; one that cannot be written, on
-   * a full disk, gives way to one in memory: what is stored can still be found.
+   * Runs a call on the index. If the index is damaged, it is set aside and rebuilt, once; if it cannot be written, for
+   * example on a full disk, one in memory takes its place, so that the memory can still be searched.
    */
   const guarded = <T>(call: () => T): T => {
     try {
@@ -344,7 +344,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   }
 
   return {
-    /** Lets the kernel's notices of changes arrive; a search waits for it first. */
+    /** Lets pending file-system events arrive; searches wait for it first. */
     settle: (): Promise<void> => watch.settle(),
 
     /** The index, in step with the files. */
@@ -382,7 +382,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
 
     flush: (): void => guarded(flush),
 
-    /** Reads every file anew into an empty index; what was set aside of earlier ones goes. */
+    /** Rebuilds the index from all files, and removes damaged ones that were set aside. */
     rebuild(progress?: (progress: IndexProgress) => void): void {
       close()
       exclusively(() => removeIndexFile(fileSystem, folder))
@@ -397,7 +397,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       exclusively(() => removeSetAside(fileSystem, indexPath))
     },
 
-    /** Checks the index page by page; says what is wrong with it, if anything. */
+    /** Checks the index page by page. @returns what is wrong with it, or `null` */
     damage(): string | null {
       open()
       return opened && passesCheck(opened.database) ? null : 'the index is damaged'
@@ -413,7 +413,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       })
     },
 
-    /** Does not fail: what did not get into the index stays noted for whoever searches next. */
+    /** Never fails: changes that could not be indexed stay noted, and the next search picks them up. */
     close(): void {
       const isTemporary = opened?.temporary ?? false
       watch.close()

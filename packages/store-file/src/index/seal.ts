@@ -5,7 +5,7 @@ import { type FileStamp, stampOf } from './file-stamp.ts'
 export const indexName = 'index.db'
 const sealName = 'index.seal'
 
-/** Beside a properly closed index: what the file looked like, and what is worth knowing without opening it. */
+/** Written beside an index that was closed properly: its size and times, and facts that spare opening it. */
 export interface Seal {
   stamp: FileStamp
   documents: number

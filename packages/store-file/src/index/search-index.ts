@@ -46,7 +46,7 @@ export function createSearchIndex(database: Database) {
       return (totals as { entries: number; bytes: number } | undefined) ?? { entries: 0, bytes: 0 }
     },
 
-    /** Whose entries there are. */
+    /** Namespaces that have entries. */
     namespaces: (): string[] =>
       (sql('SELECT DISTINCT namespace FROM totals WHERE entries > 0').all() as { namespace: string }[]).map(
         ({ namespace }) => shownNamespace(namespace),
@@ -55,7 +55,7 @@ export function createSearchIndex(database: Database) {
     isEmpty: (scope: MemoryScope): boolean =>
       sql('SELECT 1 FROM documents WHERE scope = ? LIMIT 1').get(scopeNumbers[scope]) === undefined,
 
-    /** Whether a scope holds anything that a query without conditions could wrongly return. */
+    /** Whether a scope holds entries that a query without conditions would wrongly return. */
     needsConditions({ scope, namespace }: Conditions): boolean {
       const number = scopeNumbers[scope]
       const expiring = sql('SELECT 1 FROM documents WHERE scope = ? AND expires IS NOT NULL LIMIT 1').get(
@@ -140,7 +140,7 @@ export function createSearchIndex(database: Database) {
       )
     },
 
-    /** Another text after anything in the index changed, by whatever process. */
+    /** A text that changes whenever any process changes the index. */
     state(): string {
       const { data_version: others } = database.prepare('PRAGMA data_version').get() as {
         data_version: number

@@ -11,7 +11,7 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
       sql('DELETE FROM vectors WHERE slot >= ?').run(from)
     },
 
-    /** Documents behind an id that have units, by id; `withoutVectors`: those some of whose units have none. */
+    /** Documents with units and an id above `after`, by id; `withoutVectors`: only those whose units lack vectors. */
     documentsWithUnits(
       after: number,
       limit: number,
@@ -24,7 +24,7 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
       ).all(after, limit) as HashedRow[]
     },
 
-    /** Notes where the vectors of documents' units are, of those that did not change meanwhile. */
+    /** Records the slots of documents' units, except of documents that changed meanwhile. */
     putVectors(documents: readonly { row: HashedRow; slots: readonly number[] }[]): void {
       const same = sql(
         'SELECT 1 FROM documents WHERE id = ? AND folder = ? AND name = ? AND units = ? AND hash = ?',

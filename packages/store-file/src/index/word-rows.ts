@@ -3,7 +3,7 @@ import type { SqlValue, Statement } from './driver.ts'
 import { scopeNumbers } from './schema.ts'
 import type { Conditions } from './search-index.ts'
 
-/** What units are looked for by, in the query language of FTS5. */
+/** What to match units by, in the query language of FTS5. */
 export interface WordQuery {
   match: string
   /** Words that count in what `match` finds, but find nothing by themselves. */
@@ -51,7 +51,7 @@ export function createWordRows(
       ).all(...matches, ...values, limit) as UnitRow[]
     },
 
-    /** What those of some units that have a label say there. */
+    /** The labels of those of some units that have one. */
     labels(units: readonly number[]): { id: number; label: string }[] {
       return sql(
         'SELECT id, label FROM units WHERE label IS NOT NULL AND id IN (SELECT value FROM json_each(?))',
@@ -62,7 +62,7 @@ export function createWordRows(
     holding(scope: MemoryScope, word: string): { count: number; units: Int32Array | null } {
       const table = `words${scopeNumbers[scope]}`
       const match = `SELECT rowid FROM ${table} WHERE ${table} MATCH ?`
-      // One text is handed over much faster than thousands of rows.
+      // One string crosses from the database much faster than thousands of rows.
       const { list } = sql(`SELECT group_concat(rowid) AS list FROM (${match} LIMIT ?)`).get(
         word,
         mostListed + 1,
@@ -93,7 +93,7 @@ export function createWordRows(
   }
 }
 
-/** The numbers of a list with commas; to split it would leave thousands of short texts to be collected. */
+/** Parses a comma-separated list without splitting it, which would create thousands of short strings. */
 function numbersIn(list: string): Int32Array {
   if (list === '') return new Int32Array(0)
   const numbers = new Int32Array(mostListed + 1)
@@ -126,5 +126,5 @@ function firstVarint(bytes: Uint8Array): number {
   return value
 }
 
-/** Of a word in more units than this only their number is told. */
+/** For a word in more units than this, only their count is returned. */
 const mostListed = 4000

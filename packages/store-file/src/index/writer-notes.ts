@@ -27,12 +27,12 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
           fileSystem.writeSync(descriptor, `${path}\n`)
         })
       } catch (error) {
-        // A full disk must not keep anybody from deleting; the folder's time tells others as well.
+        // A full disk must not prevent deleting; other processes also notice the folder's new time.
         if (!isDiskFull(error)) throw error
       }
     },
 
-    /** What this store had noted is in the index now. */
+    /** Clears this store's notes, because the index has caught up with them. */
     done(): void {
       if (descriptor !== undefined) fileSystem.ftruncateSync(descriptor, 0)
     },
@@ -47,7 +47,7 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
         if (name === own || pid === '') continue
         const path = join(folder, name)
         const text = orAbsent(() => fileSystem.readFileSync(path, 'utf8')) ?? ''
-        // Not spread: a long import notes more files than a call takes arguments.
+        // Not spread: a long import notes more files than a call can have arguments.
         for (const line of text.split('\n')) if (line !== '') paths.push(line)
         const written = (): number => statusOf(fileSystem, path)?.mtimeMs ?? Date.now()
         if (isGone({ pid: Number(pid), started: Number(started), place }, written)) abandoned.push(path)
@@ -60,7 +60,7 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
       for (const path of abandoned) orAbsent(() => fileSystem.unlinkSync(path))
     },
 
-    /** @param keep leave the notes to others: what they name did not get into the index */
+    /** @param keep leaves the notes for other processes, because the files they name were not indexed */
     close(keep: boolean): void {
       if (descriptor === undefined) return
       release()

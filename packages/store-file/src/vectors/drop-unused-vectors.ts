@@ -13,8 +13,8 @@ import {
 } from './vector-format.ts'
 
 /**
- * Throws away the vectors of texts that are used no more, whatever model made them. Both files are written anew:
- * nothing that tells of those texts stays in them. The caller holds the memory's lock.
+ * Drops the vectors of texts that no entry has any more, whichever model made them. Both files are rewritten, so that
+ * no trace of those texts stays in them. The caller holds the memory's lock.
  *
  * @param used hashes of texts in hexadecimal
  * @throws MemoryError WRITE_FAILED; what was there before stays
@@ -35,13 +35,13 @@ export function dropUnusedVectors(fileSystem: FileSystem, folder: string, used: 
     if (used.has(row.toString('hex', 0, hashLength))) kept.push(slot)
     slot++
   }
-  // Behind the last whole row may lie what a killed process wrote half.
+  // A killed process may have left half a row behind the last one.
   if ([rows, exact].every((file) => lengthOf(fileSystem, file) === kept.length)) return
   const fresh = headerBytes({ ...header, generation: randomName() })
   writing(paths.rows, () => {
     const newRows = writeTemporary(fileSystem, paths.rows, concat([fresh], rowsAt(fileSystem, rows, kept)))
     const newExact = writeTemporary(fileSystem, paths.exact, rowsAt(fileSystem, exact, kept))
-    // Rows beside the exact vectors of others would find anything: after a crash in between there are no rows.
+    // Rows next to exact vectors of other texts would give false hits: a crash in between leaves no rows at all.
     fileSystem.unlinkSync(paths.rows)
     fileSystem.renameSync(newExact, paths.exact)
     fileSystem.renameSync(newRows, paths.rows)
@@ -49,18 +49,18 @@ export function dropUnusedVectors(fileSystem: FileSystem, folder: string, used: 
   })
 }
 
-/** Rows of one length, which fill a file from some byte on. */
+/** A file of fixed-length rows that start at byte `from`. */
 interface Rows {
   path: string
   from: number
   length: number
 }
 
-/** In rows; not a whole number when the last one is torn. */
+/** Number of rows; not an integer when the last row is torn. */
 const lengthOf = (fileSystem: FileSystem, { path, from, length }: Rows): number =>
   Math.max(0, ((statusOf(fileSystem, path)?.size ?? 0) - from) / length)
 
-/** Some rows of a file; each is valid until the next is asked for. */
+/** Yields the rows at some slots; the buffer is reused for the next one. */
 function* rowsAt(
   fileSystem: FileSystem,
   { path, from, length }: Rows,

@@ -2,7 +2,7 @@ import type { SearchIndex } from '../index/search-index.ts'
 import { type DocumentTexts, everyText, type UnitTexts } from './texts.ts'
 import type { VectorFile } from './vector-file.ts'
 
-/** Whether an index knows where the vectors of a file are. */
+/** Whether the index refers to this generation of the vectors. */
 export const isInStep = (current: SearchIndex, file: VectorFile): boolean =>
   current.fact('vectors') === file.generation
 
@@ -21,11 +21,11 @@ export function bringInStep(current: SearchIndex, file: VectorFile, unitTexts: U
     for (const documents of everyText(current, unitTexts, { withoutVectors: true }))
       putKnown(current, slots, documents)
   }
-  // Last: who is interrupted begins again.
+  // Last, so that an interrupted run starts over.
   current.setFact('vectors', file.generation)
 }
 
-/** Notes the vectors of documents all of whose texts have one. */
+/** Records the slots of documents whose texts all have a vector. */
 export const putKnown = (
   current: SearchIndex,
   slots: ReadonlyMap<string, number>,

@@ -2,24 +2,24 @@ import { textHash } from '../digest.ts'
 import type { DocumentRow, HashedRow } from '../index/document-row.ts'
 import type { SearchIndex } from '../index/search-index.ts'
 
-/** A document with the texts of its units, and the hash of each by which its vector is kept. */
+/** A document with the texts of its units and their hashes, which key the vectors. */
 export interface DocumentTexts {
   row: HashedRow
   texts: string[]
   hashes: string[]
 }
 
-/** The texts of an entry's units; `null` when its file no longer says what was indexed. */
+/** Reads the texts of a document's units; `null` when its file is no longer what was indexed. */
 export type UnitTexts = (row: DocumentRow) => string[] | null
 
-/** Reads the texts of documents, of those whose file says what was indexed: others come again when it was indexed anew. */
+/** The texts of documents. Those whose file has changed are left out: they come up again once it is re-indexed. */
 export const textsOf = (rows: readonly HashedRow[], unitTexts: UnitTexts): DocumentTexts[] =>
   rows.flatMap((row) => {
     const texts = unitTexts(row)
     return texts?.length === row.units ? [{ row, texts, hashes: texts.map(textHash) }] : []
   })
 
-/** Reads the texts of all documents, some at a time. */
+/** Yields the texts of all documents in batches. */
 export function* everyText(
   index: SearchIndex,
   unitTexts: UnitTexts,

@@ -24,40 +24,44 @@ import { Memory } from './web-assembly.ts'
  * Both are derived: they may be deleted at any time.
  */
 export interface VectorFile {
-  /** Another one after the files were made anew: numbers of slots mean nothing across generations. */
+  /** Changes when the files are made anew: slot numbers of one generation mean nothing in another. */
   readonly generation: string
   readonly count: number
-  /** Whether the files are still those that were opened, and hold as much as was read of them. */
+  /** Whether the files on disk are still the ones that were opened, and no shorter. */
   isWhole(): boolean
-  /** False when a disk gave back other bytes than were written, zeros say: no row is empty, and some are compared with their exact vectors. */
+  /**
+   * False when the disk returned other bytes than were written, zeros for example: every scale must be positive, and a
+   * sample of the rows is compared with their exact vectors.
+   */
   isSound(): boolean
-  /** Slot of each text that has a vector, by the hash of the text in hexadecimal. */
+  /** Slot of each vector, by the hash of its text in hexadecimal. */
   slots(): ReadonlyMap<string, number>
-  /** Adds vectors behind the others; returns their slots. The caller holds the memory's lock. */
+  /** Appends vectors; returns their slots. The caller holds the memory's lock. */
   append(vectors: readonly { hash: Uint8Array; vector: Float32Array }[]): number[]
   /**
-   * Cosine of the query and some slots, within about `scanError`, in their order; of every slot when none are named.
+   * Cosine between the query and each of some slots, in their order, to within about `scanError`; of all slots when none
+   * are named.
    *
-   * @param slots one that is not there is like nothing: 0
-   * @param into as long as the slots, to be filled and returned
+   * @param slots a slot that does not exist gets 0
+   * @param into buffer of the same length, which is filled and returned
    */
   scan(query: Float32Array, slots?: Int32Array, into?: Float32Array): Float32Array
-  /** Cosine of the query and some slots, exactly. */
+  /** Exact cosine between the query and each of some slots. */
   exact(query: Float32Array, slots: readonly number[]): Float32Array
   /** The slots nearest to the query, nearest first. */
   nearest(query: Float32Array, count: number): number[]
 }
 
-/** About the most that a cosine of eight bits is wrong by. */
+/** Approximate upper bound of the error of a cosine computed with eight bits. */
 export const scanError = 0.005
 
-/** Eight bits order near-equals at random: so many more are compared exactly. */
+/** Extra candidates to re-score exactly, because eight bits order near-equal vectors at random. */
 export const spare = 32
 
-/** Rows that are compared with their exact vectors when the files are opened: it takes less than a millisecond. */
+/** Rows compared with their exact vectors when the files are opened, in less than a millisecond. */
 const sampledRows = 32
 /**
- * Opens the vectors that a folder holds, or makes new files for them: whoever may do that holds the memory's lock.
+ * Opens the vectors in a folder, or creates empty files; a caller who may create them holds the memory's lock.
  *
  * @throws MemoryError CONFLICT when the files hold vectors of another model, INVALID_INPUT when the name of the model is
  * too long to be noted
@@ -76,15 +80,15 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
   let scan: Scan | undefined
   let count = 0
   let known: Map<string, number> | undefined
-  /** What the integers of each row are multiplied with. */
+  /** Scale of each row: its integers times the scale are the vector. */
   let scales = new Float32Array(0)
-  /** Rows come first in memory; the query and the results behind them. */
+  /** Offset behind the rows in WebAssembly memory, where the query and the results lie. */
   const behind = (rows: number): number => Math.ceil((rows * stride) / 16) * 16
 
   const refresh = (): void => {
     const size = fileSystem.lstatSync(paths.rows).size
     const exactRows = Math.floor((statusOf(fileSystem, paths.exact)?.size ?? 0) / (dimensions * 4))
-    // What a killed process wrote half is not there yet.
+    // A row that a killed process wrote halfway does not count.
     const there = Math.min(Math.floor((size - headerLength) / stride), exactRows)
     if (there <= count) return
     const needed = behind(there) + width * 2 + there * 4
@@ -105,7 +109,7 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
   const hashAt = (slot: number): string =>
     Buffer.from(memory.buffer, slot * stride, hashLength).toString('hex')
 
-  /** What is made of the exact vector of each slot, which is in the view during the call only. */
+  /** Maps each slot's exact vector to a number. The view is valid only during the call. */
   const ofExact = (
     slots: readonly number[],
     make: (values: DataView, slot: number) => number,
@@ -130,7 +134,7 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
       return sum
     })
 
-  /** The most that an exact number differs from its integer, in steps of the integers: half of one where both are whole. */
+  /** Largest difference between a row's integers and its exact vector, in units of the scale: at most 0.5 when sound. */
   const largestError = (values: DataView, slot: number): number => {
     const integers = new Int8Array(memory.buffer, slot * stride + hashLength + 4, dimensions)
     const scale = scales[slot] as number
@@ -204,7 +208,7 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
           exact.writeFloatLE(value, (i * dimensions + j) * 4)
         })
       })
-      // The exact ones first: a row that can be found can be compared.
+      // Exact vectors first: a row that can be scanned can then also be re-scored.
       writeAt(fileSystem, paths.exact, exact, first * dimensions * 4)
       writeAt(fileSystem, paths.rows, rows, headerLength + first * stride)
       refresh()
@@ -268,7 +272,7 @@ function writeAt(fileSystem: FileSystem, path: string, bytes: Uint8Array, positi
     for (let written = 0; written < bytes.length; ) {
       written += fileSystem.writeSync(descriptor, bytes, written, bytes.length - written, position + written)
     }
-    // The index says next what lies here: after a power cut it must not name rows of zeros.
+    // The index will point here next: after a power cut it must not point to zeros.
     fileSystem.fsyncSync(descriptor)
   } finally {
     fileSystem.closeSync(descriptor)

@@ -58,15 +58,15 @@ export function headerBytes(header: Header): Buffer {
   return Buffer.concat([text, Buffer.alloc(headerLength - 1 - text.length, ' '), Buffer.from('\n')])
 }
 
-/** Which vectors a folder holds, whatever model made them: another name after they were made anew. */
+/** Identifies the vectors in a folder, whichever model made them; it changes when they are made anew. */
 export const generationOf = (fileSystem: FileSystem, folder: string): string | null =>
   readHeader(fileSystem, pathsIn(folder).rows)?.generation ?? null
 
-/** Whether a folder holds vectors, also such as cannot be read. */
+/** Whether a folder holds vector files, readable or not. */
 export const hasVectorFile = (fileSystem: FileSystem, folder: string): boolean =>
   Object.values(pathsIn(folder)).some((path) => fileSystem.existsSync(path))
 
-/** Throws vectors away, whatever model made them. The caller holds the memory's lock. */
+/** Deletes the vector files, whichever model made them. The caller holds the memory's lock. */
 export function removeVectorFile(fileSystem: FileSystem, folder: string): void {
   const { rows, exact } = pathsIn(folder)
   for (const path of [rows, exact]) orAbsent(() => fileSystem.unlinkSync(path))
@@ -81,7 +81,7 @@ export function readInto(fileSystem: FileSystem, path: string, target: Uint8Arra
   }
 }
 
-/** Fills a buffer, or as much of it as there is. */
+/** Reads until the buffer is full or the file ends. */
 export function readFully(
   fileSystem: FileSystem,
   descriptor: number,

@@ -40,7 +40,7 @@ interface ScopePlaces {
   /** Row ids, ascending, and the slot of each. */
   units: Int32Array
   slots: Int32Array
-  /** Filled anew by every search: to allocate it each time costs more in garbage collection than to fill it. */
+  /** Reused by every search: allocating it anew costs more in garbage collection than filling it. */
   similarities: Float32Array
 }
 
@@ -58,9 +58,9 @@ export function createVectorIndex(options: VectorIndexOptions) {
   let caughtUp: string | undefined
   const places = new Map<MemoryScope, ScopePlaces>()
 
-  /** The vectors that are kept; none when somebody has deleted them, or nobody made them yet. */
+  /** The vectors on disk; `undefined` when they were deleted, or never made. */
   const kept = (): VectorFile | undefined => {
-    // Another process may have made them anew, perhaps with another model: then nothing we know holds.
+    // Another process may have replaced them, perhaps with another model's: then nothing we know of them holds.
     if (opened && !opened.isWhole()) forget()
     if (opened) return opened
     const generation = generationOf(fileSystem, folder)
@@ -76,7 +76,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
     return opened
   }
 
-  /** As `kept`, and makes the files where there are none. The caller holds the memory's lock. */
+  /** Like `kept`, but creates the files where there are none. The caller holds the memory's lock. */
   const open = (): VectorFile => {
     opened = kept()
     if (opened) return opened
@@ -114,7 +114,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
     return fresh
   }
 
-  /** Embeds the texts that no vector is kept of yet. */
+  /** Embeds the texts that have no vector yet. */
   const embedMissing = async (
     texts: ReadonlyMap<string, string>,
     onEmbedded: (count: number) => void,
@@ -130,7 +130,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
         'document',
         signal ? { signal } : {},
       )
-      // Kept at once: who is interrupted goes on from here.
+      // Stored batch by batch: an interrupted run resumes from here.
       exclusively(() => {
         const known = open().slots()
         const added = some.flatMap(([hash], j) =>
@@ -168,7 +168,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
       signal?: AbortSignal
       onProgress?: (progress: EmbedProgress) => void
     } = {}): Promise<EmbedProgress> {
-      // What is not whole any more is nothing that we have caught up with.
+      // Vectors that were lost or damaged have to be made again, whatever we had caught up with.
       if (!kept()) exclusively(open)
       else if (index.query((current) => current.state()) === caughtUp) return { done: 0, total: 0 }
       const { embedded, total: all } = this.coverage()
@@ -193,7 +193,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
         exclusively(() =>
           index.query((current) => {
             const slots = inStep(current, open()).slots()
-            // Of vectors that went meanwhile the next call finds the texts again.
+            // Vectors that disappeared meanwhile are missing again, and the next call finds their texts.
             putKnown(current, slots, batch)
           }),
         )
@@ -212,7 +212,10 @@ export function createVectorIndex(options: VectorIndexOptions) {
       })
     },
 
-    /** What meaning has to say about a query in one scope, until it is asked about another one; nothing while no unit there has a vector. */
+    /**
+     * Similarities of a scope's units to one query; valid until the next call for that scope. `undefined` while no unit
+     * there has a vector.
+     */
     arm(current: SearchIndex, scope: MemoryScope, query: Float32Array): MeaningArm | undefined {
       const present = kept()
       if (!present) return undefined
@@ -252,12 +255,12 @@ export function createVectorIndex(options: VectorIndexOptions) {
   }
 }
 
-/** Fewer standard deviations above the mean are no reason to be looked at. */
+/** A unit has to be at least this many standard deviations above the mean to be a candidate. */
 const leastDeviations = 1.5
 
 /**
- * Of the best, best first, those that may be among the first ten: eight bits are wrong by no more than
- * `scanError`. Each of them is read from the disk, which takes longer than all else that is done with it.
+ * Those of the best (best first) that could be among the top ten, given that eight bits are wrong by at most
+ * `scanError`. Each is re-scored with its exact vector, whose read from disk costs more than everything else.
  */
 function closest(best: readonly number[], similarities: Float32Array): readonly number[] {
   const tenth = similarities[best[Math.min(9, best.length - 1)] ?? 0] as number
@@ -265,10 +268,10 @@ function closest(best: readonly number[], similarities: Float32Array): readonly 
   return beyond === -1 ? best : best.slice(0, beyond)
 }
 
-/** Between two steps of progress. */
+/** Texts embedded between two reports of progress. */
 const textsAtOnce = 64
 
-/** What the spread of some similarities is made from. */
+/** The sums from which `spreadOf` derives mean and deviation. */
 function sumsOf(similarities: Float32Array) {
   let sum = 0
   let squares = 0
@@ -282,7 +285,7 @@ function sumsOf(similarities: Float32Array) {
   return { count: similarities.length, sum, squares, best }
 }
 
-/** Where a number stands in an ascending list, or -1. */
+/** Index of a number in an ascending list, or -1 (binary search). */
 function positionOf(numbers: Int32Array, wanted: number): number {
   let low = 0
   let high = numbers.length - 1
