@@ -55,7 +55,7 @@ const entrySchema = z.object({
   embedding: z.nullable(z.object({ model: z.string(), vector: z.array(z.number()) })),
 })
 
-/** The calls of a cold store, synchronous but for the search. Files are read when they are needed: nothing is kept. */
+/** The operations of a cold store, synchronous except for search. Files are read on demand, and nothing is cached. */
 export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdFilesOptions) {
   const folderOf = ({ namespace, scope }: Place): string => {
     const own = namespace === defaultNamespace ? '' : `namespaces/${fileStem(namespace)}/`
@@ -63,7 +63,7 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
   }
   const pathOf = (address: Address): string => join(folderOf(address), `${fileStem(address.key)}${ending}`)
 
-  /** A link must lead neither a write out of the root nor a stranger's file into the memory. */
+  /** No symbolic link may lead a write out of the root, or a foreign file into the memory. */
   const bytesOf = (path: string): Buffer | null => {
     if (!isInside(fileSystem, root, dirname(path))) return null
     const stats = statusOf(fileSystem, path)
@@ -117,7 +117,7 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
 
     get: live,
 
-    /** As an in-memory store finds: for a rare and slow search it is enough to read every file. */
+    /** Reads every file into an in-memory store and searches that: good enough for a rare search. */
     async find(query: StoreQuery): Promise<Found[]> {
       const store = createInMemoryStore({ cold: null })
       for (const path of filesIn(query)) {
@@ -148,7 +148,7 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
     },
 
     remove(address: Address): boolean {
-      // Mostly there is nothing: no lock then, which a full disk could not give.
+      // Usually there is nothing to remove; then take no lock, which fails on a full disk.
       return fileSystem.existsSync(pathOf(address)) && exclusively(() => remove(address))
     },
 

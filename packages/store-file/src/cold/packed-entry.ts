@@ -1,6 +1,6 @@
 import type { Entry } from '@recall/core'
 
-/** Loaded when something is archived: no other command pays for it. */
+/** Loaded lazily: only commands that use the archive pay for it. */
 const zlib = (): typeof import('node:zlib') => process.getBuiltinModule('node:zlib')
 
 const version = 1
@@ -10,7 +10,7 @@ export function pack({ expiresAt, ...entry }: Entry): Uint8Array {
   return zlib().gzipSync(JSON.stringify({ version, expiresAt, ...entry }))
 }
 
-/** @throws when the bytes are no such file, or one of a later version */
+/** @throws when the bytes are not such a file, or one of a later version */
 export function unpack(bytes: Uint8Array): unknown {
   const packed = JSON.parse(zlib().gunzipSync(bytes).toString('utf8')) as { version?: unknown }
   if (packed.version !== version) throw new Error(`its version is ${String(packed.version)}, not ${version}`)
@@ -20,7 +20,7 @@ export function unpack(bytes: Uint8Array): unknown {
 /** Enough compressed bytes for the first members. */
 const beginning = 512
 
-/** Whether an entry could have expired, by the beginning of its file: in doubt yes. */
+/** Whether an entry may have expired, judged by the beginning of its file; true when in doubt. */
 export function mayBeExpired(bytes: Uint8Array, now: number): boolean {
   try {
     const { gunzipSync, constants } = zlib()

@@ -24,8 +24,8 @@ export function printConversation(archive: ConversationArchive, number: number):
 }
 
 /**
- * Reads an archive, also one written by hand or by another tool: what the front matter lacks is taken from
- * the file.
+ * Reads an archive, including one written by hand or by another tool: what the front matter lacks is derived from the
+ * file.
  */
 export function parseConversation(
   content: string,
@@ -75,5 +75,5 @@ export function parseConversation(
   }
 }
 
-/** Tells what a person changed from what an editor or git did to the ends of lines. */
+/** Distinguishes a person's edits from line endings changed by an editor or git. */
 const hashOf = (body: string): string => sha256(body.replaceAll('\r\n', '\n').trim()).slice(0, 16)

@@ -14,7 +14,7 @@ export interface FileEntry {
   expires: number | null
   /** Line of the file on which `text` begins, counted from 1. */
   line: number
-  /** Set when `text` is not a piece of the file as it stands: lines inside it have no line number. */
+  /** Set when `text` does not appear in the file verbatim, so that its lines have no line numbers. */
   derived?: boolean
   /** Conversation archives only. */
   session?: string
@@ -28,7 +28,7 @@ export interface FileEntry {
   problem?: string
 }
 
-/** When a file does not say when it was written, its modification time does. */
+/** Times to use when the file itself names none. */
 export interface FileTimes {
   modified: number
 }

@@ -14,7 +14,7 @@ const largestIndexedValue = 2048
  */
 export function printNote(entry: Entry): string {
   const { value } = entry
-  // A carriage return at the end would be taken for half of the line end that follows it.
+  // A trailing carriage return would be read as part of the line end that follows it.
   const asText = typeof value === 'string' && value.isWellFormed() && !value.endsWith('\r')
   const ownText = asText ? value : searchableText(value)
   const head = printFrontMatter({

@@ -4,7 +4,7 @@ import type { FileEntry, FileTimes } from './file-entry.ts'
 /** A key that names a section of a curated file, for example `MEMORY.md#preferences`. */
 export const sectionKey = /^([\p{L}\p{N}_][\p{L}\p{M}\p{N} ._-]{0,80}\.md)#([\p{L}\p{N}-]+)$/u
 
-/** Whether a section of that name is found again under it: `Preferences` would be read as `preferences`. */
+/** Whether a section of that name can be read back under it: `Preferences` would become `preferences`. */
 export const isSlug = (slug: string): boolean =>
   slug !== '' && uniqueSlug(headingOf(slug), new Map()) === slug
 
@@ -129,7 +129,7 @@ export function requireSectionText(value: unknown, key: string): string {
   return value
 }
 
-/** @param seen the number that the next heading of each slug is tried with */
+/** @param seen next number to try for each slug */
 function uniqueSlug(heading: string, seen: Map<string, number>): string {
   const base =
     heading
@@ -137,7 +137,7 @@ function uniqueSlug(heading: string, seen: Map<string, number>): string {
       .replace(/[^\p{L}\p{N}]+/gu, '-')
       .replace(/^-+|-+$/g, '') || 'section'
   let slug = base
-  // From where the last one ended: thousands of equal headings would otherwise take a minute.
+  // Counting goes on from the last number used: with thousands of equal headings it would otherwise take a minute.
   let next = seen.get(base) ?? 2
   while (seen.has(slug)) slug = `${base}-${next++}`
   seen.set(base, next)

@@ -12,7 +12,7 @@ const heading = /^## Session (.+?) — (\S+)[ \t]*\r?\n/
 const facts =
   /^\*\*Duration\*\*: (.*?) · \*\*Messages\*\*: (\d+) · \*\*Archive\*\*: (.*?)(?: · \*\*Project\*\*: (.+?))?[ \t]*\r?$/m
 
-/** What stands between two separator lines. */
+/** The text between two separator lines. */
 interface Block {
   /** The separator line before it, verbatim; empty before the first block. */
   separator: string
@@ -65,7 +65,7 @@ ${summary}
 `
 }
 
-/** Whether a session reads from the window as it was written; an id of two lines, say, would not. */
+/** Whether a session survives being written to the window and read back; an id of two lines would not. */
 export function fitsWindow(session: SessionSummary): boolean {
   const read = parseSession(printSession(session, session.archive))
   return (
@@ -105,7 +105,7 @@ export function withSession(content: string, session: SessionSummary, pointer: s
 /** A date that does not parse counts as the oldest. */
 const endOf = ({ date }: SessionSummary): number => parseTime(date) ?? 0
 
-/** The file without the blocks that are not to be kept, or `null` when all are kept. */
+/** The file with only the blocks to keep, or `null` when all are kept. */
 export function withoutBlocks(content: string, keep: (key: string) => boolean): string | null {
   const blocks = parseWindow(content)
   const kept = blocks.filter(
@@ -163,7 +163,7 @@ export function windowEntries(content: string, { modified }: FileTimes): FileEnt
 
 const permanent = { tags: [] as string[], ttl: null, expires: null }
 
-/** A lone heading such as `# Ephemeral memory` says nothing. */
+/** A lone heading such as `# Ephemeral memory` is not content. */
 const isTitle = (text: string): boolean => /^\s*#[^\n]*\s*$/.test(text)
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()

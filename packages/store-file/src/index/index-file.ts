@@ -9,11 +9,11 @@ export interface OpenedIndex {
   database: Database
   /** The index starts empty: everything has to be read. */
   isNew: boolean
-  /** The last user did not close it: files written just before may be missing from it. */
+  /** It was not closed properly: files written just before may be missing from it. */
   unclean: boolean
   /** Kept in memory only, because the folder cannot be written. */
   temporary: boolean
-  /** What happened to an index that could not be used, for people. */
+  /** A message for people: why the previous index could not be used, and what became of it. */
   notice?: string
 }
 
@@ -21,17 +21,17 @@ export interface IndexFileOptions {
   fileSystem: FileSystem
   openDatabase: OpenDatabase
   folder: string
-  /** A living process writes to the memory: the seal of its index cannot fit. */
+  /** Another living process writes to the memory, so the seal of the index cannot match. */
   inUse: boolean
   /** Runs a section that no other process runs at the same time. */
   exclusively: <T>(section: () => T) => T
 }
 
 /**
- * Opens the index file, or makes a new one. An index that was closed properly carries a seal with its size
- * and times; one whose seal does not fit is believed only when a living process explains the difference, or
- * when a killed one does and every page passes a check. Any other is never trusted: a damaged one is set aside; one that
- * is whole, of another version or a copy that came with the files, is removed.
+ * Opens the index file, or creates one. An index that was closed properly has a seal with its size and times. If the
+ * seal does not match, the index is used only when a living process explains the difference, or a killed one does and
+ * every page passes a check. Otherwise it is not trusted: a damaged index is set aside, and an intact one, of another
+ * version or copied along with the files, is removed.
  */
 export function openIndexFile(options: IndexFileOptions): OpenedIndex {
   const { fileSystem, openDatabase, folder, inUse, exclusively } = options
@@ -40,7 +40,7 @@ export function openIndexFile(options: IndexFileOptions): OpenedIndex {
     ensureFolder(fileSystem, folder)
     const inode = inodeOf(fileSystem, path)
     const sealed = readSeal(fileSystem, folder) !== null
-    // Killed writers leave a log behind. Without one the file is as it was closed, or something else changed it.
+    // A killed writer leaves a log behind. Without one the file is as it was closed, or something else changed it.
     const isAltered = !sealed && !inUse && logSize(fileSystem, folder) === 0
     const found = inode === undefined ? 'missing' : tryOpen(openDatabase, path, !sealed && !inUse, isAltered)
     if (typeof found !== 'string')
@@ -88,13 +88,13 @@ export function removeSetAside(fileSystem: FileSystem, path: string): void {
   }
 }
 
-/** Behind the name of a file that could not be used, before the time at which that was seen. */
+/** Infix in the name of a database that was set aside; a time in milliseconds follows. */
 const aside = '.corrupt-'
 
 export const inodeOf = (fileSystem: FileSystem, path: string): number | undefined =>
   statusOf(fileSystem, path)?.ino
 
-/** An index for as long as this store is open. */
+/** An index in memory, for as long as this store is open. */
 export const openTemporaryIndex = (open: OpenDatabase): OpenedIndex => ({
   ...create(open, ':memory:'),
   unclean: false,
@@ -116,7 +116,7 @@ function create(open: OpenDatabase, path: string): Pick<OpenedIndex, 'database' 
 const altered = 'changed by something else than this memory'
 const outdated = 'made by another version'
 
-/** The database, or what is wrong with it. `unfinished`: whoever was to make it has not, or not yet. */
+/** The database, or what is wrong with it. `unfinished`: it has no tables (yet). */
 function tryOpen(open: OpenDatabase, path: string, check: boolean, isAltered: boolean): Database | string {
   let database: Database | undefined
   try {
@@ -148,8 +148,8 @@ function prepare(database: Database): void {
 export const busyMs = 10_000
 
 /**
- * Lets readers and a writer go on side by side. Two processes that open a new database at once get into each other's
- * way here, and for that SQLite does not wait by itself.
+ * Lets readers and one writer work side by side. Retries while another process opens the same new database, because
+ * SQLite's busy timeout does not apply here.
  */
 export function useWriteAheadLog(database: Pick<Database, 'exec'>): void {
   const deadline = performance.now() + busyMs
@@ -183,8 +183,8 @@ export const isSealed = (fileSystem: FileSystem, folder: string, database: Datab
   changesOf(database) === 0 && readSeal(fileSystem, folder) !== null
 
 /**
- * Closes the index and marks it as properly closed. What was written is moved from the write-ahead log into
- * the file first; where another process still reads the log that is left to the last one to close.
+ * Closes the index and seals it. First moves the write-ahead log into the file; while another process still reads the
+ * log, that is left to the last one to close.
  */
 export function closeIndexFile(fileSystem: FileSystem, folder: string, database: Database): void {
   if (!isSealed(fileSystem, folder, database)) {
@@ -214,7 +214,7 @@ export function setAside(fileSystem: FileSystem, path: string): string {
   return kept
 }
 
-/** SQLite's own words for its primary codes: of a query that returns rows the driver tells nothing else. */
+/** SQLite's messages and their primary codes: errors of queries that return rows carry nothing but the message. */
 const codesByMessage: Readonly<Record<string, number>> = {
   'database is locked': 5,
   'attempt to write a readonly database': 8,
@@ -240,7 +240,7 @@ function sqliteCode(error: unknown): number {
 export const isDiskFull = (error: unknown): boolean =>
   ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '') || sqliteCode(error) === 13
 
-/** What is stored can still be read. */
+/** Nothing can be written, but what is stored can still be read. */
 export const isUnwritable = (error: unknown): boolean =>
   isDiskFull(error) ||
   ['EACCES', 'EROFS', 'EPERM'].includes(errorCode(error) ?? '') ||
