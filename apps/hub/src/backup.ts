@@ -17,8 +17,8 @@ import { type Database, rowsOf } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 
 /**
- * The tables of a backup, in an order in which they can be filled. Sizes of places are kept by triggers, counted
- * requests are worth nothing later.
+ * The tables of a backup, in the order of their foreign keys. Two tables are left out: triggers rebuild
+ * `place_sizes`, and the counters in `rate_limits` soon expire.
  */
 const tables = [
   'store_settings',
@@ -38,8 +38,8 @@ const tables = [
 const rowsAtOnce = 500
 
 /**
- * Writes everything that a hub keeps into one file of JSON lines, compressed: a state of the database as of one
- * moment, while the hub goes on. Keys of agents are in it as hashes; memories are in it as they are.
+ * Writes everything that a hub keeps into one gzipped file of JSON lines: a snapshot of the database at one moment,
+ * taken while the hub runs. The file holds hashes of the agents' keys, but memories in plain text.
  *
  * @returns rows by table
  * @throws MemoryError CONFLICT when the file exists
@@ -100,15 +100,15 @@ function syncPath(path: string): void {
  * Fills an empty database from a backup: all of it, or nothing.
  *
  * @returns rows by table
- * @throws MemoryError CONFLICT for a database that holds something; CORRUPTION for a file that is no whole backup;
- * NOT_SUPPORTED for one of other tables than these
+ * @throws MemoryError CONFLICT when the database holds data; CORRUPTION when the file is not a complete backup;
+ * NOT_SUPPORTED when the backup comes from another version of the tables; NOT_FOUND when there is no such file
  */
 export async function restore(database: Database, path: string): Promise<Record<string, number>> {
   if (!existsSync(path)) throw new MemoryError(`there is no file ${path}`, MemoryErrorCode.NOT_FOUND)
   return database.transaction(async (transaction) => {
     await transaction.execute(sql`set local statement_timeout = 0`)
     await refuseUnlessEmpty(transaction)
-    // A hub that starts has made its row already; the backup's takes its place.
+    // A hub that started on this database has written its own rows; those of the backup replace them.
     await transaction.execute(sql`delete from system_config`)
     await transaction.execute(sql`delete from store_settings`)
     const counts = await fill(transaction, path)
@@ -122,7 +122,7 @@ export async function restore(database: Database, path: string): Promise<Record<
 async function fill(transaction: Database, path: string): Promise<Record<string, number>> {
   const counts: Record<string, number> = Object.fromEntries(tables.map((table) => [table, 0]))
   let waiting: { table: string; rows: string[] } = { table: '', rows: [] }
-  /** Told when all memories are there: they may name each other in any order. */
+  /** Written after all memories, because memories may refer to each other in any order. */
   const duplicates: { id: string; of: string }[] = []
   const flush = async (): Promise<void> => {
     const { table, rows } = waiting
@@ -176,7 +176,7 @@ const insert = (transaction: Database, table: string, rows: readonly string[]): 
 async function* linesOf(path: string): AsyncGenerator<string> {
   const unpacked = createGunzip()
   const reading = pipeline(createReadStream(path), unpacked)
-  // Told by the loop's end; an early one must not be an unhandled rejection.
+  // The last line of this function reports a failure; until then it must not be an unhandled rejection.
   reading.catch(() => {})
   try {
     for await (const line of createInterface({ input: unpacked, crlfDelay: Number.POSITIVE_INFINITY }))
@@ -203,7 +203,7 @@ async function checkHeader(transaction: Database, line: string): Promise<void> {
   )
 }
 
-/** The last migration that ran. */
+/** A prefix of the hash of the last migration that ran. */
 async function schemaOf(database: Database): Promise<string> {
   const [row] = await rowsOf<{ hash: string }>(
     database,

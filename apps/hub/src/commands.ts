@@ -8,7 +8,7 @@ import { openDatabase, openDependencies } from './open-dependencies.ts'
 
 type Print = (text: string) => void
 
-/** The first administrator can be made by whoever has the database, and by nobody else. */
+/** Makes an administrator. It needs direct access to the database, so only the operator can make the first one. */
 export async function createAdmin(config: HubConfig, name: string, print: Print): Promise<void> {
   const { database, close } = await openDependencies(config, () => {})
   try {
@@ -21,8 +21,8 @@ export async function createAdmin(config: HubConfig, name: string, print: Print)
 }
 
 /**
- * Moves what agents share to the model that is configured now. Vectors of private memories are the agents' own: they
- * came with the entries, and are compared by the same agents with others of that model.
+ * Embeds the shared memories again with the configured model. Vectors of private memories belong to the agents: they
+ * were sent with the entries, and an agent compares them only with other vectors of its own model.
  */
 export async function reembedAll(config: HubConfig, print: Print): Promise<void> {
   const { database, embedder, close } = await openDependencies(config, () => {})
@@ -40,7 +40,7 @@ export async function reembedAll(config: HubConfig, print: Print): Promise<void>
   }
 }
 
-/** For cron: what a hub does not do by itself. */
+/** Runs maintenance, for cron: a hub does not run it by itself. */
 export async function maintain(config: HubConfig, print: Print): Promise<void> {
   const { close, ...dependencies } = await openDependencies(config, () => {})
   try {
@@ -51,11 +51,11 @@ export async function maintain(config: HubConfig, print: Print): Promise<void> {
   }
 }
 
-/** Whether the hub is in order; the exit code says so too. */
+/** @returns whether all checks passed, which also decides the exit code */
 export async function doctor(config: HubConfig, print: Print): Promise<boolean> {
   const { close, ...dependencies } = await openDependencies(config, () => {}, { lookOnly: true })
   try {
-    // The connection to Redis is made in the background.
+    // Redis connects in the background: wait until it has connected or failed.
     await new Promise<void>((resolve) => {
       if (!dependencies.redis || dependencies.redis.status === 'ready') return resolve()
       dependencies.redis.once('ready', () => resolve()).once('error', () => resolve())

@@ -29,26 +29,26 @@ import { skillRoutes } from './routes/skill.ts'
 import { systemRoutes } from './routes/system.ts'
 import { ensureSystemConfig } from './trust/heartbeat.ts'
 
-/** What the hub is given: it picks nothing itself, and reads no environment. */
+/** Everything the hub depends on. It opens nothing itself and reads no environment variables. */
 export interface HubDependencies {
-  /** Migrated. */
+  /** A migrated database. */
   database: Database
   embedder: Embedder
   redis?: Redis
   clock?: Clock
-  /** Told of failures that a caller is not told: what failed, never a key, a query or a memory. */
+  /** Receives log lines about requests and failures. They never hold a key, a query or a memory. */
   log?: (line: Record<string, unknown>) => void
-  /** The address that a request comes from, without a proxy's word for it. */
+  /** The peer address of a request's connection, regardless of what a proxy claims. */
   remoteAddress?: (context: Context) => string | undefined
 }
 
 export interface RunningHub {
   /** @param bindings what the server knows of the connection, for `remoteAddress` */
   fetch(request: Request, bindings?: object): Response | Promise<Response>
-  /** From now on the hub says that it takes no more traffic. */
+  /** From now on `/readyz` answers that the hub takes no more traffic. */
   drain(): void
   maintain(): ReturnType<typeof maintainHub>
-  /** Works on memories that wait for their vectors; returns how many got one. */
+  /** Embeds queued memories; returns how many got their vector. */
   embedWaiting(): Promise<number>
   /** What `/metrics` shows. */
   metrics: Registry
@@ -112,7 +112,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     await next()
   })
   app.use('/api/v1/*', async (context, next) => {
-    // Before the handler: afterwards the whole answer would have to be built anew.
+    // Set before the handler runs: changing headers afterwards would rebuild the whole answer.
     context.header('Cache-Control', 'private, no-store')
     context.header('Vary', 'Authorization')
     context.header('X-Content-Type-Options', 'nosniff')
@@ -140,7 +140,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
   ]) {
     app.route('/api/v1', routes)
   }
-  // Behind a proxy whoever comes from this machine may come from anywhere.
+  // Behind a proxy, a request from this machine may have come from anywhere.
   const isLocal = isLoopback(config.host) && !config.publicUrl && !config.behindProxy
   const tokenHash = config.metricsToken && hashOfKey(config.metricsToken)
   app.route(
@@ -165,18 +165,18 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
   }
 }
 
-/** What needs no key. Everything else below `/api` does. */
+/** Whether a request needs no key. Every other request below `/api` needs one. */
 const isOpen = (method: string, path: string): boolean =>
   (method === 'POST' && path === '/api/v1/agents/register') ||
   (['GET', 'HEAD'].includes(method) && path === '/api/v1/health')
 
-/** What an error says to its caller beside the problem. */
+/** Headers that an error adds to its answer. */
 const headersOf = (error: Error): Record<string, string> => {
   const { details } = error as { details?: { headers?: Record<string, string> } }
   return details?.headers ?? {}
 }
 
-/** What is left of the body is not waited for: the connection ends with the answer. */
+/** Closes the connection with the answer instead of reading the rest of the body. */
 const bodyTooLarge = ({ maxBody }: HubConfig): MemoryError =>
   new MemoryError(`the body is larger than ${maxBody} bytes`, MemoryErrorCode.QUOTA_EXCEEDED, {
     details: { status: 413, headers: { Connection: 'close' } },
@@ -193,6 +193,6 @@ const apiOf = ({ publicUrl }: HubConfig) => ({
   ...(publicUrl ? { servers: [{ url: publicUrl }] } : {}),
 })
 
-/** Compared by its hash, as keys are. */
+/** The token is compared by its hash, as keys are. */
 const bearerOf = (context: Context): string =>
   (context.req.header('Authorization') ?? '').replace(/^Bearer /i, '')

@@ -8,11 +8,11 @@ import { embedText } from './pipelines/embed.ts'
 export interface Finding {
   check: string
   ok: boolean
-  /** What was found, and what to do where it is not well. */
+  /** What was found and, for a failed check, what to do. */
   says: string
 }
 
-/** Whether everything that a hub stands on is in order. Only looks. */
+/** Checks everything that a hub depends on. Changes nothing. */
 export async function examine(
   config: HubConfig,
   { database, embedder, redis }: Pick<Dependencies, 'database' | 'embedder' | 'redis'>,

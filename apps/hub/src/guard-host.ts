@@ -4,17 +4,17 @@ import type { HubConfig } from './config/config.ts'
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Whether only this machine can reach what listens there. */
+/** Whether a server that listens on this host can be reached from this machine only. */
 export const isLoopback = (host: string): boolean => loopback.has(host) || host === '::1'
 
-/** They tell next to nothing, and machines ask for them by an address or the name of a service. */
+/** Probes reveal next to nothing, and orchestrators call them by an IP address or a service name. */
 const probes = new Set(['/livez', '/readyz'])
 const isMachine = (hostname: string): boolean => /^(?:\[.*\]|[\d.]+|[^.]+)$/.test(hostname)
 
 /**
- * A page that a browser shows must not reach a hub on the same machine: neither under a name of its own that
- * leads here, nor from another origin. Answers a request only under a name that the hub knows to be its own; but
- * machines may ask whether it lives under an address, and for figures that need a token under any name.
+ * Keeps web pages in a browser from reaching a hub on the same machine, through DNS rebinding or from another origin:
+ * answers only requests to a host name that belongs to the hub. Two exceptions: probes are answered under IP
+ * addresses and single-label names, and `/metrics` under any name when it needs a token.
  */
 export function guardHost(config: HubConfig): MiddlewareHandler {
   const own = config.publicUrl ? new URL(config.publicUrl).hostname : undefined
@@ -24,7 +24,7 @@ export function guardHost(config: HubConfig): MiddlewareHandler {
   return async (context, next) => {
     const { hostname } = new URL(context.req.url)
     if (isAnybodys(context.req.path, hostname)) return next()
-    // Bound to the world without a name, the hub cannot know under which names it is reached.
+    // A hub on a public interface without `publicUrl` cannot know its own names: it accepts all of them.
     const isOwn = hostname === own || (isLocal ? loopback.has(hostname) : own === undefined)
     const origin = context.req.header('Origin')
     if (isOwn && (origin === undefined || hostnameOf(origin) === hostname)) return next()

@@ -5,7 +5,7 @@ import type { HubConfig } from './config/config.ts'
 import type { Limits } from './limits/rate-limits.ts'
 import type { Retrieval } from './pipelines/note-retrievals.ts'
 
-/** What the hub stands on. */
+/** The parts that the hub is built from. */
 export interface HubParts {
   config: HubConfig
   database: Database
@@ -13,17 +13,17 @@ export interface HubParts {
   clock: Clock
   limits: Limits
   auth: Authenticator
-  /** Runs a call to the database, at most as long as configured; its failures become `MemoryError`s. */
+  /** Runs a call to the database under the configured timeout; its failures become `MemoryError`s. */
   call<T>(run: () => Promise<T>): Promise<T>
 }
 
-/** What every part of the hub works with. */
+/** The context that every part of the hub works with. */
 export interface Hub extends HubParts {
-  /** Returns when it is noted, together with what other searches found meanwhile. */
+  /** Resolves when the retrieval is recorded. Concurrent searches are recorded in one statement. */
   noteRetrievals(retrieval: Retrieval): Promise<void>
 }
 
-/** What middleware leaves for the handlers. */
+/** What the middleware sets for the handlers. */
 export interface HubEnv {
   Variables: { principal: Principal }
 }

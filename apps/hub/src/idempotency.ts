@@ -7,11 +7,11 @@ import type { Hub, HubEnv } from './hub.ts'
 
 /** How long an answer is remembered. */
 export const rememberedMs = 24 * 60 * 60 * 1000
-/** A first request that has not answered by now has died: no step of it takes longer. */
+/** A first request that has not answered within this time has died: all of its steps together take no longer. */
 const abandonedMs = ({ embedTimeoutMs, databaseTimeoutMs }: Hub['config']): number =>
   embedTimeoutMs + 6 * databaseTimeoutMs
 
-/** A request that may be repeated, and is not answered yet. */
+/** A request with an `Idempotency-Key` that is not answered yet. */
 export interface Claim {
   agentId: string
   route: string
@@ -21,14 +21,15 @@ export interface Claim {
 }
 
 /**
- * Runs a request once for each `Idempotency-Key` of an agent: repeated, it gets the first answer. A request that
+ * Runs a request once for each `Idempotency-Key` of an agent; a repetition gets the first answer. A request that
  * fails is forgotten and may be tried again.
  *
- * @param answer given a claim, it keeps its answer under it by the statement that writes what it tells: a hub
- * that dies afterwards answers the same again. That statement writes only while the claim is there and not answered,
- * so that one which was given up as too late cannot write beside the next attempt; it is told by `undefined`
- * @throws MemoryError CONFLICT while the first one is still running; INVALID_INPUT, with status 422, when the
- * key came with another body before
+ * @param answer runs the request. Given a claim, it must store its answer under the claim in the same statement that
+ * writes the result, so that a hub that restarts repeats that answer. The statement may write only while the claim
+ * exists and is unanswered; otherwise `answer` returns `undefined`. So a slow attempt that was given up cannot write
+ * a second time
+ * @throws MemoryError CONFLICT while the first request is still running; INVALID_INPUT, with status 422, when the key
+ * was used with another body before
  */
 export async function answeringOnce<T>(
   hub: Hub,
@@ -76,8 +77,8 @@ export async function answeringOnce<T>(
   try {
     return (await answer({ agentId, route, key, fingerprint })) ?? (await firstAnswer())
   } catch (error) {
-    // Also after an error that leaves open what became of the write: without its claim it writes nothing any more.
-    // While the database is away the claim stays until it counts as abandoned; the caller is told what failed first.
+    // Also after an error that leaves the outcome of the write unknown: without its claim it can no longer write. If
+    // the database is down, the claim stays until it counts as abandoned, and the caller gets the original error.
     const own = and(named, isNull(idempotencyKeys.status), eq(idempotencyKeys.createdAt, createdAt))
     await call(() => database.delete(idempotencyKeys).where(own)).catch(() => {})
     throw error

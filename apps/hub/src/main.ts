@@ -18,8 +18,8 @@ recall-hub reembed              move all memories to the embedding model that is
 `
 
 /**
- * The driver writes to a connection that has just been lost (postgres 3.4), from a timer where nobody can catch it.
- * The query itself fails as it should; anything else that nobody caught ends the process.
+ * postgres 3.4 writes to a connection that has just been lost, from a timer, where no caller can catch the error. The
+ * query itself fails as it should. Any other uncaught error ends the process.
  */
 function surviveLostConnections(): void {
   process.on('uncaughtException', (error) => {

@@ -7,7 +7,7 @@ import { pauseWritesWhenSilent } from './trust/heartbeat.ts'
 import { promoteAuthors } from './trust/promotion.ts'
 import { recomputeQuality } from './trust/quarantine.ts'
 
-/** What needs no request to happen. Harmless to run twice, or in two hubs at once. */
+/** Does the work that no request triggers. Running it twice, or in two hubs at once, does no harm. */
 export async function maintainHub(hub: Hub, log: QueueLog) {
   let embedded = 0
   for (let some = -1; some !== 0; embedded += some) some = await embedWaiting(hub, log)
@@ -28,7 +28,7 @@ export async function maintainHub(hub: Hub, log: QueueLog) {
   return { embedded, waiting, writable, ...quality, forgottenAnswers: forgotten.length }
 }
 
-/** Namespaces that were emptied, of agents who may have no more: only for these is it worth looking through entries. */
+/** Empty namespaces of agents that have reached their limit: only for those is it worth scanning the entries. */
 const canBeFreed = ({ config }: Hub) => sql`
   ${privateNamespaces.agentId} in (
     select agent_id from private_namespaces group by agent_id having count(*) >= ${config.privateNamespaces}

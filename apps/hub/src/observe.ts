@@ -5,8 +5,8 @@ import type { HubDependencies } from './create-hub.ts'
 import { newRoutes } from './routes/app.ts'
 
 /**
- * What the hub tells of its work: a line for each request, and figures. Both know a request by its route and
- * nothing of what it carried: no key, no question, no memory, no address.
+ * Logs one line for each request and keeps metrics. Both identify a request by its route only: they never hold a key,
+ * a query, a memory or an address.
  */
 export function createObserver(log: NonNullable<HubDependencies['log']>) {
   const registry = new Registry()
@@ -44,18 +44,21 @@ export function createObserver(log: NonNullable<HubDependencies['log']>) {
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** What is asked every few seconds by machines. */
+/** Routes that machines poll every few seconds are not logged. */
 const quiet = new Set(['/livez', '/readyz', '/healthz', '/metrics'])
 
-/** The pattern that answered, such as `/api/v1/memory/:id`: a path would name memories, and there are too many. */
+/**
+ * The route pattern that answered, such as `/api/v1/memory/:id`. A path would reveal ids of memories, and would make
+ * one time series for each.
+ */
 const routeOf = (context: Context): string =>
-  // Handlers answer in this order; what holds for many routes has a star.
+  // The first match without a wildcard is the handler; the others are middleware.
   matchedRoutes(context).find(({ path }) => !path.includes('*'))?.path ?? 'none'
 
 /**
- * Figures for Prometheus. They tell how much a hub is used: on loopback to anybody, elsewhere to who has the token.
+ * Metrics for Prometheus. They reveal how much a hub is used, so only allowed requests see them.
  *
- * @param allowed whether a request may see them
+ * @param allowed whether a request may see the metrics
  */
 export function metricsRoutes(registry: Registry, allowed: (context: Context) => boolean) {
   return newRoutes().get('/metrics', async (context) => {

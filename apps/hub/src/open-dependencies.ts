@@ -23,15 +23,15 @@ export interface Dependencies {
 }
 
 /**
- * What the settings name, opened; closed again when one of them fails. Brings the tables of a server up to date, unless
- * it is opened only to be looked at.
+ * Opens everything that the settings name, and closes the database when a later step fails. Migrates the tables of a
+ * server, unless `lookOnly` is set.
  */
 export async function openDependencies(
   config: HubConfig,
   log: Log,
   { lookOnly = false } = {},
 ): Promise<Dependencies> {
-  // Agents ask the same things: a question, or a memory that is sent again, is embedded once.
+  // Agents repeat questions and resend memories: the cache embeds each text once.
   const embedder = cachedEmbedder(chooseEmbedder(config))
   const { dimensions } = embedder
   const indexed = (['memories', 'units'] as const).map((table) => ({ table, dimensions }))
@@ -55,7 +55,7 @@ export async function openDependencies(
   }
 }
 
-/** The database alone. An embedded one has no other user: it is always brought up to date. */
+/** Opens the database alone. An embedded one has no other user, so it is always migrated. */
 export async function openDatabase(
   config: HubConfig,
   { indexed = [], lookOnly = false }: { indexed?: readonly VectorColumn[]; lookOnly?: boolean } = {},
@@ -80,7 +80,7 @@ function chooseEmbedder({ embedding }: HubConfig): Embedder {
   return httpEmbedder({ ...options, ...(apiKey ? { apiKey } : {}), retries: 1 })
 }
 
-/** By default the driver waits for ever for a Redis that is gone: requests would hang with it. */
+/** By default the driver waits for ever for a Redis that is down, and requests would hang with it. */
 function openRedis(url: string, log: Log): Redis {
   const redis = new Redis(url, {
     enableOfflineQueue: false,

@@ -4,7 +4,10 @@ import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 
-/** RFC 9457, so of `about:blank` the title is the phrase of the status. `code` is that of the `MemoryError` which a client throws for it. */
+/**
+ * A problem document as in RFC 9457, where the title of `about:blank` is the phrase of the status. `code` is that of
+ * the `MemoryError` that a client throws for it.
+ */
 export interface Problem {
   type: string
   title: string
@@ -15,13 +18,13 @@ export interface Problem {
   'violated-policies'?: string[]
 }
 
-/** Phrases that RFC 9110 has renamed since Node took them. */
+/** Status phrases that RFC 9110 renamed and Node still has under the old name. */
 const renamed: Record<number, string> = { 413: 'Content Too Large', 422: 'Unprocessable Content' }
 
 const quotaExceeded = 'https://iana.org/assignments/http-problem-types#quota-exceeded'
 const quotaTitle = 'Request cannot be satisfied as assigned quota has been exceeded'
 
-/** The answer to a failure. What is not a `MemoryError` is told to the log and not to the caller. */
+/** The answer to a failure. Details of an error that is not a `MemoryError` are not shown to the caller. */
 export function problemAnswer(context: Context, error: unknown): Response {
   const known = asMemoryError(error)
   const status = Number(known.details?.status ?? errorStatus[known.code].status)
@@ -50,7 +53,7 @@ function asMemoryError(error: unknown): MemoryError {
       details: { status: error.status },
     })
   }
-  // Only input is nested so deep that a function which follows it runs out of stack.
+  // Only deeply nested input makes a recursive function run out of stack.
   if (error instanceof RangeError && /call stack/.test(error.message)) {
     return new MemoryError('the body is nested too deep', MemoryErrorCode.INVALID_INPUT)
   }
@@ -68,7 +71,7 @@ function pointersOf({ details }: MemoryError): Pick<Problem, 'errors'> {
   }
 }
 
-/** What the validator of a route found wrong, as one error. */
+/** Joins the problems that a route's validator found into one error. */
 export function invalidRequest(issues: readonly { path: PropertyKey[]; message: string }[]): MemoryError {
   const problems = issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }))
   const text = problems.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; ')

@@ -8,14 +8,14 @@ import { openDependencies } from './open-dependencies.ts'
 
 export interface ListeningHub {
   url: string
-  /** Stops accepting, lets what is under way finish, and closes. */
+  /** Stops accepting requests, waits up to 10 seconds for those under way, and closes. */
   close(): Promise<void>
 }
 
-/** Longest that requests under way are waited for, in milliseconds. */
+/** Longest wait for requests under way when the hub closes, in milliseconds. */
 const drainMs = 10_000
 
-/** Against callers who send a byte a second: a request that is not complete by then is cut. */
+/** Timeouts against callers that send a byte a second: an incomplete request is cut off. */
 const patience = {
   headersTimeout: 5000,
   requestTimeout: 10_000,
@@ -26,7 +26,7 @@ const patience = {
 
 const mostSockets = 2000
 
-/** Opens what the settings name, and listens. */
+/** Opens the dependencies that the settings name, starts the hub, and listens. */
 export async function serveHub(
   config: HubConfig,
   log: NonNullable<HubDependencies['log']>,
@@ -52,7 +52,7 @@ export async function serveHub(
           server.close(() => resolve())
         })
         server.closeIdleConnections()
-        // Callers who go on over an open connection would be waited for until it is cut.
+        // Without this header, callers could keep sending requests over an open connection until it is cut.
         server.prependListener('request', (_, answer) => answer.setHeader('Connection', 'close'))
         const cut = setTimeout(() => server.closeAllConnections(), drainMs)
         await closed
@@ -67,10 +67,10 @@ export async function serveHub(
   }
 }
 
-/** How often the queue is looked at, in milliseconds, when it was found empty. */
+/** Pause before an empty queue is checked again, in milliseconds. */
 const queueMs = 500
 
-/** Works on the queue of vectors until it is stopped. */
+/** Embeds queued memories until it is stopped. */
 function workOn(hub: RunningHub, log: NonNullable<HubDependencies['log']>): { stop(): Promise<void> } {
   let stopped = false
   let timer: NodeJS.Timeout | undefined

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 
-/** Crockford's base 32: no letters that look like digits. */
+/** Crockford's base 32, which leaves out letters that look like digits. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** For people to cite, for example `RCL-8F3K2A9Q`. */
+/** A random id that people can cite, such as `RCL-8F3K2A9Q`. */
 export const newShortId = (): string =>
   `RCL-${Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]).join('')}`
 

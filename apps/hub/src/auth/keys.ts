@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 
-/** 256 random bits: nobody guesses one, so a plain hash of it is as good as a slow one. */
+/** A new key of 256 random bits. Nobody can guess it, so a plain hash protects it as well as a slow one. */
 export const newApiKey = (): string => `recall_${randomBytes(32).toString('base64url')}`
 
-/** What the database keeps. A key is looked up by this, which takes the same time whatever was sent. */
+/** The hash that the database keeps. Keys are looked up by it, so a lookup takes the same time for every input. */
 export const hashOfKey = (key: string): string => createHash('sha256').update(key).digest('hex')

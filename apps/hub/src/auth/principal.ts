@@ -7,7 +7,7 @@ import { hashOfKey } from './keys.ts'
 
 export type Tier = 'unverified' | 'trusted' | 'core'
 
-/** Who calls: known from the credential alone. */
+/** The caller, identified by its credential alone. */
 export interface Principal {
   id: string
   name: string
@@ -18,21 +18,21 @@ export const tierOf = (trustLevel: number): Tier =>
   trustLevel >= 2 ? 'core' : trustLevel === 1 ? 'trusted' : 'unverified'
 
 /**
- * How long a key that was looked up is known without asking again: a disabled agent is out after this, and so is a
- * key that was replaced, in every process of the hub.
+ * Lifetime of a cached key, in milliseconds. Every process of the hub turns away a disabled agent, and a replaced
+ * key, after this time at the latest.
  */
 const knownForMs = 5000
 
 /** Finds the agent of an `Authorization` header. */
 export function createAuthenticator({ database, call }: Pick<Hub, 'database' | 'call'>) {
-  // Read at every look: a clock that is read now and then would let a key live longer than that.
+  // The cache reads the clock at every lookup: a sampled clock would let a key live longer than its lifetime.
   const known = new LRUCache<string, Principal>({ max: 10_000, ttl: knownForMs, ttlResolution: 0 })
 
   /**
-   * A key that was given out to replace another one does so when it first comes: its owner has got it. Until then
-   * the old one works, or a lost answer would lock the agent out for good.
+   * A replacement key takes over when it is first used: that proves that its owner received it. Until then the old
+   * key works; otherwise a lost answer would lock the agent out for good.
    *
-   * @throws MemoryError UNAUTHENTICATED when still another key was given out meanwhile
+   * @throws MemoryError UNAUTHENTICATED when a third key was issued in the meantime
    */
   const takeOver = async (hash: string, replaced: string): Promise<void> => {
     const [taken] = await call(() =>
@@ -43,13 +43,13 @@ export function createAuthenticator({ database, call }: Pick<Hub, 'database' | '
         .returning({ id: agents.id }),
     )
     known.delete(replaced)
-    // Another request with it may have been first.
+    // Another request with the same key may have been first.
     if (!taken && (await call(() => database.$count(agents, eq(agents.apiKeyHash, hash)))) === 0)
       throw unauthenticated()
   }
 
   return {
-    /** @throws MemoryError UNAUTHENTICATED, the same for every key that is not known; FORBIDDEN when disabled */
+    /** @throws MemoryError UNAUTHENTICATED, the same for every unknown key; FORBIDDEN for a disabled agent */
     async authenticate(header: string | undefined): Promise<Principal> {
       const key = /^Bearer ([\w-]{1,200})$/i.exec(header ?? '')?.[1]
       if (!key) throw unauthenticated()
@@ -72,12 +72,12 @@ export function createAuthenticator({ database, call }: Pick<Hub, 'database' | '
       }
       const principal = { id: agent.id, name: agent.name, tier: tierOf(agent.trustLevel) }
       if (agent.apiKeyHash !== hash) await takeOver(hash, agent.apiKeyHash)
-      // Known since it was asked for: what was replaced meanwhile must not count from now.
+      // The lifetime counts from before the query, so a key that was replaced during it does not live longer.
       known.set(hash, principal, { start })
       return principal
     },
 
-    /** Makes the next request look again, after a change of keys or trust in this process. */
+    /** Empties the cache after this process changed keys or trust, so that the next request reads the database. */
     forget(): void {
       known.clear()
     },

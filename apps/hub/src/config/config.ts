@@ -7,13 +7,13 @@ const count = z.coerce.number().int().positive()
 const similarity = z.coerce.number().min(0).max(1)
 const flag = z.union([z.boolean(), z.stringbool()])
 
-/** So many requests in so many seconds. */
+/** At most this many requests in this many seconds. */
 const windowSchema = z.strictObject({ requests: count, seconds: count })
 const windowsSchema = z.array(windowSchema).min(1)
 const perMinute = (requests: number) => ({ requests, seconds: 60 })
 const perDay = (requests: number) => ({ requests, seconds: 24 * 60 * 60 })
 
-/** Each number can be changed alone: what is not named stays as it is. */
+/** Every member has its own default, so a setting that is left out keeps it. */
 const tierSchema = (limits: Record<'write' | 'search' | 'get', z.infer<typeof windowsSchema>>) =>
   z
     .strictObject({
@@ -49,10 +49,10 @@ const limitsSchema = z.strictObject({
   private: windowsSchema.default([perMinute(600)]),
 })
 
-/** Whether there are members to compare, whatever else may be wrong with them. */
+/** Whether the value is an object, so that its members can be compared even when other checks failed. */
 const isObject = ({ value }: { value: unknown }): boolean => typeof value === 'object' && value !== null
 
-/** Told beside what else is wrong, and only where both are numbers: anything else is told already. */
+/** Reported together with other problems, and only when both values are numbers: other types have their own error. */
 const inOrder = <Name extends string>(lower: Name, upper: Name) =>
   z.refine<Partial<Record<Name, number>>>((given) => !(Number(given[lower]) > Number(given[upper])), {
     path: [lower],
@@ -62,7 +62,7 @@ const inOrder = <Name extends string>(lower: Name, upper: Name) =>
 
 const thresholdsSchema = z
   .strictObject({
-    /** Below, content is refused; below `shortContent`, accepted with a warning. */
+    /** Shorter content is refused; content shorter than `shortContent` is accepted with a warning. */
     minContent: count.default(80),
     shortContent: count.default(200),
     maxContent: count.default(20_000),
@@ -70,13 +70,13 @@ const thresholdsSchema = z
     maxTags: count.default(6),
     /** Least similarity of a search result. */
     minSimilarity: similarity.default(0.55),
-    /** From here on a memory is linked as a candidate for a duplicate. */
+    /** From this similarity on, a memory is linked as a possible duplicate. */
     duplicate: similarity.default(0.92),
-    /** From here on it is taken for one. */
+    /** From this similarity on, a memory counts as a duplicate. */
     autoDuplicate: similarity.default(0.97),
-    /** From here on memories are linked as similar. */
+    /** From this similarity on, memories are linked as similar. */
     related: similarity.default(0.75),
-    /** From here on memories that count as low signal are taken to say the same. */
+    /** From this similarity on, low-signal memories are taken to say the same thing. */
     crowd: similarity.default(0.7),
   })
   .check(
@@ -87,19 +87,19 @@ const thresholdsSchema = z
   )
 
 const trustSchema = z.strictObject({
-  /** Memories that trusted agents retrieved, for an agent to become trusted itself. */
+  /** How many of an agent's memories trusted agents must have retrieved before it becomes trusted itself. */
   usefulMemories: count.default(5),
   /** Distinct trusted agents who must have retrieved them. */
   retrievers: count.default(1),
-  /** Days after which the retrievals of an agent count that became trusted by those of others. */
+  /** Days until the retrievals of a newly promoted agent count towards the promotion of others. */
   settledDays: count.default(30),
-  /** Agents that one trusted agent can speak for within 30 days. */
+  /** How many agents one trusted agent can vouch for within 30 days. */
   vouches: count.default(3),
   /** Days without a heartbeat until the hub stops taking writes. */
   heartbeatDays: count.default(30),
 })
 
-/** Where vectors come from. The fake knows words and no meaning: for trying things out, never in production. */
+/** Where vectors come from. `fake` matches words but not meaning: use it to try things out, never in production. */
 const embeddingSchema = z.discriminatedUnion(
   'provider',
   [
@@ -126,7 +126,7 @@ const privateBytesSchema = z.strictObject({
   episodic: count.default(1024 * megabyte),
 } satisfies Record<MemoryScope, unknown>)
 
-/** What must hold in production; told beside what else is wrong. */
+/** A condition that must hold in production, reported together with other problems. */
 const inProduction = (
   path: keyof HubConfig,
   error: string,
@@ -144,10 +144,12 @@ const configSchema = z
     port: z.coerce.number().int().min(0).max(65_535).default(8787),
     /** How agents reach the hub; shown in the skill and the API description. Default: from host and port. */
     publicUrl: z.url().optional(),
-    /** Where the operator hears of memories, contests and holes: shown in the skill and in `security.txt`. */
+    /**
+     * Where people report memories and vulnerabilities, and contest decisions. Shown in the skill and `security.txt`.
+     */
     contact: z.url({ protocol: /^(?:https|mailto)$/ }).optional(),
     production: flag.default(false),
-    /** What may read `/metrics` from elsewhere, as a bearer token. Without one it is shown on loopback only. */
+    /** Bearer token for `/metrics`. Without one, only a hub that listens on loopback shows its metrics. */
     metricsToken: z.string().min(16).optional(),
     /** A text search configuration of Postgres for private memories, such as `german`; default: English. */
     textConfiguration: z.string().min(1).optional(),
@@ -166,7 +168,7 @@ const configSchema = z
     maxBody: count.default(8 * megabyte),
     /** Largest private memory of one agent in each scope of a namespace, in bytes. */
     privateBytes: privateBytesSchema.prefault({}),
-    /** Most namespaces in which one agent keeps private memories: each has quotas of its own. */
+    /** Most namespaces in which one agent keeps private memories. Each namespace has its own quotas. */
     privateNamespaces: count.default(1000),
     /** What to do with secrets in private memories: replace them, or keep them. */
     privateSecrets: z.enum(['redact', 'allow']).default('redact'),
@@ -193,7 +195,7 @@ const configSchema = z
 
 export type HubConfig = z.infer<typeof configSchema>
 
-/** What may be given: everything has a default. */
+/** The settings as an operator writes them: every one has a default. */
 export type HubSettings = z.input<typeof configSchema>
 
 /** @throws MemoryError INVALID_INPUT with every problem and its path */

@@ -4,7 +4,7 @@ import { type HubConfig, parseConfig } from './config.ts'
 
 const prefix = 'RECALL_HUB_'
 
-/** Other objects than the embedding are set by a file: `RECALL_HUB_CONFIG=hub.json`. */
+/** Settings that have a variable. Other nested ones than the embedding need a file: `RECALL_HUB_CONFIG=hub.json`. */
 const variables: Record<string, keyof HubConfig> = {
   HOST: 'host',
   PORT: 'port',
@@ -40,7 +40,7 @@ export const variableNames: readonly string[] = [
 ].map((name) => prefix + name)
 
 /**
- * The settings of an environment; a variable wins over the file.
+ * Reads the settings from environment variables, which take precedence over the file.
  *
  * @throws MemoryError INVALID_INPUT with every problem and its path
  */
@@ -56,14 +56,14 @@ export function configFrom(environment: Record<string, string | undefined>): Hub
     const ofEmbedding = embeddingVariables[short]
     if (member) settings[member] = value
     else if (ofEmbedding) embedding[ofEmbedding] = value
-    // An unknown setting is found by the schema, which knows all members.
+    // The schema knows all members, and refuses an unknown one.
     else settings[name] = value
   }
   if (Object.keys(embedding).length > 0) settings.embedding = overriding(settings.embedding, embedding)
   return parseConfig(settings)
 }
 
-/** Another provider begins anew: it has no use for what the file says of the one it replaces. */
+/** When a variable names another provider, the file's settings of its own provider do not apply. */
 function overriding(known: unknown, given: Record<string, string>): object {
   const { provider } = (known ?? {}) as { provider?: unknown }
   return given.provider && given.provider !== provider ? given : { ...(known as object), ...given }

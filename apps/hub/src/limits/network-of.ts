@@ -1,9 +1,10 @@
 import { isIPv6 } from 'node:net'
 
 /**
- * What limits of an address count: of IPv6 the network, since whoever has one address there has 2^64 of them.
+ * The key under which requests from an address are counted: for IPv6 the /64 network, because anybody who has one
+ * address in it has all 2^64 of them.
  *
- * @returns an IPv4 address, or the first 64 bits of an IPv6 address; anything else as it is
+ * @returns an IPv4 address as it is, or the first 64 bits of an IPv6 address; any other text as it is
  */
 export function networkOf(address: string): string {
   const embedded = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]

@@ -18,26 +18,26 @@ interface Window {
   seconds: number
 }
 
-/** Header fields of draft-ietf-httpapi-ratelimit-headers. */
+/** The header fields of draft-ietf-httpapi-ratelimit-headers. */
 export type LimitHeaders = Record<'RateLimit-Policy' | 'RateLimit', string>
 
 interface Policy {
   /** Counts one request. @throws MemoryError RATE_LIMITED when a window is full */
   consume(who: string): Promise<LimitHeaders>
-  /** Counts one request less: what was asked could not be done, and not by its caller's fault. */
+  /** Takes back one counted request that failed through no fault of its caller. */
   giveBack(who: string): Promise<void>
 }
 
-/** Where hubs that share a store count together. */
+/** Where the processes of a hub keep common counts. */
 export interface CountIn {
   redis?: Redis | undefined
-  /** Of a server; where it is embedded, one process counts for itself. */
+  /** Only a Postgres server: an embedded database has a single process, which counts in memory. */
   database?: Database | undefined
 }
 
 /**
- * Counts requests in Redis where the hub has one, else in Postgres, so that all its processes count together. While
- * those do not answer, each process counts for itself: neither open nor closed.
+ * Counts requests in Redis if configured, else in Postgres, so that all processes of a hub share their counts. While
+ * that store does not answer, each process counts for itself: requests are still limited, and still served.
  */
 export function createLimits(limits: HubConfig['limits'], countIn: CountIn) {
   const policies = new Map<string, Policy>()
@@ -102,7 +102,7 @@ function sharedLimiter(
   { redis, database }: CountIn,
 ): RateLimiterStoreAbstract | undefined {
   if (redis) return new RateLimiterRedis({ ...options, storeClient: redis, useRedisPackage: false })
-  // Rows that are over are deleted by maintenance: a timer of the library would keep each limiter busy.
+  // Maintenance deletes expired rows: the library's own timer would run a query for each limiter.
   if (database)
     return new RateLimiterDrizzle({
       ...options,

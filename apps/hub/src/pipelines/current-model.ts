@@ -4,24 +4,24 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { HubParts } from '../hub.ts'
 
 /**
- * The model whose vectors the memories have now: another one after `reembed`, while hubs with the one before still
- * run. Read by the statement that compares or writes vectors: any look before it could be out of date.
+ * The model of the memories' vectors. `reembed` replaces it while hubs with the old model still run, so the statement
+ * that compares or writes vectors must read it itself: an earlier read could be out of date.
  */
 export const currentModel: SQL = sql`(select embedding_model from system_config)`
 
 /**
- * Searches compare with one model's vectors only: a hub with another model would find nothing, silently.
+ * A hub with another model than the stored vectors would silently find nothing, so it must not start.
  *
  * @throws MemoryError CONFLICT when the database holds vectors of another model than the embedder's
  */
 export async function refuseOtherModels({ database, embedder }: HubParts): Promise<void> {
-  // Without a limit of time: the first hub after `embedding_model` came looks at every memory, once.
+  // No timeout: the first hub after the migration that added `embedding_model` scans all memories, once.
   const other = await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () =>
     database.transaction(async (transaction) => {
       const [known] = await transaction.select({ model: systemConfig.embeddingModel }).from(systemConfig)
       if (known?.model === embedder.model) return undefined
       await transaction.execute(sql`set local statement_timeout = 0`)
-      // A hub with another model must not write the first memory between the look and the update.
+      // Between this check and the update, a hub with another model must not write the first memory.
       await transaction.execute(sql`lock table memories in share row exclusive mode`)
       const [row] = await transaction
         .select({ model: memories.embeddingModel })
@@ -39,7 +39,7 @@ export async function refuseOtherModels({ database, embedder }: HubParts): Promi
   )
 }
 
-/** Whether this hub still has the model of the memories; answers only where the database does. */
+/** Whether this hub's model is still that of the memories. Throws when the database does not answer. */
 export async function hasCurrentModel({
   database,
   embedder,
@@ -51,7 +51,7 @@ export async function hasCurrentModel({
 
 const selectModel = prepared<{ model: string | null }>(sql`select ${currentModel} as model`)
 
-/** What a search or a write of a hub is answered whose model is no longer that of the memories. */
+/** The error for a search or a write in a hub whose model is no longer that of the memories. */
 export const modelWasReplaced = (): MemoryError =>
   new MemoryError(
     'the memories of this hub were moved to another embedding model: this process of it has to be started again with that one, and nothing was written',

@@ -13,22 +13,22 @@ interface Waiting {
   content: string
 }
 
-/** Claimed at a time; each is embedded by itself. */
+/** Rows claimed at a time. Each is embedded by a call of its own. */
 const claimed = 16
 
-/** Longest pause between two attempts, in seconds; the first is 2, and each is twice the one before. */
+/** Longest pause between two attempts, in seconds. The first pause is 2 seconds; each one doubles. */
 const longestPause = 600
 
-/** What is told of a queue that stopped. */
+/** Receives log lines when the queue stops or rows could not be released. */
 export type QueueLog = (line: Record<string, unknown>) => void
 
 /**
- * Gives memories their vectors that were kept without, and does what a write otherwise does. The rows are the
- * queue: any number of hubs work on it, each row is claimed by one of them for a while, and a hub that dies
- * loses nothing. It stops where the provider or the database does not answer, and tells the log.
+ * Embeds memories that were stored without a vector, and does the rest of what a write does. The rows are the queue:
+ * any number of hubs may work on it, each row is claimed by one of them for a limited time, and a hub that dies loses
+ * nothing. When the provider or the database does not answer, the run stops and logs it.
  *
- * @returns how many got their vector
- * @throws MemoryError what else failed; the rows come again after their pause
+ * @returns how many memories got their vector
+ * @throws MemoryError for any other failure; the rows are tried again after their pause
  */
 export async function embedWaiting(hub: Hub, log: QueueLog): Promise<number> {
   let done = 0
@@ -37,7 +37,7 @@ export async function embedWaiting(hub: Hub, log: QueueLog): Promise<number> {
     try {
       if (await embedOne(hub, waiting)) done++
     } catch (error) {
-      // There is no use in asking a provider that is down for the others: they were not tried, and do not wait.
+      // A provider that is down would fail for the other rows, too: release them untried, so that they do not wait.
       const untried = rows.slice(i + 1)
       await release(hub, waiting, untried).catch((failure: { code?: string }) => {
         log({
@@ -61,7 +61,7 @@ export async function embedWaiting(hub: Hub, log: QueueLog): Promise<number> {
   return done
 }
 
-/** From now on these rows are ours, until their pause is over. None are while the memories have another model. */
+/** Claims rows until their pause is over; none while the memories have another model. */
 const claim = ({ database, call, clock, config, embedder }: Hub): Promise<Waiting[]> =>
   call(() =>
     rowsOf<Waiting>(
@@ -84,7 +84,7 @@ const claim = ({ database, call, clock, config, embedder }: Hub): Promise<Waitin
     ),
   )
 
-/** Gives rows back before their time: one that failed after its pause, and those that were not tried at once. */
+/** Shortens the claim: the failed row waits for its pause, the untried ones are free at once. */
 const release = (
   { database, call, clock }: Hub,
   failed: Waiting,
@@ -101,7 +101,7 @@ const release = (
       )`),
   )
 
-/** After so many attempts. */
+/** The pause after this many attempts, as an SQL interval. */
 const pause = (attempts: SQL): SQL =>
   sql`make_interval(secs => least(${longestPause}, 2 ^ (${attempts}))::float8)`
 
@@ -119,7 +119,7 @@ async function embedOne(hub: Hub, { id, agentId, content }: Waiting): Promise<bo
         .update(memories)
         .set({
           ...values,
-          // What was put in quarantine meanwhile stays there.
+          // A memory that was put in quarantine meanwhile stays there.
           quality: sql`case when ${memories.quality} <= -2 then ${memories.quality} else ${values.quality}::smallint end`,
           embeddingModel: embedder.model,
           embedAfter: null,

@@ -2,9 +2,9 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import type { Hub } from '../hub.ts'
 
 /**
- * The vector of one text, checked: a provider that answers nonsense is as bad as one that does not answer.
+ * The vector of one text. A provider that returns an invalid vector is treated like one that does not answer.
  *
- * @throws MemoryError UNAVAILABLE, with a time to come back, when the provider does not give one
+ * @throws MemoryError UNAVAILABLE, with a time to retry after, when the provider returns no valid vector in time
  */
 export async function embedText(
   { embedder, config }: Pick<Hub, 'embedder' | 'config'>,

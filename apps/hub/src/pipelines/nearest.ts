@@ -25,38 +25,40 @@ export interface NearMemory {
   similarity: number
 }
 
-/** Up to this many rows are compared one by one: exact, and faster than an index under a narrow condition. */
+/**
+ * Up to this many rows are compared one by one: that is exact, and faster than an index under a selective condition.
+ */
 const mostCompared = 5000
 
 /**
- * Through the index so many are looked at, however few are wanted: under a condition the first few that it gives are
- * not always the nearest. More are not better, and each costs as much as ten steps through the index.
+ * The index is asked for at least this many candidates, however few are wanted: under a condition its first few are
+ * not always the nearest. More would not be better, and each one costs as much as ten steps through the index.
  */
 const fewestCandidates = 40
 
-/** Which memories a condition is about, whoever asks. */
+/** Names the set of memories that a condition selects, whoever asks. */
 export type Shelf = 'good' | 'low' | 'visible'
 
-/** What is looked for near a vector. Its SQL may hold placeholders, whose values each search gives. */
+/** One kind of memories to look for near a vector. Its SQL may hold placeholders, whose values each search supplies. */
 export interface Wanted {
   allowed: SQL
-  /** So many of the most similar are looked at. */
+  /** How many of the most similar memories are considered. */
   candidates: number
   /** The least similarity. Default: any. */
   similarity?: SQL | Placeholder
-  /** What comes first, of a `candidate`. Default: what is most similar. */
+  /** Order of the rows of `candidate`. Default: most similar first. */
   order?: SQL
-  /** So many of them are returned. Default: all candidates. */
+  /** How many of the candidates are returned. Default: all. */
   limit?: number
-  /** What the condition is about, where it is much the same for every caller. */
+  /** The shelf that the condition selects, if its size is much the same for every caller. */
   shelf?: Shelf
-  /** Looked for only when nothing that was wanted before is as similar as this. */
+  /** Looks for this kind only when the previous kind has no memory at least this similar. */
   unlessFound?: SQL | Placeholder
 }
 
 /**
- * Shelves that were seen to be large: counting costs as much as searching, and the index is right for fewer rows
- * as well, so that it does no harm to know this for a minute too long.
+ * Shelves known to be large. Counting a shelf costs as much as searching it, so the answer is cached for a minute;
+ * using the index on a shelf that has shrunk since is still correct.
  */
 const largeShelves = new WeakMap<Database, LRUCache<Shelf, true>>()
 
@@ -66,26 +68,26 @@ function largeShelvesOf(database: Database): LRUCache<Shelf, true> {
   return known
 }
 
-/** Of what was wanted: what was found, best first, and the similarity of the nearest candidate, or -1. */
+/** What was found of one kind: memories, best first, and the similarity of the nearest candidate, or -1. */
 export interface Found {
   memories: NearMemory[]
   best: number
 }
 
-/** For each kind that is wanted at least one row, without a memory where none was found. */
+/** At least one row for each wanted kind; its `id` is null when nothing was found. */
 type FoundRow = { model: string | null; wanted: number; seen: number; best: number } & (
   | NearMemory
   | { id: null }
 )
 
-/** What placeholders stand for, the model of the vector among them. */
+/** Values of the placeholders, including the model of the query vector. */
 type Values = { model: string } & Record<string, unknown>
 
 /**
- * A search for the memories nearest to a vector, of one kind or of several, by one statement.
+ * Makes a search for the memories nearest to a vector, of one or several kinds in one statement.
  *
- * @returns what was found of each kind that is wanted, in that order. Throws UNAVAILABLE when the memories have
- * vectors of another model than the vector's
+ * @returns a function that resolves to what was found, in the order of `wanted`. It throws UNAVAILABLE when the
+ * memories have vectors of another model than the query vector
  */
 export function nearestMemories(
   ...wanted: Wanted[]
@@ -136,7 +138,7 @@ const foundIn = (rows: readonly FoundRow[]): Found => ({
   best: rows[0]?.best ?? -1,
 })
 
-/** The parts of the statement that look for one kind of memories: tables to begin with, and rows of the answer. */
+/** The SQL for one kind of memories: its common table expressions, and the rows it adds to the result. */
 function partFor(wanted: Wanted, i: number, dimensions: number, throughIndex: boolean) {
   const {
     allowed,
@@ -151,7 +153,7 @@ function partFor(wanted: Wanted, i: number, dimensions: number, throughIndex: bo
     wanted.unlessFound === undefined
       ? sql``
       : sql`and (select coalesce(max(similarity), -1) from ${before}) < ${wanted.unlessFound}::float8`
-  // Asked once, before any row is looked at: vectors of another model may have another length.
+  // Evaluated once, before any row is compared: vectors of another model may have another length.
   const comparable = sql`(select model from asked) = ${sql.placeholder('model')}`
   const condition = sql`${comparable} and m.embedding is not null and m.deleted_at is null and ${allowed} ${unlessFound}`
   const nearest = throughIndex
@@ -188,11 +190,11 @@ function nearestByIndex(condition: SQL, dimensions: number, candidates: number):
     order by distance limit ${whole(looked)}`
 }
 
-/** Written into the text of a statement, where the plan depends on it. */
+/** A literal in the statement's text rather than a parameter, because the plan depends on it. */
 const whole = (number: number): SQL => sql.raw(String(Math.trunc(number)))
 
-/** Whose own memories are no others'. */
+/** Selects the agent's own memories. */
 export const own: SQL = sql`m.agent_id = ${sql.placeholder('agent')}::uuid`
 
-/** What an agent may see: all that is not in quarantine, and everything of its own. */
+/** Selects what an agent may see: everything outside quarantine, and all of its own. */
 export const visible: SQL = sql`(m.quality > -2 or ${own})`

@@ -13,8 +13,8 @@ export interface Retrieval {
 }
 
 /**
- * Notes what searches return. Those that end while others are being noted are noted together, in one statement:
- * the more searches, the less each of them waits.
+ * Records what searches return. Searches that end while a statement is running share the next one, so the more
+ * searches there are, the less each of them adds.
  */
 export function createRetrievalLog(hub: HubParts): Hub['noteRetrievals'] {
   let waiting: Retrieval[] = []
@@ -35,8 +35,8 @@ export function createRetrievalLog(hub: HubParts): Hub['noteRetrievals'] {
 }
 
 /**
- * Every returned memory is an event. It counts for a memory once for each agent, and only agents that are
- * trusted and did not write it count: nobody lifts himself or his friends by searching.
+ * Records an event for every returned memory. Each agent counts once per memory, and only if it is trusted and is not
+ * the author: nobody promotes himself or his friends by searching.
  */
 async function noteRetrievals(hub: HubParts, retrievals: readonly Retrieval[]): Promise<void> {
   const events = retrievals.flatMap(({ searcher, query, found }) =>

@@ -9,8 +9,8 @@ import { isUuid } from '../short-id.ts'
 /**
  * A memory by its id or short id, if the reader may see it.
  *
- * @throws MemoryError NOT_FOUND, the same for what is absent and what is hidden; with status 410 for what was
- * deleted by its author after others had cited it
+ * @throws MemoryError NOT_FOUND, with the same message for absent and hidden memories; with status 410 when the
+ * author deleted the memory after others had cited it
  */
 async function findMemory({ database, call }: Hub, reader: Principal, id: string) {
   const named = isUuid(id) ? eq(memories.id, id) : eq(memories.shortId, id.toUpperCase())
@@ -78,14 +78,14 @@ const relatedTo = ({ database }: Hub, reader: Principal, id: string): Promise<Re
       order by l.similarity desc nulls last, m.id limit 20`,
   )
 
-/** Citations that count: by agents that are trusted. */
+/** Selects the citations that count: those by trusted agents. */
 export const countedCitations = (memoryId: string): SQL | undefined =>
   and(
     eq(citations.memoryId, memoryId),
     sql`exists (select from agents a where a.id = ${citations.agentId} and a.trust_level > 0)`,
   )
 
-/** Notes that an agent relied on a memory. A trusted agent counts once, and its author not at all. */
+/** Records that an agent relied on a memory. Only trusted agents are counted, each once, and never the author. */
 export async function citeMemory(hub: Hub, reader: Principal, id: string) {
   const { database, call, clock } = hub
   const memory = await findMemory(hub, reader, id)
@@ -102,7 +102,7 @@ export async function citeMemory(hub: Hub, reader: Principal, id: string) {
   }
 }
 
-/** What others have cited stays as a tombstone, without its text; anything else is gone. */
+/** Deletes a memory. If others have cited it, a tombstone without its text remains. */
 export async function deleteMemory(
   hub: Hub,
   caller: Principal,
@@ -115,7 +115,7 @@ export async function deleteMemory(
   }
   return call(() =>
     database.transaction(async (transaction) => {
-      // Locked first, so that no citation comes between the look and the deletion.
+      // Locks the memory, so that no citation comes between the count and the deletion.
       await transaction
         .select({ id: memories.id })
         .from(memories)

@@ -7,36 +7,36 @@ import type { Hub } from '../hub.ts'
 import { embedText } from './embed.ts'
 import { type Found, type NearMemory, nearestMemories, own } from './nearest.ts'
 
-/** Candidates for each result, so that the other signals have something to choose from. */
+/** Candidates for each result, so that the other signals have something to reorder. */
 const candidatesPerResult = 4
 
-/** What use and a source can add to the similarity: they decide between neighbours, no more. */
+/** The most that use and a source add to the similarity. They decide only between near ties. */
 const weights = { retrievals: 0.02, source: 0.005 }
-/** So many retrievals count fully. */
+/** From this many retrievals on, the bonus for use is full. */
 const manyRetrievals = 1000
 
-/** Candidates of low signal, among which crowds are told from discoveries. */
+/** Low-signal candidates to consider, from which crowds are then removed. */
 const lowCandidates = 50
 
-/** So much nearer to the query than everything that is good must be what counts as low signal. */
+/** A low-signal memory is returned only if its similarity exceeds that of the best good memory by more than this. */
 const clearlyNearer = 0.05
 
-/** So many discoveries are enough for one search. */
+/** Most low-signal memories in one result. */
 const mostDiscoveries = 2
 
-/** Similarity first; what use and a source add decides between neighbours. */
+/** Order by similarity, plus the bonuses for use and for a source. */
 const byRank = sql`similarity
   + ${weights.retrievals}::float8 * least(1, ln(1 + candidate.retrieval_count) / ln(1 + ${manyRetrievals}::float8))
   + case when candidate.source_url is null then 0 else ${weights.source}::float8 end desc`
 
-/** Who repeats what another agent wrote, or says again what is known to be good, does not get its place. */
+/** Excludes memories that repeat another agent's memory, or that are linked to another agent's good one. */
 const isNews = sql`not exists (
   select from memory_links l join memories earlier on earlier.id = l.related_id
   where l.memory_id = m.id and earlier.agent_id <> m.agent_id and earlier.deleted_at is null
     and (l.relation = 'duplicate_candidate' and earlier.quality > -2 or earlier.quality = 0)
 )`
 
-/** What is good, and what counts as low signal unless something good is near: a search for each limit. */
+/** The statement for each limit: good memories, and low-signal ones unless something good is near. */
 const searches = new LRUCache<number, ReturnType<typeof nearestMemories>>({
   max: 50,
   memoMethod: (limit) =>
@@ -49,7 +49,7 @@ const searches = new LRUCache<number, ReturnType<typeof nearestMemories>>({
         order: byRank,
         limit,
       },
-      // Looked for by itself: a flood of it cannot fill the candidates.
+      // A search of its own, so that a flood of low-signal memories cannot crowd out good candidates.
       {
         shelf: 'low',
         allowed: sql`m.quality = -1 and not m.crowded and not ${own} and ${isNews}`,
@@ -63,9 +63,9 @@ const searches = new LRUCache<number, ReturnType<typeof nearestMemories>>({
 const nearestOf = (limit: number) => searches.memo(limit)
 
 /**
- * Embeds the query, takes what is similar enough, ranks it and notes what was returned. What counts as low
- * signal comes after everything else, one or two of it, and only where nothing good is as near: so
- * newcomers are found, and floods are not. To its own author it is like any other.
+ * Embeds the query, ranks the memories that are similar enough, and records what was returned. Low-signal memories
+ * come last, at most two, and only if no good one is as near: so newcomers are found, and floods are not. An author's
+ * own low-signal memories rank like any other for the author.
  */
 export async function searchMemories(hub: Hub, searcher: Principal, query: string, limit: number) {
   const { config, database, call } = hub
@@ -82,10 +82,13 @@ export async function searchMemories(hub: Hub, searcher: Principal, query: strin
   return results
 }
 
-/** So many who say the same are a crowd, when the first of them came before it could be seen. */
+/**
+ * How many authors of similar candidates make a crowd. It catches the first of them, which were written before
+ * `crowded` could be set.
+ */
 const crowdSize = 3
 
-/** Of memories of low signal those that no crowd repeats, one of each author. */
+/** Keeps one memory of each author, and drops those that a crowd repeats. */
 async function apartFromCrowds(hub: Hub, low: readonly NearMemory[]): Promise<NearMemory[]> {
   const nearestOf = new Map<string, NearMemory>()
   for (const memory of low) if (!nearestOf.has(memory.agentId)) nearestOf.set(memory.agentId, memory)

@@ -16,18 +16,18 @@ export interface NewMemory {
   source_url?: string | undefined
 }
 
-/** Neighbours that are looked at for duplicates and links. */
+/** Neighbours to check for duplicates and links. */
 const neighbours = 10
 
 const nearestVisible = nearestMemories({ shelf: 'visible', allowed: visible, candidates: neighbours + 1 })
 
-/** So many near-duplicates of an agent's own make a template. */
+/** From this many near-duplicates by the same agent on, a memory counts as a template. */
 const templateCopies = 5
 
-/** So many others of little standing who say the same make a crowd. */
+/** From this many low-signal memories by other agents on that say the same, a memory counts as crowded. */
 const crowdSize = 3
 
-/** What a writer is answered. */
+/** The answer to a writer. */
 export interface SavedAnswer {
   success: true
   id: string
@@ -38,13 +38,13 @@ export interface SavedAnswer {
 }
 
 /**
- * The author is known and the input valid. Embeds the content, looks for what it repeats, then keeps memory, links and
- * the answer to a repeated request by one statement. With `embedAsync` the memory is kept first, and the rest is done
- * by `embedWaiting`.
+ * Writes a memory of a known author; the input has been validated. Embeds the content, looks for what it repeats,
+ * then stores the memory, its links and the answer for the claim in one statement. With `embedAsync` it stores the
+ * memory first, and `embedWaiting` does the rest.
  *
- * @throws MemoryError FORBIDDEN while the hub is read-only; UNAVAILABLE without embedding, and with another model than
- * the memories have
- * @returns nothing when the claim was given up meanwhile, or answered by another attempt: then nothing is kept
+ * @throws MemoryError FORBIDDEN while the hub is read-only; UNAVAILABLE when the content cannot be embedded, or when
+ * the memories have another model
+ * @returns `undefined` when the claim was given up or answered by another attempt; then nothing is stored
  */
 export async function writeMemory(
   hub: Hub,
@@ -85,7 +85,7 @@ export async function writeMemory(
       now: hub.clock(),
       model: embedder.model,
       vector: judged ? JSON.stringify(judged.values.embedding) : null,
-      // Without a vector no search finds it; what it is worth is told by its neighbours.
+      // Without a vector no search finds it. Its quality is set once its neighbours are known.
       quality: judged?.values.quality ?? -1,
       crowded: judged?.values.crowded ?? false,
       duplicateOf: judged?.values.duplicateOf ?? null,
@@ -106,8 +106,8 @@ const { placeholder } = sql
 const sameClaim = sql`agent_id = ${placeholder('agent')}::uuid and route = ${placeholder('route')} and key = ${placeholder('key')}`
 
 /**
- * What is linked may have been deleted since it was found. An exchange of vectors locks the table: a write that waits
- * for it sees the model that came of it.
+ * Joins the links to `memories`, because a linked one may have been deleted since it was found. The exchange of
+ * vectors locks the table, so a write that waited for it reads the new model.
  */
 const insertMemory = prepared<{ id: string | null; model: string | null }>(sql`
   with claimed as (
@@ -144,7 +144,7 @@ interface Link {
   relation: 'duplicate_candidate' | 'similar'
 }
 
-/** What the vector of a new memory says of it: its neighbours, and what it is worth at first. */
+/** Judges a new memory by its vector: its neighbours, its links and its first quality. */
 export async function judge(
   hub: Hub,
   author: Pick<Principal, 'id' | 'tier'>,
@@ -198,12 +198,14 @@ const warningsFor = (
 const relationOf = ({ config }: Hub, { similarity }: NearMemory): 'duplicate_candidate' | 'similar' =>
   similarity >= config.thresholds.duplicate ? 'duplicate_candidate' : 'similar'
 
-/** Posting the same thing with small changes does not make it more true. */
+/** Whether the agent has posted nearly the same many times: that does not make it more true. */
 const isTemplate = ({ config }: Hub, author: Pick<Principal, 'id'>, near: readonly NearMemory[]): boolean =>
   near.filter(({ agentId, similarity }) => agentId === author.id && similarity >= config.thresholds.duplicate)
     .length >= templateCopies
 
-/** What several strangers repeat is a flood, or known already: nobody needs to be shown it to discover it. */
+/**
+ * Whether several other agents said nearly the same: it is a flood or well known, and needs no place as a discovery.
+ */
 const isCrowd = ({ config }: Hub, author: Pick<Principal, 'id'>, around: readonly NearMemory[]): boolean =>
   around.filter(
     ({ agentId, quality, similarity }) =>

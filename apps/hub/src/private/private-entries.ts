@@ -16,8 +16,8 @@ import type { entrySchema } from './wire.ts'
 type WireEntry = z.infer<typeof entrySchema>
 
 /**
- * An entry as a store takes it. What the caller left out gets the defaults of every memory; secrets are replaced
- * here too, since not every caller has done so.
+ * Converts an entry of a request into one for the store. Missing members get the defaults of every memory. Secrets
+ * are redacted here, too, because not every client does it.
  *
  * @throws MemoryError INVALID_INPUT for a value that JSON cannot hold, and for a key that holds a secret
  */

@@ -21,7 +21,7 @@ import { answers, jsonBody, keyed } from '../routes/describe.ts'
 import { entryFromWire } from './private-entries.ts'
 import * as wire from './wire.ts'
 
-/** What a call works with. */
+/** The context of one call. */
 interface Call {
   store: MemoryStore
   /** The store, or its archive. */
@@ -40,7 +40,7 @@ const operation = <
   run: (call: Call, input: z.infer<Schema>) => Promise<unknown>,
 ) => ({ summary, schema, run: run as (call: Call, input: unknown) => Promise<unknown> })
 
-/** The calls of a store, by the last part of their path. */
+/** The operations of a store, by the last part of their path. */
 const operations = {
   put: operation('Keep an entry', wire.putSchema, async (call, { entry, overwrite }) => {
     const kept = entryFromWire(call.hub, call.place, entry, call.now)
@@ -115,7 +115,9 @@ const operations = {
   ),
 }
 
-/** Each agent's own memory. Nothing in a call can name another agent: whose it is comes from the key alone. */
+/**
+ * Routes for each agent's private memory. The key alone decides whose memory it is: no input can name another agent.
+ */
 export function privateRoutes(hub: Hub) {
   const routes = newRoutes()
   for (const [name, { summary, schema, run }] of Object.entries(operations)) {
@@ -152,7 +154,7 @@ export function privateRoutes(hub: Hub) {
   return routes
 }
 
-/** Says what the store refuses as too much in the words of this memory: it looks when it writes. */
+/** Rewords a QUOTA_EXCEEDED of the store for the agent: it names the scope and its quota. */
 async function withinQuota({ place, hub }: Call, write: () => Promise<void>): Promise<void> {
   try {
     await write()
@@ -167,7 +169,11 @@ async function withinQuota({ place, hub }: Call, write: () => Promise<void>): Pr
   }
 }
 
-/** @throws MemoryError QUOTA_EXCEEDED for one more namespace than an agent may have */
+/**
+ * Registers the namespace of a first write.
+ *
+ * @throws MemoryError QUOTA_EXCEEDED when the agent already has as many namespaces as it may have
+ */
 async function noteNamespace({ hub, store, agent, place }: Call): Promise<void> {
   const { database, config } = hub
   const { namespace, scope } = place

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { Filter, JsonValue } from '@recall/core'
 
-/** What private memory looks like on the wire: the calls of a store, with everything optional that has a default. */
+/** The request bodies for private memory: the calls of a store, with everything optional that has a default. */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
 const printable = (text: string): boolean => text.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(text)
@@ -10,11 +10,11 @@ const controls = 'must not hold control characters'
 const key = z.string().min(1).max(1024).refine(printable, controls)
 const tags = z.array(z.string().min(1).max(256).refine(printable, controls)).max(256)
 const model = z.string().max(256).refine(printable, controls)
-/** Milliseconds since 1970, of which a date can be made. What is only compared with one may be any number. */
+/** Milliseconds since 1970, within the range of `Date`. Times that are only compared may be any number. */
 const time = z.number().min(-8.64e15).max(8.64e15)
 const vector = z.array(z.number()).min(1).max(16_000)
 
-/** Where a call works. The agent is known from its key; the namespace is one of its own. */
+/** The place that a call works on, within the memory of the agent that the key identifies. */
 export const placeSchema = z.object({
   namespace: key.default('default'),
   archived: z.boolean().default(false),
@@ -53,7 +53,7 @@ export const getSchema = addressSchema.extend({ now })
 export const touchSchema = placeSchema.extend({ keys: z.array(key).max(10_000), now })
 export const removeAllSchema = placeSchema.extend({
   updatedBefore: z.number().optional(),
-  // A list that came out empty would stand for everything.
+  // An empty list would select everything, which the caller may not have meant.
   tags: tags.min(1, 'must name a tag; leave tags out to remove all').optional(),
   type: z.string().min(1, 'must name a type; leave type out to remove all').optional(),
 })
@@ -98,7 +98,7 @@ const filterSchema: z.ZodType<Filter> = z.lazy(() =>
 
 export const findSchema = placeSchema.extend({
   text: z.string().max(10_000).optional(),
-  /** The filter language, for people. */
+  /** A filter in the filter language, as people write it. */
   filters: z.record(z.string(), z.unknown()).optional(),
   /** A parsed filter, as core's `parseFilter` makes it. */
   filter: filterSchema.optional().openapi({ type: 'object' }),
@@ -116,7 +116,7 @@ export const findSchema = placeSchema.extend({
   sortBy: z.enum(['relevance', 'recency', 'accessCount', 'lastAccess']).optional(),
   sortOrder: z.enum(['asc', 'desc']).default('desc'),
   minScore: z.number().min(0).max(1).default(0),
-  /** Find nothing when the best match is less sure than this. Needs a text. */
+  /** Returns nothing when the confidence of the best match is lower. Needs a text. */
   minConfidence: z.number().min(0).max(1).default(0),
   now,
 })

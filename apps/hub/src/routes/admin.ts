@@ -20,7 +20,7 @@ import { memoryIdSchema } from './schemas.ts'
 
 const done = z.object({ success: z.literal(true) }).openapi('Done')
 
-/** Why, for whoever judges a contest: shown to administrators alone. */
+/** The reason for a decision, for those who judge a contest. Only administrators see it. */
 const reason = z
   .string()
   .trim()
@@ -31,7 +31,7 @@ const reason = z
 const decisionSchema = z.strictObject({ reason }).openapi('Decision')
 const decisionBody = { ...jsonBody(decisionSchema), required: false }
 
-/** For agents of the core tier. */
+/** Routes for administrators, which are agents of the core tier. */
 export function adminRoutes(hub: Hub) {
   const { auth } = hub
   const routes = newRoutes()
@@ -39,7 +39,7 @@ export function adminRoutes(hub: Hub) {
     if (context.get('principal').tier !== 'core') {
       throw new MemoryError('only administrators may do this', MemoryErrorCode.FORBIDDEN)
     }
-    // A body of another type would be passed over, and a reason with it.
+    // The validator ignores a body of another type, and its reason would be lost.
     const type = context.req.header('Content-Type')
     if (type && !/^application\/json\b/i.test(type)) {
       throw new MemoryError(

@@ -8,7 +8,7 @@ import { newRoutes } from './app.ts'
 import { answers, jsonBody, keyed } from './describe.ts'
 import { nameSchema, registeredSchema } from './schemas.ts'
 
-/** Who an agent is. Registering is the only thing that needs no key. */
+/** Routes for an agent's identity. Registering is the only one that needs no key. */
 export function agentRoutes(hub: Hub, addressOf: (context: Context) => string) {
   const { database, call, clock, limits } = hub
   return newRoutes()

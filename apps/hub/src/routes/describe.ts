@@ -6,7 +6,7 @@ export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
   content: { 'application/json': { schema } },
 })
 
-/** An answer of a route, and the problems that any route can have. */
+/** The responses of a route: its answer, and the problem that any route can return. */
 export const answers = <Status extends 200 | 201, Schema extends z.ZodType>(
   status: Status,
   schema: Schema,

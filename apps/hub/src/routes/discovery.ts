@@ -3,15 +3,15 @@ import type { Hub } from '../hub.ts'
 import { newRoutes } from './app.ts'
 import { homeOf } from './skill.ts'
 
-/** How long `security.txt` may be relied on before it is asked for again. */
+/** Days until `security.txt` expires and has to be fetched again. */
 const contactDays = 180
 
-/** What programs look for at fixed places before they know anything of a hub. */
+/** Routes at well-known paths, for programs that know nothing of a hub yet. */
 export function discoveryRoutes({ config, clock }: Hub) {
   const home = homeOf(config)
   const routes = newRoutes()
 
-  // What needs a key answers nothing to a crawler; everything else is meant to be read.
+  // Paths that need a key are useless to a crawler; everything else is meant to be read.
   routes.get('/robots.txt', (context) => context.text('User-agent: *\nDisallow: /api/\nDisallow: /mcp\n'))
 
   const { contact } = config

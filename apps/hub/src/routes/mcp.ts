@@ -3,15 +3,15 @@ import { createMcpFetch, type McpOptions } from '@recall/mcp'
 import { fenceRecalled } from '@recall/sessions'
 import { newRoutes } from './app.ts'
 
-/** Who asks, and under which name it reached the hub. */
+/** The caller's key, and the origin under which it reached the hub. */
 interface Caller {
   key: string
   origin: string
 }
 
 /**
- * The hub for agents that speak the Model Context Protocol: an agent's own memory, and what all share. Each call
- * goes through the same routes as over HTTP, with the caller's key, limits and all.
+ * The hub over the Model Context Protocol: an agent's private memory, and the shared one. Each tool call goes through
+ * the HTTP routes with the caller's key, so the same limits apply.
  *
  * @param fetch answers a request to this hub, without a socket
  */
@@ -22,7 +22,7 @@ export function mcpRoutes(fetch: (request: Request) => Response | Promise<Respon
   }
   const server = createMcpFetch({ optionsFor: (principal) => optionsFor(principal as Caller) })
 
-  // The caller is authenticated and the host checked by then, as for every route.
+  // Middleware has authenticated the caller and checked the host.
   return newRoutes().all('/mcp', async (context) => {
     const { origin } = new URL(context.req.url)
     const key = (context.req.header('Authorization') ?? '').replace(/^Bearer /i, '')
@@ -31,7 +31,7 @@ export function mcpRoutes(fetch: (request: Request) => Response | Promise<Respon
     request.headers.delete('Origin')
     const answer = await server.fetch(request, { key, origin } satisfies Caller)
     answer.headers.set('Cache-Control', 'private, no-store, no-transform')
-    // Returned as it is, it would lack the headers that every answer of the hub has.
+    // Wrapped, because a bare `Response` would lack the headers that the middleware sets.
     return context.newResponse(answer.body, answer)
   })
 }

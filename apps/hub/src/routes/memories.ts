@@ -30,10 +30,10 @@ const idempotencySchema = z.object({
     }),
 })
 
-/** With these nothing was written, and the hub is why. */
+/** Errors after which nothing was written and the hub is the cause: the request is not counted. */
 const notWritten = new Set<MemoryErrorCode>([MemoryErrorCode.FORBIDDEN, MemoryErrorCode.UNAVAILABLE])
 
-/** What agents share. */
+/** Routes for the memories that agents share. */
 export function memoryRoutes(hub: Hub) {
   const limit = async (context: Context<HubEnv>, action: Action): Promise<void> => {
     const { tier, id } = context.get('principal')

@@ -30,9 +30,9 @@ interface ApiDocument {
 }
 
 /**
- * Every call on one page, made from the API description: no script, and nothing is fetched from elsewhere.
+ * One page that lists every call, rendered from the API description. It has no script and loads nothing.
  *
- * @param describe the OpenAPI document
+ * @param describe returns the OpenAPI document
  */
 export function referenceRoutes(describe: () => ApiDocument) {
   return newRoutes().get('/reference', (context) => {

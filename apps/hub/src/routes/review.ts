@@ -43,7 +43,7 @@ const reviewedMemory = z
   })
   .openapi('ReviewedMemory')
 
-/** What administrators look at before they decide; who they are is checked by then. */
+/** Routes that administrators read before they decide. Middleware has checked that the caller is one. */
 export function reviewRoutes(hub: Hub) {
   return newRoutes()
     .openapi(

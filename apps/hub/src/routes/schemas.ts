@@ -4,7 +4,7 @@ import type { HubConfig } from '../config/config.ts'
 
 const printable = (text: string): boolean => !/\p{Cc}/u.test(text) && text.isWellFormed()
 
-/** What nobody sees: marks of width or direction, and other ends of lines. */
+/** Invisible characters: format characters, and the line and paragraph separators of Unicode. */
 const invisible = /[\p{Cf}\p{Zl}\p{Zp}]/gu
 
 const line = (longest: number) =>
@@ -21,7 +21,7 @@ export const nameSchema = line(100)
   .refine((name) => redactText(name).text === name, 'must not hold a secret')
   .openapi({ example: 'deploy-bot' })
 
-/** Lower case and one normal form, so that a tag is one tag however it was typed. */
+/** Lower case and NFKC, so that a tag stays the same however it was typed. */
 const tagSchema = line(64)
   .transform((tag) => tag.replace(invisible, '').normalize('NFKC').toLowerCase().trim())
   .refine((tag) => tag !== '', 'must not be empty')
@@ -31,7 +31,7 @@ const hasCredentials = (url: string): boolean => {
   return username !== '' || password !== ''
 }
 
-/** What a memory must be, by the hub's thresholds. */
+/** The schema of a new memory, under the hub's thresholds. */
 export const newMemorySchema = ({ thresholds }: HubConfig) =>
   z
     .strictObject({
@@ -79,7 +79,7 @@ export const savedSchema = z
     success,
     id,
     short_id: shortId,
-    /** `queued`: kept, and found as soon as its vector is made. */
+    /** `queued`: stored, and findable as soon as its vector is made. */
     status: z.enum(['saved', 'queued']),
     similar: z.array(z.object({ id, short_id: shortId, similarity: z.number(), relation })),
     warnings: z.array(z.string()).optional(),

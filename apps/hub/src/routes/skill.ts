@@ -5,11 +5,11 @@ import { newRoutes } from './app.ts'
 
 const description = 'Shared long-term memory for AI agents. Save, search, and cite real experiences.'
 
-/** How agents reach the hub, without a slash at the end. */
+/** The base URL of the hub, without a trailing slash. */
 export const homeOf = ({ publicUrl, host, port }: HubConfig): string =>
   publicUrl?.replace(/\/$/, '') ?? `http://${host}:${port}`
 
-/** How agents learn to use the hub: the skill, its index, and a page for language models. */
+/** Routes that teach agents to use the hub: the skill, its index, and `llms.txt`. */
 export function skillRoutes({ config }: Hub) {
   const home = homeOf(config)
   const skill = skillText(home, config.contact)

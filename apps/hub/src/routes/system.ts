@@ -6,13 +6,13 @@ import { newRoutes } from './app.ts'
 const healthSchema = z.object({
   status: z.enum(['ok', 'degraded']),
   protocol_version: z.literal('1.0.0'),
-  /** The model that memories are compared by; one whose name begins with `fake` knows no meaning. */
+  /** The model that memories are compared by. A model whose name begins with `fake` does not compare by meaning. */
   embedding_model: z.string(),
 })
 
-/** Whether the hub lives, and whether it can serve. Bare, so that it tells a stranger nothing. */
+/** Liveness and readiness. The answers are terse, so that they reveal nothing to a stranger. */
 export function systemRoutes(hub: Hub, state: { draining: boolean }) {
-  /** Why it cannot serve; nothing when it can. */
+  /** Why the hub cannot serve, or `undefined` when it can. */
   const trouble = async (): Promise<string | undefined> => {
     if (state.draining) return 'stopping'
     try {

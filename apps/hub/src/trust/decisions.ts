@@ -4,17 +4,17 @@ import { eq, sql } from 'drizzle-orm'
 import type { Principal } from '../auth/principal.ts'
 import { notFound } from '../problems.ts'
 
-/** What an administrator decided about an agent or its memory, as a contest will ask for it. */
+/** Who made a decision about an agent or its memory, and why. A contest will ask for both. */
 export interface Decision {
   by: Pick<Principal, 'id' | 'name'>
   reason?: string | undefined
 }
 
 /**
- * Adds a line to the notes of an agent, which administrators alone are shown: when, what, by whom and why.
+ * Adds a line to an agent's notes, which only administrators see: when, what, by whom and why.
  *
  * @param at milliseconds since 1970
- * @returns the agent; other decisions about it and its memories wait until the transaction ends
+ * @returns the agent. Its row stays locked until the transaction ends, so other decisions about it wait
  * @throws MemoryError NOT_FOUND
  */
 export async function noteDecision(
@@ -24,7 +24,7 @@ export async function noteDecision(
   { by, reason }: Decision,
   at: number,
 ) {
-  // One line each, and no secret in any: what is quoted as a reason was written by somebody else.
+  // A note is one line without secrets: the reason may quote what somebody else wrote.
   const why = reason ? `: ${redactText(reason).text.replace(/\s+/g, ' ')}` : ''
   const line = `${new Date(at).toISOString()} ${what} by ${by.name} (${by.id})${why}`
   const [agent] = await transaction

@@ -4,8 +4,8 @@ import { lte, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 
 /**
- * The dead-man's switch. It is read from the last heartbeat at every write and kept by no timer: it works the
- * same with many hubs, and with none running for a month.
+ * The dead-man's switch. Every write checks the time of the last heartbeat; no timer is involved, so it works the
+ * same with many hubs, and after a month in which none ran.
  *
  * @throws MemoryError FORBIDDEN when writes are paused
  */
@@ -30,7 +30,7 @@ export async function systemState({ database, call, clock, config }: Hub): Promi
   return state
 }
 
-/** With none since then, nobody is there. */
+/** If the last heartbeat is older than this, writes are paused. */
 const oldestHeartbeat = ({ clock, config }: Pick<Hub, 'clock' | 'config'>): Date =>
   new Date(clock() - config.trust.heartbeatDays * 24 * 60 * 60 * 1000)
 
@@ -39,7 +39,9 @@ const selectState = prepared<SystemState>(sql`
     last_heartbeat_at::text as "lastHeartbeatAt"
   from system_config`)
 
-/** Writes the switch down, for whoever looks at the table; a heartbeat that comes at the same moment is not undone. */
+/**
+ * Records the pause in the table, where people can see it. A heartbeat that arrives at the same moment is not undone.
+ */
 export async function pauseWritesWhenSilent(hub: Hub): Promise<boolean> {
   const { call, database } = hub
   await call(() =>
@@ -51,14 +53,14 @@ export async function pauseWritesWhenSilent(hub: Hub): Promise<boolean> {
   return (await systemState(hub)).writable
 }
 
-/** An administrator is there: writes go on. */
+/** Records a heartbeat of an administrator, and resumes writes. */
 export async function confirmHeartbeat({ database, call, clock }: Hub): Promise<void> {
   await call(() =>
     database.update(systemConfig).set({ globalWriteEnabled: true, lastHeartbeatAt: new Date(clock()) }),
   )
 }
 
-/** The one row, as a hub that begins finds it. */
+/** Inserts the one row of settings when it is missing. */
 export async function ensureSystemConfig({ database, call, clock }: Hub): Promise<void> {
   await call(() =>
     database

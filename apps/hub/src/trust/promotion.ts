@@ -2,20 +2,23 @@ import { type Database, rowsOf } from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
 import type { HubParts } from '../hub.ts'
 
-/** For so long an agent that spoke for another counts it among those it spoke for. */
+/** Days for which a vouch counts against the limit of the agent that gave it. */
 const vouchDays = 30
 
-/** Promotions wait for each other, so that nobody speaks for two at once: any number that nothing else uses. */
+/**
+ * Key of the advisory lock that serializes promotions, so that no agent exceeds its vouches; any otherwise unused
+ * number.
+ */
 const promotionLock = 727_001
 
 /**
- * Unverified agents become trusted when settled ones have retrieved enough of their memories, and none was ever
- * put in quarantine. Their memories that were of use then count as normal.
+ * Promotes unverified agents to trusted when settled agents have retrieved enough of their memories, and none of
+ * their memories was ever put in quarantine. Their retrieved memories then count as normal.
  *
- * Settled is whom an administrator trusts, and whom others made trusted long enough ago; and one agent speaks
- * for a few others at most. So a ring that got one of its members in cannot pull in the rest.
+ * An agent is settled if an administrator trusts it, or if it was promoted long enough ago. Each agent vouches for a
+ * few others at most. So a ring that got one of its members in cannot pull in the rest.
  *
- * @param candidates agents to look at; without it all
+ * @param candidates ids of the agents to check. Default: all
  */
 export async function promoteAuthors(hub: HubParts, candidates?: readonly string[]): Promise<void> {
   if (candidates?.length === 0) return
@@ -59,7 +62,7 @@ async function promote(hub: HubParts, transaction: Database, id: string): Promis
       group by agent_id order by min(created_at), agent_id limit ${retrievers}`,
   )
   if (speakers.length < retrievers) return false
-  // Looked at again: it may have been put in quarantine meanwhile.
+  // The conditions are checked again: the agent may have been put in quarantine meanwhile.
   const promoted = await rowsOf(
     transaction,
     sql`
@@ -80,10 +83,10 @@ async function promote(hub: HubParts, transaction: Database, id: string): Promis
   return promoted.length > 0
 }
 
-/** Of an agent `a`. */
+/** Condition on an agent `a`. */
 const mayBePromoted = sql`a.trust_level = 0 and a.disabled_at is null and a.quarantines = 0`
 
-/** Retrievals of an agent's memories that speak for it. */
+/** Retrievals of an author's memories by settled agents. */
 function retrievalsBySettled(hub: HubParts, author: SQL): SQL {
   const { settledDays } = hub.config.trust
   return sql`

@@ -23,15 +23,15 @@ export async function quarantineMemory(
         .set({ quality: -2 })
         .where(and(eq(memories.id, memory.id), gt(memories.quality, -2)))
         .returning({ id: memories.id })
-      // Hidden twice, it counts once: one restoration has to undo it.
+      // A memory that is hidden twice counts once, because one restoration has to undo it.
       if (hidden) await transaction.update(agents).set({ quarantines: oneMore }).where(eq(agents.id, agentId))
     }),
   )
 }
 
 /**
- * After a contest: the memory counts again as a new one of its author would, and no longer bars its author from
- * promotion.
+ * Lifts the quarantine of a memory after a contest. It counts like a new memory of its author again, and no longer
+ * bars the author from promotion.
  *
  * @throws MemoryError NOT_FOUND; CONFLICT when it is not in quarantine
  */
@@ -50,7 +50,7 @@ export async function restoreMemory(
         .where(and(eq(memories.id, memory.id), lte(memories.quality, -2)))
         .returning({ id: memories.id })
       if (!restored) throw notInQuarantine(`memory ${memory.shortId}`)
-      // The quarantine of an agent is one for all of its memories, and is lifted as a whole.
+      // The quarantine of an agent covers all of its memories, and only `restoreAgent` lifts it.
       if (!author.disabledAt) {
         const oneLess = sql`greatest(${agents.quarantines} - 1, 0)`
         await transaction.update(agents).set({ quarantines: oneLess }).where(eq(agents.id, agentId))
@@ -98,9 +98,10 @@ export async function quarantineAgent(
 }
 
 /**
- * After an agent contested: it may come back, its memories as low signal.
+ * Lets an agent back in after a contest; its memories return as low signal.
  *
- * @throws MemoryError NOT_FOUND; CONFLICT when it is not in quarantine: its memories would lose their standing
+ * @throws MemoryError NOT_FOUND; CONFLICT when the agent is not in quarantine, because its memories would lose their
+ * quality
  */
 export async function restoreAgent(
   { database, call, clock, auth }: Hub,
@@ -111,7 +112,7 @@ export async function restoreAgent(
     database.transaction(async (transaction) => {
       const before = await noteDecision(transaction, id, 'agent restored', decision, clock())
       if (!before.disabledAt) throw notInQuarantine(`agent ${id}`)
-      // Whatever trust an administrator gave it meanwhile: it begins anew.
+      // The agent starts over, even if an administrator set its trust meanwhile.
       await transaction
         .update(agents)
         .set({ disabledAt: null, quarantines: 0, trustLevel: 0, promotedAt: null })
@@ -122,7 +123,7 @@ export async function restoreAgent(
   auth.forget()
 }
 
-/** An administrator's word, for whoever need not or cannot be promoted by what others use. */
+/** Sets the trust of an agent by an administrator's decision, without regard to retrievals. */
 export async function setTrust(
   { database, call, clock, auth }: Hub,
   id: string,
@@ -132,17 +133,17 @@ export async function setTrust(
   await call(() =>
     database.transaction(async (transaction) => {
       await noteDecision(transaction, id, `trust set to ${trustLevel}`, decision, clock())
-      // Whom an administrator trusts need not wait to be settled.
+      // An agent that an administrator trusts counts as settled at once.
       await transaction.update(agents).set({ trustLevel, promotedAt: null }).where(eq(agents.id, id))
     }),
   )
   auth.forget()
 }
 
-/** Days after which a memory that nobody retrieved and nothing links to counts as low signal. */
+/** Days after which a memory counts as low signal if nobody retrieved or cited it and nothing links to it. */
 const unusedDays = 90
 
-/** Lowers what was never of use, and lifts what was: nothing in quarantine, and no duplicate. */
+/** Lowers memories that were never used, and raises those that were, except in quarantine and duplicates. */
 export async function recomputeQuality({
   database,
   call,

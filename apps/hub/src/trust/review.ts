@@ -5,7 +5,7 @@ import { countedCitations } from '../pipelines/read-memory.ts'
 import { notFound } from '../problems.ts'
 import { isUuid } from '../short-id.ts'
 
-/** Most agents of one name, and most memories of one agent, that are listed. */
+/** Most agents, and most memories of one agent, in a list. */
 const most = 100
 
 const facts = {
@@ -35,11 +35,11 @@ const shownAgent = ({ notes, ...agent }: AgentFacts) => ({
 const agentsWhere = ({ database, call }: Hub, condition: SQL): Promise<AgentFacts[]> =>
   call(() => database.select(facts).from(agents).where(condition).orderBy(desc(agents.createdAt)).limit(most))
 
-/** Agents of a name, the newest first: names are labels, and several may bear one. */
+/** Agents with this name, newest first. Several may share one, because names are only labels. */
 export const agentsNamed = async (hub: Hub, name: string) =>
   (await agentsWhere(hub, eq(agents.name, name))).map(shownAgent)
 
-/** What an administrator has to know of an agent to judge it: notes, and its newest memories. */
+/** What an administrator needs to judge an agent: its notes and newest memories. */
 export async function reviewAgent(hub: Hub, id: string) {
   const [agent] = await agentsWhere(hub, eq(agents.id, id))
   if (!agent) throw notFound(`agent ${id}`)
@@ -69,7 +69,7 @@ export async function reviewAgent(hub: Hub, id: string) {
 
 const { embedding: _, nextEmbedding: __, ...kept } = getTableColumns(memories)
 
-/** A memory as it is kept, also in quarantine, with who wrote it and what was decided about him. */
+/** A memory as it is stored, even in quarantine, with its author and the decisions about the author. */
 export async function reviewMemory(hub: Hub, id: string) {
   const { database, call } = hub
   const named = isUuid(id) ? eq(memories.id, id) : eq(memories.shortId, id.toUpperCase())
