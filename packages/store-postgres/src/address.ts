@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto'
 import type { Address, Place } from '@recall/core'
 import type { Shelf } from './conditions.ts'
 
-/** Names a scope of a namespace, or its archive, in the database. */
+/** The id of a place: a scope of a namespace, or its archive. */
 export const placeId = (
   { namespace, scope }: Place,
   { tenant, archived }: Pick<Shelf, 'tenant' | 'archived'>,
 ): string => digest([tenant, namespace, scope, archived ? 'archive' : 'current'])
 
-/** Names an entry within its place. */
+/** The id of an entry within its place. */
 export const entryId = ({ key }: Pick<Address, 'key'>): string => digest([key])
 
-/** 128 bits of a SHA-256, written as a UUID. */
+/** The first 128 bits of a SHA-256, written as a UUID. */
 const digest = (parts: readonly string[]): string =>
   createHash('sha256')
     .update(JSON.stringify(parts))

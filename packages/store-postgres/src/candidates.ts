@@ -2,23 +2,23 @@ import type { Found } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
 import { entries, units } from './schema/entries.ts'
 
-/** What is known of a unit and its entry before it is scored; the rest is read for one page only. */
+/** A unit that matched, with the columns of its entry that ranking needs. Other columns are read for one page only. */
 export interface UnitMatch {
-  /** Of the entry. */
+  /** The id of the entry. */
   id: string
   unit: number
-  /** How many the entry has. */
+  /** How many units the entry has. */
   units: number
   label: string
   key: string
   updatedAt: number
   accessedAt: number
   accessCount: number
-  /** Cosine, -1..1, when the query and the unit have a vector. */
+  /** Cosine similarity, -1..1; `null` without a vector of the query or the unit. */
   similarity: number | null
 }
 
-/** An entry that may be returned. */
+/** An entry that may be part of the result. */
 export interface Candidate extends Pick<Found, 'score' | 'confidence' | 'signals' | 'mode'> {
   id: string
   key: string
@@ -29,24 +29,29 @@ export interface Candidate extends Pick<Found, 'score' | 'confidence' | 'signals
   found: { unit: number; score: number }[]
 }
 
-/** A unit is joined to its entry; what an older version of the entry left is not looked at. */
+/** Joins units to their entries, without units that an older, longer version of the entry left behind. */
 export const unitsOfEntries = sql`${units} join ${entries}
   on ${entries.place} = ${units.place} and ${entries.id} = ${units.entry} and ${units.unit} < ${entries.unitCount}`
 
-/** Of `unitsOfEntries`, everything but the similarity. */
+/** The columns of `UnitMatch` except for the similarity, selected from `unitsOfEntries`. */
 export const matchColumns = sql`${entries.id} as id, ${units.unit} as unit, ${entries.unitCount} as units,
   ${units.label} as label, ${entries.key} as key, ${entries.updatedAt} as "updatedAt",
   ${entries.accessedAt} as "accessedAt", ${entries.accessCount}::float8 as "accessCount"`
 
-/** A vector of zeros is similar to nothing; of a unit without a vector nothing is known. */
+/**
+ * SQL for the similarity to a vector: 0 for a vector of zeros, null for a unit without a vector.
+ *
+ * @param literal the vector, as JSON
+ */
 export const similarityTo = (literal: string): SQL => sql`
   case when ${units.embedding} is not null
   then coalesce(nullif(1 - (${units.embedding} <=> ${literal}::text::vector), 'NaN'), 0) end`
 
 /**
- * Units until there are enough entries among them: a long conversation may have as many matches as all the others
- * together.
+ * Asks for more and more units until they belong to enough entries: one long conversation may have as many matches as
+ * all the others together.
  *
+ * @param wanted how many entries
  * @param first how many units to begin with; `null` for all
  */
 export async function untilEnough<Match extends UnitMatch>(

@@ -1,15 +1,15 @@
 /**
- * Postgres text holds neither NUL nor lone surrogates, and strings of JSON may hold both. What is only compared
- * (ordered, searched for a part, tested for equality) is kept in a spelling that has neither and gives the same
- * answers: each such character, and each that the spelling itself uses, becomes a code word of an opener and
- * marks. Code words stand in the order of what they mean, none begins another, and an opener never stands inside
- * one. Another spelling needs a migration of the fields that are kept in this one.
+ * Encodes a text that is only compared: ordered, searched for a part, or tested for equality. A JSON string may hold
+ * NUL and lone surrogates, and Postgres text may not. Each of those, and each character that the code itself uses,
+ * becomes a code word: an opener followed by marks. Code words sort like the characters they stand for, none is a
+ * prefix of another, and no opener occurs inside one, so every comparison gives the same answer as before. A change
+ * of the code needs a migration of the columns that use it.
  */
 export function comparableText(text: string): string {
   return special.test(text) ? text.replace(everySpecial, codeWord) : text
 }
 
-/** NUL, the three characters after it and three of the private use area, and surrogates without their partner. */
+/** NUL and the three characters after it, three characters of the private use area, and lone surrogates. */
 const specials =
   '[\\u0000-\\u0003\\ue000-\\ue002]|[\\ud800-\\udbff](?![\\udc00-\\udfff])|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]'
 const special = new RegExp(specials)
@@ -26,5 +26,5 @@ function codeWord(character: string): string {
 const digits = (number: number, length: number, zero: string, one: string): string =>
   Array.from({ length }, (_, i) => ((number >> (length - 1 - i)) & 1 ? one : zero)).join('')
 
-/** The text as Postgres can keep it, for what is shown and searched by words: those hold no such characters. */
+/** The text without NUL and lone surrogates, for display and for search by words. */
 export const storableText = (text: string): string => text.toWellFormed().replaceAll('\u0000', ' ')

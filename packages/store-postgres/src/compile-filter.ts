@@ -5,14 +5,14 @@ import { type ChangingMetadata, changingMetadata, comparableJson } from './filte
 import { entries } from './schema/entries.ts'
 
 /**
- * A filter as a condition on the entries table that is true exactly where `matchesFilter` is, and never null.
- * Names, paths and operands are parameters: nothing of a filter becomes SQL text.
+ * Compiles a filter to a condition on the entries table. It is true exactly where `matchesFilter` is, and never null.
+ * Names, paths and operands are parameters: nothing in a filter becomes SQL text.
  */
 export function compileFilter(filter: Filter): SQL {
   return compile(filter, entryMember, 0)
 }
 
-/** The JSON at a path, SQL null where there is none. */
+/** The JSON at a path, or SQL null if there is none. */
 type LookUp = (path: readonly string[]) => SQL
 
 function compile(filter: Filter, lookUp: LookUp, depth: number): SQL {
@@ -63,7 +63,7 @@ const changingColumns: Record<ChangingMetadata, SQL> = {
   embeddingModel: orJsonNull(entries.embeddingModel),
 }
 
-/** `#>` takes a position in a list also as `01` or `-1`, which are names of members to the language. */
+/** `#>` would take `01` and `-1` for positions in a list; in the filter language they are member names. */
 function memberAt(json: SQL, path: readonly string[]): SQL {
   return path.reduce(
     (found, name) =>
@@ -101,7 +101,7 @@ function compare(found: SQL, operator: Comparison, operand: JsonValue): SQL {
 
 const symbols = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
 
-/** Strings compare by code point, which is the order of their bytes. */
+/** Strings compare by code point, which is the order of their UTF-8 bytes. */
 function order(found: SQL, operator: keyof typeof symbols, operand: JsonValue): SQL {
   const symbol = sql.raw(symbols[operator])
   return typeof operand === 'number'
@@ -116,6 +116,6 @@ const textOf = (found: SQL): SQL => sql`(${found} #>> '{}') collate "C"`
 const isIn = (found: SQL, list: JsonValue): SQL =>
   sql`${found} = any(array(select jsonb_array_elements(${json(list)})))`
 
-/** Whether one element of a list, called by the given name, meets a condition; false where there is no list. */
+/** Whether any element of a list meets a condition, which calls the element `name.value`; false for other types. */
 const someElement = (list: SQL, name: SQL, condition: SQL): SQL =>
   sql`case when jsonb_typeof(${list}) = 'array' then exists (select from jsonb_array_elements(${list}) as ${name}(value) where ${condition}) else false end`

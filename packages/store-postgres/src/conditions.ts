@@ -4,26 +4,26 @@ import { placeId } from './address.ts'
 import { compileFilter } from './compile-filter.ts'
 import { entries } from './schema/entries.ts'
 
-/** Which entries a store works on, of all that a table holds. */
+/** Which part of the entries table a store works on, and how. */
 export interface Shelf {
-  /** Whose they are; stores of different tenants share nothing. */
+  /** Owner of the entries. Stores of different tenants share nothing. */
   tenant: string
   archived: boolean
-  /** What splits and stems texts; core where there is none. */
+  /** The text search configuration that splits and stems texts; `null` for core's own splitting. */
   textConfiguration: string | null
-  /** Most that a place of a scope may hold, in bytes. */
+  /** Most bytes that a place of a scope may hold. */
   quotas: Partial<Record<MemoryScope, number>>
 }
 
 export const inPlace = (place: Place, shelf: Shelf): SQL => eq(entries.place, placeId(place, shelf))
 
-/** Not expired at a time; an entry is expired from its instant on. */
+/** Whether an entry has not expired yet. It expires at the very instant `expiresAt`. */
 export const isLive = (now: number): SQL =>
   sql`(${entries.expiresAt} is null or ${entries.expiresAt} > ${now}::float8)`
 
 export const isExpired = (now: number): SQL => sql`${entries.expiresAt} <= ${now}::float8`
 
-/** What a search may return, whatever it ranks by. */
+/** Whether a search may return an entry, however it ranks. */
 export function isEligible(
   query: Place & { now: number; tags?: readonly string[]; filter?: Filter },
   shelf: Shelf,

@@ -11,7 +11,7 @@ export async function rowsOf<Row>(database: Database, statement: SQL): Promise<R
   return Array.isArray(result) ? [...result] : result.rows
 }
 
-/** What drivers have in common; drizzle asks none of them to keep a statement. */
+/** What we need of both drivers, because drizzle lets neither keep a prepared statement. */
 interface Driver {
   /** A pool of postgres.js. */
   unsafe?<Row>(text: string, values: unknown[], options: { prepare: boolean }): Promise<Row[]>
@@ -22,9 +22,11 @@ interface Driver {
 const dialect = new PgDialect()
 
 /**
- * A statement that comes again and again: its text is made once, and a server parses it once for each connection
- * and is asked in one round trip instead of two. It stays there as long as the connection, so that there must be
- * few of them; what varies are its placeholders. It takes a connection of its own, outside transactions.
+ * Prepares a frequent statement: its text is built once, and the server parses it once for each connection and
+ * answers in one round trip instead of two. It stays as long as the connection, so there must be few of them; what
+ * varies goes into placeholders.
+ *
+ * @returns a function that runs the statement on a connection of its own, outside of transactions
  */
 export function prepared<Row>(
   statement: SQL,

@@ -2,15 +2,15 @@ import { statfsSync } from 'node:fs'
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 
-/** What drizzle and we ask of an embedded Postgres. */
+/** The part of PGlite that drizzle and this package use. */
 export type Engine = Pick<PGlite, 'query' | 'exec' | 'transaction' | 'dumpDataDir' | 'close'>
 
 /**
- * Postgres inside this process that knows when it has ended. One that panicked does not answer any more: PGlite would
- * wait for it in a loop that never lets go of the process.
+ * A PGlite that notices when its Postgres has ended. After a panic Postgres no longer answers, and PGlite would wait
+ * for it in a loop that blocks the process.
  */
 class MortalPglite extends PGlite {
-  /** What it ended with. */
+  /** The error that ended it. */
   end: unknown
 
   override execProtocolRawSync(message: Uint8Array): Uint8Array {
@@ -38,22 +38,25 @@ class MortalPglite extends PGlite {
   }
 }
 
-/** Errors of statements have a severity as well; what has none comes from the runtime itself. */
+/** Errors of statements have a severity, too. An error without one comes from the runtime itself. */
 function isFatal(error: unknown): boolean {
   const { severity } = error as { severity?: string }
   return severity === undefined || severity === 'FATAL' || severity === 'PANIC'
 }
 
-/** Postgres ends when it cannot write its log ahead, and needs as much as two files of it to begin again. */
+/**
+ * Free bytes needed for a restart. Postgres ends when it cannot write its write-ahead log, and recovery needs up to
+ * two segments of 16 MB.
+ */
 const roomToBegin = 2 * 16 * 1024 * 1024
 
 const diskFull = '53100'
 
 /**
- * An embedded Postgres that begins again by itself when it had to end because its disk was full: with the first call
- * after there is room. What was acknowledged is there again, as after a crash.
+ * An embedded Postgres that restarts by itself after a full disk ended it, with the first call after there is room
+ * again. Acknowledged writes are recovered, as after a crash.
  *
- * @param folder of its data; `undefined` keeps everything in memory
+ * @param folder where the data is; `undefined` keeps everything in memory
  */
 export async function createEngine(options: PGliteOptions, folder: string | undefined): Promise<Engine> {
   let engine = await begin(options)
@@ -89,9 +92,9 @@ export async function createEngine(options: PGliteOptions, folder: string | unde
     dumpDataDir: async (...call) => (await living()).dumpDataDir(...call),
     async close() {
       isClosed = true
-      // Whoever opens the folder next must not meet one that is just beginning.
+      // The next opener of the folder must not meet an engine that is still starting.
       await beginning?.catch(() => {})
-      // One that has ended has nothing to write any more.
+      // An engine that has ended has nothing left to write.
       if (engine.end === undefined) await engine.close()
     },
   }

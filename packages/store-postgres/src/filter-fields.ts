@@ -1,7 +1,7 @@
 import { type Entry, entryMetadata, isJsonObject, type JsonValue } from '@recall/core'
 import { comparableText } from './comparable-text.ts'
 
-/** Metadata that change without a write of the entry; filters read them from their columns. */
+/** Metadata that may change without a write of the entry, or that a write may keep: filters read their columns. */
 export const changingMetadata = [
   'createdAt',
   'updatedAt',
@@ -14,8 +14,9 @@ export const changingMetadata = [
 export type ChangingMetadata = (typeof changingMetadata)[number]
 
 /**
- * What filters look at, as one object: a path is looked up in the value first and then in the metadata, so the
- * value's members lie over the metadata. Lists have their positions for members, other values have none.
+ * The object that filters look into. A path is looked up in the value first and then in the metadata, so members of
+ * the value hide metadata of the same name. Elements of a list have their positions as names; other values have no
+ * members.
  */
 export function filterFields(entry: Entry): JsonValue {
   const metadata: [string, unknown][] = Object.entries(entryMetadata(entry)).filter(
@@ -26,7 +27,7 @@ export function filterFields(entry: Entry): JsonValue {
   return comparableJson(Object.fromEntries([...metadata, ...members]) as JsonValue)
 }
 
-/** The value with every string, and every name of a member, as comparable text. */
+/** Applies `comparableText` to every string and every member name of a value. */
 export function comparableJson(value: JsonValue): JsonValue {
   if (typeof value === 'string') return comparableText(value)
   if (Array.isArray(value)) return value.map(comparableJson)

@@ -20,7 +20,7 @@ import { corrected } from './typos.ts'
 import { unitTexts } from './unit-rows.ts'
 import { lookedFor } from './words.ts'
 
-/** The entries that a query asks for, in its order. */
+/** Finds the entries that a query asks for, in its order. */
 export async function findEntries(database: Database, query: StoreQuery, shelf: Shelf): Promise<Found[]> {
   const { text, embedding, minScore } = query
   const eligible = isEligible(query, shelf)
@@ -43,7 +43,7 @@ export async function findEntries(database: Database, query: StoreQuery, shelf: 
   return readPage(database, query, shelf, page)
 }
 
-/** What a text is looked for by, as the words of units are made. */
+/** The search terms of a text, split and stemmed in the same way as the words of units. */
 async function termsOf(database: Database, text: string, { textConfiguration }: Shelf): Promise<string[]> {
   if (textConfiguration === null || text === '') return lookedFor(text)
   const rows = await rowsOf<{ lexeme: string }>(
@@ -54,8 +54,8 @@ async function termsOf(database: Database, text: string, { textConfiguration }: 
 }
 
 /**
- * Units among which the best scores are looked for. It grows in powers of two, so that the pages of one search are
- * cut from the same list; any other order than best first has to see every match.
+ * How many units to rank; `null` for all. It grows in powers of two, so that the pages of one search are cut from the
+ * same list. Any other order than best first has to see every match.
  */
 function poolOf({ sortBy, sortOrder, offset, limit }: StoreQuery): number | null {
   if (sortBy !== 'relevance' || sortOrder === 'asc') return null
@@ -142,7 +142,7 @@ async function readPage(
   const terms = queryTerms(query.text ?? '')
   return page.flatMap(({ id, score, confidence, mode, signals, found }) => {
     const row = byId.get(id)
-    // Deleted since it was ranked.
+    // The entry was deleted after it was ranked.
     if (!row) return []
     const entry = entryOf(row)
     if (terms.length === 0) return [{ entry, score, mode, signals }]
@@ -162,7 +162,10 @@ async function readPage(
   })
 }
 
-/** The units that were found, each between its neighbours; of a single one the paragraph that holds most. */
+/**
+ * The passages to show: the units that were found, with their neighbours. For an entry of one unit, the paragraph
+ * that holds most of the terms.
+ */
 function passagesOf(
   { unitCount }: EntryRow,
   entry: Found['entry'],
@@ -177,7 +180,7 @@ function passagesOf(
   })
 }
 
-/** Ties go by recency, then by key, so that paging is stable. */
+/** Compares candidates; ties are broken by recency, then by key, so that paging is stable. */
 function byOrder({ sortBy, sortOrder }: StoreQuery): (a: Candidate, b: Candidate) => number {
   const direction = sortOrder === 'asc' ? -1 : 1
   const measures = {

@@ -16,7 +16,7 @@ export interface FolderLock {
   release(): void
 }
 
-/** Who has the folder open; the host is for people. */
+/** The process that has the folder open. The host is only shown to people. */
 interface Holder extends ProcessIdentity {
   host: string
 }
@@ -24,9 +24,9 @@ interface Holder extends ProcessIdentity {
 let locks = 0
 
 /**
- * Claims a folder for one opener. Each leaves a note of its own, with a name that nobody else ever uses, and
- * then looks who else has left one: of two that come together at least one sees the other and withdraws. Notes
- * of dead processes are cleared away; one of a living process is never touched.
+ * Claims a folder for one opener. Each opener writes a lock file with a unique name, and then looks for files of
+ * others: of two that start at once, at least one sees the other and withdraws. Lock files of dead processes are
+ * removed, those of living ones never.
  *
  * @throws MemoryError CONFLICT, naming the holder
  */
@@ -50,7 +50,7 @@ export function lockFolder(folder: string): FolderLock {
     release()
     throw error
   }
-  // For openers on other machines, who cannot ask whether this process lives.
+  // A sign of life for openers on other machines, which cannot check whether this process is alive.
   const sign = setInterval(() => utimesSync(path, new Date(), new Date()), longestElsewhereMs / 4).unref()
   return {
     release() {
@@ -73,7 +73,7 @@ function otherHolder(folder: string, own: string): Holder | undefined {
   return undefined
 }
 
-/** Nothing when the holder has let go meanwhile. */
+/** Returns `undefined` when the lock was released meanwhile. */
 function readHolder(path: string): Holder | undefined {
   let text: string
   try {
@@ -85,7 +85,7 @@ function readHolder(path: string): Holder | undefined {
   try {
     return JSON.parse(text) as Holder
   } catch {
-    // Somebody is writing it just now, or died while doing so: the name tells who.
+    // The file is being written, or its writer died while writing: the pid is in the name, too.
     const pid = Number(/^lock-(\d+)-/.exec(path.slice(path.lastIndexOf('lock-')))?.[1])
     return { ...thisProcess(), host: hostname(), pid, started: 0 }
   }

@@ -10,8 +10,8 @@ import { halfVector, indexableDimensions, throughIndex } from './vector-index.ts
 type Embedding = NonNullable<StoreQuery['embedding']>
 
 /**
- * Up to this many eligible units are compared one by one, which is exact and takes milliseconds. An approximate
- * index that is asked for few rows among many returns too few or walks for long.
+ * Up to this many eligible units are compared one by one, which is exact and takes milliseconds. An approximate index
+ * under a condition that few rows meet returns too few of them, or searches for long.
  */
 const mostCompared = 5000
 
@@ -22,11 +22,11 @@ export interface NearMatch extends UnitMatch {
 export interface NearMatches {
   /** Nearest first. */
   rows: NearMatch[]
-  /** How the similarities of all eligible units are spread. */
+  /** The spread of the similarities over all eligible units. */
   spread: Spread
 }
 
-/** Whether units are so many that they have to be found through the index. */
+/** Whether there are so many eligible units that they have to be found through the index. */
 export async function areMany(
   database: Database,
   query: StoreQuery,
@@ -54,10 +54,10 @@ export async function areMany(
 }
 
 /**
- * The nearest units.
+ * Finds the units nearest to the query's vector.
  *
  * @param literal the query's vector, as JSON
- * @param most no more than these; the index is not asked for more than some thousand
+ * @param most limit of the result; the index is asked for a few thousand at most
  */
 export function matchMeaning(
   database: Database,
@@ -81,7 +81,7 @@ interface Measured {
 
 const noneMeasured: Measured = { count: 0, sum: 0, squares: 0, best: -1 }
 
-/** Of some `compared`. */
+/** Aggregates over the rows of `compared`. */
 const measures = sql`count(*)::float8 as count, coalesce(sum(similarity), 0)::float8 as sum,
   coalesce(sum(similarity ^ 2), 0)::float8 as squares, coalesce(max(similarity), -1)::float8 as best`
 
@@ -104,7 +104,7 @@ async function nearestOfAll(
   return { rows, spread: spreadOf(rows[0] ?? noneMeasured, unrelated) }
 }
 
-/** The index holds vectors of half precision; what it finds is compared in full. */
+/** The index holds vectors of half precision; the rows it finds are compared in full precision. */
 async function nearestByIndex(
   database: Database,
   comparable: SQL,
@@ -123,7 +123,7 @@ async function nearestByIndex(
         limit ${most}`,
     ),
   )
-  // Of so many units that the index is used, some thousand tell the spread as well as all.
+  // Among so many units, a sample tells the spread as well as all of them.
   const [sample = noneMeasured] = await rowsOf<Measured>(
     database,
     sql`
@@ -141,7 +141,7 @@ async function nearestByIndex(
 const sampleSize = 2000
 
 /**
- * Vectors of two models say nothing about each other.
+ * Refuses a query whose vector cannot be compared with the stored ones.
  *
  * @throws MemoryError CONFLICT for another model, INVALID_INPUT for another length
  */
@@ -153,7 +153,7 @@ export async function checkModel(
 ): Promise<void> {
   const length = sql`${entries.dimensions}`
   const stored = sql`${entries.embeddingModel}`
-  // Two ranges are found in the index, inequality is not.
+  // The index serves two ranges, but not an inequality.
   const otherModel =
     model === null ? sql`false` : sql`(${stored} < ${model}::text or ${stored} > ${model}::text)`
   const [other] = await rowsOf<{ model: string; dimensions: number }>(

@@ -8,23 +8,23 @@ import { entries, placeSizes, units } from './schema/entries.ts'
 import { quoted } from './words.ts'
 
 export interface WordMatch extends UnitMatch {
-  /** 0 for one that holds no word and stands beside one that does. */
+  /** 0 for a unit that holds none of the terms but stands beside one that does. */
   bm25: number
 }
 
 export interface WordMatches {
   /** Best first. */
   rows: WordMatch[]
-  /** The inverse document frequency of each term, in their order. */
+  /** The inverse document frequency of each term, in the order of the terms. */
   rarities: number[]
 }
 
 /**
- * Units that hold any of the terms, and their neighbours. Postgres finds them and computes BM25 as core's `bm25`
- * does, over all units of the place; core turns that into scores. A term that none holds is as rare as can be.
+ * Finds units that hold any of the terms, and their neighbours. Postgres computes the same BM25 as core's `bm25`,
+ * over all units of the place; core turns it into scores. A term that no unit holds gets the highest rarity.
  *
- * @param most no more units than these, the best by BM25
- * @param vector the query's, as JSON, for the similarity of what was found
+ * @param most limit of matched units, the best by BM25; `null` for all
+ * @param vector the query's vector as JSON, to add the similarity of each unit
  */
 export async function matchWords(
   database: Database,
@@ -80,9 +80,9 @@ export async function matchWords(
 }
 
 /**
- * How much of the query is found anywhere in each entry, by the rarity of its words; 0..1.
+ * How much of the query each entry holds in any of its units, weighted by the rarity of the terms; 0..1.
  *
- * @param ids of entries
+ * @param ids ids of the entries
  */
 export async function coverageOf(
   database: Database,
@@ -111,13 +111,16 @@ export async function coverageOf(
   return coverage
 }
 
-/** The terms as queries, with their positions from 1. */
+/** The terms as tsqueries, with their positions from 1. */
 const lookedFor = (terms: readonly string[]): SQL => sql`
   select position, spelled::tsquery as term
   from jsonb_array_elements_text(${JSON.stringify(terms.map(quoted))}::text::jsonb)
     with ordinality as listed (spelled, position)`
 
-/** BM25 of a unit, out of the terms' rarities; how often a term occurs is read from its weights. */
+/**
+ * SQL for the BM25 of a unit, from the rarities of the terms. The weights of a term encode its count, see
+ * `countedWords`.
+ */
 function bm25Of(terms: readonly string[]): SQL {
   const norm = sql`${k1}::float8 * (1 - ${b}::float8 + ${b}::float8 * ${units.wordCount} / greatest(1, collection.words / collection.size))`
   const parts = terms.map((term, i) => {
@@ -128,7 +131,7 @@ function bm25Of(terms: readonly string[]): SQL {
   return sumOf(parts)
 }
 
-/** In halves: Postgres takes thousands of parts apart one inside the other, and its stack ends. */
+/** Adds the parts as a balanced tree: Postgres parses a long chain recursively, and runs out of stack at thousands. */
 function sumOf(parts: readonly SQL[]): SQL {
   const [only] = parts
   if (only && parts.length === 1) return only
@@ -136,6 +139,6 @@ function sumOf(parts: readonly SQL[]): SQL {
   return sql`(${sumOf(parts.slice(0, half))} + ${sumOf(parts.slice(half))})`
 }
 
-/** The parameters of core's `bm25`; a test holds both against each other. */
+/** The parameters of core's `bm25`; a test compares both implementations. */
 const k1 = 1.2
 const b = 0.75

@@ -10,27 +10,27 @@ import { recountWords } from './recount-words.ts'
 
 const migrationsFolder = fileURLToPath(new URL('../migrations', import.meta.url))
 
-/** Names the lock of everything that changes tables; any number that nobody else uses. */
+/** Key of the advisory lock for changes of tables; any otherwise unused number. */
 const migrationLock = 7_351_283
 
-/** How long to wait for another process that migrates, in milliseconds. */
+/** How long to wait for another process that is migrating, in milliseconds. */
 const patience = 60_000
 
 /**
- * Brings the tables up to date, forward only. Processes that start together take turns, and all but the first
- * find nothing to do. Texts that an earlier version split into other words are split anew, once.
+ * Brings the tables up to date; there is no way back. Processes that start together take turns, and all but the first
+ * find nothing to do. Also splits texts again, once, if an earlier version split them into other words.
  *
- * @param database on a single connection: the lock belongs to it
+ * @param database on a single connection, which holds the lock
  * @throws MemoryError TIMEOUT when another process does not finish within a minute
  */
 export async function migrate(database: Database): Promise<void> {
   await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () =>
     underMigrationLock(database, () =>
-      // The migrator is the same for every driver; only its type names one.
+      // The migrator works with every driver; only its type names one.
       runMigrations(database as unknown as PostgresJsDatabase, { migrationsFolder }),
     ),
   )
-  // Not under the lock: it may take minutes, and twice at once it does no harm.
+  // Outside the lock, because it may take minutes, and two runs at once do no harm.
   await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () => recountWords(database))
 }
 
@@ -51,7 +51,7 @@ export async function pendingMigrations(database: Database): Promise<number> {
   })
 }
 
-/** Runs something while no other process changes tables. */
+/** Runs a change while no other process changes tables. */
 async function underMigrationLock<T>(database: Database, change: () => Promise<T>): Promise<T> {
   await database.execute(sql`select set_config('lock_timeout', ${String(patience)}, false)`)
   await database.execute(sql`select pg_advisory_lock(${migrationLock})`)

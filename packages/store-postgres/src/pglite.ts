@@ -16,7 +16,7 @@ import { keepTextConfiguration } from './text-configuration.ts'
 import { createVectorIndex } from './vector-index.ts'
 
 export interface EmbeddedOptions {
-  /** Holds the database and its lock; made when it is missing. Without one everything is kept in memory. */
+  /** The folder of the database and its lock, created when missing. Without one everything is kept in memory. */
   folder?: string
   /** A dump of a data directory to start from, instead of an empty one. */
   template?: Blob
@@ -24,7 +24,7 @@ export interface EmbeddedOptions {
 
 export interface EmbeddedDatabase {
   database: Database
-  /** Everything as it stands, to start another database from. */
+  /** A dump of all data, from which another database can start. */
   dump(): Promise<Blob>
   close(): Promise<void>
 }
@@ -32,9 +32,9 @@ export interface EmbeddedDatabase {
 const onlyMe = 0o700
 
 /**
- * Postgres inside this process. In a folder it is as durable as on a server: a write returns when it is on disk.
- * It has one connection, so calls take turns, and one process: a second opener of
- * the folder is refused. Nobody but the user that runs the process can look into the data.
+ * Opens a Postgres inside this process. In a folder it is as durable as a server: a write returns when it is on disk.
+ * It has one connection, so calls take turns, and it belongs to one process: a second opener of the folder is
+ * refused. Only the user that runs the process can read the data.
  *
  * @throws MemoryError CONFLICT when a living process has the folder open
  */
@@ -45,7 +45,7 @@ export async function openPglite({ folder, template }: EmbeddedOptions = {}): Pr
   const lock = lockFolder(root)
   try {
     const data = join(root, 'data')
-    // The files in it are written for everybody; one that was made by an earlier version is closed as well.
+    // PGlite makes its files readable by everybody, so the folder is closed, even if an earlier version made it.
     mkdirSync(data, { recursive: true, mode: onlyMe })
     chmodSync(data, onlyMe)
     const isNew = !existsSync(join(data, 'PG_VERSION'))
@@ -87,7 +87,7 @@ export type PgliteMemoryOptions = EmbeddedOptions &
   Pick<PostgresStoreOptions, 'textConfiguration'> &
   Omit<MemoryManagerOptions, 'stores'>
 
-/** A memory on Postgres inside this process. */
+/** Opens a memory on a Postgres inside this process. */
 export async function openPgliteMemory(options: PgliteMemoryOptions = {}): Promise<MemoryManager> {
   const { textConfiguration } = options
   const { database, close } = await openPglite(options)

@@ -1,10 +1,11 @@
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 
 /**
- * Runs a call to the database; its failures become `MemoryError`s. Messages of drivers hold the statement and
- * its parameters, which are people's memories: of them only the code and the name of the condition are kept.
+ * Runs a call to the database; its failures become `MemoryError`s. Drivers put the statement and its parameters,
+ * which are people's memories, into their messages: only the error code and the name of the constraint are kept.
  *
- * @param timeoutMs longest to wait: a server that hangs would never answer. Default: for ever
+ * @param fallback the code for failures that have no specific one
+ * @param timeoutMs how long to wait, because a server that hangs never answers. Default: for ever
  */
 export async function asMemoryErrors<T>(
   fallback: MemoryErrorCode,
@@ -30,7 +31,7 @@ async function withDeadline<T>(call: Promise<T>, timeoutMs: number): Promise<T> 
   }
 }
 
-/** Also one that a query builder wrapped. */
+/** Finds a `MemoryError`, even one that a query builder wrapped. */
 function ownError(error: unknown): MemoryError | undefined {
   for (let each = error; each instanceof Error; each = each.cause) if (isMemoryError(each)) return each
   return undefined
@@ -48,7 +49,7 @@ function memoryErrorOf(error: unknown, fallback: MemoryErrorCode): MemoryError {
   return new MemoryError(`Postgres refused the call (${code})`, fallback, { details })
 }
 
-/** SQLSTATE classes and codes, and those of Node and postgres.js for connections. */
+/** Matches SQLSTATE classes and codes, and the connection errors of Node and postgres.js. */
 const meanings: readonly { pattern: RegExp; code: MemoryErrorCode; message: string }[] = [
   {
     pattern: /^(?:57014|55P03|CONNECT_TIMEOUT|ETIMEDOUT)$/,
@@ -97,7 +98,7 @@ interface Origin {
   constraint?: string
 }
 
-/** The driver's own error: query builders wrap it. */
+/** The driver's own error, out of those that query builders wrap around it. */
 function origin(error: unknown): Origin {
   for (let each = error; each instanceof Error; each = each.cause) {
     const { code, constraint_name: constraint } = each as { code?: unknown; constraint_name?: string }

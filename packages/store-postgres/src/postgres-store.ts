@@ -22,31 +22,31 @@ import { entryOf, wholeEntry } from './rows.ts'
 import { entries, placeSizes } from './schema/entries.ts'
 
 export interface PostgresStoreOptions {
-  /** For people. Default `postgres`. */
+  /** Shown to people. Default `postgres`. */
   name?: string
-  /** Whose entries these are: stores of different tenants share nothing, whatever the namespace. Default ''. */
+  /** Owner of the entries: stores of different tenants share nothing, whatever the namespace. Default ''. */
   tenant?: string
   /** Whether an acknowledged write outlives its process. Default true. */
   durable?: boolean
-  /** Longest a call waits for an answer, in milliseconds; then it is TIMEOUT. Default: for ever. */
+  /** Longest that a call waits for an answer, in milliseconds, before it throws TIMEOUT. Default: for ever. */
   timeoutMs?: number
   /**
-   * A text search configuration of Postgres, for example `german`, that splits and stems texts and queries. Every
-   * store on a database must have the same; default: as in all other stores, which is for English.
+   * A text search configuration of Postgres, for example `german`, that splits and stems texts and queries. All
+   * stores on a database must use the same. Default: core's own splitting, which is for English.
    */
   textConfiguration?: string
   /**
-   * Most that a place of a scope, and its archive, may hold, in bytes of all that was sent to be kept: keys, values,
-   * texts, types, tags and vectors. A write that makes it more is QUOTA_EXCEEDED, also when others write at the same
-   * moment. Default: no limit.
+   * Most bytes that a place of a scope may hold, and as many again in its archive: all that is sent to be kept,
+   * namely keys, values, texts, types, tags and vectors. A write beyond it throws QUOTA_EXCEEDED, even when others
+   * write at the same moment. Default: no limit.
    */
   quotas?: Partial<Record<MemoryScope, number>>
-  /** Ends what the database was opened with. */
+  /** Closes the database, when the store closes. */
   close?: () => Promise<void>
 }
 
 /**
- * A store on the entries table of a migrated database. Old episodes are archived in the same table, as places
+ * Creates a store on the entries table of a migrated database. Old episodes are archived in the same table, in places
  * of their own. Any number of stores, in any number of processes, may share one database.
  */
 export function createPostgresStore(database: Database, options: PostgresStoreOptions = {}): MemoryStore {
@@ -85,7 +85,7 @@ function createShelf(
     return removed.length > 0
   }
 
-  /** Locks the entry, so that nobody writes it between this look and the change. */
+  /** Locks the entry, so that nobody changes it between this check and the write. */
   const check = async (via: Database, address: Address, expected: Expected): Promise<void> => {
     const [present] = await via
       .select({ updatedAt: entries.updatedAt, value: entries.value })
@@ -118,7 +118,7 @@ function createShelf(
         if (!first) return
         const times = new Map<string, number>()
         for (const id of addresses.map(entryId)) times.set(id, (times.get(id) ?? 0) + 1)
-        // Locked in one order by everybody, or two searches could wait for each other.
+        // Everybody locks rows in the same order; otherwise two calls could wait for each other.
         const locked = database
           .select({ id: entries.id })
           .from(entries)
@@ -194,19 +194,21 @@ function createShelf(
   }
 }
 
-/** How often each row is accessed, by its id: nearly always once. */
+/** SQL for the number of accesses of each row: nearly always 1. */
 const accessesOf = (times: ReadonlyMap<string, number>, total: number): SQL =>
   times.size === total
     ? sql`1`
     : sql`(${JSON.stringify(Object.fromEntries(times))}::text::jsonb ->> ${entries.id}::text)::bigint`
 
-/** Everybody changes entries in one order, or two batches could wait for each other. Keys stand only once. */
+/**
+ * Everybody changes entries in the same order; otherwise two batches could wait for each other. Each key occurs once.
+ */
 function inLockOrder(changes: readonly Change[]): Change[] {
   const order = (change: Change): string => entryId('put' in change ? change.put : change.remove)
   return [...changes].sort((a, b) => (order(a) < order(b) ? -1 : 1))
 }
 
-/** Adds up what backends counted that are gone, so that a place has few rows to sum. */
+/** Merges the counts of backends that have ended, so that few rows remain to sum. */
 async function joinSizes(database: Database, place: string): Promise<void> {
   await database.execute(sql`
     with gone as (

@@ -14,11 +14,11 @@ export interface PostgresOptions {
   connections?: number
   /** Longest a statement may take, in milliseconds. Default 10,000. */
   timeoutMs?: number
-  /** Bring the tables up to date first. Default true. */
+  /** Whether to migrate the tables first. Default true. */
   migrations?: boolean
-  /** Vectors to have an index for, made when it is missing: minutes where there are many already. */
+  /** Columns that need a vector index. It is created when missing, which takes minutes for many vectors. */
   indexed?: readonly VectorColumn[]
-  /** Told what the server has to say, for people. */
+  /** Receives the server's notices, for people. */
   onNotice?: (notice: string) => void
 }
 
@@ -31,9 +31,9 @@ const connectTimeoutSeconds = 5
 const defaultTimeoutMs = 10_000
 
 /**
- * A pool of connections to a server.
+ * Opens a pool of connections to a server.
  *
- * @throws MemoryError UNAVAILABLE when the server cannot be reached
+ * @throws MemoryError UNAVAILABLE when the tables have to be migrated and the server cannot be reached
  */
 export async function openPostgres(options: PostgresOptions): Promise<OpenDatabase> {
   const {
@@ -49,7 +49,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenDataba
     onnotice: (notice: postgres.Notice) => onNotice?.(String(notice.message)),
   }
   if (migrations || indexed.length > 0) {
-    // Without a limit of time.
+    // No statement timeout: migrations and indexes may take minutes.
     const one = postgres(url, { ...settings, max: 1 })
     try {
       const database = drizzle(one)
@@ -63,7 +63,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenDataba
     ...settings,
     max: connections,
     keep_alive: 30,
-    // Compiling a search takes several times as long as running it.
+    // JIT compilation of a search takes several times as long as running it.
     connection: { application_name: 'recall', statement_timeout: timeoutMs, jit: 'off' },
   })
   return {
@@ -76,7 +76,7 @@ export type PostgresMemoryOptions = PostgresOptions &
   Pick<PostgresStoreOptions, 'textConfiguration'> &
   Omit<MemoryManagerOptions, 'stores'>
 
-/** A memory on a Postgres server with pgvector. */
+/** Opens a memory on a Postgres server with pgvector. */
 export async function openPostgresMemory(options: PostgresMemoryOptions): Promise<MemoryManager> {
   const { timeoutMs = defaultTimeoutMs, textConfiguration, embedder } = options
   const indexed: VectorColumn[] = embedder ? [{ table: 'units', dimensions: embedder.dimensions }] : []

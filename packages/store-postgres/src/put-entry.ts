@@ -6,10 +6,10 @@ import { rowsFor } from './rows.ts'
 import { entries, units } from './schema/entries.ts'
 
 /**
- * Keeps an entry and its units, in one statement: all or nothing, without a transaction's round trips.
+ * Writes an entry and its units in one statement: all or nothing, without the round trips of a transaction.
  *
- * @throws MemoryError CONFLICT for an existing key that may not be overwritten; QUOTA_EXCEEDED, in a transaction only
- * at its end
+ * @throws MemoryError CONFLICT when the key exists and may not be overwritten; QUOTA_EXCEEDED, which a transaction
+ * throws only when it commits
  */
 export async function putEntry(
   via: Database,
@@ -19,7 +19,7 @@ export async function putEntry(
 ): Promise<void> {
   const { row, units: made } = rowsFor(entry, shelf)
   const { place, id, createdAt, accessCount, ...replaced } = row
-  // An expired entry counts as absent; an archive keeps what it is given as it is.
+  // An expired entry counts as absent. An archive stores entries unchanged.
   const succeeds = shelf.archived ? sql`false` : isLive(now)
   const kept = via
     .insert(entries)
@@ -39,7 +39,7 @@ export async function putEntry(
     ? sql`counted_words(${shelf.textConfiguration}::regconfig, "text")`
     : sql`"words"::tsvector`
   const quota = shelf.quotas[entry.scope]
-  // For what the end of the transaction checks, see `refuse_beyond_quota`.
+  // The trigger `refuse_beyond_quota` reads this setting when the transaction commits.
   const limited =
     quota === undefined
       ? sql``
@@ -47,7 +47,7 @@ export async function putEntry(
           coalesce(nullif(current_setting('recall.quotas', true), ''), '{}')::jsonb
             || jsonb_build_object(${place}::text, ${quota}::bigint)
         )::text, true)`
-  // A unit that a writer at the same moment leaves beyond the last one is not looked at: see `unitCount`.
+  // A concurrent writer may leave units beyond `unitCount`: readers ignore them.
   const written = await rowsOf(
     via,
     sql`

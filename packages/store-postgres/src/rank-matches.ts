@@ -11,10 +11,11 @@ import type { NearMatches } from './match-meaning.ts'
 import type { WordMatches } from './match-words.ts'
 
 /**
- * Scores what words and meaning have found, as core does for every store. An entry is as good as its best unit.
+ * Scores the matches by words and by meaning with core's `rankUnits`, as every store does. An entry scores as its
+ * best unit.
  *
- * @param labels the query's words as core splits them: labels are names and headings
- * @param coverage of the entries of several units
+ * @param labels the query's words as core splits them, because labels are names and headings
+ * @param coverage for entries of several units
  */
 export function rankMatches(
   { now }: StoreQuery,
@@ -42,7 +43,7 @@ export function rankMatches(
   for (const row of meaning?.rows ?? []) add(row, 0)
   const rarity = words.rarities.reduce((sum, each) => sum + each, 0)
   const ranked = rankUnits([...evidence.values()], {
-    // The most that BM25 gives to a word that occurs once, 2.2 = k1 + 1 of it.
+    // Upper bound of BM25: a term counts for at most k1 + 1 = 2.2 times its rarity.
     bm25Bound: rarity * 2.2 || 1,
     bm25Noise: words.rows[noiseRank - 1]?.bm25 ?? 0,
     coverage,
@@ -67,12 +68,12 @@ function byEntry(
   return [...candidates.values()]
 }
 
-/** Without a text, likeness alone counts. */
+/** Ranks by similarity alone, for a query without a text. */
 export function nearest(meaning: NearMatches | undefined): Candidate[] {
   const candidates = new Map<string, Candidate>()
   for (const { similarity, ...row } of meaning?.rows ?? []) {
     if (candidates.has(row.id)) continue
-    // Rounding may lead beyond 1.
+    // Rounding may exceed 1.
     const score = Math.min(1, Math.max(0, similarity))
     const found = [{ unit: row.unit, score }]
     candidates.set(row.id, { ...row, mode: 'semantic', score, signals: { similarity: score }, found })

@@ -5,10 +5,10 @@ import { entries, storeSettings } from './schema/entries.ts'
 import { unitRowsOf } from './unit-rows.ts'
 import { countedWords } from './words.ts'
 
-/** Raised when core splits texts into other words than before. 1: scripts without spaces, and nothing in ASCII. */
+/** Raise it when core splits texts into other words. 1: scripts without spaces; ASCII texts are split as before. */
 const wordsVersion = 1
 
-/** Texts that are held at the same moment; each may be megabytes. */
+/** Rows held in memory at a time; the text of each may be megabytes. */
 const rowsAtOnce = 20
 
 const { vectors: _, ...entryColumns } = wholeEntry
@@ -20,14 +20,14 @@ const columns = {
 }
 
 /**
- * Counts the words of entries anew that an earlier version split in another way: they would be found by none of the
- * words that a query has now. Done once for a database; may be interrupted, or run twice at once. What a process of an
- * earlier version writes afterwards is counted when it is written again.
+ * Counts the words of old entries again, if an earlier version split them differently: queries of this version would
+ * not find them. Done once for a database; may be interrupted, or run twice at once. What a process of an earlier
+ * version writes afterwards is recounted when it is written again.
  */
 export async function recountWords(database: Database): Promise<void> {
   const [settings] = await database.select().from(storeSettings)
   if (settings && settings.wordsVersion >= wordsVersion) return
-  // Where Postgres splits the texts, it does so as before.
+  // A configuration of Postgres splits texts as before.
   if (!settings?.textConfiguration) await recountAll(database)
   await database
     .insert(storeSettings)
@@ -56,13 +56,13 @@ async function recountAll(database: Database): Promise<void> {
   }
 }
 
-/** Nothing when the entry was written meanwhile: then its words are counted already. */
+/** Recounts one entry, unless it was written meanwhile: then its words are already counted. */
 async function recount(
   database: Database,
   row: Pick<typeof entries.$inferSelect, keyof typeof columns>,
 ): Promise<void> {
   const units = unitRowsOf(entryOf({ ...row, vectors: null }))
-  // A row that was written before there were units is one, however long.
+  // An entry written before units existed has one unit, however long its text.
   const counted = units.length === row.unitCount ? units : [{ unit: 0, ...countedWords(row.text) }]
   const made = counted.map(({ unit, words, wordCount }) => ({ unit, words, wordCount }))
   const total = made.reduce((sum, { wordCount }) => sum + wordCount, 0)

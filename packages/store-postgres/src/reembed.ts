@@ -8,25 +8,25 @@ export interface ReembedOptions {
   /** Rows embedded at a time. Default 64. */
   batch?: number
   onProgress?: (progress: ReembedProgress) => void
-  /** Stops between two batches; what was done so far is kept, and the next run goes on from there. */
+  /** Stops between two batches. Finished batches are kept, and the next run continues from there. */
   signal?: AbortSignal
 }
 
 export interface ReembedProgress {
   done: number
-  /** Rows that had another model's vector when the run began. */
+  /** Rows that had a vector of another model when the run began. */
   total: number
 }
 
 /**
- * Moves a table to another model while it is in use. Vectors of the new model are made beside the old ones, by
- * which searches go on; when every row has one, all are exchanged in one step. Interrupted, it goes on where it
- * stopped. Rows written meanwhile are caught up with. Runs at once with different models do not undo each
- * other's work for ever: all but one of them end, at worst all.
+ * Moves a table to another model while it is in use. New vectors are stored beside the old ones, which searches go on
+ * using; when every row has a new one, all are exchanged in one step. Rows written meanwhile are caught up with. An
+ * interrupted run continues where it stopped. Concurrent runs with different models cannot undo each other's work for
+ * ever: at most one goes on, the others throw.
  *
- * @returns how many rows got other vectors
- * @throws MemoryError CONFLICT when rows have a vector and no text to make another one of, or when there is another run
- * with another model; what the embedder throws
+ * @returns how many rows got new vectors
+ * @throws MemoryError CONFLICT when rows have a vector but no text to embed, or when another run uses another model;
+ * also what the embedder throws
  */
 export async function reembed(
   database: Database,
@@ -39,7 +39,7 @@ export async function reembed(
   const { model } = embedder
   await call(() => refuseWithoutText(database, table, model))
   const total = await call(() => countRows(database, table, model))
-  // Left by a run that was given up. What comes from here on is of one that goes on.
+  // Removes vectors that an abandoned run left. Any that appear later belong to a run in progress.
   await call(() => database.execute(kind.dropOthers(model)))
   let done = 0
   let last: OutdatedRow | undefined
@@ -48,12 +48,12 @@ export async function reembed(
     const rows = await call(() => rowsOf<OutdatedRow>(database, kind.next(model, batch, last ?? null)))
     const isThrough = rows.length === 0
     if (isThrough && last === undefined && (await call(() => exchange(database, table, model)))) return done
-    // Through all of them, once more from the start: rows were written meanwhile.
+    // At the end, starts over, because rows may have been written meanwhile.
     last = rows.at(-1)
     if (isThrough) continue
     const other = rows.find(({ beside }) => beside !== null)?.beside
     if (other) throw underWay(other)
-    // No transaction is open while the embedder works.
+    // No transaction stays open while the embedder works.
     const made = await embedRows(rows, kind.textsOf, embedder)
     await call(() => database.execute(kind.keepBeside(model, made)))
     done += rows.length
@@ -91,7 +91,11 @@ async function embedRows(
   return made
 }
 
-/** Whether the exchange took place; not when rows were written since. Writers wait, readers do not. */
+/**
+ * Exchanges the vectors. Meanwhile writers wait, and readers do not.
+ *
+ * @returns `false`, without a change, when rows still lack a vector because they were written meanwhile
+ */
 const exchange = (database: Database, table: keyof typeof vectorTables, model: string): Promise<boolean> => {
   const { locked, missing, exchange } = vectorTables[table]
   return database.transaction(async (transaction) => {

@@ -10,7 +10,7 @@ import { type UnitRow, unitRowsOf } from './unit-rows.ts'
 
 type NewRow = typeof entries.$inferInsert
 
-/** What an entry is read from. */
+/** The columns that an entry is read from. */
 const entryColumns = [
   'namespace',
   'scope',
@@ -31,7 +31,7 @@ const entryColumns = [
 ] as const
 
 export type EntryRow = Pick<typeof entries.$inferSelect, (typeof entryColumns)[number]> & {
-  /** A list of vectors as JSON: one for each unit, or one for all. */
+  /** A JSON list of vectors: one for each unit, or a single one for the entry. */
   vectors: string | null
 }
 
@@ -44,13 +44,16 @@ const vectorsAs = (made: SQL): SQL<string | null> => sql<string | null>`(
   where ${units.place} = ${entries.place} and ${units.entry} = ${entries.id} and ${units.unit} < ${entries.unitCount}
 )`
 
-/** An entry as it was written, for a query. */
+/** The selection for an entry with the vectors of all of its units. */
 export const wholeEntry = {
   ...selected,
   vectors: vectorsAs(sql`string_agg(${units.embedding}::text, ',' order by ${units.unit})`),
 }
 
-/** An entry with the direction of its vectors together: of a long conversation they are megabytes. */
+/**
+ * The selection for an entry with only the normalized mean of its vectors: all those of a long conversation are
+ * megabytes.
+ */
 export const foundEntry = {
   ...selected,
   vectors: vectorsAs(sql`l2_normalize(avg(${units.embedding}))::text`),
@@ -72,7 +75,7 @@ export function rowsFor(entry: Entry, shelf: Shelf): { row: NewRow; units: UnitR
     text: storableText(entry.text),
     wordCount: units.reduce((sum, { wordCount }) => sum + wordCount, 0),
     unitCount: units.length,
-    // The value's own member `type` may be any string.
+    // Kept as JSON, because `type` may be any string, and Postgres text cannot hold NUL or lone surrogates.
     type: entry.type === null ? null : JSON.stringify(entry.type),
     tags,
     createdAt,
@@ -88,7 +91,7 @@ export function rowsFor(entry: Entry, shelf: Shelf): { row: NewRow; units: UnitR
   return { row, units }
 }
 
-/** Of a row that may hold more than an entry does. */
+/** Converts a row, which may have more columns, to an entry. */
 export function entryOf(row: EntryRow): Entry {
   const { namespace, key, text, tags, createdAt, updatedAt, accessedAt, accessCount } = row
   const { ttl, expiresAt, encrypted, type, vectors, embeddingModel } = row

@@ -4,9 +4,10 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 const mostDimensions = 16_000
 
 /**
- * The vector at length 1: only directions are compared, and numbers of any size then fit into those of Postgres.
+ * Scales a vector to length 1: only directions are compared, and so numbers of any size fit into Postgres' single
+ * precision.
  *
- * @throws MemoryError INVALID_INPUT
+ * @throws MemoryError INVALID_INPUT when the vector has too many dimensions
  */
 export function storableVector(vector: readonly number[]): number[] {
   if (vector.length > mostDimensions) {
@@ -15,7 +16,7 @@ export function storableVector(vector: readonly number[]): number[] {
       MemoryErrorCode.INVALID_INPUT,
     )
   }
-  // Divided by the largest first: squares of large numbers would be infinite.
+  // Divide by the largest component first: squares of large numbers would be infinite.
   const largest = Math.max(...vector.map(Math.abs))
   if (largest === 0) return [...vector]
   const scaled = vector.map((x) => x / largest)

@@ -4,8 +4,8 @@ import { type PGlite, PGlite as Pglite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 
 /**
- * Files of an embedded database that reach the disk when Postgres says so. PGlite turns that off, for speed, and
- * its file system ignores it: an acknowledged write would outlive a killed process but no power cut.
+ * The file system of an embedded database, with a real fsync. PGlite switches fsync off for speed, and its file
+ * system ignores it: an acknowledged write would survive a killed process, but not a power cut.
  */
 export class SyncingFiles extends NodeFS {
   override async init(pg: PGlite, options: Parameters<NodeFS['init']>[1]): ReturnType<NodeFS['init']> {
@@ -17,7 +17,10 @@ export class SyncingFiles extends NodeFS {
 
 const listOf = <T>(some: T | T[] | undefined): T[] => (Array.isArray(some) ? some : some ? [some] : [])
 
-/** The default parameters without `-F`, which switches fsync off; fdatasync does nothing in this runtime. */
+/**
+ * PGlite's default parameters without `-F`, which switches fsync off. Its runtime ignores fdatasync, so Postgres must
+ * use fsync.
+ */
 export const syncingStartParams: string[] = [
   ...Pglite.defaultStartParams.filter((parameter) => parameter !== '-F'),
   '-c',
@@ -44,10 +47,10 @@ function syncForReal(runtime: unknown): void {
   }
 }
 
-/** EIO, as this runtime numbers it. */
+/** The number of EIO in this runtime. */
 const inputOutputError = 29
 
-/** Makes a whole folder durable: creating a database writes its files without syncing any. */
+/** Syncs a whole folder, because creating a database writes its files without syncing them. */
 export function syncFolder(folder: string): void {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)

@@ -4,11 +4,11 @@ import { type Database, rowsOf } from './database.ts'
 import { storeSettings } from './schema/entries.ts'
 
 /**
- * Notes what splits and stems the texts of a database. Words that were made otherwise would silently not be found.
+ * Records the text search configuration of a database. A store with another one would silently find nothing.
  *
  * @param textConfiguration a text search configuration of Postgres; `null` for core's own splitting
- * @throws MemoryError CONFLICT when entries were written with another one; INVALID_INPUT when there is none of the
- * name
+ * @throws MemoryError CONFLICT when entries were written with another one; INVALID_INPUT when the server does not
+ * have it
  */
 export async function keepTextConfiguration(
   database: Database,

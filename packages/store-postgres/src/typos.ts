@@ -6,15 +6,17 @@ import type { Shelf } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
 import { entries } from './schema/entries.ts'
 
-/** Share of trigrams that a word and its correction have in common; below it they are different words. */
+/** Least share of trigrams that a word and its correction have in common. */
 const leastSimilar = 0.33
 
-/** Texts that are looked through for one misspelled word. */
+/** Texts to search for corrections of one word. */
 const mostTexts = 20
 
 /**
- * A query's text with each word replaced by the most similar one that the place's texts hold; `null` when none of
- * its words resembles any. For queries of which no text holds a word: they are misspelled, or about nothing here.
+ * Corrects a query none of whose words occurs in a text: it is misspelled, or about something else.
+ *
+ * @returns the text with each word replaced by the most similar one in the place's texts; `null` when no word
+ * resembles any
  */
 export async function corrected(database: Database, query: StoreQuery, shelf: Shelf): Promise<string | null> {
   const text = query.text ?? ''
@@ -52,12 +54,12 @@ export async function corrected(database: Database, query: StoreQuery, shelf: Sh
   return found.size === 0 ? null : asked.map((word) => found.get(word)?.word ?? word).join(' ')
 }
 
-/** In three letters there is nothing to misspell. */
+/** Words of three letters or fewer are not corrected. */
 const shortest = 4
 const mostWords = 16
 const longestText = 20_000
 
-/** As pg_trgm's `similarity`: two blanks before a word and one behind it count as letters. */
+/** Like pg_trgm's `similarity`, which pads each word with two blanks in front and one behind. */
 function trigramSimilarity(a: string, b: string): number {
   const [ofA, ofB] = [trigrams(a), trigrams(b)]
   const shared = [...ofA].filter((trigram) => ofB.has(trigram)).length

@@ -3,19 +3,19 @@ import { storableText } from './comparable-text.ts'
 import { storableVector } from './storable-vector.ts'
 import { countedWords } from './words.ts'
 
-/** One unit of an entry, as the statement takes it that writes them. */
+/** One unit of an entry, as the statement in `putEntry` takes it. */
 export interface UnitRow {
   unit: number
-  /** What its words are counted in, for a text search configuration. */
+  /** The text from which Postgres counts the words, if it has a text search configuration. */
   text: string
   words: string
   wordCount: number
   label: string
-  /** As JSON. */
+  /** The vector, as JSON. */
   embedding: string | null
 }
 
-/** The texts of the units of a text; at least one, since an entry without text may have a vector all the same. */
+/** The texts of an entry's units; at least one, because an entry without text may still have a vector. */
 export function unitTexts({ text, type }: Pick<Entry, 'text' | 'type'>): string[] {
   const cuts = splitUnits(text, type === conversationType)
   return cuts.length === 0 ? [''] : cuts.map(({ start, end }) => text.slice(start, end))
@@ -25,11 +25,11 @@ export function unitTexts({ text, type }: Pick<Entry, 'text' | 'type'>): string[
 export function unitRowsOf(entry: Entry): UnitRow[] {
   const { text, type, embedding } = entry
   const texts = unitTexts({ text: storableText(text), type })
-  // Where the entry has only one vector, it speaks for every unit.
+  // A single vector of the entry serves every unit.
   const whole = embedding && JSON.stringify(storableVector(embedding.vector))
   return texts.map((own, unit) => {
     const vector = embedding?.units?.[unit]
-    // What a conversation was about and when it took place are asked for together.
+    // Queries ask for the topic and the date of a conversation together, so its first unit holds its date.
     const counted = unit === 0 && texts.length > 1 ? `${own}\n${dateWords(takenPlaceAt(entry))}` : own
     return {
       unit,

@@ -7,13 +7,13 @@ export const indexableDimensions = 4000
 
 type Table = 'units' | 'memories'
 
-/** Least effort of a search through the index; recall falls off below. */
+/** Smallest `hnsw.ef_search`; recall falls off below. */
 const leastEffort = 100
-/** What pgvector allows. */
+/** The largest value that pgvector allows. */
 const mostEffort = 1000
 /**
- * The least effort finds 99 % of the ten nearest among so many vectors; what it takes to find 98 % of them among a
- * million is four times as much. Measured with vectors that lie as those of texts do (`pnpm bench hub`).
+ * With this many vectors, the least effort finds 99 % of the ten nearest. With a million, four times the effort finds
+ * 98 %. Measured with vectors distributed like those of texts (`pnpm bench hub`).
  */
 const easilySearched = 100_000
 const growth = 0.6
@@ -21,7 +21,7 @@ const growth = 0.6
 export const halfVector = (vector: SQL, dimensions: number): SQL =>
   sql`(${vector})::halfvec(${sql.raw(String(dimensions))})`
 
-/** How many candidates a search looks at, as text: more in a larger table, by what Postgres knows of its size. */
+/** SQL for `hnsw.ef_search`: it grows with the size of the table, as Postgres estimates it. */
 const effortFor = (table: Table, limit: number): SQL => sql`(
   select least(${mostEffort}, greatest(${limit},
     ${leastEffort} * power(greatest(reltuples / ${easilySearched}, 1), ${growth})))::int::text
@@ -29,9 +29,9 @@ const effortFor = (table: Table, limit: number): SQL => sql`(
 )`
 
 /**
- * A condition that holds for every row. Whoever puts it into a statement that reads one table by a vector index, at
- * most `limit` rows, gets as many whenever so many qualify: those that other conditions refuse are made up for by
- * walking on. It needs no transaction, and holds for the one statement.
+ * A condition that is always true, and configures the index scan of its statement. A statement that reads one table
+ * through a vector index, with at most `limit` rows, then gets that many if they exist: the scan continues past rows
+ * that other conditions reject. It needs no transaction, and affects only its statement.
  */
 export const walkingIndex = (table: Table, limit: number): SQL => sql`(
   select set_config('hnsw.iterative_scan', 'relaxed_order', true) is not null
@@ -39,8 +39,8 @@ export const walkingIndex = (table: Table, limit: number): SQL => sql`(
 )`
 
 /**
- * Runs a search whose rows come through a vector index, among them tables that are joined. Rows that a condition refuses are made up for by
- * walking on, so that the limit is reached whenever so many rows qualify.
+ * Runs a search through a vector index that may join other tables. The scan continues past rows that a condition
+ * rejects, so the search gets `limit` rows if they exist.
  */
 export function throughIndex<T>(
   database: Database,
@@ -50,7 +50,7 @@ export function throughIndex<T>(
 ): Promise<T> {
   return database.transaction(async (transaction) => {
     await transaction.execute(
-      // Sorting all rows is never the way: where a table is joined, Postgres thinks so at times.
+      // Sorting is off: for a join the planner sometimes prefers to sort all rows, which is never faster.
       sql`
         select set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('enable_sort', 'off', true),
           set_config('hnsw.ef_search', ${effortFor(table, limit)}, true)`,
@@ -59,7 +59,7 @@ export function throughIndex<T>(
   })
 }
 
-/** Vectors of one length in one table. */
+/** The vectors of one length in a table. */
 export interface VectorColumn {
   table: Table
   dimensions: number
@@ -75,15 +75,19 @@ async function tryToLock(database: Database): Promise<boolean> {
   return row?.locked === true
 }
 
-/** Hubs that start together make an index once: any number that nothing else uses. */
+/**
+ * Key of the advisory lock for making indexes, so that hubs that start together make each once; any otherwise unused
+ * number.
+ */
 const indexLock = 727_002
 
 /**
- * The index that makes search by vectors of this length fast in large memories. Tables hold vectors of any
- * length and an index only those of one, so it is made when the length is known. Writers go on meanwhile where
- * the database allows it.
+ * Creates the index that makes search by vectors of one length fast in large tables. A table holds vectors of any
+ * length, and an index those of one, so it is created when the length is known. Does nothing for lengths that
+ * pgvector cannot index.
  *
- * @param options.concurrently needs a database of one connection, whose statements may take minutes
+ * @param options.concurrently lets writers go on meanwhile. Needs a database of one connection without a statement
+ * timeout
  */
 export async function createVectorIndex(
   database: Database,
@@ -98,10 +102,10 @@ export async function createVectorIndex(
     await database.execute(sql.raw(create))
     return
   }
-  // Making the index waits for every statement that is under way, also for one that waits for the lock.
+  // Polls, because creating the index waits for all running statements, including one that waits for this lock.
   while (!(await tryToLock(database))) await setTimeout(lockPauseMs)
   try {
-    // Whoever made it was interrupted: it is there by name, and no search uses it.
+    // An interrupted run left an invalid index: it has the name, but no search uses it.
     const [index] = await rowsOf<{ valid: boolean }>(
       database,
       sql`select indisvalid as valid from pg_index where indexrelid = to_regclass(${name})`,

@@ -3,19 +3,19 @@ import { type SQL, sql } from 'drizzle-orm'
 import { unitTexts } from './unit-rows.ts'
 
 export interface RowKey {
-  /** Of an entry. */
+  /** The place of an entry; `null` for a memory. */
   place: string | null
   id: string
 }
 
-/** A row whose vectors are another model's. */
+/** A row with vectors of another model. */
 export interface OutdatedRow extends RowKey {
   text: string
-  /** Of an entry, as JSON. */
+  /** The type of an entry, as JSON; `null` for a memory. */
   type: string | null
-  /** Of the text: a vector is not kept for a row that was rewritten meanwhile. */
+  /** Digest of the text: a vector is dropped if the text changed meanwhile. */
   digest: string
-  /** Another model, a vector of which stands beside the row's own. */
+  /** Another model that has a vector in `next_embedding`; `null` if none has. */
   beside: string | null
 }
 
@@ -26,21 +26,21 @@ export interface RowVectors extends RowKey {
   vector: string
 }
 
-/** How the vectors of a table are made anew and exchanged. */
+/** The statements that make the vectors of a table again and exchange them. */
 interface VectorTable {
   name: SQL
   text: SQL
   /** Whether a row has vectors of another model than this one. */
   outdated(model: string): SQL
-  /** Rows behind one that have none of the model's vectors beside their own, in the order of their keys. */
+  /** Rows after `after`, by key, without a vector of the model in `next_embedding`. */
   next(model: string, limit: number, after: RowKey | null): SQL
-  /** Drops what was made beside for other models. */
+  /** Removes vectors of other models from `next_embedding`. */
   dropOthers(model: string): SQL
-  /** What each vector of a row is made of. */
+  /** The texts of a row that get a vector each. */
   textsOf(row: OutdatedRow): string[]
-  /** Not over a vector of another model. */
+  /** Stores new vectors in `next_embedding`, but never over one of another model. */
   keepBeside(model: string, made: readonly RowVectors[]): SQL
-  /** Nothing is written to these while the vectors are exchanged. */
+  /** The tables to lock against writes during the exchange. */
   locked: SQL
   missing(model: string): SQL
   exchange(model: string): SQL[]
@@ -56,7 +56,7 @@ const made = (rows: readonly RowVectors[]): SQL =>
   sql`jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
     as made (place uuid, id uuid, digest text, unit int, vector text)`
 
-/** Entries of which a unit lacks a vector of the model. */
+/** Condition on entries: a unit lacks a vector of the model. */
 const entriesMissing = (model: string): SQL => sql`
   ${outdatedEntry(model)} and exists (
     select from units where units.place = entries.place and units.entry = entries.id
@@ -79,7 +79,7 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
     dropOthers: (model) => sql`
       update units set next_embedding = null, next_embedding_model = null
       where next_embedding_model <> ${model}::text`,
-    // A row that was written before there were units is one, however long.
+    // An entry written before units existed has a single row in `units`: only the first of these texts gets a vector.
     textsOf: ({ text, type }) =>
       unitTexts({ text, type: type === null ? null : JSON.parse(type) }).map(spokenText),
     keepBeside: (model, rows) => sql`
@@ -128,7 +128,7 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
         update memories set embedding = next_embedding, embedding_model = next_embedding_model,
           next_embedding = null, next_embedding_model = null
         where ${outdatedMemory(model)}`,
-      // Hubs with the model before stop here: what they embed can be compared with nothing any more.
+      // Hubs with the old model notice this and stop: their vectors are no longer comparable.
       sql`update system_config set embedding_model = ${model}`,
     ],
   },

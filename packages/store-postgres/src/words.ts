@@ -1,8 +1,11 @@
 import { indexedTerms, queryTerms } from '@recall/core'
 
-/** Longest term kept whole, in UTF-16 units; Postgres takes 2 KB. Longer ones match by their beginning. */
+/**
+ * Longest term that is kept whole, in UTF-16 units; Postgres takes 2 KB. Longer ones are cut off, and match by their
+ * beginning.
+ */
 const longestTerm = 500
-/** How the counts from 1 to 15 are written; 15 stands for more. */
+/** The weights that encode the counts from 1 to 15; 15 stands for more, too. */
 const spelledCounts = Array.from({ length: 15 }, (_, i) =>
   [...'ABCD']
     .filter((_, bit) => (i + 1) & (8 >> bit))
@@ -11,10 +14,11 @@ const spelledCounts = Array.from({ length: 15 }, (_, i) =>
 )
 
 /**
- * A text's terms with how often each occurs, spelled as a tsvector. Core splits and stems, so that every store
- * agrees on what a word is. The weights of a term's positions are the bits of its count, A the highest, so that
- * a tsquery can read it: taking a tsvector apart costs a hundred times as much. Beyond 15 occurrences BM25 hardly
- * grows.
+ * Counts the terms of a text, as a tsvector literal. Core splits and stems, so that all stores agree on what a word
+ * is. The weights of a term's positions are the bits of its count, A being the highest, so that a tsquery can read
+ * it: unpacking a tsvector costs a hundred times as much. Beyond 15 occurrences BM25 hardly grows.
+ *
+ * @returns the literal, and the number of words in the text
  */
 export function countedWords(text: string): { words: string; wordCount: number } {
   const counts = new Map<string, number>()
@@ -29,7 +33,7 @@ export function countedWords(text: string): { words: string; wordCount: number }
   return { words: lexemes.join(' '), wordCount }
 }
 
-/** The terms that a query looks for. */
+/** The distinct terms that a query looks for. */
 export const lookedFor = (text: string): string[] => [
   ...new Set(
     queryTerms(text)
@@ -38,7 +42,7 @@ export const lookedFor = (text: string): string[] => [
   ),
 ]
 
-/** A term as a tsquery spells it; what a configuration of Postgres makes of words may hold anything. */
+/** Quotes a term for a tsquery: a text search configuration may produce any character. */
 export const quoted = (term: string): string => `'${term.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
 
 const cut = (term: string): string => term.slice(0, longestTerm).toWellFormed()

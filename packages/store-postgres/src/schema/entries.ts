@@ -18,11 +18,11 @@ import {
 import { vectorColumn, wordsColumn } from './columns.ts'
 
 /**
- * What a `MemoryManager` keeps. Rows are found by digests of namespace, scope and key, which fit into an index
- * however long those are; the place leads every index, so that the table can be distributed by it.
+ * The entries of a `MemoryManager`. Rows are found by digests of namespace, scope and key, which fit into an index
+ * however long those are. `place` leads every index, so that the table can be distributed by it.
  *
- * Times are milliseconds since the epoch, as the contract has them. Nothing that an access changes is indexed:
- * such updates then touch no index at all.
+ * Times are milliseconds since the epoch, as in the contract. No index covers a column that an access changes, so an
+ * access updates no index.
  */
 export const entries = pgTable(
   'entries',
@@ -33,13 +33,13 @@ export const entries = pgTable(
     namespace: text('namespace').notNull(),
     scope: text('scope').notNull(),
     key: text('key').notNull(),
-    /** JSON text: Postgres' own JSON would refuse some strings and forget the order of members. */
+    /** JSON text: `jsonb` would refuse some strings and forget the order of members. */
     value: text('value').notNull(),
-    /** What filters look at: members of the value over the metadata, see `filter-fields.ts`. */
+    /** What filters look into: members of the value over metadata, see `filter-fields.ts`. */
     fields: jsonb('fields').notNull(),
     text: text('text').notNull(),
     wordCount: integer('word_count').notNull(),
-    /** Rows of `units` beyond it were left by an older version of the entry, and are not looked at. */
+    /** Rows of `units` beyond it were left by an older version of the entry; readers ignore them. */
     unitCount: integer('unit_count').notNull().default(1),
     type: text('type'),
     tags: text('tags').array().notNull(),
@@ -50,9 +50,9 @@ export const entries = pgTable(
     ttl: doublePrecision('ttl'),
     expiresAt: doublePrecision('expires_at'),
     encrypted: boolean('encrypted').notNull(),
-    /** Another number after every write, and the same after an access. */
+    /** A new number after every write, unchanged by an access. */
     version: bigserial('version', { mode: 'number' }).notNull(),
-    /** Of the vectors of its units, which all have one or none. */
+    /** The model of the units' vectors; either all units have a vector or none. */
     embeddingModel: text('embedding_model'),
     dimensions: integer('dimensions'),
   },
@@ -68,8 +68,8 @@ export const entries = pgTable(
 )
 
 /**
- * What is found and ranked by itself: a turn, a section, a few paragraphs of an entry's text (core's `splitUnits`).
- * Most entries have one.
+ * The parts of an entry that are found and ranked by themselves: a turn, a section, or a few paragraphs of its text
+ * (core's `splitUnits`). Most entries have one.
  */
 export const units = pgTable(
   'units',
@@ -80,7 +80,7 @@ export const units = pgTable(
     unit: integer('unit').notNull(),
     words: wordsColumn('words').notNull(),
     wordCount: integer('word_count').notNull(),
-    /** Who speaks, or its heading. */
+    /** The speaker or the heading. */
     label: text('label').notNull(),
     embedding: vectorColumn('embedding'),
     /** Filled while another model takes over, then moved to `embedding` in one step. */
@@ -98,34 +98,34 @@ export const units = pgTable(
   ],
 )
 
-/** One row: what the entries of the whole database have in common. */
+/** Settings of the whole database, in one row. */
 export const storeSettings = pgTable(
   'store_settings',
   {
     only: boolean('only').primaryKey().default(true),
-    /** What splits and stems texts: a text search configuration of Postgres, or core when absent. */
+    /** The text search configuration that splits and stems texts; absent for core's own splitting. */
     textConfiguration: text('text_configuration'),
-    /** How core split the texts that are kept, see `recount-words.ts`. */
+    /** The version of core's splitting that counted the words, see `recount-words.ts`. */
     wordsVersion: integer('words_version').notNull().default(0),
   },
   (table) => [check('store_settings_one_row', sql`${table.only}`)],
 )
 
 /**
- * How much a place holds, as sums over the backends that wrote to it: each adds to a row of its own, so that no
- * writer waits for another one. Triggers on `entries` keep them.
+ * The size of a place, as a sum over the backends that wrote to it: each updates a row of its own, so that no writer
+ * waits for another. Triggers on `entries` maintain it.
  */
 export const placeSizes = pgTable(
   'place_sizes',
   {
     place: uuid('place').notNull(),
-    /** Process id of the backend; 0 for what backends left that are gone. */
+    /** Process id of the backend; 0 for the merged counts of backends that have ended. */
     backend: integer('backend').notNull(),
     entries: bigint('entries', { mode: 'number' }).notNull(),
     bytes: bigint('bytes', { mode: 'number' }).notNull(),
     units: bigint('units', { mode: 'number' }).notNull().default(0),
     words: bigint('words', { mode: 'number' }).notNull().default(0),
-    /** What quotas count: besides the values also keys, texts, types, tags and vectors. */
+    /** Bytes that quotas count: keys, values, texts, types, tags and vectors. */
     held: bigint('held', { mode: 'number' }).notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.place, table.backend] })],

@@ -28,13 +28,13 @@ export const agents = pgTable(
     name: text('name').notNull(),
     /** SHA-256 of the key, in hex. */
     apiKeyHash: text('api_key_hash').notNull(),
-    /** Of a key that was given out to replace it, until that one is first used. */
+    /** Hash of a replacement key, until that key is first used. */
     nextApiKeyHash: text('next_api_key_hash'),
     createdAt: instant('created_at').notNull().defaultNow(),
     disabledAt: instant('disabled_at'),
     /** 0 unverified, 1 trusted, 2 core. */
     trustLevel: smallint('trust_level').notNull().default(0),
-    /** When other agents' retrievals made it trusted; absent for those whom an administrator trusts. */
+    /** When other agents' retrievals made it trusted; absent if an administrator set its trust. */
     promotedAt: instant('promoted_at'),
     /** How often the agent or one of its memories was put in quarantine. */
     quarantines: integer('quarantines').notNull().default(0),
@@ -71,7 +71,7 @@ export const memories = pgTable(
     embedAttempts: smallint('embed_attempts').notNull().default(0),
     /** 0 normal, -1 low signal, -2 in quarantine. */
     quality: smallint('quality').notNull().default(0),
-    /** Several others of little standing said nearly the same before: it is no discovery. */
+    /** Whether several low-signal memories by other agents said nearly the same before: then it is no discovery. */
     crowded: boolean('crowded').notNull().default(false),
     duplicateOf: uuid('duplicate_of').references((): AnyPgColumn => memories.id),
     /** How many trusted agents other than its author it was returned to: each counts once. */
@@ -129,7 +129,7 @@ export const retrievalEvents = pgTable(
     query: text('query').notNull(),
     similarity: real('similarity').notNull(),
     createdAt: instant('created_at').notNull().defaultNow(),
-    /** Whether it raised the memory's count: the first by a trusted agent who did not write it. */
+    /** Whether it raised the memory's count: only the first retrieval by each trusted agent but the author does. */
     counted: boolean('counted').notNull().default(false),
   },
   (table) => [
@@ -158,7 +158,7 @@ export const citations = pgTable(
   ],
 )
 
-/** Whose retrievals made an agent trusted: nobody can speak for many. */
+/** Agents whose retrievals made another agent trusted, so that each can be limited to a few. */
 export const vouches = pgTable(
   'vouches',
   {
@@ -177,7 +177,7 @@ export const vouches = pgTable(
   ],
 )
 
-/** Where agents keep memories of their own: so many of them an agent may have. */
+/** The namespaces in which agents keep private memories; their number is limited for each agent. */
 export const privateNamespaces = pgTable(
   'private_namespaces',
   {
@@ -187,32 +187,32 @@ export const privateNamespaces = pgTable(
     namespace: text('namespace').notNull(),
   },
   (table) => [
-    // Names may be longer than an index takes.
+    // By a digest, because a name may be longer than an index entry allows.
     uniqueIndex('private_namespaces_name').on(table.agentId, sql`md5(${table.namespace})`),
   ],
 )
 
-/** Requests counted in windows of time, where there is no Redis to count them. */
+/** Counters of requests in windows of time, used when there is no Redis. */
 export const rateLimits = pgTable('rate_limits', {
   key: text('key').primaryKey(),
   points: integer('points').notNull().default(0),
   expire: instant('expire'),
 })
 
-/** One row: what holds for the whole hub. */
+/** Settings of the whole hub, in one row. */
 export const systemConfig = pgTable(
   'system_config',
   {
     only: boolean('only').primaryKey().default(true),
     globalWriteEnabled: boolean('global_write_enabled').notNull().default(true),
     lastHeartbeatAt: instant('last_heartbeat_at').notNull().defaultNow(),
-    /** Whose vectors all memories have; absent until a hub has looked. Exchanged together with them. */
+    /** The model of all memories' vectors; absent until a hub has checked them. Changes together with the vectors. */
     embeddingModel: text('embedding_model'),
   },
   (table) => [check('system_config_one_row', sql`${table.only}`)],
 )
 
-/** Answers that are given again when a request is repeated with its `Idempotency-Key`. */
+/** Answers to repeat when a request comes again with its `Idempotency-Key`. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
