@@ -7,7 +7,7 @@ import type { Address, ColdStore, Entry, Found, MemoryStore, Place, StoreQuery }
 /** The only scope that is archived by age. */
 export const archivedScope = 'episodic'
 
-/** Age from which episodes are archived, milliseconds since their last write. */
+/** Milliseconds since its last write after which an episode is archived. */
 export const archiveAfter = 90 * 24 * 60 * 60 * 1000
 
 const pageSize = 100
@@ -18,9 +18,9 @@ export interface ArchiveRun {
 }
 
 /**
- * Moves entries last written before a time to the cold store: first it keeps the copy, then it removes the
- * original, unless somebody wrote it meanwhile. When it dies in between, both stand, the original hides the
- * copy, and the next run finishes the move.
+ * Moves entries last written before a time to the cold store. Each entry is copied first and then removed,
+ * unless it was written meanwhile. After a crash in between both exist: the original hides the copy, and the
+ * next run finishes the move.
  */
 export async function archiveEntries(
   store: MemoryStore,
@@ -29,12 +29,12 @@ export async function archiveEntries(
   { before, now, dryRun }: { before: number; now: number; dryRun: boolean },
 ): Promise<ArchiveRun> {
   const run: ArchiveRun = { archived: [], errors: [] }
-  /** What stays: it failed, or belongs where it is. */
+  /** Keys that stay in the store: their move failed, or the cold store does not accept them. */
   const passed = new Set<string>()
   for (;;) {
-    // No offset where entries leave the list: it changes its order while it is worked off.
+    // Moved entries leave the result list, so a real run always reads from its start.
     const offset = dryRun ? run.archived.length + passed.size : 0
-    // A list of which much stays is read in ever larger pieces, three times over in all.
+    // Entries that stay come first again: the page grows past them, which reads the list about three times in all.
     const limit = pageSize + 2 * passed.size
     const page = await store.find({ ...place, ...oldestFirst, limit, offset, now })
     for (const { entry } of page) {
@@ -69,7 +69,7 @@ async function archiveEntry(store: MemoryStore, cold: ColdStore, entry: Entry, n
   }
 }
 
-/** Entries of both stores in one order; where both hold a key, the one that is not archived stands for it. */
+/** Entries of both stores in one order. Where both hold a key, the archived copy is left out. */
 export async function findWithArchived(
   store: MemoryStore,
   cold: ColdStore,
@@ -90,8 +90,8 @@ export async function findWithArchived(
 }
 
 /**
- * Removes from a store and from its archive. The copy goes first: were the entry removed before it, a crash in between
- * would bring the copy to light. It goes once more behind the entry, which a clean-up may have archived meanwhile.
+ * Removes entries from a store and from its archive. The archived copy goes first: if it went last, a crash in between
+ * would make it visible again. It is removed once more at the end, as a clean-up may have archived the entry meanwhile.
  */
 export async function removeWithArchived(
   store: MemoryStore,
@@ -108,8 +108,8 @@ export async function removeWithArchived(
  * Puts an archived entry back, then removes the copy; `now` becomes the time of its last write, so that it is
  * not archived again at once.
  *
- * @returns whether there was one
- * @throws MemoryError CONFLICT when the key holds something else by now
+ * @returns whether the key was archived
+ * @throws MemoryError CONFLICT when the key holds another value by now
  */
 export async function restoreEntry(
   store: MemoryStore,

@@ -2,7 +2,7 @@ import { toJsonValue } from './json.ts'
 import type { Address, Entry, MemoryStore } from './memory-store.ts'
 import type { MemoryScope } from './scope.ts'
 
-/** What a cache has to do; an `LRUCache` of lru-cache does it, and so does a `Map`. */
+/** The cache to read through: an `LRUCache` of lru-cache fits, and so does a `Map`. */
 export interface MemoryCache {
   get(name: string): CachedEntry | undefined
   set(name: string, entry: CachedEntry): unknown
@@ -14,28 +14,28 @@ export interface CachedEntry {
   stamp: string
 }
 
-/** Accesses that were answered from the cache are counted in the store after this time, milliseconds. */
+/** Milliseconds after which accesses answered from the cache are recorded in the store. */
 const countedAfterMs = 1000
 
 export interface CachedReads {
   /** `null` when the cache cannot answer and the store must. */
   read(store: MemoryStore, address: Address, now: number): Promise<Entry | null>
-  /** Reads from the store and keeps what it gives. The caller counts the access. */
+  /** Reads from the store and caches the entry. The caller records the access. */
   load(store: MemoryStore, address: Address, now: number): Promise<Entry | null>
-  /** The store, which counts what was answered from the cache before every call that could show or change it. */
+  /** Wraps a store so that pending accesses are recorded before every call that could show or change them. */
   counting(store: MemoryStore): MemoryStore
 }
 
 /**
- * Answers entries from a cache when the store's stamp says that nobody has written them since. Encrypted entries
- * are not cached, and neither are those of stores that give no stamps. Counting an access can cost more than the
- * read: it is put off, except where it moves the end of an entry's life.
+ * Answers reads from a cache while the store's stamp of the entry is unchanged. Encrypted entries and entries of
+ * stores without stamps are not cached. Recording an access can cost more than the read, so it is deferred, except
+ * for an entry with a TTL, whose expiry it moves.
  */
 export function createCachedReads(cache: MemoryCache): CachedReads {
   const counted = new Map<MemoryStore, MemoryStore>()
-  /** What counts for each store that counts. */
+  /** The counter of each wrapped store. */
   const counters = new Map<MemoryStore, Counter>()
-  /** The store as it was given. */
+  /** The store behind a wrapper. */
   const given = (store: MemoryStore): MemoryStore => counters.get(store)?.store ?? store
 
   return {
@@ -54,7 +54,7 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
     },
 
     async load(store, address, now) {
-      // Before the read: what is written in between gets another stamp than the one that is kept.
+      // Taken before the read: a write in between changes the stamp, so an outdated entry is never answered.
       const stamp = store.stamp ? await store.stamp(address) : null
       const entry = await store.get(address, now)
       if (entry && stamp !== null && !entry.encrypted) {
@@ -98,7 +98,7 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
 
 type AnyCall = (...given: unknown[]) => Promise<unknown>
 
-/** All but the stamp, and `close`. */
+/** All calls but `stamp`, and `close`, which has a wrapper of its own. */
 const countingCalls = [
   'put',
   'get',
@@ -113,13 +113,13 @@ const countingCalls = [
 
 type Counter = ReturnType<typeof createCounter>
 
-/** Accesses that a store has not been told of yet. */
+/** Collects accesses that the store has not recorded yet. */
 function createCounter(store: MemoryStore) {
-  /** By scope: a store is told of one place at a time, and all of them are of one namespace. */
+  /** By scope, because `touch` takes addresses of one place; the namespace is always the same. */
   const waiting = new Map<MemoryScope, Address[]>()
   let last = 0
   let timer: ReturnType<typeof setTimeout> | undefined
-  /** Counting that is under way. */
+  /** The recording under way, if any. */
   let counting: Promise<void> | undefined
 
   const countAll = async (): Promise<void> => {
@@ -134,7 +134,7 @@ function createCounter(store: MemoryStore) {
     }
   }
 
-  /** Also waits for what is being counted already: nobody may look, or close the store, in between. */
+  /** Also waits for a recording under way: the next call must see every access, and `close` must not interrupt it. */
   const flush = async (): Promise<void> => {
     clearTimeout(timer)
     timer = undefined
@@ -156,7 +156,7 @@ function createCounter(store: MemoryStore) {
       addresses.push(address)
       last = now
       timer ??= setTimeout(() => {
-        // What fails stays, and fails the next call.
+        // Accesses that could not be recorded keep waiting, and the next call reports the error.
         flush().catch(() => undefined)
       }, countedAfterMs)
       if (typeof timer === 'object') timer.unref()
@@ -164,11 +164,11 @@ function createCounter(store: MemoryStore) {
   }
 }
 
-/** Neither a namespace nor a key holds a control character. */
+/** Namespaces and keys hold no control characters, so NUL separates the parts unambiguously. */
 const nameOf = (store: MemoryStore, { namespace, scope, key }: Address): string =>
   `${numberOf(store)}\u0000${namespace}\u0000${scope}\u0000${key}`
 
-/** Memories may share a cache: two stores of one name hold different things, and may stamp them alike. */
+/** Tells stores apart in a shared cache: two of them may give equal stamps to different entries at one address. */
 const numbers = new WeakMap<MemoryStore, number>()
 let lastNumber = 0
 

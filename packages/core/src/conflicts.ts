@@ -1,7 +1,7 @@
 import { MemoryError, MemoryErrorCode } from './errors.ts'
 import type { Address } from './memory-store.ts'
 
-/** What `put` with `overwrite: false` fails with where the key holds an unexpired entry. */
+/** The error of `put` with `overwrite: false` when the key holds an unexpired entry. */
 export const alreadyExists = ({ scope, key }: Address): MemoryError =>
   new MemoryError(
     `'${key}' already exists in ${scope} memory: pass overwrite: true to replace it`,
@@ -9,7 +9,7 @@ export const alreadyExists = ({ scope, key }: Address): MemoryError =>
     { scope, key },
   )
 
-/** What `commit` fails with where an entry is not as its change expected it. */
+/** The error of `commit` when an entry is not as its change expected. */
 export const changedUnderneath = ({ scope, key }: Address): MemoryError =>
   new MemoryError(
     `'${key}' in ${scope} memory was written or deleted by somebody else meanwhile: read it again`,

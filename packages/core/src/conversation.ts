@@ -34,7 +34,7 @@ export interface ConversationFacts {
 export interface Conversation {
   sessionId: string
   messages: AsyncIterable<Message> | Iterable<Message>
-  /** Set for the transcript of a helper that a session started: the session's id. */
+  /** Id of the session that started this one, set for a helper's transcript. */
   parent?: string
   facts: ConversationFacts
 }

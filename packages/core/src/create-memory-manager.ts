@@ -63,15 +63,15 @@ export interface MemoryManagerOptions<Schemas extends ValueSchemas = ValueSchema
    * default), refuse the write (`reject`) or keep them (`allow`).
    */
   redact?: RedactPolicy
-  /** Told what was replaced in each write: kinds and counts, never the secret. */
+  /** Called with what was replaced in each write: kinds and counts, never the secret. */
   onRedaction?: (report: RedactionReport) => void
   policies?: MemoryPolicies
   /**
-   * What `encrypt: true` seals with: one AES-256 key of 32 bytes, or a ring of named keys, of which one is
-   * current. Losing it loses the values.
+   * The key for `encrypt: true`: one AES-256 key of 32 bytes, or a ring of named keys of which one is current.
+   * A value whose key is lost can never be read again.
    */
   encryptionKey?: Uint8Array | KeyRing
-  /** Keeps what was read, for stores that can tell when it changed: `createMemoryCache` of `@recall/core/protocol`. */
+  /** Caches entries of stores that have stamps; for example `createMemoryCache` of `@recall/core/protocol`. */
   cache?: MemoryCache
   clock?: Clock
 }
@@ -81,12 +81,13 @@ export interface MemoryPolicies {
   defaultTtl?: Partial<Record<MemoryScope, number>>
   /**
    * Bytes that the values of a scope may take together, as compact JSON; `Infinity` for no limit. Default 10 MB,
-   * 100 MB, 1 GB and 10 GB, from working to episodic. A full short-term memory evicts what has gone unused
-   * longest, down to 80 %; the other scopes refuse with QUOTA_EXCEEDED.
+   * 100 MB, 1 GB and 10 GB, from working to episodic. A full short-term memory evicts its least recently used
+   * entries, down to 80 %; the other scopes refuse the write with QUOTA_EXCEEDED.
    */
   quotas?: Partial<Record<MemoryScope, number>>
 }
 
+/** Default TTL of short-term memory, milliseconds. */
 export const shortTermTtl = 60 * 60 * 1000
 
 /** The front of every memory: validation, expiry instants, redaction and embedding, written once. */
@@ -127,7 +128,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     key: parseKey(key),
   })
 
-  /** The value as it was written. */
+  /** The plain value, decrypted if it is sealed. */
   const open = async (entry: Entry): Promise<JsonValue> => {
     const { value } = entry
     if (!isEnvelope(value)) return value
@@ -168,7 +169,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
       const expected = seen === undefined ? {} : { expected: { updatedAt: seen } }
       if (update.operation === 'delete') changes.push({ remove: address, ...expected })
       else {
-        // Later than the version it replaces, so that of two such updates in one millisecond one is refused.
+        // Always later than the version it replaces: of two such updates in one millisecond, the second is refused.
         const at = seen === undefined ? now : Math.max(now, seen + 1)
         const entry = await toEntry(store, address, update.value, update.options, at)
         changes.push({
@@ -409,7 +410,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
 
 const noOptions: ReadOptions = {}
 
-/** Entries that a batch asks its store for at the same moment. */
+/** Concurrent reads of one batch. */
 const readsAtOnce = 64
 
 const queryVector = (

@@ -2,11 +2,11 @@ import type { Embedder } from './embedder.ts'
 import { MemoryError, MemoryErrorCode } from './errors.ts'
 
 /**
- * One vector of unit length for each text. What a model gives is checked here, before it is kept or compared: one
- * number that is none would spoil every comparison with it, and a missing vector would be another text's.
+ * One vector of unit length for each text. The model's answer is checked before it is kept or compared: a NaN would
+ * spoil every comparison with its vector, and a missing vector would assign the others to the wrong texts.
  *
- * @throws MemoryError UNAVAILABLE when an answer is not one vector of the right length and with a direction for each
- * text; what the embedder throws
+ * @throws MemoryError UNAVAILABLE when the answer is not one vector per text, each with the model's dimensions and a
+ * direction; whatever the embedder throws
  */
 export async function embedTexts(
   embedder: Embedder,
@@ -30,11 +30,11 @@ export async function embedTexts(
   })
 }
 
-/** Only directions are compared. */
+/** Scales a vector to length 1, because only directions are compared. */
 function unitVector(vector: ArrayLike<number>, model: string): Float32Array {
   let squares = 0
   for (let i = 0; i < vector.length; i++) squares += (vector[i] as number) ** 2
-  // Also true of what is no number at all.
+  // Negated as a whole, so that NaN is refused too.
   if (!(squares > 0 && squares < Number.POSITIVE_INFINITY)) {
     throw unavailable(`'${model}' gave a vector without a direction`)
   }
@@ -44,7 +44,7 @@ function unitVector(vector: ArrayLike<number>, model: string): Float32Array {
     : Float32Array.from(vector, (value) => value / length)
 }
 
-/** What single precision leaves of a length. */
+/** How far single precision may move a squared length away from 1. */
 const tolerance = 1e-4
 
 const unavailable = (message: string): MemoryError =>

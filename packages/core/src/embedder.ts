@@ -10,16 +10,16 @@ export interface Embedder {
    * for every model. Default: 0 and 0.2.
    */
   readonly unrelated?: { readonly mean: number; readonly deviation: number }
-  /** Longest text that is seen whole, in the model's own tokens; what is longer is cut at the end. */
+  /** Longest text that the model sees whole, in its own tokens; longer texts are cut at the end. */
   readonly maxTokens?: number
-  /** Most texts in one call that the model takes well; callers with more may split them for progress. */
+  /** Most texts that the model handles well in one call; callers with more may split them to report progress. */
   readonly maxBatch?: number
   /**
    * One unit-length vector per text, in the order given.
    *
    * @param mode `document` for what is stored, `query` for what is asked: some models treat them differently
-   * @throws MemoryError UNAVAILABLE, TIMEOUT or RATE_LIMITED when a model cannot answer; whatever `signal` was
-   * aborted with
+   * @throws MemoryError UNAVAILABLE, TIMEOUT or RATE_LIMITED when a model cannot answer; the reason of an aborted
+   * `signal`
    */
   embed(
     texts: readonly string[],

@@ -15,7 +15,7 @@ export interface KeyRing {
 /** A sealed value as it is stored. Base64 holds the ciphertext followed by the 16 bytes of its tag. */
 export type Envelope = { sealed: 'aes-256-gcm'; v: 1; kid: string; iv: string; data: string }
 
-/** Seals values for one place and opens them nowhere else. */
+/** Encrypts values and binds them to their address: a ciphertext that was moved elsewhere does not open. */
 export interface Sealer {
   /** The key that `seal` uses. */
   readonly current: string
@@ -95,13 +95,13 @@ export function createSealer(given: Uint8Array | KeyRing): Sealer {
 const importKey = (bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> =>
   crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt'])
 
-/** What is authenticated beside the value: the same ciphertext under another address does not open. */
+/** Additional authenticated data, so that a ciphertext does not open under another address. */
 const addressBytes = (kid: string, { namespace, scope, key }: Address): Uint8Array<ArrayBuffer> =>
   new TextEncoder().encode(JSON.stringify([1, kid, namespace, scope, key]))
 
 function toBase64(bytes: Uint8Array): string {
   let text = ''
-  // In pieces: as many arguments as a large value has bytes would overflow the stack.
+  // In chunks: one argument per byte of a large value would overflow the stack.
   for (let at = 0; at < bytes.length; at += 0x8000) {
     text += String.fromCharCode(...bytes.subarray(at, at + 0x8000))
   }

@@ -21,7 +21,7 @@ export interface EntryFactoryOptions {
   onRedaction: ((report: RedactionReport) => void) | undefined
   embedder: Embedder | undefined
   sealer: Sealer | undefined
-  /** Milliseconds by scope; for ever where none is given. */
+  /** Milliseconds by scope; entries of a scope without one never expire. */
   defaultTtl: Partial<Record<MemoryScope, number>>
 }
 
@@ -33,7 +33,7 @@ export type EntryFactory = (
   now: number,
 ) => Promise<Entry>
 
-/** What a write becomes before a store sees it: checked, redacted, embedded or sealed, with its instants. */
+/** Turns a write into an entry before a store sees it: checks, redacts, embeds or encrypts it and sets its times. */
 export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
   const { schemas, embedder, sealer, defaultTtl } = options
   const redactor = createRedactor(options.redact, options.onRedaction)
@@ -62,7 +62,7 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
     if (isEnvelope(checked)) throw looksSealed(address)
     const { text: ownText = null, type = null, tags = [] } = wanted
     const clean = redactor(address, { value: checked, text: ownText, type, tags })
-    // A placeholder may be no e-mail address, say: better refused here than found corrupt by every read.
+    // A placeholder may break the schema, of an e-mail address, say: refuse the write, or every read would fail.
     if (clean.value !== checked) checkWritten(schemas, scope, key, clean.value)
     const isSealed = wanted.encrypt === true && sealer !== undefined
     // Words and vectors would give away what the ciphertext hides.
@@ -89,7 +89,7 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
   }
 }
 
-/** The vectors of the units, and their direction together. */
+/** The normalised sum of the units' vectors, and each of them when there are several. */
 function embeddingOf(model: string, vectors: readonly Float32Array[]): Entry['embedding'] {
   const [first] = vectors
   if (!first) return null

@@ -29,7 +29,7 @@ export const MemoryErrorCode = {
   UNAUTHENTICATED: 'MEMORY_UNAUTHENTICATED',
   /** Remote stores only: the credential does not allow this. */
   FORBIDDEN: 'MEMORY_FORBIDDEN',
-  /** Too many calls; `retryAfterMs` says when to come back. */
+  /** Too many calls; `retryAfterMs` says how long to wait. */
   RATE_LIMITED: 'MEMORY_RATE_LIMITED',
   /** The backend cannot be reached, or its root is missing. */
   UNAVAILABLE: 'MEMORY_UNAVAILABLE',

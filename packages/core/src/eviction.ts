@@ -6,8 +6,8 @@ import type { Entry, MemoryStore, Place } from './memory-store.ts'
 const pageSize = 100
 
 /**
- * Removes the entries that have gone unused longest until at most `target` bytes are kept; with `dryRun` only
- * counts them. An entry that somebody writes at the same moment stays.
+ * Removes the least recently used entries until at most `target` bytes are kept; with `dryRun` only counts
+ * them. An entry that is written meanwhile stays.
  *
  * @returns how many were removed
  */
@@ -17,12 +17,12 @@ export async function evictLeastRecent(
   target: number,
   { now, dryRun = false }: { now: number; dryRun?: boolean },
 ): Promise<number> {
-  // A dry run has swept nothing: what has expired is in the statistics, and would not be there.
+  // The statistics count expired entries. A real run swept them before, a dry run did not: it counts live ones itself.
   let bytes = dryRun ? await liveBytes(store, place, now) : (await store.stats(place)).bytes
   let evicted = 0
   const kept = new Set<string>()
   while (bytes > target) {
-    // No offset where entries leave the list: it changes its order while it is worked off.
+    // Evicted entries leave the result list, so a real run always reads from its start.
     const [limit, offset] = dryRun ? [pageSize, evicted] : [pageSize + kept.size, 0]
     const list = await store.find({ ...place, ...unusedFirst, limit, offset, now })
     const page = list.filter(({ entry }) => !kept.has(entry.key))
@@ -53,7 +53,7 @@ async function liveBytes(store: MemoryStore, place: Place, now: number): Promise
 
 const unusedFirst = { sortBy: 'lastAccess', sortOrder: 'asc', minScore: 0 } as const
 
-/** All at once; one by one when somebody wrote one of them. */
+/** Removes all entries in one commit, or one by one when some were written meanwhile; returns those removed. */
 async function removeUnchanged(store: MemoryStore, entries: readonly Entry[]): Promise<readonly Entry[]> {
   const changes = entries.map((entry) => ({ remove: addressOf(entry), expected: asRead(entry) }))
   try {
@@ -74,7 +74,7 @@ export const addressOf = ({ namespace, scope, key }: Entry): Pick<Entry, 'namesp
   key,
 })
 
-/** For a change that must not undo what somebody wrote since this entry was read. */
+/** The `expected` of a change that must not undo a write made since this entry was read. */
 export const asRead = ({ updatedAt, value }: Entry): Pick<Entry, 'updatedAt' | 'value'> => ({
   updatedAt,
   value,

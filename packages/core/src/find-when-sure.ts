@@ -3,12 +3,12 @@ import type { Found, StoreQuery } from './memory-store.ts'
 import { confidenceRank } from './ranking/confidence.ts'
 
 /**
- * The page that a query asks for, or nothing when the confidence of the best match of all its pages is below
- * `minConfidence`, 0..1. That match is looked for in the same way whatever the page, its order and its length are,
- * so pages of one search never disagree.
+ * The page that a query asks for, or nothing when the best match of the whole search has a confidence below
+ * `minConfidence`, 0..1. The best match is found in the same way for every page, order and limit, so the pages of
+ * one search never disagree.
  *
  * @param find answers a query, as `MemoryStore.find` does
- * @throws MemoryError INVALID_INPUT without a text: nothing tells how sure such an answer is
+ * @throws MemoryError INVALID_INPUT without a text: only a search by text has a confidence
  */
 export async function findWhenSure<Match extends Found>(
   find: (query: StoreQuery) => Promise<Match[]>,

@@ -8,7 +8,7 @@ const measures: Record<StoreQuery['sortBy'], (match: Found) => number> = {
   accessCount: ({ entry }) => entry.accessCount,
 }
 
-/** The order that the query asks for; ties by recency, then by key, so that paging is stable. */
+/** The order that the query asks for. Ties are broken by recency, then by key, so that paging is stable. */
 export function byOrder({ sortBy, sortOrder }: StoreQuery): (a: Found, b: Found) => number {
   const direction = sortOrder === 'asc' ? -1 : 1
   const measure = measures[sortBy]

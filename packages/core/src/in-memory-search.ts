@@ -12,7 +12,7 @@ import { splitUnits } from './ranking/units.ts'
 import { indexedTerms, queryTerms, wordsOf } from './ranking/words.ts'
 import { conversationType } from './session-keys.ts'
 
-/** An entry cut into units whose words are counted once, not at every search. */
+/** An entry cut into units, with their words counted once instead of at every search. */
 export interface Searchable {
   entry: Entry
   units: SearchableUnit[]
@@ -30,7 +30,7 @@ export function searchable(entry: Entry): Searchable {
   if (cuts.length === 0) cuts.push({ start: 0, end: 0, line: 0 })
   const units = cuts.map(({ start, end }, i) => {
     const text = entry.text.slice(start, end)
-    // What a conversation was about and when it took place are asked for together.
+    // The first unit also holds the date, because questions often name a conversation's subject and time together.
     const words = indexedTerms(
       i === 0 && cuts.length > 1 ? `${text}\n${dateWords(takenPlaceAt(entry))}` : text,
     )
@@ -43,7 +43,7 @@ export function searchable(entry: Entry): Searchable {
   return { entry, units }
 }
 
-/** When what an entry tells of took place: an archive says it, anything else was written then. */
+/** When the events of an entry took place: an archive states its date, any other entry counts as of its creation. */
 export function takenPlaceAt({
   type,
   value,
@@ -146,7 +146,7 @@ function coverageOf(
   return total === 0 ? 0 : found / total
 }
 
-/** A paragraph of the unit, between the units around it or the paragraphs. */
+/** The matching unit and its neighbours; for an entry of one unit, its best paragraph and the ones around it. */
 function passageOf(units: readonly SearchableUnit[], unit: number, terms: readonly string[]): MatchedPassage {
   const text = units[unit]?.text ?? ''
   if (units.length === 1) return bestPassage(text, terms)
@@ -167,7 +167,7 @@ function byVector(candidates: readonly Searchable[], { embedding }: StoreQuery):
   })
 }
 
-/** The vector of a unit; where the entry has only one, it speaks for every unit. */
+/** The vector of a unit, or the entry's only vector, which stands for every unit. */
 function vectorOf(
   { key, scope, embedding }: Entry,
   unit: number,

@@ -11,7 +11,7 @@ export interface InMemoryStoreOptions {
   cold?: ColdStore | null
 }
 
-/** Keeps entries in this process's memory: for working memory, tests and small tasks. Gone when it ends. */
+/** Keeps entries in this process's memory, for working memory, tests and small tasks. They end with the process. */
 export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryStore {
   const cold = options.cold === undefined ? createInMemoryStore({ cold: null }) : options.cold
   const places = new Map<string, Shelf>()
@@ -135,11 +135,11 @@ export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryS
 
 interface Kept extends Searchable {
   bytes: number
-  /** Number of the write that made it, counted over the store. */
+  /** Number of the write that made it, counted across the store: the entry's stamp. */
   write: number
 }
 
-/** Nobody shares what is kept. A JSON value is copied several times faster this way than by `structuredClone`. */
+/** A copy, so that callers never share stored objects. `toJsonValue` is several times faster than `structuredClone`. */
 const copyOf = (entry: Entry): Entry => ({
   ...entry,
   value: toJsonValue(entry.value),
@@ -153,7 +153,7 @@ const keep = (entry: Entry, write: number): Kept => ({
   write,
 })
 
-/** The entries of one place, which knows its size at any time. */
+/** The entries of one place, with a running total of their bytes. */
 interface Shelf extends Pick<Map<string, Kept>, 'get' | 'values' | 'entries' | 'delete' | 'size'> {
   readonly bytes: number
   set(key: string, kept: Kept): void
@@ -183,7 +183,7 @@ function createShelf(): Shelf {
   }
 }
 
-/** A rewritten entry keeps its birth and its history of use. */
+/** A rewritten entry keeps its creation time and its access count. */
 function succeed(entry: Entry, earlier: Entry): Entry {
   const { createdAt, accessCount } = earlier
   return { ...entry, createdAt, accessCount }

@@ -10,7 +10,7 @@ const maxSearchLimit = 1000
 /** Longest query text, in UTF-16 units. */
 const maxQueryLength = 10_000
 
-// zod/mini speaks no language by itself; naming this one file keeps the other forty from loading.
+// zod/mini has no messages of its own; importing this one locale keeps the other forty from loading.
 const english = en().localeError
 
 const wellFormed = z.refine<string>((text) => text.isWellFormed(), 'must be well-formed Unicode')
@@ -25,7 +25,7 @@ const tagsSchema = z.array(tagSchema).check(z.maxLength(256))
 const timestamp = z.number().check(z.nonnegative())
 const vector = z.array(z.number()).check(z.minLength(1), z.maxLength(16_384))
 const positive = z.number().check(z.positive('must be above 0'))
-/** Milliseconds, three thousand years: what ends later has an end that no date can tell. */
+/** Milliseconds, about three thousand years: keeps every expiry within the range of a `Date`. */
 const longestTtl = 1e14
 const ttl = z
   .number()
@@ -97,7 +97,7 @@ export const searchOptionsSchema = z.strictObject({
 
 export const clearFilterSchema = z.strictObject({
   olderThan: z.optional(timestamp),
-  // A list that came out empty would stand for everything.
+  // An empty list would match every entry and clear the whole scope.
   tags: z.optional(tagsSchema.check(z.minLength(1, 'must name a tag; leave tags out to clear all'))),
   type: z.optional(z.string().check(z.minLength(1, 'must name a type; leave type out to clear all'))),
 })
@@ -109,7 +109,7 @@ export const cleanupOptionsSchema = z.strictObject({
   archiveBefore: z.optional(timestamp),
 })
 
-/** As `parseInput` with `keySchema`, without a validator's microseconds for a key that is as it should be. */
+/** `parseInput` with `keySchema`, but a valid key skips the validator, which costs microseconds. */
 export function parseKey(key: string): string {
   const isKey =
     typeof key === 'string' &&
@@ -120,7 +120,7 @@ export function parseKey(key: string): string {
   return isKey ? key : parseInput(keySchema, key, 'key')
 }
 
-/** As `parseInput` with `scopeSchema`, likewise. */
+/** `parseInput` with `scopeSchema`, with the same shortcut. */
 export const parseScope = (scope: MemoryScope): MemoryScope =>
   memoryScopes.includes(scope) ? scope : parseInput(scopeSchema, scope, 'scope')
 

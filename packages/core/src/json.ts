@@ -26,7 +26,7 @@ export function toJsonValue(value: unknown, path = 'value', depth = 0): JsonValu
   }
   if (Array.isArray(value)) {
     const copy: JsonValue[] = []
-    // By index: a place that was left empty is undefined, and JSON would make it null.
+    // By index, so that a hole of a sparse array is refused: JSON would turn it into null.
     for (let i = 0; i < value.length; i++) copy.push(toJsonValue(value[i], `${path}[${i}]`, depth + 1))
     return copy
   }
@@ -51,7 +51,7 @@ export function toJsonValue(value: unknown, path = 'value', depth = 0): JsonValu
   throw new TypeError(`${path} is ${describe(value)}, which JSON cannot hold`)
 }
 
-/** Visits every string of a value, object members in insertion order; returns a copy with the results. */
+/** A copy of a value with `change` applied to every string, object members in insertion order. */
 export function mapStrings(value: JsonValue, change: (text: string) => string): JsonValue {
   if (typeof value === 'string') return change(value)
   if (Array.isArray(value)) return value.map((item) => mapStrings(item, change))
@@ -59,7 +59,7 @@ export function mapStrings(value: JsonValue, change: (text: string) => string): 
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, mapStrings(member, change)]))
 }
 
-/** The text by which a value is found: a string itself, otherwise its string leaves, a line each. */
+/** The text that a value is found by: a string itself, otherwise its string leaves, one per line. */
 export function searchableText(value: JsonValue): string {
   const lines: string[] = []
   mapStrings(value, (text) => {

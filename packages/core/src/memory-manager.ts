@@ -14,7 +14,7 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
 
   /**
    * Keeps a JSON value under a key. When the promise resolves the value is as durable as the store can
-   * make it. Secrets found in the value are replaced before anything else sees it, unless told otherwise.
+   * make it. Secrets in the value are replaced before anything else sees it, unless `redact` says otherwise.
    *
    * @throws INVALID_INPUT (not JSON, bad key or option, schema mismatch), CONFLICT (`overwrite: false` and
    * the key exists), QUOTA_EXCEEDED, WRITE_FAILED, CLOSED
@@ -75,9 +75,9 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
   exists(scope: MemoryScope, key: string): Promise<boolean>
 
   /**
-   * Removes what has expired, archives episodes that are older than 90 days where the store can, and with a
-   * `threshold` evicts short-term entries that have gone unused longest; in one scope or in all. What fails is
-   * listed in `errors` and the rest goes on; after a crash the next clean-up finishes what this one began.
+   * Removes expired entries, archives episodes older than 90 days if the store has an archive, and with a
+   * `threshold` evicts the least recently used short-term entries; in one scope or in all. Failures are listed
+   * in `errors` and the rest goes on. After a crash the next clean-up finishes the work.
    */
   cleanup(options?: CleanupOptions): Promise<CleanupResult>
 
@@ -85,8 +85,9 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
   batchRead<T = unknown>(scope: MemoryScope, keys: readonly string[]): Promise<Map<string, T>>
 
   /**
-   * Brings an archived entry back among the others; whether there was one. Being a write, it moves `updatedAt`.
+   * Moves an archived entry back into the store. Being a write, it moves `updatedAt`.
    *
+   * @returns whether the key was archived
    * @throws CONFLICT when another value was written under the key meanwhile, QUOTA_EXCEEDED
    */
   restore(scope: MemoryScope, key: string): Promise<boolean>
@@ -94,7 +95,7 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
   /** Many writes to one scope, all or none. */
   batchWrite(scope: MemoryScope, writes: readonly BatchWrite[]): Promise<void>
 
-  /** Sets and deletes in one scope, all or none, also when the process dies in the middle. */
+  /** Applies sets and deletes in one scope, all or none, even when the process dies in the middle. */
   atomicUpdate(scope: MemoryScope, updates: readonly AtomicUpdate[]): Promise<void>
 
   /** Releases files, connections and timers. Calling it again does nothing. */
@@ -109,9 +110,9 @@ export interface Capabilities {
   readonly durable: boolean
   /** Vectors that callers give are kept, and entries can be found by one. */
   readonly semantic: boolean
-  /** The store embeds its entries by itself, with the embedder it was given: texts find by meaning. */
+  /** The store embeds its entries itself, with the embedder it was given, so a text query also finds by meaning. */
   readonly meaning?: boolean
-  /** Old entries can be archived and restored. Set by the front: the store has a cold store. */
+  /** Old entries can be archived and restored. `createMemoryManager` sets it when the store has a cold store. */
   readonly archive?: boolean
 }
 
@@ -124,8 +125,8 @@ export interface WriteOptions {
   /** Default true. With `false` an existing key is a `CONFLICT`. */
   overwrite?: boolean
   /**
-   * Encrypt the value at rest. It is then found by key, tags and type only. Refused with NOT_SUPPORTED where no
-   * key was supplied: never plain text.
+   * Encrypt the value at rest. It is then found by key, tags and type only. Without an encryption key the write
+   * is refused with NOT_SUPPORTED, never stored as plain text.
    */
   encrypt?: boolean
   /** Default true. With `false` the value is not found by text or embedding, only by key, tags and filters. */
@@ -194,12 +195,13 @@ export interface SearchOptions {
   /** Leave out matches that score below this, 0..1. */
   minScore?: number
   /**
-   * Find nothing when the memory is less likely than this, 0..1, to know what was asked. The `confidence` of the best
-   * match decides for every page. Default 0; needs a text.
+   * Find nothing when the best match of the search has a `confidence` below this, 0..1. It decides for every page.
+   * Default 0; needs a text.
    *
-   * Of answers given at 0.5 about half have the evidence among their first five. 0.15 refused 11 to 29 % of questions
-   * whose evidence was not there, and cost the others 2 to 4 points of recall (`docs/decisions/0015-confidence.md`).
-   * A page beyond the first ten matches, or in another order than best first, takes two searches.
+   * About half of the answers with a confidence of 0.5 have the evidence among their first five matches. 0.15 refused
+   * 11 to 29 % of the questions whose evidence was missing, and cost the others 2 to 4 points of recall
+   * (`docs/decisions/0015-confidence.md`). A page beyond the first ten matches, or in another order than best first,
+   * takes two searches.
    */
   minConfidence?: number
   /** Default true. With `false` the search leaves no trace in access counts and expiry. */
@@ -218,12 +220,12 @@ export interface MemoryMatch<T> {
   /** Relevance, 0..1; 1 when the query has neither text nor embedding. */
   score: number
   /**
-   * Of a search by text: how likely it is, 0..1, that the memory knows what was asked. The first match speaks for
-   * the whole answer: where it is below 0.15 or so, saying nothing is better.
+   * Likelihood, 0..1, that the memory holds the answer; only in a search by text. The first match's confidence is
+   * that of the whole answer: below about 0.15 it is better to answer nothing.
    */
   confidence?: number
   metadata: MemoryMetadata
-  /** How the match was found. Says `lexical` when vectors took no part. */
+  /** How the match was found; `lexical` when no vectors took part. */
   mode: SearchMode
   /** Where in the value the match was found. */
   passage?: MatchedPassage
@@ -295,8 +297,8 @@ export interface BatchWrite {
 }
 
 /**
- * With `ifUpdatedAt`, as read from the metadata, an update applies only while nobody else has written the entry
- * since; otherwise the whole call is a CONFLICT and changes nothing.
+ * `ifUpdatedAt` is the `updatedAt` that was read from the metadata. If the entry was written since, the whole call
+ * fails with CONFLICT and changes nothing.
  */
 export type AtomicUpdate =
   | { operation: 'set'; key: string; value: unknown; options?: WriteOptions; ifUpdatedAt?: number }

@@ -27,8 +27,8 @@ export interface MemoryStore {
   find(query: StoreQuery): Promise<Found[]>
 
   /**
-   * Records an access at `now` and slides the expiry of entries that have a `ttl`. Absent ones are ignored. The
-   * addresses are of one place; one that stands twice counts twice.
+   * Records an access at `now` and slides the expiry of entries that have a `ttl`. Absent entries are ignored.
+   * All addresses are of one place; a repeated address counts twice.
    */
   touch(addresses: readonly Address[], now: number): Promise<void>
 
@@ -47,12 +47,12 @@ export interface MemoryStore {
   /** Removes entries that expired before `now` (with `dryRun` only counts); returns how many. */
   sweep(selection: SweepSelection): Promise<number>
 
-  /** What is kept in a scope, expired entries included. Asked before writes: it must be cheap. */
+  /** What is kept in a scope, expired entries included. Must be cheap: it is called before writes. */
   stats(place: Place): Promise<StoreStats>
 
   /**
-   * A short text that is another one after every write of the entry, by whatever process, and far cheaper to get
-   * than the entry; `null` when the key is absent. Without it values of this store are not cached.
+   * A short text that changes with every write of the entry, by any process, and is far cheaper to get than the
+   * entry; `null` when the key is absent. Entries of a store without stamps are not cached.
    */
   stamp?(address: Address): Promise<string | null>
 
@@ -60,7 +60,7 @@ export interface MemoryStore {
 }
 
 /**
- * Keeps archived entries, slowly and cheaply: a few of a store's calls, so that any store can serve as the cold
+ * Keeps archived entries: slower, but cheaper. It needs only some of a store's calls, so any store can be the cold
  * store of another one. `put` keeps an entry as it is, with all its times and its access count.
  */
 export interface ColdStore
@@ -95,7 +95,7 @@ export interface Entry extends Address {
   ttl: number | null
   expiresAt: number | null
   encrypted: boolean
-  /** One vector for the whole text; of a text of several units, also one for each (see `splitUnits`). */
+  /** One vector for the whole text, and one per unit when the text has several (see `splitUnits`). */
   embedding: { model: string; vector: number[]; units?: number[][] } | null
 }
 
@@ -109,10 +109,10 @@ export type Change =
   | { put: Entry; options: PutOptions; expected?: Expected }
   | { remove: Address; expected?: Expected }
 
-/** How an entry must still stand for a change to apply: it was read before, and nobody wrote it since. */
+/** The version of an entry that a change was made for. If the entry was written since, the change is refused. */
 export interface Expected {
   updatedAt: number
-  /** Also exactly this value: two writes may share a millisecond. */
+  /** Compared too when given, because two writes may share a millisecond. */
   value?: JsonValue
 }
 
@@ -123,14 +123,14 @@ export interface StoreQuery extends Place {
   embedding?: {
     model: string | null
     vector: readonly number[]
-    /** Mean and deviation of the cosine of texts that have nothing in common, where the model says so. */
+    /** Mean and deviation of the cosine of texts that have nothing in common, if the model declares them. */
     unrelated?: { mean: number; deviation: number }
   }
   /** How many passages of each entry to cut out. Default: the best one. */
   passages?: number
   limit: number
   offset: number
-  /** `lastAccess` orders by `accessedAt`: ascending, what has gone unused longest comes first. */
+  /** `lastAccess` orders by `accessedAt`: ascending puts the least recently used entry first. */
   sortBy: 'relevance' | 'recency' | 'accessCount' | 'lastAccess'
   sortOrder: 'asc' | 'desc'
   minScore: number
@@ -140,7 +140,7 @@ export interface StoreQuery extends Place {
 export interface Found {
   entry: Entry
   score: number
-  /** Of a search by text, as `rankUnits` tells it. */
+  /** Set by a search by text, as `rankUnits` computes it. */
   confidence?: number
   mode: SearchMode
   signals: Record<string, number>

@@ -7,11 +7,11 @@ export interface TraceOptions {
   /** Default: the global tracer named `@recall/core`. */
   tracer?: Tracer
   /**
-   * Record the text of queries and what was found. Both may be private: off unless switched on. Written values are
+   * Record the text of queries and the matches found. Default false, because both may be private. Written values are
    * never recorded.
    */
   captureContent?: boolean
-  /** Host and port of a memory that stands behind a wire. Makes the spans those of a client. */
+  /** Host and port of a remote memory. Gives the spans the kind CLIENT. */
   server?: { address: string; port?: number }
 }
 
@@ -31,8 +31,8 @@ const operationNames: Record<OperationName, string> = {
 }
 
 /**
- * A memory whose every call is an OpenTelemetry span with the attributes of the GenAI memory conventions; what the
- * conventions do not name stands under `recall.`.
+ * Wraps a memory so that every call is an OpenTelemetry span with the attributes of the GenAI memory conventions.
+ * Attributes beyond the conventions start with `recall.`.
  */
 export function traceMemory<Schemas extends ValueTypes>(
   memory: MemoryManager<Schemas>,

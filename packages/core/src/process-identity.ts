@@ -1,12 +1,12 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
-/** A process, told apart from a later one that got the same id, and where that id means something. */
+/** Identifies a process even after its pid is used again, and across machines and containers. */
 export interface ProcessIdentity {
   pid: number
-  /** Start time in the kernel's ticks; 0 where nobody can tell. */
+  /** Start time in kernel clock ticks; 0 where it is unknown. */
   started: number
-  /** Eight hex digits for the set of processes whose ids mean the same: a machine, or a container. */
+  /** Eight hex digits for the machine or container within which the pid is unique. */
   place: string
 }
 
@@ -19,14 +19,14 @@ export function thisProcess(): ProcessIdentity {
   return own
 }
 
-/** What a process elsewhere left untouched for this long belongs to nobody, in milliseconds. */
+/** Milliseconds without a write after which a process on another machine or in another container counts as gone. */
 export const longestElsewhereMs = 60 * 60 * 1000
 
 /**
- * Whether the process that keeps a file is gone: dead, if it ran here; silent for an hour, if it ran on another
- * machine or in another container, where nobody here can tell whether it lives.
+ * Whether the process that owns a file is gone. One of this machine or container is gone when it is dead. Whether any
+ * other one lives cannot be seen from here: it counts as gone when its file has not been written for an hour.
  *
- * @param lastWritten when its file was written last, in milliseconds
+ * @param lastWritten when the file was last written, in milliseconds
  */
 export function isGone(owner: ProcessIdentity, lastWritten: () => number): boolean {
   if (owner.place === place()) return !isAlive(owner)

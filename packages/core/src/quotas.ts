@@ -15,16 +15,20 @@ export const defaultQuotas: Readonly<Record<MemoryScope, number>> = {
   episodic: 10 * 1024 * megabyte,
 }
 
-/** The only scope that is ever evicted: what is in the others was meant to stay. */
+/** The only scope that is ever evicted: entries of the other scopes are meant to stay. */
 export const evictedScope: MemoryScope = 'short-term'
 
 /** Share of the quota that eviction leaves in use. */
 export const evictionThreshold = 0.8
 
-/** How long a measurement of what other processes keep is trusted, milliseconds. */
+/** Milliseconds for which a measurement is trusted, as other processes may write meanwhile. */
 const trustedForMs = 5000
 
-/** Told before a write what it will add; calling the result tells that the write is over. */
+/**
+ * Reserves room for a write before it begins; call the result when the write is over.
+ *
+ * @throws MemoryError QUOTA_EXCEEDED when there is no room
+ */
 export type Reserve = (puts: readonly Entry[], removed: readonly Address[]) => Promise<() => void>
 
 export interface QuotaOptions {
@@ -36,17 +40,16 @@ export interface QuotaOptions {
 }
 
 /**
- * Keeps one place within its quota. What is kept is measured at the first write, and again when the writes of
- * this process might fill the quota or after five seconds: in between only sizes are added up, which never
- * counts too little of what this process writes. Other processes' writes of the last five seconds may exceed
- * the quota by their size.
+ * Keeps one place within its quota. The store is measured at the first write, and again after five seconds or when
+ * the writes of this process might fill the quota. In between only the sizes of writes are added up, which never
+ * underestimates this process. Other processes' writes of the last five seconds may exceed the quota by their size.
  */
 export function createQuota({ store, place, quota, clock }: QuotaOptions): Reserve {
-  /** At most this much is kept, including all writes that are under way. */
+  /** Upper bound of the bytes in use, including writes under way, as far as this process knows. */
   let used = Number.POSITIVE_INFINITY
   let measuredAt = Number.NEGATIVE_INFINITY
   let underWay = 0
-  /** Everything ever reserved: tells what was added while a measurement ran. */
+  /** Bytes ever reserved: the difference shows what was added while a measurement ran. */
   let reserved = 0
   let turn: Promise<unknown> = Promise.resolve()
 
@@ -68,7 +71,7 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Reser
     }
   }
 
-  /** Bytes that the write will free by what it replaces. */
+  /** Bytes that a write frees by replacing or removing these entries. */
   const replacedBy = async (addresses: readonly Address[]): Promise<number> => {
     let bytes = 0
     for (const address of addresses) {
@@ -96,7 +99,7 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Reser
   return async (puts, removed) => {
     const added = puts.reduce((sum, { value }) => sum + jsonBytes(value), 0)
     if (added > quota) throw exceeded(place.scope, quota, `the value alone takes ${added}`)
-    // Nothing is awaited between the look and the reservation: writes at the same moment see each other.
+    // No await between the check and the reservation, so concurrent writes see each other.
     if (fits(added)) return reserve(added)
     const mine = turn.then(async () => {
       if (!fits(added)) await makeRoom(added, [...puts, ...removed])

@@ -12,7 +12,7 @@ export interface RotationOptions {
   stores: MemoryStore | Record<MemoryScope, MemoryStore>
   /** Default `default`. */
   namespace?: string
-  /** Holds the key to seal with from now on as the current one, and those that opened what is stored. */
+  /** The current key encrypts from now on; the ring also holds the keys of the stored values. */
   encryptionKey: KeyRing
   clock?: Clock
 }
@@ -20,19 +20,19 @@ export interface RotationOptions {
 export interface RotationResult {
   /** Entries that are now sealed with the current key and were not before. */
   rotated: number
-  /** Entries that could not be opened. They stand as they were. */
+  /** Entries that could not be re-encrypted; they are unchanged. */
   errors: CleanupError[]
 }
 
 const pageSize = 50
-/** Turns to seal an entry that others keep writing at the same moment. */
+/** Attempts at an entry that others keep writing. */
 const attempts = 5
 
 /**
- * Seals anew, archive included, what was encrypted with another key of the ring. Entry by entry: it may die at
- * any point and be run again, and what is written meanwhile stays. Afterwards the old keys may be given up, if
- * `errors` is empty, no process seals with them any more, and no write queue holds what was sealed with them: drain
- * those first. Times and access counts stay as they were.
+ * Re-encrypts with the current key every value that was encrypted with another key of the ring, archive included.
+ * It works entry by entry: after a crash it can be run again, and writes made meanwhile are kept. Times and access
+ * counts do not change. The old keys may be discarded afterwards if `errors` is empty, no process encrypts with
+ * them any more, and no write queue holds values encrypted with them: drain the queues first.
  */
 export async function rotateEncryption(options: RotationOptions): Promise<RotationResult> {
   const { namespace = 'default', encryptionKey, clock = systemClock } = options
@@ -57,11 +57,11 @@ async function rotatePlace(
 ): Promise<void> {
   const filter = parseFilter({ encrypted: true, kid: { $ne: sealer.current } })
   const failures = new Map<string, number>()
-  /** Entries that stay in the list because nothing can be done about them. */
+  /** Keys of entries that cannot be re-encrypted, and so stay in the result list. */
   const passed = new Set<string>()
   const query = { ...place, filter, sortBy: 'recency', sortOrder: 'asc', minScore: 0 } as const
-  // The list gets shorter and changes its order while it is worked off: only over a page on which nothing is left to do
-  // goes the way on, and the end is the end when nothing was found on the whole way to it.
+  // Re-encrypted entries leave the result list, which shifts the others. So the offset advances only over a page with
+  // nothing left to do, and the run ends only after a whole pass that found nothing to do.
   let offset = 0
   let foundAny = false
   for (;;) {
@@ -80,7 +80,7 @@ async function rotatePlace(
       } catch (error) {
         const failed = (failures.get(entry.key) ?? 0) + 1
         failures.set(entry.key, failed)
-        // Somebody wrote it meanwhile: the next page shows how it stands now.
+        // The entry was written meanwhile: the next page reads it again.
         if (isMemoryError(error, MemoryErrorCode.CONFLICT) && failed < attempts) continue
         passed.add(entry.key)
         result.errors.push({ scope: place.scope, key: entry.key, message: (error as Error).message })

@@ -13,7 +13,7 @@ interface Issue {
   message: string
 }
 
-/** Schemas by scope and key. A key that ends in `*` stands for every key with that beginning. */
+/** Schemas by scope and key. A name that ends in `*` covers every key with that prefix; the longest match wins. */
 export type ValueSchemas = { [Scope in MemoryScope]?: Record<string, ValueSchema> }
 
 /** The value types that a set of schemas promises. */

@@ -1,8 +1,8 @@
-// Apart from the schemas, so that naming a key does not load a validator.
+// Separate from the schemas, so that building a key does not load a validator.
 
 /** Entry type of a conversation archive, in scope `episodic` under `conversation:<session id>`. */
 export const conversationType = 'conversation'
-/** What a person or an agent wrote into the rolling window beside its entries, in scope `short-term`. */
+/** Key of the notes that a person or an agent wrote into the rolling window, in scope `short-term`. */
 export const windowNotesKey = 'EPHEMERAL.md#notes'
 /** Entry type of a session summary in the rolling window, in scope `short-term` under `session:<session id>`. */
 export const sessionSummaryType = 'session-summary'

@@ -19,14 +19,14 @@ export const conversationArchive = z.object({
   topics: z.array(z.string()),
   /** Id of the last message: the same id means that nothing new was said. */
   lastMessage: z.optional(z.string()),
-  /** Which summary this is: `algorithm`, or the model's name. */
+  /** What wrote the summary: `algorithm`, or the model's name. */
   summarizedBy: z.optional(z.string()),
   /** Long sessions are archived in parts; absent on the first. */
   part: z.optional(z.int().check(z.positive())),
   project: z.optional(z.string()),
   /** What the host, or the person, called the session; one line. */
   title: z.optional(z.string()),
-  /** Set by a store in which people can edit it: somebody has, since it was written. */
+  /** Whether somebody has edited the archive since it was written; set by stores that people can edit. */
   edited: z.optional(z.boolean()),
   /** Markdown from `## Summary` to `## Tags`. */
   body: z.string(),

@@ -1,10 +1,10 @@
-/** Levels that people nest in one line; a parser that calls itself for each of them ends at some thousands. */
+/** More levels than people nest in one line; a recursive parser overflows its stack at some thousands. */
 const mostLevels = 100
 
 /**
  * Whether a YAML text opens more than a hundred levels at once, in flow collections or in the indicators of one line.
- * Ask before the text is given to a parser: in a stack that is nearly full, V8 ends the process where it would have
- * to compile a regular expression, and nobody can catch that. Quoted brackets count too: no one needs a hundred.
+ * Check before parsing: on a nearly full stack, V8 ends the process when it has to compile a regular expression, and
+ * no `catch` prevents that. Quoted brackets count too, since no real text has a hundred of them.
  */
 export function isDeepYaml(text: string): boolean {
   let open = 0

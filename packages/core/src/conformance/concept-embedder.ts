@@ -8,7 +8,7 @@ const concepts = [
   ['rain', 'storm', 'weather', 'umbrella'],
 ].map((words) => new Set(words.flatMap((word) => wordsOf(word).map(({ term }) => term))))
 
-/** Places a text by the concepts that it mentions: `car` and `automobile` are one direction. */
+/** Embeds a text by the concepts that it mentions: `car` and `automobile` share a direction. */
 export function createConceptEmbedder(): Embedder {
   return {
     model: 'concepts-v1',

@@ -5,7 +5,7 @@ import { law, type Theme } from './harness.ts'
 
 const times = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
 
-/** How many of the writers, all with overwrite false, were let in. */
+/** Counts the writers that succeed when all write one key with `overwrite: false`. */
 async function winners(writers: readonly MemoryManager[]): Promise<number> {
   const outcomes = await Promise.allSettled(
     writers.map((memory, i) => memory.write('long-term', 'once', i, { overwrite: false })),

@@ -65,7 +65,7 @@ export const operatorLaws: readonly Law[] = [
     expect(await found(memory, { v: { lt: 'a' } })).toBe('upper')
     expect(await found(memory, { v: { gt: 'z' } })).toBe('accent emoji fullwidth')
     expect(await found(memory, { v: { gt: '\uff5e' } })).toBe('emoji')
-    // Half a character is the code point that it is, in a memory that does not refuse it.
+    // A lone surrogate compares as its own code point, in a memory that accepts one.
     const isKept = await memory.write('episodic', 'half', { v: '\ud800' }).then(
       () => true,
       () => false,

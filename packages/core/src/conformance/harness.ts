@@ -12,11 +12,11 @@ export interface Harness {
   /** A fresh, empty memory. Called once for every law, never twice at the same time. */
   open(options: HandleOptions): Promise<MemoryManager>
   /**
-   * One more handle on the data of the memory that `open` gave last, as a second process or a restart would
-   * have it. The handles before it may still be open.
+   * One more handle on the data of the memory that was opened last, as a second process or a restart would open
+   * it. Earlier handles may still be open.
    */
   reopen(options: HandleOptions): Promise<MemoryManager>
-  /** Runs before every call that a law makes one at a time; deletes the index, say, to prove that none is needed. */
+  /** Runs before every call of a law that does not overlap another; deletes the index, say, which must not matter. */
   between?(): Promise<void>
   /** Runs after every law, when all handles are closed. */
   dispose?(): Promise<void>

@@ -4,7 +4,7 @@ import { memoryScopes } from '../scope.ts'
 import { keysFound, refused } from './expectations.ts'
 import { law, type Theme } from './harness.ts'
 
-/** As JSON text exactly this many bytes. */
+/** A string whose JSON takes exactly this many bytes. */
 const textOf = (bytes: number): string => 'x'.repeat(bytes - 2)
 
 const room = { working: 10_000, 'short-term': 10_000, 'long-term': 10_000, episodic: 10_000 }

@@ -86,7 +86,7 @@ export const scopes: Theme = {
       for (const scope of ['long_term', '', '*', 'toString', undefined, null]) {
         const calls = everyCall(memory, scope as MemoryScope, 'key')
         for (const [name, call] of Object.entries(calls)) {
-          // No scope means all of them in a clean-up, and only there.
+          // Only a clean-up may leave the scope out: it then covers all scopes.
           if (name === 'cleanup' && scope === undefined) continue
           await refused('INVALID_INPUT', call)
         }

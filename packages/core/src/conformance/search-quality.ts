@@ -140,7 +140,7 @@ const writeConversation = (
   })
 }
 
-/** Each about something of its own, with a turn or two that stray into the others. */
+/** Each conversation has its own subject, with a turn or two that stray into the others. */
 const conversations = {
   garage: [
     'Ana: My automobile makes a strange noise in the mornings.',

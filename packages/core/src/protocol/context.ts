@@ -7,7 +7,7 @@ export interface ContextBundle {
   playbooks: unknown[]
   similarEpisodes: unknown[]
   recentContext: unknown[]
-  /** 0..1, position by position the scores of the three lists. */
+  /** Scores of the three lists, 0..1, in the order of their values. */
   relevanceScores: { playbooks: number[]; episodes: number[]; recent: number[] }
   /** Estimated tokens of all values together. */
   tokens: number
@@ -27,8 +27,8 @@ export interface ContextOptions {
 }
 
 /**
- * Playbooks and successful episodes that fit a goal, and the recent context of the session. The best of each
- * list come first into the budget, then the second ones, and so on; what does not fit is passed over.
+ * Playbooks and successful episodes that fit a goal, and the recent context of the session. The best match of each
+ * list is taken first, then the second ones, and so on; a match that exceeds the token budget is skipped.
  */
 export async function retrieveContext(
   memory: MemoryManager,

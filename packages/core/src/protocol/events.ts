@@ -3,20 +3,20 @@ import { isMemoryError, type MemoryErrorCode } from '../errors.ts'
 import type { MemoryManager, ValueTypes } from '../memory-manager.ts'
 import { countOf, type Operation, wrapOperations } from './operations.ts'
 
-/** One call that ended. Holds no value and no text of a memory or a query. */
+/** One finished call. Holds no value and no text of a memory or a query. */
 export interface MemoryEvent extends Omit<Operation, 'arguments'> {
   startedAt: number
   /** Milliseconds. */
   duration: number
-  /** Entries that were answered. */
+  /** Number of entries in the answer. */
   count?: number
-  /** Why it failed, when it did; `unknown` for what is no `MemoryError`. */
+  /** Code of the failure, if it failed; `unknown` when the error is not a `MemoryError`. */
   error?: MemoryErrorCode | 'unknown'
 }
 
 /**
- * A memory that tells of every call when it ends. What a listener throws is dropped: it must not change what
- * the memory answers.
+ * Wraps a memory so that `onEvent` is called when a call ends. An error of the listener is dropped: it must not
+ * change what the memory answers.
  */
 export function observeMemory<Schemas extends ValueTypes>(
   memory: MemoryManager<Schemas>,

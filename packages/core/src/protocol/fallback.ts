@@ -12,10 +12,10 @@ import { createRedactor, type RedactPolicy } from '../redaction/redactor.ts'
 import type { MemoryScope } from '../scope.ts'
 import type { QueueItem, WriteQueue } from './write-queue.ts'
 
-/** How a write ended that did not fail. Only `queued` is not in the memory yet. */
+/** How a write succeeded. A `queued` write is not in the memory yet. */
 export type WriteOutcome = 'written' | 'written after clean-up' | 'queued'
 
-/** Something was not as it should be, and was dealt with. */
+/** A failure that was handled instead of thrown. */
 export interface Degradation {
   kind: 'read' | 'clean-up' | 'queued' | 'dead'
   scope: MemoryScope
@@ -25,11 +25,11 @@ export interface Degradation {
 
 export interface FallbackOptions {
   memory: MemoryManager
-  /** Where writes wait that the store did not answer. Without one they fail as usual. */
+  /** Keeps writes that the store did not answer. Without a queue they fail as usual. */
   queue?: WriteQueue
-  /** Told of everything that was not as it should be: log it. */
+  /** Called for every failure that was handled: log it. */
   onDegraded: (degradation: Degradation) => void
-  /** What to do with secrets before a write is queued, its tags, type and text too; as in the memory. Default `redact`. */
+  /** What to do with secrets in queued values, tags, types and texts: as the memory does. Default `redact`. */
   redact?: RedactPolicy
   /** Seals queued values that ask for encryption; without it such writes are not queued. */
   encryptionKey?: Uint8Array | KeyRing
@@ -39,7 +39,7 @@ export interface FallbackOptions {
 /** Counts of one `drain`. */
 export interface DrainResult {
   written: number
-  /** Left, because somebody has written the key since. */
+  /** Dropped, because somebody else has written the key since. */
   superseded: number
   /** Still waiting. */
   waiting: number
@@ -48,11 +48,11 @@ export interface DrainResult {
 }
 
 export interface MemoryFallback {
-  /** The value; what `fallback` gives when it is absent or cannot be read. */
+  /** The value, or what `fallback` returns when the value is absent or cannot be read. */
   readWithFallback<T>(scope: MemoryScope, key: string, fallback: () => Promise<T>): Promise<T>
   /**
-   * Writes; when the scope is full cleans up and tries again; when the store does not answer, or an earlier write of
-   * the key still waits, puts the write into the queue.
+   * Writes a value. If the scope is full, cleans up and tries again. If the store does not answer, or an earlier write
+   * of the key is still queued, queues the write.
    *
    * @throws MemoryError as `write` does, for every other failure and when there is no queue
    */
@@ -62,11 +62,11 @@ export interface MemoryFallback {
     value: T,
     options?: WriteOptions,
   ): Promise<WriteOutcome>
-  /** Writes what waits and is due, oldest first and each key in order. One process drains at a time. */
+  /** Makes the queued writes that are due, oldest first and in order for each key. One process drains at a time. */
   drain(): Promise<DrainResult>
 }
 
-/** Wait before the second attempt; doubled each time, up to the longest. Milliseconds. */
+/** Milliseconds before the second attempt; doubled for each further one, up to the longest. */
 const firstBackoff = 1000
 const longestBackoff = 5 * 60_000
 
@@ -75,12 +75,12 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
   const sealer = options.encryptionKey ? createSealer(options.encryptionKey) : undefined
   const redactor = createRedactor(redact)
   const { namespace } = memory
-  /** Keys whose writes wait, as far as this process knows: their order must hold. */
+  /** Keys with queued writes, as far as this process knows: later writes of these keys must queue behind them. */
   let waiting: Set<string> | undefined
 
   /**
-   * What the memory would refuse is refused here as well: a write that has to wait for an earlier one is not seen by
-   * the memory now. No secret and nothing that is to be encrypted lies in the queue as it is.
+   * Queues a write. It repeats the checks of the memory, which does not see a write that waits for an earlier one. It
+   * also redacts and encrypts, so that the queue holds no secret and no plain text of an encrypted value.
    */
   const enqueue = async (
     source: WriteQueue,
@@ -104,7 +104,7 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
 
   const checkOptions = (address: Address, given: WriteOptions): WriteOptions => {
     const options = parseInput(writeOptionsSchema, given, 'options') as WriteOptions
-    // What is to be encrypted is not laid down in plain text, not even for a moment.
+    // A value to be encrypted must not be queued in plain text, not even for a moment.
     if (options.encrypt && !sealer) throw noKey(address)
     if (options.encrypt && (options.embedding || options.text)) throw noClue(address)
     return options
@@ -123,20 +123,20 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
     return waiting.has(nameOf(address))
   }
 
-  /** Whether a write of somebody else stands there that is younger than the queued one. */
+  /** What the memory holds under the key: nothing newer than the queued write, the write itself, or a later write. */
   const standsAgainst = async (
     item: QueueItem,
     value: unknown,
   ): Promise<'nothing' | 'itself' | 'a later write'> => {
     const record = await memory.read(item.scope, item.key, { includeMetadata: true })
     if (!record) return 'nothing'
-    // The attempt that timed out may have been made all the same.
+    // The attempt that timed out may have succeeded all the same.
     if (equalJson(record.value as JsonValue, toJsonValue(value))) return 'itself'
     const { updatedAt } = record.metadata
     return updatedAt > item.queuedAt && updatedAt !== item.follows ? 'a later write' : 'nothing'
   }
 
-  /** Tells the next write of the key which version is ours, before the item goes that says so by itself. */
+  /** Notes in the next queued write of the key which version is ours, before the item that shows it is removed. */
   const handOver = async (source: WriteQueue, next: QueueItem, value: unknown): Promise<void> => {
     const record = await memory.read(next.scope, next.key, { includeMetadata: true })
     if (!record || !equalJson(record.value as JsonValue, toJsonValue(value))) return
@@ -204,7 +204,7 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
 
     async writeWithDegradation(scope, key, value, given) {
       const address = { namespace, scope, key }
-      // Its place among other writes is that of this call, however long the store takes not to answer.
+      // Dated by this call, so that its order among writes does not depend on how long the store takes to fail.
       const write = { value, given, queuedAt: clock() }
       if (queue && (await isWaiting(queue, address))) {
         await enqueue(queue, address, write)
@@ -245,7 +245,7 @@ const isPassing = ({ code }: MemoryError): boolean => errorStatus[code].retryabl
 
 const nameOf = ({ namespace, scope, key }: Address): string => JSON.stringify([namespace, scope, key])
 
-/** The next write of the same key, for each that has one. */
+/** Maps each queued write to the next one of the same key, if there is one. */
 function followersOf(items: readonly QueueItem[]): Map<QueueItem, QueueItem> {
   const followers = new Map<QueueItem, QueueItem>()
   const last = new Map<string, QueueItem>()
@@ -257,7 +257,7 @@ function followersOf(items: readonly QueueItem[]): Map<QueueItem, QueueItem> {
   return followers
 }
 
-/** The options as they may be kept: only those that were given. */
+/** The redacted text, type and tags, as far as they were given. */
 const foundByOf = (
   given: WriteOptions,
   { text, type, tags }: { text: string | null; type: string | null; tags: string[] },
@@ -267,7 +267,7 @@ const foundByOf = (
   ...(given.tags === undefined ? {} : { tags }),
 })
 
-/** Another place than the entry's own: what is sealed for the queue opens nowhere else. */
+/** An address apart from the entry's own, so that a value sealed for the queue opens nowhere else. */
 const queuedAddress = ({ namespace, scope, key }: Address): Address => ({
   namespace: `queue:${namespace}`,
   scope,

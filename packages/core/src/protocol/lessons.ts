@@ -25,7 +25,7 @@ export interface LessonGroup {
 }
 
 export interface LearningRetriever {
-  /** Lessons of episodes that shared a tool, by category; categories that taught most often come first. */
+  /** Lessons of episodes that used one of the tools, by category; the category with the most lessons comes first. */
   retrieveLessons(execution: ExecutionRecord): Promise<LessonGroup[]>
 }
 
@@ -71,7 +71,7 @@ function groupLessons(episodes: readonly { lessons: readonly Lesson[]; at: numbe
 const sameness = ({ category, text }: Lesson): string =>
   JSON.stringify([category, wordsOf(text).map(({ term }) => term)])
 
-/** Key of a lesson in long-term memory: the same lesson has the same one. */
+/** Key of a lesson in long-term memory; the same lesson always has the same key. */
 export async function lessonKey(lesson: Lesson): Promise<string> {
   if (lesson.id) return `lesson:${lesson.id}`
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(sameness(lesson)))

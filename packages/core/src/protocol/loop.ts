@@ -19,7 +19,7 @@ import type {
   WorkingMemory,
 } from './types.ts'
 
-/** What a loop comes to. Any further members are kept in working memory and returned. */
+/** The result of a loop. Any further members are kept in working memory and returned. */
 export interface Reflection {
   outcome: Outcome
   /** Learned for the next time: each becomes a long-term memory. */
@@ -27,8 +27,8 @@ export interface Reflection {
   /** Names of the tools that took part: episodes are found by them. */
   toolsUsed?: string[]
   /**
-   * Keys of the long-term patterns and playbooks that were followed: the outcome counts for them; for one that is
-   * text, in `statistic:<key>`.
+   * Keys of the long-term patterns and playbooks that were followed. Each records the outcome, or if it is plain
+   * text, the entry `statistic:<key>` does.
    */
   patternsUsed?: string[]
   /** Rounds that the action took. Default 1. */
@@ -36,27 +36,27 @@ export interface Reflection {
 }
 
 /**
- * The five functions of an agent. Each is given what the specification has it read, and what it returns is what
- * working memory keeps: any JSON value.
+ * The five functions of an agent. Each is given what the specification lets it read. What it returns, any JSON value,
+ * is kept in working memory.
  */
 export interface LoopSteps<Perception, Decision, Execution, Observation, Result extends Reflection> {
-  /** What is the case. `context` holds playbooks, similar successes and the session's recent context. */
+  /** Establishes the situation. `context` holds playbooks, similar successes and the session's recent context. */
   perceive(given: { goal: Goal; context: ContextBundle }): Promise<Perception> | Perception
-  /** What to do. `patterns` are long-term memories that fit the goal. */
+  /** Decides what to do. `patterns` are long-term memories that fit the goal. */
   reason(given: {
     goal: Goal
     perception: Perception
     patterns: PatternMatch[]
   }): Promise<Decision> | Decision
-  /** Does it. `toolState` holds the short-term entries tagged `tool-state`, by key. */
+  /** Carries out the decision. `toolState` holds the short-term entries tagged `tool-state`, by key. */
   act(given: {
     goal: Goal
     decision: Decision
     toolState: Record<string, unknown>
   }): Promise<Execution> | Execution
-  /** What came of it. */
+  /** Determines what the action led to. */
   observe(given: { goal: Goal; execution: Execution }): Promise<Observation> | Observation
-  /** What is to be learned from it. `similar` are earlier episodes, successful or not. */
+  /** Judges the outcome and draws lessons. `similar` are earlier episodes, successful or not. */
   reflect(given: {
     goal: Goal
     working: Omit<WorkingMemory<Perception, Decision, Execution, Observation, never>, 'reflection'>
@@ -67,7 +67,7 @@ export interface LoopSteps<Perception, Decision, Execution, Observation, Result 
 export interface LoopOptions {
   /** Default: a random UUID. */
   loopId?: string
-  /** What the loop is a part of. Default: the goal's id, else the loop's. */
+  /** The task that the loop is part of. Default: the goal's id, else the loop's. */
   taskId?: string
   context?: ContextOptions
   clock?: Clock
@@ -80,14 +80,14 @@ export interface LoopResult<Result> {
   episode: Episode
 }
 
-/** Loops that run on a memory in this process: two would write over each other's working memory. */
+/** Memories on which this process runs a loop: two loops would overwrite each other's working memory. */
 const running = new WeakSet<MemoryManager>()
 
 /**
- * Walks PERCEIVE, REASON, ACT, OBSERVE and REFLECT once, with the reads and writes of the specification: each
- * state's result goes to working memory, at the end the episode to episodic memory and the lessons to
- * long-term memory. Working memory is cleared before, at the end, and when a step fails; then nothing else is
- * written and the step's error is thrown as it is.
+ * Walks PERCEIVE, REASON, ACT, OBSERVE and REFLECT once, with the reads and writes of the specification. Each
+ * state's result goes to working memory; at the end the episode goes to episodic memory and the lessons to long-term
+ * memory. Working memory is cleared before and after. If a step fails, nothing else is written and its error is
+ * thrown unchanged.
  *
  * @throws MemoryError CONFLICT when a loop runs on this memory already: give each loop its own namespace
  */
@@ -119,7 +119,7 @@ export async function runLoop<Perception, Decision, Execution, Observation, Resu
   }
 
   const walkAll = async (): Promise<LoopResult<Result>> => {
-    // What a loop that was killed has left behind.
+    // A killed loop may have left entries behind.
     await memory.clear('working')
     await note('loopId', loopId)
     await note('goal', goal)
@@ -183,7 +183,7 @@ interface Finished {
   now: number
 }
 
-/** The episode first: lessons without it could not be traced back. */
+/** Writes the episode first, so that lessons can always be traced back to it. */
 async function keep(memory: MemoryManager, finished: Finished): Promise<Episode> {
   const { loopId, reflection } = finished
   const { outcome, lessons, toolsUsed = [], patternsUsed = [] } = reflection
@@ -198,7 +198,7 @@ async function keep(memory: MemoryManager, finished: Finished): Promise<Episode>
   return episode
 }
 
-/** A text, such as a section that a person wrote, carries no success rate: a statistic beside it does. */
+/** The key that records a pattern's outcomes. A text, such as a section that a person wrote, cannot hold a rate. */
 async function rated(memory: MemoryManager, pattern: string): Promise<string> {
   const [known] = (await memory.batchRead('long-term', [pattern])).values()
   return known === undefined || isJsonObject(known) ? pattern : `statistic:${pattern}`

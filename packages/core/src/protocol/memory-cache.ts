@@ -10,8 +10,8 @@ export interface MemoryCacheOptions {
 }
 
 /**
- * Keeps what was read last, for `createMemoryManager({ cache })`. Before a value is answered from it the store is
- * asked whether anybody has written the entry since, so it is never out of date.
+ * An LRU cache for `createMemoryManager({ cache })`. Before a cached value is answered, the entry's stamp is compared
+ * with the store's, so the answer is never out of date.
  */
 export function createMemoryCache(options: MemoryCacheOptions = {}): MemoryCache {
   const { maxBytes = 16 * 1024 * 1024, maxEntries = 10_000 } = options

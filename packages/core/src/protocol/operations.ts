@@ -25,11 +25,11 @@ export interface Operation {
   scope?: MemoryScope
   /** Absent when the call concerns more than one entry. */
   key?: string
-  /** As they were given. Hold what may be private. */
+  /** The arguments as given. They may hold private text. */
   arguments: readonly unknown[]
 }
 
-/** Runs every operation of a memory through `around`, which has to call `run` and answer what it answers. */
+/** Runs every operation of a memory through `around`, which must call `run` and return its answer. */
 export function wrapOperations<Schemas extends ValueTypes>(
   memory: MemoryManager<Schemas>,
   around: (operation: Operation, run: () => Promise<unknown>) => Promise<unknown>,

@@ -1,7 +1,7 @@
 import type { MemoryManager, MemoryMatch, MemoryMetadata, SearchMode } from '../memory-manager.ts'
 import { queryOf } from './query-text.ts'
 
-/** Where an agent is. Parts that are left out are not searched by. */
+/** The situation of an agent. Only the parts that are given are searched by. */
 export interface Situation {
   tags?: string[]
   /** In words. */
@@ -23,15 +23,15 @@ export interface PatternMatch<T = unknown> {
 }
 
 export interface PatternMatcherOptions {
-  /** Vectors for descriptions, when the memory was not given an embedder of its own. */
+  /** Embeds descriptions, for a memory without an embedder of its own. */
   embed?: (text: string) => Promise<number[]>
   /** Shares of the parts in the score. Default `patternWeights`. */
   weights?: Record<keyof PatternMatch['matchedBy'], number>
-  /** Matches that each part brings. Default 10. */
+  /** Most matches of each part. Default 10. */
   limit?: number
 }
 
-/** What a description says weighs a little more than what was declared. */
+/** The description weighs a little more than declared tags and preconditions. */
 export const patternWeights = { tags: 0.3, description: 0.4, preconditions: 0.3 } as const
 
 export interface PatternMatcher {

@@ -1,5 +1,5 @@
-/** Characters that `search` takes. */
+/** Longest text that `search` accepts, in UTF-16 units. */
 const longestQuery = 10_000
 
-/** A description of any length and of any characters, as `search` takes it. */
+/** Shortens and repairs a description so that `search` accepts it. */
 export const queryOf = (description: string): string => description.slice(0, longestQuery).toWellFormed()

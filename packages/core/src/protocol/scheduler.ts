@@ -13,7 +13,7 @@ export const cleanupTasks = {
 
 export type CleanupTask = keyof typeof cleanupTasks
 
-/** What became of one turn. `skipped`: another process has had this one. */
+/** The outcome of one turn. `skipped`: another process has taken it. */
 export type CleanupTurn = { task: CleanupTask; startedAt: number } & (
   | { outcome: 'done'; result: CleanupResult }
   | { outcome: 'skipped' }
@@ -28,30 +28,30 @@ export interface Timers {
 }
 
 export interface SchedulerOptions {
-  /** Milliseconds between two runs, above zero; other than those of `cleanupTasks`. */
+  /** Milliseconds between two runs, above zero. Default: the intervals of `cleanupTasks`. */
   intervals?: Partial<Record<CleanupTask, number>>
-  /** Share of an interval by which turns are put off at random, so that processes do not meet. Default 0.1. */
+  /** Turns are delayed at random by up to this share of an interval, so that processes do not collide. Default 0.1. */
   jitter?: number
   random?: () => number
   timers?: Timers
-  /** Told of every turn. */
+  /** Called after every turn. */
   onTurn?: (turn: CleanupTurn) => void
 }
 
 export interface CleanupScheduler extends AsyncDisposable {
   /** Starting again does nothing. */
   start(): void
-  /** No turn begins any more; resolves when the one under way has ended. */
+  /** Plans no more turns; resolves when the turn under way has ended. */
   stop(): Promise<void>
-  /** Takes a turn now, unless another process has had it. */
+  /** Takes a turn now, unless another process has taken it. */
   run(task: CleanupTask): Promise<CleanupTurn>
 }
 
 /**
- * Cleans up at intervals: every five minutes what has expired, every hour what is over 80 % of short-term memory,
- * every day what is to be archived. Its timers keep no process alive, and a turn begins only when the one before
- * has ended. Of several processes on one memory each turn is taken by one: whoever can write the turn's entry,
- * `scheduler:<task>` in short-term memory, which expires before the next turn.
+ * Cleans up at intervals: expired short-term entries every five minutes, short-term memory beyond 80 % of its quota
+ * every hour, old episodes every day. Its timers do not keep a process alive, and turns never overlap. Of several
+ * processes on one memory only one takes each turn: the one that writes the turn's entry, `scheduler:<task>` in
+ * short-term memory, which expires before the next turn.
  */
 export function createCleanupScheduler(
   memory: MemoryManager,
@@ -59,7 +59,7 @@ export function createCleanupScheduler(
 ): CleanupScheduler {
   const { jitter = 0.1, random = Math.random, timers = platformTimers, onTurn } = options
   for (const [task, interval] of Object.entries(options.intervals ?? {})) {
-    // A timer takes anything else for a millisecond.
+    // `setTimeout` takes any other value as one millisecond.
     if (interval > 0 && Number.isFinite(interval)) continue
     throw new MemoryError(
       `intervals.${task} must be a number of milliseconds above 0`,
@@ -93,7 +93,7 @@ export function createCleanupScheduler(
     wait(task, intervalOf(task) * (1 + jitter * random()), () => {
       pending.delete(task)
       void run(task).then(() => {
-        // Stopped and started again meanwhile, it is planned already.
+        // After a stop and a new start it is planned already.
         if (started && !pending.has(task)) plan(task)
       })
     })
@@ -124,15 +124,15 @@ export function createCleanupScheduler(
   return scheduler
 }
 
-/** Longest that a timer of the platform can wait, milliseconds: what is longer it takes for one. */
+/** Longest delay of `setTimeout`, milliseconds: it takes a longer one as one millisecond. */
 const longestTimer = 2 ** 31 - 1
 
-/** Share of an interval after which a turn's entry has expired for sure when the next one is due. */
+/** Lifetime of a turn's entry as a share of the interval: short enough to have expired when the next turn is due. */
 const claimShare = 0.9
 
 /**
- * Whether this process has the turn. Writing decides inside the store: exactly one of all can. The entry says itself
- * when the turn was taken: whoever reads or finds it puts off its expiry.
+ * Whether this process gets the turn. The store decides: exactly one of several writes succeeds. The value holds the
+ * time of the turn, because the entry's own expiry moves whenever somebody reads or finds it.
  */
 async function claim(
   memory: MemoryManager,

@@ -4,7 +4,7 @@ import type { MemoryManager } from '../memory-manager.ts'
 import type { Outcome } from './types.ts'
 import { updateEntry } from './update-entry.ts'
 
-/** Members that outcomes keep up to date. */
+/** Members that `recordOutcome` keeps up to date. */
 export interface SuccessStatistics {
   /** 0..1: the mean of all outcomes; a partial one counts half. */
   successRate: number
@@ -15,11 +15,11 @@ export interface SuccessStatistics {
 const worth: Record<Outcome, number> = { success: 1, partial: 0.5, failure: 0 }
 
 /**
- * Notes an outcome on the long-term entry that was used: a playbook, a pattern, a tool. The entry's value gets
- * `successRate` and `uses`, which filters and metadata show; an absent key becomes a `statistic`. Outcomes of
- * several processes at the same moment are all counted. The entry is found by its own strings afterwards.
+ * Records an outcome in the long-term entry that was used: a playbook, a pattern, a tool. The entry's value gets
+ * `successRate` and `uses`, which filters can use; an absent key becomes a `statistic`. Concurrent outcomes of
+ * several processes are all counted. Afterwards the entry is found by its own strings.
  *
- * @throws MemoryError INVALID_INPUT when the value is no object, which could not carry a rate
+ * @throws MemoryError INVALID_INPUT when the value is not an object and so cannot hold a rate
  */
 export async function recordOutcome(
   memory: MemoryManager,

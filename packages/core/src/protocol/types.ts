@@ -2,7 +2,7 @@ import type { MemoryScope } from '../scope.ts'
 
 /** What an agent is to achieve. Any further members are kept. */
 export interface Goal {
-  /** In words: what memories are searched by. */
+  /** The goal in words: memories are searched by it. */
   description: string
   id?: string
   [member: string]: unknown

@@ -3,13 +3,13 @@ import { isJsonObject } from '../json.ts'
 import type { MemoryManager, WriteOptions } from '../memory-manager.ts'
 import type { MemoryScope } from '../scope.ts'
 
-/** Turns to update an entry that others keep writing. */
+/** Attempts at an entry that others keep writing. */
 const attempts = 20
 
 /**
- * Reads, changes and writes an entry so that no update of another process is lost: when somebody wrote it in
- * between, it is read and changed anew. Its ttl, encryption, tags and type stay unless `change` says otherwise. What
- * it is found by is not read back: an entry that was written with `text` or `index: false` needs them again.
+ * Reads, changes and writes an entry so that no update of another process is lost: if it was written in between, it
+ * is read and changed again. Its TTL, encryption, tags and type stay unless `change` returns others. Its search text
+ * cannot be read back: for an entry written with `text` or `index: false`, `change` must return them again.
  *
  * @throws MemoryError CONFLICT when others win twenty times in a row
  */
@@ -26,7 +26,7 @@ export async function updateEntry<T>(
       if (known) {
         const { updatedAt, expiresAt, accessedAt, encrypted, tags, type } = known.metadata
         const all = {
-          // An access moves the end to a ttl later: their distance is the ttl.
+          // An access sets the expiry to one TTL later, so the distance between the two is the TTL.
           ttl: expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt - accessedAt,
           tags,
           ...(type === null || type === ownType(known.value) ? {} : { type }),
@@ -47,5 +47,5 @@ export async function updateEntry<T>(
   }
 }
 
-/** What the value says itself is for the next value to say. */
+/** The type that a value states itself. It is not passed on: the next value states its own. */
 const ownType = (value: unknown): unknown => (isJsonObject(value) ? value.type : undefined)

@@ -2,7 +2,7 @@ import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import type { WriteOptions } from '../memory-manager.ts'
 import type { MemoryScope } from '../scope.ts'
 
-/** A write that could not be made yet. */
+/** A write that the store has not taken yet. */
 export interface QueuedWrite {
   namespace: string
   scope: MemoryScope
@@ -16,15 +16,15 @@ export interface QueuedWrite {
 export interface QueueItem extends QueuedWrite {
   /** Rises from item to item, also across restarts. */
   id: number
-  /** Times it was tried from the queue. */
+  /** Attempts made from the queue. */
   attempts: number
   /** Not to be tried before this time. */
   notBefore: number
-  /** When the write before it, of the same key, was made from the queue: nobody else wrote then. */
+  /** `updatedAt` of the key after its previous queued write was made: that version is ours, not somebody else's. */
   follows?: number
   /** Why the last attempt failed. */
   lastError?: string
-  /** It failed in a way that trying again cannot mend; it waits for a person. */
+  /** It failed for good: trying again cannot help, so it waits for a person. */
   dead?: boolean
 }
 
@@ -38,7 +38,7 @@ export interface WriteQueue {
   append(write: QueuedWrite): Promise<QueueItem>
   /** All items, in the order of their ids. */
   items(): Promise<QueueItem[]>
-  /** Takes over attempts, times and errors of an item. */
+  /** Saves the changed attempts, times and errors of an item. */
   update(item: QueueItem): Promise<void>
   remove(id: number): Promise<void>
   /** Runs a section that no other process runs at the same moment; `null` when another one does. */
@@ -56,7 +56,7 @@ export const queueIsFull = (capacity: number): MemoryError =>
     { details: { capacity } },
   )
 
-/** A queue that is gone with its process, for tests and for stores that are gone with it too. */
+/** A queue in this process's memory, for tests and for stores that do not outlive the process either. */
 export function createInMemoryQueue({ capacity = queueCapacity } = {}): WriteQueue {
   const items = new Map<number, QueueItem>()
   let last = 0

@@ -3,7 +3,7 @@
  * `ln(1 + (N - df + 0.5) / (df + 0.5))`.
  *
  * @param documents term counts of every document in the collection
- * @param rarities of the query's terms, in their order, where another collection tells them
+ * @param rarities inverse document frequency of each query term, when it comes from another collection
  * @returns one score per document, 0 where no query term occurs
  */
 export function bm25(
@@ -26,21 +26,21 @@ export function bm25(
   return scores
 }
 
-/** The inverse document frequency of a term; that of one document for a term that none holds. */
+/** The inverse document frequency of a term in a collection. */
 const termRarity = (term: string, documents: readonly DocumentTerms[]): number =>
   rarity(holding(term, documents), documents.length)
 
 /**
- * Of fewer units it cannot be told whether a word is rare: they are taken for part of so many, of which the others hold
- * none of the words. Else the only note of a memory would be found for certain by no word of it.
+ * A few units cannot show whether a word is rare. A smaller memory therefore counts as one of this many units, the
+ * missing ones without any word; otherwise the words of a memory's only note would count far less than words it lacks.
  */
 export const fewestUnits = 50
 
-/** As `termRarity`, of a term that `holders` of a memory's `units` hold. */
+/** Inverse document frequency of a term that `holders` of a memory's `units` contain; see `fewestUnits`. */
 export const rarityInMemory = (holders: number, units: number): number =>
   rarity(holders, Math.max(units, fewestUnits))
 
-/** `termRarity`, of a memory's units. */
+/** Inverse document frequency of a term in a memory's units; see `fewestUnits`. */
 export const termRarityInMemory = (term: string, units: readonly DocumentTerms[]): number =>
   rarityInMemory(holding(term, units), units.length)
 

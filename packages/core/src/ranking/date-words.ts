@@ -2,9 +2,10 @@ export const monthNames =
   'January February March April May June July August September October November December'.split(' ')
 
 /**
- * A time as people name it in a question, `8 May 2023`, so that words find what was said then.
+ * A date as people name it in a question, `8 May 2023`, so that its words find what was said then.
  *
- * @param at ISO 8601 or milliseconds; its day is the one of UTC
+ * @param at ISO 8601 or milliseconds; the day is the one in UTC
+ * @returns '' when `at` is not a date
  */
 export function dateWords(at: string | number): string {
   const date = new Date(at)

@@ -2,15 +2,15 @@ import { isUnspaced, unspacedCharacter, unspacedWords } from './unspaced-words.t
 
 /**
  * The words inside an identifier that is written without separators: `searchMemories` holds `search` and
- * `Memories`, `HTTPServer` holds `HTTP` and `Server`. None for any other word; `snake_case` and paths are several
- * words as they stand.
+ * `Memories`, `HTTPServer` holds `HTTP` and `Server`. None for any other word: `snake_case` and paths are split at
+ * their separators anyway.
  */
 export function identifierWords(word: string): string[] {
   if (!hump.test(word)) return []
   return (word.match(part) ?? []).filter((each) => each.length > 1)
 }
 
-/** A capital behind a small letter, or a capitalised word behind capitals. */
+/** A capital after a small letter, or a capitalised word after capitals. */
 const hump = /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u
 const part = /\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{N}+|\p{Lo}+/gu
 
@@ -18,17 +18,17 @@ const part = /\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{N}+|\p{Lo}+/gu
 export const innerWords = (run: string): string[] =>
   beyondLatin.test(run) && isUnspaced(run) ? unspacedWords(run) : identifierWords(run)
 
-/** No script without spaces lies below: to rule it out takes next to no time. */
+/** The range of every script without spaces: a cheap test that rules most texts out. */
 const beyondLatin = /[\u0E00-\uFFFF]/
 
-/** The `innerWords` of every run of letters in a text, for engines that split texts by themselves; '' when there are none. */
+/** The `innerWords` of a text, joined by spaces, for engines that split texts themselves; '' when there are none. */
 export function wordsInIdentifiers(text: string): string {
   const words: string[] = []
   const marks = beyondLatin.test(text) ? humpsAndScripts : humps
-  // From hump to hump: to look at every word of a text takes as long as indexing it.
+  // Jumps from hump to hump: looking at every word would take as long as indexing the text.
   for (let hump = nextHump(text, 0, marks); hump !== -1; ) {
     const end = wordEnd(text, hump)
-    // Not spread: a sentence without spaces may be as long as the text.
+    // No spread into `push`: a sentence without spaces may be as long as the text and overflow the stack.
     for (const word of innerWords(text.slice(wordStart(text, hump), end))) words.push(word)
     hump = nextHump(text, end, marks)
   }
@@ -53,7 +53,7 @@ function wordEnd(text: string, at: number): number {
 
 function wordStart(text: string, at: number): number {
   for (let start = at; ; ) {
-    // Of a character of two code units both are before.
+    // The character before `start` may consist of two code units.
     const character = String.fromCodePoint(text.codePointAt(start - 2) ?? 0)
     const previous = character.length === 2 ? character : text.charAt(start - 1)
     if (!ofWords.test(previous)) return start

@@ -3,12 +3,12 @@ import { dateWords, monthNames } from './date-words.ts'
 const day = 24 * 60 * 60 * 1000
 
 /**
- * The dates that an English question names by their distance from today, in digits or in short, as memories spell
- * them: `yesterday` is `20 November 2026`, `last May` is `May 2026`, `2023-05-08` is `8 May 2023`. Days are those
- * of UTC.
+ * Spells out the dates that an English question names relative to today, in digits or abbreviated, the way memories
+ * write them: `yesterday` is `20 November 2026`, `last May` is `May 2026`, `2023-05-08` is `8 May 2023`. Days are
+ * those of UTC.
  *
  * @param now milliseconds
- * @returns the words, to be looked for as well; '' when no date is named so
+ * @returns words to add to the query; '' when the question names no such date
  */
 export function namedDates(question: string, now: number): string {
   const text = question.toLowerCase()
@@ -19,7 +19,7 @@ export function namedDates(question: string, now: number): string {
   return [...new Set(found)].join(' ')
 }
 
-/** In every reading; most questions hold none of these, and to prepare all readings takes a millisecond or two. */
+/** Every reading needs one of these. Most questions hold none, and compiling the readings takes over a millisecond. */
 const hint = /\b(?:\d|(?:today|tonight|this|yesterday|last|ago|on)\b)/
 
 const months = monthNames.map((name) => name.toLowerCase())
@@ -44,7 +44,7 @@ const monthWords = (date: Date): string => dateWords(date.getTime()).replace(/^\
 const yearWords = (date: Date): string => String(date.getUTCFullYear())
 const daysBefore = (now: Date, days: number): string => dateWords(now.getTime() - days * day)
 
-/** The first of the month, so many months before. */
+/** The first day of the month that is `count` months back. */
 const monthsBefore = (now: Date, count: number): Date =>
   new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count))
 
@@ -56,15 +56,15 @@ const short = months
   .map((name) => name.slice(0, 3))
   .join('|')
 
-/** Nothing for a day that the month does not have. */
+/** The date in words; '' for a day that the month does not have. */
 function dayWords(...[year, month, date]: (string | undefined)[]): string {
   const day = new Date(Date.UTC(Number(year), Number(month) - 1, Number(date)))
   return day.getUTCDate() === Number(date) ? dateWords(day.getTime()) : ''
 }
 
-/** What is looked for, and how it reads. */
+/** Patterns, each with the words that its matches stand for. */
 const readings: [RegExp, (match: RegExpMatchArray, now: Date) => string][] = [
-  // `A year ago today` names another day, and so does the day before yesterday.
+  // The lookbehinds exclude `a year ago today` and `the day before yesterday`, which name other days.
   [/\b(?<!\bago )(?:today|tonight|this (?:morning|afternoon|evening))\b/g, (_, now) => daysBefore(now, 0)],
   [/\b(?<!\b(?:ago|days? before) )(?:yesterday|last night)\b/g, (_, now) => daysBefore(now, 1)],
   [/\b(?:day before yesterday|night before last)\b/g, (_, now) => daysBefore(now, 2)],
@@ -91,7 +91,7 @@ const readings: [RegExp, (match: RegExpMatchArray, now: Date) => string][] = [
   [new RegExp(`\\b${count} years? ago\\b`, 'g'), ([, n], now) => String(now.getUTCFullYear() - counted(n))],
   [/\b(\d{4})([-/])(\d{1,2})\2(\d{1,2})\b/g, ([, year, , month, date]) => dayWords(year, month, date)],
   [/\b(\d{4}-\d\d)\b(?!-)/g, ([, month = '']) => dateWords(`${month}-01`).replace(/^\d+ /, '')],
-  // A short month is one beside a number: `mar` and `dec` mean other things as well.
+  // An abbreviated month counts only beside a number: `mar` and `dec` mean other things as well.
   [
     new RegExp(`\\b(?:\\d{1,2}(?:st|nd|rd|th)? (${short})|(${short}|sept)\\.? \\d{1,4})\\b`, 'g'),
     ([, before, behind]) =>

@@ -1,11 +1,11 @@
 import { confidenceOf, confidenceRank } from './confidence.ts'
 
 /**
- * One ranking for every store: how well each unit (a turn, a section, a few paragraphs) answers a query, from
- * what a store can say about it. Pure; the figures behind the weights are in `docs/decisions/0013-ranking.md`.
+ * One ranking for every store: how well each unit (a turn, a section, a few paragraphs) answers a query, judged by
+ * the evidence that a store gives. Pure; the figures behind the weights are in `docs/decisions/0013-ranking.md`.
  */
 
-/** What a store knows of one candidate. Candidates are the best units of each arm, and their neighbours. */
+/** What a store knows about a candidate. Candidates are the best units by words and by vector, and their neighbours. */
 export interface UnitEvidence<Document> {
   document: Document
   /** Position of the unit in its document, from 0. */
@@ -20,15 +20,15 @@ export interface UnitEvidence<Document> {
   ageMs: number
 }
 
-/** What is known of the query as a whole. */
+/** What a store knows about the query as a whole. */
 export interface QueryEvidence<Document> {
   /** About the BM25 of a unit that holds every word of the query once: it only sets the scale. */
   bm25Bound: number
-  /** BM25 of the candidate at rank `noiseRank`, 0 when there are fewer: what the query finds anywhere. */
+  /** BM25 of the candidate at rank `noiseRank`, 0 when there are fewer: the level that counts as noise. */
   bm25Noise: number
   /** How the similarities of all units are spread, when vectors take part. */
   spread?: Spread
-  /** For documents of several units: the share of the query, by rarity of its words, found anywhere in it. */
+  /** For documents of several units: the share of the query's words, weighted by rarity, that occur in the document. */
   coverage?: ReadonlyMap<Document, number>
 }
 
@@ -46,41 +46,41 @@ export interface RankedUnit<Document> {
   unit: number
   /** 0..1; 0.5 is a strength of 1. */
   score: number
-  /** How likely the memory knows what was asked, judged by this unit; see `confidenceOf`. */
+  /** Likelihood, 0..1, that the memory holds the answer, judged by this unit; see `confidenceOf`. */
   confidence: number
   /** What each signal contributed; the shares add up to the score. */
   signals: Record<string, number>
 }
 
-/** How much each signal can count. A unit whose own words match whole reaches about 1 by them alone. */
+/** Weight of each signal. A unit that holds every word of the query reaches about 1 by its words alone. */
 export const rankWeights = {
-  /** Share of BM25's bound that stands out of the noise. */
+  /** BM25 above the noise, as a share of its bound. */
   words: 1,
-  /** BM25 below the noise still orders what nothing else tells apart. */
+  /** BM25 including the noise, as a share of its bound: still orders units that nothing else tells apart. */
   noise: 0.1,
-  /** What the words of the turn before and after count for. */
+  /** The words of the unit before and of the unit after. */
   context: 0.4,
-  /** A standard deviation of the cosine, when the best vector stands out as chance would have it. */
+  /** One standard deviation of the cosine, when the best vector stands out no further than chance predicts. */
   meaning: 0.18,
-  /** The most a standard deviation counts, however far the best one stands out. */
+  /** Upper limit for one standard deviation, however far the best vector stands out. */
   mostMeaning: 0.4,
-  /** The whole query found anywhere in the document. */
+  /** The whole query, found anywhere in the document. */
   document: 0.3,
   label: 0.1,
   /** Only breaks near-ties. */
   recency: 0.02,
 }
 
-/** Another set of them, to measure with or to suit a collection. */
+/** A set of weights, for a measurement or tuned to a collection. */
 export type RankWeights = typeof rankWeights
 
-/** The rank at which a match is taken for noise. */
+/** The rank from which on matches count as noise. */
 export const noiseRank = 50
 
 /** After this long, recency counts half. */
 export const recencyHalfLifeMs = 30 * 24 * 60 * 60 * 1000
 
-/** Units that match, best first. Those that neither words nor meaning speak for are left out. */
+/** Ranks the units that match by words or by meaning, best first; the others are left out. */
 export function rankUnits<Document>(
   candidates: readonly UnitEvidence<Document>[],
   query: QueryEvidence<Document>,
@@ -111,9 +111,9 @@ export function rankUnits<Document>(
 }
 
 /**
- * How much of the query a unit's words answer. BM25 (Robertson & Zaragoza 2009) is compared to its bound, so
- * that short and long queries mean the same, and to what the query finds anywhere: where fifty units match
- * alike, matching says little.
+ * How much of the query each unit's words answer, by document and unit. BM25 (Robertson & Zaragoza 2009) is divided
+ * by its bound, so that short and long queries are comparable, and weighs little up to the noise: where fifty units
+ * match alike, a match says little.
  */
 function wordStrengths<Document>(
   candidates: readonly UnitEvidence<Document>[],
@@ -130,24 +130,24 @@ function wordStrengths<Document>(
   return strengths
 }
 
-/** Standard deviations of the cosine above its mean over every unit: each model sets its own scale. */
+/** How many standard deviations a cosine lies above the mean of all units: each model has its own scale. */
 const deviationsAbove = (similarity: number | undefined, spread: Spread | undefined): number =>
   similarity === undefined || !spread ? 0 : (similarity - spread.mean) / spread.deviation
 
-/** Fewer of them are no reason to be found where no word is. */
+/** Standard deviations above the mean that a unit needs to be found by meaning alone. */
 const leastDeviations = 1.5
 
 /**
- * What a standard deviation counts for this query: more, the further the best vector stands out of what
- * `count` draws from a normal distribution would give, `√(2 ln count)`. Where the best one is unremarkable the
- * words decide.
+ * Weight of one standard deviation for this query. It grows with the best vector's lead over the expected maximum of
+ * `count` draws from a normal distribution, `√(2 ln count)` deviations. If the best vector is unremarkable, the words
+ * decide.
  */
 function deviationWorth({ count, mean, deviation, best }: Spread, weights: RankWeights): number {
   const remarkable = (best - mean) / deviation - Math.sqrt(2 * Math.log(count))
   return Math.min(weights.mostMeaning, weights.meaning * Math.exp(remarkable))
 }
 
-/** Parts that add up to a strength become shares that add up to a score of 0..1. */
+/** Turns parts that add up to a strength into shares that add up to a score of 0..1. */
 function scoreOf(parts: Record<string, number>): { score: number; signals: Record<string, number> } {
   const strength = Object.values(parts).reduce((sum, part) => sum + part, 0)
   const score = strength ** 2 / (strength ** 2 + 1)
@@ -159,8 +159,8 @@ function scoreOf(parts: Record<string, number>): { score: number; signals: Recor
 }
 
 /**
- * The spread of some similarities, with a few imagined ones of unrelated texts added: of three memories alone
- * no deviation can be told.
+ * The spread of some similarities, to which imagined ones of unrelated texts are added: three memories alone give no
+ * usable deviation.
  *
  * @param unrelated mean and deviation of the cosine of unrelated texts for the model, where it is known
  */

@@ -1,6 +1,6 @@
 /**
- * What a unit says of itself before its text: the words of a heading at its start, and who speaks when its first
- * line begins with a name and a colon.
+ * The label of a unit: the words of the heading that it starts with, and the speaker if its first line begins with a
+ * name and a colon. '' when it has neither.
  */
 export function unitLabel(text: string): string {
   const [, heading = '', name = ''] =

@@ -8,15 +8,15 @@ export interface Unit {
 }
 
 /**
- * Texts up to this length are one unit; longer ones are cut near it, at a turn, a heading or a paragraph. A unit fits
- * into the 512 tokens of a small embedding model: nothing of it is cut silently.
+ * Texts up to this length, in UTF-16 units, are one unit; longer ones are cut before it, at a turn, a paragraph or a
+ * line if possible. A unit fits into the 512 tokens of a small embedding model, which would cut the rest silently.
  */
 const unitLength = 1600
 
 /**
  * Cuts a text into units that together cover it whole. The same text always gives the same units.
  *
- * @param turns also cut at every `## ` and `### ` heading, as archives have one for every turn
+ * @param turns whether to cut at every `## ` and `### ` heading as well: archives have one for every turn
  */
 export function splitUnits(text: string, turns: boolean): Unit[] {
   const starts = turns ? headingStarts(text) : [0]
@@ -45,7 +45,7 @@ function headingStarts(text: string): number[] {
 
 /** The end of the last paragraph, line or word before `limit`, but not in the first half; never inside a character. */
 function cutBefore(text: string, from: number, limit: number): number {
-  // Only this much is looked through: a long line would otherwise be searched whole for every unit.
+  // Only the second half is searched: otherwise a long line would be scanned whole for every unit.
   const half = from + unitLength / 2
   const tail = text.slice(half, limit)
   for (const [mark, length] of [

@@ -9,19 +9,19 @@ export const unspacedCharacter = `[${scripts}]`
 const unspaced = new RegExp(unspacedCharacter, 'u')
 const pieces = new RegExp(`[${scripts}]+|[^${scripts}]+`, 'gu')
 
-/** Whether a run of letters holds a script that is written without spaces: then it may be a whole sentence. */
+/** Whether a run of letters holds a script that is written without spaces, and so may be a whole sentence. */
 export const isUnspaced = (run: string): boolean => unspaced.test(run)
 
 /**
- * What a run of letters falls into where a script in it leaves no spaces: every character and every two neighbours, as
- * most engines index Chinese and Japanese. No dictionary has a part in it, so every store and version agrees.
+ * Splits a run of letters: scripts without spaces into characters and all pairs of neighbours, as most engines index
+ * Chinese and Japanese; other scripts stay whole. It needs no dictionary, so every store and version agrees.
  *
- * @param asked of a question only the pairs: single characters occur nearly everywhere
+ * @param asked the run is from a question: return only pairs, if any, as single characters occur nearly everywhere
  */
 export function unspacedWords(run: string, asked = false): string[] {
   return (run.match(pieces) ?? []).flatMap((piece) => {
     if (!isUnspaced(piece)) return [piece]
-    // A mark belongs to the letter before it.
+    // A combining mark belongs to the letter before it.
     const characters = piece.match(/\P{M}\p{M}*|\p{M}+/gu) ?? []
     const pairs = characters.slice(1).map((character, i) => `${characters[i]}${character}`)
     return asked && pairs.length > 0 ? pairs : [...characters, ...pairs]

@@ -2,7 +2,7 @@ import { stemmer } from 'stemmer'
 import { identifierWords, innerWords } from './identifier-words.ts'
 import { isUnspaced, unspacedWords } from './unspaced-words.ts'
 
-/** One word of a text: its searchable form and where it stands. */
+/** One word of a text: its searchable form and its position. */
 export interface Word {
   /** Lower case, without diacritics, stemmed (Porter 1980). */
   term: string
@@ -10,7 +10,7 @@ export interface Word {
   end: number
 }
 
-/** English words that say nothing about a subject; left out of a query unless it consists of them. */
+/** English words that say nothing about a subject; left out of a query unless it holds no others. */
 const stopWords = new Set(
   `a about after all am an and any are as at be been before being but by can could did do does for from had has
   have he her him his how i if in into is it its me my no not of on or our she should so some than that the their
@@ -31,7 +31,7 @@ export function wordsOf(text: string): Word[] {
   return words
 }
 
-/** The terms that a text is found by: its words, and those inside its identifiers. */
+/** The terms that a text is found by: its words, and the words inside them (see `innerWords`). */
 export const indexedTerms = (text: string): { term: string }[] =>
   rawWords(text).map((word) => ({ term: termOf(word) }))
 
@@ -52,7 +52,7 @@ export function queryWords(text: string): string[] {
 const rawWords = (text: string): string[] =>
   [...text.matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)].flatMap(([word]) => [word, ...innerWords(word)])
 
-/** A run of a script without spaces may be a whole question, which stands nowhere as it is. */
+/** The words to look for. A run in a script without spaces may be a whole question, so only its parts are used. */
 const askedWords = (text: string): string[] =>
   [...text.matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)].flatMap(([word]) =>
     isUnspaced(word) ? unspacedWords(word, true) : [word, ...identifierWords(word)],
@@ -69,11 +69,11 @@ function termOf(found: string): string {
   return term
 }
 
-/** V8 cuts long words out of a text as views of it: one that is remembered would keep the whole text in memory. */
+/** Copies a word. V8 makes long substrings views of their text, so a cached one would keep the whole text in memory. */
 const detached = (word: string): string => ` ${word}`.slice(1)
 
 const ascii = /^[a-zA-Z0-9]*$/
 
-/** Few words make up most of a text: stemming each of them once makes splitting several times faster. */
+/** Cache of stems. Few words make up most of a text, so stemming each once makes splitting several times faster. */
 const terms = new Map<string, string>()
 const mostTerms = 20_000

@@ -9,7 +9,7 @@ export interface Assigned {
 }
 
 const bareRun = /[^\s"'`,;&<>{}|\\[\]「」“”«»]+/y
-/** Most characters of a value without quotes. */
+/** Longest value without quotes, in UTF-16 units. */
 const longestBare = 4096
 const closingQuotes: Record<string, string> = {
   '"': '"',
@@ -23,9 +23,9 @@ const closingQuotes: Record<string, string> = {
 }
 
 /**
- * Reads the value that starts at a position of a text: up to its closing quote, or a run without spaces. Of one run
- * many positions may be asked for, a name in it for each: where it ends is looked up once, or hostile texts would take
- * thousands of times as long as others.
+ * Returns a reader of the value that starts at a position of a text: up to its closing quote, or a run without spaces.
+ * One run may hold many names and so be read from many positions. Its end is therefore cached: hostile texts would
+ * take thousands of times as long otherwise.
  */
 export function assignedReader(text: string): (at: number) => Assigned | undefined {
   let run = { start: 0, end: 0 }
@@ -53,7 +53,7 @@ export function assignedReader(text: string): (at: number) => Assigned | undefin
 }
 
 /**
- * In JSON inside of JSON the closing quote carries as many backslashes as the opening one; a quote with more
+ * In JSON inside JSON the closing quote has as many backslashes before it as the opening one; a quote with more
  * belongs to the value.
  */
 function endOfQuoted(text: string, from: number, closing: string, escapes: number): number | undefined {
@@ -67,14 +67,14 @@ function endOfQuoted(text: string, from: number, closing: string, escapes: numbe
   return undefined
 }
 
-/** How much a value's surroundings say that it is literal. */
+/** Signs around a value that it is a literal. */
 export interface Evidence {
   quoted: boolean
-  /** `NAME=value`, the way of environment files. */
+  /** `NAME=value`, as in environment files. */
   environment: boolean
 }
 
-/** Whether a value under a name like `password` is one, rather than a label, a type or a reference. */
+/** Whether a value under a name like `password` is a password, rather than a label, a type or a reference. */
 export function isPassword(value: string, { quoted, environment }: Evidence): boolean {
   const rest = withoutPlaceholders(value).trim()
   if (rest.length < 6 || isStandIn(rest) || isLabel(rest)) return false
@@ -87,7 +87,7 @@ export function isPassword(value: string, { quoted, environment }: Evidence): bo
   )
 }
 
-/** Whether a value under a name like `api_key` or `token` is one. */
+/** Whether a value under a name like `api_key` or `token` is a key or token, rather than a label or a reference. */
 export function isToken(value: string, { quoted, environment }: Evidence): boolean {
   const rest = withoutPlaceholders(value).trim()
   const literal = quoted || environment
@@ -97,7 +97,7 @@ export function isToken(value: string, { quoted, environment }: Evidence): boole
   return /\d/.test(rest) || rest.length >= 16
 }
 
-/** `${TOKEN}`, `<your key>`, `********`, `changeme`, a path or an address: what stands where a secret goes. */
+/** A value in place of a secret: `${TOKEN}`, `<your key>`, `********`, `changeme`, a path or an address. */
 function isStandIn(value: string): boolean {
   return (
     /^(?:\$[{(].*|\$[A-Za-z_]+|%[A-Z_]+%|<[^>]*>|\{\{.*|\*+|[xX]+|\.+|-+)$/.test(value) ||

@@ -3,16 +3,16 @@ import { isNamed, isPublicId, looksGenerated } from './entropy.ts'
 
 export interface Detector {
   kind: string
-  /** One of these must occur before the pattern is tried; lower case when the pattern ignores case. None: always. */
+  /** The pattern is tried only on texts with one of these, lower case if it ignores case. Empty: on every text. */
   gate: readonly string[]
   /**
-   * Runs in linear time: no quantifier inside a quantifier, no unbounded run before the part that tells. The
-   * group `secret` is what gets replaced, or the whole match.
+   * Runs in linear time: no quantifier inside a quantifier, no unbounded run before the distinctive part. The
+   * group `secret` is replaced, or without it the whole match.
    */
   pattern: RegExp
-  /** Reads the secret that follows the match, in place of the group. */
+  /** Judges the value that follows the match: that value is then the secret, not the match. */
   follows?: (value: string, evidence: Evidence) => boolean
-  /** Has the last word on what was found; `before` is the text that leads up to the match. */
+  /** Makes the final decision on a find; `before` is the text that leads up to the match. */
   accept?: (secret: string, before: string) => boolean
 }
 
@@ -28,7 +28,7 @@ const assigns =
   '(?:\\\\{0,3}["\'`])?\\]?[ \\t]{0,8}(?::[ \\t]{0,2}[A-Za-z][\\w.]{0,20}[ \\t]{0,2}=|:=|=>|={1,3}|[:：＝])[ \\t]{0,8}'
 
 const notNamed = (secret: string): boolean => !isNamed(secret)
-/** Words are short: twenty letters in a row are no name. */
+/** Words are short: a run of twenty letters or digits is not a name. */
 const longOrUnnamed = (secret: string): boolean => !isNamed(secret) || /[A-Za-z0-9]{20}/.test(secret)
 const isKey = (secret: string): boolean => looksGenerated(secret) && !isPublicId(secret)
 
@@ -38,11 +38,11 @@ const publicWord =
 const publicEnding = /[a-z](?:Id|Ids|Hash|Digest|Ref)["'`\]\s\\]*$/
 const isPublic = (name: string): boolean => publicWord.test(name) || publicEnding.test(name)
 
-/** Tokens that are not credentials: of a page, of a language model's vocabulary. */
+/** Tokens that are not credentials, such as page tokens and tokens of a language model's vocabulary. */
 const harmlessToken =
   /(?:next|page|continuation|sync|cancellation|pad|eos|bos|unk|mask|sep|cls|special|stop)[_-]?$/i
 
-/** Earlier rows name the kind where several find the same secret. */
+/** Where several rows find the same secret, the earliest one names its kind. */
 // biome-ignore format: a table, one detector a row
 export const detectors: readonly Detector[] = [
   {

@@ -28,7 +28,7 @@ export function nameParts(text: string): number {
   return text.split(/[-_./:@+=\\]+/).filter((part) => part !== '').length
 }
 
-/** Identifiers that services hand out for messages and calls, which say nothing that must be hidden. */
+/** Whether a text is an identifier that a service gave to a message or a call: random, but public. */
 export function isPublicId(text: string): boolean {
   return /^(?:toolu|msg|req|call|resp|chatcmpl|run|thread|asst|item|evt|file|batch|fc|rs)[_-]/.test(text)
 }
@@ -40,7 +40,7 @@ function isWord(part: string): boolean {
   return part.length <= 4 || part.length / humps.length >= 2.5
 }
 
-/** Average length of the words, capitals and numbers that a run falls into: about 1.8 where it is random. */
+/** Average length of the words, runs of capitals and numbers in a run: about 1.8 when it is random. */
 function partLength(run: string): number {
   return run.length / (run.match(/[A-Z]?[a-z]+|[A-Z]+|\d+/g)?.length ?? 1)
 }

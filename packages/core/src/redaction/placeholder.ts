@@ -1,6 +1,6 @@
 const placeholders = /\[redacted:[a-z0-9-]+\]/g
 
-/** What stands where a secret stood. */
+/** The text that replaces a secret. */
 export const placeholder = (kind: string): string => `[redacted:${kind}]`
 
 export const withoutPlaceholders = (text: string): string =>

@@ -10,8 +10,7 @@ export type RedactionCounts = Record<string, number>
  * Replaces what looks like a secret by `[redacted:<kind>]`. Pattern matching misses things: this guards
  * against accidents, not against somebody who means to hide a secret.
  *
- * All patterns are linear, so a text is scanned whole, however long: there are no chunks for a secret to lie
- * between.
+ * All patterns are linear, so a text of any length is scanned as a whole: no secret can hide at a chunk boundary.
  */
 export function redactText(text: string): { text: string; counts: RedactionCounts } {
   const counts: RedactionCounts = {}
@@ -24,7 +23,7 @@ export function redactJson(value: JsonValue): { value: JsonValue; counts: Redact
   return { value: redactValue(value, '', counts), counts }
 }
 
-/** All gates of a table at once: most texts pass none, and one scan is cheaper than a hundred. */
+/** Matches any gate of a table: most texts hold none, and one scan is cheaper than a hundred. */
 function gatesOf(table: readonly Detector[]): RegExp {
   const literals = new Set(table.flatMap(({ gate }) => gate))
   return new RegExp([...literals].map((literal) => literal.replace(/[.?]/g, '\\$&')).join('|'))
@@ -52,7 +51,7 @@ function redactValue(value: JsonValue, name: string, counts: RedactionCounts): J
   return Object.fromEntries(members)
 }
 
-/** Two secrets of a kind as member names must not become one member. */
+/** A member name that is still free: two secrets of a kind as names must not become one member. */
 function unused(name: string, members: ReadonlyMap<string, unknown>): string {
   let free = name
   for (let n = 2; members.has(free); n++) free = `${name} (${n})`
@@ -61,7 +60,7 @@ function unused(name: string, members: ReadonlyMap<string, unknown>): string {
 
 function redactString(text: string, table: readonly Detector[], counts: RedactionCounts): string {
   let clean = text
-  // A replacement can bare another secret beside it; only a text made for it needs more than two rounds.
+  // A replacement can expose another secret beside it; only a text made for that needs more than two rounds.
   for (let round = 0; round < 8; round++) {
     const spans = findSecrets(clean, table)
     if (spans.length === 0) break
@@ -113,7 +112,7 @@ function secretOf(
     const value = readAssigned(end)
     if (!value || (isComparison(match[0]) && !value.quoted)) return undefined
     const evidence = { quoted: value.quoted, environment: /^[A-Z0-9_]+=$/.test(match[0]) }
-    // The beginning of a long value tells enough, and judging all of it for every name inside it would not be linear.
+    // Judges only the start of a long value: judging all of it for every name inside it would not be linear.
     if (!follows(text.slice(value.start, Math.min(value.end, value.start + 256)), evidence)) return undefined
     start = value.start
     end = value.end
@@ -127,7 +126,7 @@ function secretOf(
   return { start, end }
 }
 
-/** `token === other` compares; `password === 'hunter2'` gives one away. */
+/** `token === other` only compares, but `password === 'hunter2'` reveals a password. */
 const isComparison = (assignment: string): boolean => /==[ \t]*$/.test(assignment)
 
 function merge(spans: Span[]): Span[] {

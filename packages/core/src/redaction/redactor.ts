@@ -22,10 +22,10 @@ interface Content {
 }
 
 /**
- * Applies the policy to everything of a write that will be stored.
+ * Applies the policy to all content of a write that will be stored.
  *
- * @returns takes what was given for a write, and returns what of it may be kept. Throws MemoryError INVALID_INPUT for a
- * key that holds a secret, and with `reject` for any secret; no message repeats one
+ * @returns a function from the content of a write to the content that may be kept. It throws MemoryError INVALID_INPUT
+ * for a key that holds a secret, and with `reject` for any secret; no message repeats a secret
  */
 export function createRedactor(
   policy: RedactPolicy,
@@ -33,7 +33,7 @@ export function createRedactor(
 ): (address: Address, content: Content) => Content {
   if (policy === 'allow') return (_address, content) => content
   return ({ scope, key }, content) => {
-    // A generated key looks random without being secret: only what is known to be a secret is refused.
+    // A generated key looks random without being secret, so only known kinds of secrets are refused.
     if (Object.keys(redactText(key).counts).some((kind) => kind !== 'high-entropy')) {
       throw new MemoryError('the key holds a secret: choose another key', MemoryErrorCode.INVALID_INPUT, {
         scope,
