@@ -11,9 +11,10 @@ import {
 
 export interface Command extends CommandSpec {
   /**
-   * Loads the command's module and runs it; nothing returned means exit code 0.
+   * Loads the command's module and runs it.
    *
-   * @param again runs another command line, for a command that shows others
+   * @param again runs another command line, for a command that demonstrates others
+   * @returns the exit code; `undefined` means 0
    */
   run(
     io: Io,
@@ -39,7 +40,7 @@ const scope: OptionSpec = {
 
 const layers = ['etched', 'inscribed', 'traced']
 
-/** What every command understands. */
+/** Reads the options that every command understands. */
 const shared = ({ options: { root, layout, json } }: CommandLine): RootOptions & { json: boolean } => ({
   ...(typeof root === 'string' ? { root } : {}),
   ...(layout === 'entity' || layout === 'user' ? { layout } : {}),
@@ -49,7 +50,7 @@ const shared = ({ options: { root, layout, json } }: CommandLine): RootOptions &
 const scopeOf = ({ options }: CommandLine): { scope?: MemoryScope } =>
   options.scope === undefined ? {} : { scope: options.scope as MemoryScope }
 
-/** Every command in one place; help, completion and the parser all read it. */
+/** All commands. Help, completion and the parser read this list. */
 export const commands: readonly Command[] = [
   {
     name: 'init',
@@ -319,7 +320,7 @@ export const commands: readonly Command[] = [
     positionals: ['<event>'],
     description: 'what agents call when something happens to a session; JSON on standard input',
     examples: ['recall hook session-start < event.json'],
-    // A host takes another exit code for an order: to erase the prompt, or not to compact.
+    // Hosts treat other exit codes as an order: to erase the prompt, or not to compact.
     failsOpen: true,
     options: {
       clear: { description: 'at session-start: empty the window once it was given' },

@@ -13,7 +13,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 
-/** What Node's typings leave out: its own cache (since 22.1), and how it compiles a CommonJS file. */
+/** What Node's typings lack: its own compile cache (since 22.1), and the hooks that compile a CommonJS file. */
 interface Internals {
   enableCompileCache?: (folder: string) => unknown
   wrap(source: string): string
@@ -25,14 +25,14 @@ interface Internals {
 
 const internals = modules.Module as unknown as Internals
 
-/** Once a day the functions that were used since are added to what is kept. */
+/** The cache is renewed once a day, to add functions that were first called since. */
 const renewedAfterMs = 24 * 3600_000
 
 /**
- * Keeps what the engine makes of the program's code, so that the next call does not compile it again: a fifth of what
- * a short command takes. Node does so itself from 22.1 on, this is for those before. The folder is the user's own, as
- * whoever can write there decides what runs; one that others may write to is left alone. NODE_DISABLE_COMPILE_CACHE=1
- * turns it off, as it does in Node.
+ * Caches the compiled code of the program for the next call: compiling takes a fifth of the time of a short command.
+ * From 22.1 on this is Node's own cache; earlier versions get ours. Whoever can write to the folder decides what
+ * runs, so a folder that others can write to is not used. NODE_DISABLE_COMPILE_CACHE=1 turns the cache off, as in
+ * Node.
  */
 export function keepCompiledCode(env: NodeJS.ProcessEnv): void {
   if (env.NODE_DISABLE_COMPILE_CACHE || env.NODE_V8_COVERAGE) return
@@ -50,7 +50,7 @@ function ownFolder(env: NodeJS.ProcessEnv): string | null {
     const isOwn = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0)
     return isOwn ? folder : null
   } catch {
-    // A home that cannot be written: every call compiles anew, which is only slower.
+    // A home that is not writable: each call compiles again, which is only slower.
     return null
   }
 }
@@ -61,7 +61,10 @@ function cacheHome(env: NodeJS.ProcessEnv): string {
   return process.platform === 'darwin' ? join(homedir(), 'Library', 'Caches') : join(homedir(), '.cache')
 }
 
-/** Smaller files compile faster than a second one is read; and a script of ours could not say what it imports. */
+/**
+ * Small files compile faster than a cached file is read. A file with `import()` is left to Node, because a `Script`
+ * of ours could not import.
+ */
 const isWorthIt = (source: string): boolean => source.length >= 4096 && !source.includes('import(')
 
 function compileThrough(folder: string): void {
@@ -76,13 +79,13 @@ function compileThrough(folder: string): void {
     const run = script.runInThisContext() as (...parameters: unknown[]) => unknown
     return run.call(this.exports, this.exports, requireOf(this), this, path, dirname(path))
   }
-  // When the functions that were used are compiled as well.
+  // At exit, the cached code includes the functions that were called.
   process.once('exit', () => {
     for (const each of toKeep) each()
   })
 }
 
-/** Nothing where the source is no CommonJS: then Node finds out what it is. */
+/** Returns `undefined` when the source is not CommonJS: then Node finds out what it is. */
 function scriptOf(source: string, path: string, code?: Buffer): Script | undefined {
   try {
     return new Script(internals.wrap(source), {
@@ -105,8 +108,8 @@ function requireOf(module: NodeJS.Module): NodeJS.Require {
 }
 
 /**
- * What file the code was made from. The engine compares only the length of the source; and packages unpack their files
- * with one and the same time, so it is the change of a file's status that tells an update.
+ * Identifies the file that the code was compiled from, because the engine compares only the length of the source.
+ * Package managers give all files the same modification time, so the status change time must tell an update.
  */
 const identityOf = ({ size, mtimeMs, ctimeMs, ino }: Stats): Buffer =>
   Buffer.from(Float64Array.of(size, mtimeMs, ctimeMs, ino).buffer)
@@ -115,8 +118,8 @@ const keptPath = (folder: string, path: string): string =>
   join(folder, path.slice(-200).replaceAll(/[^\w.@+-]/g, '%'))
 
 /**
- * The engine does not look whether the code is whole, and wrong bytes break the process: so it stands in the file twice.
- * To compare the two takes a tenth of what loading Node's hashes does.
+ * Reads cached code. The engine does not validate it, and corrupt bytes crash the process, so the file holds it
+ * twice: comparing the halves takes a tenth of the time of loading Node's hashes.
  */
 function readKept(folder: string, path: string, stats: Stats): { code: Buffer; isOld: boolean } | undefined {
   try {
@@ -143,7 +146,7 @@ function keep(folder: string, path: string, stats: Stats, script: Script): void 
     writeFileSync(unfinished, Buffer.concat([half, half]), { mode: 0o600 })
     renameSync(unfinished, kept)
   } catch {
-    // A full disk: the next call compiles anew, which is only slower, and no half of a file stays behind.
+    // A full disk, for example: the next call compiles again, and no partial file is left.
     rmSync(unfinished, { force: true })
   }
 }

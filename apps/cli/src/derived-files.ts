@@ -1,6 +1,6 @@
 /**
- * Whether a file in a memory's own folder comes back by itself, or belongs to running processes: the index, locks, and
- * what writers note for the index. What was forgotten, imported or waits for its archive does not.
+ * Whether a file in a memory's internal folder can be rebuilt or belongs to running processes: the index, locks, and
+ * writers' notes for the index. Tombstones, the import journal and pending sessions are not derived.
  *
  * @param path relative to that folder
  */

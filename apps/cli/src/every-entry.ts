@@ -1,19 +1,19 @@
 import type { Entry, Filter, Place } from '@recall/core'
 import type { FileStore } from '@recall/store-file'
 
-/** An entry as the store keeps it: what is encrypted stays sealed, and needs no key to be listed or removed. */
+/** An entry as the store keeps it. Encrypted values stay sealed: listing and removing them needs no key. */
 export type KeptEntry = Entry & { archived?: true }
 
 const pageSize = 500
 
-/** Whose memories lie below a root. */
+/** The namespaces below a root: `default`, and all others that hold entries. */
 export const everyNamespace = (store: FileStore): string[] => [
   ...new Set(['default', ...store.index.query((current) => current.namespaces())]),
 ]
 
 /**
- * Every entry of a place that passes a filter, oldest first, then what is archived; what has expired at `now` is
- * left out.
+ * Yields every entry of a place that passes a filter, oldest first, then the archived ones; leaves out what has
+ * expired at `now`.
  */
 export async function* everyEntry(
   store: FileStore,
@@ -26,7 +26,7 @@ export async function* everyEntry(
     for (const { entry } of page) yield entry
     if (page.length < pageSize) break
   }
-  // The archive reads all of its files each time it is asked.
+  // Every query reads all files of the archive, so it is read in one page.
   for (const { entry } of (await store.cold?.find({ ...query, limit: Number.MAX_SAFE_INTEGER, offset: 0 })) ??
     []) {
     if ((await store.get(entry, now)) === null) yield { ...entry, archived: true }

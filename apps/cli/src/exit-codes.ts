@@ -3,12 +3,12 @@ import type { MemoryErrorCode } from '@recall/core'
 /** 0 fine · 1 the answer is no · 2 wrong use · 3 failed */
 export const exitCodes = { fine: 0, no: 1, wrongUse: 2, failed: 3 } as const
 
-/** What was asked cannot be done as it was asked. */
+/** Wrong use of the command line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Only the codes are looked at, not the class: that would load the whole contract for `--version`. */
+/** Compares codes instead of classes: importing the class would load the whole contract, even for `--version`. */
 export function exitCodeOf(error: unknown): number {
   // By name: each command's bundle has its own copy of the class.
   if ((error as { name?: unknown } | null)?.name === 'UsageError') return exitCodes.wrongUse

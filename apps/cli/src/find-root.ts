@@ -8,7 +8,7 @@ export interface RootOptions {
 }
 
 /**
- * Where the memory is: what was asked for, else `RECALL_ROOT`, else this folder when it holds a memory, else
+ * The root of the memory: the one asked for, else `RECALL_ROOT`, else this folder if it holds a memory, else
  * `.recall` in the home folder.
  */
 export function findRoot(io: Io, { root }: RootOptions): string {

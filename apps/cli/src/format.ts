@@ -3,7 +3,7 @@ import type { Io } from './io.ts'
 
 const styles = ['bold', 'dim', 'red', 'green', 'yellow', 'magenta', 'cyan'] as const
 
-/** Colours for a person's screen, nothing for a pipe. */
+/** Colours for a terminal; plain text for a pipe or with NO_COLOR. */
 export function paint(io: Io): Record<(typeof styles)[number], (text: string) => string> {
   const isColoured = io.terminal && !io.env.NO_COLOR
   const painter = (style: (typeof styles)[number]) => (text: string) =>
@@ -21,7 +21,7 @@ export function formatBytes(bytes: number): string {
 export const count = (n: number, noun: string, plural = `${noun}s`): string =>
   `${n} ${n === 1 ? noun : plural}`
 
-/** What kinds of things a reader passed over: `6 × line that is no message`. */
+/** What a reader skipped, by kind: `6 × line that is no message`. */
 export const formatSkipped = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .map(([kind, n]) => `${n} × ${kind}`)

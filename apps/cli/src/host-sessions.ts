@@ -4,26 +4,26 @@ import { join } from 'node:path'
 import { splitAddress } from '@recall/agents'
 import { type Layout, writeInternal } from '@recall/store-file'
 
-/** What is known of a host's session until it is archived for good. One small file each. */
+/** A host's session, from its first event until it is archived for good. Each has a small file of its own. */
 export interface HostSession {
   sessionId: string
   host: string
   transcript: string
-  /** When we last heard of it, milliseconds. */
+  /** Time of its last event, in milliseconds since the epoch. */
   at: number
   /**
-   * - `open`: it goes on, or its end was never told
-   * - `checkpoint`: it goes on, and is to be saved as it is now
-   * - `ended`: it is to be archived
+   * - `open`: in progress, or ended without an event
+   * - `checkpoint`: in progress, and to be saved as it is now
+   * - `ended`: to be archived
    */
   state: 'open' | 'checkpoint' | 'ended'
-  /** State of the transcript when it was last archived. */
+  /** Stamp of the transcript when it was last archived. */
   done?: string
-  /** As what it was last archived: a checkpoint is not in the window. */
+  /** The form in which it was last archived; only a `session` is in the window. */
   saved?: 'checkpoint' | 'session'
-  /** Summaries that the host made when it compacted the session, still to be remembered; redacted. */
+  /** Redacted summaries that the host wrote when it compacted the session, still to be stored. */
   summaries?: { id: string; text: string }[]
-  /** Why it could not be archived, and how often that was tried. */
+  /** Why the last try to archive it failed, and how many tries did. */
   problem?: { reason: string; tries: number }
 }
 
@@ -32,14 +32,14 @@ export interface MemoryPlace {
   layout: Layout
 }
 
-/** After this a session is forgotten here; its archive stays, and whatever is still to be archived. */
+/** After this time the file of a session is deleted, unless something is left to archive. The archive stays. */
 const keepFor = 7 * 24 * 3600 * 1000
-/** A transcript that cannot be archived is not tried for ever. */
+/** Tries after which a transcript is given up. */
 const mostTries = 5
-/** Tries of a session that a person had forgotten. */
+/** The value of `tries` for a session that a person had forgotten. */
 export const neverAgain = 99
 
-/** What a host said when it compacted a session is an episode of its own. */
+/** The host's summary of a compacted session is an episode of its own. */
 export const compactionType = 'compaction-summary'
 export const compactionKey = (sessionId: string, id: string): string => `compaction:${sessionId}:${id}`
 
@@ -58,7 +58,7 @@ export function readSession(place: MemoryPlace, sessionId: string): HostSession 
   return parseSession(join(place.root, folderIn(place), nameOf(sessionId)))[0]
 }
 
-/** Durable when it returns. */
+/** Writes the session durably. */
 export function saveSession(place: MemoryPlace, session: HostSession): void {
   const { root, layout } = place
   writeInternal(
@@ -68,7 +68,7 @@ export function saveSession(place: MemoryPlace, session: HostSession): void {
   )
 }
 
-/** Forgets sessions that nobody has heard of for a week, and of which nothing is left to be archived. */
+/** Deletes the files of sessions without an event for a week, unless something is left to archive or was given up. */
 export function forgetOldSessions(place: MemoryPlace, now: number, own: string): void {
   for (const session of readSessions(place)) {
     if (now - session.at <= keepFor || isPending(session, own) || isGivenUp(session)) continue
@@ -76,13 +76,13 @@ export function forgetOldSessions(place: MemoryPlace, now: number, own: string):
   }
 }
 
-/** Whether a session could not be archived and is not tried any more. One that was forgotten is not meant to be. */
+/** Whether archiving a session was given up after failures. A session that a person had forgotten does not count. */
 export const isGivenUp = ({ problem }: HostSession): boolean =>
   problem !== undefined && problem.tries >= mostTries && problem.tries < neverAgain
 
-/** Size and time of a transcript; `null` when it is not there yet. */
+/** Size and modification time of a transcript; `null` when there is no file. */
 export function stampOf(transcript: string): string | null {
-  // Behind the mark stands which session of a database it is.
+  // The address of a session in a database is the path of the file, a mark and the session's id.
   const path = splitAddress(transcript)?.file ?? transcript
   try {
     const { size, mtimeMs } = statSync(path)
@@ -93,7 +93,7 @@ export function stampOf(transcript: string): string | null {
 }
 
 /**
- * Whether there is something to archive. The own session of a caller only counts when it asked for it.
+ * Whether a session has something to archive. An open session counts only when another one starts.
  *
  * @param own id of the session that is just starting
  */
@@ -115,7 +115,7 @@ function listFiles(folder: string): string[] {
   }
 }
 
-/** A damaged note costs an archive that the transcript can still give: the import finds it. */
+/** A damaged file only delays the archive: an import still finds the transcript. */
 function parseSession(path: string): HostSession[] {
   try {
     const value = JSON.parse(readFileSync(path, 'utf8')) as HostSession

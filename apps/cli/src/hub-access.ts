@@ -13,13 +13,13 @@ import { dirname, join, resolve } from 'node:path'
 import { UsageError } from './exit-codes.ts'
 import type { Io } from './io.ts'
 
-/** Which agent on which hub. */
+/** The address of a hub, and the key of an agent on it. */
 export interface HubAccess {
   url: string
   apiKey: string
 }
 
-/** Where the key comes from: `null` stands for the environment. */
+/** Access, and the file it was read from; `null` if it comes from the environment. */
 export interface FoundAccess extends HubAccess {
   keyFile: string | null
 }
@@ -29,16 +29,16 @@ export interface HubAccessOptions {
   keyFile?: string
 }
 
-/** `--key-file`, else `hub.json` in the folder where the settings of programs are. */
+/** The path from `--key-file`, else `hub.json` in the user's configuration folder. */
 export const keyFileOf = (io: Io, { keyFile }: HubAccessOptions): string =>
   keyFile
     ? resolve(io.cwd, keyFile)
     : join(io.env.XDG_CONFIG_HOME || join(io.home, '.config'), 'recall', 'hub.json')
 
 /**
- * Address and key: from the file that was named, else from the environment, else from the usual file.
+ * Finds address and key: in the file that was named, else in the environment, else in the default file.
  *
- * @throws UsageError when there is none, when others can read the file, or when it is for another hub than was
+ * @throws UsageError when there is none, when others can read the file, or when it is for another hub than the one
  * asked for
  */
 export function findHubAccess(io: Io, options: HubAccessOptions): FoundAccess {
@@ -49,7 +49,7 @@ export function findHubAccess(io: Io, options: HubAccessOptions): FoundAccess {
     if (url) return { url, apiKey: key, keyFile: null }
     throw new UsageError('no address of a hub: set RECALL_API_URL beside RECALL_API_KEY, or give --url')
   }
-  // A file that was named stands for its hub, whatever the environment is set to.
+  // A file that was named determines the hub, whatever the environment says.
   const wanted = options.url ?? (options.keyFile ? undefined : address)
   const file = readKeyFile(path)
   if (file && (!wanted || sameHub(wanted, file.url))) return { ...file, keyFile: path }
@@ -65,7 +65,10 @@ export function findHubAccess(io: Io, options: HubAccessOptions): FoundAccess {
 
 const sameHub = (a: string, b: string): boolean => a.replace(/\/+$/, '') === b.replace(/\/+$/, '')
 
-/** @throws UsageError when it is there and cannot be used */
+/**
+ * @returns `null` when there is no file
+ * @throws UsageError when others can read the file, or it is not a key file
+ */
 export function readKeyFile(path: string): HubAccess | null {
   const facts = statSync(path, { throwIfNoEntry: false })
   if (!facts) return null
@@ -75,14 +78,14 @@ export function readKeyFile(path: string): HubAccess | null {
     const { url, api_key: apiKey } = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
     if (typeof url === 'string' && typeof apiKey === 'string') return { url, apiKey }
   } catch {
-    // Told below, like any other content that is no key.
+    // Reported below, like any other invalid content.
   }
   throw new UsageError(`${path} is no key file: it should be {"url": "…", "api_key": "…"}`)
 }
 
 /**
- * Makes sure that a key can be kept before a hub is asked for one: it is shown only once. The file is never
- * readable by others, and whole whenever it is there.
+ * Reserves a file for a key before the hub is asked for one, because the hub shows it only once. Other users can
+ * never read the file, and it is complete as soon as it exists.
  */
 export function reserveKeyFile(path: string) {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -94,10 +97,10 @@ export function reserveKeyFile(path: string) {
       fsyncSync(file)
       closeSync(file)
       renameSync(temporary, path)
-      // Without it a power cut may bring the old file back, with a key that is of no more use.
+      // Without this, a power cut could bring back the old file, whose key no longer works.
       if (process.platform !== 'win32') syncFolder(dirname(path))
     },
-    /** When the hub gave none. */
+    /** Removes the reservation when the hub gave no key. */
     drop(): void {
       closeSync(file)
       rmSync(temporary)

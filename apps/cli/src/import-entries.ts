@@ -20,7 +20,7 @@ export interface EntryImport {
   written: number
   unchanged: number
   forgotten: number
-  /** Left as they are: something else stands here under their keys. */
+  /** Left as they are, because another value is stored under their keys. */
   kept: number
   redactions: Record<string, number>
   skipped: Record<string, number>
@@ -29,11 +29,11 @@ export interface EntryImport {
 type ExportedEntry = Entry & { archived: boolean }
 
 /**
- * Puts back what `recall export` printed: each entry under its key, with its times, in its namespace. What stands
- * here under the same key stays.
+ * Imports what `recall export` printed: each entry under its key and namespace, with its times. An entry that exists
+ * already is not replaced.
  *
- * @param options.since entries that were last written before are left out, milliseconds
- * @returns of the importer: `null` for a file that begins with anything but an exported entry
+ * @param options.since leaves out entries that were last written before this time, in milliseconds since the epoch
+ * @returns a function that imports a file, or returns `null` if it does not begin with an exported entry
  */
 export function createEntryImporter(
   store: FileStore,
@@ -65,7 +65,7 @@ export function createEntryImporter(
       }
     }
 
-    // The window points to archives: what it points to has to be there.
+    // Entries of the window refer to archives, so archives come first.
     for (const isWindow of [false, true]) {
       for await (const line of linesOf(path)) {
         const raw = parseEntry(line)
@@ -90,7 +90,7 @@ export function createEntryImporter(
   }
 }
 
-/** The number of an archive is the store's: it tells in which order archives came. */
+/** Compares values, without the number that the store gives to each archive. */
 function isSame(one: JsonValue, other: JsonValue): boolean {
   if (!isJsonObject(one) || !isJsonObject(other)) return equalJson(one, other)
   const [{ log: _, ...a }, { log: __, ...b }] = [one, other]
@@ -98,9 +98,9 @@ function isSame(one: JsonValue, other: JsonValue): boolean {
 }
 
 /**
- * The entry without secrets, which somebody may have added to the file.
+ * Redacts an entry, because somebody may have added a secret to the file.
  *
- * @throws MemoryError INVALID_INPUT for a key or a namespace that a memory does not take
+ * @throws MemoryError INVALID_INPUT for a key or a namespace that a memory refuses
  */
 async function admitted(
   store: FileStore,
@@ -109,7 +109,7 @@ async function admitted(
   const { scope, namespace } = raw
   const key = redactText(raw.key).text
   await createMemoryManager({ stores: store, namespace }).exists(scope, key)
-  // A ciphertext tells nothing, and may look like a key.
+  // A ciphertext reveals nothing, but may look like a secret.
   if (raw.encrypted) return { entry: { ...raw, key }, counts: {} }
   const { value, counts } = redactJson(raw.value)
   const tags = raw.tags.map((tag) => redactText(tag).text)
@@ -149,7 +149,7 @@ function parseEntry(line: string): ExportedEntry | null {
     updatedAt,
     accessedAt: isTime(raw.accessedAt) ? raw.accessedAt : updatedAt,
     accessCount: isTime(raw.accessCount) ? raw.accessCount : 0,
-    // An export does not say how long an access prolongs a life, only when it ends.
+    // An export says when an entry expires, but not by how much an access extends that.
     ttl: null,
     expiresAt: isTime(raw.expiresAt) ? raw.expiresAt : null,
     encrypted: raw.encrypted === true,

@@ -6,8 +6,8 @@ import { type FileStore, writeInternal } from '@recall/store-file'
 export type ImportJournal = ReturnType<typeof openJournal>
 
 /**
- * In which state files were imported, and what was written of each memory; names and texts are kept as hashes. Losing it
- * costs time, and leaves memories that differ as they are.
+ * Records the state in which each file was imported, and what was written of each memory; names and texts as hashes
+ * only. Losing it costs time, and then memories that differ from their source are left as they are.
  */
 export function openJournal(store: FileStore) {
   const known = new Map<string, string>(Object.entries(readJournal(store)))

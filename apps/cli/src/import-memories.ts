@@ -8,7 +8,7 @@ export interface MemoryImport {
   written: number
   unchanged: number
   forgotten: number
-  /** Left as they are: somebody changed them here, and their source says something else by now. */
+  /** Left as they are, because they were changed here and differ from their source. */
   kept: number
   redactions: Readonly<Record<string, number>>
   skipped: Readonly<Record<string, number>>
@@ -17,10 +17,11 @@ export interface MemoryImport {
 const batchSize = 100
 
 /**
- * Imports what other memory tools have kept, each memory under a key made of its source and its id there, so
- * that a second import changes nothing. What a person changed here is not overwritten.
+ * Imports the memories of other tools. The key of each is made of its source and its id there, so a second import
+ * changes nothing. A memory that a person changed here is not overwritten.
  *
- * @param options.since memories that were recorded before are left out, milliseconds
+ * @param options.since leaves out memories that were recorded before this time, in milliseconds since the epoch
+ * @returns a function that imports a file, or returns `null` for an unknown format
  */
 export function createMemoryImporter(
   memory: MemoryManager,
@@ -74,7 +75,7 @@ const tagsOf = ({ source, tags }: ImportedMemory): string[] =>
     .map((tag) => tag.replace(/\s+/g, ' ').trim().slice(0, longestTag))
     .filter(Boolean)
 
-/** Where it comes from stands below: it was recorded by others, elsewhere and then. */
+/** Adds the origin below the text: another tool recorded it, elsewhere and earlier. */
 function toText({ text, source, id, at, project }: ImportedMemory): string {
   const from = [`Imported from ${source}`, ...(project ? [`project ${project}`] : [])].join(', ')
   const clean = id.length <= 80 && !/\s/.test(id) ? ` (${id})` : ''

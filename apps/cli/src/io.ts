@@ -1,26 +1,26 @@
-/** The world as a command sees it, so that tests can run commands without a process. */
+/** What a command sees of the outside world, so that tests can run commands without a process. */
 export interface Io {
-  /** Results. */
+  /** Prints results, on standard output. */
   out(text: string): void
-  /** Talk: progress, notices, errors. */
+  /** Prints progress, notices and errors, on standard error. */
   err(text: string): void
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   home: string
   now: () => number
-  /** Whether results go to a person's screen. */
+  /** Whether standard output is a terminal. */
   terminal: boolean
-  /** Whether talk goes to a person's screen. */
+  /** Whether standard error is a terminal. */
   talkTerminal: boolean
   columns: number
-  /** How this command is started by others; `['recall']` unless it says. */
+  /** The command that others start to run this program. Default: `['recall']`. */
   self?: readonly string[]
-  /** What a host hands over on standard input: one JSON value, or all there is; bounded in size and time. */
+  /** The payload of a host on standard input: one JSON value, or everything up to a limit of size and time. */
   payload?(): Promise<string>
-  /** Everything on standard input, however long its writer takes; empty where a person sits. */
+  /** Everything on standard input, however long it takes; empty when that is a terminal. */
   text?(): Promise<string>
-  /** Starts this command once more, on its own: it goes on when we and whoever started us are gone. */
+  /** Starts this program in a detached process, which outlives this one and its parent. */
   detach?(argv: readonly string[]): void
-  /** Asks the person at the terminal; `null` where nobody can answer. */
+  /** Asks the person at the terminal; `null` without one. */
   ask(question: string): Promise<string | null>
 }

@@ -9,7 +9,7 @@ import { run } from './run.ts'
 
 keepCompiledCode(process.env)
 
-/** `recall` where the path leads here, so that an upgrade needs no new settings; else this very program. */
+/** `recall` if the PATH leads to this program, so that an upgrade needs no new settings; else the full command. */
 function commandOf(script: string): string[] {
   const isHere = (folder: string): boolean => {
     try {
@@ -21,7 +21,7 @@ function commandOf(script: string): string[] {
   const isOnPath = (process.env.PATH ?? '').split(delimiter).some(isHere)
   return isOnPath ? ['recall'] : [process.execPath, ...process.execArgv, script]
 }
-// What takes time to find out is found out when somebody asks: a stream that is never used is never opened.
+// Getters compute a value only when it is needed: a stream that is never used is never opened.
 void run(process.argv.slice(2), {
   out: writeResult,
   err: (text) => void process.stderr.write(text),

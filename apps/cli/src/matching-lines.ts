@@ -1,9 +1,6 @@
 import { indexedTerms } from '@recall/core'
 
-/**
- * Positions of the lines in which a query's words occur: those that have all of them, or, when no line has,
- * those that have the most. The front matter of a file is not searched.
- */
+/** Indices of the lines that contain the most of a query's words. Front matter is not searched. */
 export function matchingLines(lines: readonly string[], terms: ReadonlySet<string>): number[] {
   const found: { at: number; count: number }[] = []
   for (let at = bodyStart(lines); at < lines.length; at++) {
@@ -17,13 +14,13 @@ export function matchingLines(lines: readonly string[], terms: ReadonlySet<strin
 /** How many of the terms a text holds. */
 export function countTerms(text: string, terms: ReadonlySet<string>): number {
   const folded = foldedOf(text)
-  // Cutting a text into words costs much more than seeing that none of them can be there. A stem ends otherwise than its
-  // word, but begins with the same two letters: `key` has the stem `kei`.
+  // Splitting a text into words costs much more than ruling them out. A stem may end differently from its word, but
+  // begins with the same two letters: `key` has the stem `kei`.
   if (![...terms].some((term) => folded.includes(term.slice(0, 2)))) return 0
   return new Set(indexedTerms(text).flatMap(({ term }) => (terms.has(term) ? [term] : []))).size
 }
 
-/** As terms are: lower case, without diacritics. */
+/** Lower case and without diacritics, like terms. */
 const foldedOf = (text: string): string =>
   (ascii.test(text) ? text : text.normalize('NFD').replace(/\p{M}+/gu, '')).toLowerCase()
 

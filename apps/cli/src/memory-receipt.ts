@@ -22,7 +22,7 @@ interface MemoryReceipt {
 
 const nameIn = (state: string): string => join(state, 'memory.json')
 
-/** Notes which files and folders of a memory were created for hosts, so that they can go when the hosts do. */
+/** Records which files and folders of a memory were created for hosts, so that `uninit` can remove them. */
 export function noteCreated(state: string, root: string, { created, folders }: CreatedMemory): void {
   const earlier = readReceipts(state)
   const known = earlier.find((receipt) => receipt.root === root)
@@ -40,16 +40,17 @@ export function noteCreated(state: string, root: string, { created, folders }: C
 
 export interface MemoryLeft {
   root: string
-  /** Not removed, because it is more than what `init` had put there. */
+  /** Roots that were not removed, because they hold more than `init` created. */
   kept: string[]
-  /** It stood there before it was wired into hosts: deleting it is for the person alone. */
+  /** The memory existed before it was wired into hosts, so only its user may delete it. */
   isOlder?: true
 }
 
 /**
- * Removes what `init` created and nobody has written to since. With `purge` the memory itself goes as well:
- * archives, window, index, and the curated memory where `init` had created it. What was there before stays.
- * `removed` are the roots of which nothing was left, or in a dry run would be.
+ * Removes what `init` created and nobody has written to since. With `purge` it also removes the memory itself:
+ * archives, window, index, and the curated memory if `init` created it. What existed before stays.
+ *
+ * @returns `left`, the memories that stay, and `removed`, the roots that are gone or, in a dry run, would be
  */
 export function removeCreated(
   state: string,
@@ -68,7 +69,7 @@ export function removeCreated(
   })
   const left = outcomes.filter(({ kept }) => kept.length > 0)
   const still = receipts.filter(({ root }) => left.some((each) => each.root === root && !each.isOlder))
-  // What stays can still be purged another time.
+  // Memories that stay can still be purged another time.
   if (!options.dryRun && still.length > 0) {
     writeFileSync(nameIn(state), `${JSON.stringify(still, null, 2)}\n`)
   } else if (!options.dryRun) rmSync(nameIn(state), { force: true })
@@ -82,7 +83,7 @@ function clear(root: string, files: MemoryReceipt['files'], folders: string[], p
   for (const layout of Object.values(layouts)) {
     rmSync(join(root, layout.internal), { recursive: true, force: true })
     for (const folder of [layout.memory, layout.archives].map((path) => join(root, path))) {
-      // A folder that was there before us is not ours to empty.
+      // A folder that existed before is not ours to empty.
       if (purge && folders.includes(folder)) rmSync(folder, { recursive: true, force: true })
     }
   }
@@ -91,7 +92,7 @@ function clear(root: string, files: MemoryReceipt['files'], folders: string[], p
   }
 }
 
-/** Whether there is anything beside what `init` had put there and what is derived from it. */
+/** Whether there are files other than those that `init` created and those derived from them. */
 function holdsMore(root: string, files: MemoryReceipt['files']): boolean {
   const own = new Set(files.map(({ path }) => join(root, path)))
   return Object.values(layouts).some((layout) =>
@@ -103,7 +104,7 @@ function holdsMore(root: string, files: MemoryReceipt['files']): boolean {
   )
 }
 
-/** Vectors and access counts tell nothing without the memories that they are of. */
+/** Vectors and access counts mean nothing without the memories that they belong to. */
 const saysNothing = (path: string): boolean => isDerived(path) || /^(?:vectors\.|access)/.test(path)
 
 function filesBelow(path: string): string[] {

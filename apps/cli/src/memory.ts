@@ -5,7 +5,7 @@ import type { RootOptions } from './find-root.ts'
 import type { Io } from './io.ts'
 import { withStore } from './with-store.ts'
 
-/** A memory over the files; what it redacts is told by the command that writes. */
+/** Opens a memory over the files for the duration of a call. The calling command reports what was redacted. */
 export async function withMemory<T>(
   io: Io,
   options: RootOptions & { create?: boolean },

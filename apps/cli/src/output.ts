@@ -1,13 +1,13 @@
 import { fstatSync, writeSync } from 'node:fs'
 import { exitCodes } from './exit-codes.ts'
 
-/** A reader that goes away, like `head`, is no error; that a result cannot be written ends the command. */
+/** Ignores a closed pipe, such as that of `head`; any other failure to write a result ends the command. */
 const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
   if (error.code === 'EPIPE') return
   throw new Error(`the result cannot be written: ${error.message}`, { cause: error })
 }
 
-/** The same for a stream, whose errors nobody else hears. */
+/** The same for a stream, whose error event nobody else handles. */
 function leaveUnlessClosed(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return
   process.stderr.write(`recall: the result cannot be written: ${error.message}\n`)
@@ -15,7 +15,7 @@ function leaveUnlessClosed(error: NodeJS.ErrnoException): void {
 }
 
 /**
- * Whether a file descriptor may be somebody's screen: opening its stream to ask costs milliseconds. As a bigint,
+ * Whether a file descriptor may be a terminal; opening its stream to find out costs milliseconds. A bigint `fstat`,
  * because Node's `realpathSync`, which loads modules, stops at a link when the last plain `fstat` was of a pipe.
  */
 function isDevice(descriptor: number): boolean {
@@ -28,7 +28,11 @@ function isDevice(descriptor: number): boolean {
 
 let isStreaming = process.platform === 'win32' || isDevice(1)
 
-/** Writes to a pipe or a file without opening its stream; returns what a reader who is slow has not taken. */
+/**
+ * Writes to a pipe or a file without opening its stream.
+ *
+ * @returns the rest of the text that a slow reader has not taken yet
+ */
 function writeNow(text: string): Uint8Array | undefined {
   let rest: Uint8Array = Buffer.from(text)
   try {
@@ -41,12 +45,13 @@ function writeNow(text: string): Uint8Array | undefined {
   }
 }
 
-/** Results, to standard output. */
+/** Writes results to standard output. */
 export function writeResult(text: string): void {
   const rest = isStreaming ? text : writeNow(text)
   if (rest === undefined) return
   isStreaming = true
-  // Asked for by name: a worker's output, piped here, has a listener of its own that leaves with the first error.
+  // Looks for this very listener: a worker's output, piped here, adds one of its own, which is removed with the first
+  // error.
   if (!process.stdout.listeners('error').includes(leaveUnlessClosed))
     process.stdout.on('error', leaveUnlessClosed)
   process.stdout.write(rest)

@@ -1,15 +1,12 @@
 import { homedir } from 'node:os'
 import { UsageError } from './exit-codes.ts'
 
-/** A payload holds a prompt or a summary at most, a text what the hub takes. */
+/** Enough for any prompt or summary of a host, and any text that the hub accepts. */
 const mostBytes = 4 * 1024 * 1024
-/** Some hosts keep the pipe open. */
+/** Some hosts keep the pipe open: stop when nothing arrives for this long. */
 const mostWaitMs = 300
 
-/**
- * What a host hands over: read until it is one JSON value, until the stream ends, or until nothing has come for
- * a while.
- */
+/** Reads a host's payload until it is one JSON value, the stream ends, or nothing has arrived for a while. */
 export function readPayload(stream: NodeJS.ReadStream): Promise<string> {
   if (stream.isTTY) return Promise.resolve('')
   return new Promise((resolve) => {
@@ -51,9 +48,9 @@ function isJson(text: string): boolean {
 }
 
 /**
- * All that a stream gives, to its end: a text that is cut off where its writer stopped to think looks whole.
+ * Reads a stream to its end. It has no timeout, because a text cut off while its writer pauses would look complete.
  *
- * @throws UsageError when it is larger than any text that is meant to be read
+ * @throws UsageError when it is larger than 4 MiB
  */
 export async function readText(stream: NodeJS.ReadStream): Promise<string> {
   if (stream.isTTY) return ''
@@ -67,11 +64,11 @@ export async function readText(stream: NodeJS.ReadStream): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** A process that outlives us and whoever started us. */
+/** Starts a process that outlives this one and its parent. */
 export async function startDetached(argv: readonly string[]): Promise<void> {
   const { spawn } = await import('node:child_process')
   const child = spawn(process.execPath, argv, {
-    // The folder of a session may be deleted while we run.
+    // The session's working folder may be deleted while the process runs.
     cwd: homedir(),
     detached: true,
     stdio: 'ignore',

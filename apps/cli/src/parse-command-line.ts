@@ -13,25 +13,25 @@ export interface CommandSpec {
   name: string
   /** Positional arguments as usage shows them: `<needed>`, `[optional]`, `<several...>`. */
   positionals: readonly string[]
-  /** What the first argument may be, where only some words will do. */
+  /** The words that the first argument is limited to. */
   actions?: readonly string[]
   description: string
   examples: readonly string[]
   options: Readonly<Record<string, OptionSpec>>
-  /** Whatever goes wrong, the exit code is 0. */
+  /** The exit code is 0 even after an error. */
   failsOpen?: true
 }
 
 export interface CommandLine {
   positionals: string[]
-  /** Switches that were given are `true`, options hold their text. */
+  /** `true` for a switch that was given, the text of an option with a value. */
   options: Record<string, string | true | undefined>
 }
 
 /**
- * Reads a command's arguments, strictly: what it does not know is an error that says what it does know.
+ * Parses a command's arguments strictly.
  *
- * @throws UsageError
+ * @throws UsageError for an unknown option, a wrong value, or a wrong number of arguments
  */
 export function parseCommandLine(command: CommandSpec, argv: readonly string[]): CommandLine {
   const { values, positionals } = strictly(command, () =>
@@ -89,7 +89,11 @@ export function wholeNumber(
   throw new UsageError(`--${name} takes a whole number up to ${most}, not '${text}'`)
 }
 
-/** A number from 0 to 1; 0 without one. */
+/**
+ * Parses a number from 0 to 1; 0 when the option is missing.
+ *
+ * @throws UsageError for anything else
+ */
 export function share(name: string, text: string | true | undefined): number {
   const number = typeof text === 'string' && /^[01](?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN
   if (text === undefined) return 0

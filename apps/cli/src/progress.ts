@@ -4,14 +4,14 @@ export interface Progress {
   update(state: { done: number; total: number }): void
 }
 
-/** As shells report what Ctrl-C has ended. */
+/** The exit code that shells report for a command ended by Ctrl-C. */
 const interruptedExitCode = 130
 
 /**
- * Shows how far a piece of work is, with rate and time left on a person's screen and nothing in a pipe.
+ * Shows the progress of work with rate and time left on a terminal, and nothing in a pipe.
  *
- * @param goesOn what holds when the work is interrupted: it is said, and the command ends. Without it Ctrl-C ends the
- * process as ever, also in the middle of work that lets nothing else run
+ * @param goesOn printed when Ctrl-C ends the command: what is kept, and how to continue. Without it Ctrl-C ends the
+ * process at once, even during synchronous work
  */
 export async function withProgress<T>(
   io: Io,
@@ -39,13 +39,13 @@ async function screenBar(what: string): Promise<Progress & { stop(): void }> {
     format: `${what} {bar} {percentage}% · {value} of {total} · {rate}/s{left}`,
     barCompleteChar: '█',
     barIncompleteChar: '░',
-    // With it a line fits a terminal of eighty columns.
+    // So that a line fits a terminal of eighty columns.
     barsize: 20,
     clearOnComplete: true,
-    // A process that is killed would leave the terminal without its cursor and without line wrap.
+    // A killed process would otherwise leave the terminal without a cursor or line wrap.
     hideCursor: false,
     linewrap: true,
-    // It would take Ctrl-C for an order to the bar alone.
+    // Otherwise the bar would handle Ctrl-C, and only stop itself.
     gracefulExit: false,
   })
   let begun = 0

@@ -9,13 +9,13 @@ const description =
   'Memory for AI agents: sessions archived, summarised and found again, in files you can read.'
 const examples = ['recall init', 'recall archive session.jsonl', 'recall search "pool leak"']
 
-/** What stands behind `--` is no option. */
+/** Whether the arguments ask for help; those after `--` are no options. */
 function asksForHelp(argv: readonly string[]): boolean {
   const end = argv.indexOf('--')
   return argv.slice(0, end < 0 ? argv.length : end).some((each) => each === '--help' || each === '-h')
 }
 
-/** Options for all commands may stand before the command as well. */
+/** Moves common options that stand before the command behind it. */
 function commandFirst(argv: readonly string[]): readonly string[] {
   let at = 0
   while (/^--(?:root|layout)$/.test(argv[at] ?? '')) at += 2

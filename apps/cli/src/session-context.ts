@@ -11,16 +11,16 @@ const overhead = 400
 
 export interface SessionContext {
   text: string
-  /** How many sessions it tells of. */
+  /** Number of sessions in the text. */
   sessions: number
-  /** What it tells of the window, as it stands there: sessions, and what a person wrote between them. */
+  /** The part of the window in the text, verbatim: sessions, and notes that a person wrote between them. */
   window: string
   isCurated: boolean
 }
 
 /**
- * What a session is told when it begins: the window's newest sessions and the curated memory, as data between
- * marks, in at most `limit` characters. Empty when there is nothing to tell.
+ * The context for a starting session: the newest sessions of the window and the curated memory, fenced as data, in at
+ * most `limit` characters. Empty when there is nothing to tell.
  */
 export function sessionContext(place: MemoryPlace, limit: number): SessionContext {
   const room = limit - overhead
@@ -32,11 +32,12 @@ export function sessionContext(place: MemoryPlace, limit: number): SessionContex
     ...(curated === '' ? [] : [clipped(curated, room - window.text.length)]),
   ].filter(Boolean)
   if (parts.length === 0) return nothingToTell
-  // A person may have typed a secret into a file; it goes to the provider of the agent's model.
+  // Redact, because a person may have typed a secret into a file, and the text goes to the provider of the agent's
+  // model.
   const text = fenceRecalled(redactText(parts.join('\n\n---\n\n')).text, {
     source: 'session window and curated memory',
   })
-  // Marks inside the text become longer when they are made harmless.
+  // Fencing escapes marks inside the text, which makes it longer.
   return text.length <= limit
     ? { text, sessions: window.sessions, window: window.text, isCurated: curated !== '' }
     : nothingToTell
@@ -44,7 +45,7 @@ export function sessionContext(place: MemoryPlace, limit: number): SessionContex
 
 export const nothingToTell: SessionContext = { text: '', sessions: 0, window: '', isCurated: false }
 
-/** As many of the latest entries as there is room for; of the very last one at least its beginning. */
+/** As many of the latest entries as fit; the last one is cut off if even that does not. */
 function newest(entries: readonly string[], room: number): { text: string; sessions: number } {
   const chosen: string[] = []
   let length = 0
@@ -59,10 +60,10 @@ function newest(entries: readonly string[], room: number): { text: string; sessi
   return { text: told.join('\n\n---\n\n'), sessions: told.filter(isSession).length }
 }
 
-/** Between sessions a person may have written notes. */
+/** A person may have written notes between the sessions. */
 const isSession = (entry: string): boolean => /^\s*## Session /.test(entry)
 
-/** Empty for a memory that nobody has written to: it has a title, and what `init` says of it. */
+/** The curated memory; empty if it has only a title and the text that `init` wrote. */
 function curatedText(text: string): string {
   const lines = text
     .replace(/^\uFEFF/, '')

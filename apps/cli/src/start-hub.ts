@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { UsageError } from './exit-codes.ts'
 import type { Io } from './io.ts'
 
-/** In the repository the hub runs from its sources, as this command does. */
+/** In the repository the hub runs from its sources, like this command. */
 const source = import.meta.url.endsWith('.ts')
   ? fileURLToPath(new URL('../../hub/src/main.ts', import.meta.url))
   : undefined
@@ -17,10 +17,10 @@ export interface StartedHub {
 }
 
 /**
- * Starts a hub of its own for trying things out: on loopback, with an embedded database in a folder and the
- * embedder that knows words and no meaning. None of the settings of another hub reaches it.
+ * Starts a hub for trying things out: on loopback, with an embedded database in a folder, and with the embedder that
+ * matches words but not meaning. Settings of other hubs in the environment are not passed on.
  *
- * @throws UsageError where no hub is installed: with its database it is too large to come with the command
+ * @throws UsageError when no hub is installed: with its database it is too large to be part of this package
  */
 export function startHub(io: Io, folder: string): StartedHub {
   const env = Object.fromEntries(Object.entries(io.env).filter(([name]) => !name.startsWith('RECALL_')))
@@ -50,7 +50,7 @@ export function startHub(io: Io, folder: string): StartedHub {
     hub.once('error', reject)
     hub.once('close', () => reject(new Error(`the hub did not start: ${said.trim()}`)))
   })
-  // Whoever waits for it hears of a failure; until then it is not unhandled.
+  // Callers that await it see a failure; until then it must not be an unhandled rejection.
   url.catch(() => {})
   return {
     url,

@@ -36,9 +36,9 @@ export const wiringOf = (
 })
 
 /**
- * The targets that a person named: names of built-in ones, or modules of their own, separated by commas.
+ * Finds the targets that the user named: built-in ones, or modules of their own, separated by commas.
  *
- * @throws UsageError for a name that is none
+ * @throws UsageError for an unknown name
  */
 export async function namedTargets(io: Io, names: string): Promise<Target[]> {
   const named = names.split(',').map((name) => name.trim())

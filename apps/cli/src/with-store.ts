@@ -3,7 +3,7 @@ import { type FileStore, openFileStore } from '@recall/store-file'
 import { findRoot, type RootOptions } from './find-root.ts'
 import type { Io } from './io.ts'
 
-/** Opens the store, gives it to a call and closes it, whatever happens. */
+/** Opens the store for the duration of a call, and closes it even after an error. */
 export async function withStore<T>(
   io: Io,
   options: RootOptions & { create?: boolean; embedder?: Embedder },

@@ -21,7 +21,7 @@ import { printable } from '../printable.ts'
 
 export type ArchiveResult = ArchiveOutcome & { path: string; title?: string; skipped: Record<string, number> }
 
-/** Archives the sessions in some files or folders, with the helpers that they started. */
+/** Archives the sessions in files and folders, including those of the helpers that they started. */
 export async function archive(
   io: Io,
   paths: string[],
@@ -39,7 +39,7 @@ export async function archive(
         archived.push(result)
         if (!options.json) io.out(describe(result))
       } catch (error) {
-        // One bad file must not keep the others out.
+        // One bad file must not stop the others.
         if (!isMemoryError(error) || transcripts.length === 1) throw error
         failed.push({ path, reason: error.message })
         if (!options.json) io.err(`recall: not archived: ${error.message}\n`)
@@ -50,7 +50,7 @@ export async function archive(
   })
 }
 
-/** The transcripts that some paths stand for, sessions before their helpers, none twice. */
+/** The transcripts below some paths, each once, sessions before their helpers. */
 export async function listTranscripts(io: Io, paths: string[]): Promise<string[]> {
   const found = new Set<string>()
   for (const path of paths) {
@@ -62,7 +62,7 @@ export async function listTranscripts(io: Io, paths: string[]): Promise<string[]
   return [...found]
 }
 
-/** Of a folder everything that may be a transcript; of a session's file also those of its helpers. */
+/** For a folder, everything that may be a transcript; for the file of a session, that file and those of its helpers. */
 export async function listTranscriptsOf(path: string): Promise<string[]> {
   if (splitAddress(path)) return [path]
   const isFolder = await stat(path).then(
@@ -76,14 +76,14 @@ export async function listTranscriptsOf(path: string): Promise<string[]> {
   return found
 }
 
-/** Among markdown and JSON files in a folder most are something else. */
+/** Most markdown and JSON files in a folder are no transcripts. */
 const isTranscript = (path: string): Promise<boolean> =>
   openTranscript(path).then(
     () => true,
     (error) => !isMemoryError(error, MemoryErrorCode.INVALID_INPUT),
   )
 
-/** Archives one transcript, unless a person had that session forgotten. */
+/** Creates a function that archives one transcript, and refuses a session that a person had forgotten. */
 export async function createArchiver(
   memory: MemoryManager,
   store: FileStore,
@@ -108,11 +108,11 @@ export async function createArchiver(
         { details: { forgotten: true } },
       )
     }
-    // Behind the mark stands which session of a database it is.
+    // The address of a session in a database is the path of the file, a mark and the session's id.
     const changed = (await stat(splitAddress(path)?.file ?? path)).mtimeMs
     const outcome = await save(memory, conversation, {
       maxEntries: config.ephemeral.maxEntries,
-      // A transcript without times is dated by its file.
+      // A transcript without times gets that of its file.
       clock: () => Math.round(changed),
       resummarize,
       ...(lm ? { lm } : {}),

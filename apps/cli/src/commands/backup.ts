@@ -45,10 +45,10 @@ export async function backup(
     let files = 0
     let bytes = 0
     try {
-      // A memory is its user's alone, and so is a copy of it.
+      // Only its user may read a memory, and so a copy of it.
       closeSync(openSync(unfinished, 'w', 0o600))
       chmodSync(unfinished, 0o600)
-      // Under the lock, so that the files of one session are saved together or not at all.
+      // Under the lock, so that the files of a session are saved together or not at all.
       store.exclusively(() => {
         create(
           {
@@ -69,7 +69,7 @@ export async function backup(
           present,
         )
       })
-      // Whoever is told that there is a backup may delete the original.
+      // The user may delete the original as soon as the backup is reported, so it must be on disk.
       makeDurable(unfinished, 'r+')
       renameSync(unfinished, target)
       if (process.platform !== 'win32') makeDurable(dirname(target), 'r')
@@ -113,7 +113,7 @@ export async function restore(
   }
   mkdirSync(dirname(root), { recursive: true })
   removeAbandoned(root)
-  // Unpacked beside the root and moved in at the end: a restore that fails leaves nothing half-done.
+  // Unpacks beside the root and renames at the end, so that a failed restore leaves nothing half-done.
   const staging = `${root}${stagingMark}${process.pid}`
   mkdirSync(staging)
   try {
@@ -139,7 +139,7 @@ export async function restore(
 
 const stagingMark = '.restoring-'
 
-/** Removes what restores that were killed had unpacked. */
+/** Removes the staging folders of restores that were killed. */
 function removeAbandoned(root: string): void {
   const prefix = `${basename(root)}${stagingMark}`
   for (const name of readdirSync(dirname(root))) {
@@ -159,10 +159,10 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * Moves what was unpacked to its root, in one step where there is none yet. Else `memory` goes last: without it
- * there is no memory, and the next restore goes on, as what it finds is what it would have put there.
+ * Moves the staging folder to the root: by one rename if the root does not exist. Otherwise `memory` goes last,
+ * because it marks a memory: if a restore stops before that, the next one accepts what it has moved and continues.
  *
- * @throws MemoryError CONFLICT when something else lies where the backup belongs
+ * @throws MemoryError CONFLICT when the root holds something else under a name of the backup
  */
 function moveIn(staging: string, root: string): void {
   const paths = readdirSync(staging, { recursive: true, encoding: 'utf8' })
@@ -179,7 +179,7 @@ function moveIn(staging: string, root: string): void {
         MemoryErrorCode.CONFLICT,
       )
     }
-    // Where it exists `memory` is empty.
+    // `memory` is empty if it exists, so it can be replaced.
     for (const name of left) renameSync(join(staging, name), join(root, name))
   }
   if (process.platform !== 'win32') for (const path of [root, dirname(root)]) makeDurable(path, 'r')

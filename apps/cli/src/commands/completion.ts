@@ -2,7 +2,7 @@ import { UsageError } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
 import type { CommandSpec } from '../parse-command-line.ts'
 
-/** Prints a script that completes commands and their options. */
+/** Prints a shell script that completes commands and their options. */
 export async function completion(io: Io, shell: string, specs: readonly CommandSpec[]): Promise<undefined> {
   const commands = specs.map(({ name, description, actions = [], options }) => ({
     name,

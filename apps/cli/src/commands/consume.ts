@@ -6,7 +6,7 @@ import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
 import { printable } from '../printable.ts'
 
-/** Prints the window as it stands in its file and, when asked, empties it of what was printed. */
+/** Prints the file of the window and, with `clear`, removes what was printed. */
 export async function consume(
   io: Io,
   given: string | undefined,
@@ -22,7 +22,7 @@ export async function consume(
       const shown = file?.content.trim() ?? text
       io.out(`${io.terminal ? printable(shown) : shown}\n`)
     }
-    // Printed first: what dies in between shows the window twice, never not at all.
+    // Print before clearing: a crash in between shows the window twice rather than never.
     if (options.clear) await clearWindow(memory, { entries, notes }, { clock: io.now })
     return undefined
   })

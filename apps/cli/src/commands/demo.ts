@@ -7,9 +7,9 @@ import { paint } from '../format.ts'
 import type { Io } from '../io.ts'
 import { startHub } from '../start-hub.ts'
 
-/** The package keeps the sample beside `src` and `dist` alike, so one way leads to it from both. */
+/** The sample lies beside both `src` and `dist`, so this path works from either. */
 const sample = fileURLToPath(new URL('../../demo/session.jsonl', import.meta.url))
-/** What a person types: in the repository nothing is installed. */
+/** The command that a person types. In the repository nothing is installed. */
 const recall = import.meta.url.endsWith('.ts') ? 'npx pnpm@10.34.9 -s recall' : 'recall'
 
 const handWritten = `
@@ -20,10 +20,10 @@ const handWritten = `
 `
 
 /**
- * Shows the main job on a sample session, in a folder of its own.
+ * Demonstrates the main job on a sample session, in a temporary folder.
  *
- * @param run how a command line is run; the demo does nothing that a person could not do
- * @param withHub whether two agents then share what one of them learned
+ * @param run runs a command line; the demo does nothing that a person could not do
+ * @param withHub whether to show two agents sharing a memory on a hub as well
  */
 export async function demo(
   io: Io,
@@ -34,7 +34,7 @@ export async function demo(
   const colour = paint(io)
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'recall-demo-')))
   copyFileSync(sample, join(root, 'session.jsonl'))
-  // It starts while the first act plays.
+  // The hub starts while the first act plays.
   const hub = withHub ? startHub(io, join(root, 'hub')) : undefined
 
   const say = (text: string): void => io.out(`\n${colour.bold(text)}\n`)
@@ -94,7 +94,7 @@ export async function demo(
   return failed === 0 ? exitCodes.fine : exitCodes.failed
 }
 
-/** The second act: two agents that know nothing of each other, and what one of them learned. */
+/** The second act: two agents that do not know each other share what one of them learned. */
 async function shareOnHub(
   url: string,
   say: (text: string) => void,

@@ -8,7 +8,7 @@ import type { Io } from '../io.ts'
 import { printable } from '../printable.ts'
 import { withStore } from '../with-store.ts'
 
-/** Shows how MEMORY.md could be brought below its limit; with `--apply` does it. */
+/** Shows how to bring MEMORY.md below its line limit; with `apply`, does so. */
 export async function distill(
   io: Io,
   given: string | undefined,

@@ -6,7 +6,7 @@ import { isGivenUp, readSessions } from '../host-sessions.ts'
 import type { Io } from '../io.ts'
 import { withStore } from '../with-store.ts'
 
-/** Exit code 1 when something is wrong and was not mended. */
+/** Examines the memory. Exit code 1 when something is wrong and was not fixed. */
 export async function doctor(
   io: Io,
   options: RootOptions & { json?: boolean; deep?: boolean; fix?: boolean },

@@ -27,7 +27,7 @@ const actions: Record<string, Action> = {
   doctor,
 }
 
-/** Runs one action on the echoes of a project. What takes something away is a plan until `--yes` is given. */
+/** Runs one action on the echoes of a project. Destructive actions only show a plan until `--yes` is given. */
 export async function echoes(
   io: Io,
   [name = '', ...args]: string[],

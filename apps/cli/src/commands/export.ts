@@ -6,8 +6,8 @@ import type { Io } from '../io.ts'
 import { withStore } from '../with-store.ts'
 
 /**
- * One JSON line an entry: value without secrets and metadata, of every namespace, all scopes or one. What is
- * encrypted stays so.
+ * Prints one JSON line for each entry of every namespace, in all scopes or one: its metadata, and its value with
+ * secrets redacted. Encrypted values stay encrypted.
  */
 export async function exportMemory(
   io: Io,
@@ -20,7 +20,7 @@ export async function exportMemory(
       scopes.map((scope) => ({ namespace, scope })),
     )) {
       for await (const { archived, ...entry } of everyEntry(store, place, { now: io.now() })) {
-        // A ciphertext tells nothing, and may look like a key.
+        // A ciphertext reveals nothing, but may look like a secret.
         const { value, counts } = entry.encrypted
           ? { value: entry.value, counts: {} }
           : redactJson(entry.value)

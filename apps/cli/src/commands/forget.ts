@@ -70,7 +70,7 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
   })
 }
 
-/** `reviewer/inscribed-003`, where a key is that of an echo's copy. */
+/** The reference of an echo, such as `reviewer/inscribed-003`, if the key is that of its copy. */
 const echoIn = (key: string): string | undefined => /^echo:(?:[^/]+\/)?([^/]+\/[a-z]+-\d{3,})$/.exec(key)?.[1]
 
 const copiesOf = (echoes: readonly string[]): string =>
@@ -87,17 +87,17 @@ const distinct = (addresses: readonly Address[]): Address[] => [
 
 const atOnce = 1000
 
-/** Removes memories for good, in a way that an import does not bring them back. */
+/** Removes memories for good, and keeps imports from bringing them back. */
 export async function remove(io: Io, store: FileStore, found: readonly Address[]): Promise<void> {
   const addresses = distinct(found)
   if (addresses.length === 0) return
-  // The tombstone comes first: a crash in between leaves something to forget again, not something to come back.
+  // Tombstones come first: after a crash in between, memories are still there, but none comes back once removed.
   addTombstones(defaultFileSystem, store, addresses, io.now())
   for (const namespace of new Set(addresses.map((each) => each.namespace))) {
     const memory = createMemoryManager({ stores: store, namespace, clock: io.now })
     for (const scope of memoryScopes) {
       const here = addresses.filter((each) => each.namespace === namespace && each.scope === scope)
-      // Of sections with the same heading the later ones first: when one goes, those after it are numbered anew.
+      // Of sections with the same heading, remove later ones first: each removal renumbers those behind it.
       const keys = here.map(({ key }) => key).sort((a, b) => b.length - a.length || (a < b ? 1 : -1))
       for (let from = 0; from < keys.length; from += atOnce) {
         const deletes = keys.slice(from, from + atOnce).map((key) => ({ operation: 'delete' as const, key }))
@@ -105,14 +105,14 @@ export async function remove(io: Io, store: FileStore, found: readonly Address[]
       }
     }
   }
-  // Pages that the database no longer uses still hold the words, and vectors tell of them.
+  // Rebuild the index: free pages of the database still hold the words, and vectors still reveal them.
   store.reindex({ full: true })
 }
 
-/** What has expired is there until the next clean-up, and is to be forgotten as well. */
+/** Finds expired entries, too: they exist until the next clean-up, and have to be forgotten as well. */
 const ever = { now: Number.NEGATIVE_INFINITY }
 
-/** What some keys name, also what is archived; with a session everything that was kept of it. */
+/** The entries under some keys, including archived ones. The key of a session stands for everything kept of it. */
 export async function byKey(
   store: FileStore,
   namespace: string,
@@ -136,7 +136,7 @@ const sessionOf = (key: string): string | undefined => /^conversation:(.+?)(?:#\
 const isKept = async (store: FileStore, address: Address): Promise<boolean> =>
   ((await store.get(address, ever.now)) ?? (await store.cold?.get(address, ever.now)) ?? null) !== null
 
-/** Its archives and those of its helpers, its entry in the window, and what its host said when it compacted it. */
+/** The archives of a session and of its helpers, its entry in the window, and its compaction summaries. */
 async function ofSession(store: FileStore, namespace: string, session: string): Promise<Address[]> {
   const inWindow = { scope: 'short-term', namespace, key: sessionSummaryKey(session) } as const
   const found: Address[] = (await isKept(store, inWindow)) ? [inWindow] : []
@@ -151,7 +151,7 @@ async function ofSession(store: FileStore, namespace: string, session: string): 
 const belongsTo = (session: string, other = ''): boolean =>
   other === session || other.startsWith(`${session}/`)
 
-/** What contains a text; of a session that says it, everything. */
+/** The entries that contain a text; for a session that contains it, everything kept of the session. */
 async function byText(
   store: FileStore,
   namespace: string,
@@ -172,7 +172,9 @@ async function byText(
   return found
 }
 
-/** In its value, its key, its tags, or what else it is found by: the heading of a section is no part of its value. */
+/**
+ * Whether an entry contains a text in any part, also in its searchable text: a section's heading is not in its value.
+ */
 function says({ key, type, tags, value, text: foundBy }: Entry, text: string): boolean {
   const inJson = JSON.stringify(text).slice(1, -1)
   return JSON.stringify([key, type, tags, value, foundBy]).includes(inJson)

@@ -28,29 +28,29 @@ import { languageModel } from '../memory.ts'
 import { withStore } from '../with-store.ts'
 import { createArchiver, listTranscriptsOf } from './archive.ts'
 
-/** Hosts write the end of a transcript after they have told of it: it is awaited, but not for ever. */
+/**
+ * Hosts may write the end of a transcript after they report the event: wait until the file is quiet, for a limited
+ * time.
+ */
 const quietMs = 400
 const mostWaitMs = 5000
-/** Whoever holds the lock longer than this hangs, or its process id belongs to another program by now. */
+/** A process that holds the lock longer than this hangs, or its process id belongs to another program by now. */
 const staleLockMs = 10 * 60_000
 
 export interface DrainOptions {
-  /** The session that is starting: others that never ended are archived too. */
+  /** Id of the session that is starting. Other sessions whose end was never reported are archived, too. */
   own?: string
-  /**
-   * Somebody waits so many milliseconds for what can be done in them: what takes longer, such as a model's summary, is
-   * left to a process of its own.
-   */
+  /** Milliseconds that somebody waits. Slow work, such as summaries by a model, is left to a detached process. */
   budgetMs?: number
 }
 
 /**
- * Archives what sessions have left to do. Only one process does so at a time; whoever comes second may go,
- * since the first looks once more after it has let go of the lock.
+ * Archives all pending sessions. One process at a time does so. Another one may leave early, because the first one
+ * checks for pending sessions again after it releases the lock.
  */
 export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = {}): Promise<void> {
   const deadline = performance.now() + (options.budgetMs ?? 0)
-  // What failed is tried again another time: the cause is hardly gone within a second.
+  // A failed session is not retried in this run: its cause will hardly be gone within a second.
   const failed = new Set<string>()
   const pending = (): HostSession[] =>
     readSessions(place).filter((session) => isPending(session, options.own) && !failed.has(eventOf(session)))
@@ -72,7 +72,7 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
     } finally {
       rmSync(lock, { force: true })
     }
-    // What was summarised without a model stays pending while there is one.
+    // Sessions that were summarised without the configured model stay pending.
     if (isHurried && (performance.now() > deadline || languageModel(io) !== undefined)) {
       io.detach?.(['hook', 'drain', '--root', place.root, '--layout', place.layout.name])
       return
@@ -82,8 +82,8 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
 }
 
 /**
- * Where a memory finds by meaning, what was archived gets its vectors now, while nobody waits. What cannot be done,
- * for want of the model or of a server, the next ranked search does.
+ * Embeds new sessions in the background, if the memory has vectors. If the model or the server is missing, the next
+ * ranked search makes up for it.
  */
 async function embedNew(io: Io, { root, layout }: MemoryPlace): Promise<void> {
   if (keptModel({ root, layout }) === null) return
@@ -111,7 +111,7 @@ async function archiveAll(
   const deadline = performance.now() + (budgetMs ?? Number.POSITIVE_INFINITY)
   for (const session of sessions) {
     if (performance.now() > deadline) return failed
-    // A session that starts cannot wait for another one's last words; they are archived when they are there.
+    // A starting session cannot wait for another one's last lines; they are archived later.
     const seen = own === undefined ? await quietStamp(session.transcript) : stampOf(session.transcript)
     let { saved } = session
     let problem: HostSession['problem']
@@ -123,7 +123,7 @@ async function archiveAll(
         await archiveOne(memory, store, session, source, lm)
         saved = source
       } else if (seen === null && saved === 'checkpoint' && source === 'session') {
-        // Its transcript is gone, what was saved of it is not.
+        // The transcript is gone, but its checkpoint is still there.
         await recoverWindow(memory, readConfig(defaultFileSystem, place.root, place.layout).config.ephemeral)
         saved = source
       }
@@ -140,7 +140,7 @@ async function archiveAll(
   return failed
 }
 
-/** A full disk, or a folder that is not mounted, says nothing of the session: for that none is given up. */
+/** Failures of the memory rather than the session, such as a full disk: they do not count as tries. */
 const ofMemory: ReadonlySet<MemoryErrorCode> = new Set([
   MemoryErrorCode.UNAVAILABLE,
   MemoryErrorCode.WRITE_FAILED,
@@ -160,7 +160,7 @@ async function archiveOne(
   for (const path of await listTranscriptsOf(session.transcript)) await archiver(path)
 }
 
-/** What is over is found by nobody; its files need not stay. Episodes do: an archive by age is for whoever asks for it. */
+/** Removes expired entries, which no search finds. Episodes stay: archiving them by age needs a request. */
 async function removeExpired(io: Io, store: FileStore): Promise<void> {
   const memory = createMemoryManager({ stores: store, clock: io.now })
   for (const scope of ['working', 'short-term', 'long-term'] as const) {
@@ -169,7 +169,7 @@ async function removeExpired(io: Io, store: FileStore): Promise<void> {
   }
 }
 
-/** What the host said when it compacted the session is a memory of its own. */
+/** Stores the summaries that the host wrote when it compacted the session, each as a memory of its own. */
 async function rememberSummaries(
   memory: MemoryManager,
   { sessionId, summaries = [] }: HostSession,
@@ -182,7 +182,7 @@ async function rememberSummaries(
   }
 }
 
-/** Notes what was done. What came in meanwhile, another event or more summaries, is still to be done. */
+/** Records what was done. Events and summaries that arrived meanwhile stay pending. */
 function settle(
   place: MemoryPlace,
   session: HostSession,
@@ -202,7 +202,7 @@ function settle(
   })
 }
 
-/** State of a transcript that has stopped growing; `null` when there is none. */
+/** The stamp of a transcript once it has stopped growing; `null` when there is no file. */
 async function quietStamp(transcript: string): Promise<string | null> {
   const path = splitAddress(transcript)?.file ?? transcript
   for (let waited = 0; waited < mostWaitMs; waited += 100) {
@@ -221,7 +221,7 @@ function ageOf(path: string): number | null {
   }
 }
 
-/** Takes out of the window what the session that starts has been given; what there was no room for waits for the next. */
+/** Removes from the window what the starting session was given; what did not fit stays for the next one. */
 export async function clearWindow(io: Io, place: MemoryPlace, told: string): Promise<void> {
   await withStore(io, { root: place.root, layout: place.layout.name }, async (store) => {
     const memory = createMemoryManager({ stores: store, clock: io.now })
@@ -247,7 +247,7 @@ function takeLock(path: string): boolean {
   }
 }
 
-/** Held by a process that lives. One that was killed has left the file behind. */
+/** Whether a living process holds the lock; one that was killed leaves its file behind. */
 function isHeld(path: string): boolean {
   try {
     const age = Date.now() - statSync(path).mtimeMs

@@ -5,25 +5,26 @@ import type { RootOptions } from '../find-root.ts'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
 
-/** The host gives five seconds; half of a memory is not worth being late. */
+/** The host waits five seconds. A late answer is of no use. */
 const budgetMs = 4000
 const shortestPrompt = 12
-/** Better nothing than noise: where memory is less sure than this to know of it, or a match says so little of it. */
+/** Below these, an answer would be noise: the confidence of the search, and the score of a match. */
 const leastConfidence = 0.15
 const leastScore = 0.1
 const most = 3
-/** Characters of a match, and of what stands just before and after it: a question often matches, not its answer. */
+/** Characters of a match, and of its neighbours: a question often matches, but not its answer. */
 const passageLength = 800
 const besideLength = 300
-/** Characters that the marks around a recalled text take. */
+/** Characters reserved for the fence around a recalled text. */
 const overhead = 400
 
-/** What memory knows of a prompt, when it knows something. */
+/** Prints what memory knows about a prompt, if anything. */
 export async function recallPrompt(io: Io, options: RootOptions, input: HookInput): Promise<void> {
   const { prompt = '' } = input
   const limit = contextLimits[input.host]
   const text = prompt.trim().length < shortestPrompt ? '' : await inTime(find(io, options, prompt, limit))
-  // Marks inside the text become longer when they are made harmless; half a block would be taken for speech later on.
+  // Fencing escapes marks inside the text, which makes it longer. A truncated block would later be taken for speech,
+  // so nothing is printed.
   io.out(text !== '' && text.length <= limit ? contextOutput(input, text) : silence(input.host))
 }
 

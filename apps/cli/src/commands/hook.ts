@@ -27,22 +27,22 @@ import type { Io } from '../io.ts'
 import { nothingToTell, type SessionContext, sessionContext } from '../session-context.ts'
 
 export interface HookOptions extends RootOptions {
-  /** Empty the window once the session has been given it. */
+  /** Empty the window after the session was given it. */
   clear?: boolean
 }
 
-/** How long a starting session may be kept waiting for the archive of the one before, in milliseconds. */
+/** Longest that a starting session waits for earlier sessions to be archived, in milliseconds. */
 const startBudgetMs = 4000
 
 /**
- * One event of a host, as one short process. It fails open: whatever goes wrong, the exit code is 0 and
- * nothing is printed that the host did not ask for. What takes long is left to a process of its own.
+ * Handles one event of a host, in a short process. It fails open: after any error the exit code is 0, and standard
+ * output holds only what the host expects. Slow work is left to a detached process.
  */
 export async function hook(io: Io, event: string, options: HookOptions): Promise<number> {
   try {
     await handle(io, event, options)
   } catch (error) {
-    // Hosts keep this in their debug logs.
+    // Hosts write this to their debug logs.
     io.err(`recall: ${error instanceof Error ? error.message : String(error)}\n`)
   }
   return exitCodes.fine
@@ -57,15 +57,15 @@ async function handle(io: Io, event: string, options: HookOptions): Promise<void
     return
   }
   if (!events.includes(event)) {
-    // Settings of a newer version may name one; their host waits for an answer.
+    // The settings may come from a newer version; the host still waits for an answer.
     io.err(`recall: there is no event '${event}': ${events.join(', ')}\n`)
     if (input) io.out(silence(input.host))
     return
   }
-  // Not the folder that the session happens to be in: it may have a memory of another kind.
+  // Not the session's working folder, which may hold another memory.
   const root = findRoot(io, { root: options.root ?? io.env.RECALL_ROOT ?? join(io.home, '.recall') })
   if (!existsSync(root)) {
-    // Of a memory that was wired in and deleted since, a hook makes no new one.
+    // If the memory was deleted after it was wired in, a hook must not create a new one.
     if (options.root !== undefined) return
     mkdirSync(root, { recursive: true, mode: 0o700 })
   }
@@ -104,13 +104,13 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
   forgetOldSessions(place, io.now(), input.sessionId)
   note(io, place, input, 'open')
 
-  // What a session was told before is still in its transcript.
+  // A resumed session still has the context in its transcript.
   const isTold = input.source === 'resume' || input.source === 'fork'
   const context = isTold ? nothingToTell : sessionContext(place, contextLimits[input.host])
   const notice = noticeOf(place, pending, context)
   if (context.text === '') io.out(silence(input.host))
   else io.out(contextOutput(input, context.text, notice))
-  // Printed first: a process that dies in between shows the window twice, never not at all.
+  // Print before clearing: a crash in between shows the window twice rather than never.
   if (options.clear && !isTold && input.source !== 'compact' && context.window !== '') {
     await (await import('../commands/hook-archive.ts')).clearWindow(io, place, context.window)
   }
@@ -135,7 +135,7 @@ function noticeOf(
   ].join(' ')
 }
 
-/** Notes durably what is known of a session; when nothing is new nothing is written. */
+/** Records durably what is known of a session; writes nothing when nothing is new. */
 function note(io: Io, place: MemoryPlace, input: HookInput, state: HostSession['state']): void {
   const transcript = transcriptOf(input, io)
   const earlier = readSession(place, input.sessionId)
@@ -161,7 +161,7 @@ function note(io: Io, place: MemoryPlace, input: HookInput, state: HostSession['
   })
 }
 
-/** Redacted before it touches the disk, and without what came out of memory. */
+/** Redacts a summary before it is written, and strips text that came out of memory. */
 function compactSummary(text: string): { id: string; text: string } {
   const clean = redactText(stripRecalled(text)).text
   return { id: createHash('sha256').update(clean).digest('hex').slice(0, 12), text: clean }

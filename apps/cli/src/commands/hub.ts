@@ -32,7 +32,7 @@ interface Call {
 
 type Action = (call: Call, argument: string) => Promise<number | undefined>
 
-/** What is done as an agent that is registered. */
+/** The actions of a registered agent. */
 const actions: Record<string, { argument?: string; run: Action }> = {
   save: { argument: '<text>', run: save },
   search: { argument: '<question>', run: search },
@@ -114,7 +114,7 @@ async function register(io: Io, name: string, options: HubOptions, print: Call['
   return exitCodes.fine
 }
 
-/** Keeps a key that is asked for; nothing is asked for before there is a place to keep it. */
+/** Requests a key and stores it. The file is reserved first, so that no key is lost. */
 async function keeping<T extends HubAccess>(keyFile: string, ask: () => Promise<T>): Promise<T> {
   const file = reserveKeyFile(keyFile)
   const access = await ask().catch((error: unknown) => {
@@ -157,13 +157,13 @@ async function search({ io, hub, options, print }: Call, question: string): Prom
 async function rotateKey({ hub, access, print }: Call): Promise<undefined> {
   const { url, keyFile } = access
   if (keyFile === null) {
-    // Nowhere to keep it: whoever set the variable has to.
+    // The key comes from a variable, so the user has to store the new one.
     const apiKey = await hub.rotateKey()
     print({ url, apiKey }, () => `${apiKey}\n`)
     return
   }
   const renewed = connectHub(await keeping(keyFile, async () => ({ url, apiKey: await hub.rotateKey() })))
-  // The old one ends when the new one is first used.
+  // The first use of the new key ends the old one.
   await renewed.whoami().finally(() => renewed.close())
   print({ url, keyFile }, () => `The new key is in ${keyFile}\n`)
 }
@@ -176,7 +176,7 @@ interface Shown {
   author: { name: string }
 }
 
-/** What others wrote, for a person's screen: it can neither move the cursor nor hide a part of itself. */
+/** Formats a memory that others wrote, without characters that move the cursor or hide text. */
 function shown(io: Io, { short_id, content, tags, source_url, author }: Shown, similarity?: number): string {
   const colour = paint(io)
   const near = similarity === undefined ? '' : ` · ${similarity.toFixed(2)}`

@@ -30,11 +30,11 @@ interface ImportReport {
   forgotten: number
   /** Memories of other tools, new or changed. */
   memories: number
-  /** Entries of what `recall export` printed. */
+  /** Entries that `recall export` printed. */
   entries: number
-  /** Memories that stand here otherwise than at their source, and were left as they are. */
+  /** Memories that differ from their source, and were left as they are. */
   kept: number
-  /** Sessions of other projects, and files in a folder that hold nothing of a known form. */
+  /** Sessions of other projects, and files of no known format. */
   passedOver: number
   failed: { path: string; reason: string }[]
   messages: number
@@ -45,27 +45,27 @@ interface ImportReport {
 interface Source {
   path: string
   stamp: string
-  /** What a note is known by. */
+  /** Path of the file relative to the given folder, which identifies a note. */
   name: string
-  /** Named by the person, not found in a folder. */
+  /** Whether the user named the file, rather than a folder above it. */
   isNamed: boolean
 }
 
 /**
- * Brings in the sessions and memories that some files and folders hold; without any, the sessions of the agents
- * on this machine. What has not changed since the last time is passed over unread; no source is ever changed.
+ * Imports sessions and memories from files and folders or, without any, the sessions of the agents on this machine.
+ * Sources that have not changed since the last import are not read again; no source is ever changed.
  */
 export async function importAll(io: Io, given: string[], options: ImportOptions): Promise<number> {
   const since = options.since === undefined ? Number.NEGATIVE_INFINITY : toTime(options.since)
   if (Number.isNaN(since)) throw new UsageError(`'${options.since}' is not a date such as 2026-03-01`)
   const found = await listSources(io, given, since)
-  // A look makes no memory where there is none.
+  // A dry run must not create a memory.
   if (options.dryRun && !existsSync(findRoot(io, options)))
     return showPlan(io, found, emptyReport(), options.json ?? false)
   return withMemory(io, { ...options, create: true }, async (memory, store) => {
     const journal = openJournal(store)
     const report = emptyReport()
-    // What is left out this time is still to be imported another time.
+    // The options are part of the stamp, so that what they leave out is still imported later.
     const stampOf = ({ stamp }: Source): string =>
       [stamp, options.project, options.since].filter((part) => part !== undefined).join('-')
     const isDone = (source: Source): boolean =>
@@ -85,12 +85,12 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
           await importOne(source)
           journal.add(source.path, stampOf(source))
         } catch (error) {
-          // One bad file must not keep the others out.
+          // One bad file must not stop the others.
           if (!isMemoryError(error)) throw error
           if (error.details?.forgotten) report.forgotten++
           else report.failed.push({ path: source.path, reason: error.message })
         }
-        // Kept along the way, so that an interrupted import goes on where it stopped.
+        // Saved regularly, so that an interrupted import continues where it stopped.
         if ((i + 1) % 20 === 0) journal.save()
       }
     })
@@ -111,7 +111,7 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
         addCounts(report.skipped, skipped)
       } catch (error) {
         if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
-        // One session of many is nothing else.
+        // The address of a session in a database cannot be a file of another format.
         if (splitAddress(path) !== null) throw error
         const entries = await importEntries(path)
         const outcome = entries ?? (await importMemories(path, name))
@@ -131,7 +131,7 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
   })
 }
 
-/** A day begins where the person is. */
+/** A day begins at midnight local time. */
 const toTime = (date: string): number => Date.parse(/^\d{4}-\d\d-\d\d$/.test(date) ? `${date}T00:00` : date)
 
 async function listSources(io: Io, given: readonly string[], since: number): Promise<Source[]> {
@@ -145,7 +145,7 @@ async function listSources(io: Io, given: readonly string[], since: number): Pro
   const found = new Map<string, Source>()
   for (const path of paths) {
     for (const file of await listImportable(path)) {
-      // Among sessions a host keeps plans and the like; only who names a folder means its notes too.
+      // Hosts keep plans and other markdown among their sessions: read those only in a folder that the user named.
       if (given.length === 0 && file.endsWith('.md')) continue
       const { stamp, changedAt } = await stateOfSource(file)
       if (changedAt < since || found.has(file)) continue
@@ -160,10 +160,10 @@ async function listSources(io: Io, given: readonly string[], since: number): Pro
   return [...found.values()]
 }
 
-/** How many messages may come before one that says where the agent worked. */
+/** How many messages to read in search of one that names the project's folder. */
 const headMessages = 20
 
-/** By its folder, a folder above it, or the folder's name. */
+/** Whether a session belongs to a project, given by its folder, a folder above it, or the folder's name. */
 async function isOfProject(io: Io, path: string, project: string): Promise<boolean> {
   try {
     const { facts, messages } = await openTranscript(path)
@@ -173,7 +173,7 @@ async function isOfProject(io: Io, path: string, project: string): Promise<boole
     const wanted = resolve(io.cwd, project).replaceAll('\\', '/')
     return folder === wanted || folder.startsWith(`${wanted}/`) || folder.split('/').includes(project)
   } catch (error) {
-    // Memories of other tools say their project themselves, or none.
+    // Files of other tools are no transcripts; they belong to no project.
     if (isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) return false
     throw error
   }

@@ -3,6 +3,6 @@ import type { RootOptions } from '../find-root.ts'
 import type { Io } from '../io.ts'
 import { withStore } from '../with-store.ts'
 
-/** What the index holds, of one that has to be opened to know. */
+/** The state of an index that has to be opened first. */
 export const indexFacts = (io: Io, options: RootOptions): Promise<MemoryStatus['index']> =>
   withStore(io, options, (store) => ({ fresh: true, documents: store.index.fresh().countDocuments() }))

@@ -27,7 +27,7 @@ interface WiredHost {
   notes: readonly string[]
 }
 
-/** Creates what is missing, wires it into the hosts that were chosen, and leaves everything else alone. */
+/** Creates what is missing of a memory, and wires it into the chosen hosts. Existing files stay as they are. */
 export async function init(io: Io, given: string | undefined, options: InitOptions): Promise<number> {
   const chosen = await chooseTargets(io, options)
   const root = rootFor(io, given, options, chosen)
@@ -54,7 +54,7 @@ export async function init(io: Io, given: string | undefined, options: InitOptio
     : exitCodes.fine
 }
 
-/** The hosts that were named, or those on this machine when the person agrees. */
+/** The hosts that the user named, or those on this machine if the user agrees. */
 async function chooseTargets(io: Io, options: InitOptions): Promise<Target[]> {
   if (options.target !== undefined) return namedTargets(io, options.target)
   if (options.json && !options.yes) return []
@@ -71,11 +71,11 @@ async function chooseTargets(io: Io, options: InitOptions): Promise<Target[]> {
   return answer === '' || /^y(es)?$/i.test(answer) ? present : namedTargets(io, answer)
 }
 
-/** A memory for hosts belongs to the person, not to the folder that the command happens to run in. */
+/** The root of the memory. One for hosts belongs to the user, not to the folder where the command happens to run. */
 function rootFor(io: Io, given: string | undefined, options: InitOptions, chosen: readonly Target[]): string {
   if (given) return resolve(io.cwd, given)
   if (chosen.length === 0 || options.root || io.env.RECALL_ROOT) return findRoot(io, options)
-  // In the layout for a user everything lies in the host's own folder.
+  // In the user layout, everything lies in the host's own folder.
   const isForClaude = options.layout === 'user' && chosen.some(({ name }) => name === 'claude')
   return isForClaude ? io.env.CLAUDE_CONFIG_DIR || join(io.home, '.claude') : join(io.home, '.recall')
 }
@@ -93,7 +93,7 @@ function createMemory(root: string, layout: Layout, isDry: boolean): CreatedMemo
     for (let level = path; !existsSync(level) && !memory.folders.includes(level); level = dirname(level)) {
       memory.folders.push(level)
     }
-    // As of a memory that opens: a root that nobody made yet is its user's alone.
+    // Like a store that creates its root: only the user may read it.
     if (!isDry) mkdirSync(path, { recursive: true, ...(path === root ? { mode: 0o700 } : {}) })
   }
   const file = (path: string, content: string): void => {
@@ -115,7 +115,7 @@ function createMemory(root: string, layout: Layout, isDry: boolean): CreatedMemo
   return memory
 }
 
-/** What was asked for, else what is there, else what the person chooses. */
+/** The layout that was asked for, else that of the existing memory, else the user's choice. */
 async function chooseLayout(
   io: Io,
   root: string,
@@ -160,7 +160,7 @@ function summary(
   return `${lines.join('\n')}\n`
 }
 
-/** As a shell takes it for one word. */
+/** Quotes a path for a shell. */
 const quoted = (path: string): string =>
   /^[\w./:@%+,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 

@@ -9,10 +9,10 @@ import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
 import { byKey, remove } from './forget.ts'
 
-/** Serves the memory to a host over standard input and output, until the host closes them. */
+/** Serves the memory over standard input and output until the host closes them. */
 export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
   const hub = connectedHub(io)
-  // Not the folder that the host happens to be started in.
+  // Not the host's working folder, which may hold another memory.
   const root = options.root ?? io.env.RECALL_ROOT ?? join(io.home, '.recall')
   return withMemory(io, { ...options, root, create: true }, async (memory, store) => {
     await serveMcp({
@@ -29,7 +29,10 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
   })
 }
 
-/** The hub that the environment names. One that cannot be used is told, and costs the agent its own memory nothing. */
+/**
+ * The hub that the environment names. If its settings are wrong, that is reported, and the agent still has its own
+ * memory.
+ */
 function connectedHub(io: Io): HubClient | undefined {
   const { RECALL_API_URL: url, RECALL_API_KEY: apiKey } = io.env
   if (!url && !apiKey) return undefined

@@ -31,7 +31,7 @@ export async function reindex(
   })
 }
 
-/** Gives every passage its vector; those of another model are made anew, as was asked. */
+/** Embeds every passage; discards vectors of another model first. */
 async function embedAll(io: Io, store: FileStore, model: string): Promise<Coverage | undefined> {
   const { vectors } = store
   if (!vectors) return undefined

@@ -6,7 +6,10 @@ import { count, formatCounts } from '../format.ts'
 import type { Io } from '../io.ts'
 import { withStore } from '../with-store.ts'
 
-/** Exit code 1 when secrets are stored and were not replaced, or a file could not be looked at. */
+/**
+ * Looks for stored secrets and, with `--yes`, replaces them. Exit code 1 when some remain, or a file could not be
+ * read.
+ */
 export async function scrub(
   io: Io,
   options: RootOptions & { json?: boolean; yes?: boolean },

@@ -23,9 +23,9 @@ import { withStore } from '../with-store.ts'
 export interface SearchCommandOptions extends RootOptions {
   json?: boolean
   ranked?: boolean
-  /** By words alone, also where there are vectors. */
+  /** Search by words alone, even if the memory has vectors. */
   lexical?: boolean
-  /** From 0 to 1; a ranked search that is less sure finds nothing. */
+  /** From 0 to 1; a ranked search with less confidence finds nothing. */
   minConfidence?: number
   context: number
   scope?: MemoryScope
@@ -46,7 +46,7 @@ interface Result {
   signals?: Record<string, number>
 }
 
-/** Finds matches and shows the line of each. Exit code 1 when there is none. */
+/** Finds matches and shows the lines of each. Exit code 1 when there is none. */
 export async function search(io: Io, query: string, options: SearchCommandOptions): Promise<number> {
   if (query.trim() === '') throw new UsageError('what should be searched for?')
   if (options.limit === 0) throw new UsageError('--limit takes at least 1')
@@ -60,14 +60,14 @@ export async function search(io: Io, query: string, options: SearchCommandOption
   return withStore(io, { ...options, ...(embedder ? { embedder } : {}) }, async (store) => {
     const terms = new Set(queryTerms(query))
     const embedding = embedder && (await embed(embedder, query))
-    // What was written a moment ago is found by its meaning as well.
+    // Embed recent writes first, so that they are found by meaning, too.
     if (embedding) await store.embedRecent(io.now())
     const found = store.locate(
       {
         ...(embedding ? { embedding } : {}),
         namespace: 'default',
         text: query,
-        // One more, to say whether there is more.
+        // One more, to know whether there are more.
         limit: options.limit + 1,
         offset: 0,
         sortBy: 'relevance',
@@ -78,7 +78,7 @@ export async function search(io: Io, query: string, options: SearchCommandOption
       options.scope ? [options.scope] : memoryScopes,
     )
     const best = found.sort((a, b) => b.score - a.score).slice(0, options.limit)
-    // The best match speaks for the whole answer.
+    // The confidence of the best match is that of the whole answer.
     const confidence = best[0]?.confidence ?? 0
     const shown = options.ranked && confidence < (options.minConfidence ?? 0) ? [] : best
     const { results, more: moreLines } = options.ranked
@@ -103,7 +103,7 @@ export async function search(io: Io, query: string, options: SearchCommandOption
   })
 }
 
-/** Meaning takes part in a ranked search once the memory has vectors; a search without it loads no model. */
+/** The embedder for a ranked search, if the memory has vectors. Other searches load no model. */
 async function embedderFor(io: Io, options: SearchCommandOptions): Promise<Embedder | undefined> {
   if (!options.ranked || options.lexical) return undefined
   const root = findRoot(io, options)
@@ -122,7 +122,7 @@ function toResult(hit: LocatedHit, terms: ReadonlySet<string>, options: SearchCo
   const lines = hit.text.split('\n')
   const counts = lines.map((line) => countTerms(line, terms))
   const most = Math.max(...counts)
-  // What was found by its meaning holds none of the words: then the first line that says something.
+  // A hit by meaning may hold none of the words: then show the first line of prose.
   const best = Math.max(0, most > 0 ? counts.indexOf(most) : lines.findIndex((line) => /^[^#\s]/.test(line)))
   return {
     ...describe(hit, options),
@@ -132,7 +132,7 @@ function toResult(hit: LocatedHit, terms: ReadonlySet<string>, options: SearchCo
   }
 }
 
-/** The matching lines of the files that hold the best hits, in the order of the files; and whether there are more. */
+/** The matching lines of the files with the best hits, in the order of the files; `more` if some were cut off. */
 function lineByLine(
   root: string,
   best: readonly LocatedHit[],
@@ -144,7 +144,7 @@ function lineByLine(
     const hits = best.filter((hit) => hit.path === path).sort((a, b) => a.line - b.line)
     const lines = readFileSync(join(root, path), 'utf8').split('\n')
     for (const at of matchingLines(lines, terms)) {
-      // Several memories share a file: the line belongs to the last one that begins before it.
+      // Several memories may share a file: a line belongs to the last one that begins at or before it.
       const owner = hits.findLast((hit) => hit.line <= at + 1) ?? hits[0]
       if (owner) {
         const snippet = around(lines, at, options.context)
@@ -238,7 +238,7 @@ function highlight(io: Io, text: string, terms: ReadonlySet<string>): string {
   return shown + clean.slice(at)
 }
 
-/** Where terms stand in a word: all of it is one, or it is a sentence without spaces and holds some. */
+/** The ranges of a word that match: all of it, or the terms in a sentence without spaces. */
 function matchesIn(text: string, { term, start, end }: Word, terms: ReadonlySet<string>): [number, number][] {
   if (terms.has(term)) return [[start, end]]
   const found: [number, number][] = []
@@ -255,5 +255,5 @@ function matchesIn(text: string, { term, start, end }: Word, terms: ReadonlySet<
   return found
 }
 
-/** No script that leaves no spaces lies below. */
+/** Scripts without spaces all begin above this code point. */
 const beyondLatin = /[\u0E00-\uFFFF]/

@@ -1,5 +1,5 @@
 import { defaultFileSystem, type Layout, type ReadConfig, readConfig } from '@recall/store-file'
 
-/** A module of its own, because most memories have no settings file and then need no parser. */
+/** A separate module: most memories have no settings file, and then no parser is loaded. */
 export const readSettings = (root: string, layout: Layout): ReadConfig =>
   readConfig(defaultFileSystem, root, layout)

@@ -15,7 +15,7 @@ import { count, formatBytes, paint } from '../format.ts'
 import type { Io } from '../io.ts'
 import { printable } from '../printable.ts'
 
-/** The dashboard: one look at the whole memory. Exit code 1 when it is not healthy. */
+/** Shows the state of the whole memory. Exit code 1 when it is not healthy. */
 export async function status(
   io: Io,
   given: string | undefined,
@@ -28,7 +28,7 @@ export async function status(
     ? (await import('../commands/settings.ts')).readSettings(root, layout)
     : { config: defaultConfig }
   const seen = readStatus(defaultFileSystem, root, layout, settings)
-  // Most of the time the index tells without being opened; opening it costs more than all the rest.
+  // Usually the state of the index is known without opening it, which would cost more than all the rest.
   const index = seen.index ?? (await (await import('../commands/index-facts.ts')).indexFacts(io, where))
   const state = { ...seen, index }
   const { memory, curated, archives } = state.present

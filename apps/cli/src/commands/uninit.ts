@@ -15,7 +15,7 @@ export interface UninitOptions {
   dryRun?: boolean
 }
 
-/** Takes the memory out of hosts: of those that were named, else of all. What was remembered stays. */
+/** Removes the wiring from the named hosts, or from all. What was remembered stays, unless `purge` is set. */
 export async function uninit(io: Io, options: UninitOptions): Promise<number> {
   const state = stateFolder(io)
   const isDry = options.dryRun ?? false
@@ -29,7 +29,7 @@ export async function uninit(io: Io, options: UninitOptions): Promise<number> {
       return exitCodes.no
     }
   }
-  // What it wires does not matter for taking it out.
+  // The edits only identify what to remove, so any wiring will do.
   const wiring = wiringOf(io, join(io.home, '.recall'), layouts.entity)
   const hosts = names.map((name) => {
     const target: Target | undefined = named?.find((each) => each.name === name) ?? find(name)

@@ -5,13 +5,13 @@ import { count } from '../../format.ts'
 import { languageModel } from '../../memory.ts'
 import { afterChange, type EchoesOptions, type Project, print, toApply } from './project.ts'
 
-/** Shortens memories above their limit, and `knowledge.md` above its own. */
+/** Prunes memories above their line limit, and shortens `knowledge.md` files above theirs. */
 export async function prune(project: Project, roles: string[], options: EchoesOptions): Promise<number> {
   const { io, echoes } = project
   const lm = languageModel(io)
   const { done, failed } = await eachRole(project, roles, options, async (role) => {
     const plan = await echoes.planPrune(role)
-    // What is done is what was shown: a model that is asked again says something else.
+    // With `--yes`, reuse the answer that was shown: a model would answer differently the second time.
     const knowledge = await echoes.planKnowledge(role, { ...(lm ? { lm } : {}), asShown: options.yes })
     if (options.yes && plan.steps.length > 0) await echoes.applyPrune(plan)
     if (options.yes && knowledge.blocks.length > 0) await echoes.applyKnowledge(knowledge)
@@ -34,7 +34,7 @@ interface FailedRole {
   reason: string
 }
 
-/** Does the same for several roles. One that fails is said, and does not keep the others from it. */
+/** Runs work for several roles. A failure is reported, and does not stop the other roles. */
 async function eachRole<T>(
   project: Project,
   named: string[],
@@ -56,7 +56,7 @@ async function eachRole<T>(
   return { done, failed }
 }
 
-/** Those that were named, else all that the caller may write to: a whole run must not stop at the team. */
+/** The named roles, or all that the caller may write to: a run over all roles must not fail at the team's. */
 function rolesFor({ io, echoes }: Project, named: string[], { lead }: EchoesOptions): string[] {
   if (named.length > 0) return named
   const all = echoes.roles()
@@ -80,7 +80,7 @@ const knowledgeLine = ({ role, lines, linesAfter, tokens, tokensAfter }: Knowled
   return `${role}/knowledge.md: ${lines} lines become ${linesAfter}, about ${tokens} tokens become ${tokensAfter} (${saved} % saved)`
 }
 
-/** Brings the findings of agents into the memories of their roles. */
+/** Merges the findings of agents into the memories of their roles. */
 export async function consolidate(
   project: Project,
   roles: string[],

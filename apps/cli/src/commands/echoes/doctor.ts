@@ -4,7 +4,7 @@ import { paint } from '../../format.ts'
 import { printable } from '../../printable.ts'
 import { type EchoesOptions, mirror, type Project } from './project.ts'
 
-/** Examines the echoes and brings the memory in step with them; with `--yes` clears what killed processes left. */
+/** Examines the echoes and copies them into the memory; with `--yes`, removes what killed processes left. */
 export async function doctor(project: Project, _: string[], options: EchoesOptions): Promise<number> {
   const { io, echoes } = project
   const findings: EchoFinding[] = echoes.roles().length > 0 ? await echoes.examine({ fix: options.yes }) : []

@@ -11,7 +11,7 @@ import {
   toApply,
 } from './project.ts'
 
-/** Writes an entry, or with `--agent` a finding that waits to be consolidated. */
+/** Adds an entry or, with `--agent`, a finding that waits for consolidation. */
 export async function add(project: Project, args: string[], options: EchoesOptions): Promise<undefined> {
   const [role, ...words] = args
   const { texts } = options
@@ -50,7 +50,7 @@ export async function move(project: Project, [reference]: string[], options: Ech
   return carryOut(project, await project.echoes.planMove(role, id, layerOf(options.texts.to)), options)
 }
 
-/** Takes entries of one role out, into its archive. */
+/** Removes entries of one role; they go to its archive. */
 export async function remove(project: Project, args: string[], options: EchoesOptions): Promise<number> {
   const references = args.map((each) => parseReference(each))
   const [first] = references
@@ -61,7 +61,7 @@ export async function remove(project: Project, args: string[], options: EchoesOp
   return carryOut(project, await project.echoes.planRemoval(first.role, ids), options)
 }
 
-/** Takes everything out but the etched; with `--etched` those too, when a person agrees. */
+/** Removes all entries of a role except the etched ones. With `--etched` it removes those, too, if a person agrees. */
 export async function reset(project: Project, args: string[], options: EchoesOptions): Promise<number> {
   const { echoes } = project
   const [role, ...more] = args
@@ -71,7 +71,7 @@ export async function reset(project: Project, args: string[], options: EchoesOpt
   return carryOut(project, await echoes.planRemoval(role, all), options)
 }
 
-/** Puts back what was pruned, shortened or removed. */
+/** Restores entries that were pruned, shortened or removed. */
 export async function restore(project: Project, args: string[], options: EchoesOptions): Promise<number> {
   const references = args.map((each) => parseReference(each))
   if (references.length === 0) throw new UsageError('say which entry, for example reviewer/traced-003')

@@ -22,7 +22,7 @@ export interface EchoesOptions extends RootOptions {
   lead: boolean
   etched: boolean
   actionable: boolean
-  /** Options with a value, as they were typed. */
+  /** Options with a value, as typed. */
   texts: Partial<Record<TextOption, string>>
   limit: number
 }
@@ -50,11 +50,11 @@ export type TextOption =
 
 export interface Project {
   io: Io
-  /** Whose echoes they are. */
+  /** The folder of the project. */
   path: string
   folder: string
   echoes: Echoes
-  /** Asks the person at the terminal; no where nobody sits. */
+  /** Asks the person at the terminal; `false` without a terminal. */
   askHuman(question: string): Promise<boolean>
 }
 
@@ -62,7 +62,7 @@ export interface Project {
 export function openProject(io: Io, { lead, texts }: EchoesOptions): Project {
   const path = projectOf(io)
   const folder = texts.folder === undefined ? usualFolder(path) : resolve(io.cwd, texts.folder)
-  // An answer can only be typed: there is no flag and no variable for it.
+  // Only a person at a terminal can agree: no option and no variable can do so for them.
   const askHuman = async (question: string): Promise<boolean> =>
     /^y(?:es)?$/i.test(((await io.ask(`${question}\nAre you sure? [y/N] `)) ?? '').trim())
   return {
@@ -76,7 +76,7 @@ export function openProject(io: Io, { lead, texts }: EchoesOptions): Project {
 
 const usualFolder = (path: string): string => join(path, '.recall', 'echoes')
 
-/** The nearest folder with echoes, else the nearest with version control, else this one. */
+/** The nearest folder at or above this one with echoes, else with version control, else this one. */
 function projectOf({ cwd }: Io): string {
   const above = (mark: string): string | undefined => {
     for (let folder = cwd; ; folder = dirname(folder)) {
@@ -88,8 +88,8 @@ function projectOf({ cwd }: Io): string {
 }
 
 /**
- * What follows a change: the memory gets the echoes, so that searches find them, and version control is kept
- * away from the folder unless `talisman.yml` beside it says otherwise.
+ * Runs after each change: copies the echoes into the memory, so that searches find them, and excludes their folder
+ * from version control unless `talisman.yml` beside it says otherwise.
  */
 export async function afterChange(project: Project, options: EchoesOptions): Promise<void> {
   const { io, path, folder } = project
@@ -101,27 +101,31 @@ export async function afterChange(project: Project, options: EchoesOptions): Pro
       const did = versionControlled ? 'no longer excludes' : 'now excludes'
       if (changed) io.err(`recall: .gitignore ${did} ${below}/\n`)
     } catch (error) {
-      // The change stands: a failure of the whole would have it made a second time.
+      // The change itself succeeded; an error here would make the user repeat it.
       io.err(`recall: .gitignore stays as it is: ${(error as Error).message}\n`)
     }
   }
   await mirror(project, options)
 }
 
-/** @returns nothing when there is no memory; what else fails is told, and the next change makes up for it */
+/**
+ * Copies the echoes into the memory.
+ *
+ * @returns `undefined` without a memory, or after a failure, which is reported; the next change copies them again
+ */
 export async function mirror(
   { io, path, folder, echoes }: Project,
   options: RootOptions,
 ): Promise<Mirrored | undefined> {
   const root = findRoot(io, options)
   const isNamed = options.root !== undefined || io.env.RECALL_ROOT !== undefined
-  // Who never made a memory misses none; one that somebody named and that is away is told.
+  // Without a memory there is nothing to update, but a named root that is missing is reported.
   if (!isNamed && !existsSync(root)) return undefined
   const usual = usualFolder(path)
-  // A second folder of echoes would take the place of the first.
+  // Only one folder of a project may use the plain prefix; a second one would replace its copies.
   const isOwn = (root === path || root.startsWith(path + sep)) && (folder === usual || !existsSync(usual))
   const digest = createHash('sha256').update(folder).digest('hex').slice(0, 6)
-  // Several projects, and several folders, may share one memory.
+  // Several projects and folders may share a memory, so the prefix names the folder.
   const prefix = isOwn ? 'echo:' : `echo:${basename(path).replace(/[^\w.-]+/g, '-')}-${digest}/`
   try {
     return await withMemory(io, options, (memory) => mirrorEchoes(echoes, memory, { prefix }))
@@ -131,7 +135,7 @@ export async function mirror(
   }
 }
 
-/** `reviewer/etched-004`, or as documents refer to it: `echoes/reviewer/MEMORY.md#etched-004@sha256:…`. */
+/** Parses `reviewer/etched-004`, or the form in documents: `echoes/reviewer/MEMORY.md#etched-004@sha256:…`. */
 export function parseReference(text: string | undefined): { role: string; id: string; hash?: string } {
   const match =
     /^(?:(?:.*\/)?echoes\/)?([^/#]+)(?:\/MEMORY\.md#|[/#])([a-z]+-\d{3,})(?:@sha256:([0-9a-f]{64}))?$/.exec(
@@ -150,11 +154,11 @@ export function layerOf(text: string | undefined, fallback?: EchoLayer): EchoLay
   throw new UsageError(`a layer is etched, inscribed or traced, not '${text ?? ''}'`)
 }
 
-/** Prints one JSON document, or text for people, which others wrote: it cannot steer their terminal. */
+/** Prints one JSON document, or text for people. Others wrote the text, so it is stripped of terminal controls. */
 export function print(io: Io, json: boolean, value: object, text: () => string): void {
   io.out(json ? `${JSON.stringify(value)}\n` : printable(text()))
 }
 
-/** What is said below a plan that was only shown. */
+/** The hint below a plan that was only shown. */
 export const toApply = (applied: boolean, nothing = false): string =>
   applied || nothing ? '' : '\nNothing was changed. Run the same with --yes to do it.\n'

@@ -8,7 +8,7 @@ import { printable } from '../../printable.ts'
 import { type EchoesOptions, type Project, print } from './project.ts'
 import { echoOf, tagsOf } from './remembrance.ts'
 
-/** Shares one echo on the hub: shows what would be sent, and what was taken out of it, and asks first. */
+/** Publishes one echo on the hub. Shows first what would be sent and what was redacted and, without `--yes`, asks. */
 export async function publish(
   project: Project,
   [reference]: string[],
@@ -61,5 +61,5 @@ function sharedOf(
   return { memory: { content: text, tags: tags.slice(0, 6) }, redacted: counts }
 }
 
-/** Before a text is cut into tags: nothing recognises a secret in its parts. */
+/** Redacts a text before it is split into tags: in parts, a secret would not be recognised. */
 const withoutSecrets = (text: string): string => redactText(text).text.replace(/\[redacted:[^\]]*\]/g, ' ')

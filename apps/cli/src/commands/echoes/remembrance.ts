@@ -19,7 +19,7 @@ const docsOf = ({ io, path }: Project, { texts }: EchoesOptions): string =>
 const isCategory = (text: string | undefined): text is RemembranceCategory =>
   (remembranceCategories as readonly string[]).includes(text ?? '')
 
-/** Documents of a category, or that hold all words of a search. */
+/** Lists the documents of a category, or those that contain all words of a search. */
 export async function remembrance(project: Project, args: string[], options: EchoesOptions): Promise<number> {
   const [first, ...rest] = args
   const category = isCategory(first) ? first : undefined
@@ -39,7 +39,10 @@ export async function remembrance(project: Project, args: string[], options: Ech
   return found.length > 0 ? exitCodes.fine : exitCodes.no
 }
 
-/** Makes an etched echo a document for people; security only when the person at the terminal agrees. */
+/**
+ * Promotes an etched echo to a document for people. The category `security` needs the agreement of a person at the
+ * terminal.
+ */
 export async function promote(
   project: Project,
   [reference]: string[],
@@ -50,7 +53,7 @@ export async function promote(
   const folder = docsOf(project, options)
   const details = detailsOf(options)
   const { documents, problems } = findRemembrance(folder)
-  // They may say the same, and nobody can tell.
+  // An unreadable document may be a duplicate of this echo, so it is reported.
   for (const problem of problems) io.err(`recall: not compared: ${problem}\n`)
   const promotion = options.yes
     ? await promoteEcho({ folder, askHuman }, role, echo, details)
@@ -87,7 +90,7 @@ export const tagsOf = (text = ''): string[] =>
     .map((tag) => tag.trim())
     .filter((tag) => tag !== '')
 
-/** @throws MemoryError NOT_FOUND, CONFLICT when a reference with a hash names what the entry no longer says */
+/** @throws MemoryError NOT_FOUND; CONFLICT when the reference has a hash and the entry has changed since */
 export async function echoOf(
   { echoes }: Project,
   reference: string | undefined,

@@ -2,7 +2,7 @@ import { type KnownEcho, scoreEcho, surface } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { type EchoesOptions, mirror, type Project, parseReference, print } from './project.ts'
 
-/** Every role's entries with their scores, those of some roles, or one entry whole. */
+/** Shows the entries of all or some roles with their scores, or one entry in full. */
 export async function show(project: Project, args: string[], { json }: EchoesOptions): Promise<number> {
   const { io, echoes } = project
   if (args.length === 1 && /[/#]/.test(args[0] ?? '')) return showOne(project, args[0] ?? '', json)
@@ -53,7 +53,7 @@ const summaryOf = (echo: KnownEcho, now: number) => ({
   score: scoreEcho(echo, now).score,
 })
 
-/** What roles and the team have learned about a task, fenced as data; with `--workflow` counted as used. */
+/** Prints what roles and the team have learned about a task, fenced as data. With `--workflow`, counts it as used. */
 export async function surfaceFor(project: Project, roles: string[], options: EchoesOptions): Promise<number> {
   const { io, echoes } = project
   const { for: task, workflow } = options.texts
