@@ -6,7 +6,7 @@ import { addMemoryTools } from './tools/memory-tools.ts'
 import { addSessionContext } from './tools/session-context.ts'
 
 /**
- * An MCP server over a memory. It is cheap to make: over HTTP there is one for each request, all on the same
+ * Creates an MCP server over a memory. It is cheap: every HTTP request gets a server of its own, all over the same
  * memory.
  */
 export function createMcpServer(options: McpOptions): McpServer {
@@ -15,7 +15,7 @@ export function createMcpServer(options: McpOptions): McpServer {
     { name: 'recall', title: 'Recall', version },
     { instructions: hub ? instructions + hubInstructions : instructions },
   )
-  // Always in this order: hosts keep the list of tools in their prompt caches.
+  // Always in this order, because hosts keep the list of tools in their prompt caches.
   addMemoryTools(server, options)
   addSessionContext(server, options)
   if (hub) addHubTools(server, hub, options)

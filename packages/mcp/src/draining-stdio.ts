@@ -10,21 +10,24 @@ import {
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 
-/** A call that takes longer is given up: its host has gone, or will not wait. */
+/**
+ * Longest wait, in milliseconds, for calls under way after the input has ended: the host is gone, or will not wait
+ * longer.
+ */
 const mostWaitMs = 10_000
 
-/** Requests that were read and not yet answered. */
+/** Requests that were read but not yet answered. */
 interface UnderWay {
   onIncoming(message: JSONRPCMessage): void
   onOutgoing(message: JSONRPCMessage): void
   clear(): void
-  /** When none is left, or after `mostWaitMs`. */
+  /** Resolves when none is left, or after `mostWaitMs`. */
   done(): Promise<void>
 }
 
 /**
- * Standard input and output, of which the input ends only when all that was read has been answered: a host that writes
- * its requests and closes the pipe gets its answers, and nothing that it asked for is broken off half-way.
+ * A transport over standard input and output whose input ends only when every request has been answered, or after
+ * `mostWaitMs`: a host that writes its requests and closes the pipe still gets its answers.
  */
 export function createDrainingStdio(
   stdin: Readable,
@@ -35,7 +38,7 @@ export function createDrainingStdio(
     transform: (chunk, _encoding, done) => done(null, chunk),
     flush(done) {
       void (async () => {
-        // The last lines may have been read and not been handed on yet.
+        // The last lines may have been read but not handed on yet.
         do await turn()
         while (input.readableLength > 0)
         await underWay.done()
@@ -43,7 +46,7 @@ export function createDrainingStdio(
     },
   })
   stdin.pipe(input)
-  // A pipe that breaks ends nothing by itself.
+  // A broken pipe closes its stream without ending it.
   stdin.once('close', () => input.end())
 
   const wire = new StdioServerTransport(input as unknown as typeof process.stdin, stdout)
@@ -81,7 +84,7 @@ function createUnderWay(): UnderWay {
   }
   return {
     onIncoming(message) {
-      // A subscription is answered by what happens later, and ends with the connection.
+      // A subscription is answered by later events, and ends with the connection.
       if (isJSONRPCRequest(message) && message.method !== 'subscriptions/listen') ids.add(message.id)
       else if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled')
         settle(message.params?.requestId)

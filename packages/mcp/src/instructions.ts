@@ -1,4 +1,4 @@
-/** Hosts show this before any tool is loaded, and cut it at 2 KB. */
+/** Hosts show this before any tool is loaded, and truncate it at 2 KB. */
 export const instructions = `Long-term memory of earlier sessions: what was said, decided and learned.
 
 When to call what:

@@ -9,23 +9,23 @@ import type { McpOptions } from './options.ts'
 
 export interface McpHandlerOptions {
   /**
-   * Whose memory a request sees. Called for each request, after the caller has been authenticated.
+   * Chooses the memory that a request sees. Called for each request, after the caller has been authenticated.
    *
    * @param principal what was given to `fetch`
    */
   optionsFor(principal: unknown): McpOptions | Promise<McpOptions>
-  /** Host names that requests may name. Default: those of this machine. */
+  /** Accepted host names of requests. Default: those of this machine. */
   allowedHosts?: readonly string[]
-  /** Host names of pages that may send requests; a request without an origin comes from no page. */
+  /** Accepted host names of the pages that send requests; a request without an `Origin` comes from no page. */
   allowedOrigins?: readonly string[]
 }
 
 const local = ['localhost', '127.0.0.1', '[::1]']
 
 /**
- * MCP over HTTP, for any server that speaks the web's `Request` and `Response`; both eras of the protocol, one
- * stateless exchange each. A foreign `Host` or `Origin` gets 403, a body over 4 MiB is refused. It authenticates
- * nobody: check the caller first and hand over who it is.
+ * MCP over HTTP, for any server that works with the web's `Request` and `Response`. It serves both eras of the
+ * protocol, each request as one stateless exchange. A foreign `Host` or `Origin` gets 403, and a body over 4 MiB is
+ * refused. It authenticates nobody: check the caller first, and pass the result as `principal`.
  */
 export function createMcpFetch(options: McpHandlerOptions) {
   const hosts = [...(options.allowedHosts ?? local)]
@@ -35,7 +35,7 @@ export function createMcpFetch(options: McpHandlerOptions) {
   )
 
   return {
-    /** @param principal who is asking, as far as the caller knows */
+    /** @param principal the authenticated caller, handed to `optionsFor` */
     async fetch(request: Request, principal?: unknown): Promise<Response> {
       const refused =
         hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, origins)

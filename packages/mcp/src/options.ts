@@ -1,6 +1,6 @@
 import type { MemoryManager, MemoryScope } from '@recall/core'
 
-/** What agents share on a hub; only what the tools need of `connectHub` of `@recall/client`. */
+/** The shared memories of a hub: the part of the client from `@recall/client` that the tools need. */
 export interface SharedMemories {
   /** @param question of at most 500 characters */
   search(
@@ -15,10 +15,10 @@ export interface SharedMemories {
       similarity: number
     }[]
   >
-  /** Shares what was learned; the hub says what is wrong with it. */
+  /** Shares a lesson. Throws with the hub's reason when it is refused. */
   save(memory: { content: string; tags: string[]; source_url?: string }): Promise<{
     short_id: string
-    /** `queued`: kept, and found a little later. */
+    /** `queued`: stored, and findable a little later. */
     status: 'saved' | 'queued'
     similar: readonly { short_id: string; relation: string; similarity: number | null }[]
     warnings?: readonly string[]
@@ -29,14 +29,11 @@ export interface SharedMemories {
 
 export interface McpOptions {
   memory: MemoryManager
-  /**
-   * Marks a text as data that came out of memory, so that it is not taken for an instruction, and is not
-   * remembered a second time.
-   */
+  /** Marks a text as data from memory, so that it is neither taken for an instruction nor remembered again. */
   fence(text: string, source: string): string
-  /** With a hub there are tools to search it, to save and to cite. */
+  /** A hub adds tools to search it, to save and to cite. */
   hub?: SharedMemories
-  /** Removes a memory for good. Default: deletes it. */
+  /** Removes a memory for good. Default: `memory.delete`. */
   forget?(scope: MemoryScope, key: string): Promise<void>
   version?: string
 }

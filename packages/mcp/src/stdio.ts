@@ -4,10 +4,10 @@ import { createDrainingStdio } from './draining-stdio.ts'
 import type { McpOptions } from './options.ts'
 
 /**
- * Serves MCP on standard input and output, both eras of the protocol. Nothing else may be printed on standard
- * output meanwhile.
+ * Serves MCP on standard input and output, in both eras of the protocol. Nothing else may write to standard output
+ * meanwhile.
  *
- * @returns when the host has closed the connection and what it had asked for is answered
+ * @returns when the host has closed the connection and its requests have been answered
  */
 export async function serveMcp(options: McpOptions): Promise<void> {
   const { transport, ended } = createDrainingStdio(process.stdin, process.stdout)

@@ -2,9 +2,9 @@ import type { CallToolResult } from '@modelcontextprotocol/server'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 
 /**
- * A tool's result: the structure, and the same as JSON in a text.
+ * A tool's result: a structure, and the same as JSON text.
  *
- * @param fence for results that hold text out of memory
+ * @param fence marks the text, for results that come out of memory
  */
 export function answer(
   structuredContent: Record<string, unknown>,
@@ -13,7 +13,7 @@ export function answer(
   return { content: [{ type: 'text', text: fence(JSON.stringify(structuredContent)) }], structuredContent }
 }
 
-/** Runs a tool; what fails is told to the model in words that say what to do next. */
+/** Runs a tool. A `MemoryError` becomes a result that tells the model what to do next. */
 export async function orFailure(call: () => Promise<CallToolResult>): Promise<CallToolResult> {
   try {
     return await call()
@@ -34,7 +34,7 @@ const remedies: Partial<Record<MemoryErrorCode, string>> = {
   [MemoryErrorCode.FORBIDDEN]: 'This is not allowed: tell the user.',
 }
 
-/** A text in a piece that fits, never cut inside a surrogate pair. */
+/** A piece of a text of at most `length` UTF-16 units, never cut inside a surrogate pair. */
 export function pieceOf(text: string, offset: number, length: number): string {
   const end = offset + length
   const cut = /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) && end < text.length ? end - 1 : end

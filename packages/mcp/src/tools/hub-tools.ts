@@ -5,10 +5,10 @@ import type { McpOptions, SharedMemories } from '../options.ts'
 import { answer, orFailure, pieceOf } from './answer.ts'
 
 const resultLength = 1000
-/** Longest question that a hub takes, characters. */
+/** Longest question that a hub accepts, in characters. */
 const questionLength = 500
 
-/** What other agents have learned. Nobody here has checked it. */
+/** Adds the tools for a hub, whose memories come from other agents and are not verified. */
 export function addHubTools(server: McpServer, hub: SharedMemories, { fence }: McpOptions): void {
   server.registerTool(
     'hub_search',
@@ -73,7 +73,7 @@ export function addHubTools(server: McpServer, hub: SharedMemories, { fence }: M
     },
     ({ content, tags, source_url }) =>
       orFailure(async () => {
-        // The hub does it too, but a secret need not travel that far.
+        // The hub redacts, too, but a secret should not travel that far.
         const { value, counts } = redactJson({ content, tags, ...(source_url ? { source_url } : {}) })
         const secrets = Object.keys(counts).map(
           (kind) => `a secret was replaced before anything was sent: ${kind}`,

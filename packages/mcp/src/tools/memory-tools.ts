@@ -15,7 +15,7 @@ import { answer, orFailure, pieceOf } from './answer.ts'
 
 const scope = z.enum(['working', 'short-term', 'long-term', 'episodic'])
 const key = z.string().min(1).max(1024)
-/** Characters of one result, of each passage beside it, and of one piece that is read. */
+/** Longest text in characters: of a result, of each neighbour of it, and of a piece that is read. */
 const resultLength = 700
 const besideLength = 300
 const pieceLength = 12_000
@@ -34,7 +34,7 @@ const hit = z.object({
   archived: z.boolean().optional().describe('it was moved to the archive for its age'),
 })
 
-/** Search, remember, read, forget: the same four verbs on whatever memory stands behind them. */
+/** Adds the tools search, remember, read and forget, which work on any memory. */
 export function addMemoryTools(server: McpServer, options: McpOptions): void {
   const { memory, fence } = options
 
@@ -121,7 +121,7 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
     },
     ({ text, key: given, tags, replace }) =>
       orFailure(async () => {
-        // The same words twice are one memory.
+        // The same text is one memory, however often it is remembered.
         const name = given ?? `note:${createHash('sha256').update(text.trim()).digest('hex').slice(0, 16)}`
         const known =
           given === undefined ? await memory.read('long-term', name, { includeMetadata: true }) : null
@@ -204,7 +204,7 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
 const hasArchive = (memory: MemoryManager, where: MemoryScope): boolean =>
   memory.capabilities[where].archive === true
 
-/** What stands under a key in the archive, where a memory has one. */
+/** The archived memory under a key, if there is an archive and it has one. */
 async function archivedUnder(
   memory: MemoryManager,
   where: MemoryScope,
@@ -230,7 +230,7 @@ function besideOf(match: MemoryMatch<unknown>, fence: McpOptions['fence']): { be
   return { beside: fence(pieces.join('\n\n'), sourceOf(match)) }
 }
 
-/** An archive's words are its body; of other values the strings, or the JSON. */
+/** The whole text of a value: the body of a session's archive, the strings of another value, or its JSON. */
 function wholeText(value: unknown): string {
   if (typeof value === 'string') return value
   const body = (value as { body?: unknown } | null)?.body

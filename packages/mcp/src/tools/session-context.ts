@@ -6,7 +6,7 @@ import { answer, orFailure, pieceOf } from './answer.ts'
 
 const sessionLength = 1500
 
-/** The window: what the last sessions were about. */
+/** Adds the tool that reads the window of recent sessions. */
 export function addSessionContext(server: McpServer, { memory, fence }: McpOptions): void {
   server.registerTool(
     'session_context',
