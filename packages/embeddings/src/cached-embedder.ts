@@ -4,9 +4,8 @@ import { LRUCache } from 'lru-cache'
 import { unlessAborted } from './unless-aborted.ts'
 
 /**
- * Embeds no text twice while it is remembered: vectors are kept by the hash of the text and its mode. Texts
- * that are asked for at the same time are embedded once. An answer that is not one vector for each text is refused as
- * `embedTexts` does, and not remembered.
+ * Caches vectors by a hash of text and mode, so that no text is embedded twice while it is cached, even by concurrent
+ * calls. An answer that is not one vector for each text is refused, as by `embedTexts`, and not cached.
  *
  * @param max vectors to keep; one of 384 dimensions takes 1.5 KB
  */
@@ -33,7 +32,7 @@ export function cachedEmbedder(embedder: Embedder, { max = 10_000 }: { max?: num
         ;[...missing.keys()].forEach((key, i) => {
           const vector = answer.then((vectors) => vectors[i] as Float32Array)
           known.set(key, vector)
-          // A failure is not remembered: the next call asks again.
+          // A failure is not cached: the next call tries again.
           vector.catch(() => known.delete(key))
         })
         await answer
@@ -42,7 +41,8 @@ export function cachedEmbedder(embedder: Embedder, { max = 10_000 }: { max?: num
         Promise.all(keys.map((key) => known.get(key)?.catch(() => undefined))),
         options?.signal,
       )
-      // What another call asked for and gave up, and what was dropped since one call asks for more than is kept.
+      // Embed what is still missing: texts of another call that failed or was aborted, and those evicted because a
+      // call has more texts than the cache holds.
       const lacking = keys.flatMap((_, i) => (vectors[i] === undefined ? [i] : []))
       if (lacking.length > 0) {
         const some = lacking.map((i) => texts[i] as string)

@@ -1,8 +1,8 @@
 import { type Embedder, wordsOf } from '@recall/core'
 
 /**
- * A deterministic stand-in for tests and demonstrations: texts that share words are near each other, and it
- * knows nothing of meaning. Each stemmed word adds a pseudo-random direction drawn from its own hash.
+ * A deterministic stand-in for tests and demonstrations: texts that share words are near each other, whatever they
+ * mean. Each stemmed word adds a pseudo-random direction drawn from its own hash.
  */
 export function fakeEmbedder({ dimensions = 64 }: { dimensions?: number } = {}): Embedder {
   return {
@@ -25,7 +25,7 @@ function wordVector(text: string, dimensions: number): Float32Array {
     }
   }
   const length = Math.hypot(...sum)
-  // A text without words points somewhere all the same: vectors are of unit length.
+  // A text without words still needs a direction, because vectors have unit length.
   if (length === 0) sum[0] = 1
   return length === 0 ? sum : sum.map((value) => value / length)
 }

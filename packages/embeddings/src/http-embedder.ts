@@ -3,34 +3,34 @@ import * as z from 'zod/mini'
 import { parseMaxBatch } from './max-batch.ts'
 
 export interface HttpEmbedderOptions {
-  /** Up to and including the version, for example `http://localhost:11434/v1`. */
+  /** The server's URL up to and including the version, for example `http://localhost:11434/v1`. */
   url: string
-  /** The name the server knows, for example `nomic-embed-text`. */
+  /** The model's name on the server, for example `nomic-embed-text`. */
   model: string
   /** Length of the model's vectors; an answer of another length is refused. */
   dimensions: number
   apiKey?: string
-  /** Put before every query or document, where the model wants it: `search_query: `. */
+  /** Prefixes of queries and documents, if the model wants them, for example `search_query: `. */
   prefixes?: { query?: string; document?: string }
   /** Texts in one request. Default 64. */
   maxBatch?: number
-  /** Milliseconds until a request is given up. Default 30,000. */
+  /** Timeout of one request in milliseconds. Default 30,000. */
   timeout?: number
-  /** How often a request is tried again after 429, 5xx or no answer. Default 3. */
+  /** Most retries of a request after 429, 5xx or no answer. Default 3. */
   retries?: number
-  /** Milliseconds before try `n` (from 1). Default: 250 doubled each time, plus as much again at random. */
+  /** Pause before a retry, in milliseconds. Default: 250, doubled each time, plus up to as much again at random. */
   backoff?: (attempt: number) => number
   fetch?: typeof globalThis.fetch
 }
 
 /**
- * Any server with OpenAI's `POST /embeddings`: OpenAI, Ollama, vLLM, LM Studio, Text Embeddings Inference.
- * Vectors are brought to unit length. Of a text without a word a hyphen is sent: many servers refuse an empty one, and
- * all that came with it.
+ * An embedder for any server with OpenAI's `POST /embeddings`: OpenAI, Ollama, vLLM, LM Studio, Text Embeddings
+ * Inference. Vectors are scaled to unit length. A blank text is sent as a hyphen, because many servers refuse a whole
+ * batch for one empty text.
  *
- * @throws MemoryError INVALID_INPUT, from this call, for a `url` that is none or holds credentials and a `maxBatch` below
- * 1; from `embed`: UNAUTHENTICATED, RATE_LIMITED, TIMEOUT, UNAVAILABLE (also for an answer
- * that is not one vector of the right length per text)
+ * @throws MemoryError INVALID_INPUT, from this call, for a `url` that is invalid or holds credentials, and for a
+ * `maxBatch` below 1; from `embed`: UNAUTHENTICATED, RATE_LIMITED, TIMEOUT, or UNAVAILABLE, also for an answer that
+ * is not one vector of the right length for each text
  */
 export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
   const { model, dimensions, prefixes = {} } = options
@@ -111,7 +111,7 @@ async function request(
   return vectorsOf(body, batch.length, options)
 }
 
-/** Only what is used: servers differ in the rest. */
+/** Only the members in use: servers differ in the others. */
 const answerSchema = z.object({
   data: z.array(z.object({ index: z.optional(z.int()), embedding: z.array(z.number()) })),
 })
@@ -140,7 +140,7 @@ function unitVector(values: readonly number[]): Float32Array {
   return Float32Array.from(values, (value) => value / length)
 }
 
-/** Without the body: servers repeat there what they were sent. */
+/** The error for a refused request. It leaves out the body, where servers repeat what they were sent. */
 async function refusal(response: Response, { url }: HttpEmbedderOptions): Promise<Error> {
   await response.body?.cancel()
   const message = `the embedding server at ${url} answered ${response.status}`
@@ -154,7 +154,7 @@ async function refusal(response: Response, { url }: HttpEmbedderOptions): Promis
   return unavailable(message)
 }
 
-/** Milliseconds of a Retry-After header in seconds, at most a minute. */
+/** The wait in milliseconds that a Retry-After header asks for in seconds, at most a minute. */
 function retryAfter(response: Response): number | undefined {
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
   return seconds >= 0 ? Math.min(60, seconds) * 1000 : undefined
@@ -162,7 +162,7 @@ function retryAfter(response: Response): number | undefined {
 
 class Retryable extends Error {
   readonly reason: MemoryError
-  /** Milliseconds to wait, when the server said so. */
+  /** Milliseconds to wait, if the server asked for it. */
   readonly after: number | undefined
 
   constructor(reason: MemoryError, after?: number) {

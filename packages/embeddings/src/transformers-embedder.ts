@@ -1,24 +1,24 @@
 import type { Embedder } from '@recall/core'
 import { parseMaxBatch } from './max-batch.ts'
 
-/** What is used of a transformers.js `feature-extraction` pipeline. */
+/** The part of a transformers.js `feature-extraction` pipeline that is used. */
 export interface FeatureExtraction {
   (texts: string[], options: { pooling: 'cls' | 'mean'; normalize: true }): Promise<{ tolist(): number[][] }>
   dispose?(): Promise<unknown>
 }
 
 export interface TransformersOptions {
-  /** Names the vector space; two models must never share it. */
+  /** Names the vector space: different models need different names. */
   model: string
   dimensions: number
   /** As the model's card says. Default `mean`. */
   pooling?: 'cls' | 'mean'
   prefixes?: { query?: string; document?: string }
-  /** Texts at once. Default 16. */
+  /** Texts in one call of the pipeline. Default 16. */
   maxBatch?: number
 }
 
-/** A model that somebody brings as a transformers.js pipeline. */
+/** An embedder over a transformers.js pipeline that the caller has loaded. */
 export function transformersEmbedder(extract: FeatureExtraction, options: TransformersOptions): Embedder {
   const { model, dimensions, pooling = 'mean', prefixes = {} } = options
   const maxBatch = parseMaxBatch(options.maxBatch ?? 16)

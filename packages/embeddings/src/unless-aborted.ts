@@ -1,6 +1,6 @@
 /**
- * The promise's outcome, or the signal's reason as soon as it is aborted. A signal that lives long is left without
- * listeners.
+ * Settles like the promise, or rejects with the signal's reason as soon as that is aborted. Removes its listener
+ * afterwards, because the signal may live long.
  */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise

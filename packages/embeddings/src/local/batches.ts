@@ -1,10 +1,12 @@
-/** Most texts and most tokens, padding included, in one run of the model. */
+/** Most texts, and most tokens including padding, in one run of the model. */
 const mostRows = 16
 const mostTokens = 4096
 
 /**
- * Groups texts of similar length, so that little padding is computed: positions into `lengths`, shortest
- * texts first.
+ * Groups texts of similar length, to compute little padding.
+ *
+ * @param lengths tokens of each text
+ * @returns batches of indices into `lengths`, shortest texts first
  */
 export function batchByLength(lengths: readonly number[]): number[][] {
   const order = lengths.map((_, i) => i).sort((a, b) => (lengths[a] as number) - (lengths[b] as number))

@@ -16,11 +16,11 @@ export interface LocalEmbedderOptions {
 }
 
 /**
- * A model that runs in this process, with no network and no key. Nothing is loaded before the first call;
- * then both files are checked against their SHA-256.
+ * An embedder that runs its model in this process, without network or key. Nothing is loaded before the first call,
+ * which checks both files of the model against their SHA-256.
  *
- * @throws MemoryError from `embed` and `warmUp`: CORRUPTION when a file of the model is not what was
- * published, UNAVAILABLE when it or the runtime cannot be loaded
+ * @throws MemoryError from `embed` and `warmUp`: CORRUPTION when a file is not the published one; UNAVAILABLE when a
+ * file or the runtime cannot be loaded; CLOSED after `close`
  */
 export function localEmbedder(options: LocalEmbedderOptions = {}): Embedder {
   const { model = bgeSmallEn } = options
@@ -35,7 +35,7 @@ export function localEmbedder(options: LocalEmbedderOptions = {}): Embedder {
     try {
       return await own
     } catch (error) {
-      // What could not be read now may be read later.
+      // A file that cannot be read now may be readable later.
       if (loaded === own) loaded = undefined
       throw error
     }
@@ -48,7 +48,7 @@ export function localEmbedder(options: LocalEmbedderOptions = {}): Embedder {
     maxTokens: model.maxTokens,
 
     embed(texts, mode, { signal } = {}) {
-      // One run at a time: a second one would take as much memory again and be no faster.
+      // One run at a time: two at once would take twice the memory, and be no faster.
       const answer = queue.then(async () => {
         signal?.throwIfAborted()
         if (texts.length === 0) return []
@@ -72,7 +72,7 @@ export function localEmbedder(options: LocalEmbedderOptions = {}): Embedder {
       closed = true
       await queue
       const last = loaded
-      // Whoever closes at the same time finds nothing left to close.
+      // A concurrent `close` finds nothing left to close.
       loaded = undefined
       const { session } = (await last?.catch(() => undefined)) ?? {}
       await session?.close()
@@ -143,7 +143,7 @@ async function embedAll(
   return vectors
 }
 
-/** One unit vector from the states of a text's tokens; padding takes no part. */
+/** Pools the states of a text's tokens, without the padding, to one unit vector. */
 function pool(states: Float32Array, tokens: number, { pooling, dimensions }: ModelFiles): Float32Array {
   const vector = states.slice(0, dimensions)
   if (pooling === 'mean') {

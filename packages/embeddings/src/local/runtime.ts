@@ -9,17 +9,17 @@ export interface Session {
   readonly runtime: Runtime
   /**
    * @param ids `rows × length` token ids, padded with 0
-   * @param mask 1 where a token stands, 0 where padding does
+   * @param mask 1 for a token, 0 for padding
    * @returns the last hidden state, `rows × length × dimensions`
    */
   run(ids: BigInt64Array, mask: BigInt64Array, rows: number, length: number): Promise<Float32Array>
   close(): Promise<void>
 }
 
-/** `native` is onnxruntime-node, when somebody installed it; `wasm` always works. */
+/** `native` is onnxruntime-node, which is optional; `wasm` always works. */
 export type Runtime = 'native' | 'wasm'
 
-/** What both builds of ONNX Runtime have in common, as far as it is used. */
+/** The part of ONNX Runtime that is used, common to both builds. */
 interface Onnx {
   env: { wasm: { numThreads?: number; wasmBinary?: Uint8Array; wasmPaths?: { mjs: string } } }
   Tensor: new (type: 'int64', data: BigInt64Array, dims: number[]) => object
@@ -90,7 +90,7 @@ async function loadNative(): Promise<Onnx | null> {
     const loaded = (await import('onnxruntime-node')) as unknown as Onnx & { default?: Onnx }
     return loaded.default ?? loaded
   } catch (error) {
-    // Only its absence means the other runtime; an installation that is broken should be heard of.
+    // Only a missing package selects the other runtime; a broken installation must be reported.
     if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return null
     throw new MemoryError(
       `onnxruntime-node is installed but does not load: ${messageOf(error)}. Reinstall or remove it`,
@@ -103,24 +103,24 @@ async function loadNative(): Promise<Onnx | null> {
 async function loadWasm(): Promise<Onnx> {
   const folder = wasmFolder()
   const onnx = (await import(new URL('ort.wasm.min.mjs', folder).href)) as Onnx
-  // More threads need workers of its own; one is what a short process can afford.
+  // More threads would need workers; a short process can afford only one thread.
   onnx.env.wasm.numThreads = 1
   onnx.env.wasm.wasmPaths = { mjs: new URL('ort-wasm-simd-threaded.mjs', folder).href }
   onnx.env.wasm.wasmBinary = readFileSync(new URL('ort-wasm-simd-threaded.wasm', folder))
   return onnx
 }
 
-/** Of the 139 MB of onnxruntime-web these are all that is needed. */
+/** The only files needed of the 139 MB of onnxruntime-web. */
 const wasmFiles = ['ort.wasm.min.mjs', 'ort-wasm-simd-threaded.mjs', 'ort-wasm-simd-threaded.wasm']
 
-/** Built, the files lie beside this one; in the repository they are where the package manager put them. */
+/** The build puts the files beside this one; in the repository they are where the package manager put them. */
 function wasmFolder(): URL {
   const placed = new URL('./onnxruntime/', import.meta.url)
   if (existsSync(placed)) return placed
   return pathToFileURL(`${dirname(createRequire(import.meta.url).resolve('onnxruntime-web/wasm'))}/`)
 }
 
-/** For the build: puts the runtime's files into a folder. */
+/** For the build: copies the runtime's files into a folder. */
 export function placeWasmFiles(folder: URL): void {
   const source = wasmFolder()
   for (const name of wasmFiles) copyFileSync(new URL(name, source), new URL(name, folder))

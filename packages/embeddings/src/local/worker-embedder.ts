@@ -6,11 +6,11 @@ import type { Runtime } from './runtime.ts'
 import type { Answer, Question } from './worker.ts'
 
 /**
- * The default model in a thread of its own, so that embedding never blocks the event loop of a server. The
- * thread starts with the first call and does not keep the process alive.
+ * Runs the default model in a worker thread, so that embedding never blocks the event loop of a server. The thread
+ * starts with the first call and does not keep the process alive.
  *
- * @throws MemoryError from `embed` as `localEmbedder` does; UNAVAILABLE when the thread died (the next call
- * starts another)
+ * @throws MemoryError from `embed` like `localEmbedder`; UNAVAILABLE when the thread died, and the next call starts
+ * another
  */
 export function workerEmbedder(options: { runtime?: Runtime; threads?: number } = {}): Embedder {
   let thread: Thread | undefined
@@ -44,7 +44,7 @@ export function workerEmbedder(options: { runtime?: Runtime; threads?: number } 
       }
       waiting.clear()
     }
-    // A thread that fails says so twice; by then there may be another one.
+    // A failing thread emits both events; by the second one another thread may have started.
     worker.on('error', died)
     worker.on('exit', died)
     return started
@@ -56,7 +56,7 @@ export function workerEmbedder(options: { runtime?: Runtime; threads?: number } 
       thread ??= start()
       const question: Question = { id: ++last, texts: [...texts], mode }
       thread.waiting.set(question.id, { resolve, reject })
-      // While an answer is owed the process stays.
+      // The process must not exit while an answer is pending.
       thread.worker.ref()
       thread.worker.postMessage(question)
     })
@@ -82,7 +82,7 @@ export function workerEmbedder(options: { runtime?: Runtime; threads?: number } 
 
 interface Thread {
   worker: Worker
-  /** Who waits for its answers. */
+  /** Pending calls by the id of their question. */
   waiting: Map<number, { resolve(vectors: Float32Array[]): void; reject(error: unknown): void }>
 }
 
@@ -92,7 +92,7 @@ function startThread(workerData: object): Worker {
   if (!import.meta.url.endsWith('.ts')) {
     return new Worker(new URL('./worker.js', import.meta.url), { workerData })
   }
-  // In the repository a thread needs the loader for TypeScript first.
+  // In the repository a worker thread has to register the TypeScript loader first.
   const source = new URL('./worker.ts', import.meta.url).href
   const load = `import('tsx/esm/api').then(({ register }) => { register(); return import('${source}') })`
   return new Worker(load, { eval: true, workerData, execArgv: ['--conditions', '@recall/source'] })
