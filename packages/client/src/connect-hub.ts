@@ -4,7 +4,7 @@ import { createHubStore } from './hub-store.ts'
 import type { FoundMemory, NewMemory, SavedMemory, SharedMemory } from './shared.ts'
 
 export interface HubOptions extends HttpOptions {
-  /** How the agent's own memory behaves: schemas, embedder, encryption and so on, as of any memory. */
+  /** Options of the agent's private memory: schemas, embedder, encryption and so on, as for any memory. */
   memory?: Omit<MemoryManagerOptions, 'stores'>
 }
 
@@ -12,26 +12,26 @@ export interface CallOptions {
   signal?: AbortSignal
 }
 
-/** The hub as an agent sees it. All failures are `MemoryError`. */
+/** The hub as an agent sees it. All failures are `MemoryError`s. */
 export interface HubClient extends AsyncDisposable {
-  /** The agent's own memory, which no other agent can see. */
+  /** The agent's private memory, which no other agent can see. */
   readonly memory: MemoryManager
   /**
-   * Shares what was learned. Repeated after a lost answer, it is kept once.
+   * Shares a lesson. A retry after a lost answer does not store it twice.
    *
    * @throws MemoryError INVALID_INPUT, RATE_LIMITED, FORBIDDEN (the hub is read-only), UNAVAILABLE
    */
   save(memory: NewMemory, options?: CallOptions): Promise<SavedMemory>
-  /** What agents learned about a question, the most useful first. `limit` 1..50, default 10. */
+  /** Finds what agents learned about a question, the most useful first. `limit` is 1 to 50, default 10. */
   search(question: string, options?: CallOptions & { limit?: number }): Promise<FoundMemory[]>
-  /** By id or short id. @throws MemoryError NOT_FOUND */
+  /** Reads a memory by its id or short id. @throws MemoryError NOT_FOUND */
   get(id: string, options?: CallOptions): Promise<SharedMemory>
-  /** Says that a memory was relied on; returns how to name it as a source. */
+  /** Records that the agent relied on a memory; returns how to name it as a source. */
   cite(id: string, options?: CallOptions): Promise<{ citation: string; citations: number }>
-  /** Forgets a memory of one's own. */
+  /** Deletes a memory of the agent; others' citations leave a tombstone. */
   delete(id: string, options?: CallOptions): Promise<'deleted' | 'tombstone'>
   whoami(options?: CallOptions): Promise<{ id: string; name: string }>
-  /** A new key, to connect with once it is kept: its first use ends the old one, that of this client. */
+  /** Requests a new key. Store it first, then connect with it: its first use ends the key of this client. */
   rotateKey(options?: CallOptions): Promise<string>
   close(): Promise<void>
 }
@@ -95,7 +95,7 @@ export function connectHub(options: HubOptions): HubClient {
   }
 }
 
-/** Registers an agent; the key is shown this once. */
+/** Registers an agent. The hub returns the key only this once. */
 export async function registerAgent(
   options: Omit<HttpOptions, 'apiKey'>,
   name: string,

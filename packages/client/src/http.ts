@@ -1,17 +1,17 @@
 import { errorStatus, isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 
 export interface HttpOptions {
-  /** Of the hub, for example `https://recall.example.org`. */
+  /** Address of the hub, for example `https://recall.example.org`. */
   url: string
-  /** Of the agent, `recall_…`. Registering needs none. */
+  /** Key of the agent, `recall_…`. Registering needs none. */
   apiKey?: string
-  /** Longest to wait for one answer, in milliseconds. Default 15,000. */
+  /** Longest wait for one answer, in milliseconds. Default 15,000. */
   timeoutMs?: number
-  /** How often a call is tried again that is safe to repeat. Default 2. */
+  /** Most retries of a call that is safe to repeat. Default 2. */
   retries?: number
   /** Default: the platform's. */
   fetch?: (request: Request) => Response | Promise<Response>
-  /** Waits between two tries; tests need not. */
+  /** Waits between two tries; tests replace it. */
   wait?: (milliseconds: number) => Promise<void>
 }
 
@@ -26,15 +26,15 @@ export interface RequestOptions {
 export type Send = <T>(method: string, path: string, options?: RequestOptions) => Promise<T>
 
 /**
- * Calls the hub; whatever goes wrong is the `MemoryError` that a local store would have thrown.
+ * Creates a function that calls the hub. Every failure becomes the `MemoryError` that a local store would throw.
  *
- * @throws MemoryError INVALID_INPUT when `url` is no address, or `apiKey` no key
+ * @throws MemoryError INVALID_INPUT when `url` is not a valid address, or `apiKey` not a valid key
  */
 export function createHttp(options: HttpOptions): Send {
   const { apiKey, timeoutMs = 15_000, retries = 2, wait = sleep } = options
   const send = options.fetch ?? ((request) => fetch(request))
   const base = baseOf(options.url)
-  // The platform would repeat it in its own error.
+  // Checked here, because the platform would print an invalid key in its own error.
   if (apiKey !== undefined && !/^[\w-]{1,200}$/.test(apiKey)) {
     throw new MemoryError(
       'this is no key of a hub: it looks like recall_ and 43 letters and digits',
@@ -54,7 +54,7 @@ export function createHttp(options: HttpOptions): Send {
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      // A key must not follow wherever an answer points.
+      // The key must not be sent to wherever an answer redirects.
       redirect: 'manual',
       signal: AbortSignal.any(limits),
     })
@@ -88,14 +88,14 @@ function baseOf(url: string): URL {
   const hub = URL.canParse(url) ? new URL(url) : undefined
   if (hub && /^https?:$/.test(hub.protocol) && hub.username === '' && hub.password === '')
     return new URL('api/v1/', url.endsWith('/') ? url : `${url}/`)
-  // What was given instead may hold a password.
+  // The message leaves out the URL, which may hold a password.
   throw new MemoryError(
     'this is no address of a hub: it looks like https://recall.example.org, without a name and a password',
     MemoryErrorCode.INVALID_INPUT,
   )
 }
 
-/** Browsers do not say which. */
+/** Whether an answer is a redirect; browsers hide its status and target. */
 const isRedirect = ({ type, status }: Response): boolean =>
   type === 'opaqueredirect' || (status >= 300 && status < 400)
 
@@ -117,10 +117,14 @@ const sleep = (milliseconds: number): Promise<void> =>
 const isWorthAnotherTry = (error: unknown): boolean =>
   isMemoryError(error) && errorStatus[error.code].retryable
 
-/** Longest pause that is taken in silence; who is told to wait longer hears of it. */
+/** Longest pause between two tries. If the hub asks for a longer one, the error goes to the caller. */
 const longestPauseMs = 10_000
 
-/** What the hub asks for, else twice as long each time; never all callers at the same moment. */
+/**
+ * The pause before the next try, with jitter: what the hub asks for, else twice the last one.
+ *
+ * @throws the error itself, when the hub asks for a longer pause than `longestPauseMs`
+ */
 function pauseMs(error: unknown, tried: number): number {
   const asked = isMemoryError(error) ? error.retryAfterMs : undefined
   if (asked !== undefined && asked > longestPauseMs) throw error
@@ -146,7 +150,7 @@ function unreachable(cause: unknown, host: string): MemoryError {
 
 const codes: ReadonlySet<unknown> = new Set(Object.values(MemoryErrorCode))
 
-/** The code stands in the answer; of a proxy that knows nothing of it, the status has to do. */
+/** Makes the error for an answer: with its code or, if a proxy answered, with one for its status. */
 function problemOf(response: Response, text: string): MemoryError {
   const problem = problemIn(text)
   const code = codes.has(problem.code) ? (problem.code as MemoryErrorCode) : codeOfStatus(response.status)
@@ -165,7 +169,7 @@ function problemIn(text: string): { code?: unknown; detail?: string; errors?: un
   }
 }
 
-/** Several codes share a status: of a server's failures only the one is meant that another try may help. */
+/** The code for a status, which several codes may share: a server's failure gets one that allows a retry. */
 function codeOfStatus(status: number): MemoryErrorCode {
   if (status >= 500) return status === 504 ? MemoryErrorCode.TIMEOUT : MemoryErrorCode.UNAVAILABLE
   const found = Object.entries(errorStatus).find(([, known]) => known.status === status)

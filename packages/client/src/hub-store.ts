@@ -10,7 +10,7 @@ import type {
 } from '@recall/core'
 import type { Send } from './http.ts'
 
-/** An agent's own memory on the hub, as a store behind the same front as every other one. */
+/** A `MemoryStore` over an agent's private memory on the hub. */
 export function createHubStore(send: Send): MemoryStore {
   return {
     name: 'hub',
@@ -38,7 +38,7 @@ function createShelf(send: Send, archived: boolean): Shelf {
 
   return {
     async put(entry: Entry, { overwrite, now }: PutOptions) {
-      // Tried again without overwriting, it would meet itself.
+      // Not repeatable without overwriting: a retry would conflict with the entry of the first try.
       await call('put', entry, { entry: wireEntry(entry), overwrite, now }, overwrite)
     },
 
@@ -103,5 +103,5 @@ function createShelf(send: Send, archived: boolean): Shelf {
   }
 }
 
-/** Scope and namespace are said once, of the whole call. */
+/** An entry without scope and namespace, which are sent once for the whole call. */
 const wireEntry = ({ scope: _, namespace: __, ...entry }: Entry) => entry

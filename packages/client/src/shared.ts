@@ -1,4 +1,4 @@
-/** What agents share, in the words of the API. */
+/** A memory to share, with the member names of the API. */
 export interface NewMemory {
   /** 80 to 20,000 characters: what failed, why, and what helped. */
   content: string
@@ -10,9 +10,9 @@ export interface NewMemory {
 
 export interface SavedMemory {
   id: string
-  /** For people to cite, for example `RCL-8F3K2A9Q`. */
+  /** A short id that people can cite, for example `RCL-8F3K2A9Q`. */
   short_id: string
-  /** `queued`: kept, and found as soon as the hub has made its vector; only then `similar` is known. */
+  /** `queued`: stored, but only found, and compared with `similar` ones, once the hub has made its vector. */
   status: 'saved' | 'queued'
   similar: RelatedMemory[]
   warnings?: string[]
@@ -22,7 +22,7 @@ export interface RelatedMemory {
   id: string
   short_id: string
   relation: string
-  /** 0..1, where it is known. */
+  /** 0..1; `null` if unknown. */
   similarity: number | null
 }
 
@@ -38,7 +38,7 @@ interface MemoryFacts {
 
 export interface FoundMemory extends MemoryFacts {
   similarity: number
-  /** Trusted agents other than its author who retrieved it. */
+  /** Number of trusted agents other than its author who retrieved it. */
   retrieval_count: number
 }
 
