@@ -1,9 +1,9 @@
 import type { LmProvider } from '@recall/core'
 
-/** A language model of the AI SDK, as far as it matters here: a gateway id or a model object. */
+/** The part of an AI SDK model that is needed here: a gateway id or a model object. */
 export type AiSdkModel = string | { readonly modelId: string; readonly provider?: string }
 
-/** The AI SDK's `generateText`, as far as it matters here. */
+/** The part of the AI SDK's `generateText` that is needed here. */
 export type GenerateText<Model> = (request: {
   model: Model
   system: string
@@ -12,8 +12,8 @@ export type GenerateText<Model> = (request: {
 }) => PromiseLike<{ text: string }>
 
 /**
- * A language model of the AI SDK that the user brings, with the SDK's own `generateText`. Depends on neither:
- * any function and model of these shapes will do.
+ * Wraps a model and the `generateText` of the AI SDK, both passed in by the caller. There is no dependency on the
+ * SDK: any function and model of these shapes will do.
  */
 export function aiSdkLm<Model extends AiSdkModel>(
   model: Model,

@@ -8,7 +8,7 @@ import { renderArchive, renderTurn, turnSeparator } from './render-archive.ts'
 import { isBareCommand, keywordWeights, type SummarizeOptions, type Summary, summarize } from './summarize.ts'
 import { toolTarget } from './tool-target.ts'
 
-/** How much of a turn is remembered for the summary, in characters; the rendered turn is whole. */
+/** Characters of a turn that are kept for the summary; the rendered turn is kept whole. */
 const spokenLength = 1000
 
 /** The stretch of a conversation that goes into one archive, gathered message by message. */
@@ -17,9 +17,9 @@ export interface ArchivePart {
   readonly lastMessage: string | undefined
   /** Whether anybody said more than commands to the host. */
   readonly isSpoken: boolean
-  /** How many messages there were up to and including this one, or 0 when it is not among them. */
+  /** Position of a message in the part, counted from 1; 0 when it is not in it. */
   positionOf(messageId: string): number
-  /** False when the message would take the part past its size; an empty part has room for any message. */
+  /** False when the message would make the part exceed its size; an empty part has room for any message. */
   hasRoomFor(message: Message): boolean
   add(message: Message): void
   /** Whether an archive's body holds everything that this part would keep. */
@@ -32,7 +32,7 @@ export interface ArchivePart {
 
 /**
  * @param size how many characters of turns a part holds
- * @param project the folder below which files are named relatively
+ * @param project the folder that file names are made relative to
  */
 export function createArchivePart(size: number, project: () => string | undefined): ArchivePart {
   const turns: string[] = []
@@ -48,7 +48,7 @@ export function createArchivePart(size: number, project: () => string | undefine
   let isSpoken = false
   let previousRole: Message['role'] | null = null
 
-  /** A file that was worked on names the subject better than many words; each counts once, commands not. */
+  /** A file that was worked on names the subject better than most words. Each counts once; commands do not count. */
   const boostTarget = (target: string): void => {
     if (targets.has(target) || /\s/.test(target)) return
     targets.add(target)
@@ -107,9 +107,9 @@ export function createArchivePart(size: number, project: () => string | undefine
   }
 }
 
-/** A turn that is nothing but a marker in brackets, for example `[image]`, has no subject. */
+/** Whether a text is more than a marker in brackets, for example `[image]`. */
 const saysSomething = (text: string): boolean => !/^\s*(?:\[[^\]\n]*\]\s*)?$/.test(text)
 
-/** Of a path the file's name without its ending; folders repeat in every target and mean nothing. */
+/** A path's file name without its extension: the folders repeat in every target and say nothing. */
 const targetWords = (target: string): string =>
   target.replace(/\S*[/\\]/g, '').replace(/\.[a-z]\w{0,5}\b/gi, '')

@@ -15,11 +15,11 @@ import { byAlgorithm } from './summarize.ts'
 import { addToWindow, projectOf, spanOf, type WindowOutcome } from './window.ts'
 
 export interface ArchiveOptions {
-  /** Summarises; without one, or when it fails, an algorithm does. */
+  /** Writes the summaries. Without it, or when it fails, an algorithm does. */
   lm?: LmProvider
   /** How long the model may take for one summary, in milliseconds. Default 30 seconds. */
   lmTimeoutMs?: number
-  /** Summarise anew what was summarised without a model, although nothing new was said. Default false. */
+  /** Summarise again what was summarised without a model, even if nothing new was said. Default false. */
   resummarize?: boolean
   /** How many sessions the rolling window holds, 1..50. Default 5. */
   maxEntries?: number
@@ -36,13 +36,13 @@ export interface ArchiveOutcome {
   /** The session's archives in order, and what happened to each. */
   parts: { key: string; status: PlacedPart['status'] }[]
   messageCount: number
-  /** Which summaries were made: `algorithm` or the model's name; of several parts the last one's. */
+  /** What wrote the summary of the last part: `algorithm`, or the model's name. */
   summarizedBy?: string
   /** How many secrets were replaced, by kind. */
   redactions: Readonly<Record<string, number>>
   /**
-   * Archives of this session that hold messages which the conversation no longer has. They were left
-   * alone, and the conversation was archived behind them.
+   * Archives of this session that hold what the conversation does not, such as messages that it no longer has. They
+   * were not changed, and the conversation was archived after them.
    */
   kept: string[]
   /** What happened to the rolling window; `skipped` for checkpoints, helpers, and where nothing was said. */
@@ -50,11 +50,11 @@ export interface ArchiveOutcome {
 }
 
 /**
- * Archives a session that has ended, and enters it in the rolling window unless it is a helper's. Archiving
- * the same conversation again changes nothing; one that grew replaces its earlier version. Holds one part of
- * the conversation in memory at a time.
+ * Archives a session that has ended, and adds it to the rolling window unless it is a helper's. Archiving the same
+ * conversation again changes nothing; a conversation that grew replaces its earlier version. Only one part of the
+ * conversation is in memory at a time.
  *
- * @throws MemoryError INVALID_INPUT for an option out of range, and what the memory and the stream throw
+ * @throws MemoryError INVALID_INPUT for an option out of range, and whatever the memory and the stream throw
  */
 export function archiveSession(
   memory: MemoryManager,
@@ -64,7 +64,7 @@ export function archiveSession(
   return archive(memory, conversation, 'session', options)
 }
 
-/** As `archiveSession`, for a session that goes on: does not touch the rolling window. */
+/** As `archiveSession`, but for a session that continues: the rolling window does not change. */
 export function createCheckpoint(
   memory: MemoryManager,
   conversation: Conversation,
@@ -106,7 +106,7 @@ async function archive(
     })
     placed.push(latest)
     isSpoken ||= part.isSpoken
-    // A model that failed once is not asked again for every further part.
+    // A model that failed once is not asked again for the further parts.
     if (latest.status !== 'unchanged' && latest.digest.summarizedBy === byAlgorithm) lm = undefined
   }
 

@@ -7,17 +7,17 @@ const noiseLength = 16_384
 const maxInputDepth = 20
 const titleLength = 200
 
-/** Takes secrets and recalled memory out of messages, and counts the secrets by kind. */
+/** Removes secrets and recalled memory from messages, and counts the secrets by kind. */
 export interface MessageCleaner {
   clean(message: Message): Message
-  /** On one line, of a length that a list can show; `undefined` when nothing is left of it. */
+  /** The title on one line, short enough for a list; `undefined` when nothing is left of it. */
   cleanTitle(title: string): string | undefined
   readonly redactions: Readonly<Record<string, number>>
 }
 
 /**
- * Runs before anything else sees a message. Text that a person or the agent said is otherwise kept to the
- * letter; thinking is dropped; tool inputs and outputs are cut.
+ * Must run before anything else sees a message. Apart from that, text of a person or the agent is kept word for
+ * word; thinking is dropped; tool inputs and outputs are cut.
  */
 export function createMessageCleaner(): MessageCleaner {
   const redactions: Record<string, number> = {}
@@ -48,7 +48,7 @@ export function createMessageCleaner(): MessageCleaner {
       case 'tool_use':
         return [{ ...block, input: cleanInput(block.input) }]
       case 'tool_result':
-        // Before it is cut: of a block without its end nobody could tell where it ends. Hosts cut long results, too.
+        // Stripped before the cut, which could remove a block's end. Hosts cut long results too, hence `mayBeCut`.
         return [
           {
             ...block,

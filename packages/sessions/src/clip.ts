@@ -1,5 +1,5 @@
 /**
- * At most `length` characters of a text, cut at a word where one ends near, with `…` when something was
+ * At most `length` characters of a text, cut at the end of a word if one is near, with `…` when something was
  * left out. Never cuts inside a surrogate pair.
  */
 export function clip(text: string, length: number): string {

@@ -1,13 +1,13 @@
 import type { Message } from '@recall/core'
 import { clip, oneLine } from './clip.ts'
 
-/** One turn as far as words go. */
+/** The spoken text of one turn. */
 export interface SpokenTurn {
   role: Message['role']
   text: string
 }
 
-/** What a summary is made from, in characters. */
+/** Characters of a conversation that a summary is made from. */
 export const condensedLength = 4000
 
 const labels = { user: 'User: ', assistant: 'Assistant: ' } as const
@@ -15,8 +15,8 @@ const clipped = { user: 600, assistant: 350 } as const
 const gap = '[…]'
 
 /**
- * A conversation in at most `length` characters: its beginning and end, then as many of the person's turns
- * as there is room for (the latest first), then the assistant's. Turns stay in order; `[…]` marks gaps.
+ * A conversation in at most `length` characters: its beginning and end, then as many of the person's turns as fit
+ * (the latest first), then the assistant's. The chosen turns stay in order; `[…]` marks gaps.
  */
 export function condense(turns: readonly SpokenTurn[], length = condensedLength): string {
   const lines = turns.map(({ role, text }) => `${labels[role]}${clip(oneLine(text), clipped[role])}`)

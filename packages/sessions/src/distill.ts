@@ -2,9 +2,9 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { fingerprint } from './fingerprint.ts'
 import { isTopicFile, topicFileFor } from './topic-file.ts'
 
-/** The curated memory stays below this many lines, so that an agent can always hold all of it. */
+/** Most lines of the curated memory, so that an agent can always hold all of it. */
 const defaultLineLimit = 200
-/** A section shorter than this is left where it is: moving it would hide it and save next to nothing. */
+/** A section shorter than this stays: moving it would hide it and save next to nothing. */
 const shortestExtraction = 8
 
 export interface DistillSection {
@@ -26,9 +26,9 @@ export interface DistillExtraction extends DistillSection {
 export interface DistillPlan {
   lines: number
   limit: number
-  /** Tells whether the text is still the one that was analysed. */
+  /** Fingerprint of the text, to detect that it has changed since. */
   fingerprint: string
-  /** All sections, the heaviest first. */
+  /** All sections, the longest first. */
   sections: DistillSection[]
   /** The sections to move, in the order of the text; empty when the text is within its limit. */
   extractions: DistillExtraction[]
@@ -37,13 +37,13 @@ export interface DistillPlan {
 export interface DistillOptions {
   /** Default 200. */
   limit?: number
-  /** Topic files that exist and must not be written over. */
+  /** Existing topic files, which must not be overwritten. */
   existingTopics?: readonly string[]
 }
 
 /**
- * Finds the sections that make a memory too long and proposes to move the heaviest ones into topic files, as
- * few as bring it within its limit. Changes nothing.
+ * Finds the sections that make a memory too long and proposes to move the longest ones into topic files, no more
+ * than it takes to get within the limit. Changes nothing.
  */
 export function planDistill(memoryText: string, options: DistillOptions = {}): DistillPlan {
   const { limit = defaultLineLimit, existingTopics = [] } = options
@@ -72,8 +72,8 @@ export function planDistill(memoryText: string, options: DistillOptions = {}): D
 }
 
 /**
- * Carries a plan out on the text it was made for. Every line of the text is afterwards in the memory or in a
- * topic.
+ * Carries out a plan on the text it was made for. Afterwards every line of the text is in the memory or in a topic,
+ * except for blank lines at the end of a moved section.
  *
  * @returns the new memory text, and the text of each topic by file name
  * @throws MemoryError CONFLICT when the text has changed since, INVALID_INPUT when the plan is not sound
@@ -111,21 +111,21 @@ export function applyDistill(
   return { memory: `${kept.join('\n')}${ending}`, topics }
 }
 
-/** A line ending ends a line; it does not begin an empty one. */
+/** The lines of a text. A line ending at its very end does not begin another, empty line. */
 function linesOf(text: string): string[] {
   const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()
   return lines
 }
 
-/** What stands in the memory for a section: the pointer, and the blank line that set the next one apart. */
+/** The lines that replace a section: the pointer, and the blank line before the next section, if there was one. */
 function replacement(pointer: string, section: DistillSection, lines: readonly string[]): string[] {
   const last = lines[section.toLine - 1] ?? ''
   const ending = last.endsWith('\r') ? '\r' : ''
   return section.lines > 1 && last.trim() === '' ? [`${pointer}${ending}`, last] : [`${pointer}${ending}`]
 }
 
-/** Sections at the highest heading level that divides the text; a title is none, and code blocks hold no headings. */
+/** Sections at the highest heading level that occurs more than once, or else at the deepest level but 1. */
 function sectionsOf(lines: readonly string[]): DistillSection[] {
   const headings = headingsOf(lines)
   const levels = [...new Set(headings.map(({ level }) => level))].sort((a, b) => a - b)

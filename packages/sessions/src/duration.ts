@@ -20,7 +20,7 @@ export function parseDuration(text: string): number | null {
   return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000
 }
 
-/** Follows the times of a run of messages. */
+/** Tracks the times of a sequence of messages. */
 export interface TimeSpan {
   add(at: string | undefined): void
   /** When the last message that has a time was sent, ISO 8601. */

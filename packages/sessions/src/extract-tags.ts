@@ -1,7 +1,7 @@
 import type { JsonValue, Message } from '@recall/core'
 import { clip, oneLine } from './clip.ts'
 
-/** What can be told from a conversation's wording and tool uses, without a model. */
+/** What a conversation's wording and tool uses reveal without a model. */
 export interface SessionTags {
   decisions: string[]
   actionItems: string[]
@@ -13,7 +13,7 @@ const tagLimits = { decisions: 5, actionItems: 5, files: 10 } as const
 
 const decision = /\b(?:decided to|let['’]?s use|chose to|settled on|agreed to|going with)\b/i
 const actionItem = /\b(?:todo:|action item:|need to|needs to|follow[- ]up)/i
-/** An assistant that announces its own next step leaves no task behind. */
+/** The assistant announces its own next step, which is not an action item. */
 const ownNextStep = /\b(?:I|I['’]ll|now|we|let me)(?: (?:also|first|still|will|now))* need to\b/i
 const longestItem = 200
 
@@ -27,7 +27,7 @@ export interface TagCollector {
   tags(): SessionTags
 }
 
-/** @param project the folder below which files are named relatively */
+/** @param project the folder that file names are made relative to */
 export function createTagCollector(project: () => string | undefined = () => undefined): TagCollector {
   const decisions = uniqueList(tagLimits.decisions)
   const actionItems = uniqueList(tagLimits.actionItems)
@@ -72,7 +72,7 @@ function uniqueList(limit: number) {
   }
 }
 
-/** Sentences of prose, list and heading marks removed; fenced code is left out. */
+/** Sentences of lines with a decision or an action item, without list and heading marks; skips fenced code. */
 function* sentences(text: string): Generator<string> {
   let isCode = false
   for (const line of text.split('\n')) {

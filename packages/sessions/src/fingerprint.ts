@@ -1,4 +1,4 @@
-/** A short fingerprint that tells two texts apart; no defence against anyone who means to collide. */
+/** A short fingerprint to tell whether a text has changed (the mixing of cyrb53). Collisions can be made on purpose. */
 export function fingerprint(text: string): string {
   let high = 0xdeadbeef
   let low = 0x41c6ce57

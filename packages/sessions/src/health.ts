@@ -5,7 +5,7 @@ export interface MemoryFacts {
   memoryFile: boolean
   /** The place for archives exists. */
   archives: boolean
-  /** Why files that are there could not be read. */
+  /** Why existing files could not be read. */
   unread?: readonly string[]
 }
 
@@ -15,7 +15,7 @@ export interface Health {
   reason: string
 }
 
-/** Down without the memory folder, degraded without the memory file or the archives or when they cannot be read. */
+/** `down` without the memory folder; `degraded` when the memory file or the archives are missing or unreadable. */
 export function assessHealth(facts: MemoryFacts): Health {
   if (!facts.memoryFolder) return { health: 'down', reason: 'the memory folder does not exist' }
   const missing = [

@@ -20,7 +20,7 @@ yours continue doesnt dont didnt isnt wasnt wont cant couldnt shouldnt wouldnt t
   ),
 )
 
-/** The same of German, French and Spanish, without what is an English word as well. */
+/** The same in German, French and Spanish, except for those that are English words as well. */
 const foreignStopWords = new Set(
   `aber alle alles als also auch auf aus bei beim bitte dann danke das dass dein deine dem den denn der des dich diese
 diesem diesen dieser dieses dir doch dort durch ein eine einem einen einer eines einfach etwas für gut habe haben hast ich
@@ -37,16 +37,16 @@ const word = /\p{L}[\p{L}\p{M}\p{N}_-]{1,39}/gu
 /** Scripts that are written without spaces, where a run of letters is many words. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}]/u
-/** Most characters of one text that are looked at: a pasted log says little about the subject. */
+/** Characters of one text that are counted: a pasted log says little about the subject. */
 const longestText = 20_000
 
-/** What stands where a secret was. */
+/** The text that replaced a secret. */
 const placeholder = /\[redacted:[a-z0-9-]+\]/g
 
-/** Counts words by weight and names those that a conversation is about. */
+/** Adds up the weights of words, to name those that a conversation is about. */
 export interface KeywordCounter {
   add(text: string, weight: number): void
-  /** The heaviest words, at most `limit`; a word that occurred once counts only when boosted. */
+  /** The words of the greatest weight, at most `limit`; a total weight of 1 is not enough. */
   top(limit: number): string[]
 }
 
@@ -75,19 +75,19 @@ export function createKeywordCounter(): KeywordCounter {
     top: (limit) =>
       [...weights]
         .filter(([, weight]) => weight > 1)
-        // Ties go to the longer word, then by code unit, so that the answer never depends on the order.
+        // Ties are broken by length, then by code unit, so that the result never depends on the order of texts.
         .sort(([a, x], [b, y]) => y - x || b.length - a.length || (a < b ? -1 : 1))
         .slice(0, limit)
         .map(([keyword]) => keyword),
   }
 }
 
-/** Hashes and generated ids repeat often and mean nothing. */
+/** Whether a word is a hash or a generated id, which repeat often and mean nothing. */
 function isIdentifier(keyword: string): boolean {
   return /^[0-9a-f-]{7,}$/.test(keyword) || (keyword.length > 16 && /\d/.test(keyword))
 }
 
-/** Whether a text holds a word that says what it is about: a greeting and `continue` hold none. */
+/** Whether a text holds a word about its subject: a greeting or `continue` does not. */
 export function hasSubject(text: string): boolean {
   const keywords = createKeywordCounter()
   keywords.add(text, 2)

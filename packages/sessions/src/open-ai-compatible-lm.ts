@@ -2,12 +2,12 @@ import { isMemoryError, type LmProvider, MemoryError, MemoryErrorCode } from '@r
 import * as z from 'zod/mini'
 
 export interface OpenAiCompatibleOptions {
-  /** Up to and including the version, for example `http://localhost:11434/v1`. */
+  /** URL up to and including the version, for example `http://localhost:11434/v1`. */
   baseUrl: string
   model: string
   apiKey?: string
   fetch?: typeof globalThis.fetch
-  /** For one answer, in milliseconds. Default 30 seconds. */
+  /** Milliseconds that one answer may take. Default 30 seconds. */
   timeoutMs?: number
 }
 
@@ -16,11 +16,11 @@ const completion = z.object({
 })
 
 /**
- * A language model behind the chat completions API, hosted or local. Errors name the host and the status;
- * the key and the conversation appear in none.
+ * A language model behind the chat completions API, hosted or local. Errors name the host and the status, but
+ * never the key or the conversation.
  *
- * @throws MemoryError INVALID_INPUT, from this call, for a base URL that is none; from `complete`
- * UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED, INVALID_INPUT, UNAVAILABLE or TIMEOUT
+ * @throws MemoryError INVALID_INPUT when the base URL is not a URL. `complete` throws UNAUTHENTICATED, FORBIDDEN,
+ * RATE_LIMITED, INVALID_INPUT, UNAVAILABLE or TIMEOUT
  */
 export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider {
   const { model, apiKey, fetch = globalThis.fetch, timeoutMs = 30_000 } = options
@@ -72,7 +72,7 @@ function endpoint(baseUrl: string): URL {
   }
 }
 
-/** Without the body: some servers repeat parts of the key or of the prompt in it. */
+/** Leaves the response body out: some servers repeat parts of the key or of the prompt in it. */
 function httpError(url: URL, response: Response): MemoryError {
   const { status } = response
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)

@@ -15,11 +15,11 @@ export interface PlacedPart {
   /** Its number among the session's archives, from 1. */
   number: number
   status: 'created' | 'replaced' | 'unchanged'
-  /** What the archive says of itself; its body is not held on to. */
+  /** Digest of the archive, so that its body need not stay in memory. */
   digest: ArchiveDigest
-  /** What it replaced, or goes on behind since a person changed it, said of itself. */
+  /** Digest of the version that it replaced, or that it had to leave because a person edited it. */
   earlier?: ArchiveDigest
-  /** Archives that were passed over since they hold what this conversation does not. */
+  /** Keys of archives that were skipped because they hold what this conversation does not. */
   kept: string[]
 }
 
@@ -27,7 +27,7 @@ export interface ArchiveDigest {
   date: string
   messageCount: number
   summarizedBy?: string
-  /** What stands under `## Summary`. */
+  /** The text under `## Summary`. */
   summary: string
 }
 
@@ -39,23 +39,23 @@ export interface PlaceRequest {
   sessionId: string
   source: ConversationArchive['source']
   project?: string
-  /** What the session is called, on one line. */
+  /** Title of the session, on one line. */
   title?: string
-  /** The number that this part has when nothing stands in its way. */
+  /** The first number to try for this part. */
   from: number
   part: ArchivePart
-  /** Summarises and renders the part: asked for only when it must be written. */
+  /** Summarises and renders the part; called only when the part must be written. */
   render(): Promise<Pick<ConversationArchive, 'date' | 'duration' | 'topics' | 'summarizedBy' | 'body'>>
-  /** Whether an archive made without a model should be made again although nothing new was said. */
+  /** Whether `render` has a model: a checkpoint without a model's summary then gets one when the session ends. */
   hasModel: boolean
-  /** The same for an archive that is final. */
+  /** Whether a final archive that was summarised without a model is summarised again too. */
   resummarize: boolean
 }
 
 /**
- * Writes one part where it belongs: over the earlier version of itself, or at the first free number. An archive that
- * holds anything which the part does not, a message or what a person wrote into it, is never overwritten; nor is one
- * that somebody else wrote while this one was summarised.
+ * Writes one part where it belongs: over its earlier version, or at the first free number. An archive with anything
+ * that the part lacks, a message or an edit by a person, is never overwritten. Nor is an archive that somebody else
+ * wrote while this part was summarised: it is looked at again.
  */
 export async function placePart(memory: MemoryManager, request: PlaceRequest): Promise<PlacedPart> {
   const { sessionId, source, part } = request
@@ -82,7 +82,7 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
     const isRemade = !repeats || couldBeBetter
     const archive: ConversationArchive = {
       ...(isRemade ? await render() : stored),
-      // Replacing keeps the number that the store gave the archive.
+      // A replaced archive keeps the sequence number that the store gave it.
       ...(stored?.log === undefined ? {} : { log: stored.log }),
       sessionId,
       source: repeats && stored.source === 'session' ? 'session' : source,
@@ -111,16 +111,16 @@ function once<T>(call: () => T): () => T {
   }
 }
 
-/** A checkpoint of what was archived as a session says nothing new. */
+/** Whether the stored source needs no change: a checkpoint adds nothing to what was archived as a session. */
 const isFinal = (stored: ConversationArchive, { source }: PlaceRequest): boolean =>
   stored.source === source || stored.source === 'session'
 
-/** The stored messages are the first ones of the part: its last stands where it must, or further on. */
+/** Whether the stored messages are the first ones of the part: their last one is at its old position or further on. */
 function isEarlierVersion(stored: ConversationArchive, part: ArchivePart): boolean {
   return stored.lastMessage !== undefined && part.positionOf(stored.lastMessage) >= stored.messageCount
 }
 
-/** The archive is of a later reading, which overtook this one: all that was said up to here stands in it. */
+/** Whether a later reading of the conversation was archived first: the archive already holds the whole part. */
 const holdsMore = (stored: ConversationArchive, part: ArchivePart): boolean =>
   stored.messageCount > part.messageCount && part.isIn(stored.body)
 
@@ -128,11 +128,11 @@ function saysTheSame(stored: ConversationArchive, part: ArchivePart): boolean {
   return stored.lastMessage === part.lastMessage && stored.messageCount === part.messageCount
 }
 
-/** Attempts to write an archive that somebody else writes at the same moment. */
+/** Attempts at an archive that somebody else keeps writing. */
 const attempts = 10
 
 /**
- * @param seen when the archive that is replaced was written; `undefined` when there was none
+ * @param seen `updatedAt` of the archive to replace; `undefined` when there is none
  * @throws MemoryError CONFLICT when somebody else wrote it since
  */
 async function write(

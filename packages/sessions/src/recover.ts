@@ -4,14 +4,14 @@ import { defaultMaxEntries, parseMaxEntries } from './options.ts'
 import { digestOf } from './place-part.ts'
 import { addToWindow, newestKnown, projectOf, spanOf } from './window.ts'
 
-/** How many of the latest archives are looked through. */
+/** How many of the latest archives are searched. */
 const candidates = 20
 
 /**
- * Enters the newest archived session in the window when it is not there: the session ended without its
- * summary being written, or only a checkpoint of it was saved. What was consumed stays consumed. Returns the
- * session's id, or `null` when there was nothing to recover.
+ * Adds the newest archived session to the window if it is missing there, because the session ended before its summary
+ * was written or only a checkpoint of it was saved. Sessions that were consumed do not come back.
  *
+ * @returns the session's id, or `null` when there was nothing to recover
  * @throws MemoryError INVALID_INPUT unless `maxEntries` is 1..50
  */
 export async function recoverWindow(

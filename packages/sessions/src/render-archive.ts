@@ -4,7 +4,7 @@ import type { SessionTags } from './extract-tags.ts'
 import type { Summary } from './summarize.ts'
 import { toolTarget } from './tool-target.ts'
 
-/** How much of a tool's output an archive keeps, in characters. */
+/** Characters of a tool's output that an archive keeps. */
 const outputLength = 300
 
 /** Between two turns of an archive. */
@@ -12,7 +12,7 @@ export const turnSeparator = '\n\n'
 
 const headings = { user: '### User', assistant: '### Assistant' } as const
 
-/** The markdown of one archive: `## Summary`, the turns, `## Tags`; ends with a line ending, as files do. */
+/** The markdown of one archive: `## Summary`, the turns, `## Tags`; ends with a newline. */
 export function renderArchive(
   summary: Pick<Summary, 'summary' | 'decisions' | 'actionItems'>,
   turns: readonly string[],
@@ -33,8 +33,8 @@ export function renderArchive(
 }
 
 /**
- * One message as markdown, what was said to the letter, tools as short quotes; empty when nothing of it is
- * kept. A message of the assistant that follows another one goes under the same heading.
+ * One message as markdown: spoken text word for word, tools as short quotes; '' when nothing of it is kept.
+ * Consecutive messages of the assistant share one heading.
  */
 export function renderTurn(message: Message, previous: Message['role'] | null): string {
   const blocks = message.content.map(renderBlock).filter((block) => block !== '')
@@ -43,7 +43,7 @@ export function renderTurn(message: Message, previous: Message['role'] | null): 
   return [...(isContinued ? [] : [headings[message.role]]), ...blocks].join('\n\n')
 }
 
-/** What stands under `## Summary`: the summary with its decisions and action items. */
+/** The text under `## Summary`: the summary with its decisions and action items. */
 export function summarySection(body: string): string {
   const found: string[] = []
   let isInside = false

@@ -13,7 +13,7 @@ export function renderSessionSummary(entry: SessionSummary): string {
   ].join('\n')
 }
 
-/** The rolling window as markdown: what was written by hand, then the entries in the order given, between lines `---`. */
+/** The rolling window as markdown: handwritten notes, then the entries in the order given, separated by `---` lines. */
 export function renderWindow(entries: readonly SessionSummary[], notes?: string): string {
   const blocks = [...(notes === undefined ? [] : [notes.trim()]), ...entries.map(renderSessionSummary)]
   return blocks.length === 0 ? '' : `${blocks.join(separator)}\n`

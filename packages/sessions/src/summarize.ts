@@ -17,7 +17,7 @@ export interface SummarizeOptions {
   lm?: LmProvider
   /** How long the model may take, in milliseconds. Default 30 seconds. */
   timeoutMs?: number
-  /** Words counted while the turns went by; counted from the turns when absent. */
+  /** Words that were counted while the conversation was read. Default: counted from the turns. */
   keywords?: KeywordCounter
 }
 
@@ -40,8 +40,8 @@ Answer with one JSON object and nothing else:
 {"summary": "two to six sentences: what was asked, what was done, where it stands", "topics": ["up to 8 short lower-case keywords"], "decisions": ["what was decided and why, at most 5"], "action_items": ["what remains to be done, at most 5"]}`
 
 /**
- * Summarises a conversation with the model, or without one when there is none or it fails in any way (an
- * error, no valid answer, no answer in time). Never throws; `summarizedBy` says which it was.
+ * Summarises a conversation with the model, or by an algorithm when there is no model or it fails in any way (an
+ * error, no valid answer, no answer in time). Never throws; `summarizedBy` names what was used.
  */
 export async function summarize(
   turns: readonly SpokenTurn[],
@@ -55,10 +55,10 @@ export async function summarize(
   return summarizeByAlgorithm(turns, options.keywords ?? countKeywords(turns))
 }
 
-/** Says nothing of a session but that it was begun anew, say: `/clear`. */
+/** Whether a text is only a command to the host, such as `/clear`, which says nothing about the session. */
 export const isBareCommand = (text: string): boolean => /^\s*\/[\w:.-]+\s*$/.test(text)
 
-/** The first thing the person said that has a subject, and the words that weigh most. */
+/** The first message of the person that has a subject, and the words of the greatest weight as topics. */
 function summarizeByAlgorithm(turns: readonly SpokenTurn[], keywords: KeywordCounter): Summary {
   const said = turns.filter(({ role }) => role === 'user')
   const asked = said.filter(({ text }) => !isBareCommand(text))
@@ -99,12 +99,12 @@ async function askModel(lm: LmProvider, conversation: string, timeoutMs: number)
       summarizedBy: lm.model,
     }
   } catch {
-    // Any failure means the same to the caller: summarise without the model, and record that.
+    // After any failure the caller summarises without the model and records that.
     return null
   }
 }
 
-/** Models wrap their JSON in fences and pleasantries, whatever they were asked. */
+/** The JSON object in an answer: models add fences and pleasantries, whatever they were asked. */
 function jsonIn(text: string): string {
   return text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)
 }
@@ -114,7 +114,7 @@ function tidy(items: readonly string[], limit: number, length: number): string[]
   return [...new Set(lines)].filter((line) => line !== '').slice(0, limit)
 }
 
-/** A summary stands between headings and separators, so it may not hold lines that look like them. */
+/** Removes heading marks and separators: archive and window use such lines around a summary. */
 function paragraphs(text: string): string {
   return text
     .split('\n')

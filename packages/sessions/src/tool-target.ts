@@ -1,7 +1,7 @@
 import type { JsonValue } from '@recall/core'
 import { clip, oneLine } from './clip.ts'
 
-/** Members of a tool's input that say best what it was used on, the best first. */
+/** Members of a tool's input that show what it was used on, the best first. */
 const telling = [
   'file_path',
   'path',
@@ -15,7 +15,7 @@ const telling = [
   'name',
 ]
 
-/** What a tool was used on, on one short line; empty when its input does not say. */
+/** What a tool was used on, in one short line; '' when its input does not show it. */
 export function toolTarget(input: JsonValue): string {
   if (typeof input === 'string') return clip(oneLine(input), 120)
   if (input === null || typeof input !== 'object' || Array.isArray(input)) return ''

@@ -3,8 +3,10 @@ const longestSlug = 60
 const reserved = new Set(['memory', 'ephemeral', 'archive'])
 
 /**
- * A file name for a heading, for example `debugging.md` for `## Debugging`; a number is added where the name
- * is in use. Names are compared without regard to case, as some file systems do.
+ * A file name for a heading, for example `debugging.md` for `## Debugging`, with a number if the name is taken. Names
+ * are lower case, because some file systems ignore case.
+ *
+ * @param taken names in use, in lower case
  */
 export function topicFileFor(heading: string, taken: ReadonlySet<string>): string {
   const slug = heading

@@ -17,9 +17,9 @@ import { byAlgorithm } from './summarize.ts'
 const consumedKey = 'session-window:consumed'
 const consumedType = 'session-window'
 
-/** Remembers up to which session the window was read and emptied. */
+/** Records up to which session the window was read and emptied. */
 interface ConsumedMarker {
-  /** When that happened, ISO 8601. */
+  /** When the window was emptied, ISO 8601. */
   at: string
   /** End of the newest session that was in it, ISO 8601. */
   date: string
@@ -27,7 +27,7 @@ interface ConsumedMarker {
 
 /**
  * - `added`, `updated`, `present`: the session is in the window
- * - `older`: so many later sessions are in it that there is no room
+ * - `older`: the window is full of later sessions
  * - `consumed`: the window was emptied after this session ended
  */
 export type WindowOutcome = 'added' | 'updated' | 'present' | 'older' | 'consumed'
@@ -43,11 +43,11 @@ export async function readWindow(memory: MemoryManager): Promise<SessionSummary[
 }
 
 /**
- * Enters a session in the window and removes the oldest beyond `maxEntries`. An old session never pushes
- * out a newer one, and what was consumed does not come back.
+ * Adds a session to the window and removes the oldest beyond `maxEntries`. An old session never pushes out a newer
+ * one, and a session that was consumed does not come back.
  *
- * @param options.before what the session's archives said until now: where the window tells the same messages in other
- * words, a person changed it, and the summary stays
+ * @param options.before digests of the session's archives before this change. If the window's summary of the same
+ * messages differs from theirs, a person edited it, and it stays
  * @throws MemoryError INVALID_INPUT unless `maxEntries` is 1..50
  */
 export async function addToWindow(
@@ -70,7 +70,7 @@ export async function addToWindow(
   const survivors = [...others, entry].sort(byDate).slice(-maxEntries)
   const isKept = survivors.includes(entry)
   const isSame = earlier !== undefined && sameEntry(earlier, entry)
-  // Written before anything is removed: a crash in between leaves one entry too many, never one too few.
+  // Writes before it removes: a crash in between leaves one entry too many, never one too few.
   if (isKept && !isSame) {
     await memory.write('short-term', sessionSummaryKey(entry.sessionId), entry, {
       type: sessionSummaryType,
@@ -87,8 +87,8 @@ export async function addToWindow(
 }
 
 /**
- * What the window says of a session, told by its archives in order: how it began and, when a model said so,
- * how it ended. Without a model a later part's summary is just whatever was said where the part begins.
+ * Date and summary of a session for the window, from its archives in order: the first summary, and the last one if a
+ * model wrote it. Without a model, a later part's summary is only whatever was said where that part begins.
  */
 export function spanOf(archives: readonly ArchiveDigest[]): Pick<SessionSummary, 'date' | 'summary'> {
   const [first, last] = [archives[0], archives.at(-1)]
@@ -97,7 +97,7 @@ export function spanOf(archives: readonly ArchiveDigest[]): Pick<SessionSummary,
   return { date: last?.date ?? '', summary: [...summaries].join('\n\n') }
 }
 
-/** As it stands in the window, on one line. */
+/** The project as the window shows it, on one line; absent when it is empty. */
 export function projectOf({ project = '' }: { project?: string | undefined }): { project?: string } {
   const line = oneLine(project)
   return line === '' ? {} : { project: line }
@@ -105,7 +105,7 @@ export function projectOf({ project = '' }: { project?: string | undefined }): {
 
 export interface SeenWindow {
   entries: SessionSummary[]
-  /** What was written into it by hand. */
+  /** Handwritten notes in the window. */
   notes?: string | undefined
 }
 
@@ -115,9 +115,9 @@ export interface ConsumedWindow extends SeenWindow {
 }
 
 /**
- * The window's text for an agent that begins a session. With `clear` it is emptied of what was read.
+ * The window's text for an agent that begins a session. With `clear`, what was read is removed from the window.
  *
- * @param options.clock stamps the marker
+ * @param options.clock dates the marker of what was consumed
  */
 export async function consumeWindow(
   memory: MemoryManager,
@@ -130,8 +130,9 @@ export async function consumeWindow(
 }
 
 /**
- * Removes what was read from the window, in the same step that marks it as consumed; what is added or changed meanwhile
- * stays. The sessions are archived; what was written by hand becomes an episode.
+ * Removes from the window the sessions and notes that were read, and marks them as consumed in the same step. Sessions
+ * that were added since stay, and so do notes that changed before this call. The sessions remain in their archives;
+ * the notes become an episode.
  */
 export async function clearWindow(
   memory: MemoryManager,
@@ -172,7 +173,7 @@ export async function clearWindow(
   ])
 }
 
-/** End of the newest session that the window knows of, in it or consumed; `null` when it knows of none. */
+/** End of the newest session that is in the window or was consumed from it, ISO 8601; `null` when there is none. */
 export async function newestKnown(memory: MemoryManager): Promise<string | null> {
   const marker = await memory.read<ConsumedMarker>('short-term', consumedKey)
   const newest = (await readWindow(memory)).at(-1)
@@ -190,11 +191,11 @@ const wasEdited = (entry: SessionSummary, archives: readonly ArchiveDigest[]): b
   entry.messageCount === archives.reduce((sum, { messageCount }) => sum + messageCount, 0) &&
   entry.summary.trim() !== spanOf(archives).summary.trim()
 
-/** Both may tell the same end, since one archive stands behind them: then the one that counts more messages has read further. */
+/** Whether `a` comes from a later reading. Both may have the same end: then the one with more messages has read on. */
 const isOfLaterReading = (a: SessionSummary, b: SessionSummary): boolean =>
   timeOf(a.date) > timeOf(b.date) || (timeOf(a.date) === timeOf(b.date) && a.messageCount > b.messageCount)
 
-/** A store may add its file to the pointer; the rest decides. */
+/** Ignores `archive`, to which a store may add the name of its file. */
 function sameEntry(a: SessionSummary, b: SessionSummary): boolean {
   return (
     timeOf(a.date) === timeOf(b.date) &&
