@@ -2,9 +2,8 @@ import type { ContentBlock, JsonValue } from '@recall/core'
 import { type Skip, skippedKinds } from './skipped.ts'
 
 /**
- * Blocks of a message's `content`: a string, or a list of blocks in the shape that the Messages API made
- * common. Blank texts are left out; pictures and documents leave a marker, so that a turn made of one is
- * still a turn.
+ * Blocks of a message's `content`: a string, or a list of blocks in the shape that the Messages API made common.
+ * Blank texts are left out. A picture or document leaves a marker, so that a turn of nothing else is kept.
  */
 export function toContentBlocks(content: unknown, skip: Skip): ContentBlock[] {
   if (typeof content === 'string') return textBlock(content)
@@ -46,7 +45,7 @@ function toContentBlock(block: Record<string, unknown>): ContentBlock[] | null {
           type: 'tool_use',
           id: typeof block.id === 'string' ? block.id : '',
           name: block.name,
-          // It came out of JSON.parse.
+          // A JSON value, since it came out of `JSON.parse`.
           input: (block.input ?? null) as JsonValue,
         },
       ]
@@ -63,7 +62,7 @@ function toContentBlock(block: Record<string, unknown>): ContentBlock[] | null {
   }
 }
 
-/** The text of a tool's result: its text blocks a line each, other blocks by their type in brackets. */
+/** The text of a tool's result: its text blocks, one per line, and for other blocks their type in brackets. */
 export function toResultText(content: unknown): string {
   if (typeof content === 'string') return content
   if (content === undefined || content === null) return ''
@@ -82,7 +81,7 @@ export function toResultText(content: unknown): string {
 /** A tool's name, where the host gives one. */
 export const toolName = (name: unknown): string => (typeof name === 'string' ? name : 'tool')
 
-/** As JSON; of what is nested more deeply than that can be written only that it is. */
+/** A value as JSON, or a note when it is nested too deeply for `JSON.stringify`. */
 export function asJson(value: unknown): string {
   try {
     return JSON.stringify(value)

@@ -1,7 +1,7 @@
-/** Below this a number is taken as seconds since the epoch, above it as milliseconds. */
+/** A smaller number counts as seconds since the epoch, any other as milliseconds. */
 const secondsBelow = 1e11
 
-/** ISO 8601 from whatever a transcript calls a time; `undefined` when it is none. */
+/** ISO 8601 from a time as a transcript writes it, a text or a number; `undefined` when it is not a time. */
 export function toInstant(value: unknown): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   const date = new Date(typeof value === 'number' && value < secondsBelow ? value * 1000 : value)

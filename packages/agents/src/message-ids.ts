@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { asJson } from './content-blocks.ts'
 
 /**
- * Names messages that their source does not name: each by all that was said up to it, so that only the same
- * conversation, or one that goes on from it, has the same names.
+ * Makes ids for messages that have none in their source: each is a hash of everything said up to it, so that only the
+ * same conversation, or one that continues it, has the same ids.
  *
- * @returns the name of the next message, of what is its own in the source
+ * @returns a function from the content of the next message to its id
  */
 export function createMessageIds(): (said: unknown) => string {
   const soFar = createHash('sha256')

@@ -22,7 +22,7 @@ export async function openFile(path: string): Promise<FileHandle> {
   }
 }
 
-/** Says in Recall's terms why a path could not be read; a `MemoryError` passes unchanged. */
+/** Turns a known error of the file system into a `MemoryError`; any other error is returned unchanged. */
 export function toMemoryError(path: string, error: unknown): unknown {
   const details = { path }
   switch ((error as NodeJS.ErrnoException).code) {

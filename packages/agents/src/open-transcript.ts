@@ -12,7 +12,7 @@ import { splitAddress } from './one-of-many.ts'
 import { readOpencodeSession } from './opencode/read-session.ts'
 import { parseJson, readJsonLines } from './read-json-lines.ts'
 
-/** How many lines are looked at to recognise a host's own format. */
+/** How many lines are checked to recognise a host's own format. */
 const headLines = 200
 
 interface HostFormat {
@@ -32,12 +32,12 @@ const hostFormats: readonly HostFormat[] = [
 
 const exportFormats = ['conversations.json of an export of claude.ai or ChatGPT']
 
-/** A document is held as a whole. */
+/** Largest JSON document: it is held in memory as a whole. */
 const mostDocumentBytes = 64 * 1024 * 1024
 
 /**
- * Opens a transcript in any format that Recall understands. The content decides, not the file's name. One session
- * of a file of many is `<file>#<id>`, as `listImportable` lists them.
+ * Opens a transcript in any format that Recall understands. The content decides, not the file's name. `<file>#<id>`,
+ * as `listImportable` returns it, opens one session of a file of many.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when the file cannot be opened, INVALID_INPUT when its format is
  * none of the known ones; never returns an empty conversation in place of an error
@@ -72,7 +72,7 @@ async function recogniseHost(path: string): Promise<HostFormat | null> {
   return null
 }
 
-/** An export of many conversations is none of them. */
+/** @throws MemoryError INVALID_INPUT for an export of many conversations, of which one must be named */
 async function refuseExport(path: string): Promise<void> {
   const conversations = await listConversations(path)
   if (conversations === null) return
@@ -86,7 +86,7 @@ async function refuseExport(path: string): Promise<void> {
 
 const isJson = (path: string): boolean => /\.json$/i.test(path)
 
-/** A chat that is one JSON document, which lines do not show. */
+/** Reads a chat that is one JSON document, which cannot be recognised line by line; `null` for any other file. */
 async function readChat(path: string): Promise<Conversation | null> {
   if (!isJson(path) || (await stat(path)).size > mostDocumentBytes) return null
   const value = parseJson(await readFile(path, 'utf8'))

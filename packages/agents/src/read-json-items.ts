@@ -1,6 +1,6 @@
 import { openFile, toMemoryError } from './open-file.ts'
 
-/** One element of a JSON list, as it stands in the file. */
+/** One element of a JSON list, unparsed. */
 export interface JsonItem {
   /** Counted from 1. */
   number: number
@@ -10,7 +10,7 @@ export interface JsonItem {
   length: number
   /** `null` when the item is longer than the cap. */
   bytes: Buffer | null
-  /** False for a last item that the file breaks off in. */
+  /** False for a last item that is cut off by the end of the file. */
   ended: boolean
 }
 
@@ -32,8 +32,8 @@ const closeObject = 0x7d
 const isSpace = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)
 
 /**
- * The elements of a file that is one JSON list, of any size, holding at most one element and one chunk in memory.
- * Nothing is parsed: an element may be no JSON. A file that is no list has none.
+ * The elements of a file that is one JSON list, of any size, with at most one element and one chunk in memory. Elements
+ * are not parsed, so one may be invalid JSON. A file that is not a list yields none.
  *
  * @throws MemoryError as `openFile` does
  */

@@ -6,7 +6,7 @@ export interface JsonLine {
   value: unknown
 }
 
-/** The JSON values of a file, one per line. What does not parse is counted and passed over, never thrown. */
+/** The JSON values of a file, one per line. A line that does not parse is counted and skipped, never thrown. */
 export async function* readJsonLines(
   path: string,
   skip: Skip,
@@ -25,7 +25,7 @@ export async function* readJsonLines(
   }
 }
 
-/** `undefined` when the text is no JSON. */
+/** The value of a JSON text; `undefined` when it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

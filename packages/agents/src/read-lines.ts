@@ -6,9 +6,9 @@ export interface Line {
   number: number
   /** Without its line ending and without a byte order mark; `null` when the line was longer than the cap. */
   text: string | null
-  /** False for a last line that no line ending follows: it may be half-written. */
+  /** False for a last line without a line ending: it may be half-written. */
   ended: boolean
-  /** Bytes that are no UTF-8 were replaced. */
+  /** Bytes that are not UTF-8 were replaced. */
   damaged: boolean
 }
 
@@ -24,8 +24,8 @@ const newline = 0x0a
 const carriageReturn = 0x0d
 
 /**
- * The lines of a file of any size, holding at most one line and one chunk in memory. LF and CRLF both end
- * a line. The file may grow while it is read: reading stops at the end found then.
+ * The lines of a file of any size, with at most one line and one chunk in memory. LF and CRLF both end a line. The
+ * file may grow while it is read: reading stops at the first end of file.
  *
  * @throws MemoryError as `openFile` does
  */
@@ -57,7 +57,7 @@ export async function* readLines(path: string, options: ReadLinesOptions = {}): 
   }
 }
 
-/** Gathers one line from chunks. Past the cap it only remembers that the line was too long. */
+/** Collects one line from chunks. Beyond the cap it keeps only the length. */
 function collectLine(maxLineBytes: number) {
   let pieces: Buffer[] = []
   let length = 0

@@ -1,4 +1,4 @@
-/** Counts what a reader passed over, by kind, straight into the conversation's facts. */
+/** Counts something that a reader skipped, by kind. */
 export type Skip = (kind: string) => void
 
 export function countInto(skipped: Record<string, number>): Skip {
@@ -7,7 +7,7 @@ export function countInto(skipped: Record<string, number>): Skip {
   }
 }
 
-/** Kinds that more than one reader reports. */
+/** Kinds of skipped items that more than one reader reports. */
 export const skippedKinds = {
   halfWritten: 'half-written line',
   unreadable: 'unreadable line',

@@ -9,7 +9,7 @@ import { toMemoryError } from './open-file.ts'
 import { listOpencodeSessions } from './opencode/read-session.ts'
 import { opencodeDatabase } from './opencode/target.ts'
 
-/** Files of hosts that are neither sessions nor memories, and folders that hold none. */
+/** Files of hosts that are neither sessions nor memories, and folders without any. */
 const otherFiles = new Set([
   'history.jsonl',
   'journal.jsonl',
@@ -37,10 +37,9 @@ export function sessionSources(machine: {
 }
 
 /**
- * What a path holds that may be imported: for a folder its JSON, JSON Lines and markdown files at any depth, a
- * session's file before those of its helpers; for a database of sessions, and for an export of conversations (JSON),
- * each of them as `<path>#<id>`.
- * Links are not followed.
+ * What can be imported from a path. For a folder: its JSON, JSON Lines and markdown files at any depth, a session's
+ * file before those of its helpers. For a database of sessions or a JSON export of conversations: each of them as
+ * `<path>#<id>`. Links are not followed.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when the path cannot be read
  */
@@ -60,17 +59,17 @@ export async function listImportable(path: string): Promise<string[]> {
   return listConversationsIn(path)
 }
 
-/** What tells whether a source has changed since it was imported. */
+/** The state of a source, to tell whether it has changed since it was imported. */
 export interface SourceState {
-  /** The same as long as the source is. */
+  /** Changes whenever the source does. */
   stamp: string
   /** Milliseconds since the epoch. */
   changedAt: number
 }
 
 /**
- * The state of what `listImportable` has listed. That of a conversation in an export is its own: a new export changes
- * only what was talked about since.
+ * The state of a source that `listImportable` returned. A conversation in an export has a state of its own: a new
+ * export changes only the state of conversations that went on.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when it cannot be read
  */
@@ -90,7 +89,7 @@ export async function stateOfSource(path: string): Promise<SourceState> {
   }
 }
 
-/** A database may have what is new only in its log for a long time. */
+/** Includes the write-ahead log, which may hold a database's latest changes for a long time. */
 async function withLog({ stamp, changedAt }: SourceState, log: string): Promise<SourceState> {
   try {
     const { size, mtimeMs } = await stat(log)
@@ -102,7 +101,7 @@ async function withLog({ stamp, changedAt }: SourceState, log: string): Promise<
   }
 }
 
-/** In a folder, a file that cannot be read fails when it is opened; it does not keep the others out. */
+/** Lists a file of a folder that cannot be read as it is: opening it reports the error, and the others are imported. */
 const leaveToOpening = (path: string) => (error: unknown) => {
   if (!isMemoryError(error)) throw error
   return [path]

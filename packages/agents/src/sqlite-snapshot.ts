@@ -8,7 +8,7 @@ export type Row = Record<string, unknown>
 export type Query = (sql: string, ...parameters: string[]) => Row[]
 
 /**
- * Reads a database of somebody else's. It is copied first, with what it has not merged yet: opening it in place
+ * Reads a database that belongs to another program. It is copied first, with its write-ahead log: opening it in place
  * could change it, and its owner may be writing.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when it cannot be read
@@ -21,7 +21,7 @@ export async function withSnapshot<T>(path: string, read: (query: Query) => T): 
     await copyFile(`${path}-wal`, `${copy}-wal`).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
     })
-    // Loaded only here: most transcripts are no databases.
+    // Loaded on demand, because most transcripts are not databases.
     const { DatabaseSync } = await import('@photostructure/sqlite')
     const database = new DatabaseSync(copy)
     try {

@@ -4,7 +4,7 @@ import { protocolText } from '../install/protocol.ts'
 import type { Target } from '../install/target.ts'
 import { yamlList } from '../install/yaml-list.ts'
 
-/** No hooks and no tools: the host reads files when it starts, so it is given the memory's own. */
+/** The host has no hooks and no tools, but it reads files when it starts: it is pointed to those of the memory. */
 export const aiderTarget: Target = {
   name: 'aider',
   title: 'Aider',
@@ -13,7 +13,7 @@ export const aiderTarget: Target = {
     const protocol = join(home, '.aider.recall.md')
     return [
       ownFile(protocol, protocolText(wiring, { injects: false, archives: false })),
-      // The host does not start when one of them is missing: recall init creates all three.
+      // The host does not start when a listed file is missing: `recall init` creates all three.
       yamlList(join(home, '.aider.conf.yml'), 'read', [protocol, wiring.files.curated, wiring.files.window]),
     ]
   },

@@ -13,8 +13,8 @@ export interface TreeNode {
 }
 
 /**
- * The nodes from the root to what was last shown; questions asked anew and answers given again are left on other
- * branches. Where the tree does not say which end that is, it is the one with the latest message.
+ * The nodes from the root to the message that was last shown. Edited questions and regenerated answers lie on other
+ * branches and are left out. If the tree does not name its current node, the end with the latest message counts.
  */
 export function currentBranch(tree: Tree): TreeNode[] {
   const mapping = isRecord(tree.mapping) ? tree.mapping : {}
@@ -26,7 +26,7 @@ export function currentBranch(tree: Tree): TreeNode[] {
   const branch: TreeNode[] = []
   const seen = new Set<string>()
   let at = nodeAt(tree.current_node) ?? nodeAt(latestEnd(mapping))
-  // A damaged tree may lead in a circle.
+  // A damaged tree may contain a cycle.
   while (at !== null && !seen.has(at.key)) {
     seen.add(at.key)
     branch.push(at)
@@ -35,7 +35,7 @@ export function currentBranch(tree: Tree): TreeNode[] {
   return branch.reverse()
 }
 
-/** Of the nodes that nothing follows, the one whose message is the latest; of equals the last. */
+/** Key of the leaf with the latest message; of equally late ones, the last in the file. */
 function latestEnd(mapping: Record<string, unknown>): string | undefined {
   const nodes = Object.entries(mapping).filter((entry): entry is [string, Record<string, unknown>] =>
     isRecord(entry[1]),

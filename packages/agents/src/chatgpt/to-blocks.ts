@@ -2,7 +2,7 @@ import type { ContentBlock } from '@recall/core'
 import { isRecord } from '../content-blocks.ts'
 import { type Skip, skippedKinds } from '../skipped.ts'
 
-/** What a message says, calls or was answered. Settings that the service puts in are nobody's words. */
+/** The content blocks of a message: text, a tool call or its result. Settings that the service inserts are left out. */
 export function toBlocks(
   message: Record<string, unknown>,
   role: 'user' | 'assistant' | 'tool',
@@ -22,7 +22,7 @@ export function toBlocks(
     case 'execution_output':
       break
     default:
-      // Of a kind that came later, a tool's answer is still its answer; who speaks is not guessed.
+      // An unknown kind is kept as a tool's result; in another message it might not be what was said.
       if (role !== 'tool') {
         skip(skippedKinds.unknownBlock)
         return []
@@ -32,7 +32,7 @@ export function toBlocks(
   if (text.trim() === '') return []
   const name = isRecord(message.author) && typeof message.author.name === 'string' ? message.author.name : ''
   if (role === 'tool') return [{ type: 'tool_result', toolUseId: name, content: text }]
-  // A model addresses its tools by name, and the person as everybody.
+  // The model addresses a tool by its name, and the person as `all`.
   const { recipient } = message
   if (role === 'assistant' && typeof recipient === 'string' && recipient !== '' && recipient !== 'all') {
     return [{ type: 'tool_use', id: recipient, name: recipient, input: { input: text } }]
@@ -48,7 +48,7 @@ function thoughtsOf(thoughts: unknown): ContentBlock[] {
   })
 }
 
-/** Its parts, a line each; pictures leave a marker, so that a turn made of one is still a turn. */
+/** The text of the parts, one per line. A picture leaves a marker, so that a turn of only a picture is kept. */
 function textOf(content: Record<string, unknown>, skip: Skip): string {
   if (!Array.isArray(content.parts)) return typeof content.text === 'string' ? content.text : ''
   return content.parts

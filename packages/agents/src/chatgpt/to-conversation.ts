@@ -6,7 +6,7 @@ import { countInto, type Skip } from '../skipped.ts'
 import { currentBranch, type Tree } from './current-branch.ts'
 import { toBlocks } from './to-blocks.ts'
 
-/** A conversation in the export of ChatGPT: a tree of messages, of which one branch is what was last shown. */
+/** A conversation in the export of ChatGPT: a tree of messages, of which the branch that was last shown is read. */
 export const chatgptConversation: ConversationForm = {
   name: 'ChatGPT',
   matches: (value) => isRecord(value.mapping),

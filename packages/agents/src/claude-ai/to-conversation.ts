@@ -5,7 +5,7 @@ import { toInstant } from '../instants.ts'
 import { createMessageIds } from '../message-ids.ts'
 import { countInto, type Skip, skippedKinds } from '../skipped.ts'
 
-/** A conversation in the export of claude.ai: a list of messages, with what was attached to them. */
+/** A conversation in the export of claude.ai: a list of messages with their attachments. */
 export const claudeAiConversation: ConversationForm = {
   name: 'claude.ai',
   matches: (value) => Array.isArray(value.chat_messages),
@@ -57,7 +57,7 @@ function* toMessages(
       if (content.length > 0) yield message(id, 'assistant', content)
       continue
     }
-    // What a file holds is not what its sender said.
+    // The content of an attached file is not what its sender said.
     const spoken = blocks.filter((block) => block.type === 'text')
     const rest = [...blocks.filter((block) => block.type !== 'text'), ...files]
     if (rest.length > 0) yield message(`${id}#attached`, 'assistant', rest)

@@ -9,8 +9,8 @@ const otherFiles = new Set(['history.jsonl', 'journal.jsonl'])
 const otherFolders = new Set(['tool-results', 'memory', 'node_modules'])
 
 /**
- * The transcripts that belong to a path: for a session's file that file and those of the helpers the session
- * started; for a folder all sessions below it, each followed by its helpers. Links are not followed.
+ * The transcripts that belong to a path. For a session's file: the file itself and those of the helpers that the
+ * session started. For a folder: all sessions below it, each followed by its helpers. Links are not followed.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when the path cannot be read
  */
@@ -29,7 +29,7 @@ async function listHelpers(folder: string): Promise<string[]> {
   try {
     return await listBelow(folder, (name) => /^agent-.*\.jsonl$/.test(name))
   } catch (error) {
-    // Of a file with another ending than a session's there is no such folder.
+    // No helpers, or a file that is not named like a session.
     if (['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return []
     throw error
   }

@@ -5,13 +5,13 @@ import type { TranscriptLine } from './transcript-line.ts'
 /**
  * What a person types while the agent works is queued. Some versions of the host then log it as a
  * `queued_command` attachment, some as an ordinary user line, and some only as a pair of queue operations
- * (`enqueue`, later `remove` when the agent was handed the text in the middle of its turn). This keeps
- * track, so that each prompt is read once and none is lost.
+ * (`enqueue`, later `remove` when the agent was handed the text in the middle of its turn). The queue is
+ * tracked so that each prompt is read once and none is lost.
  */
 export interface QueuedPrompts {
-  /** The prompts that this queue operation handed to the agent and that have not been read yet. */
+  /** The prompts that this queue operation handed to the agent. */
   onOperation(line: TranscriptLine): string[]
-  /** Reports a prompt that another line carries; true when it was read already. */
+  /** Reports a prompt found in another line; returns true when it was read before from a queue operation. */
   onPrompt(text: string): boolean
   /** How many prompts were typed and never reached the agent. */
   undelivered(): number
@@ -19,7 +19,7 @@ export interface QueuedPrompts {
 
 export function createQueuedPrompts(): QueuedPrompts {
   const waiting: string[] = []
-  /** Read from a queue operation; the host may still log the same text once more. */
+  /** Prompts read from a queue operation; the host may still log the same text again. */
   const delivered: string[] = []
 
   return {
@@ -37,8 +37,8 @@ export function createQueuedPrompts(): QueuedPrompts {
           waiting.length = 0
           return []
         case 'remove': {
-          // Older versions do not say which prompt went; reading all that wait loses none, and a line
-          // that carries one of them later is recognised as read.
+          // Older versions do not name the prompt. Reading all waiting ones loses none, and a later line
+          // with one of them is recognised as read.
           const prompts = text === undefined ? waiting.splice(0) : takeOut(waiting, text)
           delivered.push(...prompts)
           return prompts

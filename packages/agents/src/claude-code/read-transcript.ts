@@ -16,8 +16,8 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
  * Opens a Claude Code transcript (JSONL). The file is streamed: memory use does not grow with its size.
  *
  * `messages` holds what the person said (without injected text and markup), what the assistant said and
- * thought, tool uses and tool results, in file order, each `uuid` once; cutting the file anywhere yields a
- * prefix. Damaged lines are passed over and counted in `facts.skipped`. A helper's transcript gets the id
+ * thought, tool uses and tool results, in file order, each `uuid` once. A file cut off anywhere yields a prefix
+ * of the messages. Damaged lines are skipped and counted in `facts.skipped`. A helper's transcript gets the id
  * `<session id>/<agent id>` and `parent`.
  *
  * @throws MemoryError NOT_FOUND, FORBIDDEN or INVALID_INPUT when the file cannot be opened
@@ -72,8 +72,8 @@ async function* readTranscriptLines(
 }
 
 /**
- * The host names a session's file after its id, and a resumed session's file may begin with lines that
- * were copied from another session: so a file name that is an id counts more than what the lines say.
+ * Session id and parent of a transcript. A file name that is an id takes precedence over ids in the lines, because
+ * a resumed session's file may begin with lines copied from another session.
  */
 async function identify(
   path: string,

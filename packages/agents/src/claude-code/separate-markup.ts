@@ -1,13 +1,10 @@
-/**
- * What a user line holds once the host's own markup is taken apart: the words a person typed, and the
- * output that commands printed into the line.
- */
+/** The two parts of a user line without the host's markup: what a person typed, and what commands printed. */
 export interface SeparatedText {
   said: string
   outputs: string[]
 }
 
-/** Put into user lines for the model; nobody typed it and it is no output. */
+/** Tags that the host inserts for the model: neither typed by a person nor the output of a command. */
 const reminders = new Set([
   'system-reminder',
   'local-command-caveat',
@@ -26,13 +23,12 @@ const known = new Set([
   'task-notification',
 ])
 
-/** The host writes this sentence behind a notification; it belongs to the output. */
+/** A sentence that the host writes after a notification; it belongs to the output. */
 const notificationTrailer = /^\s*Read the output file to retrieve the result: \S+[ \t]*(?:\n|$)/
 
 /**
- * Takes the host's markup out of a text and never a word of the person's: a tag inside a code span, an
- * unclosed tag and an unknown tag stay as they are. A slash command becomes `/name args`, a shell escape
- * `! command`.
+ * Removes the host's markup from a text, but never a word of the person: a tag inside a code span, an unclosed tag
+ * and an unknown tag stay as they are. A slash command becomes `/name args`, a shell escape `! command`.
  */
 export function separateMarkup(text: string): SeparatedText {
   if (!text.includes('<')) return { said: text, outputs: [] }
@@ -84,8 +80,8 @@ interface Tag {
 }
 
 /**
- * Finds known, closed tags from a position on, passing over code spans. Closing tags and fences are looked
- * up once each, so a text made of thousands of opening tags costs no more than its length.
+ * Finds known, closed tags from a position on, skipping code spans. The last position of each closing tag and fence
+ * is looked up once, so that thousands of opening tags take linear time.
  */
 function tagFinder(text: string): (from: number) => Tag | null {
   const opening = /```|`|<([a-z][a-z_-]*)>/g
@@ -114,7 +110,7 @@ function tagFinder(text: string): (from: number) => Tag | null {
   }
 }
 
-/** Where a code span that opened at `after` ends; `after` itself when it is no span. */
+/** End of the code span whose mark ends at `after`; `after` itself when the span is not closed. */
 function endOfCode(
   text: string,
   mark: string,

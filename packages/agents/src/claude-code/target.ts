@@ -6,9 +6,9 @@ import { ownFile } from '../install/own-file.ts'
 import { protocolText } from '../install/protocol.ts'
 import type { Surroundings, Target } from '../install/target.ts'
 
-/** Hooks of the host by its events, with the seconds that it gives them. */
+/** Our hook for each event of the host, with its timeout in seconds. */
 const claudeCodeHooks: readonly [event: string, hook: HookEvent, seconds: number][] = [
-  // Without a matcher: it also fires for resumed, cleared, forked and compacted sessions.
+  // No matcher, so that it also fires for resumed, cleared, forked and compacted sessions.
   ['SessionStart', 'session-start', 10],
   ['UserPromptSubmit', 'prompt', 5],
   ['PreCompact', 'pre-compact', 10],

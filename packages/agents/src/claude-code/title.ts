@@ -7,7 +7,7 @@ const sources = [
   ['summary', 'summary'],
 ] as const
 
-/** The session's name: what the person chose, else what the host made up; of several the last. */
+/** The session's title: the person's, else one that the host generated; of several of a kind, the last. */
 export function createTitle(): { onLine(line: TranscriptLine): void; best(): string | undefined } {
   const titles = new Map<string, string>()
   return {

@@ -7,17 +7,17 @@ import { separateMarkup } from './separate-markup.ts'
 import type { TranscriptLine } from './transcript-line.ts'
 
 export interface LineContext {
-  /** Stands for the `uuid` where a line has none. */
+  /** Id of the messages of a line without a `uuid`. */
   fallbackId: string
-  /** The whole transcript is a helper's, so its user lines are the prompts that the helper was given. */
+  /** Whether the transcript is a helper's, whose user lines are the prompts that it was given. */
   isHelper: boolean
   queue: QueuedPrompts
   skip: Skip
 }
 
 /**
- * The messages in one transcript line. Most `user` lines are tool results: those become blocks of the
- * assistant's role, and a line that holds both yields one message of each.
+ * The messages in one transcript line. Most `user` lines are tool results: those become blocks of the assistant's
+ * role. A line with both tool results and typed text yields one message for each role.
  */
 export function toMessages(line: TranscriptLine, context: LineContext): Message[] {
   switch (line.type) {

@@ -1,8 +1,8 @@
 import { isRecord } from '../content-blocks.ts'
 
 /**
- * The members of a transcript line that we rely on. The format is the host's own and changes without
- * notice, so every member is checked and every one may be missing.
+ * The members of a transcript line that the reader relies on. The host changes its format without notice, so every
+ * member is checked and any of them may be missing.
  */
 export interface TranscriptLine {
   type: string
@@ -15,10 +15,10 @@ export interface TranscriptLine {
   isSidechain: boolean
   /** Injected by the host, not typed. */
   isMeta: boolean
-  /** Holds the summary of turns that stand earlier in the transcript. */
+  /** The line holds a summary of earlier turns of the same transcript. */
   isCompactSummary: boolean
   message?: { role?: string; content: unknown }
-  /** Everything, for the line types that have members of their own. */
+  /** The whole line, for line types with further members. */
   raw: Record<string, unknown>
 }
 

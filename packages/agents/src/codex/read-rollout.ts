@@ -14,7 +14,7 @@ const lineTypes = new Set([
   'world_state',
 ])
 const headLines = 50
-/** Written into the first user messages by the host; nobody typed it. */
+/** Text that the host inserts into the first user messages; nobody typed it. */
 const injected =
   /^\s*(?:<(?:environment_context|user_instructions|permissions|turn_aborted|skill)\b|# AGENTS\.md instructions)/
 
@@ -26,7 +26,7 @@ export function isRolloutLine(value: unknown): boolean {
 }
 
 /**
- * Reads a rollout (JSON Lines) of Codex. Prompts and results stand in it twice; the items of responses count.
+ * Reads a rollout (JSON Lines) of Codex. It holds prompts and results twice; only `response_item` lines are read.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when the file cannot be opened
  */
@@ -38,7 +38,7 @@ export async function readRollout(path: string): Promise<Conversation> {
 
 type Identity = Pick<Conversation, 'sessionId' | 'parent'>
 
-/** Of several the first line counts: the others were copied from the session that this one goes on from. */
+/** The first `session_meta` line counts: further ones were copied from the session that this one continues. */
 async function identityIn(path: string): Promise<Identity | undefined> {
   let looked = 0
   for await (const { value } of readJsonLines(path, () => {})) {
@@ -51,7 +51,7 @@ async function identityIn(path: string): Promise<Identity | undefined> {
   return undefined
 }
 
-/** A helper's own id is `id`; which session started it stands in one place or another, as versions have it. */
+/** A helper's own id is `id`. The session that started it is named in different members, depending on the version. */
 function identityOf({
   id,
   session_id,

@@ -23,7 +23,7 @@ export const codexTarget: Target = {
       ['PostCompact', 'post-compact'],
       ['Stop', 'stop'],
     ]
-    // Where there is an override, the host does not read the other file.
+    // The host does not read AGENTS.md when there is an override.
     const override = join(folder, 'AGENTS.override.md')
     return [
       markedBlock(

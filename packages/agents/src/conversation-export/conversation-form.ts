@@ -5,9 +5,9 @@ export interface ConversationForm {
   name: string
   /** Whether an element of the export's list has this form. */
   matches(value: Record<string, unknown>): boolean
-  /** What the service calls the conversation; anything, as it stands. */
+  /** The service's id of the conversation, unchecked. */
   idOf(value: Record<string, unknown>): unknown
-  /** What no later export changes, for a conversation without a name. */
+  /** Values that no later export changes, to identify a conversation without a valid id. */
   origin(value: Record<string, unknown>): readonly unknown[]
   /** When something was last said, ISO 8601. */
   changedAt(value: Record<string, unknown>): string | undefined

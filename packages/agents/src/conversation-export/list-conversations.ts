@@ -13,15 +13,16 @@ const forms: readonly ConversationForm[] = [claudeAiConversation, chatgptConvers
 
 /** How many elements of a list are looked at to recognise an export. */
 const headItems = 20
-/** A conversation is held as a whole; the list of them is not. */
+/** Largest conversation: each is held in memory as a whole, but the list of them is not. */
 const mostConversationBytes = 64 * 1024 * 1024
 
-/** Where a conversation stands in its export. */
+/** The place of a conversation in its export. */
 export interface ListedConversation {
+  /** Byte offset in the file. */
   start: number
   /** In bytes. */
   length: number
-  /** The same as long as no character of the conversation changes. */
+  /** Changes whenever a character of the conversation changes. */
   stamp: string
   /** When something was last said, ISO 8601. */
   changedAt?: string
@@ -30,16 +31,16 @@ export interface ListedConversation {
 }
 
 /**
- * The export that was looked through last: its conversations are opened one after the other, and each time to look
- * for one from the beginning would take the square of its size.
+ * Cache of the export that was scanned last. Its conversations are opened one after the other, and scanning from the
+ * start for each of them would take quadratic time.
  */
 let last: { key: string; conversations: ReadonlyMap<string, ListedConversation> } | null = null
 
 /**
  * The conversations in the export of a chat service, by their ids. An element that cannot be read is listed too, as
- * `item-<n>`, so that it fails when it is opened and does not vanish.
+ * `item-<n>`, so that opening it reports the problem.
  *
- * @returns `null` when the file is no such export; one has the ending `.json`, by which `<file>#<id>` is told apart
+ * @returns `null` when the file is not such an export. An export must end in `.json`, as `<file>#<id>` requires it
  * @throws MemoryError NOT_FOUND or FORBIDDEN when it cannot be read
  */
 export async function listConversations(
@@ -54,7 +55,7 @@ export async function listConversations(
     const { id, isConversation, listed } = look(item)
     isExport ||= isConversation
     if (!isExport && item.number >= headItems) return null
-    // An id that stands twice belongs to two conversations, of which neither may hide the other.
+    // Two different conversations may have one id: neither may hide the other.
     const isTaken = conversations.has(id) && conversations.get(id)?.stamp !== listed.stamp
     conversations.set(isTaken ? `${id}~${listed.stamp.slice(0, 8)}` : id, listed)
   }
@@ -125,7 +126,7 @@ function problemOf({ bytes, length, ended }: JsonItem): string {
   return 'is no conversation in a known form'
 }
 
-/** Ids come from elsewhere and stand in names here, so that one of another shape is replaced by its hash. */
+/** Ids become parts of names, so an id of any other shape is replaced by a hash. */
 const toId = (id: unknown, origin: readonly unknown[]): string =>
   typeof id === 'string' && /^[\w.:-]{1,128}$/.test(id)
     ? id

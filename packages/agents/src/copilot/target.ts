@@ -24,7 +24,7 @@ export const copilotTarget: Target = {
       return [event, [{ type: 'command', bash: command, powershell: command, timeoutSec: 10 }]]
     })
     return [
-      // Versions were seen that drop what a hook prints at the start, so the text says what to do then.
+      // Some versions drop what a hook prints at the start of a session; the text says what to do then.
       markedBlock(
         join(folder, 'copilot-instructions.md'),
         protocolText(wiring, { injects: true, archives: true }),

@@ -5,7 +5,7 @@ import { toMessages } from '../neutral/to-message.ts'
 import { readJsonLines } from '../read-json-lines.ts'
 import { countInto, skippedKinds } from '../skipped.ts'
 
-/** Whether a JSON line can only come from a transcript of Cursor: a role beside a message that has none. */
+/** Whether a JSON line can only come from a transcript of Cursor: a role beside a message, and no `type`. */
 export function isCursorLine(value: unknown): value is { role: string; message: { content: unknown } } {
   return (
     isRecord(value) &&
@@ -16,7 +16,7 @@ export function isCursorLine(value: unknown): value is { role: string; message: 
   )
 }
 
-/** Reads a transcript (JSON Lines). It holds no times; the file is named after the session. */
+/** Reads a transcript (JSON Lines). It has no times; the file is named after the session. */
 export async function readCursorTranscript(path: string): Promise<Conversation> {
   const facts: ConversationFacts = { skipped: {} }
   return { sessionId: basename(path, '.jsonl'), facts, messages: readMessages(path, facts) }

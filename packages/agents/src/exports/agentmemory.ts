@@ -5,7 +5,7 @@ import { type ImportedMemory, joined, type MemoryExport, text, textList } from '
 
 const source = 'agentmemory'
 
-/** A session is a frame around its observations. */
+/** Lists that are read; a session itself only holds its observations together. */
 const lists = new Set(['sessions', 'memories', 'summaries'])
 
 interface Document {
@@ -23,10 +23,10 @@ export const isAgentmemoryDocument = (value: unknown): value is Document & Recor
   isRecord(value.observations)
 
 /**
- * Memories, the observations of each session and its summary. What the tool itself has replaced or let go is left
- * out; lists of other kinds, which later versions add, are counted.
+ * Reads memories, and the observations and summary of each session. Memories that were replaced or have expired are
+ * left out; records in lists of other kinds, which later versions add, are counted as skipped.
  *
- * @param now memories that are to be forgotten by then are left out, milliseconds
+ * @param now milliseconds; memories that have expired by then are left out
  */
 export function readAgentmemory(document: Document, now: number): MemoryExport {
   const skipped: Record<string, number> = {}

@@ -25,7 +25,7 @@ export function readClaudeMem({ observations, summaries, metadata }: Document): 
   ]
   const records = found.filter((record) => record.text !== '')
   if (records.length < found.length) skipped['record without text'] = found.length - records.length
-  // Such an export is not meant to be imported alone; what it holds is memory all the same.
+  // A partial export is not meant to be imported alone, but its records are memories all the same.
   if (isRecord(metadata) && (metadata.partial === true || metadata.importable === false))
     skipped['rest of an export that says it is not whole'] = 1
   return { format: 'claude-mem', records, skipped }
@@ -79,7 +79,7 @@ function common(row: Record<string, unknown>): Pick<ImportedMemory, 'source' | '
   return { source, ...(project ? { project } : {}), ...(at ? { at } : {}) }
 }
 
-/** What the tool's own import goes by. */
+/** The id by which the tool's own import recognises a record. */
 const idOf = (row: Record<string, unknown>, title: unknown): string =>
   [row.memory_session_id, title, row.created_at_epoch ?? row.id]
     .map((part) => (typeof part === 'object' ? '' : String(part ?? '')))

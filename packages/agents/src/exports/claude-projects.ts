@@ -5,13 +5,13 @@ import { type ImportedMemory, type MemoryExport, text } from './imported-memory.
 
 const source = 'claude.ai'
 
-/** The projects in an export of claude.ai; `null` when a value is none. */
+/** The projects in an export of claude.ai; `null` when the value is not such an export. */
 export const claudeProjects = (value: unknown): unknown[] | null =>
   Array.isArray(value) && value.some((item) => isRecord(item) && text(item.uuid) && Array.isArray(item.docs))
     ? value
     : null
 
-/** The documents of each project, and its instructions. */
+/** Reads the documents and the instructions of each project. */
 export function readClaudeProjects(projects: readonly unknown[]): MemoryExport {
   const skipped: Record<string, number> = {}
   const skip = countInto(skipped)

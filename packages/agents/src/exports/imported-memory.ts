@@ -1,4 +1,4 @@
-/** One memory that another tool kept, in a form that is the same for all. */
+/** One memory of another tool, in a form common to all tools. */
 export interface ImportedMemory {
   /** The tool, for example `claude-mem`. */
   source: string
@@ -13,14 +13,14 @@ export interface ImportedMemory {
   at?: string
 }
 
-/** What an export holds, and what was passed over in it, by reason. */
+/** The memories of an export, and how many records were skipped, by reason. */
 export interface MemoryExport {
   format: string
   records: ImportedMemory[]
   skipped: Record<string, number>
 }
 
-/** Texts on lines of their own, without those that are missing. */
+/** The texts that are present, one per line. */
 export const joined = (...texts: unknown[]): string =>
   texts
     .filter((text): text is string => typeof text === 'string' && text.trim() !== '')
@@ -30,7 +30,7 @@ export const joined = (...texts: unknown[]): string =>
 export const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 
-/** Lists come as lists, as JSON in a string, or separated by commas. */
+/** Reads a list of texts that is given as a list, as JSON in a string, or separated by commas. */
 export function textList(value: unknown): string[] {
   if (Array.isArray(value))
     return value.filter((item): item is string => typeof item === 'string' && item !== '')
@@ -39,7 +39,7 @@ export function textList(value: unknown): string[] {
     try {
       return textList(JSON.parse(value))
     } catch {
-      // It was no JSON after all.
+      // Not JSON after all: read it as a comma-separated list.
     }
   }
   return value

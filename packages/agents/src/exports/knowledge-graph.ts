@@ -10,7 +10,7 @@ export const isGraphLine = (value: unknown): boolean =>
 export const isGraphDocument = (value: unknown): value is { entities: unknown[]; relations: unknown[] } =>
   isRecord(value) && Array.isArray(value.entities) && Array.isArray(value.relations)
 
-/** The graph's observations and relations, one memory each. The format knows no times. */
+/** Reads the graph's observations and relations, one memory each. The format has no times. */
 export function readGraph(items: readonly unknown[]): MemoryExport {
   const skipped: Record<string, number> = {}
   const skip = (reason: string): ImportedMemory[] => {

@@ -10,10 +10,10 @@ const source = 'basic-memory'
 const longestFrontMatter = 64 * 1024
 
 /**
- * A note of basic-memory, Obsidian or any folder of markdown: one memory. Its tags are those of the front
- * matter and those in its observations.
+ * Reads a note of basic-memory, Obsidian or any folder of markdown as one memory. Its tags are those of the front
+ * matter and of its observations.
  *
- * @param path relative to the folder that is imported: it stands for the note when it has no permalink
+ * @param path relative to the imported folder; the note's id when it has no permalink
  */
 export function readMarkdownNote(markdown: string, path: string): MemoryExport {
   const { fields, body, problem } = split(markdown.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n'))
@@ -41,7 +41,7 @@ export function readMarkdownNote(markdown: string, path: string): MemoryExport {
   }
 }
 
-/** Front matter is data: no aliases, no size without end, and a broken one is text. */
+/** Splits off the front matter. It is untrusted: aliases and great sizes are refused, and broken YAML stays text. */
 function split(markdown: string): { fields: Record<string, unknown>; body: string; problem?: true } {
   const end = markdown.startsWith('---\n') ? markdown.indexOf('\n---\n', 3) : -1
   if (end === -1 || end > longestFrontMatter) return { fields: {}, body: markdown }
@@ -59,7 +59,7 @@ function split(markdown: string): { fields: Record<string, unknown>; body: strin
   }
 }
 
-/** `- [category] text #tag`, the category may be missing; tasks and lists of links are no observations. */
+/** Tags of observations: `- [category] text #tag`, the category is optional. Tasks and lists of links do not count. */
 function tagsIn(body: string): string[] {
   return [...body.matchAll(/^\s*-\s+(?!\[[ x-]\]|\[\[|\[[^\]]*\]\()(.*)$/gm)].flatMap(([, line = '']) =>
     [...line.matchAll(/(?:^|\s)#([\p{L}\p{N}_/-]+)/gu)].map(([, tag]) => tag as string),

@@ -10,7 +10,7 @@ interface Document {
   relations: unknown[]
 }
 
-/** What lies beside a text that is spelled as everybody spells it. */
+/** Members that mark an object as a memory of mem0 when its text has a common name such as `text` or `content`. */
 const marks = new Set(
   [
     'user_id',
@@ -26,14 +26,14 @@ const marks = new Set(
   ].flatMap((name) => [name, name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())]),
 )
 
-/** An answer of the service, of the library with its relations, or an older plain list; `null` when it is none. */
+/** An answer of the service or (with relations) of the library, or an older plain list; `null` for anything else. */
 export function mem0Document(value: unknown): Document | null {
   const isAnswer = isRecord(value) && Array.isArray(value.results)
   const items: unknown = isAnswer ? value.results : value
   if (!Array.isArray(items)) return null
   const isMemory = (item: unknown): boolean => {
     if (!isRecord(item) || text(item.id) === undefined || textOf(item) === undefined) return false
-    // Under another name than its own, a list of things with an id and a text may be anything.
+    // A plain list of objects with an id and a text may be anything, unless they have a member typical of mem0.
     return isAnswer || text(item.memory) !== undefined || Object.keys(item).some((name) => marks.has(name))
   }
   if (!items.some(isMemory)) return null
@@ -41,7 +41,7 @@ export function mem0Document(value: unknown): Document | null {
   return { items, relations }
 }
 
-/** @param now memories that have expired by then are left out, milliseconds */
+/** @param now milliseconds; memories that have expired by then are left out */
 export function readMem0({ items, relations }: Document, now: number): MemoryExport {
   const skipped: Record<string, number> = {}
   const skip = countInto(skipped)
@@ -97,7 +97,7 @@ export function readMem0({ items, relations }: Document, now: number): MemoryExp
 const textOf = (item: Record<string, unknown>): string | undefined =>
   [item.memory, item.data, item.text, item.content].map(text).find((said) => said !== undefined)
 
-/** Whose memory it was there: one memory here holds those of all. */
+/** The owners of a memory as tags, because the memories of all owners are imported into one. */
 function ownersOf(item: Record<string, unknown>): string[] {
   const owners = {
     user: item.user_id ?? item.userId,
@@ -109,7 +109,7 @@ function ownersOf(item: Record<string, unknown>): string[] {
 
 const block = /^---\n((?:[a-z_]+:.*\n)+)---\n([\s\S]*?)(?=^---\n(?:[a-z_]+:.*\n)+---\n|(?![\s\S]))/gm
 
-/** The markdown file that the plugin exports; `null` when a text is none. */
+/** Reads the markdown file that the plugin exports; `null` when the text is not one. */
 export function readMem0Markdown(markdown: string): MemoryExport | null {
   const body = markdown.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
   if (!/^---\nid: /.test(body.trimStart())) return null

@@ -18,19 +18,19 @@ import { isGraphDocument, isGraphLine, readGraph } from './knowledge-graph.ts'
 import { readMarkdownNote } from './markdown-note.ts'
 import { mem0Document, readMem0, readMem0Markdown } from './mem0.ts'
 
-/** An export is held as a whole. */
+/** Largest export: it is held in memory as a whole. */
 const mostBytes = 64 * 1024 * 1024
 const sqliteHeader = 'SQLite format 3\0'
 
 export interface ReadExportOptions {
-  /** What stands for a note that has no name of its own: its path below the folder that is imported. */
+  /** Id of a note without a permalink: its path below the imported folder. */
   name: string
-  /** Milliseconds; what has expired by now is left out. */
+  /** Milliseconds; memories that have expired by then are left out. */
   now: number
 }
 
 /**
- * Reads what another memory tool has kept: the graph file of the reference MCP memory server, claude-mem
+ * Reads the memories of another tool: the graph file of the reference MCP memory server, claude-mem
  * (export or database), mem0 (answer of the service, plain list or markdown export), mcp-memory-service,
  * agentmemory, the projects of claude.ai, or a note in markdown. The content decides. The file is never changed.
  *

@@ -35,12 +35,12 @@ function isChatMessage(value: unknown): value is ChatMessage {
   return isRecord(value) && typeof value.type === 'string' && 'content' in value && !('uuid' in value)
 }
 
-/** Put into the person's messages by the host; nobody typed it. */
+/** Text that the host inserts into the person's messages; nobody typed it. */
 const injected = /^\s*<(?:session_context|hook_context|state_snapshot)\b/
 
 /**
- * Reads a chat that is a log: a message stands in it once more, whole, whenever its tools or its text go on. A helper's
- * lies in a folder that is named after the session which started it.
+ * Reads a chat in the form of a log, which repeats a whole message whenever its tools or its text advance. A helper's
+ * chat is in a folder named after the session that started it.
  */
 export async function readChatLines(path: string): Promise<Conversation> {
   const facts: ConversationFacts = { skipped: {} }
@@ -55,15 +55,15 @@ export async function readChatLines(path: string): Promise<Conversation> {
   return { sessionId: stem, facts, messages: linesOf(path, facts) }
 }
 
-/** Takes a chat out of a document that was read already. */
+/** Reads a chat from a parsed JSON document. */
 export function readChatDocument({ sessionId, messages }: ChatDocument): Conversation {
   const facts: ConversationFacts = { skipped: {} }
   return { sessionId, facts, messages: documentOf(messages, facts) }
 }
 
 /**
- * Each message where it stood first, as it was last. What was taken back was said all the same, so marks of rewinding
- * are passed over: an archive of a session never holds more than its transcript.
+ * The last state of each message, at its first position. Rewind marks are ignored: what was taken back was said all
+ * the same, and an archive written before a rewind still matches its transcript.
  */
 async function* linesOf(path: string, facts: ConversationFacts): AsyncGenerator<Message, void> {
   const skip = countInto(facts.skipped)
@@ -79,7 +79,7 @@ async function* linesOf(path: string, facts: ConversationFacts): AsyncGenerator<
       if (Array.isArray(messages)) for (const each of messages) if (isChatMessage(each)) context.add(each)
     }
   }
-  // What the model is given anew after a compression was said before; where nothing else is there, it is all there is.
+  // After a compression the host logs the context again, which was said before: it is read only as a last resort.
   yield* said.isEmpty() ? context.messages() : said.messages()
 }
 
@@ -93,7 +93,7 @@ function* documentOf(messages: readonly unknown[], facts: ConversationFacts): Ge
   yield* log.messages()
 }
 
-/** The last state of each message, in the order in which they came first. */
+/** Collects the last state of each message, in the order of first appearance. */
 function createChatLog() {
   const last = new Map<string, Message | null>()
   const idOf = createMessageIds()
@@ -114,7 +114,7 @@ function createChatLog() {
   }
 }
 
-/** What came of a call may stand with the call, and again in the message that gave it to the model. */
+/** Drops repeated results: a call's result may be logged with the call and again in the message to the model. */
 function isFirstAnswer(block: ContentBlock, answered: Set<string>): boolean {
   if (block.type !== 'tool_result' || block.toolUseId === '') return true
   if (answered.has(block.toolUseId)) return false
@@ -123,14 +123,14 @@ function isFirstAnswer(block: ContentBlock, answered: Set<string>): boolean {
 }
 
 function toMessage(message: ChatMessage, id: string): Message | null {
-  // Notices and errors of the host are neither side's words.
+  // Nobody said the notices and errors of the host.
   if (message.type !== 'user' && message.type !== 'gemini') return null
   const isUser = message.type === 'user'
-  // What was typed stands beside what the host made of it for the model: whole files, for example.
+  // `displayContent` is what was typed; `content` is what the host made of it for the model, with whole files, say.
   const text = textOf((isUser && message.displayContent) || message.content, isUser)
   const toolCalls = Array.isArray(message.toolCalls) ? message.toolCalls.filter(isRecord) : []
   const isSaid = isUser && text.trim() !== ''
-  // The list says more of a call than the part of the content that asked for it.
+  // The list of calls holds more than the parts of the content that requested them.
   const tools =
     toolCalls.length > 0 ? toolCalls.flatMap(toTool) : partsOf(message.content).flatMap(toToolPart)
   const content: ContentBlock[] = [
@@ -144,14 +144,14 @@ function toMessage(message: ChatMessage, id: string): Message | null {
 
 const partsOf = (content: unknown): unknown[] => (Array.isArray(content) ? content : [content])
 
-/** A call that the model asks for, or what came of one, as parts of a message. */
+/** A tool call or its result, from a part of a message's content. */
 function toToolPart(part: unknown): ContentBlock[] {
   const { functionCall: call, functionResponse: response } = isRecord(part) ? part : {}
   if (isRecord(call)) {
     const input = (call.args ?? null) as JsonValue
     return [{ type: 'tool_use', id: idOf(call), name: toolName(call.name), input }]
   }
-  // One without an id cannot be told from what stands with the call.
+  // A result without an id cannot be told apart from the one logged with the call.
   if (!isRecord(response) || idOf(response) === '') return []
   const failed = isRecord(response.response) && response.response.error !== undefined ? { isError: true } : {}
   const content = outputOf({ result: [part] }) ?? ''
@@ -172,7 +172,7 @@ function toTool(call: Record<string, unknown>): ContentBlock[] {
   ]
 }
 
-/** What the person saw of it where that is a text, else what the model was given. */
+/** A call's output as the person saw it if that is a text, else as the model was given it. */
 function outputOf({ resultDisplay, result }: Record<string, unknown>): string | undefined {
   if (typeof resultDisplay === 'string') return resultDisplay
   const responses = (Array.isArray(result) ? result : []).flatMap((part: unknown) => {
@@ -185,7 +185,7 @@ function outputOf({ resultDisplay, result }: Record<string, unknown>): string | 
   return other === undefined || other === null ? undefined : toResultText(other)
 }
 
-/** A text, or parts of which some are texts; not what the model thought, nor what the host put in. */
+/** The text of a message's content, without the model's thoughts and what the host inserted. */
 function textOf(content: unknown, isUser: boolean): string {
   return partsOf(content)
     .map((part) => {

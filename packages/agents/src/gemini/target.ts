@@ -7,7 +7,7 @@ import type { Surroundings, Target } from '../install/target.ts'
 export const geminiFolder = ({ env, home }: Pick<Surroundings, 'env' | 'home'>): string =>
   join(env.GEMINI_CLI_HOME || home, '.gemini')
 
-/** An extension: hooks in the settings file were found to be passed over by some versions. */
+/** Installed as an extension, because some versions of the host ignore hooks in the settings file. */
 export const geminiTarget: Target = {
   name: 'gemini',
   title: 'Gemini CLI',
@@ -21,7 +21,7 @@ export const geminiTarget: Target = {
       ['AfterAgent', 'stop'],
       ['SessionEnd', 'session-end'],
     ]
-    // Milliseconds, where others count seconds.
+    // This host's timeouts are milliseconds; those of others are seconds.
     const hooks = events.map(([event, hook]) => [
       event,
       [{ hooks: [{ type: 'command', command: hookCommand(wiring, hook), timeout: 10_000 }] }],

@@ -4,7 +4,7 @@ import { ownFile } from '../install/own-file.ts'
 import { skillText } from '../install/protocol.ts'
 import type { Target } from '../install/target.ts'
 
-/** Any agent that reads the shared folder of skills; what it can do beyond that the person wires by hand. */
+/** Any agent that reads the shared folder of skills. The person wires everything else by hand. */
 export const genericTarget: Target = {
   name: 'generic',
   title: 'Any other agent',

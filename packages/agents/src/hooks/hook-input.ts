@@ -2,7 +2,7 @@ import { isRecord } from '../content-blocks.ts'
 
 export type Host = 'claude' | 'codex' | 'cursor' | 'gemini' | 'copilot' | 'opencode' | 'generic'
 
-/** What a host says of an event, in terms that are the same for all. */
+/** What a host reports about an event, in a form common to all hosts. */
 export interface HookInput {
   host: Host
   sessionId: string
@@ -17,10 +17,10 @@ export interface HookInput {
 }
 
 /**
- * Reads the JSON that a host hands to its hooks. Which host it is shows in the JSON, so that one command line
- * serves hosts that read each other's hook files.
+ * Reads the JSON that a host passes to its hooks. The host is recognised by the JSON itself, so that one command
+ * line serves hosts that read each other's hook files.
  *
- * @returns `null` when the text is no JSON object or names no session
+ * @returns `null` when the text is not a JSON object or names no session
  */
 export function parseHookInput(text: string): HookInput | null {
   const payload = parseObject(text)
@@ -55,7 +55,7 @@ function hostOf(payload: Record<string, unknown>): Host {
 
 function parseObject(text: string): Record<string, unknown> | null {
   try {
-    // Shells of Windows put a byte order mark before what they pipe.
+    // Windows shells put a byte order mark before piped text.
     const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
     return isRecord(value) ? value : null
   } catch {

@@ -1,6 +1,6 @@
 import type { HookInput, Host } from './hook-input.ts'
 
-/** How many characters a host takes into its context; what is longer it moves to a file or drops. */
+/** Characters that a host takes into its context; it moves longer text to a file or drops it. */
 export const contextLimits: Readonly<Record<Host, number>> = {
   claude: 10_000,
   // 2,500 tokens.
@@ -12,16 +12,16 @@ export const contextLimits: Readonly<Record<Host, number>> = {
   generic: 10_000,
 }
 
-/** Hosts that want one JSON value from every hook, also from one that has nothing to say. */
+/** Hosts that expect one JSON value from every hook, even from one with nothing to say. */
 const wantsJson: ReadonlySet<Host> = new Set(['cursor', 'gemini', 'copilot'])
 
-/** What a hook prints that has nothing to say. */
+/** What a hook prints when it has nothing to say. */
 export const silence = (host: Host): string => (wantsJson.has(host) ? '{}\n' : '')
 
 /**
- * What a hook prints so that the host takes a text into the agent's context.
+ * What a hook prints so that the host adds a text to the agent's context.
  *
- * @param notice for the person, where the host shows one
+ * @param notice for the person; only some hosts show it
  */
 export function contextOutput({ host, eventName }: HookInput, context: string, notice?: string): string {
   switch (host) {
@@ -29,7 +29,7 @@ export function contextOutput({ host, eventName }: HookInput, context: string, n
     case 'codex':
     case 'gemini': {
       const hookSpecificOutput = { hookEventName: eventName, additionalContext: context }
-      // Others refuse members that they do not know.
+      // The other hosts refuse unknown members.
       const shown = host === 'claude' && notice ? { systemMessage: notice } : {}
       return `${JSON.stringify({ hookSpecificOutput, ...shown })}\n`
     }

@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import { opencodeDatabase } from '../opencode/target.ts'
 import type { HookInput } from './hook-input.ts'
 
-/** Where a session's transcript is, for hosts that do not say. */
+/** Path of a session's transcript, also for hosts that do not report it; `undefined` when it cannot be known. */
 export function transcriptOf(
   input: HookInput,
   machine: { home: string; env: Readonly<Record<string, string | undefined>> },
 ): string | undefined {
   if (input.transcriptPath !== undefined) return input.transcriptPath
-  // An id that is a path would lead elsewhere.
+  // An id with path separators, or `..`, would lead out of the folder.
   if (!/^[\w.-]+$/.test(input.sessionId) || /^\.+$/.test(input.sessionId)) return undefined
   if (input.host === 'copilot') {
     const folder = machine.env.COPILOT_HOME || join(machine.home, '.copilot')

@@ -17,9 +17,9 @@ import { dirname, join } from 'node:path'
 import { CannotEdit } from './target.ts'
 
 /**
- * The bytes of a file, or `null` when there is none; a link is followed.
+ * The bytes of a file, or `null` when there is none. Symbolic links are followed.
  *
- * @throws CannotEdit for a link that leads nowhere: what is written there would take its place
+ * @throws CannotEdit for a dangling link: a new file would replace the link
  */
 export function readBytes(path: string): Buffer | null {
   try {
@@ -31,7 +31,7 @@ export function readBytes(path: string): Buffer | null {
   }
 }
 
-/** Whether a path is a link to what is not there. */
+/** Whether a path is a dangling symbolic link. */
 export const leadsNowhere = (path: string): boolean =>
   !existsSync(path) && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 
@@ -46,8 +46,8 @@ export function createFolder(path: string): string[] {
 }
 
 /**
- * Puts a whole file in place, or none: after a crash it is the old or the new one. A link stays a link, a file
- * keeps its mode, a new file is its owner's alone.
+ * Replaces a file atomically: after a crash it is the old or the new one. A link stays a link, a file keeps its mode,
+ * and only the owner can read a new file.
  */
 export function replaceBytes(path: string, bytes: Buffer | string): void {
   const target = existsSync(path) ? realpathSync(path) : path
@@ -69,7 +69,7 @@ export function replaceBytes(path: string, bytes: Buffer | string): void {
   }
 }
 
-/** Removes folders that are empty, the innermost first; others stay. */
+/** Removes the folders that are empty, the innermost first; the others stay. */
 export function removeEmpty(folders: readonly string[]): void {
   for (const folder of [...folders].sort((a, b) => b.length - a.length)) {
     try {

@@ -15,20 +15,20 @@ export interface FileOutcome {
   status: 'created' | 'changed' | 'kept' | 'restored' | 'removed' | 'edited' | 'absent' | 'refused'
   reason?: string
   byHand?: string
-  /** Where the bytes from before are kept. */
+  /** Folder that keeps the bytes from before. */
   backup?: string
 }
 
 export interface InstallOptions {
   /** Folder for receipts and backups; each installation has a folder of its own in it. */
   state: string
-  /** Say what would happen, change nothing. */
+  /** Report what would happen without changing anything. */
   dryRun?: boolean
 }
 
 /**
  * Makes a target's changes. Doing it again changes nothing, or brings our part up to date. A file that cannot
- * be edited safely is refused and left alone; the others are changed nevertheless.
+ * be edited safely is left alone and reported as `refused`; the others are changed nevertheless.
  */
 export function install(name: string, edits: readonly FileEdit[], options: InstallOptions): FileOutcome[] {
   const folder = join(options.state, name)
@@ -56,7 +56,10 @@ export function install(name: string, edits: readonly FileEdit[], options: Insta
   )
 }
 
-/** What to go back to: the bytes from before the first change, unless somebody else wrote since. */
+/**
+ * The bytes that `uninstall` restores: those from before our first change. If somebody else wrote since, they are the
+ * present bytes without our part; `null` for no file.
+ */
 function baseline(edit: FileEdit, receipt: OpenReceipt, before: Buffer | null): Buffer | null {
   const earlier = receipt.find(edit.path)
   if (before === null) return null
@@ -66,14 +69,14 @@ function baseline(edit: FileEdit, receipt: OpenReceipt, before: Buffer | null): 
 }
 
 /**
- * Takes back what `install` did. A file that nobody changed since is as it was before, to the byte; in one
- * that somebody did change only our part is taken out.
+ * Takes back what `install` did. A file that nobody changed since is restored to the byte; from a file that
+ * somebody changed, only our part is removed.
  */
 export function uninstall(name: string, edits: readonly FileEdit[], options: InstallOptions): FileOutcome[] {
   const folder = join(options.state, name)
   const receipt = openReceipt(folder)
   const known = new Map(edits.map((edit) => [edit.path, edit]))
-  // What an earlier version changed, and this one would not, is taken back too.
+  // Changes of an earlier version that this one would not make are taken back too.
   const paths = [...new Set([...edits.map(({ path }) => path), ...receipt.files.map(({ path }) => path)])]
   const outcomes = paths.reverse().map((path) => {
     const edit = known.get(path)
@@ -112,7 +115,7 @@ function takeBack(
   if (entry && digest(now) === entry.written) return put(receipt.originalOf(entry), 'restored')
   if (!entry && !/recall/i.test(now.toString('latin1'))) return { path, status: 'absent' }
   const text = textOf(now) ?? ''
-  // Without the edit only the receipt knows the file, and it has been changed since.
+  // An earlier version's file that was changed since: without its edit, our part in it is unknown.
   if (!edit) throw new CannotEdit('it was changed since, and what was put into it is not known any more')
   const left = edit.remove(text)
   if (left === text) {

@@ -15,19 +15,19 @@ import { shapeOf } from './text-shape.ts'
 
 /** Something of ours in a settings file. */
 export type JsonPart =
-  /** A member. With `keep` one that is there already stays as it is. */
+  /** A member. With `keep` an existing one stays as it is. */
   | { at: readonly string[]; member: unknown; keep?: boolean }
   /** An item of a list of hooks. */
   | { at: readonly string[]; hook: unknown }
-  /** A list of hooks in which none is ours any more: what an earlier choice put there is taken out. */
+  /** A list of hooks that must not hold any of ours: those of an earlier installation are removed. */
   | { at: readonly string[]; noHook: true }
 
 type Wanted = Exclude<JsonPart, { noHook: true }>
 const isWanted = (part: JsonPart): part is Wanted => !('noHook' in part)
 
 /**
- * Parts of ours in a JSON file that belongs to a host and may hold comments, trailing commas and any
- * indentation. Everything else in it keeps its value and its comments; a line that ours shares may be laid out anew.
+ * Edits our parts of a JSON file that belongs to a host and may have comments, trailing commas and any indentation.
+ * Everything else keeps its value and its comments; a line shared with our part may be formatted anew.
  */
 export function jsonFile(path: string, parts: readonly JsonPart[]): FileEdit {
   const wanted = parts.filter(isWanted)
@@ -49,7 +49,7 @@ export function jsonFile(path: string, parts: readonly JsonPart[]): FileEdit {
         edited = addPart(edited, part, eol)
         expected = withPart(expected, part)
       }
-      // The editing works on text; the parser has the last word.
+      // The edit works on text, so the parsed result is compared with what it should be.
       if (!isDeepStrictEqual(parsed(edited), expected)) {
         throw new CannotEdit('the change would have altered other settings')
       }
@@ -83,7 +83,7 @@ function removePart(body: string, part: JsonPart, eol: string): string {
   if (present === undefined) return body
   if ('noHook' in part && !Array.isArray(present)) return body
   if ('member' in part) {
-    // It may have been there before us.
+    // The member may have been there before our installation.
     if (part.keep) return body
     return withoutEmpty(change(body, [...part.at], undefined, eol), part.at.slice(0, -1), eol)
   }
@@ -100,14 +100,14 @@ function removePart(body: string, part: JsonPart, eol: string): string {
   return edited === body ? body : withoutEmpty(edited, part.at, eol)
 }
 
-/** Whether nothing is left but members that do no harm and that we would have put there: not even a comment. */
+/** Whether nothing is left but our `keep` members, not even a comment. */
 function holdsOnlyOurs(body: string, parts: readonly JsonPart[]): boolean {
   const ours = parts.filter(isWanted).filter((part) => 'member' in part && part.keep)
   const value = ours.reduce<unknown>((object, part) => withPart(object, part), {})
   return !/\/[/*]/.test(body) && (/^\s*\{\s*\}\s*$/.test(body) || isDeepStrictEqual(parsed(body), value))
 }
 
-/** Takes out the containers that have nothing left in them. */
+/** Removes the containers along a path that have become empty. */
 function withoutEmpty(body: string, path: readonly string[], eol: string): string {
   if (path.length === 0) return body
   const value = at(parsed(body), path)
@@ -117,7 +117,7 @@ function withoutEmpty(body: string, path: readonly string[], eol: string): strin
   return isEmpty ? withoutEmpty(change(body, [...path], undefined, eol), path.slice(0, -1), eol) : body
 }
 
-/** Ours when every command in it is: an entry may hold other tools' hooks beside ours. */
+/** Whether an entry is ours: only if every command in it is, since it may hold hooks of other tools too. */
 function isOwnHook(item: unknown): boolean {
   if (!isRecord(item)) return false
   if (Array.isArray(item.hooks)) return item.hooks.length > 0 && item.hooks.every(isOwnHook)
@@ -153,12 +153,12 @@ function hookList(value: unknown, path: readonly string[]): unknown[] {
   throw new CannotEdit(`'${path.join('.')}' is no list`)
 }
 
-/** @throws CannotEdit unless the text is one object without members of the same name */
+/** @throws CannotEdit unless the text is one JSON object without duplicate names */
 function parsed(body: string): Record<string, unknown> {
   try {
     return objectOf(body)
   } catch (error) {
-    // The parser calls itself for each level.
+    // The parser is recursive: deep nesting overflows the stack.
     if (error instanceof RangeError) throw new CannotEdit('it is nested too deep')
     throw error
   }
@@ -173,11 +173,11 @@ function objectOf(body: string): Record<string, unknown> {
   }
   if (tree.type !== 'object') throw new CannotEdit('it holds no JSON object')
   refuseDoubles(tree)
-  // The parser's objects have no prototype, and would equal no others.
+  // The parser's objects have no prototype, so a strict comparison with ordinary objects would fail.
   return JSON.parse(JSON.stringify(getNodeValue(tree))) as Record<string, unknown>
 }
 
-/** Of two members with one name only the last one counts, and an edit might hit the first. */
+/** Refuses duplicate names: only the last member of a name counts, and an edit might change the first. */
 function refuseDoubles(node: Node): void {
   const names = new Set<unknown>()
   for (const child of node.children ?? []) {

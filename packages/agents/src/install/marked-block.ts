@@ -5,9 +5,9 @@ const begin = '<!-- recall:begin (written by recall init, removed by recall unin
 const end = '<!-- recall:end -->'
 
 /**
- * A block of ours at the end of a text that belongs to others, between two marks.
+ * A block of ours in a text file that belongs to others: between two marks, and at the end when it is new.
  *
- * @param options.limit how many characters the host reads of the file
+ * @param options.limit how many characters of the file the host reads
  */
 export function markedBlock(path: string, content: string, options: { limit?: number } = {}): FileEdit {
   const block = `${begin}\n${content.trimEnd()}\n${end}`

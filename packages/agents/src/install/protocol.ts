@@ -5,11 +5,11 @@ export interface ProtocolOptions {
   injects: boolean
   /** The host imports files that are named with an at sign. */
   imports?: boolean
-  /** The host tells us when a session ends or is compacted, and its transcripts can be read. */
+  /** The host runs hooks when a session ends or is compacted, and its transcripts can be read. */
   archives: boolean
 }
 
-/** The memory protocol: what an agent is told about its memory, in eight parts and below 4,000 characters. */
+/** The memory protocol: instructions for an agent about its memory, in eight parts and under 4,000 characters. */
 export function protocolText({ files }: Wiring, { injects, imports, archives }: ProtocolOptions): string {
   const import_ = imports ? `@${files.window}` : `\`${files.window}\``
   return `# Memory

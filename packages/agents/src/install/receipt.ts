@@ -22,8 +22,8 @@ export type Receipt = z.output<typeof receiptSchema>
 export type ReceiptFile = Receipt['files'][number]
 
 /**
- * What an installer changed, and the bytes from before, kept in a folder of its own. It is written before
- * each change, so that a change that was cut short can be taken back too.
+ * Opens the record of what an installer changed, with the bytes from before, in a folder of its own. It is written
+ * before each change, so that an interrupted change can be taken back too.
  */
 export function openReceipt(folder: string) {
   const path = join(folder, 'receipt.json')
@@ -51,7 +51,7 @@ export function openReceipt(folder: string) {
         { details: { path: join(folder, original) } },
       )
     },
-    /** Notes what a file held before and will hold now. */
+    /** Records what a file held before and will hold now. */
     note(file: string, before: Buffer | null, after: string): void {
       const earlier = find(file)
       const original =
@@ -71,7 +71,7 @@ export function openReceipt(folder: string) {
       receipt.folders.push(...added)
       save()
     },
-    /** Forgets a file that is back as it was. */
+    /** Forgets a file whose change was taken back. */
     done(file: string): void {
       const entry = find(file)
       if (!entry) return
@@ -79,7 +79,7 @@ export function openReceipt(folder: string) {
       save()
       if (entry.original) rmSync(join(folder, entry.original), { force: true })
     },
-    /** Removes the receipt itself, and the folders that hold it when nothing else is in them. */
+    /** Removes the receipt itself, and those of the parent folders that are empty then. */
     remove(parents: readonly string[]): void {
       rmSync(folder, { recursive: true, force: true })
       removeEmpty(parents)

@@ -1,23 +1,23 @@
-/** A change to one file that can be made twice without harm and taken back. Constructors: `ownFile`, `jsonFile`, … */
+/** An idempotent change to one file that can be taken back. Constructors: `ownFile`, `jsonFile`, … */
 export interface FileEdit {
   /** Absolute. */
   readonly path: string
-  /** Nothing of others belongs into the file: one that we did not write is not touched. */
+  /** The whole file is ours: a file of that name that we did not write is not touched. */
   readonly own?: boolean
   /**
-   * The text with our part in it; the same text when it is in there already.
+   * The text with our part in it; the same text when it already has it.
    *
    * @param text the file's text, or `null` when there is no file
-   * @throws CannotEdit when the text does not parse, or our part has no place in it
+   * @throws CannotEdit when the text does not parse or has no place for our part
    */
   add(text: string | null): string
   /** The text without our part; `null` when nothing else is in the file. */
   remove(text: string): string | null
-  /** What a person puts into the file where this cannot. */
+  /** What a person can put into the file by hand when the edit is refused. */
   readonly byHand: string
 }
 
-/** The file is not of a form that can be edited safely, so it is left alone. */
+/** The file cannot be edited safely, so it is left alone. */
 export class CannotEdit extends Error {
   override readonly name = 'CannotEdit'
 }
@@ -32,9 +32,9 @@ export interface Surroundings {
   readText(path: string): string | null
 }
 
-/** What is wired into a host. */
+/** The settings that an installation wires into a host. */
 export interface Wiring {
-  /** How `recall` is started, for example `['recall']`. */
+  /** The command that starts `recall`, for example `['recall']`. */
   command: readonly string[]
   version: string
   /** Folder of the memory, absolute. */
@@ -43,7 +43,7 @@ export interface Wiring {
   files: { curated: string; window: string; archives: string }
   /** Also look up every prompt in memory. */
   recallPrompts: boolean
-  /** The window is emptied once a session has been given it. */
+  /** Empty the window once a session has been given it. */
   consume: boolean
 }
 
@@ -58,7 +58,7 @@ export interface Target {
   readonly title: string
   /** Whether the host is on this machine. */
   isInstalled(machine: Surroundings): boolean
-  /** The changes to make, files that others refer to first. They are taken back in the opposite order. */
+  /** The changes to make, starting with files that others refer to. They are taken back in reverse order. */
   edits(machine: Surroundings, wiring: Wiring): readonly FileEdit[]
   /** What the person still has to do or should know. */
   notes?(machine: Surroundings, wiring: Wiring): readonly string[]

@@ -25,9 +25,9 @@ export const targets: readonly Target[] = [
 ]
 
 /**
- * Checks what a module of somebody else's exports.
+ * Checks the `target` that a custom module exports.
  *
- * @throws MemoryError INVALID_INPUT naming what is missing
+ * @throws MemoryError INVALID_INPUT naming what is wrong with it
  */
 export function asTarget(value: unknown, from: string): Target {
   const problem = !isRecord(value)

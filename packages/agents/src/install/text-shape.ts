@@ -1,8 +1,8 @@
-/** What of a text must survive an edit: its byte order mark and its line endings. */
+/** The form of a text that must survive an edit: its byte order mark and its line endings. */
 export interface TextShape {
   body: string
   eol: '\n' | '\r\n'
-  /** Puts a body that was edited back into shape. */
+  /** Puts the byte order mark back before an edited body. */
   restore(body: string): string
 }
 
@@ -18,5 +18,5 @@ export function shapeOf(text: string): TextShape {
   }
 }
 
-/** A text with one kind of line ending. */
+/** The text with all line endings set to `eol`. */
 export const withEol = (text: string, eol: '\n' | '\r\n'): string => text.replace(/\r?\n/g, eol)

@@ -5,8 +5,8 @@ import { CannotEdit, type FileEdit } from './target.ts'
 import { shapeOf, withEol } from './text-shape.ts'
 
 /**
- * A table of ours, written behind everything else in a TOML file. A table of that name which is not in the
- * place and form that we give it belongs to the person and stays.
+ * A table of ours, written at the end of a TOML file. A table of that name in any other form than ours belongs to
+ * the person and stays.
  *
  * @param name for example `['mcp_servers', 'recall']`
  */
@@ -41,7 +41,7 @@ export function tomlTable(path: string, name: readonly string[], members: Record
     },
   }
 
-  /** The edit works on lines; the parser has the last word. */
+  /** The edit works on lines, so the parsed result is compared with what it should be. */
   function checked(edited: string, before: Record<string, unknown>, removed = false): string {
     const after = parsed(edited)
     const others = (value: Record<string, unknown>): unknown => without(value, name)
@@ -53,7 +53,7 @@ export function tomlTable(path: string, name: readonly string[], members: Record
   }
 }
 
-/** From the header to the next one. Blank lines before that are not part of it. */
+/** The place of the header and of the members on the lines directly after it. */
 function find(body: string, header: string): { start: number; end: number } | null {
   const lines = body.split(/(?<=\n)/)
   const first = lines.findIndex((line) => line.trim() === header)
@@ -66,7 +66,7 @@ function find(body: string, header: string): { start: number; end: number } | nu
 
 function parsed(body: string): Record<string, unknown> {
   try {
-    // The parser's objects have no prototype, and would equal no others.
+    // The parser's objects have no prototype, so a strict comparison with ordinary objects would fail.
     return structuredClone(parse(body)) as Record<string, unknown>
   } catch (error) {
     throw new CannotEdit(`it is no valid TOML (${(error as Error).message.split('\n')[0]})`)

@@ -5,7 +5,7 @@ import { hasNestedKeys } from '../nested-keys.ts'
 import { CannotEdit, type FileEdit } from './target.ts'
 import { shapeOf } from './text-shape.ts'
 
-/** Items of ours in a list of a YAML file; a member that is a single text becomes a list. */
+/** Items of ours in a list of a YAML file. If the member is a single text, it becomes a list. */
 export function yamlList(path: string, key: string, items: readonly string[]): FileEdit {
   return {
     path,
@@ -32,7 +32,7 @@ export function yamlList(path: string, key: string, items: readonly string[]): F
     },
   }
 
-  /** The edit works on text; the parser has the last word. */
+  /** The edit works on text, so the parsed result is compared with what it should be. */
   function checked(before: string, after: string, expected: readonly string[]): string {
     const others = (text: string): unknown => ({ ...valuesOf(open(text)), [key]: undefined })
     if (
@@ -49,7 +49,7 @@ function addItem(body: string, key: string, item: string, eol: string): string {
   const node = memberOf(open(body), key)
   const written = JSON.stringify(item)
   if (node === undefined || (isScalar(node) && node.value === null)) {
-    // A key without a value has nothing behind it to keep.
+    // A key without a value has nothing to keep and is replaced.
     const rest = node === undefined ? body : body.replace(new RegExp(`^${key}:[ \\t]*(?:\\r?\\n|$)`, 'm'), '')
     return `${rest}${rest.endsWith('\n') || rest === '' ? '' : eol}${key}:${eol}  - ${written}${eol}`
   }
@@ -99,7 +99,7 @@ function open(body: string): Document {
   return document
 }
 
-/** What a document says, its aliases resolved. */
+/** The value of a document, with aliases resolved. */
 function valuesOf(document: Document): object {
   try {
     return (document.toJS() as object | null) ?? {}

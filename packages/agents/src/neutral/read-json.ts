@@ -7,7 +7,7 @@ import { readLines } from '../read-lines.ts'
 import { countInto, skippedKinds } from '../skipped.ts'
 import { isNeutralMessage, toMessages } from './to-message.ts'
 
-/** A JSON document, unlike JSON Lines, must be held as a whole. */
+/** Largest JSON document: unlike JSON Lines, it is held in memory as a whole. */
 const maxDocumentBytes = 64 * 1024 * 1024
 
 /** The messages of a JSON Lines file, streamed. */
@@ -43,7 +43,7 @@ export interface JsonDocument {
   facts: Pick<ConversationFacts, 'title' | 'project'>
 }
 
-/** A file that is one JSON list of messages, or one object with `messages`; otherwise `null`. */
+/** Reads a file that is one JSON list of messages, or one object with `messages`; `null` for any other. */
 export async function readJsonDocument(path: string): Promise<JsonDocument | null> {
   if ((await stat(path)).size > maxDocumentBytes) return null
   const text: string[] = []

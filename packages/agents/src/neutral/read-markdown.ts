@@ -4,10 +4,10 @@ import { readLines } from '../read-lines.ts'
 import { countInto, skippedKinds } from '../skipped.ts'
 import { toSpeakerLabel } from './speaker-labels.ts'
 
-/** How far into a file the first speaker is looked for. */
+/** Lines within which the first speaker must occur. */
 const headLines = 400
 
-/** Whether somebody speaks near the head of a markdown file. */
+/** Whether a markdown file names a speaker near its beginning. */
 export async function hasSpeakers(path: string): Promise<boolean> {
   const open = trackFence()
   for await (const line of readLines(path)) {
@@ -54,7 +54,7 @@ function* toMessage(
   if (text !== '') yield { id: idOf([role, text]), role, content: [{ type: 'text', text }] }
 }
 
-/** Says of each line in turn whether it belongs to a fenced code block, fences included. */
+/** Returns a function that tells, line by line, whether a line belongs to a fenced code block, fences included. */
 function trackFence(): (line: string) => boolean {
   let fence: string | null = null
   return (line) => {

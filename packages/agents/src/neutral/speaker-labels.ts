@@ -4,7 +4,7 @@ const user = 'user|human|you|me'
 const assistant = 'assistant|ai|agent|model|bot'
 
 export interface SpeakerLabel {
-  /** How the label is written. A transcript uses one way throughout; other ways in it are what was said. */
+  /** How the label is written. A transcript uses one style throughout; labels in another style are spoken text. */
   style: string
   role: Message['role']
   /** What follows the label on its line. */

@@ -15,7 +15,7 @@ const roles: Record<string, Message['role'] | 'tool'> = {
   function: 'tool',
 }
 
-/** Whether a JSON value has the shape `{ role, content }` with a role of a conversation. */
+/** Whether a JSON value has the shape `{ role, content }` with a role known from conversations. */
 export function isNeutralMessage(value: unknown): value is Record<string, unknown> {
   return (
     isRecord(value) &&

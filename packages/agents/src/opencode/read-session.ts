@@ -12,7 +12,7 @@ import { parseJson } from '../read-json-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../skipped.ts'
 import { hasTables, type Query, type Row, withSnapshot } from '../sqlite-snapshot.ts'
 
-/** The sessions in a database of OpenCode, each as `<database>#<session id>`; `null` when it is none. */
+/** The sessions in a database of OpenCode, each as `<database>#<session id>`; `null` for any other database. */
 export function listOpencodeSessions(path: string): Promise<string[] | null> {
   return withSnapshot(path, (query) =>
     hasTables(query, 'session', 'message', 'part')
@@ -22,7 +22,7 @@ export function listOpencodeSessions(path: string): Promise<string[] | null> {
 }
 
 /**
- * Reads one session out of a database of OpenCode.
+ * Reads one session from a database of OpenCode.
  *
  * @throws MemoryError NOT_FOUND when there is no such session
  */
@@ -64,7 +64,7 @@ function toMessage(row: Row, query: Query, skip: Skip): Message[] {
 }
 
 function toBlocks(part: Record<string, unknown>): ContentBlock[] {
-  // Synthetic texts were put in by the host.
+  // Synthetic texts were inserted by the host.
   if (part.type === 'text' && typeof part.text === 'string' && part.synthetic !== true) {
     return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
   }

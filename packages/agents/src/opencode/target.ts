@@ -33,7 +33,7 @@ export const opencodeTarget: Target = {
   },
 }
 
-/** The host's hooks are functions in a module, so the module calls the same commands as other hosts' hooks. */
+/** This host's hooks are functions in a module: the module runs the same commands as the hooks of other hosts. */
 function pluginText(wiring: Wiring): string {
   return `// Written by recall init, removed by recall uninit.
 import { spawn } from 'node:child_process'

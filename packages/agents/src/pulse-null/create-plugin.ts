@@ -14,11 +14,11 @@ import { toInstant } from '../instants.ts'
 import { createMessageIds } from '../message-ids.ts'
 import { countInto } from '../skipped.ts'
 
-/** What the host hands to its plugins. */
+/** What the host passes to its plugins. */
 export interface PluginContext {
   entityRoot: string
   entityName: string
-  /** Summarises; without it, or when it fails, an algorithm does. */
+  /** Writes summaries. Without it, or when it fails, an algorithm does. */
   provider?: LmProvider
 }
 
@@ -44,21 +44,21 @@ export interface HostMessage {
   timestamp?: string
 }
 
-/** A session to archive, or to save as far as it is. */
+/** A session to archive, or to checkpoint while it continues. */
 export interface HostSession {
   sessionId: string
   messages: readonly HostMessage[]
 }
 
 /**
- * The functions of `@recall/sessions` and the opened memory that the plugin works with: it picks neither.
+ * What the plugin is composed of: a way to open the memory, and the functions of `@recall/sessions`.
  */
 export interface PluginParts {
-  /** Opens the memory below an entity's root, created when it is new. */
+  /** Opens the memory below an entity's root, and creates it when there is none. */
   open(entityRoot: string): Promise<MemoryManager>
   archiveSession: Archive
   createCheckpoint: Archive
-  /** Settings of the memory, read anew for each archive. */
+  /** How many sessions the rolling window holds; asked again for each archive. */
   maxEntries?(entityRoot: string): number
 }
 
@@ -73,15 +73,15 @@ export interface ArchiveReceipt {
   parts: readonly { key: string }[]
 }
 
-/** The memory of an entity: one for each. It adds no tools, no tasks and no routes. */
+/** The memory of one entity. It adds no tools, no tasks and no routes. */
 export interface MemoryPlugin extends AsyncDisposable {
   readonly role: 'memory'
   meta(): { name: string; version: string; description: string }
   health(): HealthStatus
   setupPrompts(): SetupPrompt[]
-  /** Archives a session that has ended; it enters the window. Twice is once. */
+  /** Archives a session that has ended and adds it to the window. Idempotent. */
   archiveSession(session: HostSession): Promise<ArchiveReceipt>
-  /** Saves a session that goes on; the window stays as it is. */
+  /** Saves a session that continues; the window does not change. */
   createCheckpoint(session: HostSession): Promise<ArchiveReceipt>
   close(): Promise<void>
 }
@@ -90,7 +90,7 @@ export interface PluginOptions extends PluginParts {
   version?: string
 }
 
-/** The plugin as the host loads it: a factory that is given its configuration and its context. */
+/** The plugin as the host loads it: a factory that takes its configuration and its context. */
 export function memoryPlugin(parts: PluginOptions): {
   create(config: JsonValue, context: PluginContext): Promise<MemoryPlugin>
 } {
@@ -98,10 +98,10 @@ export function memoryPlugin(parts: PluginOptions): {
 }
 
 /**
- * What this returns is ready, there is no second step.
+ * Creates a plugin that is ready for use, without a second step.
  *
- * @param config may name an `entity_root`; else it is the context's
- * @throws MemoryError INVALID_INPUT when `entity_root` is no text, and what opening the memory throws
+ * @param config may name an `entity_root`. Default: the context's
+ * @throws MemoryError INVALID_INPUT when `entity_root` is not a text, and whatever opening the memory throws
  */
 async function create(
   config: JsonValue,
@@ -146,7 +146,7 @@ function entityRootIn(config: JsonValue): string | undefined {
   throw new MemoryError('entity_root must be the path of a folder', MemoryErrorCode.INVALID_INPUT)
 }
 
-/** Looks at the folders each time: they may have been moved since. */
+/** Checks the folders on each call, as they may have been moved since. */
 function healthOf(root: string): HealthStatus {
   const memory = join(root, 'memory')
   if (!existsSync(memory)) return { status: 'down', reason: 'memory directory not found' }
@@ -167,7 +167,7 @@ function toConversation({ sessionId, messages }: HostSession): Conversation {
       const blocks = toContentBlocks(content, skip)
       const at = toInstant(timestamp)
       const rest = { id: id ?? name, ...(at === undefined ? {} : { at }) }
-      // Results of tools come in the user's turns; nobody said them.
+      // Tool results arrive in the user's turns, but nobody said them.
       const results = role === 'user' ? blocks.filter(({ type }) => type !== 'text') : []
       const said = role === 'user' ? blocks.filter(({ type }) => type === 'text') : blocks
       const turns: Message[] = [

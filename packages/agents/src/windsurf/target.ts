@@ -12,7 +12,7 @@ function devinFolder({ env, home, platform }: Surroundings): string {
   return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'devin')
 }
 
-/** The host injects nothing that a hook prints and keeps no transcript that can be read: rules and tools only. */
+/** Only rules and tools: the host ignores what hooks print, and its transcripts cannot be read. */
 export const windsurfTarget: Target = {
   name: 'windsurf',
   title: 'Windsurf (Devin Desktop)',
