@@ -7,7 +7,7 @@ import { shortened } from './plan-prune.ts'
 
 const planSchema = z.object({
   role: z.string(),
-  /** SHA-256 of the file that was looked at. */
+  /** SHA-256 of the file that the plan was made for. */
   fingerprint: z.string(),
   lines: z.number(),
   linesAfter: z.number(),
@@ -22,7 +22,7 @@ const planSchema = z.object({
 /** What compressing a role's `knowledge.md` would do. Plain JSON: it can be shown, kept and applied later. */
 export type KnowledgePlan = z.output<typeof planSchema>
 
-/** @returns nothing for what is no plan, or one of another text: it can be made anew */
+/** @returns `undefined` for an invalid plan and for one of another text, as a plan can always be made again */
 export function parseKnowledgePlan(printed: string | null, text: string): KnowledgePlan | undefined {
   try {
     const plan = planSchema.parse(JSON.parse(printed ?? 'null'))
@@ -32,16 +32,16 @@ export function parseKnowledgePlan(printed: string | null, text: string): Knowle
   }
 }
 
-/** Nothing is compressed up to this many lines. */
+/** A file of at most this many lines is not compressed. */
 const lineLimit = 300
 /** Entries in one block: with their evidence, a block has at most five lines. */
 const blockEntries = 4
 
 /**
- * Says how the entries of a text above 300 lines become short blocks, by topic. Changes nothing. Evidence
- * references are kept; etched entries and everything that is no entry stay to the letter.
+ * Plans how the entries of a text above 300 lines become short blocks, by topic. Changes nothing. Evidence references
+ * are kept; etched entries and all text outside of entries stay unchanged.
  *
- * @param options.lm summarises a block; where it fails, the first sentence of each entry does
+ * @param options.lm summarises a block; without it, or when it fails, the first sentences of the entries are taken
  */
 export async function planKnowledge(
   role: string,
@@ -79,7 +79,7 @@ type Entry = EchoBlock & { entry: EchoEntry }
 const isOpen = (block: EchoBlock): block is Entry =>
   block.entry !== undefined && block.entry.layer !== 'etched'
 
-/** Entries that share a word of their titles, at most four together; what shares none comes last. */
+/** Groups entries that share a word of their titles, at most four in a group; the rest becomes `General`. */
 function topicsOf(entries: readonly EchoEntry[]): { topic: string; entries: EchoEntry[] }[] {
   const counts = new Map<string, number>()
   for (const entry of entries)
@@ -104,14 +104,14 @@ function topicsOf(entries: readonly EchoEntry[]): { topic: string; entries: Echo
 const wordsOf = ({ title }: EchoEntry): Set<string> =>
   new Set(title.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu))
 
-/** The places that evidence names; where it names none, its first words. */
+/** The places that evidence names, in backticks; if it names none, its text before the dash. */
 const referencesOf = (entries: readonly EchoEntry[]): string[] => [
   ...new Set(
     entries.flatMap(({ evidence }) => evidence.match(/`[^`]+`/g) ?? [evidence.split(' — ')[0] ?? evidence]),
   ),
 ]
 
-/** @returns nothing when the model fails, or answers with anything but two to four lines */
+/** @returns `undefined` when the model fails, or answers with anything but two to four list items */
 async function summaryOf(lm: LmProvider, entries: readonly EchoEntry[]): Promise<string[] | undefined> {
   const prompt = entries.map(({ title, learning }) => `- ${title}: ${learning}`).join('\n')
   try {

@@ -9,10 +9,10 @@ export function isDay(text: string): boolean {
   return !Number.isNaN(time) && dayOf(time) === text
 }
 
-/** Whole days from one day to another; negative when the second lies before the first. */
+/** Whole days from one day to another; negative when the second is earlier. */
 export const daysBetween = (from: string, to: string): number =>
   Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs)
 
-/** The latest of some days, left out ones not counted. */
+/** The latest of some days; `undefined` ones are ignored. */
 export const latestDay = (first: string, ...others: (string | undefined)[]): string =>
   others.reduce<string>((latest, day) => (day !== undefined && day > latest ? day : latest), first)

@@ -1,14 +1,14 @@
 import { type EchoEntry, entryIssues, printConfidence, printEntry } from './entry.ts'
 import { type EchoLayer, isEchoLayer } from './layers.ts'
 
-/** A stretch of the file, to the letter. All blocks together are the file. */
+/** A part of the file with its exact text. All blocks together are the file. */
 export interface EchoBlock {
   text: string
   /** Line of the file on which it begins, counted from 1. */
   line: number
-  /** What it says, when it is an entry. */
+  /** The parsed entry, when the block is one. */
   entry?: EchoEntry
-  /** Why it begins like an entry and is none. It is never changed. */
+  /** Why a block with the heading of an entry is not a valid one. Such a block is never changed. */
   problems?: string[]
 }
 
@@ -27,7 +27,7 @@ const boundary = /^#{1,3}[ \t]/
 const fence = /^(?:`{3,}|~{3,})/
 const field = /^[-*] \*\*([\w-]+)\*\*:[ \t]*(.*)$/
 
-/** Reads a file of echoes. Takes any text; `printEchoes` gives back the same bytes. */
+/** Parses a file of echoes. Accepts any text; `printEchoes` returns the same text. */
 export function parseEchoes(text: string): EchoDocument {
   const starts = blockStarts(text)
   const blocks = starts.map(({ at, line }, i) => parseBlock(text.slice(at, starts[i + 1]?.at), line))
@@ -43,7 +43,7 @@ export function emptyEchoes(role: string): EchoDocument {
   return parseEchoes(`<!-- echo-schema: v${currentSchema} -->\n# ${title} Memory\n`)
 }
 
-/** Brings a file to the current schema; what a person wrote without a header gets one. */
+/** Brings a file to the current schema: a file without a schema header gets one. */
 export function upgradeEchoes(document: EchoDocument): EchoDocument {
   if (document.schema !== 0) return document
   const text = printEchoes(document)
@@ -52,11 +52,11 @@ export function upgradeEchoes(document: EchoDocument): EchoDocument {
   return parseEchoes(header + text.slice(bom.length))
 }
 
-/** Puts entries at the end of a file, in its own line endings, with a blank line before each. */
+/** Appends entries to a file, in its own line endings, with a blank line before each. */
 export const appendEntries = (document: EchoDocument, entries: readonly EchoEntry[]): EchoDocument =>
   appendTexts(document, entries.map(printEntry))
 
-/** Puts entries that are already text at the end of a file. */
+/** Appends entries that are already text, as `appendEntries` does. */
 export function appendTexts(document: EchoDocument, texts: readonly string[]): EchoDocument {
   let text = printEchoes(document)
   const newline = newlineOf(text)
@@ -91,7 +91,7 @@ export function withFields(
   return parseBlock(text, block.line)
 }
 
-/** The same entry with another learning; lines that are no part of the format stay. */
+/** The same entry with another learning; lines outside of the format stay. */
 export function withLearning(block: EchoBlock, learning: string): EchoBlock {
   const lines = linesOf(block.text)
   const range = learningRange(lines)
@@ -102,7 +102,7 @@ export function withLearning(block: EchoBlock, learning: string): EchoBlock {
   return parseBlock([...lines.slice(0, range.from), text, ...lines.slice(range.to)].join(''), block.line)
 }
 
-/** What an entry's text holds besides its heading and the fields of the format. */
+/** The lines of an entry other than its heading and the fields of the format. */
 export function restOf(block: EchoBlock): string {
   const own = ['layer', 'source', 'confidence', 'evidence', 'verified', 'supersedes']
   return linesOf(block.text)
@@ -112,7 +112,7 @@ export function restOf(block: EchoBlock): string {
     .join('\n')
 }
 
-/** A line ending ends a line; it does not begin an empty one. */
+/** The number of lines. A line ending at the very end does not begin another, empty line. */
 export function countLines(text: string): number {
   return linesOf(text).length
 }
@@ -137,7 +137,7 @@ function blockStarts(text: string): { at: number; line: number }[] {
   return starts
 }
 
-/** Lines of code. A fence that nobody closed is none: it would hide every entry below it, the etched ones too. */
+/** Indexes of lines in fenced code. An unclosed fence is ignored: it would hide all entries below, even etched ones. */
 function fencedLines(lines: readonly string[]): Set<number> {
   const fenced = new Set<number>()
   for (let from = 0; from < lines.length; from++) {
@@ -188,7 +188,7 @@ function parseBlock(text: string, line: number): EchoBlock {
   return { text, line, entry: { ...entry, layer: entry.layer } }
 }
 
-/** The first item of the list that is no field, and the indented lines below it. */
+/** Lines of the first list item that is not a field, with the indented lines below it; `to` is exclusive. */
 function learningRange(lines: readonly string[]): { from: number; to: number } | undefined {
   const from = lines.findIndex((line) => /^[-*] \S/.test(line) && !field.test(withoutEnding(line)))
   if (from === -1) return undefined

@@ -7,12 +7,12 @@ import { backupChange, type LoadedRole, memoryChange, sidecarChange } from './ro
 import { identify, type KnownEcho } from './sidecar.ts'
 import type { FileChange } from './transaction.ts'
 
-/** Taking entries out of a memory, or moving one to another layer. Plain JSON, like the plan of a pruning. */
+/** A plan to take entries out of a memory, or to move one to another layer. Plain JSON, like the plan of a pruning. */
 export interface EditPlan {
   role: string
-  /** Names the backup. */
+  /** Day in the backup's name. */
   day: string
-  /** SHA-256 of the file that was looked at. */
+  /** SHA-256 of the file that the plan was made for. */
   fingerprint: string
   steps: EditStep[]
 }
@@ -26,9 +26,9 @@ export interface EditStep {
 }
 
 /**
- * Says what taking entries out would do. Changes nothing.
+ * Plans to take entries out. Changes nothing.
  *
- * @throws MemoryError NOT_FOUND for an id that the memory does not hold
+ * @throws MemoryError NOT_FOUND for an id that is not in the memory
  */
 export const planRemoval = (role: LoadedRole, ids: readonly string[], now: number): EditPlan => ({
   ...frameOf(role, now),
@@ -36,10 +36,10 @@ export const planRemoval = (role: LoadedRole, ids: readonly string[], now: numbe
 })
 
 /**
- * Says what moving an entry to another layer would do. Changes nothing.
+ * Plans to move an entry to another layer. Changes nothing.
  *
- * @throws MemoryError NOT_FOUND, INVALID_INPUT for a way that the table of the layers does not know, CONFLICT for
- * an entry that pruning has shortened
+ * @throws MemoryError NOT_FOUND, INVALID_INPUT for a transition that `layerRules` does not allow, CONFLICT for an
+ * entry that pruning has shortened
  */
 export function planMove(role: LoadedRole, id: string, to: EchoLayer, now: number): EditPlan {
   const echo = echoOf(role, id)
@@ -52,14 +52,14 @@ export function planMove(role: LoadedRole, id: string, to: EchoLayer, now: numbe
   return { ...frameOf(role, now), steps: [stepOf(echo, to)] }
 }
 
-/** Whether a person has to agree: nobody else adds to the etched or takes from them. */
+/** Whether a person has to agree: nobody else may add to the etched entries or take from them. */
 export const needsPerson = ({ steps }: EditPlan): boolean =>
   steps.some(({ layer, to }) => layer === 'etched' || to === 'etched')
 
 /**
- * The changes of files that carry out a plan: the backup first.
+ * The file changes that carry out a plan, the backup first.
  *
- * @throws MemoryError CONFLICT when the memory has changed since, INVALID_INPUT when the plan is not sound
+ * @throws MemoryError CONFLICT when the memory has changed since, INVALID_INPUT when the plan does not fit it
  */
 export function editChanges(root: string, role: LoadedRole, plan: EditPlan): FileChange[] {
   if (sha256(role.text) !== plan.fingerprint) {
@@ -83,7 +83,7 @@ export function editChanges(root: string, role: LoadedRole, plan: EditPlan): Fil
     }
     if (to === 'archive') {
       replaced.set(block, '')
-      // What was shortened before is whole only in the earlier backup.
+      // An entry that was shortened before is complete only in the earlier backup.
       known.archived ??= { backup: name, block: role.document.blocks.indexOf(block) }
       known.compressed = false
     } else {

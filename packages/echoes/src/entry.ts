@@ -19,14 +19,14 @@ export interface EchoEntry {
   /** `YYYY-MM-DD` */
   verified: string
   supersedes: string | null
-  /** One to three sentences; lines are kept. */
+  /** One to three sentences; line breaks are kept. */
   learning: string
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
 /**
- * The entry as it can be written down: one line where the format has one line.
+ * The entry in a form that the format can hold: every field but the learning on one line.
  *
  * @throws MemoryError INVALID_INPUT naming every field that is wrong
  */
@@ -93,11 +93,11 @@ export function printEntry(entry: EchoEntry): string {
 
 export const printConfidence = (confidence: number): string => {
   if (Number.isInteger(confidence)) return confidence.toFixed(1)
-  // Tiny ones would be printed with an exponent, which the format does not know.
+  // `String` would print tiny numbers with an exponent, which the format does not allow.
   return confidence < 1e-6 ? confidence.toFixed(20) : String(confidence)
 }
 
-/** Two entries with the same key say the same: the same pattern, on the same evidence. */
+/** Two entries with the same key are duplicates: the same pattern, on the same evidence. */
 export function entryKey({ kind, title, evidence }: EchoEntry): string {
   const plain = (text: string): string => oneLine(text).toLowerCase()
   return sha256(`${plain(kind)}\n${plain(title)}\n${plain(evidence)}`).slice(0, 20)

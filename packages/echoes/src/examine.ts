@@ -15,7 +15,7 @@ export interface EchoFinding {
   fixed?: true
 }
 
-/** Looks at everything below the root; reading it goes on when one role cannot be read. */
+/** Checks everything below the root. A role that cannot be read becomes a finding, and the others are still checked. */
 export function examine(
   root: string,
   roles: readonly string[],
@@ -85,7 +85,7 @@ function examineRole(root: string, role: string, lineLimit: number): EchoFinding
 
 const isThere = (path: string): boolean => orAbsent(() => lstatSync(path)) !== null
 
-/** Files are written under the lock, so a temporary one that is seen under it belongs to a dead process. */
+/** Temporary files of dead processes. Files are written under the lock, so any that is seen under it is a leftover. */
 function leftovers(root: string, roles: readonly string[]): string[] {
   const folders = ['', '.workflows/', ...roles.flatMap((role) => [`${role}/`, `${role}/archive/`])]
   return folders.flatMap((folder) =>

@@ -28,15 +28,14 @@ export function orAbsent<T>(call: () => T): T | null {
   }
 }
 
-/** No link is followed; and a pipe of that name does not keep us waiting for its other end. */
+/** Links are not followed, and opening a pipe of that name does not block. */
 const readFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 /**
- * The text of a file, to the letter.
+ * The exact text of a file; an unreadable file is never taken for an empty one.
  *
  * @returns `null` when there is no such file
- * @throws MemoryError CORRUPTION when it is not UTF-8, FORBIDDEN when it is a link, UNAVAILABLE when it cannot be
- * read: never an empty or an altered text instead
+ * @throws MemoryError CORRUPTION when it is not UTF-8, FORBIDDEN when it is a link, UNAVAILABLE when it cannot be read
  */
 export function readText(path: string): string | null {
   let bytes: Buffer | null
@@ -72,7 +71,7 @@ function readBytes(path: string): Buffer {
 }
 
 /**
- * Puts a whole file in place: temporary file beside it, fsync, rename, fsync of the folder.
+ * Replaces a file atomically and durably: temporary file beside it, fsync, rename, fsync of the folder.
  *
  * @throws MemoryError WRITE_FAILED naming the path
  */
@@ -90,7 +89,11 @@ export function replaceFile(path: string, content: string): void {
   })
 }
 
-/** @returns false, with nothing changed, when the name is taken */
+/**
+ * Creates a file atomically and durably.
+ *
+ * @returns false, with nothing changed, when the name is taken
+ */
 export function createFile(path: string, content: string): boolean {
   return writing(path, () => {
     ensureFolder(dirname(path))

@@ -27,19 +27,19 @@ interface Occasion {
   context?: string
 }
 
-/** Below this a finding is no pattern yet. */
+/** A finding of less confidence is not recorded. */
 const patternConfidence = 0.7
 
 /**
- * After a review: findings of P1 and P2 enter the reviewers' memory, inscribed when they recur, in this review
- * or since an earlier one, and traced when they are new.
+ * After a review: findings of P1 and P2 with enough confidence enter the reviewers' memory. A finding that recurs, in
+ * this review or since an earlier one, is inscribed; a new one is traced.
  */
 export const afterReview = (
   echoes: Echoes,
   occasion: Occasion & { findings: readonly ReviewFinding[] },
 ): Promise<Consolidation> => afterFindings(echoes, 'reviewer', 'rune:review', occasion)
 
-/** Like `afterReview`, for the auditors. */
+/** As `afterReview`, for the auditors. */
 export const afterAudit = (
   echoes: Echoes,
   occasion: Occasion & { findings: readonly ReviewFinding[] },
@@ -71,7 +71,7 @@ async function afterFindings(
   source: string,
   occasion: Occasion & { findings: readonly ReviewFinding[] },
 ): Promise<Consolidation> {
-  // A review that is handed in twice, after a crash say, does not recur.
+  // A review that is submitted twice, after a crash say, does not make its own findings recur.
   const own = sourceOf(source, occasion)
   const seen = (await echoes.read(role)).echoes
     .filter(({ entry }) => entry.source !== own)

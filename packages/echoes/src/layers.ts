@@ -7,15 +7,15 @@ export interface LayerRule {
   /** `null`: never expires. */
   maxAgeDays: number | null
   trigger: 'a person' | 'memory above its line limit'
-  /** Archived below this score and beyond the age; `null`: never. */
+  /** An entry of a lower score is archived once it is older than `maxAgeDays`; `null`: never. */
   archiveBelow: number | null
-  /** How much of the layer one pruning may touch, and which part of the ranking by score. */
+  /** Part of the ranking by score, as a share of the layer, where inscribed may be archived and traced shortened. */
   share: { part: 'bottom' | 'middle'; of: number } | null
-  /** Where an entry may go, and who may send it there. */
+  /** Where an entry may be moved, and by whom. */
   transitions: readonly { to: EchoLayer | 'archive'; by: 'a person' | 'anyone' | 'pruning' }[]
 }
 
-/** The three layers. Only a person adds to the etched, or takes from them. */
+/** The three layers. Only a person may add etched entries or take them away. */
 // biome-ignore format: a table
 export const layerRules: Record<EchoLayer, LayerRule> = {
   etched: {

@@ -5,16 +5,16 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { isGone, type ProcessIdentity, thisProcess } from '@recall/core/process'
 import { namesIn, orAbsent, readText } from './files.ts'
 
-/** Critical sections take milliseconds: a lock held longer than this is held by something that hangs. */
+/** Critical sections take milliseconds, so the holder of a lock that is held longer than this hangs. */
 const timeoutMs = 15_000
 
 /**
- * Runs a section while no other process runs one. Each holder makes the file with the next number; the
- * highest number counts, and it stays when it is let go, so that nobody can mistake an old one for the
- * newest. A holder that was killed is passed over at once. Sections are synchronous: within a process they
- * cannot overlap.
+ * Runs a section under a lock between processes. Each holder creates the file with the next number. The highest
+ * number is the current lock; its file is marked as free and stays, so that an older file cannot be taken for the
+ * newest. The lock of a killed process is free at once. Sections are synchronous, so they cannot overlap within a
+ * process.
  *
- * @throws MemoryError TIMEOUT when another process does not let go
+ * @throws MemoryError TIMEOUT when another process does not release the lock within 15 seconds
  */
 export async function withLock<T>(folder: string, section: () => T): Promise<T> {
   const end = Date.now() + timeoutMs
@@ -38,7 +38,7 @@ export async function withLock<T>(folder: string, section: () => T): Promise<T> 
   }
 }
 
-/** @returns the name of the lock's file, or nothing when somebody else holds it */
+/** @returns the name of the lock's file, or `undefined` when somebody else holds the lock */
 function acquire(folder: string): string | undefined {
   mkdirSync(folder, { recursive: true })
   const newest = Math.max(0, ...numbersIn(folder))
@@ -56,7 +56,7 @@ function acquire(folder: string): string | undefined {
     orAbsent(() => unlinkSync(path))
     return undefined
   }
-  // A few stay, so that a listing that overlaps with changes still sees one of the newest.
+  // Some old files stay, so that a listing during changes still sees one of the newest.
   for (const old of numbers) if (old < own - 8) orAbsent(() => unlinkSync(join(folder, String(old))))
   return String(own)
 }
@@ -74,7 +74,7 @@ function isFree(path: string): boolean {
   return holder === undefined || holder.free === true || isGone(holder, () => written)
 }
 
-/** Files are put in place whole: one that cannot be read was cut short by a power cut, and its holder with it. */
+/** The holder of a lock; `undefined` for a file damaged by a power cut, which has ended its holder too. */
 function parseHolder(text: string): (ProcessIdentity & { free?: boolean }) | undefined {
   try {
     return (JSON.parse(text) as (ProcessIdentity & { free?: boolean }) | null) ?? undefined
@@ -83,7 +83,7 @@ function parseHolder(text: string): (ProcessIdentity & { free?: boolean }) | und
   }
 }
 
-/** Locks mean nothing after a restart of the machine, so these files need not be durable. */
+/** Writes a lock file without fsync: locks mean nothing after a restart of the machine. */
 function write(folder: string, content: object, place: (temporary: string) => void): void {
   const temporary = join(folder, `.tmp-${process.pid}-${Math.random().toString(36).slice(2)}`)
   writeFileSync(temporary, JSON.stringify(content))

@@ -15,16 +15,16 @@ export interface MergedFindings {
   added: number
   /** Duplicates: the same pattern on the same evidence. */
   merged: number
-  /** Duplicates that say something else in their learning; the memory keeps its own words. */
+  /** Duplicates with another learning; the memory keeps its own. */
   differing: EchoBlock[]
 }
 
 type Finding = EchoBlock & { entry: EchoEntry }
 
 /**
- * Brings findings into a memory. A duplicate gives its verified day and its confidence where they are later
- * and higher; what is new is appended. The result does not depend on the order of the findings, and bringing
- * them in again changes nothing.
+ * Merges findings into a memory. A duplicate updates the entry's verified day if it is later, and its confidence if it
+ * is higher; a new finding is appended. The result does not depend on the order of the findings, and merging them
+ * again changes nothing.
  */
 export function mergeFindings(document: EchoDocument, findings: readonly EchoBlock[]): MergedFindings {
   const blocks = [...document.blocks]

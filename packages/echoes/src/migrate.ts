@@ -1,6 +1,6 @@
 import { parseEchoes, withFields } from './echo-document.ts'
 
-/** A name in an entry's metadata that a rename touched. */
+/** A name in an entry's metadata that was replaced. */
 export interface Renamed {
   line: number
   field: 'source' | 'evidence'
@@ -9,8 +9,8 @@ export interface Renamed {
 }
 
 /**
- * Replaces old names of agents and concepts by new ones in `source` and `evidence`, as whole words; learnings
- * and everything else stay to the letter. Names are looked up once, so swapping two is safe.
+ * Replaces old names of agents and concepts by new ones in `source` and `evidence`, as whole words; learnings and
+ * everything else stay unchanged. All names are replaced in one pass, so two names can be swapped.
  */
 export function renameMetadata(
   text: string,

@@ -8,18 +8,18 @@ import { type LoadedRole, loadRole, memoryPath, sidecarChange } from './role-fol
 import type { Sidecar } from './sidecar.ts'
 import type { FileChange } from './transaction.ts'
 
-/** A markdown file whose metadata names something by its old name. */
+/** A markdown file in whose metadata a name was replaced. */
 export interface Migrated {
   /** Below the root, for example `reviewer/MEMORY.md`. */
   path: string
-  /** Where the file is kept as it was. */
+  /** Path of the copy from before, below the root. */
   backup: string
   renamed: Renamed[]
 }
 
 /**
- * The changes of files that rename in the metadata of every markdown file below the root, archives included:
- * copies of all of them come first, in a hidden folder that no migration reads.
+ * The file changes that replace names in the metadata of every markdown file below the root, archives included. Backups
+ * of the changed files come first, in a hidden folder that migrations do not read.
  */
 export function migrationChanges(
   root: string,
@@ -48,7 +48,7 @@ export function migrationChanges(
   return { report, changes: [...backups, ...files, ...sidecars] }
 }
 
-/** Entries keep their ids although their evidence is spelt anew, those in the archive too. */
+/** The sidecar with the keys of the renamed evidence, so that entries keep their ids, those in the archive too. */
 function rekeyed({ role, document, echoes, sidecar }: LoadedRole, changed: Map<string, string>): Sidecar {
   const result = structuredClone(sidecar)
   const next = parsed(changed.get(memoryPath(role)))
@@ -69,7 +69,7 @@ function rekeyed({ role, document, echoes, sidecar }: LoadedRole, changed: Map<s
 const parsed = (text: string | undefined): EchoDocument | undefined =>
   text === undefined ? undefined : parseEchoes(text)
 
-/** Markdown files below a folder, hidden ones and links left out. */
+/** Markdown files below a folder, without hidden ones and links. */
 function markdownIn(root: string, below: string): string[] {
   return readdirSync(join(root, below), { withFileTypes: true })
     .filter(({ name }) => !name.startsWith('.'))

@@ -12,12 +12,12 @@ const tag = 'echo'
 const page = 1000
 
 /**
- * Brings a memory in step with the echoes, so that its searches find them: one long-term entry of type
- * `pattern` for each, under `echo:<role>/<id>`; what was pruned or removed goes. The files stay the truth.
- * Doing it again changes nothing.
+ * Mirrors the echoes into a memory, so that its searches find them: each echo becomes a long-term entry of type
+ * `pattern` under `echo:<role>/<id>`, and entries of pruned or removed echoes are deleted. The files remain the source
+ * of truth. Idempotent.
  *
- * @param options.prefix of the keys, default `echo:`; a memory that several projects share needs one for each
- * @throws MemoryError as the memory throws it; doing it again finishes the work
+ * @param options.prefix of the keys, default `echo:`. Each project needs its own in a memory that several share
+ * @throws MemoryError as the memory throws it; calling it again finishes the work
  */
 export async function mirrorEchoes(
   echoes: Echoes,
@@ -63,7 +63,7 @@ async function entriesOf(memory: MemoryManager, prefix: string): Promise<Map<str
   }
 }
 
-/** `<prefix><role>/<id>`, and no key of another prefix that begins alike. */
+/** Whether a key is `<prefix><role>/<id>`, and not one of a longer prefix that begins alike. */
 const isOwn = (key: string, prefix: string): boolean =>
   key.startsWith(prefix) && /^[^/]+\/[a-z]+-\d{3,}$/.test(key.slice(prefix.length))
 

@@ -48,8 +48,8 @@ export interface EchoesOptions {
   /** Whether the caller leads the team: only the lead writes to the role `team`. */
   lead?: boolean
   /**
-   * Asks the person at the terminal. Supply it only where one sits there: without it nothing is done that
-   * needs a person.
+   * Asks the person at the terminal. Supply it only where a person is present: without it, everything that needs a
+   * person's consent is refused.
    */
   askHuman?: (question: string) => Promise<boolean>
   policy?: PrunePolicy
@@ -59,11 +59,11 @@ export interface EchoesOptions {
 export interface Consolidation {
   role: string
   added: number
-  /** Findings that were known; they gave their verified day and their confidence. */
+  /** Duplicates of known entries, whose verified day and confidence they may update. */
   merged: number
-  /** What stayed in a findings file, and why. */
+  /** Blocks that stayed in a findings file, and why. */
   kept: { agent: string; line: number; reasons: string[] }[]
-  /** Entries from which sensitive data was taken, and its kinds. */
+  /** Entries from which sensitive data was removed, and its kinds. */
   stripped: { title: string; kinds: string[] }[]
   /** What was pruned; `null` when the memory is within its limit or a workflow is active. */
   pruned: PrunePlan | null
@@ -76,13 +76,14 @@ export interface Echoes {
   /**
    * Adds an entry.
    *
-   * @throws MemoryError FORBIDDEN for an etched entry without a person's yes, and for the team without the lead
+   * @throws MemoryError FORBIDDEN for an etched entry without a person's consent, and for the team without the lead
    */
   add(role: string, entry: EchoEntry): Promise<{ stripped: string[] }>
   /** Writes a finding to `{agent}-findings.md`, where it waits to be consolidated. */
   appendFinding(role: string, agent: string, entry: EchoEntry): Promise<{ stripped: string[] }>
   /**
-   * Brings all waiting findings of a role into its memory, prunes it if needed, and only then removes them.
+   * Merges all waiting findings of a role into its memory, removes them from their files, and prunes the memory if
+   * needed.
    *
    * @param options.dryRun report only
    */
@@ -96,57 +97,57 @@ export interface Echoes {
   /**
    * Puts back what was pruned, shortened or removed.
    *
-   * @returns false when the entry stands in the memory as it is
-   * @throws MemoryError NOT_FOUND, CORRUPTION when its backup is gone, CONFLICT when a shortened entry was written anew
-   * since, FORBIDDEN for an etched entry without a person's yes
+   * @returns false when there is nothing to put back
+   * @throws MemoryError NOT_FOUND, CORRUPTION when its backup is gone, CONFLICT when a shortened entry was rewritten
+   * since, FORBIDDEN for an etched entry without a person's consent
    */
   restoreEntry(role: string, id: string): Promise<boolean>
-  /** How entries would be taken out, into the archive; by default all of them but the etched. */
+  /** Plans to move entries into the archive. Default: all entries that are not etched. */
   planRemoval(role: string, ids?: readonly string[]): Promise<EditPlan>
-  /** How an entry would go to another layer. */
+  /** Plans to move an entry to another layer. */
   planMove(role: string, id: string, to: EchoLayer): Promise<EditPlan>
   /**
-   * Takes out or moves what a plan says, once it has kept a copy of the memory in `archive/`.
+   * Carries out a plan of `planRemoval` or `planMove`, and keeps a copy of the memory in `archive/` first.
    *
-   * @throws MemoryError FORBIDDEN where etched entries need a person's yes, CONFLICT when the memory has changed
+   * @throws MemoryError FORBIDDEN when etched entries need a person's consent, CONFLICT when the memory has changed
    * since the plan was made
    */
   applyEdit(plan: EditPlan): Promise<void>
   /**
-   * How `knowledge.md` becomes shorter; by a model when one is given. A model says something else each time: its plan
+   * Plans to shorten `knowledge.md`, with a model when one is given. A model answers differently each time, so its plan
    * is kept beside the file until it is applied.
    *
-   * @param options.asShown take the plan that is kept, where the file is still the one that it was made for
+   * @param options.asShown return the kept plan, if the file has not changed since
    */
   planKnowledge(role: string, options?: { lm?: LmProvider; asShown?: boolean }): Promise<KnowledgePlan>
   /**
-   * Keeps a copy in `archive/knowledge-{date}.md`, then compresses.
+   * Keeps a copy in `archive/knowledge-{date}.md`, then carries out the plan.
    *
    * @throws MemoryError CONFLICT when the file has changed since the plan was made
    */
   applyKnowledge(plan: KnowledgePlan): Promise<void>
   /**
-   * Replaces old names of agents and concepts in the metadata of the entries of all markdown files, the archive
-   * included; copies of what changes are kept in `.backups/`.
+   * Replaces old names of agents and concepts in the metadata of entries in all markdown files, archives included.
+   * Copies of the changed files are kept in `.backups/`.
    *
    * @param options.dryRun report only
    */
   migrate(renames: Readonly<Record<string, string>>, options?: { dryRun?: boolean }): Promise<Migrated[]>
-  /** Counts that a workflow used entries. */
+  /** Records that a workflow used entries. */
   reference(role: string, workflow: string, ids: readonly string[]): Promise<void>
-  /** Notes that a workflow is active, as long as its process lives. */
+  /** Marks a workflow as active, as long as its process lives. */
   beginWorkflow(workflow: string, pid?: number): Promise<void>
   endWorkflow(workflow: string): Promise<void>
   activeWorkflows(): string[]
   /**
-   * What a person should know about the folder.
+   * Checks the folder, and returns what a person should know about it.
    *
-   * @param options.fix remove what killed processes left behind; nothing that anybody wrote is touched
+   * @param options.fix remove temporary files of killed processes; no other file is touched
    */
   examine(options?: { fix?: boolean }): Promise<EchoFinding[]>
 }
 
-/** Turns of a section that meets an editor, or an agent that writes its findings itself. */
+/** Attempts at a section while an editor, or an agent that writes its findings directly, changes the same files. */
 const attempts = 5
 
 /** Opens the memories of a team of agents. Several processes may write at once. */
@@ -172,7 +173,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
     }
   }
 
-  /** Before the lock: nobody should wait while a person thinks. */
+  /** Call it before taking the lock: no process should wait while a person thinks. */
   const mustAgree = async (question: string): Promise<void> => {
     if ((await askHuman?.(question)) === true) return
     throw new MemoryError(
@@ -181,7 +182,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
     )
   }
 
-  /** Duplicates that say something else are kept beside the memory. */
+  /** The change that keeps duplicates with another learning in `archive/`. */
   const differingChanges = (role: string, differing: readonly EchoBlock[]): FileChange[] => {
     if (differing.length === 0) return []
     const texts = differing.map(({ text }) => text)
@@ -385,7 +386,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
   }
 }
 
-/** The folders that hold a memory, or findings that wait to become one. */
+/** The folders with a memory, or with findings that wait to be consolidated. */
 const rolesIn = (root: string): string[] =>
   namesIn(root).filter((name) => {
     if (name.startsWith('.') || statSync(join(root, name), { throwIfNoEntry: false })?.isDirectory() !== true)
@@ -405,7 +406,7 @@ const publicOf = ({ role, text, echoes, problems, archived }: LoadedRole): RoleM
 /**
  * The entry as text, without sensitive data.
  *
- * @throws MemoryError INVALID_INPUT when what is left is no entry
+ * @throws MemoryError INVALID_INPUT when the entry is not valid without them
  */
 function cleaned(entry: EchoEntry): { block: EchoBlock; stripped: string[] } {
   const [block] = parseEchoes(printEntry(normalizeEntry(entry))).blocks
@@ -420,12 +421,12 @@ interface Waiting {
   /** The file as it was read. */
   seen: string | null
   ready: { block: EchoBlock; stripped: string[] }[]
-  /** What stays in the file, `null` when that is nothing. */
+  /** The text that stays in the file; `null` when nothing stays and the file is removed. */
   left: string | null
   kept: Consolidation['kept']
 }
 
-/** What cannot be an entry, and what only a person may add, stays where the agent wrote it. */
+/** Reads an agent's findings. Invalid entries stay in the file, and so do etched ones, which only a person may add. */
 function readFindings(root: string, role: string, agent: string): Waiting {
   const path = findingsPath(role, agent)
   const seen = readText(join(root, path))
@@ -449,7 +450,7 @@ function readFindings(root: string, role: string, agent: string): Waiting {
   return { path, seen, ready, left: left.length > 0 ? left.join('') : null, kept }
 }
 
-/** A title, comments and blank lines: nothing that anybody would miss. */
+/** Whether a block is only a title, comments and blank lines, which need not be kept. */
 const isFrame = ({ text, problems }: EchoBlock): boolean =>
   problems === undefined &&
   text.split('\n').every((line) => line.trim() === '' || /^\uFEFF?(?:#{1,2} .*|<!--.*-->)\s*$/.test(line))

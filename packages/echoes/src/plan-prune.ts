@@ -7,7 +7,7 @@ import { type EchoScore, scoreEcho } from './score.ts'
 import type { KnownEcho } from './sidecar.ts'
 
 export interface PrunePolicy {
-  /** Nothing is pruned up to this many lines. Default 150. */
+  /** A memory of at most this many lines is not pruned. Default 150. */
   lineLimit: number
 }
 
@@ -17,7 +17,7 @@ export interface PruneStep {
   id: string
   layer: EchoLayer
   title: string
-  /** `compress`: the learning is shortened to its first sentence. Both are undone by restoring the entry. */
+  /** `compress` shortens the learning to its first sentence. Restoring the entry undoes either action. */
   action: 'archive' | 'compress'
   reason: string
   score: EchoScore
@@ -26,22 +26,22 @@ export interface PruneStep {
 /** What pruning would do. Plain JSON: it can be shown, kept and applied later. */
 export interface PrunePlan {
   role: string
-  /** Names the backup. */
+  /** Day in the backup's name. */
   day: string
   lines: number
   lineLimit: number
-  /** Lines afterwards; what is still above the limit needs a person. */
+  /** Lines afterwards; if they still exceed the limit, a person has to decide. */
   linesAfter: number
-  /** SHA-256 of the file that was looked at. */
+  /** SHA-256 of the file that the plan was made for. */
   fingerprint: string
   steps: PruneStep[]
 }
 
 /**
- * Says what leaves a memory that is above its line limit. Changes nothing.
+ * Plans what to archive or shorten in a memory that is above its line limit. Changes nothing.
  *
  * Inscribed: archived when score < 0.3 and more than 90 days unreferenced, at most the bottom 20 % of the layer.
- * Traced: archived when score < 0.2 and more than 30 days old; of the rest, the middle 30 % is compressed.
+ * Traced: archived when score < 0.2 and more than 30 days old; others in the middle 30 % of the layer are compressed.
  * Etched: never.
  */
 export function planPrune(

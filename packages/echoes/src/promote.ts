@@ -12,7 +12,7 @@ import {
 } from './remembrance.ts'
 import type { KnownEcho } from './sidecar.ts'
 
-/** What a document says that no echo holds. */
+/** The parts of a document that an echo does not have. */
 export interface PromotionDetails {
   category: RemembranceCategory
   tags: string[]
@@ -20,29 +20,29 @@ export interface PromotionDetails {
   symptom: string
   root_cause: string
   solution_summary: string
-  /** Whether a person can act on it; no optimisation of the agents themselves. */
+  /** Whether a person can act on it, so that it is not just an optimisation of the agents themselves. */
   actionable: boolean
 }
 
 export interface Promotion {
   /** `skip`: a condition is not met. `blocked`: a person has to confirm first. */
   decision: 'promote' | 'skip' | 'blocked'
-  /** Why not, one for each condition. */
+  /** Why it is not promoted, one reason for each condition that is not met. */
   reasons: string[]
-  /** Documents that may say the same. */
+  /** Documents that may be about the same problem. */
   duplicates: { path: string; reason: string }[]
-  /** Where the document goes, below the folder of the documents. */
+  /** Path of the new document, below the folder of the documents. */
   path: string
   remembrance: Remembrance
 }
 
-/** What counts as `confidence: high`. */
+/** Confidence of an entry from which on a document has `confidence: high`. */
 const highConfidence = 0.8
-/** Root causes that share this part of their words are taken for the same. */
+/** Root causes that share at least this part of their words count as the same. */
 const similarRootCause = 0.6
 const sharedTags = 3
 
-/** Says whether an echo becomes a document, and why not. Changes nothing, and never takes a person's place. */
+/** Plans whether an echo becomes a document. Changes nothing; what needs a person's consent is `blocked`. */
 export function planPromotion(
   role: string,
   echo: KnownEcho,
@@ -72,7 +72,7 @@ function planned(
     verified_by: verifiedBy,
     requires_human_approval: false,
   }).value as Remembrance
-  // The hash of the echo looks like a secret and is none.
+  // Set after the redaction, because the hash looks like a secret.
   remembrance.echo_ref = echoRef(role, echo)
   const rules: [boolean, string][] = [
     [entry.layer === 'etched', 'only etched echoes are promoted'],
@@ -100,11 +100,11 @@ function planned(
 }
 
 /**
- * Promotes an echo to a document of `docs/solutions`. What needs a person asks one.
+ * Promotes an echo to a document of `docs/solutions`, and asks a person where consent is needed.
  *
  * @param options.folder the folder of the documents
  * @param options.askHuman supply it only where a person sits at a terminal
- * @throws MemoryError INVALID_INPUT for a category that is none of the eight
+ * @throws MemoryError INVALID_INPUT for an unknown category, or one whose folder is a link
  */
 export async function promoteEcho(
   options: { folder: string; askHuman?: (question: string) => Promise<boolean> },
@@ -128,7 +128,7 @@ export async function promoteEcho(
   return promotion
 }
 
-/** `{echo_path}#{entry_id}@sha256:{hash}`: which echo, and what it said. */
+/** `{echo_path}#{entry_id}@sha256:{hash}`: names an echo and its text at this time. */
 const echoRef = (role: string, { id, block }: KnownEcho): string =>
   `echoes/${role}/MEMORY.md#${id}@sha256:${sha256(block.text.replaceAll('\r\n', '\n').trim())}`
 
@@ -161,7 +161,7 @@ function duplicatesOf(
 const plain = (text: string): string => text.toLowerCase().replace(/\s+/g, ' ').trim()
 const wordsIn = (text: string): Set<string> => new Set(plain(text).match(/[\p{L}\p{N}]{3,}/gu))
 
-/** The part of all words of two texts that both have. */
+/** Jaccard similarity of the words of two texts, 0..1. */
 function similarity(first: string, second: string): number {
   const [a, b] = [wordsIn(first), wordsIn(second)]
   const both = [...a].filter((word) => b.has(word)).length

@@ -10,10 +10,10 @@ import type { Sidecar } from './sidecar.ts'
 import type { FileChange } from './transaction.ts'
 
 /**
- * The changes of files that carry out a plan: the backup first.
+ * The file changes that carry out a plan, the backup first.
  *
- * @returns nothing when this very plan was carried out before
- * @throws MemoryError CONFLICT when the memory has changed since, INVALID_INPUT when the plan is not sound
+ * @returns no changes when this very plan was the last one carried out
+ * @throws MemoryError CONFLICT when the memory has changed since, INVALID_INPUT when the plan does not fit it
  */
 export function pruneChanges(root: string, role: LoadedRole, plan: PrunePlan): FileChange[] {
   const planDigest = sha256(JSON.stringify(plan))
@@ -38,7 +38,7 @@ export function pruneChanges(root: string, role: LoadedRole, plan: PrunePlan): F
     }
     const compressed = action === 'compress'
     replaced.set(echo.block, compressed ? withLearning(echo.block, shortened(echo.entry.learning)).text : '')
-    // What was shortened before is whole only in the earlier backup.
+    // An entry that was shortened before is complete only in the earlier backup.
     known.archived ??= { backup: name, block: role.document.blocks.indexOf(echo.block) }
     known.compressed = compressed
   }
@@ -48,11 +48,11 @@ export function pruneChanges(root: string, role: LoadedRole, plan: PrunePlan): F
 }
 
 /**
- * Puts an archived or shortened entry back as it was, where it stood.
+ * The file changes that put an archived or shortened entry back as it was, at its old place.
  *
- * @returns nothing when the entry stands in the memory as it is
+ * @returns no changes when the entry was neither archived nor shortened
  * @throws MemoryError NOT_FOUND for an unknown id, CORRUPTION when its backup is gone, CONFLICT when a shortened entry
- * was written anew
+ * was rewritten since
  */
 export function restoreChanges(root: string, role: LoadedRole, id: string): FileChange[] {
   const sidecar = structuredClone(role.sidecar)
@@ -63,7 +63,7 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   const path = join(root, role.role, 'archive', archived.backup)
   const backup = parseEchoes(readText(path) ?? '').blocks
   const block = backup[archived.block]
-  // Its evidence may have been renamed since: the layer still tells.
+  // Compares only the layer, because a migration may have changed the evidence.
   if (!block?.entry || !id.startsWith(block.entry.layer)) {
     throw new MemoryError(`${path} does not hold ${id} any more`, MemoryErrorCode.CORRUPTION, {
       details: { path, id },
@@ -88,9 +88,9 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
 }
 
 /**
- * The whole entry again, with what it has learned about itself since it was shortened.
+ * The complete entry again, with the verified day, confidence and source that it got since it was shortened.
  *
- * @throws MemoryError CONFLICT when somebody wrote another learning meanwhile: it would be lost
+ * @throws MemoryError CONFLICT when somebody rewrote the learning since, which would be lost
  */
 function lengthened(standing: EchoBlock, whole: EchoBlock, path: string): EchoBlock {
   const { entry } = standing
@@ -110,7 +110,7 @@ function lengthened(standing: EchoBlock, whole: EchoBlock, path: string): EchoBl
   return isSame ? whole : withFields(whole, { verified, confidence, source })
 }
 
-/** Behind the last block that stood before it in the backup. */
+/** Index for a restored block: after the last present block that came before it in the backup. */
 function placeOf(
   role: LoadedRole,
   backup: readonly EchoBlock[],

@@ -2,10 +2,10 @@ import { isDeepYaml } from '@recall/core'
 import { isCollection, parseDocument, visit } from 'yaml'
 
 /**
- * What a YAML text says; no aliases, no merging.
+ * The value of a YAML text, without aliases and merge keys.
  *
- * @throws Error naming what is wrong, also when a list or a mapping is a key: printing one to make a name of it takes
- * minutes when it is a few hundred levels deep
+ * @throws Error naming what is wrong. A list or a mapping as a key is refused too: printing one to make a name of it
+ * takes minutes when it is a few hundred levels deep
  */
 export function readYaml(text: string): unknown {
   if (isDeepYaml(text)) throw new Error('it is nested too deep')

@@ -95,9 +95,9 @@ const issuesOf = (error: z.core.$ZodError): string[] =>
   error.issues.map(({ path, message }) => `${path.join('.') || 'front matter'}: ${message}`)
 
 /**
- * The documents of a folder, of one category or all, that hold every word of a search.
+ * The documents of a folder, of one category or all, that contain every word of a search.
  *
- * @returns documents that cannot be read are listed in `problems`
+ * @returns the documents, and in `problems` why others could not be read
  */
 export function findRemembrance(
   folder: string,
@@ -123,7 +123,7 @@ export function findRemembrance(
   return { documents, problems }
 }
 
-/** @throws MemoryError INVALID_INPUT for a category that is none of the eight, or whose folder is a link */
+/** @throws MemoryError INVALID_INPUT for an unknown category, or one whose folder is a link */
 export function checkCategoryFolder(folder: string, category: string): void {
   const known = (remembranceCategories as readonly string[]).includes(category)
   if (known && orAbsent(() => lstatSync(join(folder, category)))?.isSymbolicLink() !== true) return

@@ -16,14 +16,14 @@ import type { FileChange } from './transaction.ts'
 /** The memory that all roles share; only the lead writes to it. */
 export const teamRole = 'team'
 
-/** A role's memory as it stands on the disk. */
+/** A role's memory as it is on disk. */
 export interface RoleMemory {
   role: string
   text: string
   echoes: KnownEcho[]
   /** Entries that cannot be read, by line; they are kept as they are. */
   problems: { line: number; problems: string[] }[]
-  /** What `restoreEntry` can put back: entries that were taken out, and those that were shortened. */
+  /** The entries that `restoreEntry` can put back: those that were taken out, and those that were shortened. */
   archived: { id: string; backup: string; shortened: boolean }[]
 }
 
@@ -31,7 +31,7 @@ export interface LoadedRole extends RoleMemory {
   document: EchoDocument
   /** The file as it was read; `null` when there is none. */
   stood: string | null
-  /** With an id for every entry of the file. */
+  /** The stored sidecar, completed with an id for every entry of the file. */
   sidecar: Sidecar
 }
 
@@ -41,7 +41,7 @@ export const knowledgePath = (role: string): string => `${role}/knowledge.md`
 export const knowledgePlanPath = (role: string): string => `${role}/.knowledge-plan.json`
 export const findingsPath = (role: string, agent: string): string => `${role}/${agent}-findings.md`
 
-/** @throws MemoryError INVALID_INPUT for a name that is no plain folder or file name */
+/** @throws MemoryError INVALID_INPUT for a name that is not a plain folder or file name */
 export function checkName(name: string, what: 'role' | 'agent'): void {
   if (/^[A-Za-z0-9](?:[\w-]|\.(?!\.)){0,63}$/.test(name)) return
   throw new MemoryError(
@@ -87,7 +87,7 @@ export function loadRole(root: string, role: string): LoadedRole {
   return { role, text: printEchoes(document), echoes, problems, archived, document, stood: text, sidecar }
 }
 
-/** The memory becomes this, unless somebody has written it since it was loaded. */
+/** The change that writes a role's memory, unless somebody has written it since it was loaded. */
 export const memoryChange = (
   { role, stood }: Pick<LoadedRole, 'role' | 'stood'>,
   document: EchoDocument,
@@ -99,8 +99,8 @@ export const sidecarChange = (role: string, sidecar: Sidecar): FileChange => ({
 })
 
 /**
- * The change that keeps a copy of a file in `archive/`, under the day's name. A backup is never written over:
- * the next of a day gets a number.
+ * The change that keeps a copy of a file in `archive/`, named after the day. A backup is never overwritten: a further
+ * one of the same day gets a number.
  */
 export function backupChange(
   root: string,
@@ -117,6 +117,6 @@ export function backupChange(
   }
 }
 
-/** The agents of a role whose findings wait. */
+/** The agents of a role whose findings wait to be consolidated. */
 export const waitingAgents = (root: string, role: string): string[] =>
   namesIn(join(root, role)).flatMap((name) => /^(?!\.)(.+)-findings\.md$/.exec(name)?.[1] ?? [])

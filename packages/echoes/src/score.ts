@@ -2,16 +2,16 @@ import { dayOf, daysBetween, latestDay } from './day.ts'
 import { layerRules } from './layers.ts'
 import type { KnownEcho } from './sidecar.ts'
 
-/** An echo's score and what it is made of, each part from 0 to 1. */
+/** An echo's score and its parts, each from 0 to 1. */
 export interface EchoScore {
   /** Weight of the layer; counts 0.4. */
   importance: number
-  /** Recent workflows that used it, of all recent ones; counts 0.3. */
+  /** Share of the recent workflows that used it; counts 0.3. */
   relevance: number
-  /** 1 on the day it was verified, 0 at the end of the layer's age and after it; counts 0.3. */
+  /** 1 on the day it was verified, falling to 0 at the layer's maximum age; counts 0.3. */
   recency: number
   score: number
-  /** Etched: the score is 1.0 whatever its parts. */
+  /** True for etched entries: their score is 1.0 whatever its parts. */
   locked: boolean
   daysSinceVerified: number
   /** Days since it was verified or used, whichever is later. */
@@ -34,7 +34,7 @@ export function scoreEcho(
     importance: weight,
     relevance,
     recency,
-    // Sums of tenths are not exact: 0.28 + 0.02 must not lie below 0.3.
+    // Rounded, because sums of tenths are not exact: 0.28 + 0.02 must not be below 0.3.
     score: locked ? 1 : Math.round((weight * 0.4 + relevance * 0.3 + recency * 0.3) * 1e9) / 1e9,
     locked,
     daysSinceVerified,

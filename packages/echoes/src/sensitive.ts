@@ -1,7 +1,7 @@
 import { redactText } from '@recall/core'
 import { type EchoBlock, parseEchoes, withFields } from './echo-document.ts'
 
-/** What evidence may not hold. */
+/** Sensitive data that evidence may not contain. */
 const patterns: { kind: string; pattern: RegExp; unless?: RegExp }[] = [
   {
     kind: 'api-key',
@@ -17,13 +17,13 @@ const patterns: { kind: string; pattern: RegExp; unless?: RegExp }[] = [
   },
 ]
 
-/** The kinds of sensitive data in a text; with a learning about e-mail, addresses belong to it. */
+/** The kinds of sensitive data in a text. E-mail addresses are allowed when the learning is about e-mail. */
 function sensitiveKinds(text: string, learning: string): string[] {
   const own = patterns.filter(({ pattern, unless }) => pattern.test(text) && unless?.test(learning) !== true)
   return [...new Set([...own.map(({ kind }) => kind), ...Object.keys(redactText(text).counts)])]
 }
 
-/** A text that was one block and stays one, also where a secret took a mark of the format with it. */
+/** Parses a redacted block. It stays one block, even if the redaction removed a part of the format with a secret. */
 function reread(text: string, line: number): EchoBlock {
   const [first, ...rest] = parseEchoes(text).blocks
   if (first?.entry && rest.length === 0) return { ...first, line }
@@ -31,10 +31,10 @@ function reread(text: string, line: number): EchoBlock {
 }
 
 /**
- * Takes sensitive data out of an entry: its evidence is stripped down to the place it names, elsewhere each
- * secret is replaced. The learning is kept.
+ * Removes sensitive data from an entry. Sensitive evidence is reduced to the place that it names; elsewhere only the
+ * secrets themselves are replaced.
  *
- * @returns the kinds of what was taken out; without an `entry` when what is left is none any more
+ * @returns the kinds of removed data, and the block, which has no `entry` if it is not a valid one any more
  */
 export function withoutSecrets(block: EchoBlock): { block: EchoBlock; stripped: string[] } {
   if (!block.entry) return { block, stripped: [] }

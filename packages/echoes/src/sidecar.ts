@@ -5,20 +5,20 @@ import type { EchoBlock, EchoDocument } from './echo-document.ts'
 import { type EchoEntry, entryKey } from './entry.ts'
 import type { EchoLayer } from './layers.ts'
 
-/** References in this many workflows back count; older ones no longer say that an entry is in use. */
+/** Only the last workflows count; older references no longer show that an entry is in use. */
 const recentWorkflows = 20
 
 const knownEntry = z.object({
-  /** What the entry says: pattern and evidence. */
+  /** The entry's `entryKey`, a hash of its pattern and evidence. */
   key: z.string(),
   /** The recent workflows that used it. */
   references: z.array(z.string()),
-  /** All workflows that ever used it. */
+  /** Number of workflows that ever used it. */
   sessions: z.number(),
   lastReferenced: z.optional(z.string()),
-  /** Where `archive/` holds the whole entry, when it was taken out or shortened. */
+  /** File in `archive/` and index of the block with the complete entry, when it was taken out or shortened. */
   archived: z.optional(z.object({ backup: z.string(), block: z.number() })),
-  /** It was shortened and still stands in the memory. */
+  /** The entry was shortened and is still in the memory. */
   compressed: z.optional(z.boolean()),
 })
 
@@ -26,14 +26,14 @@ const schema = z.object({
   version: z.literal(1),
   /** The recent workflows of this role, the newest last. */
   workflows: z.array(z.string()),
-  /** The highest number given so far, per layer: a number is never given twice. */
+  /** The highest number assigned so far, per layer: a number is never assigned twice. */
   counters: z.object({ etched: z.number(), inscribed: z.number(), traced: z.number() }),
   entries: z.record(z.string(), knownEntry),
   /** SHA-256 of the last plan that was applied. */
   lastPlan: z.optional(z.string()),
 })
 
-/** What is known of a role's entries and does not stand in the markdown: their ids, and who used them. */
+/** Facts about a role's entries that are not in the markdown: their ids, and the workflows that used them. */
 export type Sidecar = z.output<typeof schema>
 
 export const emptySidecar = (): Sidecar => ({
@@ -60,20 +60,20 @@ export const printSidecar = (sidecar: Sidecar): string => `${JSON.stringify(side
 
 /** An entry of a role's memory, with its id and its use. */
 export interface KnownEcho {
-  /** `etched-004`; stays the same when other entries go. */
+  /** For example `etched-004`; does not change when other entries are removed. */
   id: string
   entry: EchoEntry
   block: EchoBlock
-  /** Recent workflows that used it, of `workflows`. */
+  /** How many of the recent `workflows` used it. */
   references: number
   workflows: number
-  /** All workflows that ever used it. */
+  /** Number of workflows that ever used it. */
   sessions: number
   lastReferenced?: string
 }
 
 /**
- * Gives every entry of a file its id: the one it has, by pattern and evidence, or the next of its layer in
+ * Gives every entry of a file its id: the known id of the same pattern and evidence, or the next id of its layer, in
  * the order of the file.
  */
 export function identify(document: EchoDocument, known: Sidecar): { echoes: KnownEcho[]; sidecar: Sidecar } {
@@ -107,7 +107,7 @@ export function identify(document: EchoDocument, known: Sidecar): { echoes: Know
   return { echoes, sidecar }
 }
 
-/** Counts that a workflow used entries; counting the same workflow again changes nothing. */
+/** Records that a workflow used entries. Idempotent for each workflow. */
 export function withReferences(
   known: Sidecar,
   workflow: string,

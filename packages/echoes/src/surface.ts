@@ -5,9 +5,9 @@ import type { KnownEcho } from './sidecar.ts'
 export interface SurfaceOptions {
   /** What the agent is about to do, in words. */
   task: string
-  /** The team's memory is read as well. */
+  /** Roles to search; the team's memory is always searched too. */
   roles: readonly string[]
-  /** Counts what is surfaced as used by this workflow. */
+  /** Records the surfaced entries as used by this workflow. */
   workflow?: string
   /** Default 8. */
   limit?: number
@@ -19,7 +19,7 @@ export interface Surfaced {
   text: string
 }
 
-/** Finds what roles have learned that has words in common with a task: the most in common first. */
+/** Finds entries of roles that have words in common with a task, those with the most common words first. */
 export async function surface(echoes: Echoes, options: SurfaceOptions): Promise<Surfaced> {
   const { task, workflow, limit = 8 } = options
   const wanted = wordsIn(task)
@@ -44,13 +44,13 @@ export async function surface(echoes: Echoes, options: SurfaceOptions): Promise<
   return { echoes: best, text: best.length === 0 ? '' : fenced(best) }
 }
 
-/** The part of a word that its forms have in common, roughly. */
+/** The words of a text without English plural endings, a rough stem. */
 const wordsIn = (text: string): Set<string> =>
   new Set(
     (text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []).map((word) => word.replace(/(?:ies|es|s)$/, '')),
   )
 
-/** The same marks that sessions strip before they archive, so that memory does not feed on itself. */
+/** Uses the marks that sessions strip before they archive, so that memory does not remember itself. */
 function fenced(found: Surfaced['echoes']): string {
   const lines = found.map(
     ({ role, echo: { id, entry } }) =>

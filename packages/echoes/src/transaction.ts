@@ -4,14 +4,14 @@ import * as z from 'zod/mini'
 import { sha256 } from './digest.ts'
 import { readText, removeFile, replaceFile } from './files.ts'
 
-/** A file to write, or with `content: null` to remove. Removals come last. */
+/** A file to write, or with `content: null` to remove. Callers put removals last. */
 export interface FileChange {
   /** Below the root, with `/`. */
   path: string
   content: string | null
   /**
-   * What the change was made from: agents and editors write these files without asking for the lock. Absent: it
-   * stands on nothing that was read.
+   * The content that the change was made from: agents and editors write these files without the lock. Absent when the
+   * change does not depend on the earlier content.
    */
   seen?: string | null
 }
@@ -25,9 +25,9 @@ const journalSchema = z.object({
 const journalOf = (root: string): string => join(root, '.journal.json')
 
 /**
- * Changes several files at once, all or none, also across a crash: a durable journal says what they become,
- * then they are changed in order. Before the journal stands nothing has happened; after it, whoever comes
- * next finishes the work. Call it under the lock.
+ * Changes several files, all or none, also across a crash: a durable journal records their new contents, then they are
+ * changed in order. A crash before the journal is written changes nothing; after it, the next holder of the lock
+ * finishes the work. Call it under the lock.
  *
  * @throws MemoryError CONFLICT, with nothing changed, when a file is not as it was `seen`
  */
@@ -54,8 +54,8 @@ export function applyChanges(root: string, changes: readonly FileChange[]): void
 }
 
 /**
- * Finishes what a dead process began. When somebody changed one of its files since, the rest is dropped:
- * removals come last, so nothing is lost by that. Call it under the lock.
+ * Finishes the changes of a dead process. If somebody changed one of the files since, the remaining changes are
+ * dropped: removals come last, so nothing is lost. Call it under the lock.
  */
 export function finishJournal(root: string): void {
   const journal = journalOf(root)
@@ -72,7 +72,7 @@ export function finishJournal(root: string): void {
   removeFile(journal)
 }
 
-/** Recognises the refusal of `applyChanges`: doing the whole section again may help. */
+/** Whether `applyChanges` refused a change; repeating the whole section may help. */
 export const isChangedMeanwhile = (error: unknown): boolean =>
   isMemoryError(error, MemoryErrorCode.CONFLICT) && error.details?.changedMeanwhile === true
 

@@ -10,12 +10,11 @@ const settingsSchema = z.nullish(
 )
 
 /**
- * Keeps the echoes out of version control, unless the project's `talisman.yml` says
- * `echoes: { version_controlled: true }`: adds the folder's line to `.gitignore`, or takes it out. Doing it
- * again changes nothing.
+ * Keeps the echoes out of version control, unless the project's `talisman.yml` has
+ * `echoes: { version_controlled: true }`: adds the folder's line to `.gitignore`, or removes it. Idempotent.
  *
  * @param options.folder below the project, for example `.recall/echoes`
- * @param options.settings path of the `talisman.yml`; none means excluded
+ * @param options.settings path of the `talisman.yml`; without it the echoes are excluded
  * @returns whether `.gitignore` was changed
  * @throws MemoryError INVALID_INPUT when the settings cannot be read; nothing is changed then
  */
@@ -32,7 +31,7 @@ export function applyVersionControl(options: { project: string; folder: string; 
   return { versionControlled, changed: next !== text }
 }
 
-/** A person may keep these files elsewhere and link to them: the link stays. */
+/** The real path of a file that a person may have linked to, so that writing does not replace the link. */
 const whereItIs = (path: string): string => orAbsent(() => realpathSync(path)) ?? path
 
 function optsIn(path: string): boolean {

@@ -9,7 +9,7 @@ const workflowSchema = z.object({ pid: z.number(), started: z.number(), place: z
 
 const folderOf = (root: string): string => join(root, '.workflows')
 
-/** Notes that a workflow runs, as long as its process lives. Call it under the lock. */
+/** Marks a workflow as active, as long as its process lives. Call it under the lock. */
 export function noteWorkflow(root: string, workflow: string, pid: number): void {
   replaceFile(pathOf(root, workflow), JSON.stringify(identityOf(pid)))
 }
@@ -18,7 +18,7 @@ export function forgetWorkflow(root: string, workflow: string): void {
   removeFile(pathOf(root, workflow))
 }
 
-/** The workflows that run. One that cannot be read is taken for running: a person has to look. */
+/** The active workflows. One whose file is damaged counts as active: a person has to look. */
 export function activeWorkflows(root: string): string[] {
   const folder = folderOf(root)
   return namesIn(folder)
