@@ -81,7 +81,7 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
         ...store,
         ...calls,
         async close() {
-          // A store that cannot count any more has to be closed all the same.
+          // A failure to record the accesses must not keep the store open.
           try {
             await counter.flush()
           } finally {

@@ -23,7 +23,7 @@ export interface ConversationFacts {
   title?: string
   /** The folder the agent worked in. */
   project?: string
-  /** What the reader passed over, by kind, for example `{ 'half-written line': 1 }`. */
+  /** How many items the reader skipped, by kind, for example `{ 'half-written line': 1 }`. */
   skipped: Record<string, number>
 }
 

@@ -427,7 +427,7 @@ async function embedQuery(embedder: Embedder | undefined, text: string): Promise
   return vector && [...vector]
 }
 
-/** The entry as it stands after the access that is being answered. */
+/** The entry with the present access already counted. */
 function accessed(entry: Entry, now: number): Entry {
   const expiresAt = entry.ttl === null ? entry.expiresAt : now + entry.ttl
   return { ...entry, accessedAt: now, accessCount: entry.accessCount + 1, expiresAt }

@@ -17,7 +17,7 @@ export interface Embedder {
   /**
    * One unit-length vector per text, in the order given.
    *
-   * @param mode `document` for what is stored, `query` for what is asked: some models treat them differently
+   * @param mode `document` for texts to store, `query` for texts to search by: some models treat them differently
    * @throws MemoryError UNAVAILABLE, TIMEOUT or RATE_LIMITED when a model cannot answer; the reason of an aborted
    * `signal`
    */

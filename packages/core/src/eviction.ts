@@ -2,7 +2,7 @@ import { isMemoryError, MemoryErrorCode } from './errors.ts'
 import { jsonBytes } from './json.ts'
 import type { Entry, MemoryStore, Place } from './memory-store.ts'
 
-/** Entries looked at and removed at a time. */
+/** Entries that are read and removed at a time. */
 const pageSize = 100
 
 /**

@@ -1,7 +1,7 @@
 import type { MemoryScope } from './scope.ts'
 
 /**
- * What every memory does, whatever stands behind it: files, Postgres, or a hub over HTTP.
+ * The interface of every memory, whether it is backed by files, Postgres or a hub over HTTP.
  *
  * A manager is bound to one namespace (a person, an entity, an agent) and no call can see another one.
  * All times are milliseconds since the epoch. All failures are `MemoryError`. After `close()` every call

@@ -4,7 +4,7 @@ import type { Capabilities, MatchedPassage, SearchMode } from './memory-manager.
 import type { MemoryScope } from './scope.ts'
 
 /**
- * What a store implements. The front (`createMemoryManager`) validates, redacts, stamps times and turns
+ * The interface of a store. The front (`createMemoryManager`) validates, redacts, stamps times and turns
  * TTLs into instants before it calls: a store may trust its input and only does I/O.
  *
  * Failures are thrown as `MemoryError` where the store knows the code; anything else the front wraps as
@@ -83,7 +83,7 @@ export interface Address extends Place {
 
 export interface Entry extends Address {
   value: JsonValue
-  /** What the entry is found by; empty when it is not indexed. */
+  /** The text that the entry is found by; empty when it is not indexed. */
   text: string
   type: string | null
   tags: string[]

@@ -47,7 +47,7 @@ export function checkWritten(
   throw invalidInput('value', result.error.issues)
 }
 
-/** @throws MemoryError CORRUPTION when what is stored does not match the key's schema */
+/** @throws MemoryError CORRUPTION when the stored value does not match the key's schema */
 export function checkRead(schemas: ValueSchemas, scope: MemoryScope, key: string, value: unknown): unknown {
   const result = schemaFor(schemas, scope, key)?.safeParse(value)
   if (!result) return value

@@ -42,7 +42,7 @@ export interface Fixture {
 }
 
 export interface Law {
-  /** One sentence, which also stands in docs/contract.md. */
+  /** One sentence, which is repeated in docs/contract.md. */
   title: string
   options?: Partial<HandleOptions>
   holds(fixture: Fixture): Promise<void>

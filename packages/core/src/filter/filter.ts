@@ -17,10 +17,7 @@ export const comparisons = [
 
 export type Comparison = (typeof comparisons)[number]
 
-/**
- * A parsed filter: what stores evaluate or compile. `parseFilter` builds it, `matchesFilter` gives it its
- * meaning.
- */
+/** A parsed filter, which stores evaluate or compile. `parseFilter` builds it; `matchesFilter` defines its meaning. */
 export type Filter =
   | { kind: 'all'; filters: Filter[] }
   | { kind: 'any'; filters: Filter[] }

@@ -64,7 +64,7 @@ function describe(
   }
 }
 
-/** How many entries an answer holds, where it holds entries. */
+/** Number of entries in an answer; `undefined` for an operation that returns none. */
 export function countOf(name: OperationName, answer: unknown): number | undefined {
   if (name === 'search') return (answer as unknown[]).length
   if (name === 'batchRead') return (answer as Map<string, unknown>).size

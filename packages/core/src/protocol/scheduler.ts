@@ -4,7 +4,7 @@ import { evictedScope, evictionThreshold } from '../quotas.ts'
 
 const minute = 60_000
 
-/** What is cleaned up and how often: milliseconds between two runs, over all processes. */
+/** The clean-up tasks, each with the milliseconds between two runs across all processes. */
 export const cleanupTasks = {
   expire: { interval: 5 * minute, options: { scope: 'short-term', threshold: 0 } },
   evict: { interval: 60 * minute, options: { scope: evictedScope, threshold: evictionThreshold } },

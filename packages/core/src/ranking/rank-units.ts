@@ -22,7 +22,7 @@ export interface UnitEvidence<Document> {
 
 /** What a store knows about the query as a whole. */
 export interface QueryEvidence<Document> {
-  /** About the BM25 of a unit that holds every word of the query once: it only sets the scale. */
+  /** Approximate BM25 of a unit that holds every word of the query once; it only sets the scale. */
   bm25Bound: number
   /** BM25 of the candidate at rank `noiseRank`, 0 when there are fewer: the level that counts as noise. */
   bm25Noise: number
