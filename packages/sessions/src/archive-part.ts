@@ -11,7 +11,7 @@ import { toolTarget } from './tool-target.ts'
 /** Characters of a turn that are kept for the summary; the rendered turn is kept whole. */
 const spokenLength = 1000
 
-/** The stretch of a conversation that goes into one archive, gathered message by message. */
+/** The part of a conversation that goes into one archive, collected message by message. */
 export interface ArchivePart {
   readonly messageCount: number
   readonly lastMessage: string | undefined

@@ -54,8 +54,8 @@ export interface PlaceRequest {
 
 /**
  * Writes one part where it belongs: over its earlier version, or at the first free number. An archive with anything
- * that the part lacks, a message or an edit by a person, is never overwritten. Nor is an archive that somebody else
- * wrote while this part was summarised: it is looked at again.
+ * that the part lacks, a message or an edit by a person, is never overwritten. An archive that somebody else writes
+ * while this part is summarised is read and judged again.
  */
 export async function placePart(memory: MemoryManager, request: PlaceRequest): Promise<PlacedPart> {
   const { sessionId, source, part } = request
