@@ -78,7 +78,7 @@ export function toResultText(content: unknown): string {
     .join('\n')
 }
 
-/** A tool's name, where the host gives one. */
+/** A tool's name; `tool` when the host gives none. */
 export const toolName = (name: unknown): string => (typeof name === 'string' ? name : 'tool')
 
 /** A value as JSON, or a note when it is nested too deeply for `JSON.stringify`. */

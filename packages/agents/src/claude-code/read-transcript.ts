@@ -8,7 +8,7 @@ import { createTitle } from './title.ts'
 import { toMessages } from './to-messages.ts'
 import { type TranscriptLine, toTranscriptLine } from './transcript-line.ts'
 
-/** How far into a file the session's id is looked for. */
+/** Lines within which the session's id must occur. */
 const headLines = 200
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 

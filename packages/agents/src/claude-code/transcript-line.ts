@@ -22,7 +22,7 @@ export interface TranscriptLine {
   raw: Record<string, unknown>
 }
 
-/** `null` when the value is no transcript line at all. */
+/** Reads a parsed JSON line; `null` when it is not a transcript line. */
 export function toTranscriptLine(value: unknown): TranscriptLine | null {
   if (!isRecord(value) || typeof value.type !== 'string') return null
   const message = isRecord(value.message) ? value.message : undefined

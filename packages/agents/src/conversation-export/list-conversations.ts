@@ -11,7 +11,7 @@ import type { ConversationForm } from './conversation-form.ts'
 
 const forms: readonly ConversationForm[] = [claudeAiConversation, chatgptConversation]
 
-/** How many elements of a list are looked at to recognise an export. */
+/** How many elements of a list are checked to recognise an export. */
 const headItems = 20
 /** Largest conversation: each is held in memory as a whole, but the list of them is not. */
 const mostConversationBytes = 64 * 1024 * 1024
@@ -67,8 +67,8 @@ export async function listConversations(
 /**
  * Reads one conversation out of an export.
  *
- * @throws MemoryError NOT_FOUND when it holds none of this id, INVALID_INPUT when the file is no export or the
- * conversation cannot be read
+ * @throws MemoryError NOT_FOUND when the export has no conversation of this id, INVALID_INPUT when the file is not an
+ * export or the conversation cannot be read
  */
 export async function readListedConversation(path: string, id: string): Promise<Conversation> {
   const conversations = await listConversations(path)

@@ -129,11 +129,11 @@ function takeBack(
         }
       : { path, status: 'absent' }
   }
-  // Whoever emptied the file before us had a reason to have it.
+  // A file that was there before the installation is not removed, even if only our part is left in it.
   return put(left === null && entry?.original !== undefined ? receipt.originalOf(entry) : left, 'edited')
 }
 
-/** Names of what is installed. */
+/** Names of the installed targets. */
 export function installedNames(state: string): string[] {
   if (!existsSync(state)) return []
   return readdirSync(state, { withFileTypes: true })

@@ -6,7 +6,7 @@ import { documentMessages, readJsonDocument, readJsonLineMessages, sessionIdOf }
 import { hasSpeakers, readMarkdownMessages } from './read-markdown.ts'
 import { isNeutralMessage } from './to-message.ts'
 
-/** How many lines are looked at to tell JSON Lines from other formats. */
+/** How many lines are checked to tell JSON Lines from other formats. */
 const headLines = 200
 
 export const neutralFormats = [
@@ -19,8 +19,8 @@ export const neutralFormats = [
  * Opens a transcript in a form that belongs to no host: JSON Lines, a JSON list, or markdown. JSON Lines and
  * markdown are streamed; a JSON document may have up to 64 MB.
  *
- * @throws MemoryError NOT_FOUND or FORBIDDEN when the file cannot be opened, INVALID_INPUT when it is none
- * of these formats
+ * @throws MemoryError NOT_FOUND or FORBIDDEN when the file cannot be opened, INVALID_INPUT when it has none of these
+ * formats
  */
 export async function readNeutralTranscript(path: string): Promise<Conversation> {
   const conversation = await openNeutralTranscript(path)
