@@ -34,7 +34,7 @@ export interface ConversationFacts {
 export interface Conversation {
   sessionId: string
   messages: AsyncIterable<Message> | Iterable<Message>
-  /** Id of the session that started this one, set for a helper's transcript. */
+  /** Id of the session that started this one; set only for a helper's transcript. */
   parent?: string
   facts: ConversationFacts
 }

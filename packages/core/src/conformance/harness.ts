@@ -16,7 +16,7 @@ export interface Harness {
    * it. Earlier handles may still be open.
    */
   reopen(options: HandleOptions): Promise<MemoryManager>
-  /** Runs before every call of a law that does not overlap another; deletes the index, say, which must not matter. */
+  /** Runs before each call of a law, unless another one is running; deletes the index, say, which must not matter. */
   between?(): Promise<void>
   /** Runs after every law, when all handles are closed. */
   dispose?(): Promise<void>
