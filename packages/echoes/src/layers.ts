@@ -9,7 +9,7 @@ export interface LayerRule {
   trigger: 'a person' | 'memory above its line limit'
   /** An entry of a lower score is archived once it is older than `maxAgeDays`; `null`: never. */
   archiveBelow: number | null
-  /** Part of the ranking by score, as a share of the layer, where inscribed may be archived and traced shortened. */
+  /** Part of the ranking by score in which inscribed entries are archived or traced ones shortened, as a share. */
   share: { part: 'bottom' | 'middle'; of: number } | null
   /** Where an entry may be moved, and by whom. */
   transitions: readonly { to: EchoLayer | 'archive'; by: 'a person' | 'anyone' | 'pruning' }[]

@@ -59,7 +59,7 @@ export interface EchoesOptions {
 export interface Consolidation {
   role: string
   added: number
-  /** Duplicates of known entries, whose verified day and confidence they may update. */
+  /** Findings that repeat an entry or another finding, whose verified day and confidence they may raise. */
   merged: number
   /** Blocks that stayed in a findings file, and why. */
   kept: { agent: string; line: number; reasons: string[] }[]

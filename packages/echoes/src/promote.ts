@@ -42,7 +42,7 @@ const highConfidence = 0.8
 const similarRootCause = 0.6
 const sharedTags = 3
 
-/** Plans whether an echo becomes a document. Changes nothing; what needs a person's consent is `blocked`. */
+/** Decides whether an echo becomes a document. Changes nothing; what needs a person's consent is `blocked`. */
 export function planPromotion(
   role: string,
   echo: KnownEcho,
