@@ -41,7 +41,7 @@ export function readMarkdownNote(markdown: string, path: string): MemoryExport {
   }
 }
 
-/** Splits off the front matter. It is untrusted: aliases and great sizes are refused, and broken YAML stays text. */
+/** Splits off the front matter. It is untrusted: if it is too long, is broken or has aliases, it stays text. */
 function split(markdown: string): { fields: Record<string, unknown>; body: string; problem?: true } {
   const end = markdown.startsWith('---\n') ? markdown.indexOf('\n---\n', 3) : -1
   if (end === -1 || end > longestFrontMatter) return { fields: {}, body: markdown }
