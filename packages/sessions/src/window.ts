@@ -195,7 +195,7 @@ const wasEdited = (entry: SessionSummary, archives: readonly ArchiveDigest[]): b
 const isOfLaterReading = (a: SessionSummary, b: SessionSummary): boolean =>
   timeOf(a.date) > timeOf(b.date) || (timeOf(a.date) === timeOf(b.date) && a.messageCount > b.messageCount)
 
-/** Ignores `archive`, to which a store may add the name of its file. */
+/** Compares neither `archive`, to which a store may add the name of its file, nor `project`. */
 function sameEntry(a: SessionSummary, b: SessionSummary): boolean {
   return (
     timeOf(a.date) === timeOf(b.date) &&
