@@ -10,13 +10,15 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 export async function openFile(path: string): Promise<FileHandle> {
   try {
     const file = await open(path, 'r')
-    if ((await file.stat()).isDirectory()) {
-      await file.close()
+    try {
+      if (!(await file.stat()).isDirectory()) return file
       throw new MemoryError(`${path} is a folder, not a transcript`, MemoryErrorCode.INVALID_INPUT, {
         details: { path },
       })
+    } catch (error) {
+      await file.close()
+      throw error
     }
-    return file
   } catch (error) {
     throw toMemoryError(path, error)
   }

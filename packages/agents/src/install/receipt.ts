@@ -35,6 +35,11 @@ export function openReceipt(folder: string) {
     replaceBytes(path, `${JSON.stringify(receipt, null, 2)}\n`)
   }
   const find = (file: string): ReceiptFile | undefined => receipt.files.find((each) => each.path === file)
+  /** The name for another backup. Files come and go, so their number says nothing. */
+  const freeName = (): string => {
+    const taken = new Set(receipt.files.map(({ original }) => original))
+    for (let n = 1; ; n++) if (!taken.has(`original-${n}`)) return `original-${n}`
+  }
 
   return {
     files: receipt.files as readonly ReceiptFile[],
@@ -54,8 +59,7 @@ export function openReceipt(folder: string) {
     /** Records what a file held before and will hold now. */
     note(file: string, before: Buffer | null, after: string): void {
       const earlier = find(file)
-      const original =
-        before === null ? undefined : (earlier?.original ?? `original-${receipt.files.length + 1}`)
+      const original = before === null ? undefined : (earlier?.original ?? freeName())
       if (before !== null && original !== undefined) {
         if (created.length === 0) created.push(...createFolder(folder))
         replaceBytes(join(folder, original), before)

@@ -1,0 +1,23 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { openReceipt, type ReceiptFile } from './receipt.ts'
+
+it('keeps the backup of each file, whichever others come and go', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'recall-receipt-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const receipt = openReceipt(folder)
+  const backupOf = (file: string): string | undefined =>
+    receipt.originalOf(receipt.find(file) as ReceiptFile)?.toString()
+  for (const file of ['/a', '/b', '/c']) receipt.note(file, Buffer.from(`bytes of ${file}`), 'ours')
+  receipt.done('/a')
+  receipt.note('/d', Buffer.from('bytes of /d'), 'ours')
+  receipt.note('/a', Buffer.from('later bytes of /a'), 'ours')
+  expect(['/b', '/c', '/d', '/a'].map(backupOf)).toEqual([
+    'bytes of /b',
+    'bytes of /c',
+    'bytes of /d',
+    'later bytes of /a',
+  ])
+})
