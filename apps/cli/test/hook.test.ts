@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -401,6 +402,20 @@ describe('hook', () => {
     expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain('never releases it')
     expect((await ask('quixotic marmalade zeppelins')).out).toBe('')
     expect((await ask('ok')).out).toBe('')
+  })
+
+  it('looks a prompt up in the memory of the person, not in one that the session works on', async () => {
+    const home = temporaryFolder()
+    const own = join(home, '.recall')
+    mkdirSync(own)
+    mkdirSync(join(home, 'memory'))
+    writeFileSync(join(home, 'memory/MEMORY.md'), '# Another memory\n')
+    await createShell(home, null, { RECALL_ROOT: own }).run('archive', writeSession(home, 's1', poolSession))
+    const prompt = 'who never releases the client in the retry path?'
+    const { out } = await createShell(home, null, {})
+      .withInput(event({ session_id: 'p', hook_event_name: 'UserPromptSubmit', prompt }))
+      .run('hook', 'prompt')
+    expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain('never releases it')
   })
 
   it('tells with a question that was asked before what was answered, in whole blocks that a host takes', async () => {

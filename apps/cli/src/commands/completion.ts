@@ -49,16 +49,17 @@ compdef _recall recall recall-echo
 `
 
 const fish = (commands: Described): string =>
-  commands
-    .flatMap(({ name, description, actions, options }) => [
-      `complete -c recall -n __fish_use_subcommand -a ${name} -d '${quote(description)}'`,
-      ...(actions.length > 0
-        ? [`complete -c recall -n '__fish_seen_subcommand_from ${name}' -a '${actions.join(' ')}'`]
-        : []),
-      ...options.map(
-        (option) => `complete -c recall -n '__fish_seen_subcommand_from ${name}' -l ${option.slice(2)}`,
-      ),
-    ])
+  ['recall', 'recall-echo']
+    .flatMap((program) =>
+      commands.flatMap(({ name, description, actions, options }) => {
+        const after = `complete -c ${program} -n '__fish_seen_subcommand_from ${name}'`
+        return [
+          `complete -c ${program} -n __fish_use_subcommand -a ${name} -d '${quote(description)}'`,
+          ...(actions.length > 0 ? [`${after} -a '${actions.join(' ')}'`] : []),
+          ...options.map((option) => `${after} -l ${option.slice(2)}`),
+        ]
+      }),
+    )
     .join('\n')
     .concat('\n')
 

@@ -78,7 +78,11 @@ async function handle(io: Io, event: string, options: HookOptions): Promise<void
     case 'session-start':
       return start(io, place, input, options)
     case 'prompt':
-      return (await import('../commands/hook-prompt.ts')).recallPrompt(io, options, input)
+      return (await import('../commands/hook-prompt.ts')).recallPrompt(
+        io,
+        { root, layout: place.layout.name },
+        input,
+      )
     case 'post-compact':
     case 'pre-compact':
       note(io, place, input, 'checkpoint')
