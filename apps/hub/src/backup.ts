@@ -42,13 +42,14 @@ const rowsAtOnce = 500
  * taken while the hub runs. The file holds hashes of the agents' keys, but memories in plain text.
  *
  * @returns rows by table
- * @throws MemoryError CONFLICT when the file exists
+ * @throws MemoryError CONFLICT when the file exists, or another backup writes it
  */
 export async function backup(database: Database, path: string): Promise<Record<string, number>> {
   if (existsSync(path)) {
     throw new MemoryError(`${path} exists: give another name`, MemoryErrorCode.CONFLICT)
   }
   const unfinished = `${path}.unfinished`
+  const file = createUnfinished(unfinished)
   const counts: Record<string, number> = {}
   try {
     await database.transaction(
@@ -76,7 +77,7 @@ export async function backup(database: Database, path: string): Promise<Record<s
           }
           yield `end\t${JSON.stringify(counts)}\n`
         }
-        await pipeline(lines, createGzip(), createWriteStream(unfinished, { flags: 'wx', mode: 0o600 }))
+        await pipeline(lines, createGzip(), createWriteStream(unfinished, { fd: file }))
       },
       { isolationLevel: 'repeatable read', accessMode: 'read only' },
     )
@@ -88,6 +89,19 @@ export async function backup(database: Database, path: string): Promise<Record<s
     throw error
   }
   return counts
+}
+
+function createUnfinished(path: string): number {
+  try {
+    return openSync(path, 'wx', 0o600)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    throw new MemoryError(
+      `${path} exists: another backup is being written, or one was killed: then delete that file and try again`,
+      MemoryErrorCode.CONFLICT,
+      { cause: error },
+    )
+  }
 }
 
 function syncPath(path: string): void {

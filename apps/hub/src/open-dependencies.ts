@@ -69,7 +69,12 @@ export async function openDatabase(
     })
   }
   const opened = await openPglite({ folder: config.dataFolder })
-  for (const column of indexed) await createVectorIndex(opened.database, column, { concurrently: false })
+  try {
+    for (const column of indexed) await createVectorIndex(opened.database, column, { concurrently: false })
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
   return opened
 }
 

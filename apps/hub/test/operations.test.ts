@@ -127,6 +127,10 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     const counts = await backup(database(), path)
     expect(counts).toMatchObject({ agents: 2, memories: 2, citations: 1, entries: 2 })
     await expect(backup(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+    const other = `${path}-of-another`
+    writeFileSync(`${other}.unfinished`, 'of another backup')
+    await expect(backup(database(), other)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
+    expect(readFileSync(`${other}.unfinished`, 'utf8')).toBe('of another backup')
     await expect(restore(database(), path)).rejects.toMatchObject({ code: MemoryErrorCode.CONFLICT })
 
     const before = await database().select().from(memories)

@@ -1,8 +1,14 @@
-import { createMemoryManager, type MemoryManager, type MemoryManagerOptions } from '@recall/core'
+import {
+  createMemoryManager,
+  MemoryErrorCode,
+  type MemoryManager,
+  type MemoryManagerOptions,
+} from '@recall/core'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import type { Database } from './database.ts'
 import { migrate } from './migrate.ts'
+import { asMemoryErrors } from './postgres-errors.ts'
 import { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
 import { keepTextConfiguration } from './text-configuration.ts'
 import { createVectorIndex, type VectorColumn } from './vector-index.ts'
@@ -33,7 +39,7 @@ const defaultTimeoutMs = 10_000
 /**
  * Opens a pool of connections to a server.
  *
- * @throws MemoryError UNAVAILABLE when the tables have to be migrated and the server cannot be reached
+ * @throws MemoryError UNAVAILABLE when tables or indexes have to be made and the server cannot be reached
  */
 export async function openPostgres(options: PostgresOptions): Promise<OpenDatabase> {
   const {
@@ -54,7 +60,9 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenDataba
     try {
       const database = drizzle(one)
       if (migrations) await migrate(database)
-      for (const column of indexed) await createVectorIndex(database, column, { concurrently: true })
+      await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, async () => {
+        for (const column of indexed) await createVectorIndex(database, column, { concurrently: true })
+      })
     } finally {
       await one.end({ timeout: 5 })
     }

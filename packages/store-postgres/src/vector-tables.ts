@@ -13,6 +13,8 @@ export interface OutdatedRow extends RowKey {
   text: string
   /** The type of an entry, as JSON; `null` for a memory. */
   type: string | null
+  /** How many rows of `units` an entry has; 1 for a memory. */
+  unitCount: number
   /** Digest of the text: a vector is dropped if the text changed meanwhile. */
   digest: string
   /** Another model that has a vector in `next_embedding`; `null` if none has. */
@@ -69,7 +71,7 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
     text: sql`text`,
     outdated: outdatedEntry,
     next: (model, limit, after) => sql`
-      select place::text as place, id::text as id, text, type, md5(text) as digest, (
+      select place::text as place, id::text as id, text, type, unit_count as "unitCount", md5(text) as digest, (
         select min(next_embedding_model) from units
         where units.place = entries.place and units.entry = entries.id and next_embedding_model <> ${model}::text
       ) as beside
@@ -79,9 +81,11 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
     dropOthers: (model) => sql`
       update units set next_embedding = null, next_embedding_model = null
       where next_embedding_model <> ${model}::text`,
-    // An entry written before units existed has a single row in `units`: only the first of these texts gets a vector.
-    textsOf: ({ text, type }) =>
-      unitTexts({ text, type: type === null ? null : JSON.parse(type) }).map(spokenText),
+    textsOf: ({ text, type, unitCount }) => {
+      const texts = unitTexts({ text, type: type === null ? null : JSON.parse(type) })
+      // An entry written before units existed is a single unit, however long.
+      return (texts.length === unitCount ? texts : [text]).map(spokenText)
+    },
     keepBeside: (model, rows) => sql`
       update units set next_embedding = vector::vector, next_embedding_model = ${model}
       from ${made(rows)} join entries on entries.place = made.place and entries.id = made.id
@@ -105,7 +109,7 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
     text: sql`content`,
     outdated: outdatedMemory,
     next: (model, limit, after) => sql`
-      select null as place, id::text as id, content as text, null as type, md5(content) as digest,
+      select null as place, id::text as id, content as text, null as type, 1 as "unitCount", md5(content) as digest,
         next_embedding_model as beside
       from memories
       where ${outdatedMemory(model)} and next_embedding_model is distinct from ${model}::text

@@ -97,6 +97,19 @@ describe.each(engines)('%s', (name, open) => {
     expect(await after.search('long-term', { embedding: [1, 0, 0] }, { limit: 6 })).toHaveLength(6)
   })
 
+  it('embeds a long entry from before there were units as a whole, as it stands', async () => {
+    await emptyTables(engine.database)
+    const stores = createPostgresStore(engine.database)
+    const value = ['x ', 'y '].map((letter) => letter.repeat(3000)).join('\n\n')
+    await createMemoryManager({ stores, embedder: first }).write('long-term', 'long', value)
+    await engine.database.execute(sql`delete from units where unit > 0`)
+    await engine.database.execute(sql`update entries set unit_count = 1`)
+    await reembed(engine.database, 'entries', second)
+    const after = createMemoryManager({ stores, embedder: second })
+    const [found] = await after.search('long-term', { embedding: [1, 1, 0, 0] })
+    expect(found?.score).toBeGreaterThan(0.99)
+  })
+
   it('does not drop a vector that it cannot make again', async () => {
     await emptyTables(engine.database)
     const memory = createMemoryManager({ stores: createPostgresStore(engine.database) })
