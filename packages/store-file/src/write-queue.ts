@@ -82,10 +82,15 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
       const waiting = ids()
       if (waiting.length >= capacity) throw queueIsFull(capacity)
       // Keeps rising even when the queue was empty in between.
-      for (let id = Math.max((waiting.at(-1) ?? 0) + 1, Math.floor(write.queuedAt)); ; id++) {
+      let id = Math.max((waiting.at(-1) ?? 0) + 1, Math.floor(write.queuedAt))
+      for (let refused = false; ; ) {
         const item: QueueItem = { ...write, id, attempts: 0, notBefore: 0 }
         if (createFile(fileSystem, pathOf(id), print(item))) return item
-        if (!fileSystem.existsSync(pathOf(id))) throw noHardLinks(folder)
+        const isTaken = fileSystem.existsSync(pathOf(id))
+        // The first time, another process may have queued a write under this number and drained it already.
+        if (!isTaken && refused) throw noHardLinks(folder)
+        refused = !isTaken
+        if (isTaken) id++
       }
     },
 

@@ -1,6 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { defaultFileSystem } from '../src/file-system.ts'
 import { openWriteQueue } from '../src/write-queue.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
@@ -27,6 +28,24 @@ it('gives rising numbers also after it was empty', async () => {
   const early = await queue.append(write('a', 1000))
   await queue.remove(early.id)
   expect((await queue.append(write('a', 2000))).id).toBeGreaterThan(early.id)
+  await queue.close()
+})
+
+it('takes the number of a write that another process queued and drained at the same moment', async () => {
+  let isTaken = true
+  const linkSync: typeof defaultFileSystem.linkSync = (existing, path) => {
+    if (isTaken) {
+      isTaken = false
+      throw Object.assign(new Error('EEXIST: simulated, link'), { code: 'EEXIST' })
+    }
+    defaultFileSystem.linkSync(existing, path)
+  }
+  const queue = await openWriteQueue({
+    folder: temporaryRoot(),
+    fileSystem: { ...defaultFileSystem, linkSync },
+  })
+  expect((await queue.append(write('a', 1000))).id).toBe(1000)
+  expect(await queue.items()).toHaveLength(1)
   await queue.close()
 })
 
