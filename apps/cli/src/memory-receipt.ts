@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmdirSync,
   rmSync,
   statSync,
@@ -35,7 +36,7 @@ export function noteCreated(state: string, root: string, { created, folders }: C
   }
   mkdirSync(state, { recursive: true })
   const others = earlier.filter((each) => each !== known)
-  writeFileSync(nameIn(state), `${JSON.stringify([...others, receipt], null, 2)}\n`)
+  writeReceipts(state, [...others, receipt])
 }
 
 export interface MemoryLeft {
@@ -71,7 +72,7 @@ export function removeCreated(
   const still = receipts.filter(({ root }) => left.some((each) => each.root === root && !each.isOlder))
   // Memories that stay can still be purged another time.
   if (!options.dryRun && still.length > 0) {
-    writeFileSync(nameIn(state), `${JSON.stringify(still, null, 2)}\n`)
+    writeReceipts(state, still)
   } else if (!options.dryRun) rmSync(nameIn(state), { force: true })
   return { left, removed: outcomes.flatMap(({ root, kept }) => (kept.length > 0 ? [] : root)) }
 }
@@ -117,6 +118,13 @@ function filesBelow(path: string): string[] {
 
 const isSame = (path: string, digest: string): boolean =>
   !existsSync(path) || createHash('sha256').update(readFileSync(path)).digest('hex') === digest
+
+/** Written beside its place and renamed, so that a crash leaves the old receipts or the new ones. */
+function writeReceipts(state: string, receipts: readonly MemoryReceipt[]): void {
+  const unfinished = `${nameIn(state)}.${process.pid}`
+  writeFileSync(unfinished, `${JSON.stringify(receipts, null, 2)}\n`)
+  renameSync(unfinished, nameIn(state))
+}
 
 const readReceipts = (state: string): MemoryReceipt[] =>
   existsSync(nameIn(state)) ? (JSON.parse(readFileSync(nameIn(state), 'utf8')) as MemoryReceipt[]) : []

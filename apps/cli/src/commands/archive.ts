@@ -122,8 +122,6 @@ export async function createArchiver(
   }
 }
 
-export const isForgottenSession = (error: unknown): boolean => isMemoryError(error, MemoryErrorCode.CONFLICT)
-
 function describe({
   path,
   status,

@@ -21,7 +21,7 @@ export async function reindex(
     const tookMs = Math.round(performance.now() - started)
     if (options.json) io.out(`${JSON.stringify({ documents, ...(vectors ? { vectors } : {}), tookMs })}\n`)
     else {
-      io.out(`${count(documents, 'entry').replace('entrys', 'entries')} indexed in ${tookMs} ms\n`)
+      io.out(`${count(documents, 'entry', 'entries')} indexed in ${tookMs} ms\n`)
       if (vectors)
         io.out(
           `${vectors.embedded} of ${count(vectors.total, 'passage')} have a vector of ${vectors.model}\n`,
