@@ -38,9 +38,21 @@ export function runMeasuringMemory(args: readonly string[]): Ran {
   const folder = mkdtempSync(join(tmpdir(), 'recall-bench-'))
   const hook = join(folder, 'memory.cjs')
   const report = join(folder, 'peak')
-  writeFileSync(hook, `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(report)}, String(process.resourceUsage().maxRSS)))`) // biome-ignore format: one call
+  writeFileSync(hook, `(${writePeak})(${JSON.stringify(report)})`)
   const ran = run(process.execPath, ['-r', hook, ...args])
   return { ...ran, peakMb: Number(readFileSync(report, 'utf8')) / 1024 }
+}
+
+/** Runs inside the measured process, as text. */
+function writePeak(report: string): void {
+  const fs = process.getBuiltinModule('node:fs')
+  process.on('exit', () => {
+    // On Linux `maxRSS` of a process begins with what its parent held when it started it; this figure does not.
+    const own = fs.existsSync('/proc/self/status')
+      ? /^VmHWM:\s+(\d+)/m.exec(fs.readFileSync('/proc/self/status', 'utf8'))?.[1]
+      : undefined
+    fs.writeFileSync(report, own ?? String(process.resourceUsage().maxRSS))
+  })
 }
 
 export const isInstalled = (command: string): boolean => run(command, ['--version']).code === 0
