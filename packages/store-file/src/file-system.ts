@@ -28,6 +28,8 @@ export type FileSystem = Pick<
 
 export const defaultFileSystem: FileSystem = nodeFileSystem
 
+const { O_CREAT, O_WRONLY } = nodeFileSystem.constants
+
 /** What lies below the errors that name a path. */
 export const causeOf = (error: unknown): unknown =>
   isMemoryError(error) && error.cause ? causeOf(error.cause) : error
@@ -51,3 +53,18 @@ export function orAbsent<T>(call: () => T): T | null {
 /** What is at a path, links not followed; `null` when nothing is. Without the error, which takes longer than the look. */
 export const statusOf = (fileSystem: FileSystem, path: string): nodeFileSystem.Stats | null =>
   orAbsent(() => fileSystem.lstatSync(path, { throwIfNoEntry: false })) ?? null
+
+/**
+ * Writes a note that a crash may tear, and that its reader then takes for none. In place: a file that was emptied
+ * first is flushed to disk by ext4 when it is closed, which takes as long as a durable write.
+ */
+export function jot(fileSystem: FileSystem, path: string, note: string): void {
+  const bytes = Buffer.from(note)
+  const descriptor = fileSystem.openSync(path, O_WRONLY | O_CREAT)
+  try {
+    fileSystem.writeSync(descriptor, bytes, 0, bytes.length, 0)
+    fileSystem.ftruncateSync(descriptor, bytes.length)
+  } finally {
+    fileSystem.closeSync(descriptor)
+  }
+}

@@ -2,15 +2,17 @@ import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type ProcessIdentity, thisProcess } from '@recall/core/process'
 import { ensureFolder, writing } from './atomic-write.ts'
-import { type FileSystem, orAbsent, statusOf } from './file-system.ts'
+import { type FileSystem, jot, orAbsent, statusOf } from './file-system.ts'
 import type { Database, OpenDatabase } from './index/driver.ts'
 import { isBusy, isDamage } from './index/index-file.ts'
 
 /** Critical sections take milliseconds: a lock held longer than this is held by something that hangs. */
 const lockTimeoutMs = 15_000
 
-/** Sections take a few milliseconds, so a waiter that polls about as often gets its turn. */
-const shortestWaitMs = 1
+/** The shortest and the longest pause of a waiter. Each try costs the holder some of the processor. */
+const pauses = { shortestMs: 1, longestMs: 16 }
+/** After each of these a waiter shortens its pause by a millisecond. */
+const patienceMs = 100
 /** Nobody ever wakes a waiter: the operating system does not tell when the lock is free. */
 const nobody = new Int32Array(new SharedArrayBuffer(4))
 
@@ -47,15 +49,17 @@ export function createLock(
   /** Waits for its turn; gives up when the same holder keeps the lock for too long. */
   const begin = (database: Database): void => {
     let holder = readHolder(fileSystem, folder)
-    let deadline = performance.now() + timeoutMs
-    while (!tryToBegin(database)) {
-      if (performance.now() > deadline) {
-        const now = readHolder(fileSystem, folder)
-        if (now === holder) throw stuck(now)
-        holder = now
-        deadline = performance.now() + timeoutMs
+    const begun = performance.now()
+    let deadline = begun + timeoutMs
+    for (let tries = 0; !tryToBegin(database); tries++) {
+      const now = performance.now()
+      if (now > deadline) {
+        const current = readHolder(fileSystem, folder)
+        if (current === holder) throw stuck(current)
+        holder = current
+        deadline = now + timeoutMs
       }
-      Atomics.wait(nobody, 0, 0, shortestWaitMs + Math.random() * shortestWaitMs)
+      Atomics.wait(nobody, 0, 0, pauseAfter(tries, now - begun))
     }
   }
 
@@ -116,17 +120,22 @@ export function createLock(
   }
 }
 
+/**
+ * How long a waiter pauses after so many tries, in milliseconds. Briefly at first, because most sections are short;
+ * then longer, and the less the longer it has waited: whoever asks most often is likely to be next.
+ */
+function pauseAfter(tries: number, waitedMs: number): number {
+  const pause = Math.min(pauses.shortestMs * 2 ** tries, pauses.longestMs) - waitedMs / patienceMs
+  return Math.max(pause, pauses.shortestMs) * (1 + Math.random())
+}
+
 const holderName = 'lock-holder.json'
 
 /** Best effort: the note is for people, and a full disk must not keep anybody from deleting. */
 function noteHolder(fileSystem: FileSystem, folder: string): void {
   try {
-    const descriptor = fileSystem.openSync(join(folder, holderName), 'w')
-    try {
-      fileSystem.writeSync(descriptor, JSON.stringify({ ...thisProcess(), since: new Date().toISOString() }))
-    } finally {
-      fileSystem.closeSync(descriptor)
-    }
+    const note = JSON.stringify({ ...thisProcess(), since: new Date().toISOString() })
+    jot(fileSystem, join(folder, holderName), note)
   } catch {}
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
+import { type FileSystem, jot, orAbsent, statusOf } from '../file-system.ts'
 import { type FileStamp, stampOf } from './file-stamp.ts'
 
 export const indexName = 'index.db'
@@ -31,12 +31,8 @@ export function readSeal(fileSystem: FileSystem, folder: string): Seal | null {
 export function writeSeal(fileSystem: FileSystem, folder: string, facts: Omit<Seal, 'stamp'>): void {
   const stats = statusOf(fileSystem, join(folder, indexName))
   if (!stats || logSize(fileSystem, folder) > 0) return
-  const descriptor = fileSystem.openSync(join(folder, sealName), 'w')
-  try {
-    fileSystem.writeSync(descriptor, JSON.stringify({ stamp: stampOf(stats), ...facts } satisfies Seal))
-  } finally {
-    fileSystem.closeSync(descriptor)
-  }
+  const seal = { stamp: stampOf(stats), ...facts } satisfies Seal
+  jot(fileSystem, join(folder, sealName), JSON.stringify(seal))
 }
 
 /** Bytes in the write-ahead log that are not in the file yet. */
