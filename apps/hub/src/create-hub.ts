@@ -48,6 +48,8 @@ export interface RunningHub {
   /** From now on `/readyz` answers that the hub takes no more traffic. */
   drain(): void
   maintain(): ReturnType<typeof maintainHub>
+  /** Resolves when all retrievals so far are recorded: to be awaited before the database is closed. */
+  settled(): Promise<void>
   /** Embeds queued memories; returns how many got their vector. */
   embedWaiting(): Promise<number>
   /** What `/metrics` shows. */
@@ -72,7 +74,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     limits: createLimits(config.limits, { redis, database: config.postgresUrl ? database : undefined }),
     auth: createAuthenticator({ database, call }),
   }
-  const hub: Hub = { ...parts, noteRetrievals: createRetrievalLog(parts) }
+  const hub: Hub = { ...parts, retrievals: createRetrievalLog(parts, log) }
   await ensureSystemConfig(hub)
   await refuseOtherModels(hub)
 
@@ -116,6 +118,8 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     context.header('Cache-Control', 'private, no-store')
     context.header('Vary', 'Authorization')
     context.header('X-Content-Type-Options', 'nosniff')
+    // Whoever asks after a search sees what it counted and whom it promoted. Searches see to that themselves.
+    if (!isSearch(context.req.path)) await hub.retrievals.settled()
     if (!isOpen(context.req.method, context.req.path)) {
       context.set('principal', await hub.auth.authenticate(context.req.header('Authorization')))
     }
@@ -160,6 +164,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
       state.draining = true
     },
     maintain: () => maintainHub(hub, log),
+    settled: () => hub.retrievals.settled(),
     embedWaiting: () => embedWaiting(hub, log),
     metrics: observer.registry,
   }
@@ -169,6 +174,8 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
 const isOpen = (method: string, path: string): boolean =>
   (method === 'POST' && path === '/api/v1/agents/register') ||
   (['GET', 'HEAD'].includes(method) && path === '/api/v1/health')
+
+const isSearch = (path: string): boolean => path === '/api/v1/memory/search'
 
 /** Headers that an error adds to its answer. */
 const headersOf = (error: Error): Record<string, string> => {

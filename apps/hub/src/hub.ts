@@ -3,7 +3,7 @@ import type { Database } from '@recall/store-postgres'
 import type { Authenticator, Principal } from './auth/principal.ts'
 import type { HubConfig } from './config/config.ts'
 import type { Limits } from './limits/rate-limits.ts'
-import type { Retrieval } from './pipelines/note-retrievals.ts'
+import type { RetrievalLog } from './pipelines/note-retrievals.ts'
 
 /** The parts that the hub is built from. */
 export interface HubParts {
@@ -19,8 +19,7 @@ export interface HubParts {
 
 /** The context that every part of the hub works with. */
 export interface Hub extends HubParts {
-  /** Resolves when the retrieval is recorded. Concurrent searches are recorded in one statement. */
-  noteRetrievals(retrieval: Retrieval): Promise<void>
+  retrievals: RetrievalLog
 }
 
 /** What the middleware sets for the handlers. */

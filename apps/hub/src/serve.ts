@@ -58,6 +58,7 @@ export async function serveHub(
         await closed
         clearTimeout(cut)
         await queue?.stop()
+        await hub.settled()
         await closeDependencies()
       },
     }

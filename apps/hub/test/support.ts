@@ -72,9 +72,16 @@ export async function openHub(
   { clock, embedder = fakeEmbedder() }: { clock?: Clock; embedder?: Embedder } = {},
 ): Promise<TestHub> {
   const hub = await createHub(parseConfig(settings), { database, embedder, ...(clock ? { clock } : {}) })
-  const http = { url: 'http://localhost', fetch: hub.fetch, retries: 0 }
+  // What a search returned is recorded while it is answered: tests look at what is recorded.
+  const fetch = async (request: Request): Promise<Response> => {
+    const answer = await hub.fetch(request)
+    await hub.settled()
+    return answer
+  }
+  const http = { url: 'http://localhost', fetch, retries: 0 }
   return {
     ...hub,
+    fetch,
     database,
     async agent(name, trustLevel = 0) {
       const { id, apiKey } = await registerAgent(http, name)
@@ -82,7 +89,7 @@ export async function openHub(
       return { ...connectHub({ ...http, apiKey }), id, key: apiKey }
     },
     async request(method, path, { key, body, headers } = {}) {
-      return hub.fetch(
+      return fetch(
         new Request(`http://localhost${path}`, {
           method,
           headers: {

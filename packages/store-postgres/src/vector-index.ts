@@ -12,11 +12,11 @@ const leastEffort = 100
 /** The largest value that pgvector allows. */
 const mostEffort = 1000
 /**
- * With this many vectors, the least effort finds 99 % of the ten nearest. With a million, four times the effort finds
- * 98 %. Measured with vectors distributed like those of texts (`pnpm bench hub`).
+ * With this many vectors, the least effort finds 99 % of the ten nearest. With a million, four and a half times the
+ * effort finds 98 %. Measured with vectors distributed like those of texts (`pnpm bench hub`).
  */
 const easilySearched = 100_000
-const growth = 0.6
+const growth = 0.65
 
 export const halfVector = (vector: SQL, dimensions: number): SQL =>
   sql`(${vector})::halfvec(${sql.raw(String(dimensions))})`

@@ -11,10 +11,15 @@ export async function embedText(
   text: string,
   mode: 'document' | 'query',
 ): Promise<number[]> {
-  const signal = AbortSignal.timeout(config.embedTimeoutMs)
+  const late = new AbortController()
+  // `AbortSignal.timeout` cannot be cleared: its timers would go off long after the answers.
+  const timer = setTimeout(() => late.abort(), config.embedTimeoutMs)
   try {
     // Not every provider heeds the signal.
-    const [vector] = await Promise.race([embedder.embed([text], mode, { signal }), rejecting(signal)])
+    const [vector] = await Promise.race([
+      embedder.embed([text], mode, { signal: late.signal }),
+      rejecting(late.signal),
+    ])
     const numbers = [...(vector ?? [])]
     if (numbers.length !== embedder.dimensions || !numbers.every(Number.isFinite)) throw new Error('nonsense')
     return numbers
@@ -24,6 +29,8 @@ export async function embedText(
       MemoryErrorCode.UNAVAILABLE,
       { cause, retryAfterMs: 5000 },
     )
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -1,7 +1,8 @@
 import { prepared } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import type { Principal } from '../auth/principal.ts'
-import type { Hub, HubParts } from '../hub.ts'
+import type { HubDependencies } from '../create-hub.ts'
+import type { HubParts } from '../hub.ts'
 import { promoteAuthors } from '../trust/promotion.ts'
 import type { NearMemory } from './nearest.ts'
 
@@ -12,25 +13,61 @@ export interface Retrieval {
   found: readonly Pick<NearMemory, 'id' | 'similarity' | 'agentId' | 'trustLevel'>[]
 }
 
+/** What searches returned, on its way into the database. */
+export interface RetrievalLog {
+  /**
+   * Runs a search. One that runs alone first waits until the earlier ones are recorded, so that its counts hold what
+   * they returned. Searches that run at the same time have no order.
+   */
+  during<T>(search: () => Promise<T>): Promise<T>
+  /** Begins to record a retrieval. Resolves at once, unless too many wait already. */
+  note(retrieval: Retrieval): Promise<void>
+  /** Resolves when all that was noted before is recorded. Never rejects. */
+  settled(): Promise<void>
+}
+
+/** From this many on, searches wait until the database keeps up. */
+const mostWaiting = 100
+
 /**
- * Records what searches return. Searches that end while a statement is running share the next one, so the more
- * searches there are, the less each of them adds.
+ * Records what searches return, while they are answered. Searches that end while a statement is running share the
+ * next one, so the more searches there are, the less each of them adds. Retrievals that cannot be recorded are lost,
+ * which is logged: their searches have been answered.
  */
-export function createRetrievalLog(hub: HubParts): Hub['noteRetrievals'] {
+export function createRetrievalLog(hub: HubParts, log: NonNullable<HubDependencies['log']>): RetrievalLog {
   let waiting: Retrieval[] = []
-  let last: Promise<unknown> = Promise.resolve()
+  let last = Promise.resolve()
   let next: Promise<void> | undefined
-  return (retrieval) => {
-    waiting.push(retrieval)
-    next ??= last.then(() => {
-      const together = waiting
-      waiting = []
-      next = undefined
-      const noted = noteRetrievals(hub, together)
-      last = noted.catch(() => {})
-      return noted
+  let running = 0
+
+  const settled = () => next ?? last
+
+  const record = (): Promise<void> => {
+    const together = waiting
+    waiting = []
+    next = undefined
+    last = noteRetrievals(hub, together).catch(({ code, name }: { code?: string; name: string }) => {
+      log({ level: 'error', event: 'retrievals lost', searches: together.length, code, name })
     })
-    return next
+    return last
+  }
+
+  return {
+    async during(search) {
+      running++
+      try {
+        if (running === 1) await settled()
+        return await search()
+      } finally {
+        running--
+      }
+    },
+    async note(retrieval) {
+      waiting.push(retrieval)
+      next ??= last.then(record)
+      if (waiting.length >= mostWaiting) await next
+    },
+    settled,
   }
 }
 

@@ -63,7 +63,7 @@ const searches = new LRUCache<number, ReturnType<typeof nearestMemories>>({
 const nearestOf = (limit: number) => searches.memo(limit)
 
 /**
- * Embeds the query, ranks the memories that are similar enough, and records what was returned. Low-signal memories
+ * Embeds the query, ranks the memories that are similar enough, and has recorded what was returned. Low-signal memories
  * come last, at most two, and only if no good one is as near: so newcomers are found, and floods are not. An author's
  * own low-signal memories rank like any other for the author.
  */
@@ -78,7 +78,7 @@ export async function searchMemories(hub: Hub, searcher: Principal, query: strin
     .filter((memory) => memory.similarity > good.best + clearlyNearer)
     .slice(0, Math.min(mostDiscoveries, limit))
   const results = [...good.memories.slice(0, limit - discoveries.length), ...discoveries]
-  if (results.length > 0) await hub.noteRetrievals({ searcher, query: asked, found: results })
+  if (results.length > 0) await hub.retrievals.note({ searcher, query: asked, found: results })
   return results
 }
 

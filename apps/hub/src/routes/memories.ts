@@ -83,7 +83,9 @@ export function memoryRoutes(hub: Hub) {
       async (context) => {
         await limit(context, 'search')
         const { q, limit: most } = context.req.valid('query')
-        const results = await searchMemories(hub, context.get('principal'), q, most)
+        const results = await hub.retrievals.during(() =>
+          searchMemories(hub, context.get('principal'), q, most),
+        )
         return context.json(
           {
             success: true as const,

@@ -17,6 +17,7 @@ import {
 } from './setting.ts'
 
 const clientCounts = [1, 8, 32, 64]
+const warmUps = 1000
 
 /** What a program without a hub would send: one statement, by the same index and with the same effort. */
 const bareSearch = (sql: Sql, i: number): Promise<{ id: string }[]> =>
@@ -30,7 +31,7 @@ const bareSearch = (sql: Sql, i: number): Promise<{ id: string }[]> =>
 
 /** A pool as it comes, with the effort of the hub's searches. */
 const barePool = (url: string, size: number): Sql => {
-  const effort = Math.min(1000, Math.round(100 * Math.max(1, size / 100_000) ** 0.6))
+  const effort = Math.min(1000, Math.round(100 * Math.max(1, size / 100_000) ** 0.65))
   const connection = { 'hnsw.ef_search': String(effort) } as object
   return postgres(url, { max: connections, onnotice: () => {}, connection })
 }
@@ -107,6 +108,9 @@ export async function measureSearch({ url, hub, size, rounds, say }: Context): P
   const pool = barePool(url, size)
   const { call, close } = createCaller(hub.port, key)
   const rows: Row[] = []
+  // The engine compiles what runs often: the first searches of a process take several times as long.
+  await burst(warmUps, 8, (i) => call('GET', searchPath(i)))
+  await burst(warmUps, 8, (i) => bareSearch(pool, i))
   for (const clients of clientCounts) {
     const count = Math.max(100, clients * 12)
     const measured = await inTurn(
