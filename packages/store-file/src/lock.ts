@@ -48,6 +48,7 @@ export function createLock(
 
   /** Waits for its turn; gives up when the same holder keeps the lock for too long. */
   const begin = (database: Database): void => {
+    if (tryToBegin(database)) return
     let holder = readHolder(fileSystem, folder)
     const begun = performance.now()
     let deadline = begun + timeoutMs
