@@ -28,7 +28,10 @@ export async function burst(
     Array.from({ length: clients }, async () => {
       for (let i = next++; i < count; i = next++) {
         const before = performance.now()
-        await call(i).catch(() => errors++)
+        await call(i).catch((error: Error) => {
+          errors++
+          console.error(error.message)
+        })
         times.push(performance.now() - before)
       }
     }),
@@ -38,9 +41,12 @@ export async function burst(
   return { perSecond: count / seconds, p50, p95, p99, errors }
 }
 
+/** Shorter than a server keeps an idle connection: a call over one that it just closed would fail. */
+const idleMs = 2000
+
 /** Calls over connections that are kept, without the cost of `fetch` on the side that measures. */
 export function createCaller(port: number, key?: string) {
-  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  const agent = new Agent({ keepAlive: true, maxSockets: 64, timeout: idleMs })
   const headers = key ? { Authorization: `Bearer ${key}` } : {}
   return {
     call: <T>(method: string, path: string, body?: unknown): Promise<T> =>

@@ -26,8 +26,10 @@ export interface RetrievalLog {
   settled(): Promise<void>
 }
 
-/** From this many on, searches wait until the database keeps up. */
-const mostWaiting = 100
+/** The most searches that one statement records, so that none takes long. */
+const mostTogether = 25
+/** From this many on, a search waits for the statement that is running, so that the database keeps up. */
+const mostWaiting = 50
 
 /**
  * Records what searches return, while they are answered. Searches that end while a statement is running share the
@@ -35,39 +37,49 @@ const mostWaiting = 100
  * which is logged: their searches have been answered.
  */
 export function createRetrievalLog(hub: HubParts, log: NonNullable<HubDependencies['log']>): RetrievalLog {
-  let waiting: Retrieval[] = []
-  let last = Promise.resolve()
-  let next: Promise<void> | undefined
+  let batch: Retrieval[] = []
+  let current = Promise.resolve()
+  let last = current
+  let waiting = 0
   let running = 0
 
-  const settled = () => next ?? last
-
-  const record = (): Promise<void> => {
-    const together = waiting
-    waiting = []
-    next = undefined
-    last = noteRetrievals(hub, together).catch(({ code, name }: { code?: string; name: string }) => {
+  const record = async (together: readonly Retrieval[]): Promise<void> => {
+    try {
+      await noteRetrievals(hub, together)
+    } catch (error) {
+      const { code, name } = error as { code?: string; name: string }
       log({ level: 'error', event: 'retrievals lost', searches: together.length, code, name })
+    }
+    waiting -= together.length
+  }
+
+  /** A batch that takes retrievals until the statements before it have ended. */
+  const nextBatch = (): Retrieval[] => {
+    const next: Retrieval[] = []
+    last = last.then(() => {
+      if (batch === next) batch = []
+      current = record(next)
+      return current
     })
-    return last
+    return next
   }
 
   return {
     async during(search) {
       running++
       try {
-        if (running === 1) await settled()
+        if (running === 1) await last
         return await search()
       } finally {
         running--
       }
     },
     async note(retrieval) {
-      waiting.push(retrieval)
-      next ??= last.then(record)
-      if (waiting.length >= mostWaiting) await next
+      if (batch.length === 0 || batch.length >= mostTogether) batch = nextBatch()
+      batch.push(retrieval)
+      if (++waiting > mostWaiting) await current
     },
-    settled,
+    settled: () => last,
   }
 }
 
