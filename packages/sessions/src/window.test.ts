@@ -2,7 +2,7 @@ import type { MemoryManager, SessionSummary } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { clock, minute, openMemory, start } from '../test/support.ts'
-import { addToWindow, consumeWindow, readWindow } from './window.ts'
+import { addToWindow, clearWindow, consumeWindow, readWindow } from './window.ts'
 
 const entry = (sessionId: string, minutes: number, more: Partial<SessionSummary> = {}): SessionSummary => ({
   sessionId,
@@ -95,6 +95,15 @@ it('does not take back what was consumed, and takes what ended later', async () 
   expect(await addToWindow(memory, entry('a', 11), { maxEntries: 5 })).toBe('added')
   await consumeWindow(memory, { clear: true, clock })
   expect(await addToWindow(memory, entry('a', 11), { maxEntries: 5 })).toBe('consumed')
+})
+
+it('keeps a session that went on after it was read', async () => {
+  const memory = openMemory()
+  for (const id of ['a', 'b']) await addToWindow(memory, entry(id, 10), { maxEntries: 5 })
+  const seen = await consumeWindow(memory)
+  await addToWindow(memory, entry('b', 11), { maxEntries: 5 })
+  await clearWindow(memory, seen, { clock })
+  expect(await ids(memory)).toEqual(['b'])
 })
 
 it('keeps an entry that is added while it is consumed', async () => {

@@ -131,8 +131,8 @@ export async function consumeWindow(
 
 /**
  * Removes from the window the sessions and notes that were read, and marks them as consumed in the same step. Sessions
- * that were added since stay, and so do notes that changed before this call. The sessions remain in their archives;
- * the notes become an episode.
+ * that were added since stay, and so do sessions and notes that changed before this call. The sessions remain in their
+ * archives; the notes become an episode.
  */
 export async function clearWindow(
   memory: MemoryManager,
@@ -147,12 +147,17 @@ export async function clearWindow(
       tags: ['window'],
       overwrite: false,
     })
+  const present = await readWindow(memory)
+  const told = entries.filter((entry) => {
+    const now = present.find(({ sessionId }) => sessionId === entry.sessionId)
+    return now === undefined || sameEntry(now, entry)
+  })
   const gone = [
-    ...entries.map(({ sessionId }) => sessionSummaryKey(sessionId)),
+    ...told.map(({ sessionId }) => sessionSummaryKey(sessionId)),
     ...(isRead ? [windowNotesKey] : []),
   ]
   if (gone.length === 0) return
-  const newest = entries.at(-1)
+  const newest = told.at(-1)
   const before = await memory.read<ConsumedMarker>('short-term', consumedKey)
   const dates = [before?.date, newest?.date].filter((date) => date !== undefined)
   const date = dates.sort((a, b) => timeOf(a) - timeOf(b)).at(-1)
