@@ -1,7 +1,7 @@
 import { basename, join, relative, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { sha256 } from './digest.ts'
-import { type FileSystem, orAbsent } from './file-system.ts'
+import { type FileSystem, orAbsent, statusOf } from './file-system.ts'
 
 /** Keys that are safe as file names on every file system, including case-insensitive ones. */
 const plainName = /^[a-z0-9](?:[a-z0-9._-]{0,78}[a-z0-9_-])?$/
@@ -31,7 +31,8 @@ const handName = /^(?!\.)[^/\\:*?"<>|\u0000-\u001f\u007f]{1,200}(?<![. ])$/
 export function ownFile(fileSystem: FileSystem, folder: string, key: string): string | null {
   if (!handName.test(key) || deviceName.test(key.toLowerCase()) || Buffer.byteLength(key) > 250) return null
   const path = join(folder, `${key}.md`)
-  const real = orAbsent(() => fileSystem.realpathSync.native(path))
+  // Most keys have no such file, and to look takes a twentieth of the time that it takes to follow a path in vain.
+  const real = statusOf(fileSystem, path) && orAbsent(() => fileSystem.realpathSync.native(path))
   if (real === null) return null
   // On a file system that ignores case or accents, the file may belong to another key.
   const isAlias = basename(real) !== `${key}.md` && folded(basename(real)) === folded(`${key}.md`)
