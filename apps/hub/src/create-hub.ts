@@ -118,9 +118,9 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     context.header('Cache-Control', 'private, no-store')
     context.header('Vary', 'Authorization')
     context.header('X-Content-Type-Options', 'nosniff')
-    // Whoever asks after a search sees what it counted and whom it promoted. Searches see to that themselves.
-    if (!isSearch(context.req.path)) await hub.retrievals.settled()
     if (!isOpen(context.req.method, context.req.path)) {
+      // Whoever asks after a search sees what it counted and whom it promoted. Searches see to that themselves.
+      if (!isSearch(context.req.path)) await hub.retrievals.settled()
       context.set('principal', await hub.auth.authenticate(context.req.header('Authorization')))
     }
     await next()

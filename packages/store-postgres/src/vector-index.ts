@@ -13,7 +13,7 @@ const leastEffort = 100
 const mostEffort = 1000
 /**
  * With this many vectors, the least effort finds 99 % of the ten nearest. With a million, four and a half times the
- * effort finds 98 %. Measured with vectors distributed like those of texts (`pnpm bench hub`).
+ * effort does. Measured with vectors distributed like those of texts (`pnpm bench hub`).
  */
 const easilySearched = 100_000
 const growth = 0.65

@@ -28,7 +28,7 @@ export interface RetrievalLog {
 
 /** The most searches that one statement records, so that none takes long. */
 const mostTogether = 25
-/** From this many on, a search waits for the statement that is running, so that the database keeps up. */
+/** When more than these wait, a search waits for the statement that is running, so that the database keeps up. */
 const mostWaiting = 50
 
 /**

@@ -63,9 +63,9 @@ const searches = new LRUCache<number, ReturnType<typeof nearestMemories>>({
 const nearestOf = (limit: number) => searches.memo(limit)
 
 /**
- * Embeds the query, ranks the memories that are similar enough, and has recorded what was returned. Low-signal memories
- * come last, at most two, and only if no good one is as near: so newcomers are found, and floods are not. An author's
- * own low-signal memories rank like any other for the author.
+ * Embeds the query, ranks the memories that are similar enough, and begins to record what was returned. Low-signal
+ * memories come last, at most two, and only if no good one is as near: so newcomers are found, and floods are not. An
+ * author's own low-signal memories rank like any other for the author.
  */
 export async function searchMemories(hub: Hub, searcher: Principal, query: string, limit: number) {
   const { config, database, call } = hub
