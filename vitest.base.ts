@@ -8,6 +8,8 @@ export default defineConfig({
   test: {
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    // Many tests wait for disks, servers and other processes: with one worker less, a core would idle.
+    maxWorkers: '100%',
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     reporters: ['default'],
   },

@@ -10,7 +10,6 @@ describe.each([...libraries, ...apps])('$folder', ({ folder, manifest }: Workspa
     expect(manifest.scripts).toMatchObject({
       build: expect.any(String),
       test: expect.any(String),
-      typecheck: expect.any(String),
     })
     expect(read(`${folder}/README.md`)).toMatch(new RegExp(`^# ${manifest.name}\n`))
   })

@@ -1,5 +1,1 @@
-import { defineConfig, mergeConfig } from 'vitest/config'
-import base from '../../vitest.base.ts'
-
-/** These tests wait for a server as often as it waits for them: with one worker, a core would idle. */
-export default mergeConfig(base, defineConfig({ test: { hookTimeout: 60_000, maxWorkers: 2 } }))
+export { default } from '../../vitest.base.ts'
