@@ -128,6 +128,24 @@ describe('forget', () => {
     expect(readFileSync(path, 'utf8')).toBe('# Memory\n\n## Notes\n\nkept\n')
   })
 
+  it('finds a text in what was said, and not in how it is written down', async () => {
+    const shell = await shellWithSession()
+    const memory = await openFileMemory({ root: shell.root })
+    await memory.write('long-term', 'rows', { list: ['one\ntwo', null, true], size: 2.5 })
+    await memory.write('long-term', 'said', 'she said "null, or [nothing]"')
+    await memory.close()
+    const found = async (text: string) => {
+      const options = ['--containing', text, '--scope', 'long-term']
+      const { memories } = await shell.json<{ memories: { key: string }[] }>('forget', ...options)
+      return memories.map(({ key }) => key)
+    }
+    for (const text of ['","', '["', '{', '\\n', 'true']) expect(await found(text), text).toEqual([])
+    expect(await found('null')).toEqual(['said'])
+    expect(await found('said "null')).toEqual(['said'])
+    expect(await found('one\ntwo')).toEqual(['rows'])
+    expect(await found('2.5')).toEqual(['rows'])
+  })
+
   it('needs no key for what is encrypted, and takes what has expired', async () => {
     const shell = await shellWithSession()
     const memory = await openFileMemory({ root: shell.root, encryptionKey: new Uint8Array(32) })

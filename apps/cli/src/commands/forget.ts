@@ -4,6 +4,8 @@ import {
   conversationType,
   createMemoryManager,
   type Entry,
+  isJsonObject,
+  type JsonValue,
   type MemoryScope,
   memoryScopes,
   parseFilter,
@@ -175,7 +177,13 @@ async function byText(
 /**
  * Whether an entry contains a text in any part, also in its searchable text: a section's heading is not in its value.
  */
-function says({ key, type, tags, value, text: foundBy }: Entry, text: string): boolean {
-  const inJson = JSON.stringify(text).slice(1, -1)
-  return JSON.stringify([key, type, tags, value, foundBy]).includes(inJson)
+const says = ({ key, type, tags, value, text: foundBy }: Entry, text: string): boolean =>
+  [key, type, tags, value, foundBy].some((part) => holds(part, text))
+
+/** Looks into each string and number, never at the JSON between them. */
+function holds(value: JsonValue, text: string): boolean {
+  if (typeof value === 'string' || typeof value === 'number') return String(value).includes(text)
+  if (Array.isArray(value)) return value.some((item) => holds(item, text))
+  if (!isJsonObject(value)) return false
+  return Object.entries(value).some(([name, member]) => name.includes(text) || holds(member, text))
 }
