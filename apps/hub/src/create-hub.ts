@@ -1,5 +1,5 @@
 import { type Clock, type Embedder, MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
-import { asMemoryErrors, type Database } from '@recall/store-postgres'
+import type { Database } from '@recall/store-postgres'
 import type { Context } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { Redis } from 'ioredis'
@@ -7,6 +7,7 @@ import type { Registry } from 'prom-client'
 import { hashOfKey } from './auth/keys.ts'
 import { createAuthenticator } from './auth/principal.ts'
 import type { HubConfig } from './config/config.ts'
+import { createDatabaseCalls } from './database-calls.ts'
 import { guardHost, isLoopback } from './guard-host.ts'
 import type { Hub, HubParts } from './hub.ts'
 import { networkOf } from './limits/network-of.ts'
@@ -63,16 +64,15 @@ export interface RunningHub {
  */
 export async function createHub(config: HubConfig, dependencies: HubDependencies): Promise<RunningHub> {
   const { database, embedder, redis, clock = systemClock, log = () => {} } = dependencies
-  const call: HubParts['call'] = (run) =>
-    asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, run, config.databaseTimeoutMs)
+  const calls = createDatabaseCalls(config)
   const parts: HubParts = {
     config,
     database,
     embedder,
     clock,
-    call,
+    ...calls,
     limits: createLimits(config.limits, { redis, database: config.postgresUrl ? database : undefined }),
-    auth: createAuthenticator({ database, call }),
+    auth: createAuthenticator({ database, call: calls.call }),
   }
   const hub: Hub = { ...parts, retrievals: createRetrievalLog(parts, log) }
   await ensureSystemConfig(hub)

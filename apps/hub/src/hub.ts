@@ -15,6 +15,8 @@ export interface HubParts {
   auth: Authenticator
   /** Runs a call to the database under the configured timeout; its failures become `MemoryError`s. */
   call<T>(run: () => Promise<T>): Promise<T>
+  /** Like `call`, for a search of all memories. Searches wait in line, and leave a connection free for short calls. */
+  search<T>(run: () => Promise<T>): Promise<T>
 }
 
 /** The context that every part of the hub works with. */

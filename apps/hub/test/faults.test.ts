@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
-import { memories } from '@recall/store-postgres'
+import { memories, rowsOf } from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -173,6 +173,29 @@ describe.skipIf(!serverUrl)('faults', () => {
       ({ status }) => status === 201,
     )
     expect(await server.database.$count(memories)).toBe(1)
+  })
+
+  it('searches hang: short calls are answered all the same', async () => {
+    const hub = await listening({ postgresUrl: server.url, connections: 3, databaseTimeoutMs: 60_000 })
+    const key = await register(hub.url)
+    const blocker = await openPostgres({
+      url: server.url,
+      migrations: false,
+      connections: 1,
+      timeoutMs: 60_000,
+    })
+    onTestFinished(() => blocker.close())
+    await blocker.database.execute(sql`begin`)
+    await blocker.database.execute(sql`lock table memories in access exclusive mode`)
+    const searches = Array.from({ length: 12 }, (_, n) => send(hub.url, `/memory/search?q=${n}`, { key }))
+    const waiting = sql`select pid from pg_locks where relation = 'memories'::regclass and not granted`
+    await until(
+      () => rowsOf(server.database, waiting),
+      ({ length }) => length === 2,
+    )
+    expect((await fetch(`${hub.url}/readyz`)).status).toBe(200)
+    await blocker.database.execute(sql`rollback`)
+    expect((await Promise.all(searches)).map(({ status }) => status)).toEqual(searches.map(() => 200))
   })
 
   it('Redis is gone and comes back: limits hold meanwhile, and nobody waits', async () => {

@@ -68,12 +68,12 @@ const nearestOf = (limit: number) => searches.memo(limit)
  * author's own low-signal memories rank like any other for the author.
  */
 export async function searchMemories(hub: Hub, searcher: Principal, query: string, limit: number) {
-  const { config, database, call } = hub
+  const { config, database } = hub
   const { minSimilarity, related } = config.thresholds
   const asked = redactText(query).text
   const vector = await embedText(hub, asked, 'query')
   const values = { agent: searcher.id, model: hub.embedder.model, minSimilarity, related }
-  const [good, low] = (await call(() => nearestOf(limit)(database, vector, values))) as [Found, Found]
+  const [good, low] = (await hub.search(() => nearestOf(limit)(database, vector, values))) as [Found, Found]
   const discoveries = (await apartFromCrowds(hub, low.memories))
     .filter((memory) => memory.similarity > good.best + clearlyNearer)
     .slice(0, Math.min(mostDiscoveries, limit))

@@ -151,9 +151,9 @@ export async function judge(
   vector: number[],
   self?: string,
 ) {
-  const { config, database, call, embedder } = hub
+  const { config, database, search, embedder } = hub
   const values = { agent: author.id, model: embedder.model }
-  const [seen] = await call(() => nearestVisible(database, vector, values))
+  const [seen] = await search(() => nearestVisible(database, vector, values))
   const around = (seen?.memories ?? []).filter(({ id }) => id !== self).slice(0, neighbours)
   const near = around.filter(({ similarity }) => similarity >= config.thresholds.related)
   const links = near.map((memory): Link => ({ memory, relation: relationOf(hub, memory) }))

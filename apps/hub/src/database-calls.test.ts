@@ -1,0 +1,29 @@
+import { MemoryErrorCode } from '@recall/core'
+import { expect, it } from 'vitest'
+import { createDatabaseCalls } from './database-calls.ts'
+
+it('runs one search fewer at once than there are connections', async () => {
+  const { search } = createDatabaseCalls({ connections: 3, databaseTimeoutMs: 10_000 })
+  let running = 0
+  let most = 0
+  const run = async () => {
+    most = Math.max(most, ++running)
+    await new Promise(setImmediate)
+    running--
+  }
+  await Promise.all(Array.from({ length: 10 }, () => search(run)))
+  expect(most).toBe(2)
+})
+
+it('does not begin a search that nobody waits for any more', async () => {
+  const { search } = createDatabaseCalls({ connections: 1, databaseTimeoutMs: 20 })
+  let free = () => {}
+  const first = search(() => new Promise<void>((resolve) => (free = resolve)))
+  const begun: string[] = []
+  const second = search(async () => void begun.push('second'))
+  await expect(first).rejects.toMatchObject({ code: MemoryErrorCode.TIMEOUT })
+  await expect(second).rejects.toMatchObject({ code: MemoryErrorCode.TIMEOUT })
+  free()
+  await search(async () => void begun.push('third'))
+  expect(begun).toEqual(['third'])
+})

@@ -1,0 +1,30 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { asMemoryErrors } from '@recall/store-postgres'
+import pLimit from 'p-limit'
+import type { HubConfig } from './config/config.ts'
+import type { HubParts } from './hub.ts'
+
+/** How the hub calls its database: never for longer than configured, and with searches in line. */
+export function createDatabaseCalls({
+  connections,
+  databaseTimeoutMs,
+}: Pick<HubConfig, 'connections' | 'databaseTimeoutMs'>): Pick<HubParts, 'call' | 'search'> {
+  const call: HubParts['call'] = (run) =>
+    asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, run, databaseTimeoutMs)
+  // The driver sends what finds no free connection down a busy one, behind whatever runs there.
+  const inLine = pLimit(Math.max(1, connections - 1))
+  return {
+    call,
+    search(run) {
+      let isAwaited = true
+      const inTurn = () => {
+        // Its caller was told that it took too long: the database is spared.
+        if (!isAwaited) throw new MemoryError('nobody waits for this search', MemoryErrorCode.TIMEOUT)
+        return run()
+      }
+      return call(() => inLine(inTurn)).finally(() => {
+        isAwaited = false
+      })
+    },
+  }
+}
