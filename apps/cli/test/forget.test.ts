@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ConversationArchive } from '@recall/core'
 import { openFileMemory } from '@recall/store-file'
@@ -103,6 +103,22 @@ describe('forget', () => {
     expect(keys).toEqual(['conversation:pool-leaks', 'kept'])
     await memory.close()
     await others.close()
+  })
+
+  it('takes the copies that somebody made of an archive with it', async () => {
+    const shell = await shellWithSession()
+    const archives = join(shell.root, 'memory/conversations')
+    for (const copy of ['conversation-002.md', 'conversation-003.md'])
+      copyFileSync(join(archives, 'conversation-001.md'), join(archives, copy))
+    expect(await shell.json('forget', 'conversation:pool-leak')).toMatchObject({
+      memories: expect.arrayContaining([
+        { scope: 'episodic', key: 'conversation:pool-leak' },
+        { scope: 'episodic', key: 'conversation:pool-leak@conversation-002' },
+        { scope: 'episodic', key: 'conversation:pool-leak@conversation-003' },
+      ]),
+    })
+    await shell.run('forget', 'conversation:pool-leak', '--yes')
+    expect(readdirSync(archives)).toEqual([])
   })
 
   it('finds a text also in headings, keys, tags, names of members and numbers', async () => {

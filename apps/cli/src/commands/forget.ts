@@ -133,7 +133,10 @@ export async function byKey(
   return found
 }
 
-const sessionOf = (key: string): string | undefined => /^conversation:(.+?)(?:#\d+)?$/.exec(key)?.[1]
+/** The store gives a copied archive its session's key and, behind `@`, the name of its file. */
+const archiveOf = /^conversation:(.+?)(?:#\d+)?(?:@(?:conversation|archive-log)-\d{3,}(?:@\w+)?)?$/
+
+const sessionOf = (key: string): string | undefined => archiveOf.exec(key)?.[1]
 
 const isKept = async (store: FileStore, address: Address): Promise<boolean> =>
   ((await store.get(address, ever.now)) ?? (await store.cold?.get(address, ever.now)) ?? null) !== null
