@@ -158,8 +158,9 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       if (created) return
     }
     const write = (): void => {
-      const earlier = readNote(entry)
-      if (!earlier) refuseForeignFile(path, entry)
+      const isTaken = statusOf(fileSystem, path) !== null
+      const earlier = isTaken ? readNote(entry) : null
+      if (isTaken && !earlier) refuseForeignFile(path, entry)
       const known = earlier && toEntry(entry, earlier)
       const alive = known && !isExpired(known, now)
       if (alive && !overwrite) throw alreadyExists(entry)
