@@ -6,13 +6,14 @@ import { type FileStore, writeInternal } from '@recall/store-file'
 export type ImportJournal = ReturnType<typeof openJournal>
 
 /**
- * Records the state in which each file was imported, and what was written of each memory; names and texts as hashes
- * only. Losing it costs time, and then memories that differ from their source are left as they are.
+ * Records the state in which each file was imported, what was written of each memory, and from which file; names and
+ * texts as hashes only. Losing it costs time, and then memories that differ from their source are left as they are.
  */
 export function openJournal(store: FileStore) {
   const known = new Map<string, string>(Object.entries(readJournal(store)))
   const name = (source: string): string => createHash('sha256').update(source).digest('hex').slice(0, 24)
   return {
+    knows: (source: string): boolean => known.has(name(source)),
     has: (source: string, stamp: string): boolean => known.get(name(source)) === stamp,
     add: (source: string, stamp: string): void => void known.set(name(source), stamp),
     save: (): void => writeInternal(store, 'imports.json', JSON.stringify(Object.fromEntries(known))),

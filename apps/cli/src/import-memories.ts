@@ -18,7 +18,8 @@ const batchSize = 100
 
 /**
  * Imports the memories of other tools. The key of each is made of its source and its id there, so a second import
- * changes nothing. A memory that a person changed here is not overwritten.
+ * changes nothing. A memory that a person changed here is not overwritten, nor a note by one of the same name that
+ * lies in another folder.
  *
  * @param options.since leaves out memories that were recorded before this time, in milliseconds since the epoch
  * @returns a function that imports a file, or returns `null` for an unknown format
@@ -28,7 +29,28 @@ export function createMemoryImporter(
   store: FileStore,
   options: { since: number; now: number; journal: ImportJournal },
 ): (path: string, name: string) => Promise<MemoryImport | null> {
+  const { journal } = options
   const isForgotten = readTombstones(defaultFileSystem, store)
+
+  /** The key of a memory, or one of its own for a note whose name the note of another file has. */
+  const findKey = async (record: ImportedMemory, path: string): Promise<string> => {
+    const key = keyOf(record)
+    if (!record.isFile) return key
+    const own = keyOf({ ...record, id: `${record.id}\n${path}` })
+    const present = await memory.batchRead<string>('long-term', [key, own])
+    const { text } = redactText(toText(record))
+    // A folder that was moved or copied holds the same notes.
+    if (present.get(key) === text || journal.has(key, hashOf(text))) return key
+    const file = fileOf(key)
+    // A journal from before files were recorded tells at least whether this one was ever imported.
+    const isOfAnother = journal.knows(file)
+      ? !journal.has(file, hashOf(path))
+      : journal.knows(key) && !journal.knows(path)
+    if (isOfAnother || present.has(own)) return own
+    journal.add(file, hashOf(path))
+    return key
+  }
+
   return async (path, name) => {
     const found = await readMemoryExport(path, { name, now: options.now })
     if (found === null) return null
@@ -36,7 +58,9 @@ export function createMemoryImporter(
     const outcome = { written: 0, unchanged: 0, forgotten: 0, kept: 0, redactions, skipped: found.skipped }
     const wanted = found.records.filter(({ at }) => at === undefined || Date.parse(at) >= options.since)
     for (let from = 0; from < wanted.length; from += batchSize) {
-      const batch = new Map(wanted.slice(from, from + batchSize).map((record) => [keyOf(record), record]))
+      const batch = new Map<string, ImportedMemory>()
+      for (const record of wanted.slice(from, from + batchSize))
+        batch.set(await findKey(record, path), record)
       const present = await memory.batchRead<string>('long-term', [...batch.keys()])
       const writes = []
       for (const [key, record] of batch) {
@@ -44,8 +68,8 @@ export function createMemoryImporter(
         if (isForgotten({ scope: 'long-term', namespace: memory.namespace, key })) outcome.forgotten++
         else if (present.get(key) === text) {
           outcome.unchanged++
-          options.journal.add(key, hashOf(text))
-        } else if (present.has(key) && !options.journal.has(key, hashOf(present.get(key)))) outcome.kept++
+          journal.add(key, hashOf(text))
+        } else if (present.has(key) && !journal.has(key, hashOf(present.get(key)))) outcome.kept++
         else {
           for (const [kind, n] of Object.entries(counts)) redactions[kind] = (redactions[kind] ?? 0) + n
           writes.push({
@@ -56,7 +80,7 @@ export function createMemoryImporter(
         }
       }
       if (writes.length > 0) await memory.batchWrite('long-term', writes)
-      for (const { key, value } of writes) options.journal.add(key, hashOf(value))
+      for (const { key, value } of writes) journal.add(key, hashOf(value))
       outcome.written += writes.length
     }
     return outcome
@@ -68,6 +92,8 @@ const hashOf = (value: unknown): string =>
 
 const keyOf = ({ source, id }: ImportedMemory): string =>
   `import:${source}:${createHash('sha256').update(id).digest('hex').slice(0, 20)}`
+
+const fileOf = (key: string): string => `file of ${key}`
 
 const longestTag = 80
 const tagsOf = ({ source, tags }: ImportedMemory): string[] =>

@@ -4,6 +4,8 @@ export interface ImportedMemory {
   source: string
   /** Stable in the source: a second import finds it again. */
   id: string
+  /** Whether the id is only the name of a file: another folder may have one of that name. */
+  isFile?: true
   text: string
   tags: string[]
   /** For example `decision`. */

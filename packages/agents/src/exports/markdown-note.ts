@@ -4,7 +4,7 @@ import { parseDocument } from 'yaml'
 import { isRecord } from '../content-blocks.ts'
 import { toInstant } from '../instants.ts'
 import { hasNestedKeys } from '../nested-keys.ts'
-import { type MemoryExport, text, textList } from './imported-memory.ts'
+import { type ImportedMemory, type MemoryExport, text, textList } from './imported-memory.ts'
 
 const source = 'basic-memory'
 const longestFrontMatter = 64 * 1024
@@ -22,9 +22,10 @@ export function readMarkdownNote(markdown: string, path: string): MemoryExport {
   const project = text(fields.project)
   // The file's own time changes with every edit and copy.
   const at = toInstant(dateOf(fields.created)) ?? toInstant(dateOf(fields.modified))
-  const record = {
+  const record: ImportedMemory = {
     source,
     id: text(fields.permalink) ?? path.replace(/\.md$/i, ''),
+    isFile: true,
     text: said.startsWith('# ') ? said : `# ${title}\n\n${said}`,
     tags: [...new Set([...textList(fields.tags).map(bare), ...tagsIn(said)])],
     type: text(fields.type) ?? 'note',
