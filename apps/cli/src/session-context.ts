@@ -6,7 +6,7 @@ import { memoryLineLimit } from '@recall/store-file'
 import { emptyMemory } from './empty-memory.ts'
 import type { MemoryPlace } from './host-sessions.ts'
 
-const separator = /\n\n---\n\n/
+const separator = /^---[ \t]*$/m
 const overhead = 400
 
 export interface SessionContext {
@@ -25,7 +25,10 @@ export interface SessionContext {
 export function sessionContext(place: MemoryPlace, limit: number): SessionContext {
   const room = limit - overhead
   const curated = curatedText(read(place, place.layout.curated))
-  const entries = read(place, place.layout.window).trim().split(separator).filter(Boolean)
+  const entries = read(place, place.layout.window)
+    .split(separator)
+    .map((entry) => entry.trim())
+    .filter(Boolean)
   const window = newest(entries, curated === '' ? room : Math.max(room - curated.length, room / 2))
   const parts = [
     ...(window.text === '' ? [] : [`# The last sessions, the latest last\n\n${window.text}`]),
@@ -75,8 +78,14 @@ function curatedText(text: string): string {
 
 function clipped(text: string, room: number): string {
   if (text.length <= room) return text
-  const cut = text.slice(0, Math.max(0, room - 60))
-  return `${cut.slice(0, cut.lastIndexOf('\n') === -1 ? undefined : cut.lastIndexOf('\n'))}\n\n[… the rest is in memory: search it]`
+  const most = Math.max(0, room - 60)
+  const cut = text.slice(0, most)
+  // At the end of a line, unless that would leave out most of a long one.
+  const ends = [cut.lastIndexOf('\n'), cut.lastIndexOf(' ')]
+  return `${cut.slice(
+    0,
+    ends.find((end) => end > most / 2),
+  )}\n\n[… the rest is in memory: search it]`
 }
 
 function read({ root }: MemoryPlace, path: string): string {

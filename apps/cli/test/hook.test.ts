@@ -365,6 +365,29 @@ describe('hook', () => {
     expect(readFileSync(path, 'utf8').trim()).toBe('')
   })
 
+  it('keeps with --clear a session that it told only in part', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const path = join(shell.root, 'memory/EPHEMERAL.md')
+    const window = `## Session s9 — 2026-01-01T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: x\n\nThe merger with Numbat. ${'And so on. '.repeat(1100)}\n`
+    writeFileSync(path, window)
+    const input = event({ session_id: 'n', hook_event_name: 'SessionStart', source: 'startup' })
+    const { out } = await shell.withInput(input).run('hook', 'session-start', '--clear')
+    expect(out).toContain('The merger with Numbat.')
+    expect(out).toContain('the rest is in memory')
+    expect(readFileSync(path, 'utf8')).toBe(window)
+  })
+
+  it('tells sessions apart that a bare line of dashes divides', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const entry = (id: string): string =>
+      `## Session ${id} — 2026-01-01T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: x\n\nWhat ${id} found.\n`
+    writeFileSync(join(shell.root, 'memory/EPHEMERAL.md'), `${entry('s1')}---\n${entry('s2')}`)
+    const input = event({ session_id: 'n', hook_event_name: 'SessionStart', source: 'startup' })
+    expect((await shell.withInput(input).run('hook', 'session-start')).out).toContain('last 2 sessions')
+  })
+
   it('remembers what the host said when it compacted, once, without secrets and without memory', async () => {
     const shell = createShell()
     await shell.run('init')

@@ -226,7 +226,10 @@ export async function clearWindow(io: Io, place: MemoryPlace, told: string): Pro
   await withStore(io, { root: place.root, layout: place.layout.name }, async (store) => {
     const memory = createMemoryManager({ stores: store, clock: io.now })
     const { entries, notes } = await consumeWindow(memory)
-    const seen = entries.filter(({ sessionId, date }) => told.includes(`## Session ${sessionId} — ${date}`))
+    const seen = entries.filter(
+      ({ sessionId, date, summary }) =>
+        told.includes(`## Session ${sessionId} — ${date}`) && told.includes(summary.replaceAll('\r\n', '\n')),
+    )
     const areNotesSeen = notes?.split('\n').every((line) => told.includes(line.trim()))
     await clear(memory, { entries: seen, notes: areNotesSeen ? notes : undefined }, { clock: io.now })
   })
