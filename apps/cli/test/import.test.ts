@@ -434,6 +434,14 @@ describe('import', () => {
     expect((await shell.run('search', 'narwhal silent')).code).toBe(0)
   })
 
+  it('takes a note with a word before a colon whole', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    write(folder, { 'car.md': '# Car\n\nBought from the walrus.\n\nModel: Tesla 3\n' })
+    expect(await shell.json<Report>('import', folder)).toMatchObject({ archived: 0, memories: 1 })
+    expect((await shell.run('search', 'walrus')).code).toBe(0)
+  })
+
   describe('of notes with the same name', () => {
     const found = async (shell: Shell, ...words: string[]): Promise<boolean[]> =>
       Promise.all(words.map(async (word) => (await shell.run('search', word)).code === 0))

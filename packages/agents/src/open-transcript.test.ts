@@ -79,6 +79,28 @@ it('reads plain labels, and not those inside fenced code', async () => {
   expect(outline).toEqual(['user: ping\nmore\n\n```\nUser: no\n```', 'assistant: pong'])
 })
 
+it.each([
+  ['one speaker', '# Car\n\nBought in May.\n\nModel: Tesla 3\nColour: red\n'],
+  ['one role', 'Model: Tesla 3\nAgent: Ana\n\nCharged at home.\n'],
+  ['text before the first speaker', 'We met in May.\n\nUser: ping\n\nAssistant: pong\n'],
+  ['labels of two styles', '**User:** Ana\n\nModel: Tesla 3\n'],
+  ['two titles', '# Car\n# Model\n\nUser: ping\nAssistant: pong\n'],
+  ['a speaker in its front matter', '---\nuser: ana\n---\nAgent: pong\n'],
+])('takes a note with %s for no conversation', async (_, text) => {
+  await expect(open('note.md', text)).rejects.toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
+})
+
+it('reads markdown turns behind front matter, a title and rules', async () => {
+  const { conversation, outline } = await open(
+    'talk.md',
+    '---\nuser: ana\n---\n# Ping\n\n---\n\nUser: ping\n\nAssistant: pong\n',
+  )
+  expect(outline).toEqual(['user: ping', 'assistant: pong'])
+  expect(conversation.facts.title).toBe('Ping')
+  const ruled = await open('talk.md', '---\n\n## User\n\nping\n\n---\n\n## Assistant\n\npong\n')
+  expect(ruled.outline).toEqual(['user: ping\n\n---', 'assistant: pong'])
+})
+
 it('refuses a file in no known format, and names the formats', async () => {
   for (const text of ['', 'just a note', '{"a":1}', '[1,2]', '# Heading\n\nText']) {
     const path = await temporaryFile('file.md', text)

@@ -1,18 +1,23 @@
 import type { ConversationFacts, Message } from '@recall/core'
 import { createMessageIds } from '../message-ids.ts'
-import { readLines } from '../read-lines.ts'
+import { type Line, readLines } from '../read-lines.ts'
 import { countInto, skippedKinds } from '../skipped.ts'
-import { toSpeakerLabel } from './speaker-labels.ts'
+import { type SpeakerLabel, toSpeakerLabel } from './speaker-labels.ts'
 
-/** Lines within which the first speaker must occur. */
-const headLines = 400
-
-/** Whether a markdown file names a speaker near its beginning. */
+/**
+ * Whether a markdown file is a conversation: a user and an assistant speak, in labels of one style, and nothing but a
+ * title stands before them. In any other file a line such as `Model: T3` names no speaker.
+ */
 export async function hasSpeakers(path: string): Promise<boolean> {
-  const open = trackFence()
-  for await (const line of readLines(path)) {
-    if (line.number > headLines) return false
-    if (!open(line.text ?? '') && toSpeakerLabel(line.text ?? '') !== null) return true
+  let first: SpeakerLabel | null = null
+  let isTitled = false
+  for await (const { text, label, isFrontMatter } of labelledLines(path)) {
+    if (first !== null) {
+      if (label?.style === first.style && label.role !== first.role) return true
+    } else if (label !== null) first = label
+    else if (isFrontMatter || !saysSomething(text)) continue
+    else if (isTitled || !isTitle(text)) return false
+    else isTitled = true
   }
   return false
 }
@@ -23,27 +28,52 @@ export async function* readMarkdownMessages(
   facts: ConversationFacts,
 ): AsyncGenerator<Message, void> {
   const skip = countInto(facts.skipped)
-  const open = trackFence()
   let style: string | null = null
   const idOf = createMessageIds()
   let turn: { role: Message['role']; lines: string[] } | null = null
 
-  for await (const line of readLines(path)) {
-    if (line.text === null) {
+  for await (const { text, damaged, label, isFrontMatter } of labelledLines(path)) {
+    if (text === null) {
       skip(skippedKinds.tooLong)
       continue
     }
-    if (line.damaged) skip(skippedKinds.invalidUtf8)
-    const label = open(line.text) ? null : toSpeakerLabel(line.text)
+    if (damaged) skip(skippedKinds.invalidUtf8)
     if (label !== null && (style === null || label.style === style)) {
       style = label.style
       if (turn !== null) yield* toMessage(turn, idOf)
       turn = { role: label.role, lines: [label.rest] }
-    } else if (turn !== null) turn.lines.push(line.text)
-    else if (line.text.startsWith('# ')) facts.title ??= line.text.slice(2).trim()
-    else if (line.text.trim() !== '') skip('line before the first speaker')
+    } else if (turn !== null) turn.lines.push(text)
+    else if (isTitle(text) && !isFrontMatter) facts.title ??= text.slice(2).trim()
+    else if (saysSomething(text)) skip('line before the first speaker')
   }
   if (turn !== null) yield* toMessage(turn, idOf)
+}
+
+const isTitle = (text: string | null): boolean => text?.startsWith('# ') === true
+
+/** Whether a line is more than a rule or blank; one over the size limit is. */
+const saysSomething = (text: string | null): boolean => !/^\s*(?:-{3,}\s*)?$/.test(text ?? 'too long')
+
+interface LabelledLine extends Line {
+  /** Fenced code and front matter have none. */
+  label: SpeakerLabel | null
+  isFrontMatter: boolean
+}
+
+async function* labelledLines(path: string): AsyncGenerator<LabelledLine, void> {
+  const isFenced = trackFence()
+  let beginsWithRule = false
+  let isFrontMatter = false
+  for await (const line of readLines(path)) {
+    const text = line.text ?? ''
+    const isRule = text.trimEnd() === '---'
+    if (line.number === 1) beginsWithRule = isRule
+    // A conversation may begin with a rule as well.
+    if (line.number === 2) isFrontMatter = beginsWithRule && /^[\w-]+:/.test(text)
+    const label = isFrontMatter || isFenced(text) ? null : toSpeakerLabel(text)
+    yield { ...line, label, isFrontMatter }
+    if (isRule) isFrontMatter = false
+  }
 }
 
 function* toMessage(
