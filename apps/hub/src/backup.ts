@@ -9,7 +9,6 @@ import {
   rmSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
@@ -192,13 +191,20 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   const reading = pipeline(createReadStream(path), unpacked)
   // The last line of this function reports a failure; until then it must not be an unhandled rejection.
   reading.catch(() => {})
+  let rest = ''
   try {
-    for await (const line of createInterface({ input: unpacked, crlfDelay: Number.POSITIVE_INFINITY }))
-      yield line
+    // Not by readline: from Node 24 on it ends a line at U+2028 as well, which texts may hold.
+    for await (const part of unpacked.setEncoding('utf8') as AsyncIterable<string>) {
+      const [first = '', ...others] = part.split('\n')
+      const lines = [rest + first, ...others]
+      rest = lines.pop() as string
+      yield* lines
+    }
   } catch {
     throw damaged(path)
   }
   await reading.catch(() => Promise.reject(damaged(path)))
+  if (rest !== '') yield rest
 }
 
 async function checkHeader(transaction: Database, line: string): Promise<void> {

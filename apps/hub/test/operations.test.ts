@@ -112,7 +112,9 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
 
   it('is copied into a file and out of it again, whole', async () => {
     const [ada, bob] = [await hub.agent('ada', 1), await hub.agent('bob', 1)]
-    const { id } = await ada.save({ content: lesson('redis'), tags, source_url: 'https://example.com/1' })
+    // A line separator of Unicode is part of a text, not the end of a row.
+    const content = `${lesson('redis')}\u2028${lesson('redis')}`
+    const { id } = await ada.save({ content, tags, source_url: 'https://example.com/1' })
     await bob.save({ content: lesson('redis'), tags })
     await bob.cite(id)
     await bob.search(lesson('redis'))
