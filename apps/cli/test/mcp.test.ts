@@ -37,6 +37,24 @@ it('serves the memory of files: what was archived is found, what is remembered i
   expect((await shell.run('consume')).out).toBe('The window is empty.\n')
 })
 
+it('forgets a session only with its archive, not with a fact or for one that has its key', async () => {
+  const shell = createShell()
+  await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession))
+  const call = await connect(shell.root)
+  const key = 'conversation:s1'
+  const kept = async () => {
+    const { out } = await shell.run('export')
+    const entries = out.split('\n').filter(Boolean)
+    return entries.map((line) => JSON.parse(line) as { scope: string; key: string }).map(({ scope }) => scope)
+  }
+  await call('memory_remember', { text: 'Session s1 was about pools.', key })
+  await call('memory_forget', { key, scope: 'long-term' })
+  expect(await kept()).toEqual(['short-term', 'episodic'])
+  await call('memory_remember', { text: 'Session s1 was about walruses.', key, replace: true })
+  await call('memory_forget', { key, scope: 'episodic' })
+  expect(await kept()).toEqual(['long-term'])
+})
+
 it('serves what agents share when the environment names a hub', async () => {
   const asked: string[] = []
   const known = { short_id: 'RCL-8F3K2A9Q', content: 'Pools leak.', author: { name: 'ada' }, similarity: 0.9 }

@@ -33,7 +33,7 @@ export interface McpOptions {
   fence(text: string, source: string): string
   /** A hub adds tools to search it, to save and to cite. */
   hub?: SharedMemories
-  /** Removes a memory for good. Default: `memory.delete`. */
+  /** Removes a memory for good, and with a session's archive all that is kept of it. Default: `memory.delete`. */
   forget?(scope: MemoryScope, key: string): Promise<void>
   version?: string
 }

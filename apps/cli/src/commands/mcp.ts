@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { connectHub, type HubClient } from '@recall/client'
+import type { Address } from '@recall/core'
 import { serveMcp } from '@recall/mcp/stdio'
 import { fenceRecalled } from '@recall/sessions'
 import { UsageError } from '../exit-codes.ts'
@@ -21,8 +22,10 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
       version: process.env.RECALL_VERSION ?? '0.0.0',
       ...(hub ? { hub } : {}),
       async forget(scope, key) {
-        const isSession = key.startsWith('conversation:')
-        await remove(io, store, await byKey(store, memory.namespace, [key], isSession ? undefined : scope))
+        const isSession = scope === 'episodic' && key.startsWith('conversation:')
+        const found = await byKey(store, memory.namespace, [key], isSession ? undefined : scope)
+        const isAsked = (each: Address): boolean => each.key !== key || each.scope === scope
+        await remove(io, store, found.filter(isAsked))
       },
     })
     return undefined
