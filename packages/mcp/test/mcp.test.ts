@@ -165,6 +165,22 @@ describe.each([
   })
 })
 
+it('says of a key that is taken only what the tool can do about it', async () => {
+  const server = createMcpFetch({ optionsFor: sampleOptions })
+  const args = { text: 'other', key: 'fact:pool' }
+  const request = modern('tools/call', { name: 'memory_remember', arguments: args }, 'memory_remember')
+  expect(await (await server.fetch(request)).json()).toMatchObject({
+    result: {
+      isError: true,
+      content: [
+        {
+          text: "'fact:pool' is kept already: choose another key, or set replace to true to overwrite it. Change the arguments and call the tool again.",
+        },
+      ],
+    },
+  })
+})
+
 it('no secret travels to a hub, wherever it stands', async () => {
   const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_')
   const options = await sampleOptions()

@@ -26,7 +26,6 @@ export async function orFailure(call: () => Promise<CallToolResult>): Promise<Ca
 
 const remedies: Partial<Record<MemoryErrorCode, string>> = {
   [MemoryErrorCode.INVALID_INPUT]: 'Change the arguments and call the tool again.',
-  [MemoryErrorCode.CONFLICT]: 'Choose another key, or set replace to true to overwrite it.',
   [MemoryErrorCode.NOT_FOUND]: 'Use memory_search to find keys that exist.',
   [MemoryErrorCode.QUOTA_EXCEEDED]: 'Memory is full: tell the user.',
   [MemoryErrorCode.RATE_LIMITED]: 'Go on without it, and try later if it still matters.',

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { McpServer } from '@modelcontextprotocol/server'
 import {
+  isMemoryError,
   MemoryError,
   MemoryErrorCode,
   type MemoryManager,
@@ -126,9 +127,14 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
         const known =
           given === undefined ? await memory.read('long-term', name, { includeMetadata: true }) : null
         const all = [...new Set([...(known?.metadata.tags ?? []), ...tags])]
-        await memory.write('long-term', name, text, {
-          tags: all,
-          overwrite: replace || given === undefined,
+        const overwrite = replace || given === undefined
+        await memory.write('long-term', name, text, { tags: all, overwrite }).catch((cause) => {
+          if (overwrite || !isMemoryError(cause, MemoryErrorCode.CONFLICT)) throw cause
+          throw new MemoryError(
+            `'${name}' is kept already: choose another key, or set replace to true to overwrite it`,
+            MemoryErrorCode.INVALID_INPUT,
+            { cause },
+          )
         })
         return answer({ key: name, scope: 'long-term', remembered: true })
       }),
