@@ -13,7 +13,7 @@ const promotionLock = 727_001
 
 /**
  * Promotes unverified agents to trusted when settled agents have retrieved enough of their memories, and none of
- * their memories was ever put in quarantine. Their retrieved memories then count as normal.
+ * their memories was ever put in quarantine, unless an administrator held them back. Their retrieved memories then count as normal.
  *
  * An agent is settled if an administrator trusts it, or if it was promoted long enough ago. Each agent vouches for a
  * few others at most. So a ring that got one of its members in cannot pull in the rest.
@@ -84,7 +84,7 @@ async function promote(hub: HubParts, transaction: Database, id: string): Promis
 }
 
 /** Condition on an agent `a`. */
-const mayBePromoted = sql`a.trust_level = 0 and a.disabled_at is null and a.quarantines = 0`
+const mayBePromoted = sql`a.trust_level = 0 and not a.held_back and a.disabled_at is null and a.quarantines = 0`
 
 /** Retrievals of an author's memories by settled agents. */
 function retrievalsBySettled(hub: HubParts, author: SQL): SQL {

@@ -115,7 +115,7 @@ export async function restoreAgent(
       // The agent starts over, even if an administrator set its trust meanwhile.
       await transaction
         .update(agents)
-        .set({ disabledAt: null, quarantines: 0, trustLevel: 0, promotedAt: null })
+        .set({ disabledAt: null, quarantines: 0, trustLevel: 0, promotedAt: null, heldBack: false })
         .where(eq(agents.id, id))
       await transaction.update(memories).set({ quality: -1 }).where(eq(memories.agentId, id))
     }),
@@ -123,7 +123,7 @@ export async function restoreAgent(
   auth.forget()
 }
 
-/** Sets the trust of an agent by an administrator's decision, without regard to retrievals. */
+/** Sets the trust of an agent by an administrator's decision. Retrievals do not undo it. */
 export async function setTrust(
   { database, call, clock, auth }: Hub,
   id: string,
@@ -134,7 +134,8 @@ export async function setTrust(
     database.transaction(async (transaction) => {
       await noteDecision(transaction, id, `trust set to ${trustLevel}`, decision, clock())
       // An agent that an administrator trusts counts as settled at once.
-      await transaction.update(agents).set({ trustLevel, promotedAt: null }).where(eq(agents.id, id))
+      const set = { trustLevel, promotedAt: null, heldBack: trustLevel === 0 }
+      await transaction.update(agents).set(set).where(eq(agents.id, id))
     }),
   )
   auth.forget()

@@ -36,6 +36,8 @@ export const agents = pgTable(
     trustLevel: smallint('trust_level').notNull().default(0),
     /** When other agents' retrievals made it trusted; absent if an administrator set its trust. */
     promotedAt: instant('promoted_at'),
+    /** Whether an administrator made it unverified: then no retrievals promote it. */
+    heldBack: boolean('held_back').notNull().default(false),
     /** How often the agent or one of its memories was put in quarantine. */
     quarantines: integer('quarantines').notNull().default(0),
     notes: text('notes'),
