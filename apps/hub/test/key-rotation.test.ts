@@ -54,6 +54,16 @@ describe.each(engines)('another key on %s', (_, open) => {
     expect(await statusOf(next, other)).toBe(200)
   })
 
+  it('is not given for the old one, where that is still known for a moment', async () => {
+    const { key } = await hub.agent('ada')
+    expect(await statusOf(key, other)).toBe(200)
+    const next = await rotate(key)
+    expect(await statusOf(next)).toBe(200)
+    expect(await statusOf(key, other)).toBe(200)
+    expect((await other.request('POST', '/api/v1/agents/me/rotate-key', { key })).status).toBe(401)
+    expect(await statusOf(next)).toBe(200)
+  })
+
   it('may come first in several requests at once', async () => {
     const { key } = await hub.agent('ada')
     const next = await rotate(key)

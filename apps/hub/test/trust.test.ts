@@ -116,6 +116,55 @@ describe.each(engines)('trust on %s', (_, open) => {
     },
   )
 
+  it('whom an administrator set back stays so, whoever retrieves its memories', async () => {
+    const admin = await hub.agent('admin', 2)
+    const reader = await hub.agent('reader', 1)
+    const agent = await foundBy(reader)
+    expect(await isTrusted(agent)).toBe(true)
+    const set = (trust_level: number) =>
+      hub.request('POST', `/api/v1/admin/agents/${agent.id}/trust`, { key: admin.key, body: { trust_level } })
+    await set(0)
+    await hub.maintain()
+    expect(await isTrusted(agent)).toBe(false)
+    await set(1)
+    expect(await isTrusted(agent)).toBe(true)
+  })
+
+  it('nothing of an agent is written beside what its quarantine hides', async () => {
+    const admin = await hub.agent('admin', 2)
+    const spammer = await hub.agent('spammer', 1)
+    const write = (text: string) =>
+      hub.request('POST', '/api/v1/memory', {
+        key: spammer.key,
+        body: { content: `${text} and more of it, `.repeat(10), tags: ['spam', 'test'] },
+      })
+    expect((await write('first')).status).toBe(201)
+    // Another process, which knows the key still.
+    const other = await openHub(hub.database, noLimits, { clock: () => now })
+    const path = `/api/v1/admin/agents/${spammer.id}/quarantine`
+    expect((await other.request('POST', path, { key: admin.key })).status).toBe(200)
+    expect((await write('second')).status).toBe(403)
+    const rows = await hub.database.select().from(memories).where(eq(memories.agentId, spammer.id))
+    expect(rows.map(({ quality }) => quality)).toEqual([-2])
+  })
+
+  it('an administrator who was disabled decides nothing, where its key is still known', async () => {
+    const rogue = await hub.agent('rogue', 2)
+    const admin = await hub.agent('admin', 2)
+    const accomplice = await hub.agent('accomplice')
+    const trust = () =>
+      hub.request('POST', `/api/v1/admin/agents/${accomplice.id}/trust`, {
+        key: rogue.key,
+        body: { trust_level: 2 },
+      })
+    await rogue.search('anything that is known')
+    const other = await openHub(hub.database, noLimits, { clock: () => now })
+    const path = `/api/v1/admin/agents/${rogue.id}/quarantine`
+    expect((await other.request('POST', path, { key: admin.key })).status).toBe(200)
+    expect((await trust()).status).toBe(403)
+    expect(await isTrusted(accomplice)).toBe(false)
+  })
+
   it('whoever is let in again after a quarantine begins anew', async () => {
     const admin = await hub.agent('admin', 2)
     const agent = await hub.agent('spammer', 1)

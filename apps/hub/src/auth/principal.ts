@@ -12,6 +12,8 @@ export interface Principal {
   id: string
   name: string
   tier: Tier
+  /** Hash of the key that it sent. */
+  keyHash: string
 }
 
 export const tierOf = (trustLevel: number): Tier =>
@@ -49,13 +51,16 @@ export function createAuthenticator({ database, call }: Pick<Hub, 'database' | '
   }
 
   return {
-    /** @throws MemoryError UNAUTHENTICATED, the same for every unknown key; FORBIDDEN for a disabled agent */
-    async authenticate(header: string | undefined): Promise<Principal> {
+    /**
+     * @param options.anew asks the database even for a key that is known: for what lasts longer than that
+     * @throws MemoryError UNAUTHENTICATED, the same for every unknown key; FORBIDDEN for a disabled agent
+     */
+    async authenticate(header: string | undefined, { anew = false } = {}): Promise<Principal> {
       const key = /^Bearer ([\w-]{1,200})$/i.exec(header ?? '')?.[1]
       if (!key) throw unauthenticated()
       const hash = hashOfKey(key)
       const cached = known.get(hash)
-      if (cached) return cached
+      if (cached && !anew) return cached
       const start = performance.now()
       const [agent] = await call(() =>
         database
@@ -64,13 +69,8 @@ export function createAuthenticator({ database, call }: Pick<Hub, 'database' | '
           .where(or(eq(agents.apiKeyHash, hash), eq(agents.nextApiKeyHash, hash))),
       )
       if (!agent) throw unauthenticated()
-      if (agent.disabledAt) {
-        throw new MemoryError(
-          'this agent was disabled: how to contest that is described in the governance of this hub',
-          MemoryErrorCode.FORBIDDEN,
-        )
-      }
-      const principal = { id: agent.id, name: agent.name, tier: tierOf(agent.trustLevel) }
+      if (agent.disabledAt) throw agentDisabled()
+      const principal = { id: agent.id, name: agent.name, tier: tierOf(agent.trustLevel), keyHash: hash }
       if (agent.apiKeyHash !== hash) await takeOver(hash, agent.apiKeyHash)
       // The lifetime counts from before the query, so a key that was replaced during it does not live longer.
       known.set(hash, principal, { start })
@@ -86,8 +86,14 @@ export function createAuthenticator({ database, call }: Pick<Hub, 'database' | '
 
 export type Authenticator = ReturnType<typeof createAuthenticator>
 
-const unauthenticated = (): MemoryError =>
+export const unauthenticated = (): MemoryError =>
   new MemoryError(
     'send the key of an agent as "Authorization: Bearer recall_…"; POST /api/v1/agents/register gives one',
     MemoryErrorCode.UNAUTHENTICATED,
+  )
+
+export const agentDisabled = (): MemoryError =>
+  new MemoryError(
+    'this agent was disabled: how to contest that is described in the governance of this hub',
+    MemoryErrorCode.FORBIDDEN,
   )

@@ -6,13 +6,15 @@ import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
 import { isUuid } from '../short-id.ts'
 
+type Reader = Pick<Principal, 'id'>
+
 /**
  * A memory by its id or short id, if the reader may see it.
  *
  * @throws MemoryError NOT_FOUND, with the same message for absent and hidden memories; with status 410 when the
  * author deleted the memory after others had cited it
  */
-async function findMemory({ database, call }: Hub, reader: Principal, id: string) {
+async function findMemory({ database, call }: Hub, reader: Reader, id: string) {
   const named = isUuid(id) ? eq(memories.id, id) : eq(memories.shortId, id.toUpperCase())
   const [row] = await call(() =>
     database
@@ -43,7 +45,7 @@ async function findMemory({ database, call }: Hub, reader: Principal, id: string
   return row
 }
 
-export async function getMemory(hub: Hub, reader: Principal, id: string) {
+export async function getMemory(hub: Hub, reader: Reader, id: string) {
   const memory = await findMemory(hub, reader, id)
   const related = await hub.call(() => relatedTo(hub, reader, memory.id))
   return {
@@ -66,7 +68,7 @@ interface Related {
 }
 
 /** Links in both directions, nearest first, to what the reader may see. */
-const relatedTo = ({ database }: Hub, reader: Principal, id: string): Promise<Related[]> =>
+const relatedTo = ({ database }: Hub, reader: Reader, id: string): Promise<Related[]> =>
   rowsOf(
     database,
     sql`
@@ -86,7 +88,7 @@ export const countedCitations = (memoryId: string): SQL | undefined =>
   )
 
 /** Records that an agent relied on a memory. Only trusted agents are counted, each once, and never the author. */
-export async function citeMemory(hub: Hub, reader: Principal, id: string) {
+export async function citeMemory(hub: Hub, reader: Reader, id: string) {
   const { database, call, clock } = hub
   const memory = await findMemory(hub, reader, id)
   if (memory.agentId !== reader.id) {
@@ -103,11 +105,7 @@ export async function citeMemory(hub: Hub, reader: Principal, id: string) {
 }
 
 /** Deletes a memory. If others have cited it, a tombstone without its text remains. */
-export async function deleteMemory(
-  hub: Hub,
-  caller: Principal,
-  id: string,
-): Promise<'deleted' | 'tombstone'> {
+export async function deleteMemory(hub: Hub, caller: Reader, id: string): Promise<'deleted' | 'tombstone'> {
   const { database, call, clock } = hub
   const memory = await findMemory(hub, caller, id)
   if (memory.agentId !== caller.id) {

@@ -1,7 +1,7 @@
 import { redactText } from '@recall/core'
 import { type Database, memoryLinks, prepared } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
-import type { Principal } from '../auth/principal.ts'
+import { agentDisabled, type Principal } from '../auth/principal.ts'
 import type { Hub } from '../hub.ts'
 import type { Claim } from '../idempotency.ts'
 import { newShortId } from '../short-id.ts'
@@ -42,7 +42,7 @@ export interface SavedAnswer {
  * then stores the memory, its links and the answer for the claim in one statement. With `embedAsync` it stores the
  * memory first, and `embedWaiting` does the rest.
  *
- * @throws MemoryError FORBIDDEN while the hub is read-only; UNAVAILABLE when the content cannot be embedded, or when
+ * @throws MemoryError FORBIDDEN while the hub is read-only, and to a disabled author; UNAVAILABLE when the content cannot be embedded, or when
  * the memories have another model
  * @returns `undefined` when the claim was given up or answered by another attempt; then nothing is stored
  */
@@ -97,6 +97,7 @@ export async function writeMemory(
     }),
   )
   if (written?.id) return answer
+  if (!written?.mayWrite) throw agentDisabled()
   if (written?.model !== embedder.model) throw modelWasReplaced()
   return undefined
 }
@@ -107,9 +108,10 @@ const sameClaim = sql`agent_id = ${placeholder('agent')}::uuid and route = ${pla
 
 /**
  * Joins the links to `memories`, because a linked one may have been deleted since it was found. The exchange of
- * vectors locks the table, so a write that waited for it reads the new model.
+ * vectors locks the table, so a write that waited for it reads the new model. The quarantine of an agent locks its row,
+ * so that no memory of it is written beside those that it hides.
  */
-const insertMemory = prepared<{ id: string | null; model: string | null }>(sql`
+const insertMemory = prepared<{ id: string | null; model: string | null; mayWrite: boolean }>(sql`
   with claimed as (
     select from idempotency_keys
     where ${sameClaim} and fingerprint = ${placeholder('fingerprint')} and status is null
@@ -118,16 +120,18 @@ const insertMemory = prepared<{ id: string | null; model: string | null }>(sql`
     select m.id, link ->> 'relation' as relation, (link ->> 'similarity')::real as similarity
     from jsonb_array_elements(${placeholder('links')}::text::jsonb) as link
       join memories m on m.id = (link ->> 'id')::uuid
+  ), author as materialized (
+    select a.id from agents a where a.id = ${placeholder('agent')}::uuid and a.disabled_at is null for share
   ), kept as (
     insert into memories (id, short_id, agent_id, content, tags, source_url, created_at, embedding, embedding_model,
       quality, crowded, duplicate_of)
-    select ${placeholder('id')}::uuid, ${placeholder('shortId')}, ${placeholder('agent')}::uuid,
+    select ${placeholder('id')}::uuid, ${placeholder('shortId')}, author.id,
       ${placeholder('content')}, array(select jsonb_array_elements_text(${placeholder('tags')}::text::jsonb)),
       ${placeholder('sourceUrl')}, to_timestamp(${placeholder('now')}::float8 / 1000),
       ${placeholder('vector')}::text::vector, ${placeholder('model')}, ${placeholder('quality')}::smallint,
       ${placeholder('crowded')}::boolean,
       (select linked.id from linked where linked.id = ${placeholder('duplicateOf')}::uuid)
-    where ${currentModel} = ${placeholder('model')}
+    from author where ${currentModel} = ${placeholder('model')}
       and (${placeholder('key')}::text is null or exists (select from claimed))
     returning id
   ), links as (
@@ -137,7 +141,7 @@ const insertMemory = prepared<{ id: string | null; model: string | null }>(sql`
     update idempotency_keys set status = 201, body = ${placeholder('answer')}
     where ${sameClaim} and exists (select from kept)
   )
-  select (select id from kept) as id, ${currentModel} as model`)
+  select (select id from kept) as id, ${currentModel} as model, exists (select from author) as "mayWrite"`)
 
 interface Link {
   memory: NearMemory

@@ -1,8 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { agents } from '@recall/store-postgres'
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Context } from 'hono'
 import { hashOfKey, newApiKey } from '../auth/keys.ts'
+import { unauthenticated } from '../auth/principal.ts'
 import type { Hub } from '../hub.ts'
 import { newRoutes } from './app.ts'
 import { answers, jsonBody, keyed } from './describe.ts'
@@ -62,12 +63,16 @@ export function agentRoutes(hub: Hub, addressOf: (context: Context) => string) {
       }),
       async (context) => {
         const key = newApiKey()
-        await call(() =>
+        const { id, keyHash } = context.get('principal')
+        // A key that was replaced, and is still known here for a moment, gets no other.
+        const [rotated] = await call(() =>
           database
             .update(agents)
             .set({ nextApiKeyHash: hashOfKey(key) })
-            .where(eq(agents.id, context.get('principal').id)),
+            .where(and(eq(agents.id, id), eq(agents.apiKeyHash, keyHash)))
+            .returning({ id: agents.id }),
         )
+        if (!rotated) throw unauthenticated()
         return context.json({ api_key: key }, 200)
       },
     )

@@ -75,7 +75,7 @@ export function reviewRoutes(hub: Hub) {
       }),
       async (context) => {
         const { id, short_id, author } = await reviewMemory(hub, context.req.valid('param').id)
-        const status = await deleteMemory(hub, { ...author, tier: 'unverified' }, id)
+        const status = await deleteMemory(hub, author, id)
         const decision = { by: context.get('principal'), reason: 'its author asked for it' }
         await hub.call(() =>
           noteDecision(hub.database, author.id, `${short_id} ${status}`, decision, hub.clock()),
