@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anyEntry } from '../test/support.ts'
+import { anyEntry, entryOf } from '../test/support.ts'
 import {
   appendEntries,
   countLines,
@@ -115,6 +115,34 @@ describe('parseEchoes', () => {
       'verified must be a day (YYYY-MM-DD)',
       'the learning is missing',
     ])
+  })
+
+  it.each([
+    ['a paragraph', 'A note below the entry.\n\nAnd another.\n'],
+    ['a part of its own', '#### Details\n\n- **verified**: 2020-01-01\n- by hand\n'],
+    ['a table', '| a | b |\n|---|---|\n| 1 | 2 |\n'],
+    ['code', '```\n- **layer**: etched\n\n- and more\n```\n'],
+  ])('takes %s below an entry for no part of it', (_, note) => {
+    const entry = printEntry(entryOf())
+    const [heading = '', ...fields] = entry.trimEnd().split('\n')
+    const learningFirst = `${[heading, fields.pop(), '', ...fields].join('\n')}\n`
+    for (const own of [entry, learningFirst]) {
+      for (const gap of ['\n', '']) {
+        for (const end of ['\n', '\r\n']) {
+          const [text, expected] = [own + gap + note, own + gap].map((each) => each.replaceAll('\n', end))
+          const [first, ...rest] = parseEchoes(text ?? '').blocks
+          expect(first?.text).toBe(expected)
+          expect(first?.entry).toEqual(entryOf())
+          expect(rest.filter((block) => block.entry ?? block.problems)).toEqual([])
+          expect(rest[0]?.line).toBe(countLines(expected ?? '') + 1)
+        }
+      }
+    }
+  })
+
+  it('takes the whole list of an entry for its own', () => {
+    const list = `${printEntry(entryOf())}- **owner**: ada\n- A second item.\n  It goes on.\n`
+    expect(parseEchoes(list).blocks.map(({ text }) => text)).toEqual([list])
   })
 
   it('finds no entries in code', () => {

@@ -6,6 +6,8 @@ export interface EchoBlock {
   text: string
   /** Line of the file on which it begins, counted from 1. */
   line: number
+  /** Which section it stands in, counted from 0. One goes from a heading of level 1 to 3 to the next. */
+  section: number
   /** The parsed entry, when the block is one. */
   entry?: EchoEntry
   /** Why a block with the heading of an entry is not a valid one. Such a block is never changed. */
@@ -25,12 +27,16 @@ const schemaHeader = /^\uFEFF?<!-- echo-schema: v(\d{1,6}) -->[ \t]*(?:\r?\n|$)/
 const entryHeading = /^### \[([^\]\n]*)\][ \t]+(.*)$/
 const boundary = /^#{1,3}[ \t]/
 const fence = /^(?:`{3,}|~{3,})/
+const ownFields = ['layer', 'source', 'confidence', 'evidence', 'verified', 'supersedes']
 const field = /^[-*] \*\*([\w-]+)\*\*:[ \t]*(.*)$/
 
 /** Parses a file of echoes. Accepts any text; `printEchoes` returns the same text. */
 export function parseEchoes(text: string): EchoDocument {
-  const starts = blockStarts(text)
-  const blocks = starts.map(({ at, line }, i) => parseBlock(text.slice(at, starts[i + 1]?.at), line))
+  const lines = linesOf(text)
+  const starts = blockStarts(lines)
+  const blocks = starts.map(({ at, section }, i) =>
+    parseBlock(lines.slice(at, starts[i + 1]?.at).join(''), at + 1, section),
+  )
   return { schema: Number(schemaHeader.exec(text)?.[1] ?? 0), blocks }
 }
 
@@ -80,7 +86,7 @@ export function withFields(
   const done = new Set<string>()
   const text = linesOf(block.text)
     .map((line) => {
-      const name = field.exec(withoutEnding(line))?.[1]?.toLowerCase() ?? ''
+      const name = fieldName(line)
       const value = Object.hasOwn(values, name) ? values[name] : undefined
       if (value === undefined || done.has(name)) return line
       done.add(name)
@@ -88,7 +94,7 @@ export function withFields(
       return `${line.slice(0, line.indexOf('**:') + 3)} ${value}${ending}`
     })
     .join('')
-  return parseBlock(text, block.line)
+  return parseBlock(text, block.line, block.section)
 }
 
 /** The same entry with another learning; lines outside of the format stay. */
@@ -99,16 +105,16 @@ export function withLearning(block: EchoBlock, learning: string): EchoBlock {
   const newline = newlineOf(block.text)
   const ends = lines[range.to - 1]?.endsWith('\n') === true
   const text = `- ${learning.replaceAll('\n', `${newline}  `)}${ends ? newline : ''}`
-  return parseBlock([...lines.slice(0, range.from), text, ...lines.slice(range.to)].join(''), block.line)
+  const changed = [...lines.slice(0, range.from), text, ...lines.slice(range.to)].join('')
+  return parseBlock(changed, block.line, block.section)
 }
 
 /** The lines of an entry other than its heading and the fields of the format. */
 export function restOf(block: EchoBlock): string {
-  const own = ['layer', 'source', 'confidence', 'evidence', 'verified', 'supersedes']
   return linesOf(block.text)
     .slice(1)
     .map((line) => line.trim())
-    .filter((line) => line !== '' && !own.includes(field.exec(line)?.[1]?.toLowerCase() ?? ''))
+    .filter((line) => line !== '' && !ownFields.includes(fieldName(line)))
     .join('\n')
 }
 
@@ -124,17 +130,38 @@ function linesOf(text: string): string[] {
 }
 
 const withoutEnding = (line: string): string => line.replace(/\r?\n$/, '')
+const isBlank = (line: string | undefined): boolean => line?.trim() === ''
+const fieldName = (line: string): string => field.exec(withoutEnding(line))?.[1]?.toLowerCase() ?? ''
 
-function blockStarts(text: string): { at: number; line: number }[] {
-  const starts: { at: number; line: number }[] = []
-  const lines = linesOf(text)
+/**
+ * The lines on which blocks begin. What stands below an entry is no part of it, and is cut where a blank line ends:
+ * a place between two blocks is then found again when an entry was taken out there.
+ */
+function blockStarts(lines: readonly string[]): { at: number; section: number }[] {
   const fenced = fencedLines(lines)
-  let at = 0
-  lines.forEach((line, index) => {
-    if (index === 0 || (!fenced.has(index) && boundary.test(line))) starts.push({ at, line: index + 1 })
-    at += line.length
+  const heads = lines.flatMap((line, i) => (i === 0 || (!fenced.has(i) && boundary.test(line)) ? [i] : []))
+  return heads.flatMap((from, section) => {
+    const to = heads[section + 1] ?? lines.length
+    const length = entryLength(lines.slice(from, to))
+    let end = from + Math.max(length, 1)
+    while (fenced.has(end - 1) && fenced.has(end)) end++
+    const starts = [{ at: from, section }]
+    for (let at = end; at < to; at++) {
+      const isCut = (length > 0 && at === end) || (isBlank(lines[at - 1]) && !fenced.has(at - 1))
+      if (isCut && !isBlank(lines[at])) starts.push({ at, section })
+    }
+    return starts
   })
-  return starts
+}
+
+/** The lines of an entry: to its last field, to the end of its learning, and of the list in which they stand. */
+function entryLength(lines: readonly string[]): number {
+  if (!entryHeading.test(withoutEnding(lines[0] ?? ''))) return 0
+  const names = lines.map(fieldName)
+  const last = Math.max(...ownFields.map((name) => names.indexOf(name)), 0)
+  let length = Math.max(last + 1, learningRange(lines)?.to ?? 0)
+  while (/^(?:[-*] |[ \t]+)\S/.test(lines[length] ?? '')) length++
+  return length
 }
 
 /** Indexes of lines in fenced code. An unclosed fence is ignored: it would hide all entries below, even etched ones. */
@@ -151,10 +178,10 @@ function fencedLines(lines: readonly string[]): Set<number> {
   return fenced
 }
 
-function parseBlock(text: string, line: number): EchoBlock {
+function parseBlock(text: string, line: number, section: number): EchoBlock {
   const lines = linesOf(text)
   const heading = entryHeading.exec(withoutEnding(lines[0] ?? ''))
-  if (!heading) return { text, line }
+  if (!heading) return { text, line, section }
   const [, date = '', name = ''] = heading
   const [, kind = '', title = ''] = /^([^:]*?):[ \t]+(.*)$/.exec(name.trim()) ?? ['', '', name.trim()]
   const fields = new Map<string, string>()
@@ -184,8 +211,8 @@ function parseBlock(text: string, line: number): EchoBlock {
     learning,
   }
   const problems = entryIssues(entry)
-  if (problems.length > 0 || !isEchoLayer(entry.layer)) return { text, line, problems }
-  return { text, line, entry: { ...entry, layer: entry.layer } }
+  if (problems.length > 0 || !isEchoLayer(entry.layer)) return { text, line, section, problems }
+  return { text, line, section, entry: { ...entry, layer: entry.layer } }
 }
 
 /** Lines of the first list item that is not a field, with the indented lines below it; `to` is exclusive. */

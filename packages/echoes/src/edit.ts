@@ -84,7 +84,7 @@ export function editChanges(root: string, role: LoadedRole, plan: EditPlan): Fil
     if (to === 'archive') {
       replaced.set(block, '')
       // An entry that was shortened before is complete only in the earlier backup.
-      known.archived ??= { backup: name, block: role.document.blocks.indexOf(block) }
+      known.archived ??= { backup: name, block: block.section }
       known.compressed = false
     } else {
       replaced.set(block, withFields(block, { layer: to }).text)

@@ -60,7 +60,8 @@ function rekeyed({ role, document, echoes, sidecar }: LoadedRole, changed: Map<s
   for (const known of Object.values(result.entries)) {
     const { archived, compressed } = known
     if (!archived || compressed === true) continue
-    const entry = parsed(changed.get(`${role}/archive/${archived.backup}`))?.blocks[archived.block]?.entry
+    const backup = parsed(changed.get(`${role}/archive/${archived.backup}`))
+    const entry = backup?.blocks.find(({ section }) => section === archived.block)?.entry
     if (entry) known.key = entryKey(entry)
   }
   return result

@@ -434,20 +434,31 @@ function readFindings(root: string, role: string, agent: string): Waiting {
   const ready: Waiting['ready'] = []
   const left: string[] = []
   const kept: Waiting['kept'] = []
-  for (const block of blocks) {
-    const clean = withoutSecrets(block)
-    if (clean.block.entry && clean.block.entry.layer !== 'etched') {
-      ready.push(clean)
-      continue
+  for (const section of sectionsOf(blocks)) {
+    const stays: EchoBlock[] = []
+    for (const block of section) {
+      const clean = withoutSecrets(block)
+      if (clean.block.entry && clean.block.entry.layer !== 'etched') ready.push(clean)
+      else stays.push({ ...clean.block, text: block.text })
     }
-    if (isFrame(block)) continue
-    left.push(block.text)
-    const reasons = clean.block.entry
+    const [first] = stays
+    if (!first || stays.every(isFrame)) continue
+    left.push(...stays.map(({ text }) => text))
+    const reasons = first.entry
       ? ['only a person adds etched entries']
-      : (clean.block.problems ?? ['it is no entry'])
-    kept.push({ agent, line: block.line, reasons })
+      : (first.problems ?? ['it is no entry'])
+    kept.push({ agent, line: first.line, reasons })
   }
   return { path, seen, ready, left: left.length > 0 ? left.join('') : null, kept }
+}
+
+function sectionsOf(blocks: readonly EchoBlock[]): EchoBlock[][] {
+  const sections: EchoBlock[][] = []
+  for (const block of blocks) {
+    sections[block.section] ??= []
+    sections[block.section]?.push(block)
+  }
+  return sections
 }
 
 /** Whether a block is only a title, comments and blank lines, which need not be kept. */

@@ -52,13 +52,10 @@ export function planPrune(
   const lines = countLines(memory.text)
   const steps = lines <= policy.lineLimit ? [] : [...inscribedSteps(memory, now), ...tracedSteps(memory, now)]
   const saved = steps.map((step) => {
-    const { text, entry, line } = memory.echoes.find(({ id }) => id === step.id)?.block ?? {
-      text: '',
-      line: 0,
-    }
-    const rest =
-      step.action === 'archive' ? '' : withLearning({ text, line }, shortened(entry?.learning)).text
-    return countLines(text) - countLines(rest)
+    const block = memory.echoes.find(({ id }) => id === step.id)?.block
+    if (block === undefined) return 0
+    const rest = step.action === 'archive' ? '' : withLearning(block, shortened(block.entry?.learning)).text
+    return countLines(block.text) - countLines(rest)
   })
   return {
     role: memory.role,

@@ -39,7 +39,7 @@ export function pruneChanges(root: string, role: LoadedRole, plan: PrunePlan): F
     const compressed = action === 'compress'
     replaced.set(echo.block, compressed ? withLearning(echo.block, shortened(echo.entry.learning)).text : '')
     // An entry that was shortened before is complete only in the earlier backup.
-    known.archived ??= { backup: name, block: role.document.blocks.indexOf(echo.block) }
+    known.archived ??= { backup: name, block: echo.block.section }
     known.compressed = compressed
   }
   const text = role.document.blocks.map((block) => replaced.get(block) ?? block.text).join('')
@@ -62,7 +62,7 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   if (!archived) return []
   const path = join(root, role.role, 'archive', archived.backup)
   const backup = parseEchoes(readText(path) ?? '').blocks
-  const block = backup[archived.block]
+  const block = backup.find(({ section }) => section === archived.block)
   // Compares only the layer, because a migration may have changed the evidence.
   if (!block?.entry || !id.startsWith(block.entry.layer)) {
     throw new MemoryError(`${path} does not hold ${id} any more`, MemoryErrorCode.CORRUPTION, {
@@ -81,8 +81,8 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   } else {
     const at = placeOf(role, backup, archived)
     if (at > 0 && !blocks[at - 1]?.endsWith('\n')) blocks[at - 1] += '\n'
-    const ends = at === blocks.length || block.text.endsWith('\n')
-    blocks.splice(at, 0, ends ? block.text : `${block.text}\n`)
+    const text = [block, ...notesGone(role, backup, block)].map((each) => each.text).join('')
+    blocks.splice(at, 0, at === blocks.length || text.endsWith('\n') ? text : `${text}\n`)
   }
   return [memoryChange(role, parseEchoes(blocks.join(''))), sidecarChange(role.role, sidecar)]
 }
@@ -110,6 +110,13 @@ function lengthened(standing: EchoBlock, whole: EchoBlock, path: string): EchoBl
   return isSame ? whole : withFields(whole, { verified, confidence, source })
 }
 
+/** What stood below an entry, unless it stands in the memory still: it once went with the entry. */
+function notesGone(role: LoadedRole, backup: readonly EchoBlock[], entry: EchoBlock): EchoBlock[] {
+  return backup.filter(
+    (each) => each !== entry && each.section === entry.section && !role.text.includes(each.text.trim()),
+  )
+}
+
 /** Index for a restored block: after the last present block that came before it in the backup. */
 function placeOf(
   role: LoadedRole,
@@ -121,11 +128,12 @@ function placeOf(
   let place = 0
   role.document.blocks.forEach((block, index) => {
     const same = backup.findIndex(
-      (each, i) => i >= next && !gone.has(i) && signatureOf(each) === signatureOf(block),
+      (each, i) =>
+        i >= next && !(each.entry && gone.has(each.section)) && signatureOf(each) === signatureOf(block),
     )
     if (same === -1) return
     next = same + 1
-    if (same < archived.block) place = index + 1
+    if ((backup[same]?.section ?? 0) < archived.block) place = index + 1
   })
   return place
 }

@@ -24,10 +24,10 @@ function sensitiveKinds(text: string, learning: string): string[] {
 }
 
 /** Parses a redacted block. It stays one block, even if the redaction removed a part of the format with a secret. */
-function reread(text: string, line: number): EchoBlock {
+function reread(text: string, { line, section }: EchoBlock): EchoBlock {
   const [first, ...rest] = parseEchoes(text).blocks
-  if (first?.entry && rest.length === 0) return { ...first, line }
-  return { text, line, problems: ['a secret that was taken out had swallowed a part of the entry'] }
+  if (first?.entry && rest.length === 0) return { ...first, line, section }
+  return { text, line, section, problems: ['a secret that was taken out had swallowed a part of the entry'] }
 }
 
 /**
@@ -48,5 +48,5 @@ export function withoutSecrets(block: EchoBlock): { block: EchoBlock; stripped: 
   }
   const { text, counts } = redactText(clean.text)
   for (const kind of Object.keys(counts)) stripped.add(kind)
-  return { block: text === clean.text ? clean : reread(text, block.line), stripped: [...stripped] }
+  return { block: text === clean.text ? clean : reread(text, block), stripped: [...stripped] }
 }

@@ -16,7 +16,7 @@ const knownEntry = z.object({
   /** Number of workflows that ever used it. */
   sessions: z.number(),
   lastReferenced: z.optional(z.string()),
-  /** File in `archive/` and index of the block with the complete entry, when it was taken out or shortened. */
+  /** File in `archive/` and section with the complete entry, when it was taken out or shortened. */
   archived: z.optional(z.object({ backup: z.string(), block: z.number() })),
   /** The entry was shortened and is still in the memory. */
   compressed: z.optional(z.boolean()),

@@ -97,6 +97,24 @@ describe('consolidate', () => {
     expect(await readFile(path('ann-findings.md'), 'utf8')).toContain('### [2026-13-01] Bad: date')
   })
 
+  it('leaves what stands below a finding, and says so', async () => {
+    const { echoes, path, memory } = await open()
+    await echoes.appendFinding('reviewer', 'ann', entryOf())
+    const finding = await readFile(path('ann-findings.md'), 'utf8')
+    const note = '#### Mine\n\nTo be looked at.\n'
+    await writeFile(path('ann-findings.md'), `${finding}\n${note}\n## Later\n\n<!-- why -->\n\nMore.\n`)
+    const { added, kept } = await echoes.consolidate('reviewer')
+    expect(added).toBe(1)
+    expect(kept).toEqual([
+      { agent: 'ann', line: 10, reasons: ['it is no entry'] },
+      { agent: 'ann', line: 14, reasons: ['it is no entry'] },
+    ])
+    expect(await readFile(path('ann-findings.md'), 'utf8')).toBe(
+      `${note}\n## Later\n\n<!-- why -->\n\nMore.\n`,
+    )
+    expect(await memory()).not.toContain('Mine')
+  })
+
   it('prunes a memory that has grown too long', async () => {
     const { echoes, memory } = await open()
     for (let n = 0; n < 18; n++) {

@@ -11,6 +11,7 @@ import {
   identify,
   openEchoes,
   type PrunePlan,
+  parseEchoes,
   planPrune,
   printEchoes,
   withReferences,
@@ -116,6 +117,17 @@ describe('on files', () => {
     expect(await memory()).toBe(after)
   })
 
+  it('puts a note back that an earlier version took away with the entry above it', async () => {
+    const { root, echoes, memory } = await open()
+    for (const entry of many('traced', 60, 3)) await echoes.add('reviewer', entry)
+    const before = (await memory()).replace(/(?=### .*x1)/, 'Below the first.\n\n')
+    await writeFile(join(root, 'reviewer/MEMORY.md'), before)
+    await echoes.applyPrune(await echoes.planPrune('reviewer'))
+    await writeFile(join(root, 'reviewer/MEMORY.md'), (await memory()).replace('Below the first.\n\n', ''))
+    for (const id of ['traced-001', 'traced-002', 'traced-003']) await echoes.restoreEntry('reviewer', id)
+    expect(await memory()).toBe(before)
+  })
+
   it('refuses a plan whose memory has changed since', async () => {
     const { root, echoes, memory } = await open()
     for (const entry of many('traced', 60, 3)) await echoes.add('reviewer', entry)
@@ -171,18 +183,29 @@ describe('on files', () => {
         fc.array(anyEntry, { minLength: 2, maxLength: 10 }),
         fc.infiniteStream(fc.nat()),
         fc.boolean(),
-        async (entries, numbers, windows) => {
+        fc.array(fc.constantFrom('', 'A note.\n', '#### More\n\n- mine\n', '## Mine\n\nText.\n')),
+        async (entries, numbers, windows, notes) => {
           const { root, echoes, memory } = await open(1)
           await echoes.add('reviewer', entryOf())
-          const text = printEchoes(
-            appendEntries(emptyEchoes('reviewer'), [...entries, ...entries.slice(0, 2)]),
+          const text = [...entries, ...entries.slice(0, 2)].reduce(
+            (whole, entry, i) => {
+              const added = printEchoes(appendEntries(parseEchoes(whole), [entry]))
+              return notes[i] ? `${added}\n${notes[i].replace('.', ` ${i}.`)}` : added
+            },
+            printEchoes(emptyEchoes('reviewer')),
           )
           const before = windows ? text.replaceAll('\n', '\r\n') : text
           await writeFile(join(root, 'reviewer/MEMORY.md'), before)
           const etched = before.split('\n- **layer**: etched').length
           const plan = await echoes.planPrune('reviewer')
           await echoes.applyPrune(plan)
-          expect((await memory()).split('\n- **layer**: etched').length).toBe(etched)
+          const pruned = await memory()
+          expect(pruned.split('\n- **layer**: etched').length).toBe(etched)
+          const byHand = (file: string) =>
+            parseEchoes(file)
+              .blocks.flatMap(({ entry, text: own }) => (entry ? [] : own))
+              .join('')
+          expect(byHand(pruned)).toBe(byHand(before))
           const steps = plan.steps
             .map((step) => ({ step, order: numbers.next().value ?? 0 }))
             .sort((a, b) => a.order - b.order)
