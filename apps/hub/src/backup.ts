@@ -12,7 +12,7 @@ import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { type Database, rowsOf } from '@recall/store-postgres'
+import { asMemoryErrors, type Database, rowsOf } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 
 /**
@@ -114,11 +114,12 @@ function syncPath(path: string): void {
  *
  * @returns rows by table
  * @throws MemoryError CONFLICT when the database holds data; CORRUPTION when the file is not a complete backup;
- * NOT_SUPPORTED when the backup comes from another version of the tables; NOT_FOUND when there is no such file
+ * NOT_SUPPORTED when the backup comes from another version of the tables; NOT_FOUND when there is no such file;
+ * WRITE_FAILED when the database refuses a row
  */
 export async function restore(database: Database, path: string): Promise<Record<string, number>> {
   if (!existsSync(path)) throw new MemoryError(`there is no file ${path}`, MemoryErrorCode.NOT_FOUND)
-  return database.transaction(async (transaction) => {
+  const refill = async (transaction: Database): Promise<Record<string, number>> => {
     await transaction.execute(sql`set local statement_timeout = 0`)
     await refuseUnlessEmpty(transaction)
     // A hub that started on this database has written its own rows; those of the backup replace them.
@@ -129,7 +130,8 @@ export async function restore(database: Database, path: string): Promise<Record<
       sql`select setval(pg_get_serial_sequence('entries', 'version'), (select coalesce(max(version), 1) from entries))`,
     )
     return counts
-  })
+  }
+  return asMemoryErrors(MemoryErrorCode.WRITE_FAILED, () => database.transaction(refill))
 }
 
 async function fill(transaction: Database, path: string): Promise<Record<string, number>> {

@@ -1,4 +1,5 @@
-import { agents, type Database, type ReembedProgress, reembed } from '@recall/store-postgres'
+import { MemoryErrorCode } from '@recall/core'
+import { agents, asMemoryErrors, type Database, type ReembedProgress, reembed } from '@recall/store-postgres'
 import { hashOfKey, newApiKey } from './auth/keys.ts'
 import { backup, restore } from './backup.ts'
 import type { HubConfig } from './config/config.ts'
@@ -13,7 +14,8 @@ export async function createAdmin(config: HubConfig, name: string, print: Print)
   const { database, close } = await openDependencies(config, () => {})
   try {
     const key = newApiKey()
-    await database.insert(agents).values({ name, apiKeyHash: hashOfKey(key), trustLevel: 2 })
+    const admin = { name, apiKeyHash: hashOfKey(key), trustLevel: 2 }
+    await asMemoryErrors(MemoryErrorCode.WRITE_FAILED, () => database.insert(agents).values(admin))
     print(`${key}\n`)
   } finally {
     await close()

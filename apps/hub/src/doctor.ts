@@ -1,5 +1,5 @@
-import { isMemoryError } from '@recall/core'
-import { type Database, pendingMigrations, rowsOf } from '@recall/store-postgres'
+import { isMemoryError, MemoryErrorCode } from '@recall/core'
+import { asMemoryErrors, pendingMigrations, rowsOf } from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
 import type { HubConfig } from './config/config.ts'
 import type { Dependencies } from './open-dependencies.ts'
@@ -26,8 +26,9 @@ export async function examine(
       findings.push({ check: name, ok: false, says })
     }
   }
-  const one = async <Row>(statement: SQL, via: Database = database): Promise<Row> =>
-    (await rowsOf<Row>(via, statement))[0] as Row
+  const ask = <T>(call: () => Promise<T>): Promise<T> => asMemoryErrors(MemoryErrorCode.UNAVAILABLE, call)
+  const one = async <Row>(statement: SQL): Promise<Row> =>
+    (await ask(() => rowsOf<Row>(database, statement)))[0] as Row
 
   await check('database', async () => {
     const { server, vector } = await one<{ server: string; vector: string | null }>(sql`
@@ -37,7 +38,7 @@ export async function examine(
     return { ok: vector !== null, says }
   })
   await check('tables', async () => {
-    const pending = await pendingMigrations(database)
+    const pending = await ask(() => pendingMigrations(database))
     return pending === 0
       ? { ok: true, says: 'up to date' }
       : {

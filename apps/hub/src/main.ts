@@ -11,7 +11,7 @@ const log = (line: Record<string, unknown>): void =>
 const usage = `recall-hub                      serve; settings come from RECALL_HUB_* and the file RECALL_HUB_CONFIG
 recall-hub admin create <name>  make an administrator and print its key
 recall-hub maintenance          for cron: promote, recompute quality, check the heartbeat, forget old answers
-recall-hub doctor               whether database, vectors, embedding and limits are in order
+recall-hub doctor               whether database, vectors, embedding, writes and administrators are in order
 recall-hub backup <file>        everything into one file, while the hub goes on
 recall-hub restore <file>       out of it again, into an empty database
 recall-hub reembed              move all memories to the embedding model that is configured
@@ -64,7 +64,14 @@ async function run(words: readonly string[]): Promise<void> {
   process.exitCode = 2
 }
 
+/** What may be shown of an error. The messages of database drivers hold statements with what people wrote. */
+function shown(error: unknown): string {
+  const { name, message, stack = '', syscall } = error as NodeJS.ErrnoException
+  if (isMemoryError(error) || syscall !== undefined) return message
+  return name + stack.slice(stack.lastIndexOf(message) + message.length)
+}
+
 run(process.argv.slice(2)).catch((error: unknown) => {
-  process.stderr.write(`${isMemoryError(error) ? error.message : String((error as Error).stack)}\n`)
+  process.stderr.write(`${shown(error)}\n`)
   process.exitCode = 3
 })

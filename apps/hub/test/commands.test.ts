@@ -116,6 +116,14 @@ it('says what is wrong with its words and settings, and what to do', async () =>
     stdout: expect.stringContaining('recall-hub doctor'),
     stderr: '',
   })
+  const nowhere = 'postgres://nobody@127.0.0.1:9/none'
+  const lost = await runHub({ POSTGRES_URL: nowhere, EMBEDDING_PROVIDER: 'fake' }, 'doctor')
+  expect(lost).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('FAIL database: Postgres cannot be reached'),
+  })
+  const unwritable = await runHub(fake, 'backup', '/no/such/folder/hub.backup')
+  expect(unwritable).toMatchObject({ code: 3, stderr: expect.stringMatching(/^ENOENT: .*hub\.backup/) })
   const wrong = await runHub({ ...fake, PORT: 'many', CONNECTIONS: '0', COLOUR: 'red' }, 'doctor')
   expect(wrong.code).toBe(3)
   for (const name of ['port', 'connections', 'RECALL_HUB_COLOUR']) expect(wrong.stderr).toContain(name)

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Embedder } from '@recall/core'
 import { MemoryErrorCode } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
@@ -147,6 +148,19 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
       list: [1, 0.1],
     })
     await ada.memory.write('long-term', 'note', 'goes on')
+  })
+
+  it('does not repeat what people wrote when the database refuses a row', async () => {
+    await (await hub.agent('ada', 1)).save({ content: lesson('redis'), tags })
+    const path = join(temporaryFolder(), 'hub.backup')
+    await backup(database(), path)
+    await emptyTables(database())
+    const rows = gunzipSync(readFileSync(path)).toString('utf8')
+    writeFileSync(path, gzipSync(rows.replace('"quality":0', '"quality":5')))
+    const refused = await restore(database(), path).catch((error: Error) => error)
+    expect(refused).toMatchObject({ code: MemoryErrorCode.WRITE_FAILED })
+    expect(String((refused as Error).message)).not.toContain('redis')
+    expect(await database().$count(memories)).toBe(0)
   })
 
   it('restores nothing from a file that is not whole', async () => {
