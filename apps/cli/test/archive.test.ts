@@ -148,6 +148,68 @@ describe('archive', () => {
     })
   })
 
+  describe.each([
+    ['Cursor', (role: string, text: string) => ({ role, message: { content: [{ type: 'text', text }] } })],
+    [
+      'Codex',
+      (role: string, text: string) => ({
+        type: 'response_item',
+        payload: { type: 'message', role, content: [{ type: 'text', text }] },
+      }),
+    ],
+  ])('of %s', (_, line) => {
+    const path = () => join(temporaryFolder(), 'run.jsonl')
+    const say = (file: string, ...texts: string[]): string => {
+      const lines = texts.map((text, i) => line(i % 2 ? 'assistant' : 'user', text))
+      writeFileSync(file, lines.map((each) => `${JSON.stringify(each)}\n`).join(''))
+      return file
+    }
+    /** An archive from before messages were named by what they say. */
+    const nameByLine = (root: string, number: number, line: number): void => {
+      const archive = join(root, `memory/conversations/conversation-00${number}.md`)
+      const text = readFileSync(archive, 'utf8')
+      const older = text.replace(/^last_message: .*$/m, `last_message: line-${line}`)
+      expect(older).not.toBe(text)
+      writeFileSync(archive, older)
+    }
+
+    it('keeps the turns that a rewritten transcript no longer has', async () => {
+      const shell = createShell()
+      const file = path()
+      await shell.run('archive', say(file, 'feed the walrus', 'fed'))
+      await shell.run('archive', say(file, 'feed the narwhal', 'fed', 'and again', 'fed twice'))
+      for (const animal of ['walrus', 'narwhal']) expect((await shell.run('search', animal)).code).toBe(0)
+    })
+
+    it('brings an archive up to date that names its last message by its line', async () => {
+      const shell = createShell()
+      const file = path()
+      await shell.run('archive', say(file, 'feed the walrus', 'fed'))
+      nameByLine(shell.root, 1, 2)
+      expect(await shell.json('archive', file)).toMatchObject({ archived: [{ status: 'unchanged' }] })
+      nameByLine(shell.root, 1, 2)
+      expect(await shell.json('archive', say(file, 'feed the walrus', 'fed', 'again', 'done'))).toMatchObject(
+        {
+          archived: [{ status: 'updated', kept: [], parts: [{ key: 'conversation:run' }] }],
+        },
+      )
+      expect(readdirSync(join(shell.root, 'memory/conversations'))).toHaveLength(1)
+    })
+
+    it('keeps such an archive of which the transcript has other turns now', async () => {
+      const shell = createShell()
+      const file = path()
+      await shell.run('archive', say(file, 'feed the walrus', 'fed'))
+      nameByLine(shell.root, 1, 2)
+      expect(
+        await shell.json('archive', say(file, 'feed the narwhal', 'fed', 'again', 'done')),
+      ).toMatchObject({
+        archived: [{ kept: ['conversation:run'], parts: [{ key: 'conversation:run#2' }] }],
+      })
+      expect((await shell.run('search', 'walrus')).code).toBe(0)
+    })
+  })
+
   it('never overwrites what a person wrote into an archive or into the window', async () => {
     const shell = createShell()
     const folder = temporaryFolder()

@@ -18,6 +18,7 @@ import { count, formatCounts, formatSkipped } from '../format.ts'
 import type { Io } from '../io.ts'
 import { languageModel, withMemory } from '../memory.ts'
 import { printable } from '../printable.ts'
+import { renewMessageIds } from '../renew-message-ids.ts'
 
 export type ArchiveResult = ArchiveOutcome & { path: string; title?: string; skipped: Record<string, number> }
 
@@ -108,6 +109,7 @@ export async function createArchiver(
         { details: { forgotten: true } },
       )
     }
+    await renewMessageIds(memory, conversation.sessionId, () => openTranscript(path))
     // The address of a session in a database is the path of the file, a mark and the session's id.
     const changed = (await stat(splitAddress(path)?.file ?? path)).mtimeMs
     const outcome = await save(memory, conversation, {

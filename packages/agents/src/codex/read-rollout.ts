@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
 import { isRecord, toContentBlocks, toolName, toResultText } from '../content-blocks.ts'
 import { toInstant } from '../instants.ts'
+import { createMessageIds } from '../message-ids.ts'
 import { parseJson, readJsonLines } from '../read-json-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../skipped.ts'
 
@@ -77,7 +78,8 @@ function idInName(path: string): string {
 
 async function* readMessages(path: string, facts: ConversationFacts): AsyncGenerator<Message, void> {
   const skip = countInto(facts.skipped)
-  for await (const { number, value } of readJsonLines(path, skip)) {
+  const idOf = createMessageIds()
+  for await (const { value } of readJsonLines(path, skip)) {
     if (!isRecord(value) || !isRecord(value.payload)) {
       skip(skippedKinds.notAMessage)
       continue
@@ -88,7 +90,7 @@ async function* readMessages(path: string, facts: ConversationFacts): AsyncGener
     const message = toMessage(payload, skip)
     if (message === null) continue
     const at = toInstant(value.timestamp)
-    yield { id: `line-${number}`, ...message, ...(at === undefined ? {} : { at }) }
+    yield { id: idOf(message), ...message, ...(at === undefined ? {} : { at }) }
   }
 }
 

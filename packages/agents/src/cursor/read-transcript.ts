@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import type { Conversation, ConversationFacts, Message } from '@recall/core'
 import { isRecord } from '../content-blocks.ts'
+import { createMessageIds } from '../message-ids.ts'
 import { toMessages } from '../neutral/to-message.ts'
 import { readJsonLines } from '../read-json-lines.ts'
 import { countInto, skippedKinds } from '../skipped.ts'
@@ -24,9 +25,11 @@ export async function readCursorTranscript(path: string): Promise<Conversation> 
 
 async function* readMessages(path: string, facts: ConversationFacts): AsyncGenerator<Message, void> {
   const skip = countInto(facts.skipped)
-  for await (const { number, value } of readJsonLines(path, skip)) {
+  const idOf = createMessageIds()
+  for await (const { value } of readJsonLines(path, skip)) {
     if (isCursorLine(value)) {
-      yield* toMessages({ role: value.role, content: value.message.content }, `line-${number}`, skip)
+      const said = { role: value.role, content: value.message.content }
+      yield* toMessages(said, idOf(said), skip)
     } else skip(skippedKinds.notAMessage)
   }
 }
