@@ -150,6 +150,17 @@ describe('parseEchoes', () => {
     expect(blocks.filter(({ entry }) => entry)).toEqual([])
   })
 
+  it('finds no entries in code that shows code', () => {
+    const { blocks } = parseEchoes(`# Notes\n\`\`\`md\n\`\`\`js\n${example}\`\`\`\n`)
+    expect(blocks.filter(({ entry }) => entry)).toEqual([])
+  })
+
+  it('reads many fences that nobody closed at once', () => {
+    const entry = printEntry(entryOf())
+    const text = `${'```js\n~~~~\n````\n'.repeat(20_000)}${entry}`
+    expect(parseEchoes(text).blocks.at(-1)?.entry).toEqual(entryOf())
+  })
+
   it('reads a huge line at once', () => {
     const line = `### [2026-02-11] ${'a: '.repeat(200_000)}\n- **layer**: ${' '.repeat(200_000)}x\n`
     expect(printEchoes(parseEchoes(line))).toBe(line)

@@ -1,3 +1,4 @@
+import { trackFence } from '@recall/core'
 import { type EchoEntry, entryIssues, printConfidence, printEntry } from './entry.ts'
 import { type EchoLayer, isEchoLayer } from './layers.ts'
 
@@ -26,7 +27,6 @@ const currentSchema = 1
 const schemaHeader = /^\uFEFF?<!-- echo-schema: v(\d{1,6}) -->[ \t]*(?:\r?\n|$)/
 const entryHeading = /^### \[([^\]\n]*)\][ \t]+(.*)$/
 const boundary = /^#{1,3}[ \t]/
-const fence = /^(?:`{3,}|~{3,})/
 const ownFields = ['layer', 'source', 'confidence', 'evidence', 'verified', 'supersedes']
 const field = /^[-*] \*\*([\w-]+)\*\*:[ \t]*(.*)$/
 
@@ -164,14 +164,24 @@ function entryLength(lines: readonly string[]): number {
   return length
 }
 
-/** Indexes of lines in fenced code. An unclosed fence is ignored: it would hide all entries below, even etched ones. */
+/**
+ * Indexes of lines in fenced code. An unclosed fence is ignored: it would hide all entries below, even etched ones. So
+ * is an indented one, which stands in a learning.
+ */
 function fencedLines(lines: readonly string[]): Set<number> {
   const fenced = new Set<number>()
+  const unclosed: string[] = []
   for (let from = 0; from < lines.length; from++) {
-    const mark = fence.exec(lines[from] ?? '')?.[0]
-    if (mark === undefined) continue
-    const to = lines.findIndex((line, i) => i > from && fence.exec(line)?.[0].startsWith(mark))
-    if (to === -1) continue
+    const mark = /^(?:`+|~+)/.exec(lines[from] ?? '')?.[0]
+    if (mark === undefined || unclosed.some((each) => mark.startsWith(each))) continue
+    const partOf = trackFence()
+    if (partOf(lines[from] ?? '') === null) continue
+    let to = from + 1
+    while (to < lines.length && partOf(lines[to] ?? '') !== 'closing') to++
+    if (to === lines.length) {
+      unclosed.push(mark)
+      continue
+    }
     for (let i = from; i <= to; i++) fenced.add(i)
     from = to
   }

@@ -76,6 +76,12 @@ it('takes no heading from inside a code block', () => {
   expect(planDistill(text).sections.map(({ heading }) => heading)).toEqual(['One', 'Two'])
 })
 
+it.each(['```', '````'])('ends a code block of %s only where that is closed', (fence) => {
+  const code = [`${fence}md`, '```js', '## not a heading', fence]
+  const text = ['## One', ...code, '## Two', 'x'].join('\n')
+  expect(planDistill(text).sections.map(({ heading }) => heading)).toEqual(['One', 'Two'])
+})
+
 it('refuses a plan for another text, and one that was tampered with', () => {
   const plan = planDistill(memory)
   expect(() => applyDistill(`${memory} `, plan)).toThrow(expect.objectContaining({ code: 'MEMORY_CONFLICT' }))

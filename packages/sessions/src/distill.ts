@@ -1,4 +1,4 @@
-import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { MemoryError, MemoryErrorCode, trackFence } from '@recall/core'
 import { fingerprint } from './fingerprint.ts'
 import { isTopicFile, topicFileFor } from './topic-file.ts'
 
@@ -140,15 +140,9 @@ function sectionsOf(lines: readonly string[]): DistillSection[] {
 }
 
 function headingsOf(lines: readonly string[]): { heading: string; level: number; line: number }[] {
-  let fence: string | null = null
+  const partOfCode = trackFence()
   return lines.flatMap((text, index) => {
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(text)?.[1]
-    if (mark !== undefined) {
-      if (fence === null) fence = mark
-      else if (mark.startsWith(fence)) fence = null
-      return []
-    }
-    const match = fence === null ? /^(#{1,6})[ \t]+(.*\S)/.exec(text) : null
+    const match = partOfCode(text) === null ? /^(#{1,6})[ \t]+(.*\S)/.exec(text) : null
     const [, marks = '', heading = ''] = match ?? []
     return match === null
       ? []

@@ -65,6 +65,11 @@ describe('sections', () => {
     expect(() => withSection('```\nopen', 'a', 'text')).toThrow('code block')
   })
 
+  it('take no heading from a code block within a code block', () => {
+    const content = '## A\n\n```md\n```js\n## B\n```\n\n## C\n'
+    expect(parseSections(content).map(({ slug }) => slug)).toEqual(['intro', 'a', 'c'])
+  })
+
   it('go without a trace, the others staying byte for byte', () => {
     expect(withoutSection('# T\r\n\n## A\n\na\n\n## B  \n\n b\n', 'a')).toBe('# T\r\n\n## B  \n\n b\n')
     expect(withoutSection('## A\n', 'b')).toBe(null)

@@ -1,4 +1,4 @@
-import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { MemoryError, MemoryErrorCode, trackFence } from '@recall/core'
 import type { FileEntry, FileTimes } from './file-entry.ts'
 
 /** A key that names a section of a curated file, for example `MEMORY.md#preferences`. */
@@ -24,14 +24,11 @@ export interface Section {
 export function parseSections(content: string): Section[] {
   const sections: Section[] = [{ slug: introSlug, heading: '', body: '', line: 1 }]
   const seen = new Map([[introSlug, 2]])
-  let fence: string | undefined
+  const partOfCode = trackFence()
   let line = 0
   for (const text of content.split(/(?<=\n)/)) {
     line++
-    const mark = /^ {0,3}(```+|~~~+)/.exec(text)?.[1]
-    if (mark && fence === undefined) fence = mark
-    else if (mark && fence && mark.startsWith(fence)) fence = undefined
-    const heading = fence === undefined ? /^##[ \t]+(.+?)[ \t#]*\r?\n?$/.exec(text)?.[1] : undefined
+    const heading = partOfCode(text) === null ? /^##[ \t]+(.+?)[ \t#]*\r?\n?$/.exec(text)?.[1] : undefined
     if (heading === undefined) (sections.at(-1) as Section).body += text
     else sections.push({ slug: uniqueSlug(heading, seen), heading, body: '', line })
   }

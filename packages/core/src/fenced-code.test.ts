@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { trackFence } from './fenced-code.ts'
+
+/** Two letters of the part that each line is; dots stand for none. */
+const partsOf = (...lines: string[]): string => {
+  const partOf = trackFence()
+  return lines.map((line) => partOf(line)?.slice(0, 2) ?? '..').join(' ')
+}
+
+describe('a fenced code block', () => {
+  it.each([
+    ['ends at the same mark', ['text', '```js', 'code', '```', 'text'], '.. op co cl ..'],
+    ['ends at a longer mark', ['```', '`````', 'text'], 'op cl ..'],
+    ['holds a shorter one', ['````md', '```js', '```', '````', 'text'], 'op co co cl ..'],
+    ['does not end at a fence with a language', ['```md', '```js', '```', 'text'], 'op co cl ..'],
+    ['does not end at another mark', ['~~~', '```', '~~~'], 'op co cl'],
+    ['may be indented by three spaces', ['   ```', '    ```', '  ```'], 'op co cl'],
+    ['does not begin with four', ['    ```', 'text'], '.. ..'],
+    ['ends with white space and any line end', ['```\r\n', '```  \t\r\n', 'text'], 'op cl ..'],
+    ['does not begin with code in a sentence', ['```x``` is code', 'text'], '.. ..'],
+    ['may name what it likes between tildes', ['~~~ `x`', '~~~'], 'op cl'],
+  ])('%s', (_, lines, parts) => {
+    expect(partsOf(...lines)).toBe(parts)
+  })
+})
