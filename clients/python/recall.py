@@ -76,8 +76,9 @@ class Recall:
     def __init__(self, url: str, api_key: Optional[str] = None, *, timeout: float = 15.0, retries: int = 2) -> None:
         """``timeout`` is in seconds, for one answer; ``retries`` counts the tries after the first."""
         parts = urllib.parse.urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"the address of a hub looks like https://recall.example.org, not {url!r}")
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
+            # Without the address, which may hold a password.
+            raise ValueError("the address of a hub looks like https://recall.example.org, without a name and a password")
         if api_key is not None and not re.fullmatch(r"[A-Za-z0-9_-]{1,200}", api_key):
             raise ValueError("this is no key of a hub: it looks like recall_ and 43 letters and digits")
         self.url = url.rstrip("/")
@@ -232,7 +233,11 @@ class Recall:
                 return self._attempt(request)
             except RecallError as error:
                 pause = error.retry_after if error.retry_after is not None else 0.2 * 2**tried
-                if not repeatable or tried >= self._retries or error.code not in RETRYABLE or pause > LONGEST_PAUSE:
+                # An earlier try got through, and only its answer was lost: it comes within the time for one answer.
+                running = error.code == "MEMORY_CONFLICT" and error.retry_after is not None
+                most = min(self._retries, 1) * self._timeout if running else self._retries
+                worth_it = running or error.code in RETRYABLE
+                if not repeatable or tried >= most or not worth_it or pause > LONGEST_PAUSE:
                     raise
             # Never all agents at the same moment.
             time.sleep(pause * random.uniform(1.0, 1.5))

@@ -97,6 +97,15 @@ class OnTheWire(unittest.TestCase):
         keys = {headers["Idempotency-Key"] for _, _, headers, _ in hub.requests}
         self.assertEqual((len(hub.requests), len(keys), len(hub.pauses)), (3, 1, 2))
 
+    def test_waits_for_a_try_that_got_through_and_whose_answer_was_lost(self):
+        running = problem(409, "MEMORY_CONFLICT", Retry_After="1")
+        with Answers("drop", running, running, running, ok({"short_id": "RCL-1"}, 201)) as hub:
+            self.assertEqual(Recall(hub.url, KEY).save(MEMORY, ["a", "b"])["short_id"], "RCL-1")
+        self.assertEqual(len({headers["Idempotency-Key"] for _, _, headers, _ in hub.requests}), 1)
+        with Answers(*[running] * 5) as hub:
+            error = self.failure(lambda: Recall(hub.url, KEY, timeout=3).save(MEMORY, ["a", "b"]))
+        self.assertEqual((error.code, len(hub.requests)), ("MEMORY_CONFLICT", 4))
+
     def test_does_not_try_again_what_another_try_cannot_help(self):
         for status, code in [(400, "MEMORY_INVALID_INPUT"), (401, "MEMORY_UNAUTHENTICATED"), (500, "MEMORY_WRITE_FAILED")]:
             with Answers(problem(status, code, "why")) as hub:
@@ -152,6 +161,9 @@ class OnTheWire(unittest.TestCase):
         for url, key in [("localhost:8787", KEY), ("file:///etc/passwd", KEY), ("http://hub", "a\r\nX-Other: b")]:
             with self.assertRaises(ValueError):
                 Recall(url, key)
+        with self.assertRaises(ValueError) as refused:
+            Recall("https://me:hunter2@recall.example.org")
+        self.assertNotIn("hunter2", str(refused.exception))
 
 
 class KeyFile(unittest.TestCase):

@@ -12,7 +12,7 @@ export interface HttpOptions {
   /** Default: the platform's. */
   fetch?: (request: Request) => Response | Promise<Response>
   /** Waits between two tries; tests replace it. */
-  wait?: (milliseconds: number) => Promise<void>
+  wait?: (milliseconds: number, signal?: AbortSignal) => Promise<void>
 }
 
 export interface RequestOptions {
@@ -77,8 +77,11 @@ export function createHttp(options: HttpOptions): Send {
       try {
         return await attempt<T>(method, path, given)
       } catch (error) {
-        if (!given.repeatable || tried >= retries || !isWorthAnotherTry(error)) throw error
-        await wait(pauseMs(error, tried))
+        if (!given.repeatable || !isWorthAnotherTry(error)) throw error
+        // An earlier try got through, and only its answer was lost: it comes within the time for one answer.
+        const most = isStillRunning(error) ? Math.min(retries, 1) * Math.ceil(timeoutMs / 1000) : retries
+        if (tried >= most) throw error
+        await wait(pauseMs(error, tried), given.signal)
       }
     }
   }
@@ -109,13 +112,26 @@ function redirected({ headers, status }: Response, base: URL): MemoryError {
   )
 }
 
-const sleep = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, milliseconds)
+const sleep = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, milliseconds)
+    if (signal?.aborted) stop()
+    else signal?.addEventListener('abort', stop, { once: true })
   })
 
 const isWorthAnotherTry = (error: unknown): boolean =>
-  isMemoryError(error) && errorStatus[error.code].retryable
+  isMemoryError(error) && (errorStatus[error.code].retryable || isStillRunning(error))
+
+/** Whether the hub is still at work on an earlier call with the same Idempotency-Key. */
+const isStillRunning = (error: unknown): boolean =>
+  isMemoryError(error, MemoryErrorCode.CONFLICT) && error.retryAfterMs !== undefined
 
 /** Longest pause between two tries. If the hub asks for a longer one, the error goes to the caller. */
 const longestPauseMs = 10_000

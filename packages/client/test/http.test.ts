@@ -1,5 +1,6 @@
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { expect, it } from 'vitest'
+import { createHttp } from '../src/http.ts'
 import { connectHub, type HubClient } from '../src/index.ts'
 
 type Answer = Response | Error
@@ -56,6 +57,34 @@ it('tries again what may be repeated, under the same Idempotency-Key', async () 
   expect(new Set(keys).size).toBe(1)
   expect(keys[0]).toMatch(/^"[0-9a-f-]{36}"$/)
   expect(pauses).toHaveLength(2)
+})
+
+it('waits for the answer to a try that got through, whose own answer was lost', async () => {
+  const running = () => json({ code: MemoryErrorCode.CONFLICT }, 409, { 'Retry-After': '1' })
+  const { hub, requests } = hubOf([
+    new Error('reset'),
+    running(),
+    running(),
+    running(),
+    json({ id: '1' }, 201),
+  ])
+  expect(await hub.save(memory)).toEqual({ id: '1' })
+  expect(new Set(requests.map(({ headers }) => headers.get('Idempotency-Key'))).size).toBe(1)
+  const forever = hubOf(Array.from({ length: 50 }, running))
+  expect((await failure(forever.hub.save(memory))).code).toBe(MemoryErrorCode.CONFLICT)
+  expect(forever.requests).toHaveLength(16)
+})
+
+it('ends a pause between two tries when the caller gives up', async () => {
+  const caller = new AbortController()
+  const send = createHttp({
+    url: 'https://hub.example',
+    fetch() {
+      setImmediate(() => caller.abort(new Error('given up')))
+      return json({}, 503, { 'Retry-After': '9' })
+    },
+  })
+  await expect(send('GET', 'health', { repeatable: true, signal: caller.signal })).rejects.toThrow('given up')
 })
 
 it('does not try again what another try cannot help, nor what may not be repeated', async () => {
