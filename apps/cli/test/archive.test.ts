@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
@@ -144,8 +144,43 @@ describe('archive', () => {
     await shell.run('archive', session(other, 'narwhal', 6))
     for (const animal of ['walrus', 'narwhal']) expect((await shell.run('search', animal)).code).toBe(0)
     expect(await shell.json('archive', session(other, 'narwhal', 8))).toMatchObject({
-      archived: [{ status: 'updated', parts: [{ key: 'conversation:run#2' }] }],
+      archived: [
+        {
+          status: 'updated',
+          kept: [],
+          parts: [{ key: expect.stringMatching(/^conversation:run-[0-9a-f]{6}$/) }],
+        },
+      ],
     })
+    expect(await shell.json('archive', session(one, 'walrus', 6))).toMatchObject({
+      archived: [{ status: 'updated', parts: [{ key: 'conversation:run' }] }],
+    })
+
+    await shell.run('forget', 'conversation:run', '--yes')
+    expect((await shell.run('search', 'narwhal')).code).toBe(0)
+    expect((await shell.run('archive', join(one, 'run.jsonl'))).err).toContain('was forgotten')
+    expect(await shell.json('archive', session(temporaryFolder(), 'lynx', 2))).toMatchObject({
+      archived: [{ status: 'archived' }],
+    })
+  })
+
+  it('knows a session again that was archived when only the file had its name', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    const session = (turns: number): string => {
+      const lines = Array.from({ length: turns }, (_, i) => ({
+        role: i % 2 ? 'assistant' : 'user',
+        content: `${i}`,
+      }))
+      writeFileSync(join(folder, 'run.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+      return join(folder, 'run.jsonl')
+    }
+    await shell.run('archive', session(2))
+    rmSync(join(shell.root, 'memory/.recall/imports.json'))
+    expect(await shell.json('archive', session(2))).toMatchObject({ archived: [{ status: 'unchanged' }] })
+    rmSync(join(shell.root, 'memory/.recall/imports.json'))
+    expect(await shell.json('import', session(4))).toMatchObject({ updated: 1 })
+    expect(readdirSync(join(shell.root, 'memory/conversations'))).toHaveLength(1)
   })
 
   describe.each([

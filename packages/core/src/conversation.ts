@@ -33,6 +33,8 @@ export interface ConversationFacts {
  */
 export interface Conversation {
   sessionId: string
+  /** Whether the id is only the name of a file, which another session may have as well. */
+  isNamedByFile?: true
   messages: AsyncIterable<Message> | Iterable<Message>
   /** Id of the session that started this one; set only for a helper's transcript. */
   parent?: string

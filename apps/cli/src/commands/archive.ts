@@ -14,7 +14,9 @@ import { type ArchiveOutcome, archiveSession, createCheckpoint } from '@recall/s
 import { defaultFileSystem, type FileStore, readConfig, readTombstones } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import type { RootOptions } from '../find-root.ts'
+import { findSessionId } from '../find-session-id.ts'
 import { count, formatCounts, formatSkipped } from '../format.ts'
+import { type ImportJournal, openJournal } from '../import-journal.ts'
 import type { Io } from '../io.ts'
 import { languageModel, withMemory } from '../memory.ts'
 import { printable } from '../printable.ts'
@@ -84,18 +86,28 @@ const isTranscript = (path: string): Promise<boolean> =>
     (error) => !isMemoryError(error, MemoryErrorCode.INVALID_INPUT),
   )
 
-/** Creates a function that archives one transcript, and refuses a session that a person had forgotten. */
+/**
+ * Creates a function that archives one transcript, and refuses a session that a person had forgotten.
+ *
+ * @param options.journal one that the caller saves; without it each change is saved at once
+ */
 export async function createArchiver(
   memory: MemoryManager,
   store: FileStore,
   source: 'session' | 'checkpoint',
-  { lm, resummarize = false }: { lm: LmProvider | undefined; resummarize?: boolean },
+  options: { lm: LmProvider | undefined; resummarize?: boolean; journal?: ImportJournal },
 ): Promise<(path: string) => Promise<ArchiveResult>> {
+  const { lm, resummarize = false, journal = openJournal(store) } = options
   const { config } = readConfig(defaultFileSystem, store.root, store.layout)
   const isForgotten = readTombstones(defaultFileSystem, store)
   const save = source === 'session' ? archiveSession : createCheckpoint
   return async (path) => {
     const conversation = await openTranscript(path)
+    if (conversation.isNamedByFile) {
+      const file = { path, name: conversation.sessionId }
+      conversation.sessionId = await findSessionId(memory, journal, file)
+      if (!options.journal) journal.save()
+    }
     const address = {
       scope: 'episodic',
       namespace: memory.namespace,

@@ -74,7 +74,7 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
     report.unchanged = found.length - todo.length
     if (options.dryRun) return showPlan(io, todo, report, options.json ?? false)
 
-    const archiver = await createArchiver(memory, store, 'session', { lm: languageModel(io) })
+    const archiver = await createArchiver(memory, store, 'session', { lm: languageModel(io), journal })
     const importEntries = createEntryImporter(store, { since, now: io.now() })
     const importMemories = createMemoryImporter(memory, store, { since, now: io.now(), journal })
     const goesOn = 'what was imported stays; run the same again, and it goes on from there'

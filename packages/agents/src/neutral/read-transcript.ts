@@ -35,21 +35,24 @@ export async function readNeutralTranscript(path: string): Promise<Conversation>
 /** As `readNeutralTranscript`, but `null` when the file is none of the formats. */
 export async function openNeutralTranscript(path: string): Promise<Conversation | null> {
   const facts: ConversationFacts = { skipped: {} }
-  const fileName = basename(path).replace(/\.[^.]+$/, '')
+  const named = (sessionId?: string): Pick<Conversation, 'sessionId' | 'isNamedByFile'> =>
+    sessionId === undefined
+      ? { sessionId: basename(path).replace(/\.[^.]+$/, ''), isNamedByFile: true }
+      : { sessionId }
 
   const lines = await lookAtJsonLines(path)
   if (lines.hasMessages) {
-    return { sessionId: lines.sessionId ?? fileName, facts, messages: readJsonLineMessages(path, facts) }
+    return { ...named(lines.sessionId), facts, messages: readJsonLineMessages(path, facts) }
   }
   if (lines.startsLikeJson) {
     const document = await readJsonDocument(path)
     if (document !== null) {
       Object.assign(facts, document.facts)
-      return { sessionId: document.sessionId ?? fileName, facts, messages: documentMessages(document, facts) }
+      return { ...named(document.sessionId), facts, messages: documentMessages(document, facts) }
     }
   }
   if (await hasSpeakers(path)) {
-    return { sessionId: fileName, facts, messages: readMarkdownMessages(path, facts) }
+    return { ...named(), facts, messages: readMarkdownMessages(path, facts) }
   }
   return null
 }
