@@ -6,6 +6,7 @@ import {
   equalJson,
   isJsonObject,
   isMemoryError,
+  type JsonObject,
   type JsonValue,
   MemoryErrorCode,
   type MemoryScope,
@@ -113,7 +114,8 @@ async function admitted(
   if (raw.encrypted) return { entry: { ...raw, key }, counts: {} }
   const { value, counts } = redactJson(raw.value)
   const tags = raw.tags.map((tag) => redactText(tag).text)
-  return { entry: { ...raw, key, tags, value, text: searchableText(value) }, counts }
+  const text = raw.text === searchableText(raw.value) ? searchableText(value) : redactText(raw.text).text
+  return { entry: { ...raw, key, tags, value, text }, counts }
 }
 
 const linesOf = (path: string): AsyncIterable<string> =>
@@ -144,7 +146,7 @@ function parseEntry(line: string): ExportedEntry | null {
     type: typeof type === 'string' ? type : null,
     tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
     value,
-    text: '',
+    text: textOf(raw, value),
     createdAt,
     updatedAt,
     accessedAt: isTime(raw.accessedAt) ? raw.accessedAt : updatedAt,
@@ -156,6 +158,12 @@ function parseEntry(line: string): ExportedEntry | null {
     embedding: null,
     archived: raw.archived === true,
   }
+}
+
+/** An export says what an entry is found by only when that is not its value. */
+function textOf({ encrypted, index, text }: JsonObject, value: JsonValue): string {
+  if (encrypted === true || index === false) return ''
+  return typeof text === 'string' ? text : searchableText(value)
 }
 
 const isScope = (scope: unknown): scope is MemoryScope => memoryScopes.some((each) => each === scope)

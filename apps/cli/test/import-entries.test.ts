@@ -87,6 +87,27 @@ describe('import of what export printed', () => {
     expect((await fresh.run('doctor', '--deep')).code).toBe(0)
   })
 
+  it('keeps what a memory is found by, and what is not to be found', async () => {
+    const old = createShell()
+    const memory = await openFileMemory({ root: old.root })
+    const secret = `ghp_${'a1B2'.repeat(9)}`
+    await memory.write('long-term', 'diary', 'the walrus diary', { index: false })
+    await memory.write('long-term', 'pets', { animal: 'narwhal' }, { text: `ocelot ${secret}` })
+    await memory.write('long-term', 'plain', { animal: 'lynx' })
+    await memory.close()
+    const file = await exported(old)
+    expect(readFileSync(file, 'utf8')).not.toContain(secret)
+    const fresh = createShell()
+    expect(await fresh.json<Report>('import', file)).toMatchObject({ entries: 3 })
+    for (const shell of [old, fresh]) {
+      const codes = ['walrus', 'narwhal', 'ocelot', 'lynx'].map(
+        async (word) => (await shell.run('search', '--ranked', word)).code,
+      )
+      expect(await Promise.all(codes)).toEqual([1, 1, 0, 0])
+    }
+    expect(await exportOf(fresh)).toEqual(await exportOf(old))
+  })
+
   it('leaves what stands there, and brings back nothing that was forgotten', async () => {
     const shell = await livedIn()
     const file = await exported(shell)

@@ -1,4 +1,13 @@
-import { entryMetadata, type MemoryScope, memoryScopes, redactJson } from '@recall/core'
+import {
+  type Entry,
+  entryMetadata,
+  isJsonObject,
+  type MemoryScope,
+  memoryScopes,
+  redactJson,
+  redactText,
+  searchableText,
+} from '@recall/core'
 import { everyEntry, everyNamespace } from '../every-entry.ts'
 import type { RootOptions } from '../find-root.ts'
 import { formatCounts } from '../format.ts'
@@ -6,8 +15,8 @@ import type { Io } from '../io.ts'
 import { withStore } from '../with-store.ts'
 
 /**
- * Prints one JSON line for each entry of every namespace, in all scopes or one: its metadata, and its value with
- * secrets redacted. Encrypted values stay encrypted.
+ * Prints one JSON line for each entry of every namespace, in all scopes or one: its metadata, what it is found by if
+ * that is not its value, and its value with secrets redacted. Encrypted values stay encrypted.
  */
 export async function exportMemory(
   io: Io,
@@ -24,12 +33,27 @@ export async function exportMemory(
         const { value, counts } = entry.encrypted
           ? { value: entry.value, counts: {} }
           : redactJson(entry.value)
-        for (const [kind, n] of Object.entries(counts)) redactions[kind] = (redactions[kind] ?? 0) + n
-        io.out(`${JSON.stringify({ ...entryMetadata(entry), ...(archived ? { archived } : {}), value })}\n`)
+        const found = foundBy(entry)
+        for (const [kind, n] of [...Object.entries(counts), ...Object.entries(found.counts)])
+          redactions[kind] = (redactions[kind] ?? 0) + n
+        const line = { ...entryMetadata(entry), ...(archived ? { archived } : {}), ...found.options, value }
+        io.out(`${JSON.stringify(line)}\n`)
       }
     }
     if (Object.keys(redactions).length > 0)
       io.err(`recall: secrets replaced in what was exported: ${formatCounts(redactions)}; see recall scrub\n`)
     return undefined
   })
+}
+
+/** What an entry is found by, as the options of its write say it; nothing when that is its value. */
+function foundBy({ encrypted, text, value }: Entry): {
+  options: { index?: false; text?: string }
+  counts: Readonly<Record<string, number>>
+} {
+  const isOwn = text === searchableText(value) || (isJsonObject(value) && text === value.body)
+  if (encrypted || isOwn) return { options: {}, counts: {} }
+  if (text === '') return { options: { index: false }, counts: {} }
+  const { text: redacted, counts } = redactText(text)
+  return { options: { text: redacted }, counts }
 }
