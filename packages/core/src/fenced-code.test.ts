@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { trackFence } from './fenced-code.ts'
+import { closingFences, trackFence } from './fenced-code.ts'
 
 /** Two letters of the part that each line is; dots stand for none. */
 const partsOf = (...lines: string[]): string => {
@@ -22,4 +22,15 @@ describe('a fenced code block', () => {
   ])('%s', (_, lines, parts) => {
     expect(partsOf(...lines)).toBe(parts)
   })
+})
+
+it('finds where a code block is closed, if it is', () => {
+  const closingOf = closingFences(['```', '~~~', '```', '~~~~js', '````', 'text', '```'])
+  expect([0, 1, 2, 3, 4, 5, 6].map(closingOf)).toEqual([2, null, 4, null, null, null, null])
+})
+
+it('looks for the end of many unclosed code blocks at once', () => {
+  const lines = Array.from({ length: 100_000 }, (_, i) => (i % 2 === 0 ? '```js' : '~~~~ js'))
+  const closingOf = closingFences(lines)
+  expect(lines.some((_, i) => closingOf(i) !== null)).toBe(false)
 })

@@ -18,7 +18,7 @@ export {
   MemoryErrorCode,
   type MemoryErrorContext,
 } from './errors.ts'
-export { trackFence } from './fenced-code.ts'
+export { closingFences, trackFence } from './fenced-code.ts'
 export { type Comparison, everything, type Filter } from './filter/filter.ts'
 export { compareCodePoints, equalJson, type FilterSubject, matchesFilter } from './filter/matches-filter.ts'
 export { parseFilter } from './filter/parse-filter.ts'

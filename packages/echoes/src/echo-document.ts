@@ -1,4 +1,4 @@
-import { trackFence } from '@recall/core'
+import { closingFences } from '@recall/core'
 import { type EchoEntry, entryIssues, printConfidence, printEntry } from './entry.ts'
 import { type EchoLayer, isEchoLayer } from './layers.ts'
 
@@ -170,18 +170,10 @@ function entryLength(lines: readonly string[]): number {
  */
 function fencedLines(lines: readonly string[]): Set<number> {
   const fenced = new Set<number>()
-  const unclosed: string[] = []
+  const closingOf = closingFences(lines)
   for (let from = 0; from < lines.length; from++) {
-    const mark = /^(?:`+|~+)/.exec(lines[from] ?? '')?.[0]
-    if (mark === undefined || unclosed.some((each) => mark.startsWith(each))) continue
-    const partOf = trackFence()
-    if (partOf(lines[from] ?? '') === null) continue
-    let to = from + 1
-    while (to < lines.length && partOf(lines[to] ?? '') !== 'closing') to++
-    if (to === lines.length) {
-      unclosed.push(mark)
-      continue
-    }
+    const to = /^[`~]/.test(lines[from] ?? '') ? closingOf(from) : null
+    if (to === null) continue
     for (let i = from; i <= to; i++) fenced.add(i)
     from = to
   }

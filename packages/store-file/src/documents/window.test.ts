@@ -19,7 +19,21 @@ const session = (
 const withoutTail = (text: string): string => text.replace(/(?:^|\n)(?:---[ \t]*\r?\n?|\s)*$/, '')
 
 const handwritten = fc
-  .array(fc.constantFrom('# Now\n', '\n', '---\n', 'Title\n---\n', 'text  \n', '---\r\n', '- a\n', 'end'))
+  .array(
+    fc.constantFrom(
+      '# Now\n',
+      '\n',
+      '---\n',
+      'Title\n---\n',
+      'text  \n',
+      '---\r\n',
+      '- a\n',
+      '```\n',
+      '~~~ yaml\n',
+      '~~~\n',
+      'end',
+    ),
+  )
   .map((lines) => lines.join(''))
 
 describe('the window', () => {
@@ -44,6 +58,34 @@ describe('the window', () => {
       }),
       { numRuns: 500 },
     )
+  })
+
+  const notesIn = (content: string): unknown =>
+    windowEntries(content, { modified: 0 }).find(({ type }) => type === 'note')?.value
+
+  it('reads notes with the lines between them, to the letter', () => {
+    const notes = 'One\n\n---\r\n\nTwo\n--- \n---\n```yaml\n---\na: 1\n---\n```'
+    const content = withSession(`# Now\n\n---\n\n${notes}\n`, session('a'), 'a')
+    expect(notesIn(content)).toBe(notes)
+    expect(notesIn(`${content}\n---\n\nBelow\n`)).toBe(`${notes}\n\nBelow`)
+  })
+
+  it('finds no session in the code of a note', () => {
+    const shown = withSession('', session('shown'), 'x')
+    const note = `So it looks:\n\n\`\`\`md\n---\n\n${shown}\n---\n\`\`\`\n`
+    const content = withSession(note, session('a'), 'a')
+    expect(parseWindow(content).map((block) => block.session?.sessionId ?? null)).toEqual([null, 'a'])
+    expect(notesIn(content)).toBe(note.trim())
+    expect(withoutBlocks(content, (key) => key !== 'session:shown')).toBe(null)
+  })
+
+  it('finds every session below code that nobody closed', () => {
+    const idsIn = (content: string): unknown[] =>
+      parseWindow(content).flatMap((block) => block.session?.sessionId ?? [])
+    const cut = session('a', undefined, 'Run this:\n```\nnpm test')
+    expect(idsIn(withSession(withSession('', cut, 'a'), { ...cut, sessionId: 'b' }, 'b'))).toEqual(['a', 'b'])
+    const open = '```\nopen\n\n---\n'
+    expect(idsIn(withSession(withSession(open, session('a'), 'a'), session('b'), 'b'))).toEqual(['a', 'b'])
   })
 
   it('replaces a session where it stands', () => {

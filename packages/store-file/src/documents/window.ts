@@ -1,4 +1,5 @@
 import {
+  closingFences,
   conversationKey,
   type SessionSummary,
   sessionSummaryKey,
@@ -21,15 +22,27 @@ interface Block {
   session: SessionSummary | null
 }
 
-/** Splits EPHEMERAL.md at its `---` lines. The blocks with their separators are the file, byte for byte. */
+/**
+ * Splits EPHEMERAL.md at its `---` lines, but for those in code of a note. The blocks with their separators are the
+ * file, byte for byte.
+ */
 export function parseWindow(content: string): Block[] {
   const blocks: Block[] = [{ separator: '', text: '', line: 1, session: null }]
-  let line = 0
-  for (const each of content.split(/(?<=\n)/)) {
-    line++
-    if (separator.test(each)) blocks.push({ separator: each, text: '', line: line + 1, session: null })
-    else (blocks.at(-1) as Block).text += each
-  }
+  const lines = content.split(/(?<=\n)/)
+  const closingOf = closingFences(lines)
+  let codeEnd = -1
+  lines.forEach((each, i) => {
+    const block = blocks.at(-1) as Block
+    const isCode = i <= codeEnd
+    if (!isCode && separator.test(each)) {
+      blocks.push({ separator: each, text: '', line: i + 2, session: null })
+      return
+    }
+    const closing = isCode ? null : closingOf(i)
+    // A summary may have been cut within its code: no line in it hides where the session ends.
+    if (closing !== null && !parseSession(block.text)) codeEnd = closing
+    block.text += each
+  })
   return blocks.map((block) => ({ ...block, session: parseSession(block.text) }))
 }
 
@@ -141,10 +154,10 @@ export function windowEntries(content: string, { modified }: FileTimes): FileEnt
       fields: { ...session },
     })
   }
-  const notes = blocks.filter((block) => !block.session && !isBlank(block) && !isTitle(block.text))
+  const notes = notesOf(blocks)
   const [first] = notes
   if (first) {
-    const text = notes.map((note) => note.text.trim()).join('\n\n')
+    const text = notes.map((note) => note.text).join('\n\n')
     const { line } = first
     entries.push({
       ...permanent,
@@ -159,6 +172,22 @@ export function windowEntries(content: string, { modified }: FileTimes): FileEnt
     })
   }
   return entries
+}
+
+/** The handwritten texts, each from one session to the next, with the separators in them. */
+function notesOf(blocks: readonly Block[]): { text: string; line: number }[] {
+  const runs: Block[][] = [[]]
+  for (const block of blocks) {
+    if (block.session) runs.push([])
+    else runs.at(-1)?.push(block)
+  }
+  return runs.flatMap((run) => {
+    const isNote = (block: Block): boolean => !isBlank(block) && !isTitle(block.text)
+    const from = run.findIndex(isNote)
+    if (from === -1) return []
+    const [first, ...others] = run.slice(from, run.findLastIndex(isNote) + 1) as [Block, ...Block[]]
+    return [{ text: `${first.text}${printBlocks(others)}`.trim(), line: first.line }]
+  })
 }
 
 const permanent = { tags: [] as string[], ttl: null, expires: null }
