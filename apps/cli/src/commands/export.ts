@@ -1,12 +1,13 @@
 import {
+  conversationType,
   type Entry,
   entryMetadata,
-  isJsonObject,
   type MemoryScope,
   memoryScopes,
   redactJson,
   redactText,
   searchableText,
+  sessionSummaryType,
 } from '@recall/core'
 import { everyEntry, everyNamespace } from '../every-entry.ts'
 import type { RootOptions } from '../find-root.ts'
@@ -46,13 +47,15 @@ export async function exportMemory(
   })
 }
 
+/** Entries that are a part of a document; what finds them is made of it anew. */
+const partTypes: ReadonlySet<string | null> = new Set(['section', conversationType, sessionSummaryType])
+
 /** What an entry is found by, as the options of its write say it; nothing when that is its value. */
-function foundBy({ encrypted, text, value }: Entry): {
+function foundBy({ encrypted, type, text, value }: Entry): {
   options: { index?: false; text?: string }
   counts: Readonly<Record<string, number>>
 } {
-  const isOwn = text === searchableText(value) || (isJsonObject(value) && text === value.body)
-  if (encrypted || isOwn) return { options: {}, counts: {} }
+  if (encrypted || partTypes.has(type) || text === searchableText(value)) return { options: {}, counts: {} }
   if (text === '') return { options: { index: false }, counts: {} }
   const { text: redacted, counts } = redactText(text)
   return { options: { text: redacted }, counts }
