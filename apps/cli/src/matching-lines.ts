@@ -1,9 +1,13 @@
 import { indexedTerms } from '@recall/core'
 
-/** Indices of the lines that contain the most of a query's words. Front matter is not searched. */
-export function matchingLines(lines: readonly string[], terms: ReadonlySet<string>): number[] {
+/** Indices of the lines that contain the most of a query's words. Front matter, if the file may have any, is left out. */
+export function matchingLines(
+  lines: readonly string[],
+  terms: ReadonlySet<string>,
+  mayHaveFrontMatter = true,
+): number[] {
   const found: { at: number; count: number }[] = []
-  for (let at = bodyStart(lines); at < lines.length; at++) {
+  for (let at = mayHaveFrontMatter ? bodyStart(lines) : 0; at < lines.length; at++) {
     const count = countTerms(lines[at] as string, terms)
     if (count > 0) found.push({ at, count })
   }

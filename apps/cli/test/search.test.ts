@@ -1,5 +1,6 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openFileMemory } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
 import { createShell, shellWithSession, temporaryFolder, writeSession } from './support.ts'
 
@@ -51,6 +52,28 @@ describe('search', () => {
     expect(await lines()).toEqual(['The pool leaks.', 'The pool leaks.', 'Is it the pool that leaks?'])
     expect(await lines('--ranked')).toEqual(['The pool leaks.'])
     expect(await lines('--limit', '1')).toEqual(['The pool leaks.'])
+  })
+
+  it('shows what stands before the second rule of a file without front matter', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const properties = (animal: string) => `---\nanimal: ${animal}\n---\n\nNothing of the kind.\n`
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), properties('walrus'))
+    writeFileSync(join(shell.root, 'memory/topic.md'), properties('narwhal'))
+    writeFileSync(join(shell.root, 'memory/EPHEMERAL.md'), properties('ocelot'))
+    for (const animal of ['walrus', 'narwhal', 'ocelot']) {
+      const { results } = await shell.json<{ results: object[] }>('search', animal)
+      expect(results, animal).toMatchObject([{ line: 2, snippet: `animal: ${animal}` }])
+    }
+  })
+
+  it('shows a memory that is found by another text than its lines', async () => {
+    const shell = createShell()
+    const memory = await openFileMemory({ root: shell.root })
+    await memory.write('long-term', 'pets', 'It likes fish.', { text: 'the walrus' })
+    await memory.close()
+    const { results } = await shell.json<{ results: object[] }>('search', 'walrus')
+    expect(results).toMatchObject([{ key: 'pets' }])
   })
 
   it('finds lines in scripts without spaces, and identifiers by the words inside them', async () => {

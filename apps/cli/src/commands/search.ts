@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import {
   type Embedder,
   embedTexts,
@@ -11,7 +11,7 @@ import {
   type Word,
   wordsOf,
 } from '@recall/core'
-import { keptModel, type LocatedHit, layouts } from '@recall/store-file'
+import { type FileStore, keptModel, type LocatedHit, layouts } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
 import { paint } from '../format.ts'
@@ -83,7 +83,7 @@ export async function search(io: Io, query: string, options: SearchCommandOption
     const shown = options.ranked && confidence < (options.minConfidence ?? 0) ? [] : best
     const { results, more: moreLines } = options.ranked
       ? { results: shown.map((hit) => toResult(hit, terms, options)), more: false }
-      : lineByLine(store.root, shown, terms, options)
+      : lineByLine(store, shown, terms, options)
     const more = moreLines || (shown.length > 0 && found.length > best.length)
     const tookMs = Number((process.hrtime.bigint() - started) / 100_000n) / 10
     if (options.json)
@@ -134,7 +134,7 @@ function toResult(hit: LocatedHit, terms: ReadonlySet<string>, options: SearchCo
 
 /** The matching lines of the files with the best hits, in the order of the files; `more` if some were cut off. */
 function lineByLine(
-  root: string,
+  { root, layout }: Pick<FileStore, 'root' | 'layout'>,
   best: readonly LocatedHit[],
   terms: ReadonlySet<string>,
   options: SearchCommandOptions,
@@ -143,7 +143,12 @@ function lineByLine(
   for (const path of new Set(best.map((hit) => hit.path))) {
     const hits = best.filter((hit) => hit.path === path).sort((a, b) => a.line - b.line)
     const lines = readFileSync(join(root, path), 'utf8').split('\n')
-    for (const at of matchingLines(lines, terms)) {
+    // Curated files and the window have none: what stands between their first two rules is text.
+    const mayHaveFrontMatter = dirname(path) !== layout.memory && path !== layout.window
+    const matching = matchingLines(lines, terms, mayHaveFrontMatter)
+    // A hit may be found by what no line of its text says, such as a tag.
+    if (matching.length === 0) results.push(...hits.map((hit) => toResult(hit, terms, options)))
+    for (const at of matching) {
       // Several memories may share a file: a line belongs to the last one that begins at or before it.
       const owner = hits.findLast((hit) => hit.line <= at + 1) ?? hits[0]
       if (owner) {
