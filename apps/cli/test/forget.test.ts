@@ -1,5 +1,13 @@
-import { appendFileSync, copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { ConversationArchive } from '@recall/core'
 import { openFileMemory } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
@@ -9,6 +17,11 @@ const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
     entry.isFile() ? join(entry.parentPath, entry.name) : [],
   )
+
+function writeFile(path: string, content: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, content)
+}
 
 describe('forget', () => {
   it('shows first, then removes the archive, its row and its entry in the window, and keeps it forgotten', async () => {
@@ -213,5 +226,27 @@ describe('scrub', () => {
     expect(await shell.run('scrub', '--yes')).toMatchObject({ code: 0 })
     expect(readFileSync(join(shell.root, 'memory/MEMORY.md'), 'utf8')).not.toContain(secret)
     expect(await shell.run('scrub')).toMatchObject({ code: 0, out: 'No secrets found.\n' })
+  })
+
+  it('names the files that no search reads when they hold secrets, and leaves them as they are', async () => {
+    const shell = await shellWithSession()
+    const secret = ['sk_', 'live_', '4eC39HqLyjWDarjtT1zdp7dc'].join('')
+    const copies = ['notes.txt', 'MEMORY.md~', '.MEMORY.md.swp', 'conversations/conversation-001 (copy).md']
+    for (const name of [...copies, 'notes/deep.md'])
+      writeFile(join(shell.root, 'memory', name), `stripe: ${secret}\n`)
+    writeFile(join(shell.root, 'memory/harmless.txt'), 'nothing\n')
+    writeFile(join(shell.root, 'memory/.obsidian/app.json'), '{}')
+    for (const options of [[], ['--yes']]) {
+      const { code, out } = await shell.run('scrub', ...options)
+      expect(code).toBe(1)
+      for (const name of copies)
+        expect(out).toContain(`memory/${name}: 1 stripe, in a file that no search reads`)
+      expect(out).not.toContain('No secrets found')
+      expect(out).not.toMatch(/harmless|obsidian/)
+    }
+    expect(readFileSync(join(shell.root, 'memory/notes.txt'), 'utf8')).toContain(secret)
+    for (let i = 0; i < 100; i++) writeFile(join(shell.root, `memory/${i}.txt`), secret)
+    expect((await shell.run('scrub')).out.split('\n').length).toBeLessThan(30)
+    expect(await shell.json<{ beside: unknown[] }>('scrub')).toMatchObject({ files: [], applied: false })
   })
 })

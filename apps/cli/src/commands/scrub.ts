@@ -1,14 +1,17 @@
+import { createHash } from 'node:crypto'
 import { redactText } from '@recall/core'
 import { defaultFileSystem, scrubFiles } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
+import { secretsBeside } from '../files-beside.ts'
 import type { RootOptions } from '../find-root.ts'
 import { count, formatCounts } from '../format.ts'
 import type { Io } from '../io.ts'
+import { printable } from '../printable.ts'
 import { withStore } from '../with-store.ts'
 
 /**
- * Looks for stored secrets and, with `--yes`, replaces them. Exit code 1 when some remain, or a file could not be
- * read.
+ * Looks for stored secrets and, with `--yes`, replaces them; in files that no search reads it only names them. Exit
+ * code 1 when some remain, or a file could not be read.
  */
 export async function scrub(
   io: Io,
@@ -16,17 +19,48 @@ export async function scrub(
 ): Promise<number> {
   return withStore(io, options, (store) => {
     const apply = options.yes ?? false
-    const files = scrubFiles(defaultFileSystem, store, redactText, apply)
+    const redact = onceForEachText(redactText)
+    const files = scrubFiles(defaultFileSystem, store, redact, apply)
+    const known = new Set(files.map(({ path }) => path))
+    const others = secretsBeside(store, known, (text) => redact(text).counts)
+    const beside = others.filter(({ problem }) => !problem)
     const secret = files.filter(({ problem }) => !problem)
-    const unread = files.filter(({ problem }) => problem)
-    if (options.json) io.out(`${JSON.stringify({ applied: apply, files })}\n`)
-    else {
+    const unread = [...files, ...others].filter(({ problem }) => problem)
+    if (options.json) {
+      const report = { applied: apply, files, ...(others.length > 0 ? { beside: others } : {}) }
+      io.out(`${JSON.stringify(report)}\n`)
+    } else {
       for (const { path, counts } of secret) io.out(`${path}: ${formatCounts(counts)}\n`)
-      for (const { path, problem } of unread) io.out(`${path}: not looked at: ${problem}\n`)
-      io.out(conclusion(secret.length, apply))
+      const lines = [
+        ...unread.map(({ path, problem }) => `${path}: not looked at: ${problem}\n`),
+        ...beside.map(
+          ({ path, counts }) => `${path}: ${formatCounts(counts)}, in a file that no search reads\n`,
+        ),
+      ]
+      for (const line of lines.slice(0, mostNamed)) io.out(printable(line))
+      if (lines.length > mostNamed)
+        io.out(`and ${count(lines.length - mostNamed, 'more file', 'more files')}\n`)
+      if (secret.length > 0 || beside.length === 0) io.out(conclusion(secret.length, apply))
+      if (beside.length > 0)
+        io.out('\nFiles that no search reads are left as they are: mend or delete them.\n')
     }
-    return (secret.length > 0 && !apply) || unread.length > 0 ? exitCodes.no : exitCodes.fine
+    const isLeft = (secret.length > 0 && !apply) || unread.length > 0 || beside.length > 0
+    return isLeft ? exitCodes.no : exitCodes.fine
   })
+}
+
+const mostNamed = 20
+
+/** Looks for secrets once in texts that are the same, such as those of copies. */
+function onceForEachText(redact: typeof redactText): typeof redactText {
+  const clean = new Set<string>()
+  return (text) => {
+    const name = createHash('sha256').update(text).digest('base64')
+    if (clean.has(name)) return { text, counts: {} }
+    const found = redact(text)
+    if (Object.keys(found.counts).length === 0) clean.add(name)
+    return found
+  }
 }
 
 function conclusion(files: number, applied: boolean): string {

@@ -1,0 +1,46 @@
+import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FileStore, ScrubbedFile } from '@recall/store-file'
+
+/** A file is held in memory as a whole. */
+const mostBytes = 64 * 1024 * 1024
+
+/**
+ * Looks for secrets in the files that lie in the folders of a memory and that no search reads: copies, backups of
+ * editors, other notes. Hidden folders are left out, as is the memory's own.
+ *
+ * @param known paths of files that were looked at already
+ */
+export function secretsBeside(
+  { root, layout }: Pick<FileStore, 'root' | 'layout'>,
+  known: ReadonlySet<string>,
+  secretsIn: (text: string) => Record<string, number>,
+): ScrubbedFile[] {
+  const look = (path: string): ScrubbedFile[] => {
+    try {
+      const { size } = statSync(join(root, path))
+      if (size > mostBytes) return [{ path, counts: {}, problem: 'it is larger than 64 MB' }]
+      const counts = secretsIn(readFileSync(join(root, path), 'utf8'))
+      return Object.keys(counts).length > 0 ? [{ path, counts }] : []
+    } catch (error) {
+      return [{ path, counts: {}, problem: (error as Error).message }]
+    }
+  }
+  const below = (folder: string): string[] =>
+    entriesOf(join(root, folder)).flatMap((entry) => {
+      const path = `${folder}/${entry.name}`
+      if (entry.isFile()) return [path]
+      return entry.isDirectory() && !entry.name.startsWith('.') && path !== layout.cold ? below(path) : []
+    })
+  const paths = new Set([layout.memory, layout.archives].flatMap(below))
+  return [...paths].filter((path) => !known.has(path)).flatMap(look)
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
