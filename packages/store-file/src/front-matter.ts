@@ -1,4 +1,4 @@
-import { isDeepYaml, isJsonObject, type JsonObject, type JsonValue } from '@recall/core'
+import { equalJson, isDeepYaml, isJsonObject, type JsonObject, type JsonValue } from '@recall/core'
 
 /** Most memories never need the YAML parser, and loading it takes as long as a short search. */
 const loadYaml = (): typeof import('yaml') =>
@@ -58,10 +58,50 @@ export function printFrontMatter(fields: Record<string, JsonValue | undefined>):
   return `---\n${lines.join('')}---\n`
 }
 
+/**
+ * The front matter of a file brought up to date: the given fields as `printFrontMatter` has them, all others and the
+ * comments as they stand there.
+ */
+export function updateFrontMatter(text: string, fields: Record<string, JsonValue | undefined>): string {
+  const { fields: before, body, problem } = parseFrontMatter(text)
+  const head = text.slice(0, text.length - body.length)
+  const isPlain =
+    head === printFrontMatter(before) && Object.keys(before).every((name) => Object.hasOwn(fields, name))
+  if (head === '' || problem || isPlain) return printFrontMatter(fields)
+  const source = head.slice(head.indexOf('\n') + 1, head.lastIndexOf('---'))
+  const document = loadYaml().parseDocument(source, yamlOptions)
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined || value === null) document.delete(name)
+    else if (!equalJson(before[name] ?? null, value)) {
+      const node = document.createNode(value, { flow: true })
+      node.comment = (document.get(name, true) as Partial<typeof node> | undefined)?.comment
+      document.set(name, node)
+    }
+  }
+  return `---\n${document.toString(yamlStyle)}---\n`
+}
+
 function printValue(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map((item) => JSON.stringify(item)).join(', ')}]`
   return JSON.stringify(value)
 }
+
+const yamlOptions = {
+  schema: 'core',
+  merge: false,
+  uniqueKeys: true,
+  prettyErrors: false,
+  logLevel: 'error',
+} as const
+
+/** As `printFrontMatter` prints, with every field on a line of its own. */
+const yamlStyle = {
+  lineWidth: 0,
+  flowCollectionPadding: false,
+  defaultStringType: 'QUOTE_DOUBLE',
+  defaultKeyType: 'PLAIN',
+  doubleQuotedAsJSON: true,
+} as const
 
 /** The fields, or what is wrong with them. */
 function parseFields(source: string): JsonObject | string {
@@ -73,13 +113,7 @@ function parseFields(source: string): JsonObject | string {
     // A hostile text can cause an error per letter: skip computing a position for each.
     Error.stackTraceLimit = 0
     const { isCollection, parseDocument, visit } = loadYaml()
-    const document = parseDocument(source, {
-      schema: 'core',
-      merge: false,
-      uniqueKeys: true,
-      prettyErrors: false,
-      logLevel: 'error',
-    })
+    const document = parseDocument(source, yamlOptions)
     const [problem] = document.errors
     if (problem)
       return `front matter is not YAML: ${problem.message}, on line ${countLines(source.slice(0, problem.pos[0])) + 2}`

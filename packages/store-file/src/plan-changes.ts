@@ -91,8 +91,7 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
       : index.fresh().lastArchiveNumber() + 1
     let path = known ?? join(paths.archives, archiveName(layout, number))
     while (!known && workspace.exists(path)) path = join(paths.archives, archiveName(layout, ++number))
-    if (known) workspace.read(path)
-    workspace.write(path, printConversation(archive, number))
+    workspace.write(path, printConversation(archive, number, workspace.read(path)))
     const table = withArchiveRow(workspace.read(paths.archiveIndex), number, printArchiveRow(archive, number))
     workspace.write(paths.archiveIndex, table)
   }

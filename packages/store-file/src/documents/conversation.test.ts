@@ -31,3 +31,59 @@ it('has no name for a session that was given none', () => {
   const { value } = parseConversation(printConversation(archive, 7), 7, 'conversation-007', { modified: 0 })
   expect(value).toEqual(archive)
 })
+
+const read = (content: string) => parseConversation(content, 7, 'conversation-007', { modified: 0 })
+const grown: ConversationArchive = {
+  ...archive,
+  messageCount: 4,
+  topics: ['pool', 'clients: all'],
+  title: 'Pool',
+  body: '## Summary\n\nIt leaked.\n',
+}
+
+it('keeps what a person added to the front matter when the session has grown', () => {
+  const before = printConversation({ ...archive, project: '/home/ana/api' }, 7)
+    .replace('---\n', "---\n# Ask Ada about it.\nrating: 5\naliases:\n  - 'leak'\n  - the pool\n")
+    .replace('"3m"', '"3m" # so long?')
+  expect(read(before).value).not.toHaveProperty('edited')
+  const after = printConversation({ ...grown, duration: '5m' }, 7, before)
+  expect(after.slice(0, after.indexOf('body_hash'))).toBe(`---
+# Ask Ada about it.
+rating: 5
+aliases:
+  - 'leak'
+  - the pool
+log: 7
+date: "2026-11-18T10:00:05.234Z"
+session_id: "s1"
+message_count: 4
+duration: "5m" # so long?
+source: "session"
+topics: ["pool", "clients: all"]
+`)
+  expect(read(after).value).toEqual({ ...grown, duration: '5m' })
+  expect(read(before.replaceAll('\n', '\r\n')).value).not.toHaveProperty('edited')
+  expect(read(printConversation(grown, 7, before.replaceAll('\n', '\r\n'))).value).toEqual(grown)
+})
+
+it('prints anew what nobody has touched', () => {
+  const anew = printConversation(grown, 7)
+  expect(printConversation(grown, 7, printConversation(archive, 7))).toBe(anew)
+})
+
+it.each([
+  ['topics: ["pool"]', 'topics: [pool, mine]'],
+  ['duration: "3m"', 'duration: "3m"\ntitle: Mine'],
+  ['date: "2026-11-18T10', 'date: "2026-11-18T11'],
+])('counts as edited where a person writes other facts: %s', (from, to) => {
+  const content = printConversation(archive, 7).replace(from, to)
+  expect(read(content).value).toMatchObject({ edited: true })
+})
+
+it('is not edited by other quotes, or when an earlier version wrote it', () => {
+  const content = printConversation(archive, 7)
+  expect(read(content.replace('["pool"]', '\n  - pool').replace('"3m"', '3m')).value).toEqual(archive)
+  const old = content.replace(/head_hash: .*\n/, '')
+  expect(read(old).value).toEqual(archive)
+  expect(read(printConversation(grown, 7, old)).value).toEqual(grown)
+})

@@ -1,12 +1,15 @@
 import { type ConversationArchive, conversationKey, type JsonObject, type JsonValue } from '@recall/core'
 import { sha256 } from '../digest.ts'
-import { parseFrontMatter, printFrontMatter } from '../front-matter.ts'
+import { parseFrontMatter, updateFrontMatter } from '../front-matter.ts'
 import { type FileEntry, type FileTimes, parseTime, stringsOf } from './file-entry.ts'
 
-/** A conversation archive: the front matter of the specification, then summary, turns and tags. */
-export function printConversation(archive: ConversationArchive, number: number): string {
-  const head = printFrontMatter({
-    log: number,
+/**
+ * A conversation archive: the front matter of the specification, then summary, turns and tags.
+ *
+ * @param earlier the file that it replaces; what a person added to its front matter stays
+ */
+export function printConversation(archive: ConversationArchive, number: number, earlier = ''): string {
+  const facts = {
     date: archive.date,
     session_id: archive.sessionId,
     message_count: archive.messageCount,
@@ -18,7 +21,12 @@ export function printConversation(archive: ConversationArchive, number: number):
     title: archive.title,
     last_message: archive.lastMessage,
     summarized_by: archive.summarizedBy,
+  }
+  const head = updateFrontMatter(earlier, {
+    log: number,
+    ...facts,
     body_hash: archive.edited ? 'edited' : hashOf(archive.body),
+    head_hash: headHashOf(facts),
   })
   return `${head}${archive.body}${archive.body.endsWith('\n') ? '' : '\n'}`
 }
@@ -53,7 +61,7 @@ export function parseConversation(
     ...(part > 1 ? { part } : {}),
     ...(typeof fields.project === 'string' ? { project: fields.project } : {}),
     ...(typeof fields.title === 'string' ? { title: fields.title } : {}),
-    ...(typeof fields.body_hash === 'string' && fields.body_hash !== hashOf(body) ? { edited: true } : {}),
+    ...(isEdited(fields, body) ? { edited: true } : {}),
   }
   const ended = parseTime(known.date) ?? modified
   return {
@@ -73,6 +81,22 @@ export function parseConversation(
     fields: known,
     ...(problem ? { problem } : {}),
   }
+}
+
+const isEdited = (fields: JsonObject, body: string): boolean =>
+  (typeof fields.body_hash === 'string' && fields.body_hash !== hashOf(body)) ||
+  (typeof fields.head_hash === 'string' && fields.head_hash !== headHashOf(fields))
+
+/** A hash of what a person may know better, however it is spelled in YAML; the other facts are for the archiving. */
+function headHashOf({
+  date,
+  duration,
+  topics,
+  project,
+  title,
+}: Record<string, JsonValue | undefined>): string {
+  const facts = [date, duration, topics, project, title].map((fact) => fact ?? null)
+  return sha256(JSON.stringify(facts)).slice(0, 16)
 }
 
 /** Distinguishes a person's edits from line endings changed by an editor or git. */
