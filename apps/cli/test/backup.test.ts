@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openFileMemory } from '@recall/store-file'
-import { list } from 'tar'
+import { create, list } from 'tar'
 import { describe, expect, it } from 'vitest'
 import {
   createShell,
@@ -83,6 +83,19 @@ describe('backup and restore', () => {
     expect((await other.run('restore', join(folder, 'torn.tar.gz'))).code).toBe(3)
     expect(existsSync(join(folder, 'restored', 'memory'))).toBe(false)
     expect(readdirSync(folder).filter((name) => name.includes('restoring'))).toEqual([])
+  })
+
+  it('takes no other archive for a backup', async () => {
+    const folder = temporaryFolder()
+    mkdirSync(join(folder, 'photos'))
+    writeFileSync(join(folder, 'photos', 'memory'), 'of a summer')
+    const file = join(folder, 'photos.tar.gz')
+    await create({ gzip: true, cwd: join(folder, 'photos'), file }, ['.'])
+    const other = createShell(join(folder, 'restored'))
+    const { code, out, err } = await other.run('restore', file)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain('is no backup of a memory, nothing was restored')
+    expect(readdirSync(folder).sort()).toEqual(['photos', 'photos.tar.gz'])
   })
 
   it('goes on where a restore was killed, and removes what that one had unpacked', async () => {

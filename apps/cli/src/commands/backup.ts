@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { layouts } from '@recall/store-file'
 import { create, extract } from 'tar'
 import { isDerived } from '../derived-files.ts'
 import { UsageError } from '../exit-codes.ts'
@@ -124,6 +125,12 @@ export async function restore(
         { cause },
       )
     })
+    if (!holdsMemory(staging)) {
+      throw new MemoryError(
+        `${source} is no backup of a memory, nothing was restored: it has no folder memory`,
+        MemoryErrorCode.INVALID_INPUT,
+      )
+    }
     moveIn(staging, root)
   } finally {
     rmSync(staging, { recursive: true, force: true })
@@ -136,6 +143,11 @@ export async function restore(
   else io.out(`Restored ${documents} entries to ${root}\n`)
   return undefined
 }
+
+const holdsMemory = (folder: string): boolean =>
+  Object.values(layouts).some(({ memory }) =>
+    statSync(join(folder, memory), { throwIfNoEntry: false })?.isDirectory(),
+  )
 
 const stagingMark = '.restoring-'
 
