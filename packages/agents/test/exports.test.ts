@@ -167,6 +167,20 @@ it('takes the tags of observations in a note, with a category or without, and no
   expect(texts(found)?.[0]).toMatch(/^# Coffee\n/)
 })
 
+it('keeps the properties of a note that a memory has no place for below its text', async () => {
+  const head =
+    'title: Quoll\ntags: [pet]\nstatus: urgent\naliases: [Spotty, "Native cat"]\nage: 3\nsize:\n  cm: 40\nempty:\n'
+  const found = await read(`---\n${head}---\nIt hides by day.\n`, 'quoll.md')
+  expect(texts(found)).toEqual([
+    '# Quoll\n\nIt hides by day.\n\nstatus: urgent\naliases: Spotty, Native cat\nage: 3\nsize: {"cm":40}',
+  ])
+  expect(texts(await read('---\nstatus: urgent\n---\n', 'quoll.md'))).toEqual(['# quoll\n\nstatus: urgent'])
+  expect(await read('---\ntitle: Quoll\n---\n', 'quoll.md')).toMatchObject({
+    records: [],
+    skipped: { 'empty note': 1 },
+  })
+})
+
 it('reads or refuses whatever stands in an export, each memory with a text and an id', async () => {
   const path = await temporaryFile('export.json', '')
   const samples = [

@@ -11,7 +11,7 @@ const longestFrontMatter = 64 * 1024
 
 /**
  * Reads a note of basic-memory, Obsidian or any folder of markdown as one memory. Its tags are those of the front
- * matter and of its observations.
+ * matter and of its observations; further properties of the front matter stand below its text.
  *
  * @param path relative to the imported folder; the note's id when it has no permalink
  */
@@ -19,6 +19,7 @@ export function readMarkdownNote(markdown: string, path: string): MemoryExport {
   const { fields, body, problem } = split(markdown.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n'))
   const title = text(fields.title) ?? text(fields.name) ?? basename(path).replace(/\.md$/i, '')
   const said = body.trim()
+  const whole = [said, propertiesOf(fields)].filter((part) => part !== '').join('\n\n')
   const project = text(fields.project)
   // The file's own time changes with every edit and copy.
   const at = toInstant(dateOf(fields.created)) ?? toInstant(dateOf(fields.modified))
@@ -26,7 +27,7 @@ export function readMarkdownNote(markdown: string, path: string): MemoryExport {
     source,
     id: text(fields.permalink) ?? path.replace(/\.md$/i, ''),
     isFile: true,
-    text: said.startsWith('# ') ? said : `# ${title}\n\n${said}`,
+    text: whole.startsWith('# ') ? whole : `# ${title}\n\n${whole}`,
     tags: [...new Set([...textList(fields.tags).map(bare), ...tagsIn(said)])],
     type: text(fields.type) ?? 'note',
     ...(at ? { at } : {}),
@@ -34,9 +35,9 @@ export function readMarkdownNote(markdown: string, path: string): MemoryExport {
   }
   return {
     format: 'markdown note',
-    records: said === '' ? [] : [record],
+    records: whole === '' ? [] : [record],
     skipped: {
-      ...(said === '' ? { 'empty note': 1 } : {}),
+      ...(whole === '' ? { 'empty note': 1 } : {}),
       ...(problem ? { 'unreadable front matter': 1 } : {}),
     },
   }
@@ -58,6 +59,26 @@ function split(markdown: string): { fields: Record<string, unknown>; body: strin
   } catch {
     return { fields: {}, body: markdown, problem: true }
   }
+}
+
+/** Fields that an imported memory has a place for. */
+const known = new Set(['title', 'name', 'permalink', 'tags', 'type', 'created', 'modified', 'project'])
+
+/** The other fields, one on a line, so that they are found: `status: urgent`. */
+const propertiesOf = (fields: Record<string, unknown>): string =>
+  Object.entries(fields)
+    .filter(([name]) => !known.has(name))
+    .map(([name, value]) => [name, shown(value)])
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n')
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return value.map(shown).filter(Boolean).join(', ')
+  if (isRecord(value)) return JSON.stringify(value)
+  return String(value ?? '')
+    .replace(/\s+/g, ' ')
+    .trim()
 }
 
 /** Tags of observations: `- [category] text #tag`, the category is optional. Tasks and lists of links do not count. */
