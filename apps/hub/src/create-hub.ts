@@ -71,7 +71,11 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     embedder,
     clock,
     ...calls,
-    limits: createLimits(config.limits, { redis, database: config.postgresUrl ? database : undefined }),
+    limits: createLimits(config.limits, {
+      redis,
+      database: config.postgresUrl ? database : undefined,
+      timeoutMs: config.databaseTimeoutMs,
+    }),
     auth: createAuthenticator({ database, call: calls.call }),
   }
   const hub: Hub = { ...parts, retrievals: createRetrievalLog(parts, log) }

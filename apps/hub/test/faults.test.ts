@@ -68,10 +68,10 @@ const save = (url: string, key: string, n: number) =>
     headers: { 'Idempotency-Key': `save-${n}` },
   })
 
-async function listening(settings: HubSettings) {
+async function listening(settings: HubSettings, log: (line: Record<string, unknown>) => void = () => {}) {
   const hub = await serveHub(
     parseConfig({ ...noLimits, port: 0, embedding: { provider: 'fake' }, ...settings }),
-    () => {},
+    log,
   )
   onTestFinished(() => hub.close())
   return hub
@@ -196,6 +196,49 @@ describe.skipIf(!serverUrl)('faults', () => {
     expect((await fetch(`${hub.url}/readyz`)).status).toBe(200)
     await blocker.database.execute(sql`rollback`)
     expect((await Promise.all(searches)).map(({ status }) => status)).toEqual(searches.map(() => 200))
+  })
+
+  it('a memory is deleted while searches that found it are recorded: the others count', async () => {
+    const logged: string[] = []
+    const hub = await listening({ postgresUrl: server.url }, ({ event }) => logged.push(String(event)))
+    const key = await register(hub.url)
+    const [gone, left] = [await save(hub.url, key, 3001), await save(hub.url, key, 3002)]
+    const events = sql`select count(*)::int as count from retrieval_events where memory_id = ${left.json.id}`
+    let answers: Awaited<ReturnType<typeof send>>[] = []
+    await server.database.transaction(async (transaction) => {
+      await transaction.execute(sql`delete from memories where id = ${gone.json.id}`)
+      const searches = [3001, 3002, 3001, 3002, 3001, 3002].map((n) =>
+        send(hub.url, `/memory/search?q=${encodeURIComponent(lesson(n))}`, { key }),
+      )
+      answers = await Promise.all(searches)
+      await until(
+        () => rowsOf(server.database, sql`select pid from pg_locks where not granted`),
+        ({ length }) => length > 0,
+      )
+    })
+    const foundIt = answers.filter(({ json }) => JSON.stringify(json.results).includes(String(left.json.id)))
+    expect(foundIt.length).toBeGreaterThan(2)
+    await until(
+      () => rowsOf<{ count: number }>(server.database, events),
+      ([row]) => row?.count === foundIt.length,
+    )
+    expect(logged).not.toContain('retrievals lost')
+  })
+
+  it('Postgres hangs: no request waits for ever, and all is well when it goes on', async () => {
+    const database = await openServerDatabase()
+    onTestFinished(() => database.close())
+    const gate = await openGate(database.url)
+    onTestFinished(() => gate.close())
+    const hub = await listening({ postgresUrl: gate.url, databaseTimeoutMs: 300 })
+    const key = await register(hub.url)
+    const read = () => send(hub.url, '/memory/RCL-00000000', { key })
+    expect((await read()).status).toBe(404)
+    gate.hang()
+    expect(await read()).toMatchObject({ status: 504, type: 'application/problem+json' })
+    expect((await send(hub.url, '/agents/register', { body: { name: 'bob' } })).status).toBe(504)
+    gate.heal()
+    await until(read, ({ status }) => status === 404)
   })
 
   it('Redis is gone and comes back: limits hold meanwhile, and nobody waits', async () => {

@@ -28,11 +28,15 @@ interface Policy {
   giveBack(who: string): Promise<void>
 }
 
+type Limiter = RateLimiterMemory | RateLimiterStoreAbstract
+
 /** Where the processes of a hub keep common counts. */
 export interface CountIn {
   redis?: Redis | undefined
   /** Only a Postgres server: an embedded database has a single process, which counts in memory. */
   database?: Database | undefined
+  /** Longest wait for the common counts, in milliseconds. */
+  timeoutMs: number
 }
 
 /**
@@ -63,8 +67,14 @@ function createPolicy(name: string, windows: readonly Window[], countIn: CountIn
   const limiters = windows.map(({ requests, seconds }) => {
     const options = { keyPrefix: `recall:${name}:${seconds}`, points: requests, duration: seconds }
     const local = new RateLimiterMemory(options)
-    return sharedLimiter({ ...options, insuranceLimiter: local }, countIn) ?? local
+    const shared = sharedLimiter({ ...options, insuranceLimiter: local }, countIn)
+    return { local, shared }
   })
+  /** Calls the common counts; those of this process when there are none, or when no answer comes. */
+  const ask = async <T>(
+    { local, shared }: (typeof limiters)[number],
+    call: (limiter: Limiter) => Promise<T>,
+  ) => (shared === undefined ? call(local) : ((await inTime(call(shared), countIn.timeoutMs)) ?? call(local)))
   const names = windows.map(({ seconds }) => nameOf(seconds))
   const policyHeader = windows.map(({ requests, seconds }, i) => `"${names[i]}";q=${requests};w=${seconds}`)
 
@@ -83,7 +93,7 @@ function createPolicy(name: string, windows: readonly Window[], countIn: CountIn
       const states: RateLimiterRes[] = []
       for (const [i, limiter] of limiters.entries()) {
         try {
-          states.push(await limiter.consume(who))
+          states.push(await ask(limiter, (each) => each.consume(who)))
         } catch (state) {
           if (!(state instanceof RateLimiterRes)) throw state
           throw exceeded(names[i] as string, state, headers([...states, state]))
@@ -92,8 +102,21 @@ function createPolicy(name: string, windows: readonly Window[], countIn: CountIn
       return headers(states)
     },
     async giveBack(who) {
-      for (const limiter of limiters) await limiter.reward(who)
+      for (const limiter of limiters) await ask(limiter, (each) => each.reward(who))
     },
+  }
+}
+
+/** What a call resolves to, or `undefined` when that takes too long. */
+async function inTime<T>(call: Promise<T>, timeoutMs: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), timeoutMs)
+  })
+  try {
+    return await Promise.race([call, late])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

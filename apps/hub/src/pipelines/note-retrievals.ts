@@ -1,3 +1,4 @@
+import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { prepared } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import type { Principal } from '../auth/principal.ts'
@@ -45,7 +46,11 @@ export function createRetrievalLog(hub: HubParts, log: NonNullable<HubDependenci
 
   const record = async (together: readonly Retrieval[]): Promise<void> => {
     try {
-      await noteRetrievals(hub, together)
+      await noteRetrievals(hub, together).catch((error) => {
+        // Others changed the same memories at the same moment, in another order.
+        if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+        return noteRetrievals(hub, together)
+      })
     } catch (error) {
       const { code, name } = error as { code?: string; name: string }
       log({ level: 'error', event: 'retrievals lost', searches: together.length, code, name })
@@ -109,15 +114,20 @@ const isTrusted = ({ tier }: Principal): boolean => tier !== 'unverified'
 const now = sql`to_timestamp(${sql.placeholder('now')}::float8 / 1000)`
 
 const insertEvents = prepared(sql`
-  with returned as materialized (
-    select (event ->> 'agent')::uuid as agent_id, event ->> 'query' as query, m.id as memory_id,
-      (event ->> 'similarity')::real as similarity,
-      (event ->> 'counts')::boolean and m.agent_id <> (event ->> 'agent')::uuid
-        and row_number() over (partition by event ->> 'agent', m.id) = 1 as may_count
+  with event as materialized (
+    select (event ->> 'agent')::uuid as agent_id, (event ->> 'memory')::uuid as memory_id, event ->> 'query' as query,
+      (event ->> 'similarity')::real as similarity, (event ->> 'counts')::boolean as counts
     from jsonb_array_elements(${sql.placeholder('events')}::text::jsonb) as event
-      join memories m on m.id = (event ->> 'memory')::uuid
     -- A crash of the server may cost a few counts; a search does not wait for its disk.
     where set_config('synchronous_commit', 'off', true) = 'off'
+  ), present as materialized (
+    -- None is deleted any more before its event is written; those that were deleted are left out.
+    select id, agent_id from memories where id in (select memory_id from event) order by id for key share
+  ), returned as materialized (
+    select event.agent_id, query, memory_id, similarity,
+      counts and present.agent_id <> event.agent_id
+        and row_number() over (partition by event.agent_id, memory_id) = 1 as may_count
+    from event join present on present.id = memory_id
   ), counted as (
     insert into retrieval_events (agent_id, memory_id, query, similarity, created_at, counted)
     select agent_id, memory_id, query, similarity, ${now}, true

@@ -1,6 +1,6 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { agents, type Database, memories } from '@recall/store-postgres'
-import { and, eq, gt, lte, sql } from 'drizzle-orm'
+import { agents, type Database, memories, rowsOf } from '@recall/store-postgres'
+import { and, eq, gt, isNotNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
 import { isUuid } from '../short-id.ts'
@@ -72,29 +72,50 @@ async function memoryToJudge(transaction: Database, id: string) {
 const notInQuarantine = (what: string): MemoryError =>
   new MemoryError(`${what} is not in quarantine`, MemoryErrorCode.CONFLICT)
 
-/** Hides all memories of an agent and disables its key. */
-export async function quarantineAgent(
-  { database, call, clock, auth }: Hub,
-  id: string,
-  decision: Decision,
-): Promise<number> {
-  const hidden = await call(() =>
+/**
+ * Disables the key of an agent, then hides all of its memories. From the first on it writes nothing more, so that the
+ * second may take its time, and may be repeated when it was interrupted.
+ */
+export async function quarantineAgent(hub: Hub, id: string, decision: Decision): Promise<number> {
+  const { database, call, clock, auth } = hub
+  await call(() =>
     database.transaction(async (transaction) => {
       await noteDecision(transaction, id, 'agent put in quarantine', decision, clock())
       await transaction
         .update(agents)
         .set({ disabledAt: new Date(clock()), trustLevel: 0, quarantines: oneMore })
         .where(eq(agents.id, id))
-      const rows = await transaction
-        .update(memories)
-        .set({ quality: -2 })
-        .where(eq(memories.agentId, id))
-        .returning({ id: memories.id })
-      return rows.length
     }),
   )
   auth.forget()
-  return hidden
+  await setQuality(hub, -2, sql`agent_id = ${id}::uuid and quality > -2`)
+  return call(() => database.$count(memories, eq(memories.agentId, id)))
+}
+
+/** Changes a quality enters the memory into the index of vectors once more: so many take about a second. */
+const rowsAtOnce = 500
+
+/**
+ * Sets the quality of all memories that a condition selects, some at a time, because one statement for many would take
+ * longer than any statement may.
+ *
+ * @param condition no longer selects a memory whose quality was set
+ * @returns how many were changed
+ */
+async function setQuality({ database, call }: Hub, quality: number, condition: SQL): Promise<number> {
+  for (let changed = 0; ; ) {
+    const rows = await call(() =>
+      rowsOf(
+        database,
+        sql`
+          update memories set quality = ${quality}
+          where id in (select id from memories where ${condition} limit ${rowsAtOnce} for update)
+          returning id`,
+      ),
+    )
+    changed += rows.length
+    if (rows.length < rowsAtOnce) return changed
+  }
 }
 
 /**
@@ -103,11 +124,12 @@ export async function quarantineAgent(
  * @throws MemoryError NOT_FOUND; CONFLICT when the agent is not in quarantine, because its memories would lose their
  * quality
  */
-export async function restoreAgent(
-  { database, call, clock, auth }: Hub,
-  id: string,
-  decision: Decision,
-): Promise<void> {
+export async function restoreAgent(hub: Hub, id: string, decision: Decision): Promise<void> {
+  const { database, call, clock, auth } = hub
+  const disabled = and(eq(agents.id, id), isNotNull(agents.disabledAt))
+  // The key comes last: where this was interrupted, it may be repeated.
+  if ((await call(() => database.$count(agents, disabled))) > 0)
+    await setQuality(hub, -1, sql`agent_id = ${id}::uuid and quality <= -2`)
   await call(() =>
     database.transaction(async (transaction) => {
       const before = await noteDecision(transaction, id, 'agent restored', decision, clock())
@@ -117,7 +139,6 @@ export async function restoreAgent(
         .update(agents)
         .set({ disabledAt: null, quarantines: 0, trustLevel: 0, promotedAt: null, heldBack: false })
         .where(eq(agents.id, id))
-      await transaction.update(memories).set({ quality: -1 }).where(eq(memories.agentId, id))
     }),
   )
   auth.forget()
@@ -145,33 +166,23 @@ export async function setTrust(
 const unusedDays = 90
 
 /** Lowers memories that were never used, and raises those that were, except in quarantine and duplicates. */
-export async function recomputeQuality({
-  database,
-  call,
-  clock,
-}: Hub): Promise<{ lowered: number; raised: number }> {
-  const before = new Date(clock() - unusedDays * 24 * 60 * 60 * 1000).toISOString()
-  return call(async () => {
-    const lowered = await database
-      .update(memories)
-      .set({ quality: -1 })
-      .where(
-        sql`quality = 0 and retrieval_count = 0 and created_at < ${before}::timestamptz
-          and not exists (select from memory_links l where l.memory_id = memories.id or l.related_id = memories.id)
-          and not exists (
-            select from citations c join agents a on a.id = c.agent_id
-            where c.memory_id = memories.id and a.trust_level > 0
-          )`,
-      )
-      .returning({ id: memories.id })
-    const raised = await database
-      .update(memories)
-      .set({ quality: 0 })
-      .where(
-        sql`quality = -1 and retrieval_count > 0 and duplicate_of is null
-          and agent_id in (select id from agents where trust_level > 0)`,
-      )
-      .returning({ id: memories.id })
-    return { lowered: lowered.length, raised: raised.length }
-  })
+export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; raised: number }> {
+  const before = new Date(hub.clock() - unusedDays * 24 * 60 * 60 * 1000).toISOString()
+  const lowered = await setQuality(
+    hub,
+    -1,
+    sql`quality = 0 and retrieval_count = 0 and created_at < ${before}::timestamptz
+      and not exists (select from memory_links l where l.memory_id = memories.id or l.related_id = memories.id)
+      and not exists (
+        select from citations c join agents a on a.id = c.agent_id
+        where c.memory_id = memories.id and a.trust_level > 0
+      )`,
+  )
+  const raised = await setQuality(
+    hub,
+    0,
+    sql`quality = -1 and retrieval_count > 0 and duplicate_of is null
+      and agent_id in (select id from agents where trust_level > 0)`,
+  )
+  return { lowered, raised }
 }
