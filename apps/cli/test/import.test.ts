@@ -526,6 +526,26 @@ describe('import', () => {
     })
   })
 
+  it('says in a line why a file was not imported, and once which formats there are', async () => {
+    const folder = temporaryFolder()
+    const [one, two] = [join(folder, 'one.jsonl'), join(folder, 'two.jsonl')]
+    write(folder, {
+      'one.jsonl': '{"milk": 2}\n',
+      'two.jsonl': '{"half',
+      'blank.jsonl': '\n',
+      'empty.jsonl': '',
+    })
+    const shell = createShell()
+    const { code, out } = await shell.run('import', folder)
+    expect(code).toBe(3)
+    expect(out).toContain('2 empty')
+    const lines = out.trimEnd().split('\n')
+    expect(lines).toContain(`not imported: ${one}: is no transcript that Recall can read`)
+    expect(lines).toContain(`not imported: ${two}: is no transcript that Recall can read`)
+    expect(out.match(/Claude Code session/g)).toHaveLength(1)
+    expect(await shell.json<Report>('import', folder)).toMatchObject({ unchanged: 2, failed: [{}, {}] })
+  })
+
   it.runIf(hasTranscripts)('takes under a tenth of the time when it is done again', async () => {
     const shell = createShell()
     const time = async (): Promise<[number, Report]> => {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { listImportable, openTranscript, sessionSources, splitAddress, stateOfSource } from '@recall/agents'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
@@ -65,6 +66,7 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
   return withMemory(io, { ...options, create: true }, async (memory, store) => {
     const journal = openJournal(store)
     const report = emptyReport()
+    let formats: readonly string[] | undefined
     // The options are part of the stamp, so that what they leave out is still imported later.
     const stampOf = ({ stamp }: Source): string =>
       [stamp, options.project, options.since].filter((part) => part !== undefined).join('-')
@@ -88,14 +90,17 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
           // One bad file must not stop the others.
           if (!isMemoryError(error)) throw error
           if (error.details?.forgotten) report.forgotten++
-          else report.failed.push({ path: source.path, reason: error.message })
+          else {
+            report.failed.push({ path: source.path, reason: reasonOf(error, source.path) })
+            formats ??= formatsIn(error)
+          }
         }
         // Saved regularly, so that an interrupted import continues where it stopped.
         if ((i + 1) % 20 === 0) journal.save()
       }
     })
     if (todo.length > 0) journal.save()
-    io.out(options.json ? `${JSON.stringify(report)}\n` : printable(describe(report)))
+    io.out(options.json ? `${JSON.stringify(report)}\n` : printable(describe(report, formats)))
     return report.failed.length > 0 ? exitCodes.failed : exitCodes.fine
 
     async function importOne({ path, name, isNamed }: Source): Promise<void> {
@@ -116,6 +121,10 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
         const entries = await importEntries(path)
         const outcome = entries ?? (await importMemories(path, name))
         if (outcome === null) {
+          if (path.endsWith('.jsonl') && (await isBlank(path))) {
+            report.empty++
+            return
+          }
           if (isNamed || path.endsWith('.jsonl')) throw error
           report.passedOver++
           return
@@ -209,7 +218,25 @@ function addCounts(total: Record<string, number>, more: Readonly<Record<string, 
   for (const [kind, n] of Object.entries(more)) total[kind] = (total[kind] ?? 0) + n
 }
 
-function describe(report: ImportReport): string {
+/** The formats that a file of none of them could have had. */
+const formatsIn = ({ details }: MemoryError): string[] | undefined =>
+  Array.isArray(details?.formats) ? details.formats : undefined
+
+/** Why a file was not imported, without its path, and without the formats, which are said once. */
+function reasonOf(error: MemoryError, path: string): string {
+  if (formatsIn(error)) return 'is no transcript that Recall can read'
+  const { message } = error
+  return message.startsWith(`${path} `) ? message.slice(path.length + 1) : message
+}
+
+const longestBlank = 4096
+
+async function isBlank(path: string): Promise<boolean> {
+  if ((await stat(path)).size > longestBlank) return false
+  return (await readFile(path, 'utf8')).trim() === ''
+}
+
+function describe(report: ImportReport, formats: readonly string[] = []): string {
   const lines = [
     `${report.archived} archived, ${report.updated} brought up to date, ${report.unchanged} unchanged, ${report.empty} empty (${count(report.messages, 'message')})`,
     ...(report.memories > 0 ? [`${count(report.memories, 'memory', 'memories')} of other tools`] : []),
@@ -222,6 +249,7 @@ function describe(report: ImportReport): string {
     ...(Object.keys(report.skipped).length > 0 ? [`passed over: ${formatSkipped(report.skipped)}`] : []),
     ...(report.forgotten > 0 ? [`${report.forgotten} left out, because they were forgotten`] : []),
     ...report.failed.map(({ path, reason }) => `not imported: ${path}: ${reason}`),
+    ...(formats.length > 0 ? [`Recall understands: ${formats.join('; ')}`] : []),
   ]
   return `${lines.join('\n')}\n`
 }
