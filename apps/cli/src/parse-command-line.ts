@@ -71,7 +71,8 @@ function strictly<T>(command: CommandSpec, call: () => T): T {
   try {
     return call()
   } catch (error) {
-    const [reason] = (error as Error).message.split('. To specify')
+    // Node goes on with advice, on the same line or on further ones.
+    const [reason] = (error as Error).message.split(/\.(?: To specify|\n)/)
     throw new UsageError(`${reason} (see 'recall ${command.name} --help')`)
   }
 }

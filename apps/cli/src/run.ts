@@ -15,11 +15,12 @@ function asksForHelp(argv: readonly string[]): boolean {
   return argv.slice(0, end < 0 ? argv.length : end).some((each) => each === '--help' || each === '-h')
 }
 
+const commonOption = /^--(?:json$|(?:root|layout)(?:=|$))/
+
 /** Moves common options that stand before the command behind it. */
 function commandFirst(argv: readonly string[]): readonly string[] {
   let at = 0
-  while (/^--(?:root|layout)$/.test(argv[at] ?? '')) at += 2
-  while (/^--(?:json$|(?:root|layout)=)/.test(argv[at] ?? '')) at++
+  while (commonOption.test(argv[at] ?? '')) at += argv[at] === '--root' || argv[at] === '--layout' ? 2 : 1
   return at === 0 || at >= argv.length ? argv : [...argv.slice(at), ...argv.slice(0, at)]
 }
 

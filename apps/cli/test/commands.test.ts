@@ -72,6 +72,27 @@ describe('the rest', () => {
     ])
   })
 
+  it('takes common options before the command in any order', async () => {
+    const { root } = await shellWithSession()
+    const shell = createShell(temporaryFolder())
+    const options = ['--json', '--root', root, `--root=${root}`, '--layout', 'entity', '--json']
+    expect((await shell.run(...options, 'status')).out).toMatch(/^\{/)
+  })
+
+  it.each([
+    [['import', '--since', '2026-02-31', '.'], "'2026-02-31' is not a date such as 2026-03-01"],
+    [['import', '--since', '5', '.'], "'5' is not a date such as 2026-03-01"],
+    [['echoes', 'move', 'x/inscribed-001'], '--to is missing: say etched, inscribed or traced'],
+  ])('says in one line what is wrong with %j', async (argv, why) => {
+    expect(await createShell().run(...argv)).toEqual({ code: 2, out: '', err: `recall: ${why}\n` })
+  })
+
+  it('says in one line that an option has no value', async () => {
+    const { code, err } = await createShell().run('search', '-C', '-1', 'x')
+    expect(code).toBe(2)
+    expect(err).toMatch(/^recall: Option '-C[^\n]*\(see 'recall search --help'\)\n$/)
+  })
+
   it('completion prints a script for each shell and refuses others', async () => {
     const shell = createShell()
     for (const name of ['bash', 'zsh', 'fish']) {

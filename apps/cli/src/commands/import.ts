@@ -140,8 +140,12 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
   })
 }
 
-/** A day begins at midnight local time. */
-const toTime = (date: string): number => Date.parse(/^\d{4}-\d\d-\d\d$/.test(date) ? `${date}T00:00` : date)
+/** The time of a day, which begins at midnight local time; `NaN` for a day that its month does not have. */
+function toTime(date: string): number {
+  const [day = '', time = '00:00'] = date.split('T')
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(day) && new Date(day).getUTCDate() === Number(day.slice(8))
+  return isDay ? Date.parse(`${day}T${time}`) : Number.NaN
+}
 
 async function listSources(io: Io, given: readonly string[], since: number): Promise<Source[]> {
   const paths = given.length > 0 ? given.map((path) => resolve(io.cwd, path)) : sessionSources(io)

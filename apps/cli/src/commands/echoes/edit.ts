@@ -47,7 +47,9 @@ export async function add(project: Project, args: string[], options: EchoesOptio
 /** Moves an entry to another layer. */
 export async function move(project: Project, [reference]: string[], options: EchoesOptions): Promise<number> {
   const { role, id } = parseReference(reference)
-  return carryOut(project, await project.echoes.planMove(role, id, layerOf(options.texts.to)), options)
+  const { to } = options.texts
+  if (to === undefined) throw new UsageError('--to is missing: say etched, inscribed or traced')
+  return carryOut(project, await project.echoes.planMove(role, id, layerOf(to)), options)
 }
 
 /** Removes entries of one role; they go to its archive. */
