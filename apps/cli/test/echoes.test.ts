@@ -116,6 +116,27 @@ describe('echoes', () => {
     expect(failed).toMatchObject([{ role: 'auditor' }])
   })
 
+  it('reads all findings but those of a broken file, which it names', async () => {
+    const shell = await project()
+    await shell.run('echoes', 'add', 'reviewer', 'Slow tests', '--agent', 'bob', ...entry)
+    const broken = join(shell.root, '.recall/echoes/reviewer/eve-findings.md')
+    writeFileSync(broken, Buffer.from([0xff, 0xfe]))
+    expect(await shell.run('echoes', 'migrate', 'list=table')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('reviewer/bob-findings.md'),
+      err: expect.stringContaining(`reviewer/eve-findings.md is left as it is: ${broken} is not UTF-8`),
+    })
+    expect(await shell.run('echoes', 'doctor')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining(`${broken} is not UTF-8`),
+    })
+    expect(await shell.run('echoes', 'consolidate', '--yes')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining(`eve, line 1 stays: ${broken} is not UTF-8`),
+    })
+    expect(memoryOf(shell)).toContain('Slow tests')
+  })
+
   it('consolidates findings, and prunes what has grown too long', async () => {
     const shell = await project()
     const learned = ['--evidence', evidence, '--learning', 'One thing. And another thing.']

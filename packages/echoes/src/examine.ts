@@ -2,6 +2,7 @@ import { lstatSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { countLines } from './echo-document.ts'
 import { namesIn, orAbsent, readText } from './files.ts'
+import { readFindings } from './findings.ts'
 import { knowledgePath, loadRole, memoryPath, waitingAgents } from './role-folder.ts'
 
 /** Something about the echoes that a person should know. */
@@ -80,7 +81,26 @@ function examineRole(root: string, role: string, lineLimit: number): EchoFinding
   if (waiting.length > 0) {
     findings.push({ role, ok: true, message: `findings wait to be consolidated: ${waiting.join(', ')}` })
   }
-  return findings
+  return [...findings, ...waiting.flatMap((agent) => examineFindings(root, role, agent))]
+}
+
+function examineFindings(root: string, role: string, agent: string): EchoFinding[] {
+  const wrong = (message: string, remedy: string): EchoFinding => ({ role, ok: false, message, remedy })
+  const mendFile = 'mend the file; until then its findings are not consolidated'
+  try {
+    const { path, kept, problem } = readFindings(root, role, agent)
+    if (problem !== undefined) return [wrong(problem, mendFile)]
+    return kept
+      .filter(({ block }) => block.entry ?? block.problems)
+      .map(({ block, reasons }) =>
+        wrong(
+          `${path}, line ${block.line} is not consolidated: ${reasons.join('; ')}`,
+          block.entry ? 'add it yourself, or take it out' : 'mend it by hand',
+        ),
+      )
+  } catch (error) {
+    return [wrong((error as Error).message, mendFile)]
+  }
 }
 
 const isThere = (path: string): boolean => orAbsent(() => lstatSync(path)) !== null

@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { isMemoryError } from '@recall/core'
 import { type EchoDocument, parseEchoes } from './echo-document.ts'
 import { entryKey } from './entry.ts'
 import { orAbsent, readText } from './files.ts'
@@ -8,18 +9,21 @@ import { type LoadedRole, loadRole, memoryPath, sidecarChange } from './role-fol
 import type { Sidecar } from './sidecar.ts'
 import type { FileChange } from './transaction.ts'
 
-/** A markdown file in whose metadata a name was replaced. */
+/** A markdown file in whose metadata a name was replaced, or that cannot be read. */
 export interface Migrated {
-  /** Below the root, for example `reviewer/MEMORY.md`. */
+  /** Below the root, for example `reviewer/MEMORY.md`; only the role when its memory cannot be read. */
   path: string
-  /** Path of the copy from before, below the root. */
-  backup: string
+  /** Path of the copy from before, below the root; `null` when there is a problem. */
+  backup: string | null
   renamed: Renamed[]
+  /** Why it stays as it is. */
+  problem?: string
 }
 
 /**
  * The file changes that replace names in the metadata of every markdown file below the root, archives included. Backups
- * of the changed files come first, in a hidden folder that migrations do not read.
+ * of the changed files come first, in a hidden folder that migrations do not read. A file that cannot be read stays, and
+ * so does all of a role whose memory cannot be read.
  */
 export function migrationChanges(
   root: string,
@@ -32,21 +36,35 @@ export function migrationChanges(
   const backups: FileChange[] = []
   const changed = new Map<string, string>()
   const files: FileChange[] = []
-  for (const path of markdownIn(root, '')) {
-    const before = readText(join(root, path)) ?? ''
-    const { text, renamed } = renameMetadata(before, renames)
-    if (renamed.length === 0) continue
+  const attempt = <T>(path: string, call: () => T): T | undefined => {
+    try {
+      return call()
+    } catch (error) {
+      if (!isMemoryError(error)) throw error
+      report.push({ path, backup: null, renamed: [], problem: error.message })
+      return undefined
+    }
+  }
+  const loaded = new Map(roles.map((role) => [role, attempt(role, () => loadRole(root, role))]))
+  const isLeft = (role: string): boolean => loaded.has(role) && loaded.get(role) === undefined
+  for (const path of markdownIn(root, '').filter((each) => !isLeft(roleOf(each)))) {
+    const before = attempt(path, () => readText(join(root, path)) ?? '')
+    const { text, renamed } = renameMetadata(before ?? '', renames)
+    if (before === undefined || renamed.length === 0) continue
     const backup = `${folder}/${path}`
     report.push({ path, backup, renamed })
     backups.push({ path: backup, content: before })
     changed.set(path, text)
     files.push({ path, content: text, seen: before })
   }
-  const sidecars = roles
-    .filter((role) => [...changed.keys()].some((path) => path.startsWith(`${role}/`)))
-    .map((role) => sidecarChange(role, rekeyed(loadRole(root, role), changed)))
+  const touched = new Set([...changed.keys()].map(roleOf))
+  const sidecars = [...loaded].flatMap(([role, memory]) =>
+    memory && touched.has(role) ? [sidecarChange(role, rekeyed(memory, changed))] : [],
+  )
   return { report, changes: [...backups, ...files, ...sidecars] }
 }
+
+export const roleOf = (path: string): string => path.split('/')[0] ?? ''
 
 /** The sidecar with the keys of the renamed evidence, so that entries keep their ids, those in the archive too. */
 function rekeyed({ role, document, echoes, sidecar }: LoadedRole, changed: Map<string, string>): Sidecar {

@@ -16,10 +16,11 @@ import { type EditPlan, editChanges, needsPerson, planMove, planRemoval } from '
 import { type EchoEntry, normalizeEntry, printEntry } from './entry.ts'
 import { type EchoFinding, examine } from './examine.ts'
 import { namesIn, orAbsent, readText } from './files.ts'
+import { readFindings } from './findings.ts'
 import type { EchoLayer } from './layers.ts'
 import { withLock } from './lock.ts'
 import { mergeFindings } from './merge-findings.ts'
-import { type Migrated, migrationChanges } from './migration.ts'
+import { type Migrated, migrationChanges, roleOf } from './migration.ts'
 import { defaultPrunePolicy, type PrunePlan, type PrunePolicy, planPrune } from './plan-prune.ts'
 import { pruneChanges, restoreChanges } from './prune.ts'
 import {
@@ -61,7 +62,7 @@ export interface Consolidation {
   added: number
   /** Findings that repeat an entry or another finding, whose verified day and confidence they may raise. */
   merged: number
-  /** Blocks that stayed in a findings file, and why. */
+  /** What stayed in findings files, and why: blocks, and whole files that cannot be read. */
   kept: { agent: string; line: number; reasons: string[] }[]
   /** Entries from which sensitive data was removed, and its kinds. */
   stripped: { title: string; kinds: string[] }[]
@@ -128,7 +129,7 @@ export interface Echoes {
   applyKnowledge(plan: KnowledgePlan): Promise<void>
   /**
    * Replaces old names of agents and concepts in the metadata of entries in all markdown files, archives included.
-   * Copies of the changed files are kept in `.backups/`.
+   * Copies of the changed files are kept in `.backups/`. What cannot be read is named and stays.
    *
    * @param options.dryRun report only
    */
@@ -254,7 +255,9 @@ export function openEchoes(options: EchoesOptions): Echoes {
           applyChanges(root, [
             ...differingChanges(role, merged.differing),
             ...written,
-            ...findings.map(({ path, left, seen }): FileChange => ({ path, content: left, seen })),
+            ...findings.flatMap(({ path, left, seen }): FileChange[] =>
+              seen === null ? [] : [{ path, content: left, seen }],
+            ),
           ])
         }
         const after = dryRun
@@ -266,7 +269,10 @@ export function openEchoes(options: EchoesOptions): Echoes {
           role,
           added: merged.added,
           merged: merged.merged,
-          kept: findings.flatMap(({ kept }) => kept),
+          kept: findings.flatMap(({ agent, kept, problem }) => [
+            ...(problem === undefined ? [] : [{ agent, line: 1, reasons: [problem] }]),
+            ...kept.map(({ block, reasons }) => ({ agent, line: block.line, reasons })),
+          ]),
           stripped: ready.flatMap(({ block, stripped }) =>
             stripped.length > 0 ? [{ title: block.entry?.title ?? '', kinds: stripped }] : [],
           ),
@@ -356,9 +362,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
       locked(() => {
         const { report, changes } = migrationChanges(root, rolesIn(root), renames, dayOf(clock()))
         if (dryRun) return report
-        for (const role of new Set(report.map(({ path }) => path.split('/')[0] ?? ''))) {
-          if (role === teamRole) mayWrite(role)
-        }
+        if (report.some(({ path, problem }) => !problem && roleOf(path) === teamRole)) mayWrite(teamRole)
         applyChanges(root, changes)
         return report
       }),
@@ -415,53 +419,3 @@ function cleaned(entry: EchoEntry): { block: EchoBlock; stripped: string[] } {
   const problems = clean.block.problems ?? ['it is no entry']
   throw new MemoryError(`This entry cannot be written: ${problems.join('; ')}`, MemoryErrorCode.INVALID_INPUT)
 }
-
-interface Waiting {
-  path: string
-  /** The file as it was read. */
-  seen: string | null
-  ready: { block: EchoBlock; stripped: string[] }[]
-  /** The text that stays in the file; `null` when nothing stays and the file is removed. */
-  left: string | null
-  kept: Consolidation['kept']
-}
-
-/** Reads an agent's findings. Invalid entries stay in the file, and so do etched ones, which only a person may add. */
-function readFindings(root: string, role: string, agent: string): Waiting {
-  const path = findingsPath(role, agent)
-  const seen = readText(join(root, path))
-  const { blocks } = parseEchoes(seen ?? '')
-  const ready: Waiting['ready'] = []
-  const left: string[] = []
-  const kept: Waiting['kept'] = []
-  for (const section of sectionsOf(blocks)) {
-    const stays: EchoBlock[] = []
-    for (const block of section) {
-      const clean = withoutSecrets(block)
-      if (clean.block.entry && clean.block.entry.layer !== 'etched') ready.push(clean)
-      else stays.push({ ...clean.block, text: block.text })
-    }
-    const [first] = stays
-    if (!first || stays.every(isFrame)) continue
-    left.push(...stays.map(({ text }) => text))
-    const reasons = first.entry
-      ? ['only a person adds etched entries']
-      : (first.problems ?? ['it is no entry'])
-    kept.push({ agent, line: first.line, reasons })
-  }
-  return { path, seen, ready, left: left.length > 0 ? left.join('') : null, kept }
-}
-
-function sectionsOf(blocks: readonly EchoBlock[]): EchoBlock[][] {
-  const sections: EchoBlock[][] = []
-  for (const block of blocks) {
-    sections[block.section] ??= []
-    sections[block.section]?.push(block)
-  }
-  return sections
-}
-
-/** Whether a block is only a title, comments and blank lines, which need not be kept. */
-const isFrame = ({ text, problems }: EchoBlock): boolean =>
-  problems === undefined &&
-  text.split('\n').every((line) => line.trim() === '' || /^\uFEFF?(?:#{1,2} .*|<!--.*-->)\s*$/.test(line))

@@ -72,6 +72,56 @@ it('leaves a file as it is that is not UTF-8, and says which', async () => {
   expect(found).toMatchObject({ role: 'reviewer', ok: false, message: expect.stringContaining('UTF-8') })
 })
 
+describe('findings that cannot be read', () => {
+  const latin = Buffer.from('# Findings\n\nCaf\xe9\n', 'latin1')
+  const files = {
+    'reviewer/eve-findings.md': latin,
+    'reviewer/bob-findings.md': printEntry(entryOf({ source: 'rune:review elder' })),
+  }
+
+  it('stay, are named, and keep nobody else from being consolidated', async () => {
+    const { echoes, path, titles } = await open(files)
+    const { added, kept } = await echoes.consolidate('reviewer')
+    expect(added).toBe(1)
+    expect(kept).toEqual([{ agent: 'eve', line: 1, reasons: [expect.stringContaining('not UTF-8')] }])
+    expect(await readFile(path('reviewer/eve-findings.md'))).toEqual(latin)
+    expect(await titles()).toEqual([entryOf().title])
+  })
+
+  it('are named by a migration of all the others, as is a role whose memory cannot be read', async () => {
+    const { echoes, path, text } = await open({
+      ...files,
+      'tester/MEMORY.md': latin,
+      'tester/bob-findings.md': files['reviewer/bob-findings.md'],
+    })
+    const problem = expect.stringContaining('not UTF-8')
+    expect(await echoes.migrate({ elder: 'lead' })).toMatchObject([
+      { path: 'tester', backup: null, renamed: [], problem },
+      { path: 'reviewer/bob-findings.md', renamed: [{ to: 'lead' }] },
+      { path: 'reviewer/eve-findings.md', backup: null, renamed: [], problem },
+    ])
+    expect(await text('reviewer/bob-findings.md')).toContain('rune:review lead')
+    expect(await text('tester/bob-findings.md')).toContain('rune:review elder')
+    expect(await readFile(path('reviewer/eve-findings.md'))).toEqual(latin)
+  })
+
+  it('are found by an examination, with the entries that wait for a person', async () => {
+    const { echoes } = await open({
+      ...files,
+      'reviewer/ann-findings.md': `${printEntry(entryOf({ layer: 'etched' }))}\n### [2026-13-01] Bad\n\nA note.\n`,
+    })
+    const wrong = (await echoes.examine()).filter(({ ok }) => !ok)
+    expect(wrong.map(({ role, message }) => [role, message])).toEqual([
+      ['reviewer', 'reviewer/ann-findings.md, line 1 is not consolidated: only a person adds etched entries'],
+      [
+        'reviewer',
+        expect.stringContaining('reviewer/ann-findings.md, line 10 is not consolidated: the date'),
+      ],
+      ['reviewer', expect.stringContaining('eve-findings.md is not UTF-8')],
+    ])
+  })
+})
+
 it.each(['MEMORY.md', 'ann-findings.md', 'knowledge.md'])('follows no link in place of %s', async (name) => {
   const { echoes, path } = await open({ 'elsewhere.md': printEntry(entryOf()), 'reviewer/.keep': '' })
   await symlink(path('elsewhere.md'), path(`reviewer/${name}`))

@@ -114,14 +114,17 @@ export async function migrate(project: Project, args: string[], options: EchoesO
     throw new UsageError('say what is renamed: recall echoes migrate old-name=new-name')
   const renames = Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? '']))
   const files = await echoes.migrate(renames, { dryRun: !options.yes })
+  const changed = files.filter(({ problem }) => problem === undefined)
+  for (const { path, problem } of files)
+    if (problem !== undefined) io.err(`recall: ${path} is left as it is: ${problem}\n`)
   if (options.yes) await afterChange(project, options)
   print(io, options.json, { applied: options.yes, files }, () => {
-    const lines = files.flatMap(({ path, backup, renamed }) => [
+    const lines = changed.flatMap(({ path, backup, renamed }) => [
       `${path}${options.yes ? ` (before: ${backup})` : ''}`,
       ...renamed.map(({ line, field, from, to }) => `  line ${line}, ${field}: ${from} → ${to}`),
     ])
-    if (files.length === 0) return 'No metadata has these names.\n'
-    return `${lines.join('\n')}\n\n${count(files.length, 'file')}.\n${toApply(options.yes)}`
+    if (changed.length === 0) return 'No metadata has these names.\n'
+    return `${lines.join('\n')}\n\n${count(changed.length, 'file')}.\n${toApply(options.yes)}`
   })
-  return exitCodes.fine
+  return changed.length < files.length ? exitCodes.no : exitCodes.fine
 }
