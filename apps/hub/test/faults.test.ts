@@ -204,19 +204,20 @@ describe.skipIf(!serverUrl)('faults', () => {
     const key = await register(hub.url)
     const [gone, left] = [await save(hub.url, key, 3001), await save(hub.url, key, 3002)]
     const events = sql`select count(*)::int as count from retrieval_events where memory_id = ${left.json.id}`
-    let answers: Awaited<ReturnType<typeof send>>[] = []
+    let searches: ReturnType<typeof send>[] = []
     await server.database.transaction(async (transaction) => {
       await transaction.execute(sql`delete from memories where id = ${gone.json.id}`)
-      const searches = [3001, 3002, 3001, 3002, 3001, 3002].map((n) =>
+      searches = [3001, 3002, 3001, 3002, 3001, 3002].map((n) =>
         send(hub.url, `/memory/search?q=${encodeURIComponent(lesson(n))}`, { key }),
       )
-      answers = await Promise.all(searches)
       await until(
         () => rowsOf(server.database, sql`select pid from pg_locks where not granted`),
         ({ length }) => length > 0,
       )
     })
-    const foundIt = answers.filter(({ json }) => JSON.stringify(json.results).includes(String(left.json.id)))
+    const foundIt = (await Promise.all(searches)).filter(({ json }) =>
+      JSON.stringify(json.results).includes(String(left.json.id)),
+    )
     expect(foundIt.length).toBeGreaterThan(2)
     await until(
       () => rowsOf<{ count: number }>(server.database, events),
