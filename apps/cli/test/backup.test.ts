@@ -1,4 +1,14 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { openFileMemory } from '@recall/store-file'
 import { create, list } from 'tar'
@@ -47,6 +57,33 @@ describe('backup and restore', () => {
     const names: string[] = []
     await list({ file, onReadEntry: ({ path }) => names.push(path) })
     expect(names.filter((name) => /tar\.gz|\.recall\/(?:index|lock|writers)/.test(name))).toEqual([])
+  })
+
+  it('leave links out, and say which', async () => {
+    const shell = await shellWithSession()
+    symlinkSync('/etc/hosts', join(shell.root, 'memory/note-link.md'))
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    expect(await shell.run('backup', file)).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('memory/note-link.md is a link and was left out'),
+    })
+    const other = createShell(join(temporaryFolder(), 'restored'))
+    expect((await other.run('restore', file)).code).toBe(0)
+    expect(existsSync(join(other.root, 'memory/conversations/conversation-001.md'))).toBe(true)
+  })
+
+  it.each(['memory', 'memory/conversations'])('is refused where %s is a link', async (path) => {
+    const shell = await shellWithSession()
+    const real = join(temporaryFolder(), 'real')
+    renameSync(join(shell.root, path), real)
+    symlinkSync(real, join(shell.root, path))
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    expect(await shell.run('backup', file)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('replace the link by the real folder'),
+    })
+    expect(existsSync(file)).toBe(false)
+    expect(await shell.run('status')).toMatchObject({ code: 1, out: expect.stringContaining('degraded') })
   })
 
   it('makes a file that its owner alone can read, and leaves nothing behind when it cannot', async () => {

@@ -7,6 +7,7 @@ import { type FileSystem, orAbsent, statusOf } from './file-system.ts'
 import { parseFrontMatter } from './front-matter.ts'
 import { indexName, readSeal } from './index/seal.ts'
 import { archiveFile, type Layout } from './layout.ts'
+import { fromShown, isInside } from './paths.ts'
 import { readText } from './read-text.ts'
 import { sourcesOf } from './sources.ts'
 
@@ -23,7 +24,7 @@ export interface MemoryStatus {
   /** `fresh`: the folders look as they did when the index was last in step with them. */
   index: { fresh: boolean; documents: number }
   recent: RecentArchive[]
-  /** Why files could not be looked at. */
+  /** Why files and folders could not be looked at. */
   unread: string[]
   /** What is wrong with the configuration, if anything. */
   problem?: string
@@ -62,6 +63,9 @@ export function readStatus(
       return null
     }
   }
+  const real = orAbsent(() => fileSystem.realpathSync.native(root)) ?? root
+  for (const { path } of sourcesOf(fileSystem, root, layout))
+    readable(() => isInside(fileSystem, real, fromShown(real, path)))
   const curated = readable(() => readText(fileSystem, join(root, layout.curated)))
   const window = readable(() => readText(fileSystem, join(root, layout.window)))
   const names = orAbsent(() => fileSystem.readdirSync(join(root, layout.archives)))

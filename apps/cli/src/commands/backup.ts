@@ -37,6 +37,8 @@ export async function backup(
     const present = [...new Set([layout.memory, layout.window, layout.archiveIndex, layout.archives])]
       .filter((path) => existsSync(join(root, path)))
       .filter((path) => path === layout.memory || !path.startsWith(`${layout.memory}/`))
+    for (const path of [layout.memory, ...Object.values(layouts).map(({ archives }) => archives)])
+      if (isLink(join(root, path))) throw leadsElsewhere(join(root, path))
     const unfinished = `${target}.unfinished`
     const own = `${layout.internal}/`
     const isLeftOut = (path: string): boolean =>
@@ -60,6 +62,10 @@ export async function backup(
             portable: true,
             filter: (path, stat) => {
               if (isLeftOut(path)) return false
+              if (isLink(join(root, path))) {
+                io.err(`recall: ${path} is a link and was left out: put what it leads to in its place\n`)
+                return false
+              }
               if ('size' in stat && 'isFile' in stat && stat.isFile()) {
                 files++
                 bytes += stat.size
@@ -87,6 +93,15 @@ export async function backup(
     return undefined
   })
 }
+
+const isLink = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+
+const leadsElsewhere = (path: string): MemoryError =>
+  new MemoryError(
+    `${path} is a link, and a backup would not hold what it leads to: replace the link by the real folder`,
+    MemoryErrorCode.FORBIDDEN,
+  )
 
 function makeDurable(path: string, flags: string): void {
   const descriptor = openSync(path, flags)
