@@ -1,5 +1,6 @@
 import type { MemoryScope } from '@recall/core'
 import type { RootOptions } from './find-root.ts'
+import { hookEvents } from './hook-events.ts'
 import type { Io } from './io.ts'
 import {
   type CommandLine,
@@ -249,6 +250,7 @@ export const commands: readonly Command[] = [
   {
     name: 'config',
     positionals: ['[name]', '[value]'],
+    actions: ['ephemeral.max_entries'],
     description: 'show or change settings',
     examples: ['recall config', 'recall config ephemeral.max_entries 8'],
     options: common,
@@ -318,6 +320,7 @@ export const commands: readonly Command[] = [
   {
     name: 'hook',
     positionals: ['<event>'],
+    actions: hookEvents,
     description: 'what agents call when something happens to a session; JSON on standard input',
     examples: ['recall hook session-start < event.json'],
     // Hosts treat other exit codes as an order: to erase the prompt, or not to compact.
@@ -450,6 +453,7 @@ export const commands: readonly Command[] = [
   {
     name: 'completion',
     positionals: ['<shell>'],
+    actions: ['bash', 'zsh', 'fish'],
     description: 'print a completion script for bash, zsh or fish',
     examples: ['recall completion bash >> ~/.bashrc'],
     options: {},

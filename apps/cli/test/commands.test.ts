@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { settingNames } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
 import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
 
@@ -101,6 +103,35 @@ describe('the rest', () => {
       expect(out).toContain('archive')
     }
     expect(await shell.run('completion', 'cmd')).toMatchObject({ code: 2 })
+  })
+
+  it('completion knows the words that commands and options take', async () => {
+    const shell = createShell()
+    const scripts = ['bash', 'zsh', 'fish'].map(async (name) => (await shell.run('completion', name)).out)
+    for (const script of await Promise.all(scripts)) {
+      for (const words of ['entity user', 'short-term long-term', 'session-start prompt', 'bash zsh fish'])
+        expect(script).toContain(words)
+      for (const setting of settingNames) expect(script).toContain(setting)
+      expect(script).toMatch(/help.*init uninit status/)
+    }
+  })
+
+  it.runIf(process.platform !== 'win32')('completion for bash keeps names with spaces whole', async () => {
+    const shell = createShell()
+    writeFileSync(join(shell.root, 'my session.jsonl'), '')
+    const script = join(temporaryFolder(), 'recall.bash')
+    writeFileSync(script, (await shell.run('completion', 'bash')).out)
+    const complete = (...words: string[]): string[] => {
+      const ask = `. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _recall; printf '%s\\n' "\${COMPREPLY[@]}"`
+      const argv = ['-c', ask, script, 'recall', ...words]
+      return execFileSync('bash', argv, { cwd: shell.root, encoding: 'utf8' }).trimEnd().split('\n')
+    }
+    expect(complete('archive', 'my')).toEqual(['my session.jsonl'])
+    expect(complete('search', '--scope', 'l')).toEqual(['long-term'])
+    expect(complete('status', '--layout', '')).toEqual(['entity', 'user'])
+    expect(complete('hook', 'pre')).toEqual(['pre-compact'])
+    expect(complete('help', 'sc')).toEqual(['scrub'])
+    expect(complete('he')).toEqual(['help'])
   })
 
   it('every command has help with examples', async () => {

@@ -2,36 +2,60 @@ import { UsageError } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
 import type { CommandSpec } from '../parse-command-line.ts'
 
-/** Prints a shell script that completes commands and their options. */
+/** Prints a shell script that completes commands, their options and the words that these take. */
 export async function completion(io: Io, shell: string, specs: readonly CommandSpec[]): Promise<undefined> {
   const commands = specs.map(({ name, description, actions = [], options }) => ({
     name,
     description,
     actions,
-    options: Object.keys(options).map((option) => `--${option}`),
+    options: Object.entries(options).map(([option, { choices = [] }]) => ({ name: `--${option}`, choices })),
   }))
+  const help = { name: 'help', description: 'show help for a command', options: [] }
   const script = { bash, zsh, fish }[shell]
   if (!script) throw new UsageError(`completion is there for bash, zsh and fish, not for '${shell}'`)
-  io.out(script(commands))
+  io.out(script([...commands, { ...help, actions: commands.map(({ name }) => name) }]))
   return undefined
 }
 
-type Described = { name: string; description: string; actions: readonly string[]; options: string[] }[]
+interface Described {
+  name: string
+  description: string
+  /** Words for the first argument. */
+  actions: readonly string[]
+  options: { name: string; choices: readonly string[] }[]
+}
 
-const bash = (commands: Described): string => `_recall() {
+/** Reads the answers line by line, because names of files hold spaces; not with `mapfile`, which macOS lacks. */
+const bash = (commands: Described[]): string => `_recall_reply() {
+  local line
+  COMPREPLY=()
+  while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen "$@")
+}
+_recall() {
   local word="\${COMP_WORDS[COMP_CWORD]}"
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(' ')}" -- "$word"))
+    _recall_reply -W "${commands.map(({ name }) => name).join(' ')}" -- "$word"
     return
   fi
+  case "\${COMP_WORDS[COMP_CWORD - 1]}" in
+${[...choicesOf(commands)].map(([option, choices]) => `    ${option}) _recall_reply -W "${choices.join(' ')}" -- "$word"; return ;;`).join('\n')}
+  esac
   case "\${COMP_WORDS[1]}" in
-${commands.map(({ name, actions, options }) => `    ${name}) COMPREPLY=($(compgen -W "${[...actions, ...options].join(' ')}" -f -- "$word")) ;;`).join('\n')}
+${commands.map(({ name, actions, options }) => `    ${name}) _recall_reply -W "${[...actions, ...options.map((option) => option.name)].join(' ')}" -f -- "$word" ;;`).join('\n')}
   esac
 }
 complete -o filenames -F _recall recall recall-echo
 `
 
-const zsh = (commands: Described): string => `#compdef recall recall-echo
+/** The options that take one of a few words; an option has the same ones in every command. */
+const choicesOf = (commands: Described[]): Map<string, readonly string[]> =>
+  new Map(
+    commands.flatMap(({ options }) =>
+      options.flatMap(({ name, choices }) => (choices.length > 0 ? [[name, choices] as const] : [])),
+    ),
+  )
+
+const zsh = (commands: Described[]): string => `#compdef recall recall-echo
 _recall() {
   local -a commands
   commands=(
@@ -41,14 +65,26 @@ ${commands.map(({ name, description }) => `    '${name}:${quote(description)}'`)
     _describe command commands
     return
   fi
-  case $words[2] in
-${commands.map(({ name, actions, options }) => `    ${name}) _arguments ${[...options, ...(actions.length > 0 ? [`1:action:(${actions.join(' ')})`] : [])].map((word) => `'${word}'`).join(' ')} '*:file:_files' ;;`).join('\n')}
+  shift words
+  (( CURRENT-- ))
+  case $words[1] in
+${commands.map((command) => `    ${command.name}) _arguments ${zshArguments(command)} '*:file:_files' ;;`).join('\n')}
   esac
 }
 compdef _recall recall recall-echo
 `
 
-const fish = (commands: Described): string =>
+const zshArguments = ({ actions, options }: Described): string =>
+  [
+    ...options.map(({ name, choices }) =>
+      choices.length > 0 ? `${name}:word:(${choices.join(' ')})` : name,
+    ),
+    ...(actions.length > 0 ? [`1:action:(${actions.join(' ')})`] : []),
+  ]
+    .map((word) => `'${word}'`)
+    .join(' ')
+
+const fish = (commands: Described[]): string =>
   ['recall', 'recall-echo']
     .flatMap((program) =>
       commands.flatMap(({ name, description, actions, options }) => {
@@ -56,7 +92,10 @@ const fish = (commands: Described): string =>
         return [
           `complete -c ${program} -n __fish_use_subcommand -a ${name} -d '${quote(description)}'`,
           ...(actions.length > 0 ? [`${after} -a '${actions.join(' ')}'`] : []),
-          ...options.map((option) => `${after} -l ${option.slice(2)}`),
+          ...options.map(
+            (option) =>
+              `${after} -l ${option.name.slice(2)}${option.choices.length > 0 ? ` -x -a '${option.choices.join(' ')}'` : ''}`,
+          ),
         ]
       }),
     )

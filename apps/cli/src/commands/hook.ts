@@ -14,6 +14,7 @@ import { stripRecalled } from '@recall/sessions'
 import { defaultFileSystem, detectLayout, layouts } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
+import { hookEvents } from '../hook-events.ts'
 import {
   forgetOldSessions,
   type HostSession,
@@ -48,17 +49,15 @@ export async function hook(io: Io, event: string, options: HookOptions): Promise
   return exitCodes.fine
 }
 
-const events = ['session-start', 'prompt', 'pre-compact', 'post-compact', 'session-end', 'stop', 'drain']
-
 async function handle(io: Io, event: string, options: HookOptions): Promise<void> {
   const input = event === 'drain' ? null : parseHookInput((await io.payload?.()) ?? '')
   if (event !== 'drain' && input === null) {
     io.err('recall: the host handed over no JSON object with a session_id\n')
     return
   }
-  if (!events.includes(event)) {
+  if (!hookEvents.includes(event)) {
     // The settings may come from a newer version; the host still waits for an answer.
-    io.err(`recall: there is no event '${event}': ${events.join(', ')}\n`)
+    io.err(`recall: there is no event '${event}': ${hookEvents.join(', ')}\n`)
     if (input) io.out(silence(input.host))
     return
   }
