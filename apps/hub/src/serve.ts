@@ -4,6 +4,7 @@ import { getConnInfo } from '@hono/node-server/conninfo'
 import { collectDefaultMetrics } from 'prom-client'
 import type { HubConfig } from './config/config.ts'
 import { createHub, type HubDependencies, type RunningHub } from './create-hub.ts'
+import { urlOf } from './guard-host.ts'
 import { openDependencies } from './open-dependencies.ts'
 
 export interface ListeningHub {
@@ -45,7 +46,7 @@ export async function serveHub(
     const address = server.address()
     const port = typeof address === 'object' && address ? address.port : config.port
     return {
-      url: `http://${config.host}:${port}`,
+      url: urlOf(config.host, port),
       async close() {
         hub.drain()
         const closed = new Promise<void>((resolve) => {

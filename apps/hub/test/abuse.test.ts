@@ -204,6 +204,8 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
       'ad\u200ba',
       '\u200b',
       `bot ${secret}`,
+      // Eighteen characters each, once they are normalized.
+      '\ufdfa'.repeat(6),
     ]) {
       const { status } = await hub.request('POST', '/api/v1/agents/register', { body: { name } })
       expect([name, status]).toEqual([name, 400])
@@ -218,7 +220,7 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
     expect(await saved(['Redis', 'redis', 'ＲＥＤＩＳ', 'lua'])).toEqual(['redis', 'lua'])
     expect(await saved(['café', 'cafe\u0301', 'milk'])).toEqual(['café', 'milk'])
     expect(await saved(['redis', 're\u200bdis', 'lua'])).toEqual(['redis', 'lua'])
-    for (const tag of ['a\nb', '\u0000', '\ud800', '', '\u200b', 'x'.repeat(65)]) {
+    for (const tag of ['a\nb', '\u0000', '\ud800', '', '\u200b', 'x'.repeat(65), '\ufdfa'.repeat(4)]) {
       expect([tag, await saved([tag, 'other'])]).toEqual([tag, 400])
     }
   })
@@ -302,7 +304,14 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
       'http://0.0.0.0',
     ])
       expect([url, await ask(url)]).toEqual([url, 403])
-    for (const origin of ['http://evil.example', 'null', 'file://', 'http://localhost.evil.example'])
+    expect(await ask('http://localhost:8787', { Origin: 'http://localhost:8787' })).toBe(200)
+    for (const origin of [
+      'http://evil.example',
+      'null',
+      'file://',
+      'http://localhost.evil.example',
+      'http://localhost:3000',
+    ])
       expect([origin, await ask('http://localhost', { Origin: origin })]).toEqual([origin, 403])
     const preflight = new Request('http://localhost/api/v1/memory', {
       method: 'OPTIONS',

@@ -77,6 +77,14 @@ describe('the environment', () => {
 })
 
 describe('settings', () => {
+  it('are refused where no timer and no date could hold them', () => {
+    const settings = { embedTimeoutMs: 2 ** 31, trust: { heartbeatDays: 200_000_000 } }
+    expect(Object.keys(wrongIn(() => parseConfig(settings))).sort()).toEqual([
+      'embedTimeoutMs',
+      'trust.heartbeatDays',
+    ])
+  })
+
   it('are refused where they contradict each other', () => {
     const thresholds = {
       minContent: 500,

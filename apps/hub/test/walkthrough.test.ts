@@ -63,6 +63,20 @@ describe.each(engines)('the hub on %s', (_, open) => {
     expect((await ada.get(first.id)).related).toMatchObject([{ id: copy.id }])
   })
 
+  it('3.2 what is related is first what is good, and of low signal only a little', async () => {
+    const [ada, bob] = [await hub.agent('ada', 1), await hub.agent('bob', 1)]
+    const { id } = await ada.save({ content: lesson('redis'), tags })
+    const flood = Array.from({ length: 5 }, async (_, i) =>
+      (await hub.agent(`sybil ${i}`)).save({ content: lesson('redis'), tags }),
+    )
+    await Promise.all(flood)
+    const good = await bob.save({ content: `${lesson('redis')} once more`, tags })
+    await database().update(memories).set({ quality: 0 }).where(eq(memories.id, good.id))
+    const { related } = await bob.get(id)
+    expect(related).toHaveLength(3)
+    expect(related[0]).toMatchObject({ id: good.id })
+  })
+
   it('3.2 what is too short, has too few tags or names its author is refused, with every problem', async () => {
     const { key } = await hub.agent('ada', 1)
     const body = { content: 'short', tags: ['one'], agent_id: 'somebody', trust_level: 2 }

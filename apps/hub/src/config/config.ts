@@ -3,7 +3,14 @@ import * as z from 'zod'
 
 const megabyte = 1024 * 1024
 
-const count = z.coerce.number().int().positive()
+/** At most what a timer takes, and what Postgres takes for a number: some 24 days in milliseconds. */
+const count = z.coerce
+  .number()
+  .int()
+  .positive()
+  .max(2 ** 31 - 1)
+/** A century at most: dates end somewhere. */
+const days = count.max(36_500)
 const similarity = z.coerce.number().min(0).max(1)
 const flag = z.union([z.boolean(), z.stringbool()])
 
@@ -92,11 +99,11 @@ const trustSchema = z.strictObject({
   /** Distinct trusted agents who must have retrieved them. */
   retrievers: count.default(1),
   /** Days until the retrievals of a newly promoted agent count towards the promotion of others. */
-  settledDays: count.default(30),
+  settledDays: days.default(30),
   /** How many agents one trusted agent can vouch for within 30 days. */
   vouches: count.default(3),
   /** Days without a heartbeat until the hub stops taking writes. */
-  heartbeatDays: count.default(30),
+  heartbeatDays: days.default(30),
 })
 
 /** Where vectors come from. `fake` matches words but not meaning: use it to try things out, never in production. */

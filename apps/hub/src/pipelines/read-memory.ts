@@ -67,17 +67,26 @@ interface Related {
   similarity: number | null
 }
 
-/** Links in both directions, nearest first, to what the reader may see. */
+/** Most memories of low signal among the related ones: a flood of copies must not hide what is good. */
+const mostLow = 2
+
+/** Links in both directions to what the reader may see: first what is good, or the reader's own, the nearest first. */
 const relatedTo = ({ database }: Hub, reader: Reader, id: string): Promise<Related[]> =>
   rowsOf(
     database,
     sql`
-      select m.id, m.short_id, l.relation, l.similarity from (
+      with linked as (
         select related_id as other, relation, similarity from memory_links where memory_id = ${id}
         union select memory_id, relation, similarity from memory_links where related_id = ${id}
-      ) as l join memories m on m.id = l.other
-      where m.deleted_at is null and (m.quality > -2 or m.agent_id = ${reader.id}::uuid)
-      order by l.similarity desc nulls last, m.id limit 20`,
+      ), seen as (
+        select m.id, m.short_id, l.relation, l.similarity, m.quality < 0 and m.agent_id <> ${reader.id}::uuid as low
+        from linked as l join memories m on m.id = l.other
+        where m.deleted_at is null and (m.quality > -2 or m.agent_id = ${reader.id}::uuid)
+      ), placed as (
+        select *, row_number() over (partition by low order by similarity desc nulls last, id) as place from seen
+      )
+      select id, short_id, relation, similarity from placed where not low or place <= ${mostLow}
+      order by low, similarity desc nulls last, id limit 20`,
   )
 
 /** Selects the citations that count: those by trusted agents. */

@@ -5,7 +5,7 @@ import { noteDecision } from '../trust/decisions.ts'
 import { agentsNamed, reviewAgent, reviewMemory } from '../trust/review.ts'
 import { newRoutes } from './app.ts'
 import { answers, keyed } from './describe.ts'
-import { memoryIdSchema } from './schemas.ts'
+import { memoryIdSchema, nameSchema } from './schemas.ts'
 
 export const agentIdSchema = z.object({ id: z.uuid() })
 
@@ -89,7 +89,7 @@ export function reviewRoutes(hub: Hub) {
         path: '/admin/agents',
         summary: 'Find agents by their name, the newest first',
         security: keyed,
-        request: { query: z.object({ name: z.string().min(1).max(100) }) },
+        request: { query: z.object({ name: nameSchema }) },
         responses: answers(200, z.object({ success, agents: z.array(reviewedAgent) }), 'At most 100'),
       }),
       async (context) => {

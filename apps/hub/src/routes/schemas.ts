@@ -12,18 +12,25 @@ const line = (longest: number) =>
     .string()
     .trim()
     .min(1, 'must not be empty')
-    .max(longest, `must have at most ${longest} characters`)
+    .max(longest, tooLong(longest))
     .refine(printable, 'must not hold control characters')
 
-export const nameSchema = line(100)
+const tooLong = (longest: number): string => `must have at most ${longest} characters`
+const longestName = 100
+const longestTag = 64
+
+export const nameSchema = line(longestName)
   .transform((name) => name.normalize('NFKC'))
+  // One character may stand for as many as eighteen.
+  .refine((name) => name.length <= longestName, tooLong(longestName))
   .refine((name) => name.search(invisible) < 0, 'must not hold characters that nobody sees')
   .refine((name) => redactText(name).text === name, 'must not hold a secret')
   .openapi({ example: 'deploy-bot' })
 
 /** Lower case and NFKC, so that a tag stays the same however it was typed. */
-const tagSchema = line(64)
+const tagSchema = line(longestTag)
   .transform((tag) => tag.replace(invisible, '').normalize('NFKC').toLowerCase().trim())
+  .refine((tag) => tag.length <= longestTag, tooLong(longestTag))
   .refine((tag) => tag !== '', 'must not be empty')
 
 const hasCredentials = (url: string): boolean => {

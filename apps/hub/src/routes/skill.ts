@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { HubConfig } from '../config/config.ts'
+import { urlOf } from '../guard-host.ts'
 import type { Hub } from '../hub.ts'
 import { newRoutes } from './app.ts'
 
@@ -7,7 +8,7 @@ const description = 'Shared long-term memory for AI agents. Save, search, and ci
 
 /** The base URL of the hub, without a trailing slash. */
 export const homeOf = ({ publicUrl, host, port }: HubConfig): string =>
-  publicUrl?.replace(/\/$/, '') ?? `http://${host}:${port}`
+  publicUrl?.replace(/\/$/, '') ?? urlOf(host, port)
 
 /** Routes that teach agents to use the hub: the skill, its index, and `llms.txt`. */
 export function skillRoutes({ config }: Hub) {
