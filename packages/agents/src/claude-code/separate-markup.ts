@@ -118,7 +118,6 @@ function endOfCode(
   hasClosing: (closing: string, from: number) => boolean,
 ): number {
   if (mark === '```') return hasClosing(mark, after) ? text.indexOf(mark, after) + mark.length : after
-  const lineEnd = text.indexOf('\n', after)
   const close = text.indexOf('`', after)
-  return close !== -1 && (lineEnd === -1 || close < lineEnd) ? close + 1 : after
+  return close !== -1 && !text.slice(after, close).includes('\n') ? close + 1 : after
 }
