@@ -52,7 +52,7 @@ export interface RunningHub {
   /** Resolves when all retrievals so far are recorded: to be awaited before the database is closed. */
   settled(): Promise<void>
   /** Embeds queued memories; returns how many got their vector. */
-  embedWaiting(): Promise<number>
+  embedWaiting(stop?: AbortSignal): Promise<number>
   /** What `/metrics` shows. */
   metrics: Registry
 }
@@ -169,7 +169,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     },
     maintain: () => maintainHub(hub, log),
     settled: () => hub.retrievals.settled(),
-    embedWaiting: () => embedWaiting(hub, log),
+    embedWaiting: (stop) => embedWaiting(hub, log, stop),
     metrics: observer.registry,
   }
 }

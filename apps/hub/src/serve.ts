@@ -74,12 +74,12 @@ const queueMs = 500
 
 /** Embeds queued memories until it is stopped. */
 function workOn(hub: RunningHub, log: NonNullable<HubDependencies['log']>): { stop(): Promise<void> } {
-  let stopped = false
+  const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
   let turn = Promise.resolve()
   const next = (delay: number): void => {
     timer = setTimeout(() => {
-      turn = hub.embedWaiting().then(
+      turn = hub.embedWaiting(stopping.signal).then(
         (done) => next(done > 0 ? 0 : queueMs),
         (error: { code?: string; name: string }) => {
           log({ level: 'error', event: 'queue failed', code: error.code, name: error.name })
@@ -87,12 +87,12 @@ function workOn(hub: RunningHub, log: NonNullable<HubDependencies['log']>): { st
         },
       )
     }, delay)
-    if (stopped) clearTimeout(timer)
+    if (stopping.signal.aborted) clearTimeout(timer)
   }
   next(0)
   return {
     async stop() {
-      stopped = true
+      stopping.abort()
       clearTimeout(timer)
       await turn
     },

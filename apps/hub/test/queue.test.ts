@@ -62,6 +62,20 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
     expect(lines).toHaveLength(2)
   })
 
+  it('ends after the memory that it is at when the hub stops, and holds back none of the others', async () => {
+    await fill()
+    const stop = new AbortController()
+    const hub = await started({
+      ...fakeEmbedder(),
+      embed(texts, mode) {
+        stop.abort()
+        return fakeEmbedder().embed(texts, mode)
+      },
+    })
+    expect(await hub.embedWaiting(stop.signal)).toBe(1)
+    expect(await (await started(fakeEmbedder())).maintain()).toMatchObject({ embedded: 39, waiting: 0 })
+  })
+
   it('does not take a failure of the database for one of the provider', async () => {
     await fill()
     const embedder: Embedder = {

@@ -27,19 +27,24 @@ export type QueueLog = (line: Record<string, unknown>) => void
  * any number of hubs may work on it, each row is claimed by one of them for a limited time, and a hub that dies loses
  * nothing. When the provider or the database does not answer, the run stops and logs it.
  *
+ * @param stop ends the run after the memory that it is at; the others are free for other hubs at once
  * @returns how many memories got their vector
  * @throws MemoryError for any other failure; the rows are tried again after their pause
  */
-export async function embedWaiting(hub: Hub, log: QueueLog): Promise<number> {
+export async function embedWaiting(hub: Hub, log: QueueLog, stop?: AbortSignal): Promise<number> {
   let done = 0
   const rows = await claim(hub)
   for (const [i, waiting] of rows.entries()) {
+    if (stop?.aborted) {
+      await release(hub, rows.slice(i))
+      return done
+    }
     try {
       if (await embedOne(hub, waiting)) done++
     } catch (error) {
       // A provider that is down would fail for the other rows, too: release them untried, so that they do not wait.
       const untried = rows.slice(i + 1)
-      await release(hub, waiting, untried).catch((failure: { code?: string }) => {
+      await release(hub, untried, waiting).catch((failure: { code?: string }) => {
         log({
           level: 'warn',
           event: 'claimed rows of the queue wait',
@@ -87,17 +92,17 @@ const claim = ({ database, call, clock, config, embedder }: Hub): Promise<Waitin
 /** Shortens the claim: the failed row waits for its pause, the untried ones are free at once. */
 const release = (
   { database, call, clock }: Hub,
-  failed: Waiting,
   untried: readonly Waiting[],
+  failed?: Waiting,
 ): Promise<unknown> =>
   call(() =>
     database.execute(sql`
       update memories set
-        embed_attempts = case when id = ${failed.id}::uuid then embed_attempts else greatest(embed_attempts - 1, 0) end,
-        embed_after = case when id = ${failed.id}::uuid
+        embed_attempts = case when id = ${failed?.id ?? null}::uuid then embed_attempts else greatest(embed_attempts - 1, 0) end,
+        embed_after = case when id = ${failed?.id ?? null}::uuid
           then to_timestamp(${clock()}::float8 / 1000) + ${pause(sql`embed_attempts`)} end
       where embedding is null and id in (
-        select jsonb_array_elements_text(${JSON.stringify([failed, ...untried].map(({ id }) => id))}::text::jsonb)::uuid
+        select jsonb_array_elements_text(${JSON.stringify([...untried, ...(failed ? [failed] : [])].map(({ id }) => id))}::text::jsonb)::uuid
       )`),
   )
 
