@@ -102,3 +102,18 @@ describe('doctor', () => {
     expect((await shell.run('search', 'retry path')).code).toBe(0)
   })
 })
+
+it('the doctor names two layouts in one root, and how to go on', async () => {
+  const shell = await shellWithSession()
+  writeFileSync(join(shell.root, 'EPHEMERAL.md'), 'A note.\n')
+  for (const command of [['search', 'pool'], ['doctor']]) {
+    const { out, err } = await shell.run(...command)
+    expect(`${out}${err}`).toContain('--layout entity or --layout user')
+  }
+  expect((await shell.run('doctor')).code).toBe(1)
+  expect(await shell.json('doctor')).toMatchObject({
+    healthy: false,
+    findings: [{ check: 'layout', ok: false, remedy: expect.stringContaining('name the layout') }],
+  })
+  expect((await shell.run('doctor', '--layout', 'entity')).out).toContain('belongs to the user layout')
+})

@@ -72,7 +72,7 @@ export function detectLayout(fileSystem: FileSystem, root: string): Layout {
   const user = has(layouts.user)
   if (entity && user) {
     throw new MemoryError(
-      `${root} holds both layouts (memory/conversations and memories): say which one to use with layout: 'entity' or layout: 'user'`,
+      `${root} holds both layouts (memory/conversations and memories): say which one to use, with --layout entity or --layout user, in a program with layout: 'entity' or layout: 'user'`,
       MemoryErrorCode.CONFLICT,
       { details: { root } },
     )

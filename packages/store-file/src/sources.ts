@@ -114,4 +114,4 @@ function together(first: Source, second: Source): Source {
   }
 }
 
-const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))
+export const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))

@@ -33,6 +33,28 @@ async function openWithArchives(count: number) {
   return { root, store, memory, notices, at: (...names: string[]) => join(root, 'memory', ...names) }
 }
 
+it('a root that is opened in the other layout misses nothing, and reads its files anew', async () => {
+  const root = temporaryRoot()
+  mkdirSync(join(root, 'memory'))
+  writeFileSync(join(root, 'EPHEMERAL.md'), 'The walrus waits.\n')
+  writeFileSync(join(root, 'memory/EPHEMERAL.md'), 'The zebra crosses.\n')
+  const found = async (layout: 'entity' | 'user', text: string) => {
+    const memory = await openFileMemory({ root, layout })
+    const matches = await Promise.all([
+      memory.search('short-term', { text }),
+      memory.search('long-term', { text }),
+    ])
+    await memory.close()
+    return matches.map(({ length }) => length)
+  }
+  for (let round = 0; round < 2; round++) {
+    expect(await found('user', 'walrus')).toEqual([1, 0])
+    expect(await found('user', 'zebra')).toEqual([0, 1])
+    expect(await found('entity', 'walrus')).toEqual([0, 0])
+    expect(await found('entity', 'zebra')).toEqual([1, 0])
+  }
+})
+
 describe('the doctor', () => {
   it('adds and removes rows of ARCHIVE.md and leaves what people wrote there', async () => {
     const { store, memory, at } = await openWithArchives(3)

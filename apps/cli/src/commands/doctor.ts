@@ -1,6 +1,7 @@
-import { checkUp, defaultFileSystem } from '@recall/store-file'
+import { isMemoryError, MemoryErrorCode } from '@recall/core'
+import { checkUp, defaultFileSystem, detectLayout, type FileStore, type Finding } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
-import type { RootOptions } from '../find-root.ts'
+import { findRoot, type RootOptions } from '../find-root.ts'
 import { paint } from '../format.ts'
 import { isGivenUp, readSessions } from '../host-sessions.ts'
 import type { Io } from '../io.ts'
@@ -11,34 +12,50 @@ export async function doctor(
   io: Io,
   options: RootOptions & { json?: boolean; deep?: boolean; fix?: boolean },
 ): Promise<number> {
-  return withStore(io, options, (store) => {
-    const findings = checkUp(defaultFileSystem, store, {
-      deep: options.deep ?? false,
-      fix: options.fix ?? false,
-    })
-    const left = readSessions(store).filter(isGivenUp)
-    if (left.length > 0) {
-      findings.push({
-        check: 'sessions',
-        ok: false,
-        message: left
-          .map(({ sessionId, problem }) => `session ${sessionId} was not archived: ${problem?.reason}`)
-          .join('; '),
-        remedy: 'mend what it says, then archive the transcripts: '.concat(
-          left.map(({ transcript }) => `recall archive ${transcript}`).join('; '),
-        ),
-      })
+  const undecided = options.layout ? null : twoLayouts(findRoot(io, options))
+  const findings = undecided
+    ? [undecided]
+    : await withStore(io, options, (store) => [
+        ...checkUp(defaultFileSystem, store, { deep: options.deep ?? false, fix: options.fix ?? false }),
+        ...sessionsLeft(store),
+      ])
+  const healthy = findings.every(({ ok }) => ok)
+  if (options.json) io.out(`${JSON.stringify({ healthy, findings })}\n`)
+  else {
+    const colour = paint(io)
+    for (const { check, ok, message, remedy, fixed } of findings) {
+      const mark = fixed ? colour.yellow('mended') : ok ? colour.green('ok') : colour.red('wrong')
+      io.out(`${mark.padEnd(7 + mark.length - (fixed ? 6 : ok ? 2 : 5))} ${check}: ${message}\n`)
+      if (!ok && remedy) io.out(`        → ${remedy}\n`)
     }
-    const healthy = findings.every(({ ok }) => ok)
-    if (options.json) io.out(`${JSON.stringify({ healthy, findings })}\n`)
-    else {
-      const colour = paint(io)
-      for (const { check, ok, message, remedy, fixed } of findings) {
-        const mark = fixed ? colour.yellow('mended') : ok ? colour.green('ok') : colour.red('wrong')
-        io.out(`${mark.padEnd(7 + mark.length - (fixed ? 6 : ok ? 2 : 5))} ${check}: ${message}\n`)
-        if (!ok && remedy) io.out(`        → ${remedy}\n`)
-      }
-    }
-    return healthy ? exitCodes.fine : exitCodes.no
-  })
+  }
+  return healthy ? exitCodes.fine : exitCodes.no
+}
+
+/** A root with files of both layouts cannot be opened before it is told which it is. */
+function twoLayouts(root: string): Finding | null {
+  try {
+    detectLayout(defaultFileSystem, root)
+    return null
+  } catch (error) {
+    if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+    const remedy = "name the layout; 'recall doctor --layout …' says what belongs to the other one"
+    return { check: 'layout', ok: false, message: error.message, remedy }
+  }
+}
+
+function sessionsLeft(store: FileStore): Finding[] {
+  const left = readSessions(store).filter(isGivenUp)
+  if (left.length === 0) return []
+  const archives = left.map(({ transcript }) => `recall archive ${transcript}`).join('; ')
+  return [
+    {
+      check: 'sessions',
+      ok: false,
+      message: left
+        .map(({ sessionId, problem }) => `session ${sessionId} was not archived: ${problem?.reason}`)
+        .join('; '),
+      remedy: `mend what it says, then archive the transcripts: ${archives}`,
+    },
+  ]
 }

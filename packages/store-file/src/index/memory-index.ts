@@ -5,7 +5,7 @@ import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
 import type { Layout } from '../layout.ts'
 import { fromShown, isInside, shownPath } from '../paths.ts'
 import { readText } from '../read-text.ts'
-import { type Source, sourcesOf } from '../sources.ts'
+import { folderOf, type Source, sourcesOf } from '../sources.ts'
 import { journalPath } from '../transaction.ts'
 import type { OpenDatabase } from './driver.ts'
 import { createStampList, type FileStamp, sameStamp, stampOf } from './file-stamp.ts'
@@ -64,6 +64,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   const { fileSystem, root, layout, openDatabase, onNotice, slidExpiry, exclusively } = options
   const folder = join(root, layout.internal)
   const indexPath = join(folder, indexName)
+  const windowFolder = folderOf(layout.window)
   const notes = openWriterNotes(fileSystem, join(folder, 'writers'))
   const watch = createFolderWatch(fileSystem)
   const pending = new Set<string>()
@@ -89,16 +90,29 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     if (opened) return opened.index
     const inUse = notes.others().alive
     const file = openIndexFile({ fileSystem, openDatabase, folder, inUse, exclusively })
+    if (!file.isNew && isOfOtherLayout(createSearchIndex(file.database))) {
+      file.database.close()
+      exclusively(() => removeIndexFile(fileSystem, folder))
+      return open()
+    }
     if (file.notice) onNotice(file.notice)
     if (file.temporary) onNotice(`${folder} cannot be written: the search index is kept in memory`)
     return use(file)
   }
 
+  /** An index knows the root as a folder of memory only in the layout whose window lies there. */
+  const isOfOtherLayout = (index: SearchIndex): boolean => {
+    const paths = index.folders().map(({ path }) => path)
+    return paths.length > 0 && paths.includes('') !== (windowFolder === '')
+  }
+
   const use = (file: OpenedIndex): SearchIndex => {
     const inode = file.temporary ? 0 : (inodeOf(fileSystem, indexPath) ?? 0)
-    opened = { ...file, index: createSearchIndex(file.database), inode }
-    lastWalk = file.isNew || file.unclean ? 0 : Number(opened.index.fact('walked') ?? 0)
-    return opened.index
+    const index = createSearchIndex(file.database)
+    opened = { ...file, index, inode }
+    if (file.isNew) index.transaction(() => index.folder(windowFolder))
+    lastWalk = file.isNew || file.unclean ? 0 : Number(index.fact('walked') ?? 0)
+    return index
   }
 
   const isCurrent = (): boolean =>
