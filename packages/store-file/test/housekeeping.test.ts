@@ -70,6 +70,24 @@ describe('the doctor', () => {
     await memory.close()
   })
 
+  it('names a note whose file no longer bears the name of its key', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    const key = 'project:deploy notes'
+    await memory.write('long-term', key, 'text')
+    const [name = ''] = readdirSync(at('long-term'))
+    renameSync(at('long-term', name), at('long-term/deploy.md'))
+    expect(await memory.read('long-term', 'deploy')).toBe('text')
+    await memory.search('long-term', { text: 'text' })
+    const files = checkUp(defaultFileSystem, store, { deep: false, fix: false }).find(
+      ({ check }) => check === 'files',
+    )
+    expect(files).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('memory/long-term/deploy.md: its front matter has another key'),
+    })
+    await memory.close()
+  })
+
   it('names what a person put where nobody reads it', async () => {
     const { store, memory, at } = await openWithArchives(1)
     const places = () =>

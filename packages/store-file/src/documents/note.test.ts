@@ -91,3 +91,13 @@ it('a note whose front matter could not be read again is refused', () => {
   const text = 'x'.repeat(60_000)
   expect(roundTrip(entryOf('key', 'value', { text })).text).toBe(text)
 })
+
+it('a note that was renamed is read by its name, and says that its key is another', () => {
+  const content = printNote(entryOf('project:deploy notes', 'value'))
+  const renamed = parseNote(content, 'deploy', { modified: 0 })
+  expect(renamed).toMatchObject({ key: 'deploy', problem: expect.stringContaining("is read as 'deploy'") })
+  expect(roundTrip(entryOf('project:deploy notes', 'value'))).not.toHaveProperty('problem')
+  expect(parseNote('---\nkey: My idea\n---\ntext\n', 'My idea', { modified: 0 })).not.toHaveProperty(
+    'problem',
+  )
+})

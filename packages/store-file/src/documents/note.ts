@@ -48,8 +48,12 @@ export function parseNote(content: string, stem: string, { modified }: FileTimes
   const value = parsed === undefined ? own : parsed
   const text = textOf(fields, value)
   const created = parseTime(fields.created) ?? modified
+  // A key is looked for in the one file that bears its name, so no other name can stand for it.
+  const key = typeof fields.key === 'string' && fileStem(fields.key) === stem ? fields.key : stem
+  const ownProblem =
+    parsed === undefined ? unreadableJson : String(fields.key ?? key) === key ? undefined : misnamed(stem)
   return {
-    key: typeof fields.key === 'string' && fileStem(fields.key) === stem ? fields.key : stem,
+    key,
     type: typeof fields.type === 'string' ? fields.type : null,
     tags: stringsOf(fields.tags),
     value,
@@ -62,9 +66,12 @@ export function parseNote(content: string, stem: string, { modified }: FileTimes
     ...(text === value ? {} : { derived: true }),
     fields: indexable(value),
     ...(typeof fields.namespace === 'string' ? { namespace: fields.namespace } : {}),
-    ...(problem ? { problem } : parsed === undefined ? { problem: unreadableJson } : {}),
+    ...((problem ?? ownProblem) ? { problem: problem ?? ownProblem } : {}),
   }
 }
+
+const misnamed = (stem: string): string =>
+  `its front matter has another key than its name: it is read as '${stem}'; give it its name back, or delete the line 'key'`
 
 const unreadableJson = 'format is json, but there is no fenced block of valid JSON'
 
