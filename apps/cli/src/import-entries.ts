@@ -1,5 +1,4 @@
-import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
+import { readLines } from '@recall/agents'
 import {
   createMemoryManager,
   type Entry,
@@ -68,8 +67,8 @@ export function createEntryImporter(
 
     // Entries of the window refer to archives, so archives come first.
     for (const isWindow of [false, true]) {
-      for await (const line of linesOf(path)) {
-        const raw = parseEntry(line)
+      for await (const { text } of readLines(path, { maxLineBytes })) {
+        const raw = parseEntry(text ?? '')
         if (raw === null) {
           if (!isWindow) skip('line that is no exported entry')
           continue
@@ -118,12 +117,12 @@ async function admitted(
   return { entry: { ...raw, key, tags, value, text }, counts }
 }
 
-const linesOf = (path: string): AsyncIterable<string> =>
-  createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY })
+/** An entry is one line, however long its value. */
+const maxLineBytes = 512 * 1024 * 1024
 
 async function isExport(path: string): Promise<boolean> {
-  for await (const line of linesOf(path)) {
-    if (line.trim() !== '') return parseEntry(line) !== null
+  for await (const { text } of readLines(path, { maxLineBytes })) {
+    if (text?.trim() !== '') return parseEntry(text ?? '') !== null
   }
   return false
 }
@@ -131,7 +130,7 @@ async function isExport(path: string): Promise<boolean> {
 function parseEntry(line: string): ExportedEntry | null {
   let raw: JsonValue
   try {
-    raw = JSON.parse(line.replace(/^\uFEFF/, ''))
+    raw = JSON.parse(line)
   } catch {
     return null
   }

@@ -35,5 +35,5 @@ export {
   type PluginParts,
   type SetupPrompt,
 } from './pulse-null/create-plugin.ts'
-export type { ReadLinesOptions } from './read-lines.ts'
+export { type Line, type ReadLinesOptions, readLines } from './read-lines.ts'
 export { listImportable, type SourceState, sessionSources, stateOfSource } from './sources.ts'
