@@ -33,7 +33,12 @@ async function livedIn(): Promise<Shell> {
       encryptionKey: new Uint8Array(32).fill(7),
       clock: () => Date.parse('2026-03-02T00:00:00Z'),
     })
-    await memory.write('long-term', 'tea', { kind: `green,\u2028for ${namespace}` }, { tags: ['drinks', 'Ö'] })
+    await memory.write(
+      'long-term',
+      'tea',
+      { kind: `green,\u2028for ${namespace}` },
+      { tags: ['drinks', 'Ö'] },
+    )
     await memory.write('working', 'pin', 'nobody reads this', { encrypt: true })
     await memory.write('short-term', 'gone', 'over by then', { ttl: 1000 })
     await memory.close()
