@@ -1,4 +1,4 @@
-import type { ConversationFacts, Message } from '@recall/core'
+import { type ConversationFacts, type Message, trackFence } from '@recall/core'
 import { createMessageIds } from '../message-ids.ts'
 import { type Line, readLines } from '../read-lines.ts'
 import { countInto, skippedKinds } from '../skipped.ts'
@@ -61,7 +61,7 @@ interface LabelledLine extends Line {
 }
 
 async function* labelledLines(path: string): AsyncGenerator<LabelledLine, void> {
-  const isFenced = trackFence()
+  const fence = trackFence()
   let beginsWithRule = false
   let isFrontMatter = false
   for await (const line of readLines(path)) {
@@ -70,7 +70,7 @@ async function* labelledLines(path: string): AsyncGenerator<LabelledLine, void> 
     if (line.number === 1) beginsWithRule = isRule
     // A conversation may begin with a rule as well.
     if (line.number === 2) isFrontMatter = beginsWithRule && /^[\w-]+:/.test(text)
-    const label = isFrontMatter || isFenced(text) ? null : toSpeakerLabel(text)
+    const label = isFrontMatter || fence(text) !== null ? null : toSpeakerLabel(text)
     yield { ...line, label, isFrontMatter }
     if (isRule) isFrontMatter = false
   }
@@ -82,19 +82,4 @@ function* toMessage(
 ): Generator<Message, void> {
   const text = lines.join('\n').trim()
   if (text !== '') yield { id: idOf([role, text]), role, content: [{ type: 'text', text }] }
-}
-
-/** Returns a function that tells, line by line, whether a line belongs to a fenced code block, fences included. */
-function trackFence(): (line: string) => boolean {
-  let fence: string | null = null
-  return (line) => {
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
-    if (fence === null) {
-      if (mark === undefined) return false
-      fence = mark
-      return true
-    }
-    if (mark?.startsWith(fence) && line.trim() === mark) fence = null
-    return true
-  }
 }
