@@ -1,4 +1,6 @@
 import { randomInt } from 'node:crypto'
+import { memories } from '@recall/store-postgres'
+import { eq, type SQL } from 'drizzle-orm'
 
 /** Crockford's base 32, which leaves out letters that look like digits. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -9,4 +11,6 @@ export const newShortId = (): string =>
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-export const isUuid = (id: string): boolean => uuid.test(id)
+/** Selects a memory by its id or its short id. */
+export const isNamed = (id: string): SQL =>
+  uuid.test(id) ? eq(memories.id, id) : eq(memories.shortId, id.toUpperCase())

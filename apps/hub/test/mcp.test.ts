@@ -54,6 +54,8 @@ describe.each(engines)('MCP on %s', (_, open) => {
     expect(text).toMatch(/^<recalled-memory /)
     // What a memory says of itself opens and closes nothing.
     expect(text?.match(/<recalled-memory/g)).toHaveLength(1)
+    const unknown = await client.callTool({ name: 'hub_cite', arguments: { id: 'RCL-00000000' } })
+    expect(JSON.stringify(unknown)).toContain('Cite the id of a result of hub_search.')
     await client.callTool({ name: 'hub_cite', arguments: { id: short_id } })
     expect(await ada.cite(short_id)).toMatchObject({ citations: 1 })
   })

@@ -340,7 +340,10 @@ describe.each(engines)('the hub on %s', (_, open) => {
 
   it('9 the API takes no files, and calls nobody', async () => {
     const answer = await hub.request('GET', '/openapi.json')
-    const api = (await answer.json()) as { paths: object; webhooks: object }
+    const api = (await answer.json()) as { paths: object; webhooks: object; components: object }
+    expect(api.components).toMatchObject({
+      schemas: { NewMemory: { properties: { tags: { minItems: 2, maxItems: 6 } } } },
+    })
     const taken = [...JSON.stringify(api.paths).matchAll(/"requestBody":\{[^}]*?"content":\{"([^"]+)"/g)]
     expect(new Set(taken.map(([, type]) => type))).toEqual(new Set(['application/json']))
     expect(api.webhooks).toEqual({})

@@ -4,7 +4,7 @@ import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Principal } from '../auth/principal.ts'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
-import { isUuid } from '../short-id.ts'
+import { isNamed } from '../short-id.ts'
 
 type Reader = Pick<Principal, 'id'>
 
@@ -15,7 +15,6 @@ type Reader = Pick<Principal, 'id'>
  * author deleted the memory after others had cited it
  */
 async function findMemory({ database, call }: Hub, reader: Reader, id: string) {
-  const named = isUuid(id) ? eq(memories.id, id) : eq(memories.shortId, id.toUpperCase())
   const [row] = await call(() =>
     database
       .select({
@@ -32,7 +31,7 @@ async function findMemory({ database, call }: Hub, reader: Reader, id: string) {
       })
       .from(memories)
       .innerJoin(agents, eq(agents.id, memories.agentId))
-      .where(named),
+      .where(isNamed(id)),
   )
   if (!row || (row.quality <= -2 && row.agentId !== reader.id)) throw notFound(`memory ${id}`)
   if (row.deletedAt) {

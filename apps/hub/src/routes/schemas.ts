@@ -62,7 +62,8 @@ export const newMemorySchema = ({ thresholds }: HubConfig) =>
             .array(z.string())
             .min(thresholds.minTags, `must be at least ${thresholds.minTags}, none of them twice`)
             .max(thresholds.maxTags, `must be at most ${thresholds.maxTags}`),
-        ),
+        )
+        .openapi({ minItems: thresholds.minTags, maxItems: thresholds.maxTags }),
       source_url: z
         .url({ protocol: /^https?$/ })
         .max(2048)

@@ -3,7 +3,7 @@ import { agents, type Database, memories, rowsOf } from '@recall/store-postgres'
 import { and, eq, gt, isNotNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
-import { isUuid } from '../short-id.ts'
+import { isNamed } from '../short-id.ts'
 import { type Decision, noteDecision } from './decisions.ts'
 
 const oneMore = sql`${agents.quarantines} + 1`
@@ -60,11 +60,10 @@ export async function restoreMemory(
 }
 
 async function memoryToJudge(transaction: Database, id: string) {
-  const named = isUuid(id) ? eq(memories.id, id) : eq(memories.shortId, id.toUpperCase())
   const [memory] = await transaction
     .select({ id: memories.id, shortId: memories.shortId, agentId: memories.agentId })
     .from(memories)
-    .where(named)
+    .where(isNamed(id))
   if (!memory) throw notFound(`memory ${id}`)
   return memory
 }

@@ -3,7 +3,7 @@ import { desc, eq, getTableColumns, type SQL } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { countedCitations } from '../pipelines/read-memory.ts'
 import { notFound } from '../problems.ts'
-import { isUuid } from '../short-id.ts'
+import { isNamed } from '../short-id.ts'
 
 /** Most agents, and most memories of one agent, in a list. */
 const most = 100
@@ -72,13 +72,12 @@ const { embedding: _, nextEmbedding: __, ...kept } = getTableColumns(memories)
 /** A memory as it is stored, even in quarantine, with its author and the decisions about the author. */
 export async function reviewMemory(hub: Hub, id: string) {
   const { database, call } = hub
-  const named = isUuid(id) ? eq(memories.id, id) : eq(memories.shortId, id.toUpperCase())
   const [row] = await call(() =>
     database
       .select({ memory: kept, author: facts })
       .from(memories)
       .innerJoin(agents, eq(agents.id, memories.agentId))
-      .where(named),
+      .where(isNamed(id)),
   )
   if (!row) throw notFound(`memory ${id}`)
   const { memory, author } = row

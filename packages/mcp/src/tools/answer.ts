@@ -13,18 +13,27 @@ export function answer(
   return { content: [{ type: 'text', text: fence(JSON.stringify(structuredContent)) }], structuredContent }
 }
 
-/** Runs a tool. A `MemoryError` becomes a result that tells the model what to do next. */
-export async function orFailure(call: () => Promise<CallToolResult>): Promise<CallToolResult> {
+type Remedies = Partial<Record<MemoryErrorCode, string>>
+
+/**
+ * Runs a tool. A `MemoryError` becomes a result that tells the model what to do next.
+ *
+ * @param own what to do where this tool knows better
+ */
+export async function orFailure(
+  call: () => Promise<CallToolResult>,
+  own: Remedies = {},
+): Promise<CallToolResult> {
   try {
     return await call()
   } catch (error) {
     if (!isMemoryError(error)) throw error
-    const text = `${error.message}. ${remedies[error.code] ?? 'Try again, or go on without memory.'}`
+    const text = `${error.message}. ${own[error.code] ?? remedies[error.code] ?? 'Try again, or go on without memory.'}`
     return { isError: true, content: [{ type: 'text', text }] }
   }
 }
 
-const remedies: Partial<Record<MemoryErrorCode, string>> = {
+const remedies: Remedies = {
   [MemoryErrorCode.INVALID_INPUT]: 'Change the arguments and call the tool again.',
   [MemoryErrorCode.NOT_FOUND]: 'Use memory_search to find keys that exist.',
   [MemoryErrorCode.QUOTA_EXCEEDED]: 'Memory is full: tell the user.',

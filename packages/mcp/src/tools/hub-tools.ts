@@ -1,5 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { redactJson, redactText } from '@recall/core'
+import { MemoryErrorCode, redactJson, redactText } from '@recall/core'
 import * as z from 'zod'
 import type { McpOptions, SharedMemories } from '../options.ts'
 import { answer, orFailure, pieceOf } from './answer.ts'
@@ -7,6 +7,8 @@ import { answer, orFailure, pieceOf } from './answer.ts'
 const resultLength = 1000
 /** Longest question that a hub accepts, in characters. */
 const questionLength = 500
+
+const remedies = { [MemoryErrorCode.NOT_FOUND]: 'Cite the id of a result of hub_search.' }
 
 /** Adds the tools for a hub, whose memories come from other agents and are not verified. */
 export function addHubTools(server: McpServer, hub: SharedMemories, { fence }: McpOptions): void {
@@ -102,6 +104,6 @@ export function addHubTools(server: McpServer, hub: SharedMemories, { fence }: M
       orFailure(async () => {
         await hub.cite(id)
         return answer({ id, cited: true })
-      }),
+      }, remedies),
   )
 }
