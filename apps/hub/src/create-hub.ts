@@ -1,4 +1,11 @@
-import { type Clock, type Embedder, MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
+import {
+  type Clock,
+  type Embedder,
+  isMemoryError,
+  MemoryError,
+  MemoryErrorCode,
+  systemClock,
+} from '@recall/core'
 import type { Database } from '@recall/store-postgres'
 import type { Context } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
@@ -94,7 +101,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     const answer = problemAnswer(context, error)
     for (const [name, value] of Object.entries(headersOf(error))) answer.headers.set(name, value)
     if (answer.status >= 500) {
-      const { code, name } = error as { code?: string; name: string }
+      const { code, name, cause } = error as { code?: string; name: string; cause?: unknown }
       log({
         level: 'error',
         event: 'request failed',
@@ -102,6 +109,8 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
         route: context.req.routePath,
         code,
         name,
+        // What the provider of vectors answered, for whoever runs the hub; of a database error none is kept.
+        ...(isMemoryError(cause) ? { says: cause.message } : {}),
       })
     }
     return answer

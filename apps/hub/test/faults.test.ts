@@ -311,11 +311,13 @@ describe.skipIf(!serverUrl)('faults', () => {
         const own = await openServerDatabase()
         onTestFinished(() => own.close())
         behaves = 'well'
-        const hub = await listening({
+        const says: unknown[] = []
+        const settings: HubSettings = {
           postgresUrl: own.url,
           embedding: { provider: 'http', url, model: 'eight', dimensions: 8 },
           embedTimeoutMs: 500,
-        })
+        }
+        const hub = await listening(settings, (line) => says.push(line.says))
         const key = await register(hub.url)
         behaves = fault
         const started = performance.now()
@@ -325,6 +327,7 @@ describe.skipIf(!serverUrl)('faults', () => {
         expect((await send(hub.url, '/memory/search?q=anything', { key })).status).toBe(503)
         expect(performance.now() - started).toBeLessThan(8000)
         expect(await own.database.$count(memories)).toBe(0)
+        if (fault === 'short') expect(says.join()).toContain('gave a vector of 3 dimensions')
         behaves = 'well'
         expect((await save(hub.url, key, 1)).status).toBe(201)
       },
