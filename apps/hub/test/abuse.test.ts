@@ -153,6 +153,19 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
     expect(await statuses('🐘'.repeat(500), 'two', 'one')).toEqual([200, 200, 413])
   })
 
+  it('gives an agent no namespace more when it asks for many at once', async () => {
+    const narrow = await openHub(hub.database, { ...noLimits, privateNamespaces: 2 })
+    const { key } = await narrow.agent('ada')
+    const puts = Array.from({ length: 10 }, (_, i) =>
+      narrow.request('POST', '/api/v1/private/working/put', {
+        key,
+        body: { namespace: `n${i}`, entry: { key: 'k', value: 1 }, overwrite: true },
+      }),
+    )
+    const statuses = (await Promise.all(puts)).map(({ status }) => status)
+    expect(statuses.sort()).toEqual([200, 200, ...Array(8).fill(413)])
+  })
+
   it('refuses what is too large or too deep, and says so', async () => {
     const { key } = await hub.agent('ada', 1)
     const large = JSON.stringify({ content: 'x'.repeat(10 * 1024 * 1024), tags })

@@ -169,6 +169,9 @@ async function withinQuota({ place, hub }: Call, write: () => Promise<void>): Pr
   }
 }
 
+/** First key of the advisory lock on the namespaces of an agent; any otherwise unused number. */
+const namespaceLock = 727_003
+
 /**
  * Registers the namespace of a first write.
  *
@@ -182,13 +185,17 @@ async function noteNamespace({ hub, store, agent, place }: Call): Promise<void> 
     eq(privateNamespaces.agentId, agent),
     eq(sql`md5(${privateNamespaces.namespace})`, sql`md5(${namespace})`),
   )
-  const noted = await hub.call(async () => {
-    if ((await database.$count(privateNamespaces, isNoted)) > 0) return true
-    const count = await database.$count(privateNamespaces, eq(privateNamespaces.agentId, agent))
-    if (count >= config.privateNamespaces) return false
-    await database.insert(privateNamespaces).values({ agentId: agent, namespace }).onConflictDoNothing()
-    return true
-  })
+  if ((await hub.call(() => database.$count(privateNamespaces, isNoted))) > 0) return
+  const noted = await hub.call(() =>
+    database.transaction(async (transaction) => {
+      // One write of an agent after the other, so that many at once do not all find the last place free.
+      await transaction.execute(sql`select pg_advisory_xact_lock(${namespaceLock}, hashtext(${agent}))`)
+      const count = await transaction.$count(privateNamespaces, eq(privateNamespaces.agentId, agent))
+      if (count >= config.privateNamespaces) return (await transaction.$count(privateNamespaces, isNoted)) > 0
+      await transaction.insert(privateNamespaces).values({ agentId: agent, namespace }).onConflictDoNothing()
+      return true
+    }),
+  )
   if (noted) return
   throw new MemoryError(
     `this agent has memories in ${config.privateNamespaces} namespaces, and may have them in no more: keep new ones in one of those`,
