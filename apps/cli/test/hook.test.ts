@@ -16,6 +16,7 @@ import { text } from 'node:stream/consumers'
 import { stripRecalled } from '@recall/sessions'
 import { layouts, openFileMemory } from '@recall/store-file'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { hookEvents } from '../src/hook-events.ts'
 import { readSessions, saveSession } from '../src/host-sessions.ts'
 import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
 
@@ -25,15 +26,7 @@ describe('hook', () => {
   it('is silent and fine whatever goes wrong', async () => {
     const shell = createShell()
     for (const input of ['', 'not json', '[]', '{}', event({ session_id: 5 })]) {
-      for (const name of [
-        'session-start',
-        'prompt',
-        'pre-compact',
-        'post-compact',
-        'session-end',
-        'stop',
-        'unknown',
-      ]) {
+      for (const name of [...hookEvents.filter((each) => each !== 'drain'), 'unknown']) {
         expect(await shell.withInput(input).run('hook', name)).toMatchObject({ code: 0, out: '' })
       }
     }

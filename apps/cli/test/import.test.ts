@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { describe, expect, it } from 'vitest'
-import { createShell, hasTranscripts, type Shell, temporaryFolder, transcriptsFolder } from './support.ts'
+import { createShell, hasTranscripts, temporaryFolder, transcriptsFolder, writeFiles } from './support.ts'
 
 interface Report {
   archived: number
@@ -16,13 +15,6 @@ interface Report {
 }
 
 const lines = (...values: unknown[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('')
-
-function write(folder: string, files: Record<string, string>): void {
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true })
-    writeFileSync(join(folder, name), content)
-  }
-}
 
 const rollout = lines(
   { timestamp: '2026-11-20T09:00:00Z', type: 'session_meta', payload: { id: 'c1', cwd: '/home/dev/api' } },
@@ -116,7 +108,7 @@ function claudeMemDatabase(path: string): void {
 describe('import', () => {
   it('without a source brings in the sessions of every agent on the machine', async () => {
     const shell = createShell()
-    write(shell.root, {
+    writeFiles(shell.root, {
       '.claude/projects/-home-dev/11111111-1111-4111-8111-111111111111.jsonl': lines({
         type: 'user',
         uuid: 'u1',
@@ -278,7 +270,7 @@ describe('import', () => {
     ],
   ])('reads %s, once', async (_, name, content, memories) => {
     const folder = temporaryFolder()
-    write(folder, { [name]: content })
+    writeFiles(folder, { [name]: content })
     const shell = createShell()
     const source = join(folder, name.split('/')[0] as string)
     expect(await shell.json<Report>('import', source)).toMatchObject({ memories, failed: [] })
@@ -320,7 +312,7 @@ describe('import', () => {
       },
     }
     const exported = (...conversations: unknown[]) =>
-      write(folder, {
+      writeFiles(folder, {
         'claude/conversations.json': JSON.stringify(conversations),
         'claude/users.json': JSON.stringify([{ uuid: 'u', full_name: 'Ana' }]),
         'chatgpt/conversations.json': JSON.stringify([chatgpt]),
@@ -404,7 +396,7 @@ describe('import', () => {
       memory: `about ${id}`,
       created_at: `${day}T09:00:00Z`,
     })
-    write(folder, {
+    writeFiles(folder, {
       'mem0.json': JSON.stringify([memory('walrus', '2026-01-01'), memory('narwhal', '2026-10-01')]),
     })
     expect(await shell.json<Report>('import', folder, '--since', '2026-06-01')).toMatchObject({ memories: 1 })
@@ -416,7 +408,7 @@ describe('import', () => {
     const shell = createShell()
     const folder = temporaryFolder()
     const source = (...texts: string[]) =>
-      write(folder, { 'mem0.json': JSON.stringify(texts.map((memory, i) => ({ id: `m${i}`, memory }))) })
+      writeFiles(folder, { 'mem0.json': JSON.stringify(texts.map((memory, i) => ({ id: `m${i}`, memory }))) })
     source('the walrus sleeps', 'the narwhal sings')
     await shell.run('import', folder)
     // A note that is lost is made again of what is still the same.
@@ -434,86 +426,9 @@ describe('import', () => {
     expect((await shell.run('search', 'narwhal silent')).code).toBe(0)
   })
 
-  it('takes a note with a word before a colon whole', async () => {
-    const shell = createShell()
-    const folder = temporaryFolder()
-    write(folder, { 'car.md': '# Car\n\nBought from the walrus.\n\nModel: Tesla 3\n' })
-    expect(await shell.json<Report>('import', folder)).toMatchObject({ archived: 0, memories: 1 })
-    expect((await shell.run('search', 'walrus')).code).toBe(0)
-  })
-
-  describe('of notes with the same name', () => {
-    const found = async (shell: Shell, ...words: string[]): Promise<boolean[]> =>
-      Promise.all(words.map(async (word) => (await shell.run('search', word)).code === 0))
-
-    it('keeps those of each folder, and changes nothing when it is done again', async () => {
-      const shell = createShell()
-      const folder = temporaryFolder()
-      write(folder, {
-        'a/todo.md': 'Feed the walrus.',
-        'b/todo.md': 'Paint the ocelot.',
-        'b/one.md': '---\npermalink: same\n---\nTame the lynx.',
-        'b/two.md': '---\npermalink: same\n---\nName the narwhal.',
-      })
-      const [a, b] = [join(folder, 'a'), join(folder, 'b')]
-      const all = ['walrus', 'ocelot', 'lynx', 'narwhal']
-      expect(await shell.json<Report>('import', a, b)).toMatchObject({ memories: 4 })
-      expect(await found(shell, ...all)).toEqual([true, true, true, true])
-
-      const touch = (name: string) => writeFileSync(name, `${readFileSync(name, 'utf8')}\n`)
-      for (const name of ['a/todo.md', 'b/todo.md', 'b/one.md', 'b/two.md']) touch(join(folder, name))
-      expect(await shell.json<Report>('import', b, join(a, 'todo.md'))).toMatchObject({
-        memories: 0,
-        unchanged: 4,
-      })
-      write(folder, { 'b/todo.md': 'Paint the ocelot blue.' })
-      expect(await shell.json<Report>('import', a, b)).toMatchObject({ memories: 1, kept: 0 })
-      expect(await found(shell, ...all, 'blue')).toEqual([true, true, true, true, true])
-      expect((await shell.run('export')).out.trim().split('\n')).toHaveLength(4)
-
-      // A lost journal is made again of what is still the same.
-      rmSync(join(shell.root, 'memory/.recall/imports.json'))
-      expect(await shell.json<Report>('import', b, a)).toMatchObject({ memories: 0, kept: 0, unchanged: 4 })
-    })
-
-    it('takes the notes of a folder that was moved for those that they were', async () => {
-      const shell = createShell()
-      const folder = temporaryFolder()
-      write(folder, { 'a/todo.md': 'Feed the walrus.', 'a/old.md': 'Sell the ocelot.' })
-      await shell.run('import', join(folder, 'a'))
-      await shell.run('forget', '--containing', 'ocelot', '--yes')
-      renameSync(join(folder, 'a'), join(folder, 'b'))
-      expect(await shell.json<Report>('import', join(folder, 'b'))).toMatchObject({
-        memories: 0,
-        unchanged: 1,
-        forgotten: 1,
-      })
-    })
-
-    it('goes on with what was imported when files were not recorded yet', async () => {
-      const shell = createShell()
-      const folder = temporaryFolder()
-      write(folder, { 'a/todo.md': 'Feed the walrus.', 'b/todo.md': 'Paint the ocelot.' })
-      await shell.run('import', join(folder, 'a'))
-      const path = join(shell.root, 'memory/.recall/imports.json')
-      const journal = Object.entries(JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>)
-      const key = JSON.parse((await shell.run('export')).out).key as string
-      const file = createHash('sha256').update(`file of ${key}`).digest('hex').slice(0, 24)
-      const older = journal.filter(([name]) => name !== file)
-      expect(older).toHaveLength(journal.length - 1)
-      writeFileSync(path, JSON.stringify(Object.fromEntries(older)))
-
-      expect(await shell.json<Report>('import', join(folder, 'b'))).toMatchObject({ memories: 1 })
-      write(folder, { 'a/todo.md': 'Feed the walrus fish.' })
-      expect(await shell.json<Report>('import', join(folder, 'a'))).toMatchObject({ memories: 1 })
-      expect(await found(shell, 'fish', 'ocelot')).toEqual([true, true])
-      expect((await shell.run('export')).out.trim().split('\n')).toHaveLength(2)
-    })
-  })
-
   it('fails for a named file of no known form, and passes over one in a folder', async () => {
     const folder = temporaryFolder()
-    write(folder, {
+    writeFiles(folder, {
       'a.json': '{"some":"thing"}',
       'b.jsonl': lines({ role: 'user', content: 'hello there' }),
     })
@@ -529,7 +444,7 @@ describe('import', () => {
   it('says in a line why a file was not imported, and once which formats there are', async () => {
     const folder = temporaryFolder()
     const [one, two] = [join(folder, 'one.jsonl'), join(folder, 'two.jsonl')]
-    write(folder, {
+    writeFiles(folder, {
       'one.jsonl': '{"milk": 2}\n',
       'two.jsonl': '{"half',
       'blank.jsonl': '\n',

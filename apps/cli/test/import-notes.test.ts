@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createShell, type Shell, temporaryFolder, writeFiles } from './support.ts'
+
+it('takes a note with a word before a colon whole', async () => {
+  const shell = createShell()
+  const folder = temporaryFolder()
+  writeFiles(folder, { 'car.md': '# Car\n\nBought from the walrus.\n\nModel: Tesla 3\n' })
+  expect(await shell.json('import', folder)).toMatchObject({ archived: 0, memories: 1 })
+  expect((await shell.run('search', 'walrus')).code).toBe(0)
+})
+
+describe('notes with the same name', () => {
+  const found = async (shell: Shell, ...words: string[]): Promise<boolean[]> =>
+    Promise.all(words.map(async (word) => (await shell.run('search', word)).code === 0))
+
+  it('keeps those of each folder, and changes nothing when it is done again', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    writeFiles(folder, {
+      'a/todo.md': 'Feed the walrus.',
+      'b/todo.md': 'Paint the ocelot.',
+      'b/one.md': '---\npermalink: same\n---\nTame the lynx.',
+      'b/two.md': '---\npermalink: same\n---\nName the narwhal.',
+    })
+    const [a, b] = [join(folder, 'a'), join(folder, 'b')]
+    const all = ['walrus', 'ocelot', 'lynx', 'narwhal']
+    expect(await shell.json('import', a, b)).toMatchObject({ memories: 4 })
+    expect(await found(shell, ...all)).toEqual([true, true, true, true])
+
+    const touch = (name: string) => writeFileSync(name, `${readFileSync(name, 'utf8')}\n`)
+    for (const name of ['a/todo.md', 'b/todo.md', 'b/one.md', 'b/two.md']) touch(join(folder, name))
+    expect(await shell.json('import', b, join(a, 'todo.md'))).toMatchObject({
+      memories: 0,
+      unchanged: 4,
+    })
+    writeFiles(folder, { 'b/todo.md': 'Paint the ocelot blue.' })
+    expect(await shell.json('import', a, b)).toMatchObject({ memories: 1, kept: 0 })
+    expect(await found(shell, ...all, 'blue')).toEqual([true, true, true, true, true])
+    expect((await shell.run('export')).out.trim().split('\n')).toHaveLength(4)
+
+    // A lost journal is made again of what is still the same.
+    rmSync(join(shell.root, 'memory/.recall/imports.json'))
+    expect(await shell.json('import', b, a)).toMatchObject({ memories: 0, kept: 0, unchanged: 4 })
+  })
+
+  it('takes the notes of a folder that was moved for those that they were', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    writeFiles(folder, { 'a/todo.md': 'Feed the walrus.', 'a/old.md': 'Sell the ocelot.' })
+    await shell.run('import', join(folder, 'a'))
+    await shell.run('forget', '--containing', 'ocelot', '--yes')
+    renameSync(join(folder, 'a'), join(folder, 'b'))
+    expect(await shell.json('import', join(folder, 'b'))).toMatchObject({
+      memories: 0,
+      unchanged: 1,
+      forgotten: 1,
+    })
+  })
+
+  it('goes on with what was imported when files were not recorded yet', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    writeFiles(folder, { 'a/todo.md': 'Feed the walrus.', 'b/todo.md': 'Paint the ocelot.' })
+    await shell.run('import', join(folder, 'a'))
+    const path = join(shell.root, 'memory/.recall/imports.json')
+    const journal = Object.entries(JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>)
+    const key = JSON.parse((await shell.run('export')).out).key as string
+    const file = createHash('sha256').update(`file of ${key}`).digest('hex').slice(0, 24)
+    const older = journal.filter(([name]) => name !== file)
+    expect(older).toHaveLength(journal.length - 1)
+    writeFileSync(path, JSON.stringify(Object.fromEntries(older)))
+
+    expect(await shell.json('import', join(folder, 'b'))).toMatchObject({ memories: 1 })
+    writeFiles(folder, { 'a/todo.md': 'Feed the walrus fish.' })
+    expect(await shell.json('import', join(folder, 'a'))).toMatchObject({ memories: 1 })
+    expect(await found(shell, 'fish', 'ocelot')).toEqual([true, true])
+    expect((await shell.run('export')).out.trim().split('\n')).toHaveLength(2)
+  })
+})
