@@ -151,15 +151,7 @@ describe.skipIf(!serverUrl)('faults', () => {
   it('all connections are taken: told in time, and over when they are free', async () => {
     const hub = await listening({ postgresUrl: server.url, connections: 2, databaseTimeoutMs: 400 })
     const key = await register(hub.url)
-    const blocker = await openPostgres({
-      url: server.url,
-      migrations: false,
-      connections: 1,
-      timeoutMs: 60_000,
-    })
-    onTestFinished(() => blocker.close())
-    await blocker.database.execute(sql`begin`)
-    await blocker.database.execute(sql`lock table memories in access exclusive mode`)
+    const unlock = await lockMemories(server.url)
     const started = performance.now()
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => save(hub.url, key, 1000 + n)))
     expect(performance.now() - started).toBeLessThan(5000)
@@ -167,7 +159,7 @@ describe.skipIf(!serverUrl)('faults', () => {
       expect([503, 504]).toContain(status)
       expect(type).toBe('application/problem+json')
     }
-    await blocker.database.execute(sql`rollback`)
+    await unlock()
     await until(
       () => save(hub.url, key, 2000),
       ({ status }) => status === 201,
@@ -178,15 +170,7 @@ describe.skipIf(!serverUrl)('faults', () => {
   it('searches hang: short calls are answered all the same', async () => {
     const hub = await listening({ postgresUrl: server.url, connections: 3, databaseTimeoutMs: 60_000 })
     const key = await register(hub.url)
-    const blocker = await openPostgres({
-      url: server.url,
-      migrations: false,
-      connections: 1,
-      timeoutMs: 60_000,
-    })
-    onTestFinished(() => blocker.close())
-    await blocker.database.execute(sql`begin`)
-    await blocker.database.execute(sql`lock table memories in access exclusive mode`)
+    const unlock = await lockMemories(server.url)
     const searches = Array.from({ length: 12 }, (_, n) => send(hub.url, `/memory/search?q=${n}`, { key }))
     const waiting = sql`select pid from pg_locks where relation = 'memories'::regclass and not granted`
     await until(
@@ -194,7 +178,7 @@ describe.skipIf(!serverUrl)('faults', () => {
       ({ length }) => length === 2,
     )
     expect((await fetch(`${hub.url}/readyz`)).status).toBe(200)
-    await blocker.database.execute(sql`rollback`)
+    await unlock()
     expect((await Promise.all(searches)).map(({ status }) => status)).toEqual(searches.map(() => 200))
   })
 
@@ -403,6 +387,15 @@ it('a full disk under the embedded database is told, and the hub goes on by itse
   if ('refused' in ran) skip(`no small disk can be mounted here: ${ran.refused}`)
   else expect(ran.output).toMatch(/^ok /m)
 })
+
+/** Keeps every call that touches the memories waiting, until the returned function is called. */
+async function lockMemories(url: string): Promise<() => Promise<unknown>> {
+  const blocker = await openPostgres({ url, migrations: false, connections: 1, timeoutMs: 60_000 })
+  onTestFinished(() => blocker.close())
+  await blocker.database.execute(sql`begin`)
+  await blocker.database.execute(sql`lock table memories in access exclusive mode`)
+  return () => blocker.database.execute(sql`rollback`)
+}
 
 async function startCut(): Promise<Killable> {
   const { url, close } = await openServerDatabase()
