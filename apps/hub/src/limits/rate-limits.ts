@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type Database, rateLimits } from '@recall/store-postgres'
 import type { Redis } from 'ioredis'
@@ -109,14 +110,11 @@ function createPolicy(name: string, windows: readonly Window[], countIn: CountIn
 
 /** What a call resolves to, or `undefined` when that takes too long. */
 async function inTime<T>(call: Promise<T>, timeoutMs: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), timeoutMs)
-  })
+  const waiting = new AbortController()
   try {
-    return await Promise.race([call, late])
+    return await Promise.race([call, wait(timeoutMs, undefined, { signal: waiting.signal })])
   } finally {
-    clearTimeout(timer)
+    waiting.abort()
   }
 }
 
