@@ -1,5 +1,5 @@
-/** Control characters, and characters that reverse or hide those beside them. */
-const deceptive = /(?![\t\n])[\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu
+/** Control characters, and those that nobody sees, which can reverse, hide or carry text; emoji and scripts need four. */
+const deceptive = /(?!\t|\n|\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Default_Ignorable_Code_Point}]/gu
 
 /** Removes from a text of others what could deceive the reader of a terminal. */
 export const printable = (text: string): string => text.replace(deceptive, '')

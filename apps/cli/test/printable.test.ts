@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { printable } from '../src/printable.ts'
 import { createShell, temporaryFolder, writeSession } from './support.ts'
 
-const steering = '\u001b[2J\u001b]0;gone\u0007\u202e'
+const steering = '\u001b[2J\u001b]0;gone\u0007\u202e\u061c\u00ad\u{e0049}\u{e0067}'
 
 it('nothing that is stored steers the terminal of who looks at it', async () => {
   const shell = createShell()
@@ -44,8 +45,12 @@ it('nothing that is stored steers the terminal of who looks at it', async () => 
     const { out, err } = await shell.run(...command)
     expect(out + err, command.join(' ')).not.toBe('')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
-    expect(out + err, command.join(' ')).not.toMatch(/[\u0007\u001b\u202e]/)
+    expect(out + err, command.join(' ')).not.toMatch(/[\u0007\u001b\u202e\u061c\u00ad\u{e0049}\u{e0067}]/u)
   }
+})
+
+it('leaves emoji and scripts whole', () => {
+  for (const text of ['👩‍🚀 ❤️', 'می‌خواهم', 'क्‍ष']) expect(printable(text)).toBe(text)
 })
 
 it('the window is printed to the letter where an agent reads it', async () => {
