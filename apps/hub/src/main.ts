@@ -46,20 +46,37 @@ async function serve(): Promise<void> {
   process.once('SIGINT', stop)
 }
 
+interface Command {
+  /** How many words come after its name. */
+  takes: 0 | 1
+  run(argument: string): Promise<void>
+}
+
+const commands: Record<string, Command> = {
+  serve: { takes: 0, run: serve },
+  'admin create': { takes: 1, run: (name) => createAdmin(configFrom(process.env), name, print) },
+  maintenance: { takes: 0, run: () => maintain(configFrom(process.env), print) },
+  doctor: {
+    takes: 0,
+    async run() {
+      if (!(await doctor(configFrom(process.env), print))) process.exitCode = 1
+    },
+  },
+  backup: { takes: 1, run: (file) => backUp(configFrom(process.env), file, print) },
+  restore: { takes: 1, run: (file) => restoreFrom(configFrom(process.env), file, print) },
+  reembed: { takes: 0, run: () => reembedAll(configFrom(process.env), print) },
+}
+
+/** There are no options but `--help`: a word that looks like one names neither an agent nor a file. */
 async function run(words: readonly string[]): Promise<void> {
-  const [first, second, name] = words
-  if (first === undefined || first === 'serve') return serve()
-  if (first === 'admin' && second === 'create' && name)
-    return createAdmin(configFrom(process.env), name, print)
-  if (first === 'maintenance') return maintain(configFrom(process.env), print)
-  if (first === 'doctor') {
-    if (!(await doctor(configFrom(process.env), print))) process.exitCode = 1
-    return
+  const [first = 'serve'] = words
+  if (first === 'help' || words.includes('--help') || words.includes('-h')) return print(usage)
+  const name = first === 'admin' ? words.slice(0, 2).join(' ') : first
+  const rest = words.slice(first === 'admin' ? 2 : 1)
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (command?.takes === rest.length && rest.every((word) => /^[^-]/.test(word))) {
+    return command.run(rest[0] ?? '')
   }
-  if (first === 'backup' && second) return backUp(configFrom(process.env), second, print)
-  if (first === 'restore' && second) return restoreFrom(configFrom(process.env), second, print)
-  if (first === 'reembed') return reembedAll(configFrom(process.env), print)
-  if (first === 'help' || first === '--help') return print(usage)
   process.stderr.write(usage)
   process.exitCode = 2
 }

@@ -105,6 +105,18 @@ it.skipIf(!serverUrl)('looks at a database that it has not made, and changes not
   expect(await rowsOf(database, tables)).toEqual([])
 })
 
+it('does nothing when there are words that a command does not take', async () => {
+  const wrong = [
+    ['serve', '--port', '9000'],
+    ['admin', 'create', 'two', 'names'],
+    ['backup', ''],
+  ]
+  const ended = await Promise.all(wrong.map((words) => runHub(fake, ...words)))
+  expect(ended.map(({ code }) => code)).toEqual([2, 2, 2])
+  const asked = await runHub(fake, 'admin', 'create', '--help')
+  expect(asked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^recall-hub /) })
+})
+
 it('says what is wrong with its words and settings, and what to do', async () => {
   expect(await runHub(fake, 'serf')).toMatchObject({
     code: 2,
