@@ -216,6 +216,7 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
       '\u202eada',
       'ad\u200ba',
       '\u200b',
+      '\u3164',
       `bot ${secret}`,
       // Eighteen characters each, once they are normalized.
       '\ufdfa'.repeat(6),
@@ -233,7 +234,16 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
     expect(await saved(['Redis', 'redis', 'ＲＥＤＩＳ', 'lua'])).toEqual(['redis', 'lua'])
     expect(await saved(['café', 'cafe\u0301', 'milk'])).toEqual(['café', 'milk'])
     expect(await saved(['redis', 're\u200bdis', 'lua'])).toEqual(['redis', 'lua'])
-    for (const tag of ['a\nb', '\u0000', '\ud800', '', '\u200b', 'x'.repeat(65), '\ufdfa'.repeat(4)]) {
+    for (const tag of [
+      'a\nb',
+      '\u0000',
+      '\ud800',
+      '',
+      '\u200b',
+      '\u3164',
+      'x'.repeat(65),
+      '\ufdfa'.repeat(4),
+    ]) {
       expect([tag, await saved([tag, 'other'])]).toEqual([tag, 400])
     }
   })

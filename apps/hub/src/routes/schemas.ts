@@ -4,8 +4,8 @@ import type { HubConfig } from '../config/config.ts'
 
 const printable = (text: string): boolean => !/\p{Cc}/u.test(text) && text.isWellFormed()
 
-/** Invisible characters: format characters, and the line and paragraph separators of Unicode. */
-const invisible = /[\p{Cf}\p{Zl}\p{Zp}]/gu
+/** Invisible characters: of formats, fillers among the letters, separators of lines; not those that choose an emoji. */
+const invisible = /(?![\ufe0e\ufe0f])[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/gu
 
 const line = (longest: number) =>
   z
