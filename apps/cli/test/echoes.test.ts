@@ -54,6 +54,9 @@ describe('echoes', () => {
       ['add', 'reviewer'],
       ['surface'],
       ['migrate', 'x'],
+      ['move', 'reviewer/traced-001', 'reviewer/traced-002', '--to', 'inscribed'],
+      ['publish', 'reviewer/traced-001', 'reviewer/traced-002'],
+      ['doctor', 'reviewer'],
     ])
       expect((await shell.run('echoes', ...wrong)).code, wrong.join(' ')).toBe(2)
     expect((await shell.run('echoes', 'prune', '--yes', '--dry-run')).code).toBe(2)

@@ -27,6 +27,9 @@ const actions: Record<string, Action> = {
   doctor,
 }
 
+/** How many arguments an action takes at most, where that is not for itself to say. */
+const mostArguments: Readonly<Record<string, number>> = { move: 1, promote: 1, publish: 1, doctor: 0 }
+
 /** Runs one action on the echoes of a project. Destructive actions only show a plan until `--yes` is given. */
 export async function echoes(
   io: Io,
@@ -35,6 +38,9 @@ export async function echoes(
 ): Promise<number> {
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined
   if (!action) throw new UsageError(`echoes takes ${Object.keys(actions).join(', ')}, not '${name}'`)
+  const extra = args[mostArguments[name] ?? args.length]
+  if (extra !== undefined)
+    throw new UsageError(`'${extra}' is one argument too many (see 'recall echoes --help')`)
   if (options.yes && options.dryRun) throw new UsageError('--yes and --dry-run exclude each other')
   return (await action(openProject(io, options), args, options)) ?? exitCodes.fine
 }
