@@ -59,5 +59,6 @@ it('runs as nobody in particular', () => {
 
 it('builds the image from what is in the repository, and from nothing that lies beside it', () => {
   const ignored = read('Dockerfile.dockerignore').split('\n')
-  for (const each of ['.git', '**/node_modules', '**/dist', '**/.env*']) expect(ignored).toContain(each)
+  for (const each of ['.git', '**/node_modules', '**/dist', '**/.env*', '**/.recall*'])
+    expect(ignored).toContain(each)
 })
