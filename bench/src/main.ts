@@ -21,7 +21,10 @@ ${Object.entries(suites)
 
 try {
   const { positionals, values } = parseOptions()
-  process.exitCode = await bench(positionals[0] ?? 'help', values)
+  const [name = 'help', extra] = positionals
+  if (extra !== undefined)
+    throw new UsageError(`One suite at a time, or all of them: "${extra}" is too many.`)
+  process.exitCode = await bench(name, values)
 } catch (error) {
   if (!isUsageError(error)) throw error
   say(`${error.message}\nSee pnpm bench --help.`)

@@ -10,7 +10,7 @@ import { type Progress, runAttacks } from './run-attacks.ts'
 const usage = `Usage: pnpm torture [--minutes 60] [--only kills,parsers] [--seed 1] [--size 100] [--resume file]
                     [--report file]
        pnpm torture --campaign [--only …] [--resume file] [--report file]
-       pnpm torture --merge file,file --report file
+       pnpm torture --merge file,file [--report file]
 
 Tries to break Recall until the time is over, or until something broke: then it prints the command that does so
 again, and ends with 1.
@@ -46,9 +46,10 @@ if (values.help) process.stdout.write(usage)
 else if (unknown.length > 0) {
   process.stderr.write(`There is no attack called ${unknown.join(', ')}.\n\n${usage}`)
   process.exitCode = 2
-} else if (values.merge !== undefined && values.report !== undefined) {
-  const merged = mergeProgress(values.merge.split(',').map(readProgress))
-  writeFileSync(values.report, reportOf(merged, all, {}, goals))
+} else if (values.merge !== undefined) {
+  const merged = reportOf(mergeProgress(values.merge.split(',').map(readProgress)), all, {}, goals)
+  if (values.report === undefined) process.stdout.write(merged)
+  else writeFileSync(values.report, merged)
 } else process.exitCode = await torture()
 
 async function torture(): Promise<number> {
