@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { keepCompiledCode } from './compile-cache.ts'
 import { isScreen, screenColumns, writeResult } from './output.ts'
-import { readPayload, readText, startDetached } from './own-process.ts'
+import { readPayload, readText, startDetached, workingFolder } from './own-process.ts'
 import { run } from './run.ts'
 
 keepCompiledCode(process.env)
@@ -26,7 +26,7 @@ void run(process.argv.slice(2), {
   out: writeResult,
   err: (text) => void process.stderr.write(text),
   env: process.env,
-  cwd: process.cwd(),
+  cwd: workingFolder(process.env),
   now: Date.now,
   get home() {
     return homedir()

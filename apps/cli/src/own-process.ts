@@ -64,6 +64,15 @@ export async function readText(stream: NodeJS.ReadStream): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
+/** The working folder; where that was deleted, the name that it had. */
+export function workingFolder(env: NodeJS.ProcessEnv, current = process.cwd): string {
+  try {
+    return current()
+  } catch {
+    return env.PWD || homedir()
+  }
+}
+
 /** Starts a process that outlives this one and its parent. */
 export async function startDetached(argv: readonly string[]): Promise<void> {
   const { spawn } = await import('node:child_process')

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { readPayload, readText } from '../src/own-process.ts'
+import { readPayload, readText, workingFolder } from '../src/own-process.ts'
 
 const stdin = () => new PassThrough() as unknown as NodeJS.ReadStream & PassThrough
 
@@ -40,4 +40,13 @@ describe('readPayload', () => {
     await vi.advanceTimersByTimeAsync(1000)
     expect(await payload).toBe('')
   })
+})
+
+it('goes on in a folder that was deleted', () => {
+  const gone = (): string => {
+    throw new Error('ENOENT: no such file or directory, uv_cwd')
+  }
+  expect(workingFolder({ PWD: '/home/ana/worktree' }, gone)).toBe('/home/ana/worktree')
+  expect(workingFolder({}, gone)).not.toBe('')
+  expect(workingFolder({ PWD: '/elsewhere' })).toBe(process.cwd())
 })
