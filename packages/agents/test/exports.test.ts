@@ -181,6 +181,14 @@ it('keeps the properties of a note that a memory has no place for below its text
   })
 })
 
+it('refuses a note in another encoding, whose letters it would lose', async () => {
+  const note = '# Zürich\n\nDer Zoo öffnet um neun.\n'
+  for (const encoding of ['latin1', 'utf16le'] as const) {
+    const path = await temporaryFile('zoo.md', Buffer.from(note, encoding))
+    await expect(readMemoryExport(path, { name: 'zoo.md', now })).rejects.toThrow('is not UTF-8 text')
+  }
+})
+
 it('reads or refuses whatever stands in an export, each memory with a text and an id', async () => {
   const path = await temporaryFile('export.json', '')
   const samples = [

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { open, readFile, stat } from 'node:fs/promises'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { isRecord } from '../content-blocks.ts'
@@ -35,7 +36,7 @@ export interface ReadExportOptions {
  * agentmemory, the projects of claude.ai, or a note in markdown. The content decides. The file is never changed.
  *
  * @returns `null` when it is none of these
- * @throws MemoryError INVALID_INPUT for a file over 64 MB, NOT_FOUND or FORBIDDEN when it cannot be read
+ * @throws MemoryError INVALID_INPUT for a file over 64 MB and a note that is not UTF-8, NOT_FOUND or FORBIDDEN when it cannot be read
  */
 export async function readMemoryExport(
   path: string,
@@ -44,8 +45,10 @@ export async function readMemoryExport(
   if (await isDatabase(path)) {
     return withSnapshot(path, (query) => (isClaudeMemDatabase(query) ? readClaudeMemDatabase(query) : null))
   }
-  const content = await readWhole(path)
+  const bytes = await readWhole(path)
+  const content = bytes.toString('utf8')
   if (/\.(?:md|markdown)$/i.test(path)) {
+    if (!isUtf8(bytes)) throw notUtf8(path)
     return readMem0Markdown(content) ?? readMarkdownNote(content, options.name)
   }
   const value = parseJson(content.replace(/^\uFEFF/, ''))
@@ -109,7 +112,7 @@ async function isDatabase(path: string): Promise<boolean> {
   }
 }
 
-async function readWhole(path: string): Promise<string> {
+async function readWhole(path: string): Promise<Buffer> {
   try {
     const { size } = await stat(path)
     if (size > mostBytes) {
@@ -119,8 +122,13 @@ async function readWhole(path: string): Promise<string> {
         { details: { path } },
       )
     }
-    return await readFile(path, 'utf8')
+    return await readFile(path)
   } catch (error) {
     throw toMemoryError(path, error)
   }
 }
+
+const notUtf8 = (path: string): MemoryError =>
+  new MemoryError(`${path} is not UTF-8 text: save it as UTF-8 first`, MemoryErrorCode.INVALID_INPUT, {
+    details: { path },
+  })
