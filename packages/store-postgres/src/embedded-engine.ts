@@ -61,11 +61,12 @@ const diskFull = '53100'
 export async function createEngine(options: PGliteOptions, folder: string | undefined): Promise<Engine> {
   let engine = await begin(options)
   let beginning: Promise<MortalPglite> | undefined
+  const underWay = new Set<Promise<unknown>>()
   let isClosed = false
 
   const living = async (): Promise<MortalPglite> => {
-    if (engine.end === undefined) return engine
     if (isClosed) throw unavailable('the embedded Postgres is closed', engine.end)
+    if (engine.end === undefined) return engine
     if (folder === undefined || (engine.end as { code?: string }).code !== diskFull)
       throw unavailable('the embedded Postgres has ended: open it again', engine.end)
     const { bavail, bsize } = statfsSync(folder)
@@ -85,15 +86,24 @@ export async function createEngine(options: PGliteOptions, folder: string | unde
     return beginning
   }
 
+  const calling = <T>(call: (engine: MortalPglite) => Promise<T>): Promise<T> => {
+    const answer = living().then(call)
+    const over = (): boolean => underWay.delete(answer)
+    underWay.add(answer)
+    answer.then(over, over)
+    return answer
+  }
+
   return {
-    query: async (...call) => (await living()).query(...(call as Parameters<PGlite['query']>)) as never,
-    exec: async (...call) => (await living()).exec(...call),
-    transaction: async (...call) => (await living()).transaction(...call),
-    dumpDataDir: async (...call) => (await living()).dumpDataDir(...call),
+    query: (...given) =>
+      calling((one) => one.query(...(given as Parameters<PGlite['query']>)) as Promise<never>),
+    exec: (...given) => calling((one) => one.exec(...given)),
+    transaction: (...given) => calling((one) => one.transaction(...given)),
+    dumpDataDir: (...given) => calling((one) => one.dumpDataDir(...given)),
     async close() {
       isClosed = true
-      // The next opener of the folder must not meet an engine that is still starting.
-      await beginning?.catch(() => {})
+      // A call that came to a Postgres that has ended would wait for it in a loop that blocks the process.
+      await Promise.allSettled(underWay)
       // An engine that has ended has nothing left to write.
       if (engine.end === undefined) await engine.close()
     },

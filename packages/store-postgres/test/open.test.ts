@@ -9,6 +9,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { lockFolder } from '../src/folder-lock.ts'
 import { openPglite, openPgliteMemory } from '../src/pglite.ts'
 import { openPostgres, openPostgresMemory } from '../src/postgres.ts'
+import { createPostgresStore } from '../src/postgres-store.ts'
 import { createServerDatabase, serverUrl } from './server-database.ts'
 import { runOnSmallDisk } from './small-disk.ts'
 import { template } from './template.ts'
@@ -66,6 +67,17 @@ describe('an embedded database', () => {
     } finally {
       process.umask(before)
     }
+  })
+
+  it('may be closed while calls are under way: each is answered or refused', async () => {
+    const { database, close } = await openPglite({ template: await template() })
+    const { stats } = createPostgresStore(database)
+    const count = (): Promise<unknown> => refusal(() => stats({ namespace: 'default', scope: 'working' }))
+    const calls = [count(), count(), count()]
+    await close()
+    const nothing = { entries: 0, bytes: 0 }
+    for (const answer of [...(await Promise.all(calls)), await count()])
+      expect([nothing, MemoryErrorCode.UNAVAILABLE]).toContainEqual(answer)
   })
 
   it('syncs each write before it returns', async () => {
