@@ -167,7 +167,7 @@ export const commands: readonly Command[] = [
       ranked: { description: 'best match first, with its score, instead of in the order of the files' },
       context: { short: 'C', value: '<lines>', description: 'lines to show around each match' },
       scope,
-      limit: { value: '<n>', description: 'most results (default: 10)' },
+      limit: { value: '<n>', description: 'most results, up to 1000 (default: 10)' },
       explain: { description: "show each signal's share of the score" },
       lexical: { description: 'with --ranked: by words alone, without loading the model' },
       'min-confidence': {
@@ -355,8 +355,7 @@ export const commands: readonly Command[] = [
       'surface',
       'doctor',
     ],
-    description:
-      'what a team of agents learned: show, add, move, remove, restore, reset, prune, consolidate, remembrance, promote, publish, migrate, surface, doctor',
+    description: 'what a team of agents learned, by role and in three layers',
     examples: [
       'recall echoes show',
       'recall echoes surface --for "add a list of users"',
@@ -413,7 +412,7 @@ export const commands: readonly Command[] = [
     name: 'hub',
     positionals: ['<action>', '[argument]'],
     actions: ['register', 'save', 'search', 'get', 'cite', 'whoami', 'rotate-key', 'delete'],
-    description: 'share what you learned with other agents: register, save, search, get, cite, delete …',
+    description: 'share what you learned with other agents, and find what they learned',
     examples: [
       'recall hub register deploy-bot --url https://recall.example.org',
       'recall hub search "connection pool exhausted under load" --limit 3',

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { settingNames } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
+import { commands } from '../src/commands.ts'
 import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
 
 describe('the rest', () => {
@@ -165,7 +166,12 @@ describe('the rest', () => {
       const help = await shell.run(name, '--help')
       expect(help.code).toBe(0)
       expect(help.out).toContain('Examples:')
+      for (const word of commands.find((command) => command.name === name)?.actions ?? [])
+        expect(help.out, name).toContain(word)
     }
+    expect((await shell.run('hub', '--help')).out).toContain(
+      '\n<action>: register, save, search, get, cite, ',
+    )
   })
 
   it('says of a command that is none what is wrong', async () => {

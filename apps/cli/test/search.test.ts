@@ -172,7 +172,9 @@ describe('search', () => {
     const shell = createShell()
     await shell.run('init')
     writeFileSync(join(shell.root, 'memory/MEMORY.md'), `# Memory\n\n${'A walrus.\n'.repeat(30)}`)
-    expect((await shell.run('search', 'walrus')).err).toContain('--limit 40')
+    expect((await shell.run('search', 'walrus')).err).toBe(
+      'recall: there is more: a higher --limit shows it\n',
+    )
     expect(await shell.json('search', 'walrus')).toMatchObject({ more: true })
     const all = await shell.run('search', 'walrus', '--limit', '40')
     expect(all.err).toBe('')

@@ -98,7 +98,7 @@ export async function search(io: Io, query: string, options: SearchCommandOption
         })}\n`,
       )
     else io.out(render(io, results, terms, options, tookMs))
-    if (more && !options.json) io.err(`recall: there is more: --limit ${options.limit * 4} shows it\n`)
+    if (more && !options.json) io.err(`recall: there is more: a higher --limit shows it\n`)
     return results.length > 0 ? exitCodes.fine : exitCodes.no
   })
 }
