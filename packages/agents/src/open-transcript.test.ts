@@ -79,10 +79,19 @@ it('reads plain labels, and not those inside fenced code', async () => {
   expect(outline).toEqual(['user: ping\nmore\n\n```\nUser: no\n```', 'assistant: pong'])
 })
 
+it('reads turns behind an introduction, where both speak again', async () => {
+  const head = '# Leak\n\n_Exported on 5 May_\n\n---\n\n'
+  const text = `${head}**User**\n\nping\n\n**Cursor**\n\npong\n\n**User**\n\n**bold** end\n\n**Cursor**\n\ndone\n`
+  const { conversation, outline } = await open('talk.md', text)
+  expect(outline).toEqual(['user: ping', 'assistant: pong', 'user: **bold** end', 'assistant: done'])
+  expect(conversation.facts).toMatchObject({ title: 'Leak', skipped: { 'line before the first speaker': 1 } })
+})
+
 it.each([
   ['one speaker', '# Car\n\nBought in May.\n\nModel: Tesla 3\nColour: red\n'],
   ['one role', 'Model: Tesla 3\nAgent: Ana\n\nCharged at home.\n'],
   ['text before the first speaker', 'We met in May.\n\nUser: ping\n\nAssistant: pong\n'],
+  ['labels in its text', 'Cars of May.\n\nModel: T3\nUser: Ana\n\nModel: T4\nUser: Ada\n'],
   ['labels of two styles', '**User:** Ana\n\nModel: Tesla 3\n'],
   ['two titles', '# Car\n# Model\n\nUser: ping\nAssistant: pong\n'],
   ['a speaker in its front matter', '---\nuser: ana\n---\nAgent: pong\n'],

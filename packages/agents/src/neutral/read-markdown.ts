@@ -2,22 +2,28 @@ import { type ConversationFacts, type Message, trackFence } from '@recall/core'
 import { createMessageIds } from '../message-ids.ts'
 import { type Line, readLines } from '../read-lines.ts'
 import { countInto, skippedKinds } from '../skipped.ts'
-import { type SpeakerLabel, toSpeakerLabel } from './speaker-labels.ts'
+import { plainStyle, type SpeakerLabel, toSpeakerLabel } from './speaker-labels.ts'
 
 /**
- * Whether a markdown file is a conversation: a user and an assistant speak, in labels of one style, and nothing but a
- * title stands before them. In any other file a line such as `Model: T3` names no speaker.
+ * Whether a markdown file is a conversation: a user and an assistant speak, in labels of one style. Where more than a
+ * title stands before them they are headings or bold, and both speak again: in any other file a line such as
+ * `Model: T3` names no speaker.
  */
 export async function hasSpeakers(path: string): Promise<boolean> {
-  let first: SpeakerLabel | null = null
+  const turns = { user: 0, assistant: 0 }
+  let style: string | null = null
   let isTitled = false
+  let fewest = 1
   for await (const { text, label, isFrontMatter } of labelledLines(path)) {
-    if (first !== null) {
-      if (label?.style === first.style && label.role !== first.role) return true
-    } else if (label !== null) first = label
-    else if (isFrontMatter || !saysSomething(text)) continue
-    else if (isTitled || !isTitle(text)) return false
-    else isTitled = true
+    if (label !== null && (style === null || label.style === style)) {
+      style = label.style
+      if (fewest > 1 && style === plainStyle) return false
+      turns[label.role]++
+      if (Math.min(turns.user, turns.assistant) >= fewest) return true
+    } else if (style === null && !isFrontMatter && saysSomething(text)) {
+      if (isTitled || !isTitle(text)) fewest = 2
+      isTitled = true
+    }
   }
   return false
 }

@@ -1,7 +1,10 @@
 import type { Message } from '@recall/core'
 
 const user = 'user|human|you|me'
-const assistant = 'assistant|ai|agent|model|bot'
+const assistant = 'assistant|ai|agent|model|bot|chatgpt|claude|codex|copilot|cursor|gemini'
+
+/** The style of `User: …`. Such lines stand in notes as well. */
+export const plainStyle = 'plain'
 
 export interface SpeakerLabel {
   /** How the label is written. A transcript uses one style throughout; labels in another style are spoken text. */
@@ -18,12 +21,18 @@ const styles: { name: (match: RegExpExecArray) => string; pattern: RegExp }[] = 
   },
   {
     name: () => 'bold',
-    pattern: new RegExp(`^()\\*\\*(?:(${user})|(?:${assistant}))(?::\\*\\*|\\*\\*:)[ \\t]*(.*)$`, 'i'),
+    pattern: new RegExp(
+      `^()\\*\\*(?:(${user})|(?:${assistant}))(?:(?::\\*\\*|\\*\\*:)[ \\t]*(.*)|\\*\\*[ \\t]*)$`,
+      'i',
+    ),
   },
-  { name: () => 'plain', pattern: new RegExp(`^()(?:(${user})|(?:${assistant})):(?:[ \\t]+(.*))?$`, 'i') },
+  {
+    name: () => plainStyle,
+    pattern: new RegExp(`^()(?:(${user})|(?:${assistant})):(?:[ \\t]+(.*))?$`, 'i'),
+  },
 ]
 
-/** The speaker that a line of markdown names: `## User`, `**User:** …` or `User: …`; otherwise `null`. */
+/** The speaker that a line of markdown names: `## User`, `**User:** …`, `**User**` or `User: …`; otherwise `null`. */
 export function toSpeakerLabel(line: string): SpeakerLabel | null {
   for (const { name, pattern } of styles) {
     const match = pattern.exec(line)
