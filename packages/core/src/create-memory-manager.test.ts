@@ -42,6 +42,16 @@ describe('createMemoryManager', () => {
     expect(embedder.close).toHaveBeenCalledTimes(1)
   })
 
+  it('gives a failure of the embedder a code', async () => {
+    const cause = new TypeError('fetch failed')
+    const embedder = { model: 'm', dimensions: 1, embed: () => Promise.reject(cause) }
+    const memory = createMemoryManager({ stores: createInMemoryStore(), embedder })
+    const failed = { code: MemoryErrorCode.WRITE_FAILED, scope: 'long-term', cause }
+    await expect(memory.write('long-term', 'key', 'text')).rejects.toMatchObject(failed)
+    const writes = [{ key: 'key', value: 'text' }]
+    await expect(memory.batchWrite('long-term', writes)).rejects.toMatchObject(failed)
+  })
+
   it.each([
     ['put', MemoryErrorCode.WRITE_FAILED, 'write'],
     ['get', MemoryErrorCode.SEARCH_FAILED, 'read'],

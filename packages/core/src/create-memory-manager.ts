@@ -114,12 +114,28 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
   const reserve = byScope((scope) =>
     createQuota({ store: stores[scope], place: { namespace, scope }, quota: quotas[scope], clock }),
   )
+  const underWay = new Set<Promise<unknown>>()
   let closed = false
 
-  /** Every call starts here: a closed memory refuses, and the scope is one of the four. */
-  const enter = (scope: MemoryScope): MemoryStore => {
+  const storeOf = (scope: MemoryScope): MemoryStore => {
     if (closed) throw new MemoryError('this memory is closed: open it again', MemoryErrorCode.CLOSED)
     return stores[parseScope(scope)]
+  }
+
+  /** Every call goes through here: a closed memory refuses it, and `close` waits for it. */
+  const calling = async <T>(
+    code: MemoryErrorCode,
+    at: { scope: MemoryScope; key?: string },
+    call: (store: MemoryStore) => Promise<T>,
+  ): Promise<T> => {
+    const store = storeOf(at.scope)
+    const answer = failingAs(code, at, () => call(store))
+    underWay.add(answer)
+    try {
+      return await answer
+    } finally {
+      underWay.delete(answer)
+    }
   }
 
   const addressOf = (scope: MemoryScope, key: string): Address => ({
@@ -155,8 +171,11 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     }
   }
 
-  const commit = async (scope: MemoryScope, updates: readonly AtomicUpdate[]): Promise<void> => {
-    const store = enter(scope)
+  const commit = async (
+    store: MemoryStore,
+    scope: MemoryScope,
+    updates: readonly AtomicUpdate[],
+  ): Promise<void> => {
     const now = clock()
     const keys = updates.map(({ key }) => key)
     if (new Set(keys).size < keys.length) {
@@ -181,24 +200,21 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     }
     const puts = changes.flatMap((change) => ('put' in change ? change.put : []))
     const removed = changes.flatMap((change) => ('put' in change ? [] : change.remove))
-    await failingAs(MemoryErrorCode.WRITE_FAILED, { scope }, async () => {
-      const written = await reserve[scope](puts, removed)
-      try {
-        await store.commit(changes)
-        for (const address of removed) await store.cold?.remove(address)
-      } finally {
-        written()
-      }
-    })
+    const written = await reserve[scope](puts, removed)
+    try {
+      await store.commit(changes)
+      for (const address of removed) await store.cold?.remove(address)
+    } finally {
+      written()
+    }
   }
 
-  const read = async (scope: MemoryScope, key: string, given?: ReadOptions): Promise<unknown> => {
-    const store = enter(scope)
-    const address = addressOf(scope, key)
-    const { includeMetadata, decrypt } =
-      given === undefined ? noOptions : parseInput(readOptionsSchema, given, 'options')
-    const now = clock()
-    return failingAs(MemoryErrorCode.SEARCH_FAILED, { scope, key }, async () => {
+  const read = (scope: MemoryScope, key: string, given?: ReadOptions): Promise<unknown> =>
+    calling(MemoryErrorCode.SEARCH_FAILED, { scope, key }, async (store) => {
+      const address = addressOf(scope, key)
+      const { includeMetadata, decrypt } =
+        given === undefined ? noOptions : parseInput(readOptionsSchema, given, 'options')
+      const now = clock()
       const reads = includeMetadata || decrypt === false ? undefined : cached
       const known = (await reads?.read(store, address, now)) ?? null
       const entry = known ?? (await (reads ? reads.load(store, address, now) : store.get(address, now)))
@@ -207,7 +223,6 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
       if (!known) await store.touch([address], now)
       return includeMetadata ? { value, metadata: entryMetadata(accessed(entry, now)) } : value
     })
-  }
 
   const manager: MemoryManager<ValueTypes> = {
     namespace,
@@ -216,12 +231,11 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
       archive: stores[scope].cold !== undefined,
     })),
 
-    async write(scope: MemoryScope, key: string, value: unknown, given?: WriteOptions): Promise<void> {
-      const store = enter(scope)
-      const now = clock()
-      const entry = await toEntry(store, addressOf(scope, key), value, given, now)
-      const putOptions = { overwrite: given?.overwrite ?? true, now }
-      await failingAs(MemoryErrorCode.WRITE_FAILED, { scope, key }, async () => {
+    write(scope: MemoryScope, key: string, value: unknown, given?: WriteOptions): Promise<void> {
+      return calling(MemoryErrorCode.WRITE_FAILED, { scope, key }, async (store) => {
+        const now = clock()
+        const entry = await toEntry(store, addressOf(scope, key), value, given, now)
+        const putOptions = { overwrite: given?.overwrite ?? true, now }
         const written = await reserve[scope]([entry], [])
         try {
           await store.put(entry, putOptions)
@@ -233,20 +247,15 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
 
     read: read as MemoryManager<ValueTypes>['read'],
 
-    async search<T>(
-      scope: MemoryScope,
-      query: SearchQuery,
-      given?: SearchOptions,
-    ): Promise<MemoryMatch<T>[]> {
-      const store = enter(scope)
-      const { text: words, tags, filters, embedding } = parseInput(searchQuerySchema, query, 'query')
-      const wanted = parseInput(searchOptionsSchema, given ?? {}, 'options')
-      if (embedding && !store.capabilities.semantic) throw noVectors(store, scope)
-      if (wanted.includeArchived && !store.cold) throw noArchive(store, scope)
-      const filter = parseFilter(filters)
-      const text = words?.trim() ? words : undefined
-      const now = clock()
-      return failingAs(MemoryErrorCode.SEARCH_FAILED, { scope }, async () => {
+    search<T>(scope: MemoryScope, query: SearchQuery, given?: SearchOptions): Promise<MemoryMatch<T>[]> {
+      return calling(MemoryErrorCode.SEARCH_FAILED, { scope }, async (store) => {
+        const { text: words, tags, filters, embedding } = parseInput(searchQuerySchema, query, 'query')
+        const wanted = parseInput(searchOptionsSchema, given ?? {}, 'options')
+        if (embedding && !store.capabilities.semantic) throw noVectors(store, scope)
+        if (wanted.includeArchived && !store.cold) throw noArchive(store, scope)
+        const filter = parseFilter(filters)
+        const text = words?.trim() ? words : undefined
+        const now = clock()
         const vector =
           embedding ??
           (text && (store.capabilities.semantic || store.capabilities.meaning)
@@ -288,37 +297,32 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
       })
     },
 
-    async clear(scope: MemoryScope, filter?: ClearFilter): Promise<void> {
-      const store = enter(scope)
-      const { olderThan, tags, type } = parseInput(clearFilterSchema, filter ?? {}, 'filter')
-      const selection = {
-        namespace,
-        scope,
-        ...(olderThan === undefined ? {} : { updatedBefore: olderThan }),
-        ...(tags === undefined ? {} : { tags }),
-        ...(type === undefined ? {} : { type }),
-      }
-      await failingAs(MemoryErrorCode.WRITE_FAILED, { scope }, () =>
-        removeWithArchived(store, selection, (from) => from.removeAll(selection)),
-      )
+    clear(scope: MemoryScope, filter?: ClearFilter): Promise<void> {
+      return calling(MemoryErrorCode.WRITE_FAILED, { scope }, (store) => {
+        const { olderThan, tags, type } = parseInput(clearFilterSchema, filter ?? {}, 'filter')
+        const selection = {
+          namespace,
+          scope,
+          ...(olderThan === undefined ? {} : { updatedBefore: olderThan }),
+          ...(tags === undefined ? {} : { tags }),
+          ...(type === undefined ? {} : { type }),
+        }
+        return removeWithArchived(store, selection, (from) => from.removeAll(selection))
+      })
     },
 
-    async delete(scope: MemoryScope, key: string): Promise<void> {
-      const store = enter(scope)
-      const address = addressOf(scope, key)
-      await failingAs(MemoryErrorCode.WRITE_FAILED, { scope, key }, () =>
-        removeWithArchived(store, address, (from) => from.remove(address)),
-      )
+    delete(scope: MemoryScope, key: string): Promise<void> {
+      return calling(MemoryErrorCode.WRITE_FAILED, { scope, key }, (store) => {
+        const address = addressOf(scope, key)
+        return removeWithArchived(store, address, (from) => from.remove(address))
+      })
     },
 
-    async exists(scope: MemoryScope, key: string): Promise<boolean> {
-      const store = enter(scope)
-      const address = addressOf(scope, key)
-      const now = clock()
-      return failingAs(
+    exists(scope: MemoryScope, key: string): Promise<boolean> {
+      return calling(
         MemoryErrorCode.SEARCH_FAILED,
         { scope, key },
-        async () => (await store.get(address, now)) !== null,
+        async (store) => (await store.get(addressOf(scope, key), clock())) !== null,
       )
     },
 
@@ -329,18 +333,18 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
         threshold = 0,
         archiveBefore,
       } = parseInput(cleanupOptionsSchema, given ?? {}, 'options')
-      const scopes = scope ? [scope] : memoryScopes
-      for (const each of scopes) enter(each)
-      const now = clock()
-      const run = { scopes, stores, namespace, quotas, archiveBefore, now, dryRun, threshold }
-      const result = await cleanUp(run)
-      return { ...result, duration: clock() - now }
+      const scopes: readonly MemoryScope[] = scope ? [scope] : memoryScopes
+      return calling(MemoryErrorCode.WRITE_FAILED, { scope: scopes[0] as MemoryScope }, async () => {
+        const now = clock()
+        const run = { scopes, stores, namespace, quotas, archiveBefore, now, dryRun, threshold }
+        const result = await cleanUp(run)
+        return { ...result, duration: clock() - now }
+      })
     },
 
-    async restore(scope: MemoryScope, key: string): Promise<boolean> {
-      const store = enter(scope)
-      const address = addressOf(scope, key)
-      return failingAs(MemoryErrorCode.WRITE_FAILED, { scope, key }, async () => {
+    restore(scope: MemoryScope, key: string): Promise<boolean> {
+      return calling(MemoryErrorCode.WRITE_FAILED, { scope, key }, async (store) => {
+        const address = addressOf(scope, key)
         const { cold } = store
         const entry = await cold?.get(address, clock())
         if (!cold || !entry) return false
@@ -353,11 +357,10 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
       })
     },
 
-    async batchRead<T>(scope: MemoryScope, keys: readonly string[]): Promise<Map<string, T>> {
-      const store = enter(scope)
-      const wanted = [...new Set(parseInput(keysSchema, keys, 'keys'))]
-      const now = clock()
-      return failingAs(MemoryErrorCode.SEARCH_FAILED, { scope }, async () => {
+    batchRead<T>(scope: MemoryScope, keys: readonly string[]): Promise<Map<string, T>> {
+      return calling(MemoryErrorCode.SEARCH_FAILED, { scope }, async (store) => {
+        const wanted = [...new Set(parseInput(keysSchema, keys, 'keys'))]
+        const now = clock()
         const found = new Map<string, T>()
         const accesses: Address[] = []
         for (let at = 0; at < wanted.length; at += readsAtOnce) {
@@ -375,21 +378,27 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
       })
     },
 
-    async batchWrite(scope: MemoryScope, writes: readonly BatchWrite[]): Promise<void> {
-      const given = parseInput(batchSchema, writes, 'writes') as BatchWrite[]
-      await commit(
-        scope,
-        given.map((write) => ({ ...write, operation: 'set' })),
-      )
+    batchWrite(scope: MemoryScope, writes: readonly BatchWrite[]): Promise<void> {
+      return calling(MemoryErrorCode.WRITE_FAILED, { scope }, (store) => {
+        const given = parseInput(batchSchema, writes, 'writes') as BatchWrite[]
+        return commit(
+          store,
+          scope,
+          given.map((write) => ({ ...write, operation: 'set' })),
+        )
+      })
     },
 
-    async atomicUpdate(scope: MemoryScope, updates: readonly AtomicUpdate[]): Promise<void> {
-      await commit(scope, parseInput(updatesSchema, updates, 'updates') as AtomicUpdate[])
+    atomicUpdate(scope: MemoryScope, updates: readonly AtomicUpdate[]): Promise<void> {
+      return calling(MemoryErrorCode.WRITE_FAILED, { scope }, (store) =>
+        commit(store, scope, parseInput(updatesSchema, updates, 'updates') as AtomicUpdate[]),
+      )
     },
 
     async close(): Promise<void> {
       if (closed) return
       closed = true
+      await Promise.allSettled(underWay)
       const all = [...new Set(Object.values(stores)), ...(embedder ? [embedder] : [])]
       // One that cannot be closed must not keep the others open.
       const failures: unknown[] = []

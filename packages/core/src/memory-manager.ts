@@ -98,7 +98,7 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
   /** Applies sets and deletes in one scope, all or none, even when the process dies in the middle. */
   atomicUpdate(scope: MemoryScope, updates: readonly AtomicUpdate[]): Promise<void>
 
-  /** Releases files, connections and timers. Calling it again does nothing. */
+  /** Waits for the calls under way, then releases files, connections and timers. Calling it again does nothing. */
   close(): Promise<void>
 }
 

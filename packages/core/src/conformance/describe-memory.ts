@@ -37,9 +37,10 @@ export async function runLaw(law: Law, harness: Harness): Promise<void> {
   }
 }
 
-/** Runs `pause` before each call, except while other calls are under way. */
+/** Runs `pause` before each call, except while other calls are under way. Calls at once begin in their order. */
 function pausing(memory: MemoryManager, pause: () => Promise<void>): MemoryManager {
   let running = 0
+  let paused: Promise<void> | undefined
   return new Proxy(memory, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target)
@@ -47,7 +48,8 @@ function pausing(memory: MemoryManager, pause: () => Promise<void>): MemoryManag
       return async (...given: unknown[]) => {
         running++
         try {
-          if (running === 1) await pause()
+          if (running === 1) paused = pause()
+          await paused
           return await Reflect.apply(member, target, given)
         } finally {
           running--

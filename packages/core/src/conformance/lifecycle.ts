@@ -25,6 +25,19 @@ export const lifecycle: Theme = {
       await refused('CLOSED', () => memory.read('long-term', 'key'))
     }),
 
+    law('Calls under way when a memory is closed are answered first.', async ({ memory }) => {
+      await memory.write('long-term', 'key', 'blue')
+      const calls = [
+        memory.write('long-term', 'other', 1),
+        memory.read('long-term', 'key'),
+        memory.batchRead('long-term', ['key']),
+        memory.search('long-term', { text: 'blue' }),
+      ]
+      await memory.close()
+      const found = [expect.objectContaining({ key: 'key', value: 'blue' })]
+      expect(await Promise.all(calls)).toEqual([undefined, 'blue', new Map([['key', 'blue']]), found])
+    }),
+
     law('Disposing of a memory closes it.', async ({ memory }) => {
       await memory[Symbol.asyncDispose]()
       await refused('CLOSED', () => memory.exists('long-term', 'key'))
