@@ -68,6 +68,22 @@ it('measures a store once, not at every write', async () => {
   expect(measured).toBe(2)
 })
 
+it('a scope that is beyond its quota may be made smaller step by step', async () => {
+  const stores = createInMemoryStore()
+  const before = createMemoryManager({ stores })
+  for (const key of ['a', 'b', 'c']) await before.write('long-term', key, 'x'.repeat(98))
+  const memory = createMemoryManager({ stores, policies: { quotas: { 'long-term': 150 } } })
+  await expect(memory.write('long-term', 'a', 'x'.repeat(99))).rejects.toMatchObject({
+    code: 'MEMORY_QUOTA_EXCEEDED',
+  })
+  await memory.write('long-term', 'a', 'x'.repeat(48))
+  await memory.atomicUpdate('long-term', [
+    { operation: 'delete', key: 'b' },
+    { operation: 'set', key: 'd', value: 'x'.repeat(48) },
+  ])
+  expect(await stores.stats(place)).toEqual({ entries: 3, bytes: 200 })
+})
+
 it.each([
   ['ascii', 'abc', 5],
   ['two bytes', 'äö', 6],

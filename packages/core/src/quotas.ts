@@ -83,7 +83,8 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Reser
 
   const makeRoom = async (added: number, addresses: readonly Address[]): Promise<void> => {
     let freed = 0
-    const full = (): boolean => used + added - freed > quota
+    // What frees as much as it needs is never in the way, even where a quota was made smaller.
+    const full = (): boolean => added > freed && used + added - freed > quota
     await measure()
     if (full()) freed = await replacedBy(addresses)
     if (full() && (await store.sweep({ ...place, now: clock(), dryRun: false })) > 0) await measure()
