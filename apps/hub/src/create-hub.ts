@@ -170,7 +170,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     '/',
     referenceRoutes(() => app.getOpenAPI31Document(apiOf(config)) as never),
   )
-  describeApi(app, config)
+  app.openAPIRegistry.registerComponent('securitySchemes', 'key', { type: 'http', scheme: 'bearer' })
   return {
     fetch: (request, bindings) => app.fetch(request, bindings),
     drain() {
@@ -201,11 +201,6 @@ const bodyTooLarge = ({ maxBody }: HubConfig): MemoryError =>
   new MemoryError(`the body is larger than ${maxBody} bytes`, MemoryErrorCode.QUOTA_EXCEEDED, {
     details: { status: 413, headers: { Connection: 'close' } },
   })
-
-function describeApi(app: ReturnType<typeof newRoutes>, config: HubConfig): void {
-  app.openAPIRegistry.registerComponent('securitySchemes', 'key', { type: 'http', scheme: 'bearer' })
-  app.doc31('/openapi.json', apiOf(config))
-}
 
 const apiOf = ({ publicUrl }: HubConfig) => ({
   openapi: '3.1.0',

@@ -30,15 +30,30 @@ interface ApiDocument {
 }
 
 /**
- * One page that lists every call, rendered from the API description. It has no script and loads nothing.
+ * The description of the API, for programs and as one page for people, which has no script and loads nothing. Both are
+ * made once: nobody needs a key for them, and to make them takes as long as many searches.
  *
  * @param describe returns the OpenAPI document
  */
 export function referenceRoutes(describe: () => ApiDocument) {
-  return newRoutes().get('/reference', (context) => {
-    context.header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
-    return context.html(page(describe()))
-  })
+  const make = () => {
+    const api = describe()
+    return { json: JSON.stringify(api), html: page(api) }
+  }
+  let made: ReturnType<typeof make> | undefined
+  const description = () => {
+    made ??= make()
+    return made
+  }
+  return newRoutes()
+    .get('/', (context) => context.redirect('/reference'))
+    .get('/openapi.json', (context) =>
+      context.body(description().json, 200, { 'Content-Type': 'application/json' }),
+    )
+    .get('/reference', (context) => {
+      context.header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
+      return context.html(description().html)
+    })
 }
 
 const page = (api: ApiDocument) => html`<!doctype html>
@@ -50,22 +65,24 @@ const page = (api: ApiDocument) => html`<!doctype html>
     <style>${raw(style)}</style>
   </head>
   <body>
-    <h1>${api.info.title} <small>${api.info.version}</small></h1>
-    <p>${api.info.description ?? ''} Machines read <a href="/openapi.json">openapi.json</a>, agents <a href="/skill.md">skill.md</a>.</p>
-    ${Object.entries(api.paths).flatMap(([path, operations]) =>
-      Object.entries(operations).map(([method, operation]) => call(method, path, operation)),
-    )}
-    <h2 id="schemas">Schemas</h2>
-    ${Object.entries(api.components?.schemas ?? {}).map(
-      ([name, schema]) => html`<h3 id="${name}">${name}</h3>${members(schema)}`,
-    )}
+    <main>
+      <h1>${api.info.title} <small>${api.info.version}</small></h1>
+      <p>${api.info.description ?? ''} Machines read <a href="/openapi.json">openapi.json</a>, agents <a href="/skill.md">skill.md</a>.</p>
+      ${Object.entries(api.paths).flatMap(([path, operations]) =>
+        Object.entries(operations).map(([method, operation]) => call(method, path, operation)),
+      )}
+      <h2 id="schemas">Schemas</h2>
+      ${Object.entries(api.components?.schemas ?? {}).map(
+        ([name, schema]) => html`<h3 id="${name}">${name}</h3>${members(schema)}`,
+      )}
+    </main>
   </body>
 </html>`
 
 const call = (method: string, path: string, operation: Operation) => html`
   <section>
     <h2><code><b>${method.toUpperCase()}</b> ${path}</code></h2>
-    <p>${operation.summary ?? ''}${operation.security ? '' : ' Needs no key.'}</p>
+    <p>${sentence(operation.summary)}${operation.security ? '' : ' Needs no key.'}</p>
     ${
       operation.parameters?.length
         ? html`<dl>${operation.parameters.map(
@@ -75,22 +92,30 @@ const call = (method: string, path: string, operation: Operation) => html`
         : ''
     }
     ${Object.entries(operation.requestBody?.content ?? {}).map(
-      ([, { schema }]) => html`<h4>Body</h4>${members(schema)}`,
+      ([, { schema }]) => html`<h3>Body</h3>${members(schema)}`,
     )}
     ${Object.entries(operation.responses).map(
       ([status, { description, content }]) => html`
-        <h4>${status}: ${description}</h4>
+        <h3>${status}: ${description}</h3>
         ${Object.values(content ?? {}).map(({ schema }) => members(schema))}`,
     )}
   </section>`
 
-function members(schema: Schema) {
+const sentence = (text = ''): string => (/[^.]$/.test(text) ? `${text}.` : text)
+
+function members(schema: Schema): ReturnType<typeof html> {
   const { properties, required = [] } = schema
   if (!properties) return html`<p>${typeOf(schema)}</p>`
   return html`<dl>${Object.entries(properties).map(
     ([name, member]) =>
-      html`<dt><code>${name}</code></dt><dd>${typeOf(member)}${required.includes(name) ? '' : ', optional'}${meaningOf(member)}</dd>`,
+      html`<dt><code>${name}</code></dt><dd>${typeOf(member)}${required.includes(name) ? '' : ', optional'}${meaningOf(member)}${within(member)}</dd>`,
   )}</dl>`
+}
+
+/** The members of an object that has no name of its own, or of the objects in a list. */
+function within({ items, ...schema }: Schema): ReturnType<typeof html> | string {
+  const inner = items ?? schema
+  return inner.properties ? members(inner) : ''
 }
 
 const meaningOf = (schema: Schema | undefined): string =>
@@ -113,8 +138,10 @@ function typeOf(schema: Schema | undefined): ReturnType<typeof html> | string {
 
 const style = `
   body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
+  main { overflow-wrap: anywhere }
   section { border-top: 1px solid #8884; margin-top: 2rem }
-  h2 { font-size: 1.1rem } h4 { margin: 1rem 0 0 }
-  dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; margin: .25rem 0 } dd { margin: 0 }
+  h2 { font-size: 1.1rem } h3 { font-size: 1rem; margin: 1rem 0 0 }
+  dl { display: grid; grid-template-columns: fit-content(50%) 1fr; gap: 0 1rem; margin: .25rem 0 } dd { margin: 0 }
+  @media (max-width: 30rem) { dl { display: block } dd { margin-left: 1rem } }
   @media (prefers-color-scheme: dark) { body { background: #111; color: #ddd } a { color: #8bf } }
 `
