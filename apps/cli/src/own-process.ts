@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { homedir } from 'node:os'
 import { UsageError } from './exit-codes.ts'
 
@@ -50,7 +51,7 @@ function isJson(text: string): boolean {
 /**
  * Reads a stream to its end. It has no timeout, because a text cut off while its writer pauses would look complete.
  *
- * @throws UsageError when it is larger than 4 MiB
+ * @throws UsageError when it is larger than 4 MiB, or not UTF-8
  */
 export async function readText(stream: NodeJS.ReadStream): Promise<string> {
   if (stream.isTTY) return ''
@@ -61,7 +62,9 @@ export async function readText(stream: NodeJS.ReadStream): Promise<string> {
     length += chunk.length
     if (length > mostBytes) throw new UsageError(`standard input holds more than ${mostBytes} bytes`)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  const bytes = Buffer.concat(chunks)
+  if (!isUtf8(bytes)) throw new UsageError('standard input is not UTF-8 text')
+  return bytes.toString('utf8')
 }
 
 /** The working folder; where that was deleted, the name that it had. */

@@ -18,11 +18,14 @@ describe('readText', () => {
     expect(await text).toBe('{"first": "half"}\nand the second, ü')
   })
 
-  it('gives nothing where a person sits, and refuses what has no end', async () => {
+  it('gives nothing where a person sits, and refuses what has no end or another encoding', async () => {
     expect(await readText(Object.assign(stdin(), { isTTY: true }))).toBe('')
     const stream = stdin()
     stream.end(Buffer.alloc(5 * 1024 * 1024, 'a'))
     await expect(readText(stream)).rejects.toThrow('standard input holds more than')
+    const other = stdin()
+    other.end(Buffer.from('Zürich', 'latin1'))
+    await expect(readText(other)).rejects.toThrow('not UTF-8')
   })
 })
 
