@@ -86,6 +86,29 @@ it('keeps apart what two stores hold under one key, also in one cache', async ()
   expect(await second?.read('long-term', 'key')).toBe('of the second')
 })
 
+it('caches for a store that is an object of a class', async () => {
+  const inner = createInMemoryStore()
+  const bound = (name: keyof MemoryStore) => ({
+    value(this: Own, ...given: unknown[]) {
+      this.calls.push(name)
+      return Reflect.apply(inner[name] as (...given: unknown[]) => unknown, inner, given)
+    },
+  })
+  class Own {
+    readonly name = 'own'
+    readonly capabilities = inner.capabilities
+    readonly calls: string[] = []
+  }
+  for (const name of ['put', 'get', 'touch', 'stamp', 'stats', 'close'] as const)
+    Object.defineProperty(Own.prototype, name, bound(name))
+  const own = new Own()
+  const memory = createMemoryManager({ stores: own as unknown as MemoryStore, cache: createMemoryCache() })
+  await memory.write('long-term', 'key', 1)
+  for (let i = 0; i < 3; i++) expect(await memory.read('long-term', 'key')).toBe(1)
+  await memory.close()
+  expect(own.calls.filter((call) => call === 'get')).toHaveLength(1)
+})
+
 it('closes no store while accesses are being counted', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())

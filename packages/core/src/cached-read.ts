@@ -71,15 +71,19 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
       if (known) return known
       const counter = createCounter(store)
       const after =
-        <Given extends unknown[], Answer>(call: (...given: Given) => Promise<Answer>) =>
-        async (...given: Given): Promise<Answer> => {
+        (name: (typeof countingCalls)[number]) =>
+        async (...given: unknown[]): Promise<unknown> => {
           await counter.flush()
-          return call(...given)
+          return Reflect.apply(store[name] as AnyCall, store, given)
         }
-      const calls = Object.fromEntries(countingCalls.map((name) => [name, after(store[name] as AnyCall)]))
-      const wrapped: MemoryStore = {
-        ...store,
-        ...calls,
+      const { name, capabilities, cold } = store
+      // Member by member: a store may be an object of a class, whose methods are not its own.
+      const wrapped = {
+        name,
+        capabilities,
+        ...(cold ? { cold } : {}),
+        ...(store.stamp ? { stamp: (address: Address) => store.stamp?.(address) } : {}),
+        ...Object.fromEntries(countingCalls.map((call) => [call, after(call)])),
         async close() {
           // A failure to record the accesses must not keep the store open.
           try {
@@ -88,7 +92,7 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
             await store.close()
           }
         },
-      }
+      } as MemoryStore
       counted.set(store, wrapped)
       counters.set(wrapped, counter)
       return wrapped
