@@ -141,6 +141,16 @@ describe('writeWithDegradation', () => {
     expect(await fallback.drain()).toMatchObject({ written: 0, dead: 1 })
   })
 
+  it('leaves the queue as it is when the memory is closed', async () => {
+    const { memory, fallback, queue, failWith } = setUp()
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'key', 1)
+    const before = await queue.items()
+    await memory.close()
+    await expect(fallback.drain()).rejects.toMatchObject({ code: MemoryErrorCode.CLOSED })
+    expect(await queue.items()).toEqual(before)
+  })
+
   it('keeps no secret and no private value in the queue', async () => {
     const encryptionKey = new Uint8Array(32)
     const { fallback, memory, queue, failWith } = setUp({ encryptionKey })

@@ -62,7 +62,11 @@ export interface MemoryFallback {
     value: T,
     options?: WriteOptions,
   ): Promise<WriteOutcome>
-  /** Makes the queued writes that are due, oldest first and in order for each key. One process drains at a time. */
+  /**
+   * Makes the queued writes that are due, oldest first and in order for each key. One process drains at a time.
+   *
+   * @throws MemoryError CLOSED when the memory is closed; the writes stay queued
+   */
   drain(): Promise<DrainResult>
 }
 
@@ -158,7 +162,8 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
       await source.remove(item.id)
       return standing === 'a later write' ? 'superseded' : 'written'
     } catch (error) {
-      if (!isMemoryError(error)) throw error
+      // A memory that was closed meanwhile says nothing about the write.
+      if (!isMemoryError(error) || error.code === MemoryErrorCode.CLOSED) throw error
       const dead = !isPassing(error) && error.code !== MemoryErrorCode.QUOTA_EXCEEDED
       const backoff = Math.min(longestBackoff, firstBackoff * 2 ** item.attempts)
       const failed = {
