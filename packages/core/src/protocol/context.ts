@@ -16,7 +16,7 @@ export interface ContextBundle {
 }
 
 export interface ContextOptions {
-  /** Most matches of each kind. Default 5 playbooks, 3 episodes, 10 recent ones. */
+  /** Most matches of each kind, 0 for none. Default 5 playbooks, 3 episodes, 10 recent ones. */
   limits?: { playbooks?: number; episodes?: number; recent?: number }
   /** Tokens that all values together may take. Default 4,000. */
   maxTokens?: number
@@ -37,22 +37,12 @@ export async function retrieveContext(
 ): Promise<ContextBundle> {
   const { limits = {}, maxTokens = 4000, minScore = 0, countTokens = quarterOfLength } = options
   const text = queryOf(goal.description)
+  const find: MemoryManager['search'] = async (scope, query, wanted) =>
+    wanted?.limit === 0 ? [] : memory.search(scope, query, wanted)
   const [playbooks, episodes, recent] = await Promise.all([
-    memory.search(
-      'long-term',
-      { text, filters: { type: 'playbook' } },
-      { limit: limits.playbooks ?? 5, minScore },
-    ),
-    memory.search(
-      'episodic',
-      { text, filters: { outcome: 'success' } },
-      { limit: limits.episodes ?? 3, minScore },
-    ),
-    memory.search(
-      'short-term',
-      { tags: ['context', 'session'] },
-      { limit: limits.recent ?? 10, sortBy: 'recency' },
-    ),
+    find('long-term', { text, filters: { type: 'playbook' } }, { limit: limits.playbooks ?? 5, minScore }),
+    find('episodic', { text, filters: { outcome: 'success' } }, { limit: limits.episodes ?? 3, minScore }),
+    find('short-term', { tags: ['context', 'session'] }, { limit: limits.recent ?? 10, sortBy: 'recency' }),
   ])
   const budget = createBudget(maxTokens, countTokens)
   const lists = [playbooks, episodes, recent]

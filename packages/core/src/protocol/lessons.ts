@@ -67,9 +67,9 @@ function groupLessons(episodes: readonly { lessons: readonly Lesson[]; at: numbe
     .sort((a, b) => total(b) - total(a))
 }
 
-/** Lessons that use the same words in the same order are the same. */
+/** Lessons that use the same words in the same order, and the same symbols, are the same: C++ is not C. */
 const sameness = ({ category, text }: Lesson): string =>
-  JSON.stringify([category, wordsOf(text).map(({ term }) => term)])
+  JSON.stringify([category, [...wordsOf(text).map(({ term }) => term), ...(text.match(/[\p{S}#]/gu) ?? [])]])
 
 /** Key of a lesson in long-term memory; the same lesson always has the same key. */
 export async function lessonKey(lesson: Lesson): Promise<string> {

@@ -5,7 +5,7 @@ import { createMemoryManager } from '../create-memory-manager.ts'
 import { MemoryErrorCode } from '../errors.ts'
 import { createInMemoryStore } from '../in-memory-store.ts'
 import { retrieveContext } from './context.ts'
-import { createLearningRetriever } from './lessons.ts'
+import { createLearningRetriever, learn } from './lessons.ts'
 import { createPatternMatcher } from './pattern-matcher.ts'
 import { recordOutcome } from './statistics.ts'
 import { updateEntry } from './update-entry.ts'
@@ -50,6 +50,14 @@ describe('retrieveContext', () => {
     expect(none).toMatchObject({ playbooks: [], recentContext: [], tokens: 0, omitted: 6 })
     const own = await retrieveContext(memory, { description: 'scrape' }, { countTokens: () => 1000 })
     expect(own.tokens).toBe(4000)
+  })
+
+  it('leaves out what nobody wants', async () => {
+    const { memory } = open()
+    await memory.write('episodic', 'e', { outcome: 'success', text: 'scraped pages' })
+    await memory.write('short-term', 'c', 'scraping', { tags: ['context', 'session'] })
+    const context = await retrieveContext(memory, { description: 'scrape' }, { limits: { episodes: 0 } })
+    expect(context).toMatchObject({ similarEpisodes: [], recentContext: ['scraping'], omitted: 0 })
   })
 
   it('takes a goal of any length and of any characters', async () => {
@@ -146,6 +154,14 @@ describe('createLearningRetriever', () => {
     await memory.write('episodic', 'key', { toolsUsed: ['git'] })
     expect(await createLearningRetriever(memory).retrieveLessons({ toolsUsed: ['git'] })).toEqual([])
   })
+})
+
+it('learn keeps lessons apart that only a symbol tells apart', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  const texts = ['Use C', 'Use C++', 'use C#', 'fail if n < 3', 'fail if n > 3', '👍', '👎']
+  for (const text of [...texts, 'Use  c!']) await learn(memory, { category: 'code', text })
+  const found = await memory.search<{ text: string }>('long-term', { tags: ['lesson'] })
+  expect(found.map(({ value }) => value.text).sort()).toEqual([...texts.slice(1), 'Use  c!'].sort())
 })
 
 describe('recordOutcome', () => {
