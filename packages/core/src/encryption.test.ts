@@ -69,6 +69,8 @@ describe('createSealer', () => {
 
   it.each([
     ['a key of another length', () => createSealer(new Uint8Array(16))],
+    ['a text for a key', () => createSealer('x'.repeat(32) as never)],
+    ['a text in a ring', () => createSealer({ current: 'a', keys: { a: 'x'.repeat(32) as never } })],
     ['a current key that is not there', () => createSealer({ current: 'b', keys: { a: bytes(1) } })],
   ])('refuses %s', (_, create) => {
     expect(create).toThrow(expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }))

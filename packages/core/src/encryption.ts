@@ -42,8 +42,10 @@ const onlyKey = 'default'
  * @throws MemoryError INVALID_INPUT when a key is not 32 bytes long or the current one is not in the ring
  */
 export function createSealer(given: Uint8Array | KeyRing): Sealer {
-  const ring = given instanceof Uint8Array ? { current: onlyKey, keys: { [onlyKey]: given } } : given
+  const ring = isBytes(given) ? { current: onlyKey, keys: { [onlyKey]: given } } : given
+  if (typeof ring !== 'object') throw badRing('a key is a Uint8Array of 32 bytes, not a text')
   for (const [name, bytes] of Object.entries(ring.keys)) {
+    if (!isBytes(bytes)) throw badRing(`key '${name}' is no Uint8Array`)
     if (bytes.length !== 32) throw badRing(`key '${name}' has ${bytes.length} bytes: AES-256 takes 32`)
   }
   if (!Object.hasOwn(ring.keys, ring.current)) throw badRing(`the ring holds no key '${ring.current}'`)
@@ -91,6 +93,8 @@ export function createSealer(given: Uint8Array | KeyRing): Sealer {
     },
   }
 }
+
+const isBytes = (key: unknown): key is Uint8Array => key instanceof Uint8Array
 
 const importKey = (bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> =>
   crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt'])

@@ -40,6 +40,10 @@ describe('toJsonValue', () => {
     expect(Object.keys(toJsonValue({ a: 1, b: undefined }) as object)).toEqual(['a'])
   })
 
+  it('makes -0 to 0, as JSON does', () => {
+    expect(toJsonValue([-0])).toEqual([0])
+  })
+
   it('keeps a member named __proto__ a member', () => {
     const copy = toJsonValue(JSON.parse('{"__proto__": {"polluted": true}}'))
     expect(Object.keys(copy as object)).toEqual(['__proto__'])

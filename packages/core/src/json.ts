@@ -13,7 +13,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 /**
  * Copies a value the way JSON would, but says where it cannot be kept instead of changing it silently:
- * `undefined` object members are left out as JSON does; everything else that JSON would alter is an error.
+ * `undefined` object members are left out and -0 becomes 0 as in JSON; everything else that JSON would alter is an
+ * error.
  *
  * @throws TypeError naming the path, for example `value.at is a Date: store value.at.toISOString()`
  */
@@ -22,7 +23,7 @@ export function toJsonValue(value: unknown, path = 'value', depth = 0): JsonValu
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new TypeError(`${path} is ${value}, which JSON cannot hold`)
-    return value
+    return Object.is(value, -0) ? 0 : value
   }
   if (Array.isArray(value)) {
     const copy: JsonValue[] = []
