@@ -283,6 +283,23 @@ describe('settings that cannot be edited', () => {
   })
 })
 
+it.each([
+  ['model: x\n', 'model: x\n'],
+  ['read: A.md # always\nmodel: x\n', 'read: ["A.md"] # always\nmodel: x\n'],
+  ['read:\n  - A.md\n  - MEMORY.md\n', 'read:\n  - A.md\n  - MEMORY.md\n'],
+  ['read: [A.md]\nmodel: x\n', 'read: [A.md]\nmodel: x\n'],
+])('files of an earlier memory leave %j with those of the present one', (text, left) => {
+  const listOf = (root: string) =>
+    yamlList('conf.yml', 'read', ['/recall.md', `/${root}/MEMORY.md`, `/${root}/EPHEMERAL.md`])
+  const [earlier, present] = [listOf('earlier'), listOf('present')]
+  const wired = present.add(earlier.add(text))
+  expect(wired).not.toContain('/earlier/')
+  expect(wired).toBe(present.add(wired))
+  expect(wired.match(/\/present\//g)).toHaveLength(2)
+  expect(present.remove(earlier.add(text))).toBe(left)
+  expect(present.remove(wired)).toBe(left)
+})
+
 it('a file of ours that a person wrote, or changed, is theirs', async () => {
   const home = await temporaryFolder()
   const claude = targets.find(({ name }) => name === 'claude') as Target

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { isDeepYaml } from '@recall/core'
 import { type Document, isMap, isScalar, isSeq, parseDocument, type Scalar, type YAMLSeq } from 'yaml'
@@ -5,8 +6,21 @@ import { hasNestedKeys } from '../nested-keys.ts'
 import { CannotEdit, type FileEdit } from './target.ts'
 import { shapeOf } from './text-shape.ts'
 
-/** Items of ours in a list of a YAML file. If the member is a single text, it becomes a list. */
+/**
+ * Paths of ours in a list of a YAML file. If the member is a single text, it becomes a list.
+ *
+ * @param items the first is the same in every installation; the others may lie in another folder the next time, and
+ * those of earlier installations, which stand behind the first under the same names, are replaced or taken out
+ */
 export function yamlList(path: string, key: string, items: readonly string[]): FileEdit {
+  /** Those in a list that this or an earlier installation wrote. */
+  const oursIn = (list: readonly string[]): string[] => {
+    const first = list.indexOf(items[0] as string)
+    const wrote = (item: string, i: number): boolean =>
+      first !== -1 && i > first && basename(item) === basename(items[i - first] ?? '')
+    return list.filter((item, i) => items.includes(item) || wrote(item, i))
+  }
+
   return {
     path,
     byHand: `${key}:\n${items.map((item) => `  - ${JSON.stringify(item)}\n`).join('')}`,
@@ -14,19 +28,21 @@ export function yamlList(path: string, key: string, items: readonly string[]): F
       if (text === null || text.trim() === '') return `${text ?? ''}${this.byHand}`
       const { body, eol, restore } = shapeOf(text)
       const present = listOf(open(body), key)
-      let edited = body
-      for (const item of items) if (!present.includes(item)) edited = addItem(edited, key, item, eol)
-      return restore(checked(body, edited, [...new Set([...present, ...items])]))
+      const ours = oursIn(present)
+      const earlier = ours.every((item) => items.includes(item)) ? [] : ours
+      const kept = present.filter((item) => !earlier.includes(item))
+      let edited = earlier.reduce((text, item) => removeItem(text, key, item), body)
+      for (const item of items) if (!kept.includes(item)) edited = addItem(edited, key, item, eol)
+      return restore(checked(body, edited, [...new Set([...kept, ...items])]))
     },
     remove(text) {
       const { body, restore } = shapeOf(text)
       const present = listOf(open(body), key)
-      let edited = body
-      for (const item of items) if (present.includes(item)) edited = removeItem(edited, key, item)
+      const ours = oursIn(present)
       const left = checked(
         body,
-        edited,
-        present.filter((item) => !items.includes(item)),
+        ours.reduce((edited, item) => removeItem(edited, key, item), body),
+        present.filter((item) => !ours.includes(item)),
       )
       return left.trim() === '' ? null : restore(left)
     },
