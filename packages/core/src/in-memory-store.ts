@@ -31,10 +31,10 @@ export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryS
     return kept && !isExpired(kept.entry, now) ? kept : undefined
   }
 
-  const put = (entry: Entry, { overwrite, now }: PutOptions): void => {
+  const put = (entry: Entry, { overwrite, now }: PutOptions, expected?: Expected): void => {
     const existing = live(entry, now)
     if (existing && !overwrite) throw alreadyExists(entry)
-    place(entry).set(entry.key, keep(existing ? succeed(entry, existing.entry) : entry, ++writes))
+    place(entry).set(entry.key, keep(existing ? succeed(entry, existing.entry, expected) : entry, ++writes))
   }
 
   return {
@@ -104,7 +104,7 @@ export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryS
         }
       }
       for (const change of changes) {
-        if ('put' in change) put(change.put, { ...change.options, overwrite: true })
+        if ('put' in change) put(change.put, { ...change.options, overwrite: true }, change.expected)
         else place(change.remove).delete(change.remove.key)
       }
     },
@@ -183,10 +183,11 @@ function createShelf(): Shelf {
   }
 }
 
-/** A rewritten entry keeps its creation time and its access count. */
-function succeed(entry: Entry, earlier: Entry): Entry {
+/** A rewritten entry keeps its creation time and its access count. Its version differs from the one it replaces. */
+function succeed(entry: Entry, earlier: Entry, expected: Expected | undefined): Entry {
   const { createdAt, accessCount } = earlier
-  return { ...entry, createdAt, accessCount }
+  const updatedAt = expected ? entry.updatedAt : Math.max(entry.updatedAt, earlier.updatedAt + 1)
+  return { ...entry, createdAt, accessCount, updatedAt }
 }
 
 const isAsExpected = (present: Entry | undefined, { updatedAt, value }: Expected): boolean =>

@@ -160,7 +160,7 @@ export interface MemoryMetadata {
   tags: string[]
   createdAt: number
   updatedAt: number
-  /** Last access; equals `createdAt` until the first one. */
+  /** When it was last read, found or written. */
   accessedAt: number
   accessCount: number
   expiresAt: number | null

@@ -17,7 +17,10 @@ export interface MemoryStore {
   /** Where old episodes go. Without one nothing is archived, and asking for the archive is refused. */
   readonly cold?: ColdStore
 
-  /** Keeps one entry. Durable, where the store is durable, before the promise resolves. */
+  /**
+   * Keeps one entry. Durable, where the store is durable, before the promise resolves. An entry that replaces an
+   * unexpired one takes over its `createdAt` and `accessCount`, and its `updatedAt` is later than that one's.
+   */
   put(entry: Entry, options: PutOptions): Promise<void>
 
   /** The entry, or `null` when it is absent or expired at `now`. */
@@ -40,7 +43,7 @@ export interface MemoryStore {
 
   /**
    * Applies all changes or none, also across a crash. A change whose `expected` does not hold any more is a
-   * CONFLICT, decided in the same step that writes.
+   * CONFLICT, decided in the same step that writes; where it holds, `updatedAt` is kept as it is given.
    */
   commit(changes: readonly Change[]): Promise<void>
 

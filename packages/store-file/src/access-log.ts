@@ -162,13 +162,21 @@ export function createAccessLog(
       )
     },
 
-    forget({ scope, namespace, key }: Address): void {
-      using(false, ({ sql }) =>
-        sql('DELETE FROM access WHERE scope = ? AND namespace = ? AND key = ?').run(scope, namespace, key),
-      )
+    /** Forgets the accesses of an earlier entry of this address, whose place a new one takes. */
+    startAnew(address: Address, created: number): void {
+      const known = row(address)
+      if (known && known.created !== created) forget(address)
     },
 
+    forget,
+
     close,
+  }
+
+  function forget({ scope, namespace, key }: Address): void {
+    using(false, ({ sql }) =>
+      sql('DELETE FROM access WHERE scope = ? AND namespace = ? AND key = ?').run(scope, namespace, key),
+    )
   }
 }
 

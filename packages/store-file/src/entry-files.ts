@@ -2,6 +2,7 @@ import { basename, dirname, join } from 'node:path'
 import {
   type Address,
   type Entry,
+  type Expected,
   isEnvelope,
   type JsonValue,
   MemoryError,
@@ -192,6 +193,13 @@ export const addressName = ({ scope, namespace, key }: Address): string =>
 export const isExpired = ({ expiresAt }: Entry, now: number): boolean =>
   expiresAt !== null && expiresAt <= now
 
+/** An entry that replaces another one: it is as old as that, and its version differs. */
+export const succeed = (entry: Entry, earlier: Entry, expected?: Expected): Entry => ({
+  ...entry,
+  createdAt: earlier.createdAt,
+  updatedAt: expected ? entry.updatedAt : Math.max(entry.updatedAt, earlier.updatedAt + 1),
+})
+
 function toMemoryEntry(address: Address, file: FileEntry, access: Access | null): Entry {
   const value: JsonValue = file.value
   return {
@@ -204,7 +212,7 @@ function toMemoryEntry(address: Address, file: FileEntry, access: Access | null)
     tags: file.tags,
     createdAt: file.created,
     updatedAt: file.updated,
-    accessedAt: access?.at ?? file.created,
+    accessedAt: Math.max(file.updated, access?.at ?? 0),
     accessCount: access?.count ?? 0,
     ttl: file.ttl,
     expiresAt: file.expires === null ? null : (access?.expires ?? file.expires),

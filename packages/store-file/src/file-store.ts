@@ -22,7 +22,7 @@ import { createAccessLog } from './access-log.ts'
 import { createFile, ensureFolder, removeFile, replaceFile, writing } from './atomic-write.ts'
 import { createColdStore } from './cold/cold-store.ts'
 import { printNote, requireValue } from './documents/note.ts'
-import { addressName, createEntryFiles, isExpired } from './entry-files.ts'
+import { addressName, createEntryFiles, isExpired, succeed } from './entry-files.ts'
 import { createFileSearch, type LocatedHit } from './file-search.ts'
 import { type FileSystem, statusOf } from './file-system.ts'
 import type { OpenDatabase } from './index/driver.ts'
@@ -95,7 +95,12 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   })
   const files = createEntryFiles({ root, layout, fileSystem, index, accessLog })
   const { notePath, readNote, readEntry, toEntry, live, refuseForeignFile } = files
-  const { planPut, planRemove, isSelected, assertExpected } = createPlanner({ layout, index, files })
+  const { planPut, planRemove, isSelected, assertExpected } = createPlanner({
+    layout,
+    index,
+    files,
+    accessLog,
+  })
   const memoryDevice = (): number | undefined => statusOf(fileSystem, join(root, layout.memory))?.dev
   let device = memoryDevice()
 
@@ -155,7 +160,10 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       changing(path, () => {
         created = createFile(fileSystem, path, printNote(entry))
       })
-      if (created) return
+      if (created) {
+        accessLog.startAnew(entry, entry.createdAt)
+        return
+      }
     }
     const write = (): void => {
       const isTaken = statusOf(fileSystem, path) !== null
@@ -164,8 +172,9 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       const known = earlier && toEntry(entry, earlier)
       const alive = known && !isExpired(known, now)
       if (alive && !overwrite) throw alreadyExists(entry)
-      const content = printNote(alive ? { ...entry, createdAt: known.createdAt } : entry)
+      const content = printNote(alive ? succeed(entry, known) : entry)
       changing(path, () => replaceFile(fileSystem, path, content))
+      if (!alive) accessLog.startAnew(entry, entry.createdAt)
     }
     // Only one of several writers may find the key free.
     if (overwrite) write()
@@ -316,7 +325,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       assertOnce(changes)
       change((workspace) => {
         assertExpected(workspace, changes)
-        for (const each of changes) if ('put' in each) planPut(workspace, each.put, each.options)
+        for (const each of changes)
+          if ('put' in each) planPut(workspace, each.put, each.options, each.expected)
         const removed = changes.flatMap((each) => ('put' in each ? [] : each.remove))
         for (const address of lastFirst(removed)) planRemove(workspace, address)
       })

@@ -5,19 +5,21 @@ import {
   type Change,
   changedUnderneath,
   type Entry,
+  type Expected,
   equalJson,
   MemoryError,
   MemoryErrorCode,
   type PutOptions,
   type Selection,
 } from '@recall/core'
+import type { AccessLog } from './access-log.ts'
 import { printArchiveRow, withArchiveRow, withoutArchiveRow } from './documents/archive-index.ts'
 import { printConversation } from './documents/conversation.ts'
 import type { FileEntry } from './documents/file-entry.ts'
 import { printNote } from './documents/note.ts'
 import { requireSectionText, sectionKey, withoutSection, withSection } from './documents/sections.ts'
 import { withoutBlocks, withSession } from './documents/window.ts'
-import type { EntryFiles } from './entry-files.ts'
+import { type EntryFiles, succeed } from './entry-files.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 import { archiveFile, archiveName, type Layout } from './layout.ts'
 import { shownPath } from './paths.ts'
@@ -28,30 +30,37 @@ export interface PlannerOptions {
   layout: Layout
   index: MemoryIndex
   files: EntryFiles
+  accessLog: AccessLog
 }
 
 /** What writing and removing entries changes in the files, planned on a workspace and applied by the caller. */
-export function createPlanner({ layout, index, files }: PlannerOptions) {
+export function createPlanner({ layout, index, files, accessLog }: PlannerOptions) {
   const { paths, notePath, sectionPath, archivePath, filesOf, readNote, readEntry, live, refuseForeignFile } =
     files
 
-  const planPut = (workspace: Workspace, entry: Entry, { overwrite, now }: PutOptions): void => {
+  const planPut = (
+    workspace: Workspace,
+    entry: Entry,
+    { overwrite, now }: PutOptions,
+    expected?: Expected,
+  ): void => {
     const placement = placementOf(entry)
     if (!overwrite && live(entry, now)) throw alreadyExists(entry)
     if (placement.kind === 'note') {
       planRemoveSpecial(workspace, entry)
-      planNote(workspace, entry, now)
+      planNote(workspace, entry, now, expected)
     } else {
       planRemoveNote(workspace, entry)
       planDocument(workspace, entry, placement)
     }
   }
 
-  const planNote = (workspace: Workspace, entry: Entry, now: number): void => {
+  const planNote = (workspace: Workspace, entry: Entry, now: number, expected?: Expected): void => {
     const path = notePath(entry)
     const earlier = live(entry, now)
     if (workspace.exists(path) && !readNote(entry)) refuseForeignFile(path, entry)
-    workspace.write(path, printNote(earlier ? { ...entry, createdAt: earlier.createdAt } : entry))
+    workspace.write(path, printNote(earlier ? succeed(entry, earlier, expected) : entry))
+    if (!earlier) accessLog.startAnew(entry, entry.createdAt)
   }
 
   const planDocument = (

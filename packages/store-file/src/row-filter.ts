@@ -43,7 +43,7 @@ function rowMetadata(row: DocumentRow, fields: JsonValue, files: FileAccess): Re
     createdAt: row.created,
     updatedAt: row.updated,
     get accessedAt() {
-      return files.accesses().get(row.key)?.at ?? row.created
+      return Math.max(row.updated, files.accesses().get(row.key)?.at ?? 0)
     },
     get accessCount() {
       return files.accesses().get(row.key)?.count ?? 0

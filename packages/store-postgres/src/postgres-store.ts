@@ -2,14 +2,12 @@ import {
   type Address,
   type Change,
   changedUnderneath,
-  type Entry,
   type Expected,
   equalJson,
   type JsonValue,
   MemoryErrorCode,
   type MemoryScope,
   type MemoryStore,
-  type PutOptions,
 } from '@recall/core'
 import { and, arrayContains, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import { entryId, placeId } from './address.ts'
@@ -77,9 +75,6 @@ function createShelf(
   const searching = <T>(call: () => Promise<T>): Promise<T> =>
     asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, call, timeoutMs)
 
-  const put = (via: Database, entry: Entry, putOptions: PutOptions): Promise<void> =>
-    putEntry(via, entry, shelf, putOptions)
-
   const remove = async (via: Database, address: Address): Promise<boolean> => {
     const removed = await via.delete(entries).where(at(address)).returning({ id: entries.id })
     return removed.length > 0
@@ -99,7 +94,7 @@ function createShelf(
   }
 
   return {
-    put: (entry, putOptions) => writing(() => put(database, entry, putOptions)),
+    put: (entry, putOptions) => writing(() => putEntry(database, entry, shelf, putOptions)),
 
     get: (address, now) =>
       searching(async () => {
@@ -159,7 +154,8 @@ function createShelf(
           for (const change of inLockOrder(changes)) {
             const address = 'put' in change ? change.put : change.remove
             if (change.expected) await check(transaction, address, change.expected)
-            if ('put' in change) await put(transaction, change.put, change.options)
+            if ('put' in change)
+              await putEntry(transaction, change.put, shelf, change.options, change.expected)
             else await remove(transaction, address)
           }
         }),

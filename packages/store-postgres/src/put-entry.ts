@@ -1,4 +1,4 @@
-import { alreadyExists, type Entry, type PutOptions } from '@recall/core'
+import { alreadyExists, type Entry, type Expected, type PutOptions } from '@recall/core'
 import { sql } from 'drizzle-orm'
 import { isExpired, isLive, type Shelf } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
@@ -16,6 +16,7 @@ export async function putEntry(
   entry: Entry,
   shelf: Shelf,
   { overwrite, now }: PutOptions,
+  expected?: Expected,
 ): Promise<void> {
   const { row, units: made } = rowsFor(entry, shelf)
   const { place, id, createdAt, accessCount, ...replaced } = row
@@ -31,6 +32,12 @@ export async function putEntry(
         version: sql`excluded.version`,
         createdAt: sql`case when ${succeeds} then ${entries.createdAt} else excluded.created_at end`,
         accessCount: sql`case when ${succeeds} then ${entries.accessCount} else excluded.access_count end`,
+        // The version differs from the one it replaces, also within a millisecond; an expected one was seen.
+        ...(expected
+          ? {}
+          : {
+              updatedAt: sql`case when ${succeeds} then greatest(excluded.updated_at, ${entries.updatedAt} + 1) else excluded.updated_at end`,
+            }),
       },
       ...(overwrite ? {} : { setWhere: isExpired(now) }),
     })

@@ -149,6 +149,11 @@ export const batches: Theme = {
         await refused('CONFLICT', () => memory.atomicUpdate('long-term', [{ ...set, key: 'absent' }]))
         expect(await memory.read('long-term', 'count')).toBe(2)
         expect(await keysFound(memory, 'long-term', {})).toEqual(['count'])
+        const before = await seen()
+        await memory.write('long-term', 'count', 4)
+        await refused('CONFLICT', () => memory.atomicUpdate('long-term', [{ ...set, ifUpdatedAt: before }]))
+        await memory.batchWrite('long-term', [{ key: 'count', value: 5 }])
+        expect(await seen()).toBeGreaterThan(before + 1)
         await memory.atomicUpdate('long-term', [
           { operation: 'delete', key: 'count', ifUpdatedAt: await seen() },
         ])

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { MemoryManager, MemoryMetadata } from '../memory-manager.ts'
+import { keysFound } from './expectations.ts'
 import { law, type Theme } from './harness.ts'
 
 /** The metadata of an entry, without counting as an access. */
@@ -35,26 +36,41 @@ export const metadata: Theme = {
       },
     ),
 
-    law('Overwriting keeps createdAt and accessCount and moves updatedAt.', async ({ memory, time }) => {
-      const born = time.clock()
-      await memory.write('long-term', 'fact', 1)
-      await memory.read('long-term', 'fact')
-      time.advance(5000)
-      await memory.write('long-term', 'fact', 2)
-      expect(await metadataOf(memory, 'fact')).toMatchObject({
-        createdAt: born,
-        updatedAt: born + 5000,
-        accessCount: 1,
-      })
-    }),
+    law(
+      'Overwriting keeps createdAt and accessCount, moves updatedAt and counts as the last access.',
+      async ({ memory, time }) => {
+        const born = time.clock()
+        await memory.write('long-term', 'fact', 1)
+        await memory.read('long-term', 'fact')
+        time.advance(5000)
+        await memory.write('long-term', 'fact', 2)
+        expect(await metadataOf(memory, 'fact')).toMatchObject({
+          createdAt: born,
+          updatedAt: born + 5000,
+          accessedAt: born + 5000,
+          accessCount: 1,
+        })
+        const filters = { key: 'fact', accessedAt: { gte: born + 5000 } }
+        expect(await memory.search('long-term', { filters }, { touch: false })).toHaveLength(1)
+      },
+    ),
 
     law('A deleted key that is written again starts anew.', async ({ memory, time }) => {
+      await memory.write('long-term', 'used', 1)
+      await memory.read('long-term', 'used')
       await memory.write('long-term', 'fact', 1)
-      await memory.read('long-term', 'fact')
-      await memory.delete('long-term', 'fact')
-      time.advance(5000)
-      await memory.write('long-term', 'fact', 2)
-      expect(await metadataOf(memory, 'fact')).toMatchObject({ createdAt: time.clock(), accessCount: 0 })
+      for (const remove of [
+        () => memory.delete('long-term', 'fact'),
+        () => memory.atomicUpdate('long-term', [{ operation: 'delete', key: 'fact' }]),
+      ]) {
+        for (let i = 0; i < 2; i++) await memory.read('long-term', 'fact')
+        await remove()
+        time.advance(5000)
+        await memory.write('long-term', 'fact', 2)
+        expect(await metadataOf(memory, 'fact')).toMatchObject({ createdAt: time.clock(), accessCount: 0 })
+        const mostUsed = { sortBy: 'accessCount', touch: false } as const
+        expect(await keysFound(memory, 'long-term', {}, mostUsed)).toEqual(['used', 'fact'])
+      }
     }),
 
     law('Reading counts as an access and leaves updatedAt alone.', async ({ memory, time }) => {
