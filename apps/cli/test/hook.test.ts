@@ -41,6 +41,30 @@ describe('hook', () => {
       expect(await shell.withInput('').run('hook', 'pre-compact', option)).toMatchObject({ code: 0, out: '' })
   })
 
+  it('answers a host that wants JSON with JSON, whatever goes wrong', async () => {
+    const shell = createShell()
+    const cursor = event({ conversation_id: 'b', cursor_version: '3', transcript_path: '/t.jsonl' })
+    for (const name of hookEvents.filter((each) => each !== 'drain')) {
+      const gone = await shell.withInput(cursor).run('hook', name, '--root', join(shell.root, 'gone'))
+      expect(gone, name).toMatchObject({ code: 0, out: '{}\n' })
+    }
+    await shell.run('init', '--layout', 'entity')
+    writeFileSync(join(shell.root, 'memory/.recall'), 'a file where a folder should be')
+    const broken = await shell.withInput(cursor).run('hook', 'stop')
+    expect(broken).toMatchObject({ code: 0, out: '{}\n', err: expect.stringContaining('recall: ') })
+  })
+
+  it('tells a session what is known where nothing can be noted', async () => {
+    const shell = createShell()
+    await shell.run('init', '--layout', 'entity')
+    await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+    writeFileSync(join(shell.root, 'memory/.recall/sessions'), 'a file where a folder should be')
+    const starting = event({ session_id: 's2', hook_event_name: 'SessionStart', transcript_path: '/t.jsonl' })
+    const { out, err } = await shell.withInput(starting).run('hook', 'session-start')
+    expect(out).toContain('<recalled-memory ')
+    expect(err).toContain('ENOTDIR')
+  })
+
   it('does not keep a session waiting for a model, which summarises later', async () => {
     let asked = 0
     const server = createServer((_, response) => {

@@ -1,4 +1,4 @@
-import { contextLimits, contextOutput, type HookInput, silence } from '@recall/agents'
+import { contextLimits, contextOutput, type HookInput } from '@recall/agents'
 import type { MemoryMatch } from '@recall/core'
 import { fenceRecalled } from '@recall/sessions'
 import type { RootOptions } from '../find-root.ts'
@@ -25,7 +25,7 @@ export async function recallPrompt(io: Io, options: RootOptions, input: HookInpu
   const text = prompt.trim().length < shortestPrompt ? '' : await inTime(find(io, options, prompt, limit))
   // Fencing escapes marks inside the text, which makes it longer. A truncated block would later be taken for speech,
   // so nothing is printed.
-  io.out(text !== '' && text.length <= limit ? contextOutput(input, text) : silence(input.host))
+  if (text !== '' && text.length <= limit) io.out(contextOutput(input, text))
 }
 
 async function find(io: Io, options: RootOptions, prompt: string, limit: number): Promise<string> {

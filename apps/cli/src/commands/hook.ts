@@ -40,25 +40,33 @@ const startBudgetMs = 4000
  * output holds only what the host expects. Slow work is left to a detached process.
  */
 export async function hook(io: Io, event: string, options: HookOptions): Promise<number> {
+  let isAnswered = false
+  const out = (text: string): void => {
+    isAnswered = true
+    io.out(text)
+  }
+  // Inherits all else, because copying it would read what is costly and may never be needed.
+  const answering: Io = Object.create(io, { out: { value: out } })
+  const input = event === 'drain' ? null : parseHookInput((await io.payload?.()) ?? '')
   try {
-    await handle(io, event, options)
+    await handle(answering, event, input, options)
   } catch (error) {
     // Hosts write this to their debug logs.
     io.err(`recall: ${error instanceof Error ? error.message : String(error)}\n`)
   }
+  // Some hosts take no answer for a broken hook, so they get one after an error, too.
+  if (input && !isAnswered) io.out(silence(input.host))
   return exitCodes.fine
 }
 
-async function handle(io: Io, event: string, options: HookOptions): Promise<void> {
-  const input = event === 'drain' ? null : parseHookInput((await io.payload?.()) ?? '')
+async function handle(io: Io, event: string, input: HookInput | null, options: HookOptions): Promise<void> {
   if (event !== 'drain' && input === null) {
     io.err('recall: the host handed over no JSON object with a session_id\n')
     return
   }
   if (!hookEvents.includes(event)) {
-    // The settings may come from a newer version; the host still waits for an answer.
+    // The settings may come from a newer version.
     io.err(`recall: there is no event '${event}': ${hookEvents.join(', ')}\n`)
-    if (input) io.out(silence(input.host))
     return
   }
   // Not the session's working folder, which may hold another memory.
@@ -93,26 +101,29 @@ async function handle(io: Io, event: string, options: HookOptions): Promise<void
       note(io, place, input, 'open')
       break
   }
-  io.out(silence(input.host))
   if (event !== 'stop') io.detach?.(['hook', 'drain', '--root', root, '--layout', place.layout.name])
 }
 
 async function start(io: Io, place: MemoryPlace, input: HookInput, options: HookOptions): Promise<void> {
-  const sessions = readSessions(place)
-  const pending = sessions.filter((session) => isPending(session, input.sessionId))
-  if (pending.length > 0) {
-    const { drain } = await import('../commands/hook-archive.ts')
-    await drain(io, place, { own: input.sessionId, budgetMs: startBudgetMs })
+  let pending: HostSession[] = []
+  try {
+    pending = readSessions(place).filter((session) => isPending(session, input.sessionId))
+    if (pending.length > 0) {
+      const { drain } = await import('../commands/hook-archive.ts')
+      await drain(io, place, { own: input.sessionId, budgetMs: startBudgetMs })
+    }
+    forgetOldSessions(place, io.now(), input.sessionId)
+    note(io, place, input, 'open')
+  } catch (error) {
+    // A full disk, for example, keeps nobody from being told what is known.
+    io.err(`recall: ${(error as Error).message}\n`)
   }
-  forgetOldSessions(place, io.now(), input.sessionId)
-  note(io, place, input, 'open')
 
   // A resumed session still has the context in its transcript.
   const isTold = input.source === 'resume' || input.source === 'fork'
   const context = isTold ? nothingToTell : sessionContext(place, contextLimits[input.host])
   const notice = noticeOf(place, pending, context)
-  if (context.text === '') io.out(silence(input.host))
-  else io.out(contextOutput(input, context.text, notice))
+  if (context.text !== '') io.out(contextOutput(input, context.text, notice))
   // Print before clearing: a crash in between shows the window twice rather than never.
   if (options.clear && !isTold && input.source !== 'compact' && context.window !== '') {
     await (await import('../commands/hook-archive.ts')).clearWindow(io, place, context.window)
