@@ -11,7 +11,7 @@ import {
 import type { Access, AccessLog } from './access-log.ts'
 import type { FileEntry } from './documents/file-entry.ts'
 import { parseNote } from './documents/note.ts'
-import { sectionEntries, sectionKey } from './documents/sections.ts'
+import { sectionEntries, sectionOf } from './documents/sections.ts'
 import { windowEntries } from './documents/window.ts'
 import { type FileSystem, statusOf } from './file-system.ts'
 import type { DocumentRow } from './index/document-row.ts'
@@ -112,7 +112,7 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
 
   /** The curated file that a key names; `null` for the files that the session lifecycle keeps. */
   const sectionPath = (key: string): string | null => {
-    const path = join(root, layout.memory, sectionKey.exec(key)?.[1] as string)
+    const path = join(root, layout.memory, sectionOf(key)?.fileName as string)
     const kept = [paths.window, paths.archiveIndex].map((each) => each.toLowerCase())
     return kept.includes(path.toLowerCase()) ? null : path
   }

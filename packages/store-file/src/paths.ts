@@ -23,13 +23,21 @@ export function fileStem(key: string): string {
   return `${readable}~${sha256(key).slice(0, 16)}`
 }
 
-/** A key that a person may have given a file as its name; never a way out of the folder. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
-const handName = /^(?!\.)[^/\\:*?"<>|\u0000-\u001f\u007f]{1,200}(?<![. ])$/
+const oneName = /^(?!\.)[^/\u0000-\u001f\u007f]+$/
+const nameOnWindows = /^[^\\:*?"<>|]+(?<![. ])$/
+/** File systems take names of up to 255 bytes, the ending included. */
+const longestStem = 252
+
+/** Whether a person may have given a markdown file this name, without its ending; never a way out of the folder. */
+export const isHandName = (stem: string): boolean =>
+  oneName.test(stem) &&
+  Buffer.byteLength(stem) <= longestStem &&
+  (process.platform !== 'win32' || (nameOnWindows.test(stem) && !deviceName.test(stem.toLowerCase())))
 
 /** A file that a person named exactly like the key; `null` when there is none. */
 export function ownFile(fileSystem: FileSystem, folder: string, key: string): string | null {
-  if (!handName.test(key) || deviceName.test(key.toLowerCase()) || Buffer.byteLength(key) > 250) return null
+  if (!isHandName(key)) return null
   const path = join(folder, `${key}.md`)
   // Most keys have no such file, and to look takes a twentieth of the time that it takes to follow a path in vain.
   const real = statusOf(fileSystem, path) && orAbsent(() => fileSystem.realpathSync.native(path))

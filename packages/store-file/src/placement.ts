@@ -11,7 +11,7 @@ import {
   sessionSummaryType,
   windowNotesKey,
 } from '@recall/core'
-import { isSlug, sectionKey } from './documents/sections.ts'
+import { isSlug, sectionOf } from './documents/sections.ts'
 import { fitsWindow } from './documents/window.ts'
 import { defaultNamespace } from './sources.ts'
 
@@ -27,9 +27,8 @@ export type Placement =
 
 export function placementOf(entry: Entry): Placement {
   if (entry.namespace !== defaultNamespace || entry.ttl !== null) return { kind: 'note' }
-  const section = entry.scope === 'long-term' ? sectionKey.exec(entry.key) : null
-  const [, fileName = '', slug = ''] = section ?? []
-  if (isSlug(slug)) return { kind: 'section', fileName, slug }
+  const section = entry.scope === 'long-term' ? sectionOf(entry.key) : null
+  if (section && isSlug(section.slug)) return { kind: 'section', ...section }
   if (entry.scope === 'short-term' && entry.type === sessionSummaryType) {
     const session = sessionSummary.safeParse(entry.value)
     if (
@@ -52,7 +51,7 @@ export function placementOf(entry: Entry): Placement {
 /** Where an entry of this key may be besides in a note. */
 export function specialPlace({ scope, namespace, key }: Address): 'section' | 'window' | 'archive' | null {
   if (namespace !== defaultNamespace) return null
-  if (scope === 'long-term' && sectionKey.test(key)) return 'section'
+  if (scope === 'long-term' && sectionOf(key)) return 'section'
   if (scope === 'short-term' && (key.startsWith('session:') || key === windowNotesKey)) return 'window'
   if (scope === 'episodic' && key.startsWith('conversation:')) return 'archive'
   return null

@@ -17,7 +17,7 @@ import { printArchiveRow, withArchiveRow, withoutArchiveRow } from './documents/
 import { printConversation } from './documents/conversation.ts'
 import type { FileEntry } from './documents/file-entry.ts'
 import { printNote } from './documents/note.ts'
-import { requireSectionText, sectionKey, withoutSection, withSection } from './documents/sections.ts'
+import { requireSectionText, sectionOf, withoutSection, withSection } from './documents/sections.ts'
 import { withoutBlocks, withSession } from './documents/window.ts'
 import { type EntryFiles, succeed } from './entry-files.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
@@ -125,7 +125,7 @@ export function createPlanner({ layout, index, files, accessLog }: PlannerOption
     const content = workspace.read(path)
     const without =
       place === 'section'
-        ? withoutSection(content, sectionKey.exec(key)?.[2] as string)
+        ? withoutSection(content, sectionOf(key)?.slug as string)
         : withoutBlocks(content, (each) => each !== key)
     if (without !== null) workspace.write(path, without)
     return without !== null

@@ -107,6 +107,30 @@ describe('what a person edits by hand', () => {
     await memory.close()
   })
 
+  it('is found, read and forgotten under any name that the file system takes', async () => {
+    const { memory, at } = await open()
+    const anywhere = ['C#', 'Q&A (old)', "it's + 🧠", 'a@b', 'x'.repeat(240)]
+    const names = process.platform === 'win32' ? anywhere : [...anywhere, 'TODO: ask?', 'a"b*', 'aux', 'etc.']
+    mkdirSync(at('long-term'), { recursive: true })
+    for (const name of names) {
+      writeFileSync(at(`${name}.md`), '## People\n\nAda\n')
+      writeFileSync(at('long-term', `${name}.md`), 'a note\n')
+    }
+    const keys = names.flatMap((name) => [name, `${name}.md#people`])
+    const found = async (): Promise<string[]> =>
+      (await memory.search('long-term', {}, { limit: 100 })).map(({ key }) => key).sort()
+    expect(await found()).toEqual([...keys].sort())
+    const read = await memory.batchRead('long-term', keys)
+    expect([...read.values()]).toEqual(names.flatMap(() => ['a note', 'Ada']))
+    await memory.delete('long-term', 'C#')
+    await memory.write('long-term', 'C#.md#people', 'Grace')
+    expect(readFileSync(at('C#.md'), 'utf8')).toBe('## People\n\nGrace\n')
+    expect(await found()).toEqual(keys.slice(1).sort())
+    await memory.clear('long-term')
+    expect(await found()).toEqual([])
+    await memory.close()
+  })
+
   it('in MEMORY.md and EPHEMERAL.md stays when the memory writes its own parts', async () => {
     const { memory, at } = await open()
     await memory.write('long-term', 'MEMORY.md#people', 'Ada')

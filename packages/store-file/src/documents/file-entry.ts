@@ -42,8 +42,12 @@ export function parseTime(value: unknown): number | undefined {
 
 export const printTime = (time: number): string => new Date(time).toISOString()
 
+/** The texts of a list, as people write it: a single one may stand by itself, and YAML takes `2026` for a number. */
 export const stringsOf = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+  [value]
+    .flat()
+    .filter((item) => typeof item === 'string' || typeof item === 'number')
+    .map(String)
 
 /** The units of an entry; an entry without text has none. */
 export function unitsOf(entry: { text: string; type: string | null; number?: number }): Unit[] {

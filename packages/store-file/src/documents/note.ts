@@ -48,6 +48,8 @@ export function parseNote(content: string, stem: string, { modified }: FileTimes
   const value = parsed === undefined ? own : parsed
   const text = textOf(fields, value)
   const created = parseTime(fields.created) ?? modified
+  const updated = parseTime(fields.updated) ?? modified
+  const ttl = typeof fields.ttl === 'number' && fields.ttl > 0 ? fields.ttl : null
   // A key is looked for in the one file that bears its name, so no other name can stand for it.
   const key = typeof fields.key === 'string' && fileStem(fields.key) === stem ? fields.key : stem
   const ownProblem =
@@ -59,9 +61,9 @@ export function parseNote(content: string, stem: string, { modified }: FileTimes
     value,
     text,
     created,
-    updated: parseTime(fields.updated) ?? modified,
-    ttl: typeof fields.ttl === 'number' && fields.ttl > 0 ? fields.ttl : null,
-    expires: parseTime(fields.expires) ?? null,
+    updated,
+    ttl,
+    expires: parseTime(fields.expires) ?? (ttl === null ? null : updated + ttl),
     line: bodyLine,
     ...(text === value ? {} : { derived: true }),
     fields: indexable(value),

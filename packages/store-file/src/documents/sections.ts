@@ -1,8 +1,12 @@
 import { MemoryError, MemoryErrorCode, trackFence } from '@recall/core'
+import { isHandName } from '../paths.ts'
 import type { FileEntry, FileTimes } from './file-entry.ts'
 
-/** A key that names a section of a curated file, for example `MEMORY.md#preferences`. */
-export const sectionKey = /^([\p{L}\p{N}_][\p{L}\p{M}\p{N} ._-]{0,80}\.md)#([\p{L}\p{N}-]+)$/u
+/** What a key such as `MEMORY.md#preferences` names: a section of a curated file. `null` for any other key. */
+export function sectionOf(key: string): { fileName: string; slug: string } | null {
+  const [, stem = '', slug = ''] = /^(.+)\.md#([\p{L}\p{N}-]+)$/u.exec(key) ?? []
+  return isHandName(stem) ? { fileName: `${stem}.md`, slug } : null
+}
 
 /** Whether a section of that name can be read back under it: `Preferences` would become `preferences`. */
 export const isSlug = (slug: string): boolean =>
