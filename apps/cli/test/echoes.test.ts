@@ -42,6 +42,16 @@ describe('echoes', () => {
     expect((await createShell().run('echoes', 'show')).code).toBe(1)
   })
 
+  it('says of a role that is none that there is none', async () => {
+    const shell = await project()
+    for (const action of ['prune', 'consolidate'])
+      expect(await shell.run('echoes', action, 'revewer', 'reviewer', '--yes')).toMatchObject({
+        code: 1,
+        out: '',
+        err: expect.stringContaining('there is no role revewer'),
+      })
+  })
+
   it('says what it can do when it is asked for something else', async () => {
     const shell = createShell()
     expect(await shell.run('echoes', 'constructor')).toMatchObject({

@@ -1,4 +1,6 @@
-import { isMemoryError } from '@recall/core'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { type KnowledgePlan, type PrunePlan, teamRole } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { count } from '../../format.ts'
@@ -56,8 +58,15 @@ async function eachRole<T>(
   return { done, failed }
 }
 
-/** The named roles, or all that the caller may write to: a run over all roles must not fail at the team's. */
-function rolesFor({ io, echoes }: Project, named: string[], { lead }: EchoesOptions): string[] {
+/**
+ * The named roles, or all that the caller may write to: a run over all roles must not fail at the team's.
+ *
+ * @throws MemoryError NOT_FOUND for a name that no role has
+ */
+function rolesFor({ io, echoes, folder }: Project, named: string[], { lead }: EchoesOptions): string[] {
+  const missing = named.find((role) => !existsSync(join(folder, role)))
+  if (missing !== undefined)
+    throw new MemoryError(`there is no role ${missing} (see 'recall echoes show')`, MemoryErrorCode.NOT_FOUND)
   if (named.length > 0) return named
   const all = echoes.roles()
   if (lead || !all.includes(teamRole)) return all
