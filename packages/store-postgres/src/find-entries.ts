@@ -145,7 +145,7 @@ async function readPage(
     // The entry was deleted after it was ranked.
     if (!row) return []
     const entry = entryOf(row)
-    if (terms.length === 0) return [{ entry, score, mode, signals }]
+    if (query.text === undefined) return [{ entry, score, mode, signals }]
     const passages = passagesOf(row, entry, found.slice(0, query.passages ?? 1), terms)
     const [passage] = passages
     return [

@@ -44,6 +44,11 @@ export const searchVectors: Theme = {
         if (findsByMeaning(memory)) expect(matches[0]).toMatchObject({ key: 'car', mode: 'hybrid' })
         else expect(matches).toEqual([])
         if (semantic) expect(matches[0]?.metadata.embeddingModel).toBe(embedder.model)
+        await memory.write('long-term', 'feast', '🎈')
+        const [feast] = await memory.search('long-term', { text: '🎉' })
+        const told = { key: 'feast', confidence: expect.any(Number), passage: { text: '🎈' } }
+        if (findsByMeaning(memory)) expect(feast).toMatchObject(told)
+        else expect(feast).toBeUndefined()
       },
       { embedder },
     ),
