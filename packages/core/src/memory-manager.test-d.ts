@@ -2,7 +2,7 @@ import { expectTypeOf } from 'vitest'
 import * as z from 'zod/mini'
 import { createMemoryManager } from './create-memory-manager.ts'
 import { createInMemoryStore } from './in-memory-store.ts'
-import type { MemoryManager, MemoryMatch, MemoryRecord } from './memory-manager.ts'
+import type { MemoryManager, MemoryMatch, MemoryRecord, ReadOptions } from './memory-manager.ts'
 
 interface Goal {
   name: string
@@ -19,6 +19,10 @@ export async function plain(memory: MemoryManager): Promise<void> {
   expectTypeOf(
     await memory.read<Goal>('working', 'goal', { includeMetadata: false }),
   ).toEqualTypeOf<Goal | null>()
+  const options: ReadOptions = { includeMetadata: Math.random() < 0.5 }
+  expectTypeOf(await memory.read<Goal>('working', 'goal', options)).toEqualTypeOf<
+    Goal | MemoryRecord<Goal> | null
+  >()
   expectTypeOf(await memory.search<Goal>('episodic', { text: 'ship' })).toEqualTypeOf<MemoryMatch<Goal>[]>()
   expectTypeOf(await memory.batchRead<Goal>('working', ['goal'])).toEqualTypeOf<Map<string, Goal>>()
   expectTypeOf(await memory.exists('working', 'goal')).toEqualTypeOf<boolean>()

@@ -52,6 +52,11 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
     key: string,
     options?: ReadOptions & { includeMetadata?: false },
   ): Promise<T | null>
+  read<T = unknown>(
+    scope: MemoryScope,
+    key: string,
+    options?: ReadOptions,
+  ): Promise<T | MemoryRecord<T> | null>
 
   /**
    * Entries that match all parts of the query, best first. Expired entries never count towards `limit`.

@@ -4,7 +4,13 @@ import type { PGlite, PGliteOptions } from '@electric-sql/pglite'
 import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { vector } from '@electric-sql/pglite-pgvector'
-import { createMemoryManager, type MemoryManager, type MemoryManagerOptions } from '@recall/core'
+import {
+  createMemoryManager,
+  type MemoryManager,
+  type MemoryManagerOptions,
+  type TypesOf,
+  type ValueSchemas,
+} from '@recall/core'
 import { drizzle } from 'drizzle-orm/pglite'
 import type { Database } from './database.ts'
 import { createEngine, type Engine } from './embedded-engine.ts'
@@ -83,12 +89,14 @@ async function start(engine: Engine, release: () => void): Promise<EmbeddedDatab
   }
 }
 
-export type PgliteMemoryOptions = EmbeddedOptions &
+export type PgliteMemoryOptions<Schemas extends ValueSchemas = ValueSchemas> = EmbeddedOptions &
   Pick<PostgresStoreOptions, 'textConfiguration'> &
-  Omit<MemoryManagerOptions, 'stores'>
+  Omit<MemoryManagerOptions<Schemas>, 'stores'>
 
 /** Opens a memory on a Postgres inside this process. */
-export async function openPgliteMemory(options: PgliteMemoryOptions = {}): Promise<MemoryManager> {
+export async function openPgliteMemory<Schemas extends ValueSchemas = Record<never, never>>(
+  options: PgliteMemoryOptions<Schemas> = {},
+): Promise<MemoryManager<TypesOf<Schemas>>> {
   const { textConfiguration } = options
   const { database, close } = await openPglite(options)
   try {

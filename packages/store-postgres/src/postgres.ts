@@ -3,6 +3,8 @@ import {
   MemoryErrorCode,
   type MemoryManager,
   type MemoryManagerOptions,
+  type TypesOf,
+  type ValueSchemas,
 } from '@recall/core'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
@@ -80,12 +82,14 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenDataba
   }
 }
 
-export type PostgresMemoryOptions = PostgresOptions &
+export type PostgresMemoryOptions<Schemas extends ValueSchemas = ValueSchemas> = PostgresOptions &
   Pick<PostgresStoreOptions, 'textConfiguration'> &
-  Omit<MemoryManagerOptions, 'stores'>
+  Omit<MemoryManagerOptions<Schemas>, 'stores'>
 
 /** Opens a memory on a Postgres server with pgvector. */
-export async function openPostgresMemory(options: PostgresMemoryOptions): Promise<MemoryManager> {
+export async function openPostgresMemory<Schemas extends ValueSchemas = Record<never, never>>(
+  options: PostgresMemoryOptions<Schemas>,
+): Promise<MemoryManager<TypesOf<Schemas>>> {
   const { timeoutMs = defaultTimeoutMs, textConfiguration, embedder } = options
   const indexed: VectorColumn[] = embedder ? [{ table: 'units', dimensions: embedder.dimensions }] : []
   const { database, close } = await openPostgres({ indexed, ...options })
