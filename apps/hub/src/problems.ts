@@ -49,9 +49,7 @@ export function problemAnswer(context: Context, error: unknown): Response {
 function asMemoryError(error: unknown): MemoryError {
   if (isMemoryError(error)) return error
   if (error instanceof HTTPException && error.status < 500) {
-    return new MemoryError(error.message, MemoryErrorCode.INVALID_INPUT, {
-      details: { status: error.status },
-    })
+    return error.status === 415 ? wrongType() : badRequest(error.message, error.status)
   }
   // Only deeply nested input makes a recursive function run out of stack.
   if (error instanceof RangeError && /call stack/.test(error.message)) {
@@ -59,6 +57,12 @@ function asMemoryError(error: unknown): MemoryError {
   }
   return new MemoryError('the hub failed to answer: try again later', MemoryErrorCode.SEARCH_FAILED)
 }
+
+const badRequest = (message: string, status: number): MemoryError =>
+  new MemoryError(message, MemoryErrorCode.INVALID_INPUT, { details: { status } })
+
+/** The error for a body that is not JSON, or does not say so. */
+export const wrongType = (): MemoryError => badRequest('send the body as Content-Type: application/json', 415)
 
 function pointersOf({ details }: MemoryError): Pick<Problem, 'errors'> {
   const issues = details?.issues

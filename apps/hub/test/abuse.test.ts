@@ -198,6 +198,17 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
     ] as const) {
       expect([path, (await post(path, key, body)).status]).toEqual([path, 400])
     }
+    const plain = await hub.fetch(
+      new Request('http://localhost/api/v1/memory', {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'text/plain' },
+        body: '{}',
+      }),
+    )
+    expect(await plain.json()).toMatchObject({
+      status: 415,
+      detail: expect.stringContaining('Content-Type:'),
+    })
     for (const body of ['', '{', 'null', '[]', '"text"', '{"content": 1e999}', '\u0000']) {
       expect([body, (await post('memory', key, body)).status]).toEqual([body, 400])
     }

@@ -2,6 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import type { Context } from 'hono'
 import type { Hub, HubEnv } from '../hub.ts'
+import { wrongType } from '../problems.ts'
 import type { Decision } from '../trust/decisions.ts'
 import { confirmHeartbeat, systemState } from '../trust/heartbeat.ts'
 import { promoteAuthors } from '../trust/promotion.ts'
@@ -44,13 +45,7 @@ export function adminRoutes(hub: Hub) {
     // The validator ignores a body of another type, and its reason would be lost.
     const type = context.req.header('Content-Type')
     if (type && !/^application\/json\b/i.test(type)) {
-      throw new MemoryError(
-        'send the body as Content-Type: application/json',
-        MemoryErrorCode.INVALID_INPUT,
-        {
-          details: { status: 415 },
-        },
-      )
+      throw wrongType()
     }
     await next()
   })
