@@ -3,14 +3,14 @@ import { type Options, parseOptions, say, UsageError } from './options.ts'
 import { type Suite, suites } from './suites.ts'
 import { publishSummary } from './summary.ts'
 
-const usage = `Usage: pnpm bench all [--postgres url] [--qmd] [--mem0]
+const usage = `Usage: pnpm bench all [--postgres url] [--data path] [--qmd] [--mem0]
        pnpm bench summary
        pnpm bench <suite> [options]
 
 Measures Recall against other tools and against what the machine can do, and writes what it finds to bench/results/.
 
-  all       every suite that needs no data to be brought, one after the other, then the summary;
-            other options go on to each of them
+  all       every suite, one after the other, then the summary; those that need --postgres or --data are
+            left out without them; other options go on to each suite
   summary   bench/results/README.md anew, from what was measured last
 
 Suites:
