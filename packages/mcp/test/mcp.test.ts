@@ -154,6 +154,7 @@ describe.each([
       ['memory_read', { key: 'a\u0000b', scope: 'long-term' }],
       ['memory_read', { key: 'fact:pool', scope: 'long-term', offset: 1e6 }],
       ['memory_remember', { text: 'other', key: 'fact:pool' }],
+      ['memory_remember', { text: ' \n' }],
       ['memory_forget', { key: 'nothing', scope: 'long-term' }],
     ] as const) {
       const result = await call(client, name, args)
@@ -221,6 +222,16 @@ it('remembers the same words again with the tags of both', async () => {
   expect(await remember({ text: 'Ana prefers tabs.', tags: ['editor'] })).toBe(key)
   const record = await options.memory.read('long-term', key, { includeMetadata: true })
   expect(record?.metadata.tags).toEqual(['people', 'editor'])
+})
+
+it('tells of the sessions although another value has their type', async () => {
+  const options = await sampleOptions()
+  await options.memory.write('short-term', 'other', { type: 'session-summary', note: 1 })
+  const server = createMcpFetch({ optionsFor: () => options })
+  const request = modern('tools/call', { name: 'session_context', arguments: {} }, 'session_context')
+  expect(await (await server.fetch(request)).json()).toMatchObject({
+    result: { structuredContent: { sessions: [{ sessionId: 's1' }] } },
+  })
 })
 
 it('without a hub there are no tools for one', async () => {

@@ -1,5 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { type SessionSummary, sessionSummaryType } from '@recall/core'
+import { sessionSummary, sessionSummaryType } from '@recall/core'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
 import { answer, orFailure, pieceOf } from './answer.ts'
@@ -30,13 +30,14 @@ export function addSessionContext(server: McpServer, { memory, fence }: McpOptio
     },
     ({ sessions: most }) =>
       orFailure(async () => {
-        const found = await memory.search<SessionSummary>(
+        const found = await memory.search(
           'short-term',
           { filters: { type: sessionSummaryType } },
           { limit: 100, touch: false },
         )
         const sessions = found
-          .map(({ value }) => value)
+          // Whoever writes to the memory may name any value so.
+          .flatMap(({ value }) => sessionSummary.safeParse(value).data ?? [])
           .sort((a, b) => Date.parse(a.date) - Date.parse(b.date))
           .slice(-most)
           .map(({ sessionId, date, project, archive, summary }) => ({
