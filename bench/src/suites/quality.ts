@@ -7,6 +7,7 @@ import { localEmbedder, type Runtime } from '@recall/embeddings/local'
 import { openPgliteMemory } from '@recall/store-postgres/pglite'
 import { openPostgresMemory } from '@recall/store-postgres/postgres'
 import type { Collection, DataSet } from '../quality/data-set.ts'
+import { documentCache } from '../quality/document-cache.ts'
 import { openHubMemory } from '../quality/hub-memory.ts'
 import { allAt, ndcg, precisionAt, recallAt, reciprocalRank } from '../quality/metrics.ts'
 import {
@@ -72,7 +73,7 @@ export interface QualitySettings {
 
 export async function measureQuality(set: DataSet, settings: QualitySettings): Promise<RetrieverResult[]> {
   const { runtime, say, postgres } = settings
-  const embedder = cachedEmbedder(localEmbedder(runtime ? { runtime } : {}), { max: 200_000 })
+  const embedder = documentCache(localEmbedder(runtime ? { runtime } : {}))
   const meaning = dense(embedder)
   const retrievers: Retriever[] = [
     recallRetriever({ name: 'Recall', embedder, abstains: !settings.stores }),
