@@ -106,10 +106,17 @@ it('stops when it is told to', async () => {
   await expect(answer).rejects.toThrow('enough')
 })
 
-it('sends no empty text: many servers refuse it, and all that came with it', async () => {
+it('sends no text that is empty or not well-formed: many servers refuse it, and all that came with it', async () => {
   const url = await serve(good)
-  expect(await httpEmbedder(options(url)).embed(['a', '', ' \n'], 'document')).toHaveLength(3)
-  expect(requests[0]?.input).toEqual(['a', '-', '-'])
+  const texts = ['a', '', ' \n', 'b\ud800']
+  expect(await httpEmbedder(options(url)).embed(texts, 'document')).toHaveLength(4)
+  expect(requests[0]?.input).toEqual(['a', '-', '-', 'b\ufffd'])
+})
+
+it('may wait for ever', async () => {
+  const url = await serve(good)
+  const embedder = httpEmbedder({ ...options(url), timeout: Number.POSITIVE_INFINITY, retries: 0 })
+  expect(await embedder.embed(['a'], 'query')).toHaveLength(1)
 })
 
 it('says that it took too long also when the answer began in time', async () => {

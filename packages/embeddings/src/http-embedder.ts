@@ -14,7 +14,7 @@ export interface HttpEmbedderOptions {
   prefixes?: { query?: string; document?: string }
   /** Texts in one request. Default 64. */
   maxBatch?: number
-  /** Timeout of one request in milliseconds. Default 30,000. */
+  /** Timeout of one request in milliseconds; `Infinity` for none. Default 30,000. */
   timeout?: number
   /** Most retries of a request after 429, 5xx or no answer. Default 3. */
   retries?: number
@@ -25,8 +25,8 @@ export interface HttpEmbedderOptions {
 
 /**
  * An embedder for any server with OpenAI's `POST /embeddings`: OpenAI, Ollama, vLLM, LM Studio, Text Embeddings
- * Inference. Vectors are scaled to unit length. A blank text is sent as a hyphen, because many servers refuse a whole
- * batch for one empty text.
+ * Inference. Vectors are scaled to unit length. A blank text is sent as a hyphen, and one that is not well-formed is
+ * repaired, because many servers refuse a whole batch for one such text.
  *
  * @throws MemoryError INVALID_INPUT, from this call, for a `url` that is invalid or holds credentials, and for a
  * `maxBatch` below 1; from `embed`: UNAUTHENTICATED, RATE_LIMITED, TIMEOUT, or UNAVAILABLE, also for an answer that
@@ -45,7 +45,7 @@ export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
       for (let i = 0; i < texts.length; i += maxBatch) {
         const batch = texts
           .slice(i, i + maxBatch)
-          .map((text) => (prefixes[mode] ?? '') + (text.trim() === '' ? '-' : text))
+          .map((text) => (prefixes[mode] ?? '') + (text.trim() === '' ? '-' : text.toWellFormed()))
         vectors.push(...(await embedBatch({ ...options, url }, batch, signal)))
       }
       return vectors
@@ -78,7 +78,7 @@ async function request(
   signal: AbortSignal | undefined,
 ): Promise<Float32Array[]> {
   const { url, model, apiKey, timeout = 30_000, fetch = globalThis.fetch } = options
-  const limit = AbortSignal.timeout(timeout)
+  const limit = AbortSignal.timeout(Math.min(timeout, longestTimer))
   let response: Response
   try {
     response = await fetch(url, {
@@ -110,6 +110,9 @@ async function request(
   }
   return vectorsOf(body, batch.length, options)
 }
+
+/** Longest delay of a timer, milliseconds: a longer one would end at once. */
+const longestTimer = 2 ** 31 - 1
 
 /** Only the members in use: servers differ in the others. */
 const answerSchema = z.object({
