@@ -1,7 +1,7 @@
 import type { MemoryErrorCode } from '@recall/core'
 
-/** 0 fine · 1 the answer is no · 2 wrong use · 3 failed */
-export const exitCodes = { fine: 0, no: 1, wrongUse: 2, failed: 3 } as const
+/** 0 fine · 1 the answer is no · 2 wrong use · 3 failed · 130 interrupted by Ctrl-C, as shells report it */
+export const exitCodes = { fine: 0, no: 1, wrongUse: 2, failed: 3, interrupted: 130 } as const
 
 /** Wrong use of the command line. */
 export class UsageError extends Error {
@@ -13,6 +13,8 @@ export function exitCodeOf(error: unknown): number {
   // By name: each command's bundle has its own copy of the class.
   if ((error as { name?: unknown } | null)?.name === 'UsageError') return exitCodes.wrongUse
   const code = (error as { code?: unknown } | null)?.code
+  // Ctrl-C, or Ctrl-D, in answer to a question.
+  if (code === 'ABORT_ERR') return exitCodes.interrupted
   if (code === ('MEMORY_INVALID_INPUT' satisfies MemoryErrorCode)) return exitCodes.wrongUse
   if (code === ('MEMORY_NOT_FOUND' satisfies MemoryErrorCode)) return exitCodes.no
   return exitCodes.failed

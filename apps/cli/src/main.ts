@@ -50,7 +50,15 @@ void run(process.argv.slice(2), {
     if (!process.stdin.isTTY || !process.stderr.isTTY) return null
     const { createInterface } = await import('node:readline/promises')
     const dialogue = createInterface({ input: process.stdin, output: process.stderr })
-    return dialogue.question(question).finally(() => dialogue.close())
+    try {
+      return await dialogue.question(question)
+    } catch (error) {
+      // Interrupted: the cursor still stands behind the question.
+      process.stderr.write('\n')
+      throw error
+    } finally {
+      dialogue.close()
+    }
   },
 }).then((code) => {
   process.exitCode = code

@@ -1,11 +1,9 @@
+import { exitCodes } from './exit-codes.ts'
 import type { Io } from './io.ts'
 
 export interface Progress {
   update(state: { done: number; total: number }): void
 }
-
-/** The exit code that shells report for a command ended by Ctrl-C. */
-const interruptedExitCode = 130
 
 /**
  * Shows the progress of work with rate and time left on a terminal, and nothing in a pipe.
@@ -22,7 +20,7 @@ export async function withProgress<T>(
   const leave = (): void => {
     bar.stop()
     io.err(`recall: interrupted: ${goesOn}\n`)
-    process.exit(interruptedExitCode)
+    process.exit(exitCodes.interrupted)
   }
   if (goesOn) process.once('SIGINT', leave)
   try {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
-import { createShell, poolSession, writeSession } from './support.ts'
+import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
@@ -51,4 +51,10 @@ it('an import that is interrupted says that it goes on where it stopped, and doe
   expect(await said).toContain('recall: interrupted: what was imported stays; run the same again')
   expect(await shell.json('import', ...paths)).toMatchObject({ archived: 2, unchanged: 1, failed: [] })
   expect((await shell.run('doctor')).code).toBe(0)
+})
+
+it('a question that is answered with Ctrl-C ends the command like any other', async () => {
+  const interrupted = Object.assign(new Error('Aborted with Ctrl+C'), { code: 'ABORT_ERR' })
+  const shell = createShell(temporaryFolder(), interrupted)
+  expect(await shell.run('uninit', '--purge')).toMatchObject({ code: 130, out: '' })
 })

@@ -39,7 +39,7 @@ export interface Shell {
 /** A command line in a folder of its own, as a person or a script would run it. */
 export function createShell(
   root = temporaryFolder(),
-  answer: string | null = null,
+  answer: string | null | Error = null,
   env: Record<string, string | undefined> = { RECALL_ROOT: root },
   input = '',
 ): Shell {
@@ -63,7 +63,10 @@ export function createShell(
         terminal: false,
         talkTerminal: false,
         columns: 100,
-        ask: async () => answer,
+        async ask() {
+          if (answer instanceof Error) throw answer
+          return answer
+        },
         payload: async () => input,
         text: async () => input,
       })
