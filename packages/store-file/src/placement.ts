@@ -5,6 +5,8 @@ import {
   conversationKey,
   conversationType,
   type Entry,
+  equalJson,
+  type JsonValue,
   type SessionSummary,
   sessionSummary,
   sessionSummaryKey,
@@ -34,19 +36,28 @@ export function placementOf(entry: Entry): Placement {
     if (
       session.success &&
       entry.key === sessionSummaryKey(session.data.sessionId) &&
-      fitsWindow(session.data)
+      fitsWindow(session.data) &&
+      isAll(entry, session.data, [])
     ) {
       return { kind: 'session', session: session.data }
     }
   }
   if (entry.scope === 'episodic' && entry.type === conversationType) {
     const archive = conversationArchive.safeParse(entry.value)
-    if (archive.success && entry.key === conversationKey(archive.data.sessionId, archive.data.part)) {
+    if (
+      archive.success &&
+      entry.key === conversationKey(archive.data.sessionId, archive.data.part) &&
+      isAll(entry, archive.data, archive.data.topics)
+    ) {
       return { kind: 'archive', archive: archive.data }
     }
   }
   return { kind: 'note' }
 }
+
+/** Whether a record is all that an entry holds: what its file has no place for would be lost. */
+const isAll = ({ value, tags }: Entry, record: object, kept: readonly string[]): boolean =>
+  equalJson(record as JsonValue, value) && tags.every((tag) => kept.includes(tag))
 
 /** Where an entry of this key may be besides in a note. */
 export function specialPlace({ scope, namespace, key }: Address): 'section' | 'window' | 'archive' | null {
