@@ -1,28 +1,35 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 
 /**
- * Opens a file for reading.
+ * Opens a file for reading. Readers look at a file several times, so a pipe, which gives its bytes once, is refused.
  *
- * @throws MemoryError NOT_FOUND (no such file), INVALID_INPUT (a folder), FORBIDDEN (no permission) or
+ * @throws MemoryError NOT_FOUND (no such file), INVALID_INPUT (a folder, a pipe), FORBIDDEN (no permission) or
  * UNAVAILABLE, each with `details.path`
  */
 export async function openFile(path: string): Promise<FileHandle> {
   try {
-    const file = await open(path, 'r')
-    try {
-      if (!(await file.stat()).isDirectory()) return file
-      throw new MemoryError(`${path} is a folder, not a transcript`, MemoryErrorCode.INVALID_INPUT, {
-        details: { path },
-      })
-    } catch (error) {
-      await file.close()
-      throw error
-    }
+    const stats = await stat(path)
+    if (stats.isDirectory()) throw isFolder(path)
+    if (!stats.isFile()) throw isStream(path)
+    return await open(path, 'r')
   } catch (error) {
     throw toMemoryError(path, error)
   }
 }
+
+const isFolder = (path: string, cause?: unknown): MemoryError =>
+  new MemoryError(`${path} is a folder, not a transcript`, MemoryErrorCode.INVALID_INPUT, {
+    cause,
+    details: { path },
+  })
+
+export const isStream = (path: string): MemoryError =>
+  new MemoryError(
+    `${path} is a pipe or a device, which can be read only once: save what comes out of it to a file first`,
+    MemoryErrorCode.INVALID_INPUT,
+    { details: { path } },
+  )
 
 /** Turns a known error of the file system into a `MemoryError`; any other error is returned unchanged. */
 export function toMemoryError(path: string, error: unknown): unknown {
@@ -35,10 +42,7 @@ export function toMemoryError(path: string, error: unknown): unknown {
     case 'EPERM':
       return new MemoryError(`${path} may not be read`, MemoryErrorCode.FORBIDDEN, { cause: error, details })
     case 'EISDIR':
-      return new MemoryError(`${path} is a folder, not a transcript`, MemoryErrorCode.INVALID_INPUT, {
-        cause: error,
-        details,
-      })
+      return isFolder(path, error)
     case 'EIO':
     case 'EMFILE':
     case 'ENFILE':

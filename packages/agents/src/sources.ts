@@ -5,7 +5,7 @@ import { isMemoryError } from '@recall/core'
 import { listConversations } from './conversation-export/list-conversations.ts'
 import { geminiFolder } from './gemini/target.ts'
 import { splitAddress } from './one-of-many.ts'
-import { toMemoryError } from './open-file.ts'
+import { isStream, toMemoryError } from './open-file.ts'
 import { listOpencodeSessions } from './opencode/read-session.ts'
 import { opencodeDatabase } from './opencode/target.ts'
 
@@ -46,12 +46,14 @@ export function sessionSources(machine: {
 export async function listImportable(path: string): Promise<string[]> {
   if (splitAddress(path) !== null) return [path]
   try {
-    if ((await stat(path)).isDirectory()) {
+    const stats = await stat(path)
+    if (stats.isDirectory()) {
       const files = (await listBelow(path)).sort(byCodeUnit)
       const found: string[] = []
       for (const file of files) found.push(...(await listConversationsIn(file).catch(leaveToOpening(file))))
       return found
     }
+    if (!stats.isFile()) throw isStream(path)
   } catch (error) {
     throw toMemoryError(path, error)
   }
