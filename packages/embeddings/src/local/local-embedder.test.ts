@@ -90,6 +90,16 @@ it('may be closed twice at once, whatever it is doing', async () => {
   }
 })
 
+it('closes a thread that is in the middle of its work', async () => {
+  const embedder = workerEmbedder({ runtime: 'native' })
+  const texts = Array.from({ length: 64 }, (_, i) => `text ${i} `.repeat(50))
+  const first = embedder.embed(['a'], 'query')
+  const underWay = embedder.embed(texts, 'document').catch((error) => error)
+  await first
+  await embedder.close?.()
+  expect(await underWay).toMatchObject({ code: MemoryErrorCode.CLOSED })
+})
+
 it('leaves nothing on a signal that lives on', async () => {
   const embedder = workerEmbedder({ runtime: 'native' })
   const { signal } = new AbortController()

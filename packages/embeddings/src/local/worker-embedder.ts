@@ -3,11 +3,12 @@ import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { bgeSmallEn } from '@recall/model-bge-small-en'
 import { unlessAborted } from '../unless-aborted.ts'
 import type { Runtime } from './runtime.ts'
-import type { Answer, Question } from './worker.ts'
+import type { Answer, Close, Question } from './worker.ts'
 
 /**
  * Runs the default model in a worker thread, so that embedding never blocks the event loop of a server. The thread
- * starts with the first call and does not keep the process alive.
+ * starts with the first call and does not keep the process alive. Close it before `process.exit`, which would stop the
+ * thread in the middle of its work, and the native runtime then ends the process with SIGABRT.
  *
  * @throws MemoryError from `embed` like `localEmbedder`; UNAVAILABLE when the thread died, and the next call starts
  * another
@@ -18,8 +19,10 @@ export function workerEmbedder(options: { runtime?: Runtime; threads?: number } 
   let closed = false
 
   const start = (): Thread => {
-    const started: Thread = { worker: startThread(options), waiting: new Map() }
-    const { worker, waiting } = started
+    const worker = startThread(options)
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+    const started: Thread = { worker, ended, waiting: new Map() }
+    const { waiting } = started
     worker.unref()
     worker.on('message', ({ id, vectors, error }: Answer) => {
       const call = waiting.get(id)
@@ -29,17 +32,13 @@ export function workerEmbedder(options: { runtime?: Runtime; threads?: number } 
         call?.reject(
           new MemoryError(error?.message ?? 'embedding failed', error?.code ?? MemoryErrorCode.UNAVAILABLE),
         )
-      if (waiting.size === 0) worker.unref()
+      if (waiting.size === 0 && !closed) worker.unref()
     })
     const died = (cause: unknown): void => {
       if (thread === started) thread = undefined
       for (const { reject } of waiting.values()) {
         reject(
-          closed
-            ? closedError()
-            : new MemoryError('the embedding thread ended unexpectedly', MemoryErrorCode.UNAVAILABLE, {
-                cause,
-              }),
+          new MemoryError('the embedding thread ended unexpectedly', MemoryErrorCode.UNAVAILABLE, { cause }),
         )
       }
       waiting.clear()
@@ -75,13 +74,21 @@ export function workerEmbedder(options: { runtime?: Runtime; threads?: number } 
     },
     async close() {
       closed = true
-      await thread?.worker.terminate()
+      if (!thread) return
+      const { worker, ended, waiting } = thread
+      for (const { reject } of waiting.values()) reject(closedError())
+      waiting.clear()
+      // It ends by itself: a thread that is stopped while native code runs in it takes the process down.
+      worker.ref()
+      worker.postMessage('close' satisfies Close)
+      await ended
     },
   }
 }
 
 interface Thread {
   worker: Worker
+  ended: Promise<void>
   /** Pending calls by the id of their question. */
   waiting: Map<number, { resolve(vectors: Float32Array[]): void; reject(error: unknown): void }>
 }

@@ -8,6 +8,9 @@ export interface Question {
   mode: 'document' | 'query'
 }
 
+/** Ends the thread, between two batches. */
+export type Close = 'close'
+
 export interface Answer {
   id: number
   vectors?: Float32Array[]
@@ -15,10 +18,18 @@ export interface Answer {
 }
 
 const embedder = localEmbedder(workerData)
+const closing = new AbortController()
 
-parentPort?.on('message', async ({ id, texts, mode }: Question) => {
+parentPort?.on('message', async (question: Question | Close) => {
+  if (question === 'close') {
+    closing.abort()
+    await embedder.close?.()
+    parentPort?.close()
+    return
+  }
+  const { id, texts, mode } = question
   try {
-    const vectors = await embedder.embed(texts, mode)
+    const vectors = await embedder.embed(texts, mode, { signal: closing.signal })
     const answer: Answer = { id, vectors }
     parentPort?.postMessage(
       answer,
