@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -99,6 +100,17 @@ describe('backup and restore', () => {
     const nowhere = await shell.run('backup', join(folder, 'no', 'x.tgz'))
     expect(nowhere).toMatchObject({ code: 2, err: expect.stringContaining('does not exist') })
     expect(readdirSync(folder)).toEqual(['memory.tar.gz'])
+  })
+
+  it.runIf(process.platform !== 'win32')('takes the place of no pipe or device', async () => {
+    const shell = await shellWithSession()
+    const pipe = join(shell.root, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    expect(await shell.run('backup', pipe)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('is a device or a pipe'),
+    })
+    expect(statSync(pipe).isFIFO()).toBe(true)
   })
 
   it('never restores over a memory', async () => {

@@ -29,12 +29,14 @@ export async function backup(
   options: RootOptions & { json?: boolean },
 ): Promise<undefined> {
   const target = resolve(io.cwd, file)
-  if (statSync(target, { throwIfNoEntry: false })?.isDirectory())
-    throw new UsageError(`${target} is a folder: name a file in it`)
+  const present = statSync(target, { throwIfNoEntry: false })
+  if (present?.isDirectory()) throw new UsageError(`${target} is a folder: name a file in it`)
+  // A backup takes the place of what has its name.
+  if (present && !present.isFile()) throw new UsageError(`${target} is a device or a pipe: name a file`)
   if (!existsSync(dirname(target))) throw new UsageError(`the folder ${dirname(target)} does not exist`)
   return withStore(io, options, async (store) => {
     const { root, layout } = store
-    const present = [...new Set([layout.memory, layout.window, layout.archiveIndex, layout.archives])]
+    const parts = [...new Set([layout.memory, layout.window, layout.archiveIndex, layout.archives])]
       .filter((path) => existsSync(join(root, path)))
       .filter((path) => path === layout.memory || !path.startsWith(`${layout.memory}/`))
     for (const path of [layout.memory, ...Object.values(layouts).map(({ archives }) => archives)])
@@ -73,7 +75,7 @@ export async function backup(
               return true
             },
           },
-          present,
+          parts,
         )
       })
       // The user may delete the original as soon as the backup is reported, so it must be on disk.
