@@ -24,7 +24,8 @@ export interface SessionContext {
  */
 export function sessionContext(place: MemoryPlace, limit: number): SessionContext {
   const room = limit - overhead
-  const curated = curatedText(read(place, place.layout.curated))
+  // Redacted here as well: what replaces a secret is longer than most, and what is cut must fit afterwards.
+  const curated = redactText(curatedText(read(place, place.layout.curated))).text
   const entries = read(place, place.layout.window)
     .split(separator)
     .map((entry) => entry.trim())

@@ -231,6 +231,20 @@ describe('hook', () => {
     expect(out).not.toContain('0 sessions')
   })
 
+  it('tells a curated memory that is full of secrets, without them', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const lines = Array.from(
+      { length: 120 },
+      (_, i) => `- router ${i} password: kx${i}Zq9! beside the door\n`,
+    )
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), `# Memory\n\n${lines.join('').repeat(2)}`)
+    const starting = event({ session_id: 's1', hook_event_name: 'SessionStart', transcript_path: '/t.jsonl' })
+    const { out } = await shell.withInput(starting).run('hook', 'session-start')
+    expect(out).toContain('router 0 password: [redacted:password]')
+    expect(out).not.toContain('Zq9!')
+  })
+
   it('says to the person what was loaded, and nothing else', async () => {
     const shell = createShell()
     await shell.run('init')
