@@ -50,11 +50,14 @@ import { type MemoryScope, memoryScopes } from './scope.ts'
 import { byScope, storesByScope } from './stores-by-scope.ts'
 
 export interface MemoryManagerOptions<Schemas extends ValueSchemas = ValueSchemas> {
-  /** One store for all scopes, or one for each. */
+  /** One store for all scopes, or one for each. Closed with the memory. */
   stores: MemoryStore | Record<MemoryScope, MemoryStore>
   /** Whose memory this is. Default `default`. */
   namespace?: string
-  /** Makes text findable by meaning, in stores that keep vectors. */
+  /**
+   * Makes text findable by meaning, in stores that keep vectors. Closed with the memory; memories that share one are
+   * each given `{ ...embedder, close: async () => {} }`.
+   */
   embedder?: Embedder
   /** Value types by scope and key, checked at every write and read. */
   schemas?: Schemas

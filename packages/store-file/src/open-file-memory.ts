@@ -25,7 +25,7 @@ export interface FileStoreSettings {
   /** Create the root when it does not exist. Default false: a missing root is an error, not an empty memory. */
   create?: boolean
   clock?: Clock
-  /** Finds by meaning too: what the files say is embedded and kept beside the index. */
+  /** Finds by meaning too: what the files say is embedded and kept beside the index. A memory closes it with itself. */
   embedder?: Embedder
   /** Weights of the ranking that differ from `rankWeights`. */
   ranking?: Partial<RankWeights>
