@@ -59,6 +59,8 @@ export async function archiveEntries(
 const oldestFirst = { sortBy: 'recency', sortOrder: 'asc', minScore: 0 } as const
 
 async function archiveEntry(store: MemoryStore, cold: ColdStore, entry: Entry, now: number): Promise<void> {
+  // A store that serves as the archive would take over the times of an earlier copy.
+  await cold.remove(addressOf(entry))
   await cold.put(entry, { overwrite: true, now })
   try {
     await store.commit([{ remove: addressOf(entry), expected: asRead(entry) }])

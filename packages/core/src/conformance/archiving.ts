@@ -115,6 +115,10 @@ export const archiving: Theme = {
       expect(found.map(({ value }) => value)).toEqual(['second word'])
       expect(await keysFound(memory, 'episodic', { text: 'first' }, all)).toEqual([])
       await refused('CONFLICT', () => memory.restore('episodic', 'key'))
+      const { metadata } = (await memory.read('episodic', 'key', { includeMetadata: true })) ?? {}
+      time.advance(100 * day)
+      await memory.cleanup()
+      expect(await memory.search('episodic', {}, all)).toMatchObject([{ value: 'second word', metadata }])
     }),
 
     law('Deleting and clearing forget what is archived as well.', async ({ memory, time }) => {
