@@ -186,8 +186,9 @@ function createShelf(): Shelf {
 /** A rewritten entry keeps its creation time and its access count. Its version differs from the one it replaces. */
 function succeed(entry: Entry, earlier: Entry, expected: Expected | undefined): Entry {
   const { createdAt, accessCount } = earlier
-  const updatedAt = expected ? entry.updatedAt : Math.max(entry.updatedAt, earlier.updatedAt + 1)
-  return { ...entry, createdAt, accessCount, updatedAt }
+  if (expected) return { ...entry, createdAt, accessCount }
+  const updatedAt = Math.max(entry.updatedAt, earlier.updatedAt + 1)
+  return { ...entry, createdAt, accessCount, updatedAt, accessedAt: updatedAt }
 }
 
 const isAsExpected = (present: Entry | undefined, { updatedAt, value }: Expected): boolean =>

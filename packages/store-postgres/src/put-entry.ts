@@ -22,6 +22,7 @@ export async function putEntry(
   const { place, id, createdAt, accessCount, ...replaced } = row
   // An expired entry counts as absent. An archive stores entries unchanged.
   const succeeds = shelf.archived ? sql`false` : isLive(now)
+  const later = sql`greatest(excluded.updated_at, ${entries.updatedAt} + 1)`
   const kept = via
     .insert(entries)
     .values(row)
@@ -36,7 +37,8 @@ export async function putEntry(
         ...(expected
           ? {}
           : {
-              updatedAt: sql`case when ${succeeds} then greatest(excluded.updated_at, ${entries.updatedAt} + 1) else excluded.updated_at end`,
+              updatedAt: sql`case when ${succeeds} then ${later} else excluded.updated_at end`,
+              accessedAt: sql`case when ${succeeds} then ${later} else excluded.accessed_at end`,
             }),
       },
       ...(overwrite ? {} : { setWhere: isExpired(now) }),
