@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path'
 import { keepCompiledCode } from './compile-cache.ts'
 import { isScreen, screenColumns, writeResult } from './output.ts'
 import { readPayload, readText, startDetached, workingFolder } from './own-process.ts'
+import { printable } from './printable.ts'
 import { run } from './run.ts'
 
 keepCompiledCode(process.env)
@@ -24,7 +25,8 @@ function commandOf(script: string): string[] {
 // Getters compute a value only when it is needed: a stream that is never used is never opened.
 void run(process.argv.slice(2), {
   out: writeResult,
-  err: (text) => void process.stderr.write(text),
+  // What others named a file, or answered, may steer a terminal.
+  err: (text) => void process.stderr.write(printable(text)),
   env: process.env,
   cwd: workingFolder(process.env),
   now: Date.now,

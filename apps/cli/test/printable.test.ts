@@ -31,7 +31,13 @@ it('nothing that is stored steers the terminal of who looks at it', async () => 
     join(folder, 'MEMORY.md'),
     `<!-- echo-schema: v1 -->\n# Reviewer Memory\n\n### [2026-03-06] Pattern: Walrus ${steering}\n${echo}- Walrus ${steering}.\n`,
   )
+  // Whoever made the folder named its files.
+  writeFileSync(join(shell.root, `memory/conversations/walrus${steering}.md`), 'a walrus')
+  writeFileSync(join(shell.root, `memory/${steering}.md`), `# Keys\n\nghp_${'a1B2'.repeat(9)}\n`)
   for (const command of [
+    ['doctor'],
+    ['scrub'],
+    ['import', '--dry-run', join(shell.root, 'memory')],
     ['search', 'walrus'],
     ['search', 'walrus', '--ranked', '--explain'],
     ['status'],

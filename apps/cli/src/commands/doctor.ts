@@ -5,6 +5,7 @@ import { findRoot, type RootOptions } from '../find-root.ts'
 import { paint } from '../format.ts'
 import { isGivenUp, readSessions } from '../host-sessions.ts'
 import type { Io } from '../io.ts'
+import { printable } from '../printable.ts'
 import { withStore } from '../with-store.ts'
 
 /** Examines the memory. Exit code 1 when something is wrong and was not fixed. */
@@ -25,8 +26,8 @@ export async function doctor(
     const colour = paint(io)
     for (const { check, ok, message, remedy, fixed } of findings) {
       const mark = fixed ? colour.yellow('mended') : ok ? colour.green('ok') : colour.red('wrong')
-      io.out(`${mark.padEnd(7 + mark.length - (fixed ? 6 : ok ? 2 : 5))} ${check}: ${message}\n`)
-      if (!ok && remedy) io.out(`        → ${remedy}\n`)
+      io.out(`${mark.padEnd(7 + mark.length - (fixed ? 6 : ok ? 2 : 5))} ${check}: ${printable(message)}\n`)
+      if (!ok && remedy) io.out(`        → ${printable(remedy)}\n`)
     }
   }
   return healthy ? exitCodes.fine : exitCodes.no

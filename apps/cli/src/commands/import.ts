@@ -197,7 +197,7 @@ function showPlan(io: Io, todo: readonly Source[], { unchanged }: ImportReport, 
   io.out(
     json
       ? `${JSON.stringify({ wouldRead: paths, unchanged })}\n`
-      : `${paths.map((path) => `${path}\n`).join('')}${count(paths.length, 'file')} would be read, ${unchanged} unchanged\n`,
+      : `${printable(paths.map((path) => `${path}\n`).join(''))}${count(paths.length, 'file')} would be read, ${unchanged} unchanged\n`,
   )
   return exitCodes.fine
 }

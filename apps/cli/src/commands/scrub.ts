@@ -30,7 +30,7 @@ export async function scrub(
       const report = { applied: apply, files, ...(others.length > 0 ? { beside: others } : {}) }
       io.out(`${JSON.stringify(report)}\n`)
     } else {
-      for (const { path, counts } of secret) io.out(`${path}: ${formatCounts(counts)}\n`)
+      for (const { path, counts } of secret) io.out(`${printable(path)}: ${formatCounts(counts)}\n`)
       const lines = [
         ...unread.map(({ path, problem }) => `${path}: not looked at: ${problem}\n`),
         ...beside.map(
