@@ -32,3 +32,7 @@ export const formatCounts = (counts: Readonly<Record<string, number>>): string =
   Object.entries(counts)
     .map(([kind, n]) => `${n} ${kind}`)
     .join(', ')
+
+/** Quotes a path for a shell. */
+export const quoted = (path: string): string =>
+  /^[\w./:@%+,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`

@@ -150,7 +150,7 @@ describe('hook', () => {
     const place = { root: shell.root, layout: layouts.entity }
     const week = 8 * 24 * 3600_000
     const at = Date.parse('2026-03-06T12:00:00Z') - week
-    const session = { host: 'claude', transcript: join(shell.root, 'gone.jsonl'), at } as const
+    const session = { host: 'claude', transcript: join(shell.root, 'gone for ever.jsonl'), at } as const
     saveSession(place, { ...session, sessionId: 'done', state: 'open' })
     saveSession(place, {
       ...session,
@@ -184,6 +184,7 @@ describe('hook', () => {
     const { code, out } = await shell.run('doctor')
     expect(code).toBe(1)
     expect(out).toContain('session given-up was not archived: no such thing')
+    expect(out).toContain(`recall archive '${session.transcript}'`)
   })
 
   it('tries a session once at a time, and gives none up for a folder that is away', async () => {

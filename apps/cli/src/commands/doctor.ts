@@ -2,7 +2,7 @@ import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { checkUp, defaultFileSystem, detectLayout, type FileStore, type Finding } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
-import { paint } from '../format.ts'
+import { paint, quoted } from '../format.ts'
 import { isGivenUp, readSessions } from '../host-sessions.ts'
 import type { Io } from '../io.ts'
 import { printable } from '../printable.ts'
@@ -48,7 +48,7 @@ function twoLayouts(root: string): Finding | null {
 function sessionsLeft(store: FileStore): Finding[] {
   const left = readSessions(store).filter(isGivenUp)
   if (left.length === 0) return []
-  const archives = left.map(({ transcript }) => `recall archive ${transcript}`).join('; ')
+  const archives = left.map(({ transcript }) => `recall archive ${quoted(transcript)}`).join('; ')
   return [
     {
       check: 'sessions',

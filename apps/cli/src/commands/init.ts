@@ -6,6 +6,7 @@ import { archiveIndexHeader, defaultFileSystem, detectLayout, type Layout, layou
 import { emptyMemory } from '../empty-memory.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
+import { quoted } from '../format.ts'
 import type { Io } from '../io.ts'
 import { noteCreated } from '../memory-receipt.ts'
 import { machineOf, namedTargets, stateFolder, wiringOf } from '../wiring.ts'
@@ -159,10 +160,6 @@ function summary(
   ]
   return `${lines.join('\n')}\n`
 }
-
-/** Quotes a path for a shell. */
-const quoted = (path: string): string =>
-  /^[\w./:@%+,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 
 const unwired = [
   'Next:  recall archive <transcript>   archive a session',
