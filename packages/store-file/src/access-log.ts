@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Address } from '@recall/core'
+import type { Address, Entry } from '@recall/core'
 import { ensureFolder } from './atomic-write.ts'
 import { type FileSystem, statusOf } from './file-system.ts'
 import { createStatements, type Database, type OpenDatabase } from './index/driver.ts'
@@ -162,10 +162,18 @@ export function createAccessLog(
       )
     },
 
-    /** Forgets the accesses of an earlier entry of this address, whose place a new one takes. */
-    startAnew(address: Address, created: number): void {
-      const known = row(address)
-      if (known && known.created !== created) forget(address)
+    /** Replaces the accesses of an earlier entry of the address by those that a new one brings along. */
+    startAnew(entry: Entry): void {
+      const { scope, namespace, key, createdAt, updatedAt, accessedAt, accessCount, expiresAt } = entry
+      const known = row(entry)
+      if (known?.created === createdAt) return
+      if (known) forget(entry)
+      if (accessCount === 0) return
+      using(true, ({ sql }) =>
+        sql(
+          'INSERT INTO access (scope, namespace, key, created, updated, at, count, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+        ).run(scope, namespace, key, createdAt, updatedAt, accessedAt, accessCount, expiresAt),
+      )
     },
 
     forget,

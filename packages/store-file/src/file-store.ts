@@ -161,7 +161,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
         created = createFile(fileSystem, path, printNote(entry))
       })
       if (created) {
-        accessLog.startAnew(entry, entry.createdAt)
+        accessLog.startAnew(entry)
         return
       }
     }
@@ -174,7 +174,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       if (alive && !overwrite) throw alreadyExists(entry)
       const content = printNote(alive ? succeed(entry, known) : entry)
       changing(path, () => replaceFile(fileSystem, path, content))
-      if (!alive) accessLog.startAnew(entry, entry.createdAt)
+      if (!alive) accessLog.startAnew(entry)
     }
     // Only one of several writers may find the key free.
     if (overwrite) write()

@@ -60,7 +60,7 @@ export function createPlanner({ layout, index, files, accessLog }: PlannerOption
     const earlier = live(entry, now)
     if (workspace.exists(path) && !readNote(entry)) refuseForeignFile(path, entry)
     workspace.write(path, printNote(earlier ? succeed(entry, earlier, expected) : entry))
-    if (!earlier) accessLog.startAnew(entry, entry.createdAt)
+    if (!earlier) accessLog.startAnew(entry)
   }
 
   const planDocument = (

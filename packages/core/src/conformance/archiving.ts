@@ -101,6 +101,14 @@ export const archiving: Theme = {
         })
         expect(await memory.restore('episodic', 'old')).toBe(false)
         expect(await memory.restore('episodic', 'never written')).toBe(false)
+        if (!canArchive(memory)) return
+        time.advance(100 * day)
+        await memory.cleanup()
+        await memory.write('episodic', 'old', 'for a moment', { ttl: 1 })
+        time.advance(1)
+        await memory.restore('episodic', 'old')
+        const again = await memory.read('episodic', 'old', { includeMetadata: true })
+        expect(again?.metadata).toMatchObject({ createdAt: born, accessCount: 3 })
       },
     ),
 
