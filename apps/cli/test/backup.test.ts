@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   cpSync,
   existsSync,
@@ -10,10 +10,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { openFileMemory } from '@recall/store-file'
 import { create, list } from 'tar'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   createShell,
   poolSession,
@@ -104,13 +105,15 @@ describe('backup and restore', () => {
 
   it.runIf(process.platform !== 'win32')('takes the place of no pipe or device', async () => {
     const shell = await shellWithSession()
-    const pipe = join(shell.root, 'pipe')
-    execFileSync('mkfifo', [pipe])
-    expect(await shell.run('backup', pipe)).toMatchObject({
+    const socket = join(shell.root, 'socket')
+    const server = createServer().listen(socket)
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    expect(await shell.run('backup', socket)).toMatchObject({
       code: 2,
       err: expect.stringContaining('is a device or a pipe'),
     })
-    expect(statSync(pipe).isFIFO()).toBe(true)
+    expect(statSync(socket).isSocket()).toBe(true)
   })
 
   it('never restores over a memory', async () => {
