@@ -1,13 +1,14 @@
 import { isMemoryError, MemoryErrorCode } from './errors.ts'
 import { jsonBytes } from './json.ts'
 import type { Entry, MemoryStore, Place } from './memory-store.ts'
+import { windowNotesKey } from './session-keys.ts'
 
 /** Entries that are read and removed at a time. */
 const pageSize = 100
 
 /**
  * Removes the least recently used entries until at most `target` bytes are kept; with `dryRun` only counts
- * them. An entry that is written meanwhile stays.
+ * them. An entry that is written meanwhile stays, and so does what a person wrote into the window.
  *
  * @returns how many were removed
  */
@@ -20,11 +21,13 @@ export async function evictLeastRecent(
   // The statistics count expired entries. A real run swept them before, a dry run did not: it counts live ones itself.
   let bytes = dryRun ? await liveBytes(store, place, now) : (await store.stats(place)).bytes
   let evicted = 0
-  const kept = new Set<string>()
+  let seen = 0
+  const kept = new Set([windowNotesKey])
   while (bytes > target) {
     // Evicted entries leave the result list, so a real run always reads from its start.
-    const [limit, offset] = dryRun ? [pageSize, evicted] : [pageSize + kept.size, 0]
-    const list = await store.find({ ...place, ...unusedFirst, limit, offset, now })
+    const offset = dryRun ? seen : 0
+    const list = await store.find({ ...place, ...unusedFirst, limit: pageSize + kept.size, offset, now })
+    seen += list.length
     const page = list.filter(({ entry }) => !kept.has(entry.key))
     if (page.length === 0) break
     const chosen: Entry[] = []

@@ -6,6 +6,7 @@ import { isMemoryError } from './errors.ts'
 import { createInMemoryStore } from './in-memory-store.ts'
 import { jsonBytes } from './json.ts'
 import type { MemoryStore } from './memory-store.ts'
+import { windowNotesKey } from './session-keys.ts'
 
 const place = { namespace: 'default', scope: 'long-term' } as const
 
@@ -94,6 +95,22 @@ it.each([
 ])('jsonBytes counts %s as UTF-8', (_, value, bytes) => {
   expect(jsonBytes(value)).toBe(bytes)
   expect(jsonBytes(value)).toBe(new TextEncoder().encode(JSON.stringify(value)).length)
+})
+
+it('what a person wrote into the window is not evicted, however long it went unused', async () => {
+  const time = createTicker()
+  const policies = { quotas: { 'short-term': 1000 } }
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: time.clock, policies })
+  await memory.write('short-term', windowNotesKey, 'Ask Ada first.')
+  for (let i = 0; i < 300; i++) {
+    time.advance(1)
+    await memory.write('short-term', `key ${i}`, 'x'.repeat(98))
+  }
+  const empty = { scope: 'short-term', threshold: 0.01 } as const
+  const { deleted } = await memory.cleanup({ ...empty, dryRun: true })
+  expect(deleted).toBeGreaterThan(0)
+  expect((await memory.cleanup(empty)).deleted).toBe(deleted)
+  expect(await memory.read('short-term', windowNotesKey)).toBe('Ask Ada first.')
 })
 
 it('a dry clean-up counts what the real one removes, also where something has expired', async () => {
