@@ -39,13 +39,18 @@ export function createLearningRetriever(
       const episodes = await memory.search<Partial<Episode>>('episodic', { filters }, { limit })
       return groupLessons(
         episodes.map(({ value, metadata }) => ({
-          lessons: value.lessonsLearned ?? [],
+          // Other programs write episodes, too.
+          lessons: Array.isArray(value.lessonsLearned) ? value.lessonsLearned.filter(isLesson) : [],
           at: metadata.updatedAt,
         })),
       )
     },
   }
 }
+
+const isLesson = (given: unknown): given is Lesson =>
+  typeof (given as Partial<Lesson> | null)?.text === 'string' &&
+  typeof (given as Lesson).category === 'string'
 
 function groupLessons(episodes: readonly { lessons: readonly Lesson[]; at: number }[]): LessonGroup[] {
   const groups = new Map<string, Map<string, CountedLesson>>()

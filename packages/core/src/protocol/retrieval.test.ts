@@ -156,6 +156,13 @@ describe('createLearningRetriever', () => {
   })
 })
 
+it('passes over lessons of another shape', async () => {
+  const { memory } = open()
+  for (const [i, lessonsLearned] of ['a text', [null, { text: 'no category' }], 7].entries())
+    await memory.write('episodic', `${i}`, { toolsUsed: ['git'], lessonsLearned })
+  expect(await createLearningRetriever(memory).retrieveLessons({ toolsUsed: ['git'] })).toEqual([])
+})
+
 it('learn keeps lessons apart that only a symbol tells apart', async () => {
   const memory = createMemoryManager({ stores: createInMemoryStore() })
   const texts = ['Use C', 'Use C++', 'use C#', 'fail if n < 3', 'fail if n > 3', '👍', '👎']
