@@ -138,7 +138,10 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     }
     await next()
   })
-  const limited = bodyLimit({ maxSize: config.maxBody, onError: () => Promise.reject(bodyTooLarge(config)) })
+  const limitedTo = (maxSize: number) =>
+    bodyLimit({ maxSize, onError: () => Promise.reject(bodyTooLarge(maxSize)) })
+  app.use('/api/v1/agents/register', limitedTo(Math.min(config.maxBody, mostUnknown)))
+  const limited = limitedTo(config.maxBody)
   app.on(['POST', 'PUT', 'PATCH'], '/api/v1/*', limited)
   app.on(['POST', 'PUT', 'PATCH'], '/mcp', limited)
 
@@ -196,9 +199,12 @@ const headersOf = (error: Error): Record<string, string> => {
   return details?.headers ?? {}
 }
 
+/** Largest body of a caller without a key, who has no more than a name to send; in bytes. */
+const mostUnknown = 16 * 1024
+
 /** Closes the connection with the answer instead of reading the rest of the body. */
-const bodyTooLarge = ({ maxBody }: HubConfig): MemoryError =>
-  new MemoryError(`the body is larger than ${maxBody} bytes`, MemoryErrorCode.QUOTA_EXCEEDED, {
+const bodyTooLarge = (maxSize: number): MemoryError =>
+  new MemoryError(`the body is larger than ${maxSize} bytes`, MemoryErrorCode.QUOTA_EXCEEDED, {
     details: { status: 413, headers: { Connection: 'close' } },
   })
 

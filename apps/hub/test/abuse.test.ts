@@ -174,6 +174,10 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
       413,
       MemoryErrorCode.QUOTA_EXCEEDED,
     ])
+    const unknown = await hub.request('POST', '/api/v1/agents/register', {
+      body: { name: 'ada', note: 'x'.repeat(20_000) },
+    })
+    expect(unknown.status).toBe(413)
     const chunked = new ReadableStream<Uint8Array>({
       pull(controller) {
         controller.enqueue(new Uint8Array(1024 * 1024).fill(120))
