@@ -95,11 +95,11 @@ export const searchOptionsSchema = z.strictObject({
   includeArchived: z.optional(z.boolean()),
 })
 
+// A member that is `undefined`, and an empty list, would match every entry and clear the whole scope.
 export const clearFilterSchema = z.strictObject({
-  olderThan: z.optional(timestamp),
-  // An empty list would match every entry and clear the whole scope.
-  tags: z.optional(tagsSchema.check(z.minLength(1, 'must name a tag; leave tags out to clear all'))),
-  type: z.optional(z.string().check(z.minLength(1, 'must name a type; leave type out to clear all'))),
+  olderThan: z.exactOptional(timestamp),
+  tags: z.exactOptional(tagsSchema.check(z.minLength(1, 'must name a tag; leave tags out to clear all'))),
+  type: z.exactOptional(z.string().check(z.minLength(1, 'must name a type; leave type out to clear all'))),
 })
 
 export const cleanupOptionsSchema = z.strictObject({

@@ -120,6 +120,7 @@ export const badInput: Theme = {
         { embedding: [] },
         { embedding: ['a'] },
         { embedding: [Number.NaN] },
+        { filters: { type: undefined } },
         { words: 'a' },
       ]
       for (const wrong of queries)
@@ -134,8 +135,10 @@ export const badInput: Theme = {
         { olderThan: Number.NaN },
         { tags: 'a' },
         { tags: [] },
+        { tags: undefined },
         { tag: 'a' },
         { type: 1 },
+        { type: undefined, olderThan: 0 },
         { type: '' },
         'all',
       ]

@@ -37,6 +37,15 @@ describe('parseFilter', () => {
     expect(parseFilter({})).toEqual(everything)
   })
 
+  it('drops no condition whose operand is undefined', () => {
+    for (const [filters, path] of [
+      [{ owner: undefined }, 'filters.owner'],
+      [{ a: { gte: undefined } }, 'filters.a.gte'],
+      [{ $or: [{ a: 1 }, { b: undefined }] }, 'filters.$or[1].b'],
+    ] as const)
+      expect(() => parseFilter(filters)).toThrow(`${path} is undefined`)
+  })
+
   it('reads a plain value as equality and an object of operators as conditions', () => {
     expect(parseFilter({ a: 1 })).toEqual({ kind: 'compare', path: ['a'], operator: 'eq', operand: 1 })
     expect(parseFilter({ 'a.b': { gte: 1 } })).toEqual({

@@ -113,10 +113,24 @@ function logicalOperator(name: string, operand: unknown): 'and' | 'or' | 'not' |
 
 function asObject(value: unknown, at: string): JsonObject {
   if (!isJsonObject(value)) fail(at, 'must be an object of conditions')
+  let copy: JsonValue
   try {
-    return toJsonValue(value, at) as JsonObject
+    copy = toJsonValue(value, at)
   } catch (error) {
     throw new MemoryError((error as Error).message, MemoryErrorCode.INVALID_INPUT, { cause: error })
+  }
+  refuseUndefined(value, at)
+  return copy as JsonObject
+}
+
+/** A condition whose operand is missing by mistake must not find what it was meant to leave out. */
+function refuseUndefined(value: unknown, at: string): void {
+  if (Array.isArray(value)) for (const [i, item] of value.entries()) refuseUndefined(item, `${at}[${i}]`)
+  else if (isJsonObject(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      if (member === undefined) fail(`${at}.${name}`, 'is undefined: leave it out, or compare with null')
+      refuseUndefined(member, `${at}.${name}`)
+    }
   }
 }
 
