@@ -41,7 +41,11 @@ identify() {
     [ -n "$url" ] || fail 2 'no address of a hub: set RECALL_API_URL beside RECALL_API_KEY'
   else
     [ -f "$key_file" ] || fail 2 "register first, or set RECALL_API_URL and RECALL_API_KEY: there is no $key_file"
-    [ -z "$(find "$key_file" -perm /077)" ] || fail 2 "$key_file holds a key and others can read it: chmod 600 it first"
+    # What `find -perm` takes differs from system to system; how a mode is listed does not.
+    case "$(ls -ldL "$key_file")" in
+      ????------*) ;;
+      *) fail 2 "$key_file holds a key and others can read it: chmod 600 it first" ;;
+    esac
     wanted="$url" url="$(member url "$key_file")" key="$(member api_key "$key_file")" in_file=1
     [ -z "$wanted" ] || [ "${wanted%/}" = "${url%/}" ] ||
       fail 2 "$key_file holds the key of an agent on $url, not on $wanted: set RECALL_API_KEY or RECALL_KEY_FILE"
@@ -120,6 +124,8 @@ action="$1"
 shift
 folder="$(mktemp -d)" reserved=''
 trap 'rm -rf "$folder" ${reserved:+"$reserved"}' EXIT
+# Not every shell sees to that when it is interrupted, and what is left could hold a key.
+trap 'exit 3' HUP INT TERM
 case "$action:$#" in
   register:2)
     [ ! -e "$key_file" ] || fail 2 "$key_file holds a key already: name another RECALL_KEY_FILE"

@@ -1,6 +1,9 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openListeningHub, type TestHub } from './listening-hub.ts'
 import { hasProgram, type Ran, runProgram } from './run-program.ts'
@@ -62,6 +65,45 @@ describe('clients/curl/recall.sh', () => {
     expect((await recall(['register', hubAt('127.0.0.1'), 'again'])).err).toContain('holds a key already')
     const wrong = { RECALL_API_URL: hubAt('127.0.0.1'), RECALL_API_KEY: 'recall_unknown' }
     expect((await recall(['whoami'], wrong)).code).toBe(3)
+  })
+
+  it.skipIf(!curl)(
+    'refuses a key that others can read, also where find knows the modes of POSIX alone',
+    async () => {
+      const file = join(hub.folder, 'open.json')
+      const tools = await mkdtemp(join(tmpdir(), 'recall-tools-'))
+      const find = `#!/bin/sh\ncase "$*" in *-perm\\ /*) echo "find: -perm: illegal mode string" >&2; exit 1 ;; esac\nexec /usr/bin/find "$@"\n`
+      await writeFile(join(tools, 'find'), find, { mode: 0o755 })
+      const env = { RECALL_KEY_FILE: file, PATH: `${tools}${delimiter}${process.env.PATH}` }
+      await recall(['register', hubAt('127.0.0.1'), 'open'], env)
+      expect(await recall(['whoami'], env)).toMatchObject({ code: 0, err: '' })
+      await chmod(file, 0o640)
+      expect(await recall(['whoami'], env)).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringContaining('others can read it'),
+      })
+      await rm(tools, { recursive: true })
+    },
+  )
+
+  it.skipIf(!curl)('leaves nothing behind when it is interrupted', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'recall-interrupted-'))
+    const silent = createServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const { port } = silent.address() as AddressInfo
+    const args = [join(root, 'clients/curl/recall.sh'), 'register', `http://127.0.0.1:${port}`, 'ada']
+    const env = { ...process.env, TMPDIR: folder, RECALL_KEY_FILE: join(folder, 'hub.json') }
+    const child = spawn('sh', args, { env, stdio: 'ignore', detached: true })
+    const ended = once(child, 'close')
+    const [connection] = (await once(silent, 'connection')) as [Socket]
+    expect(await readdir(folder)).not.toEqual([])
+    process.kill(-(child.pid as number), 'SIGINT')
+    await ended
+    expect(await readdir(folder)).toEqual([])
+    connection.destroy()
+    silent.close()
+    await rm(folder, { recursive: true })
   })
 
   it.skipIf(!curl)('puts a new key where the old one came from', async () => {
