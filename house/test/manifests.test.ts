@@ -5,7 +5,11 @@ import { apps, filesIn, libraries, type Manifest, read, root, type Workspace } f
 
 describe.each([...libraries, ...apps])('$folder', ({ folder, manifest }: Workspace) => {
   it('says what people and tools need to know', () => {
-    expect(manifest).toMatchObject({ license: 'MIT', type: 'module', engines: { node: '>=20.19.0' } })
+    expect(manifest).toMatchObject({
+      license: 'MIT',
+      type: 'module',
+      engines: { node: '^20.19.0 || >=22.12.0' },
+    })
     expect(manifest.files).toContain('dist')
     expect(manifest.scripts).toMatchObject({
       build: expect.any(String),
