@@ -45,6 +45,18 @@ describe.each(readmes)('%s', (readme) => {
   })
 })
 
+describe.each(readmes.filter((readme) => codeIn(readme).length > 0))('%s', (readme) => {
+  it('has everything installed that its example imports', () => {
+    const installed = [...read(readme).matchAll(/npm install ([^`\n]+)/g)].flatMap(([, names = '']) =>
+      names.split(' '),
+    )
+    const imported = codeIn(readme).flatMap((code) => [
+      ...code.matchAll(/from '((?:@[\w-]+\/)?[\w-]+)[^:']*'/g),
+    ])
+    expect(installed).toEqual(expect.arrayContaining(imported.map(([, name]) => name)))
+  })
+})
+
 describe('examples', () => {
   const folders: string[] = []
   const home = process.cwd()
