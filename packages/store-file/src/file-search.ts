@@ -80,14 +80,26 @@ export function createFileSearch(options: FileSearchOptions) {
   const { pathOf, folderPaths, toEntry } = files
   const passages = createPassageReader(fileSystem, root)
 
-  /** Reads what a row of the index stands for; `null` when the file no longer says so. */
-  const readRow = (row: DocumentRow, folders: Map<number, string>): LocatedEntry | null => {
-    const file = readText(fileSystem, pathOf(row, folders))
-    if (!file) return null
-    const source = sourceOf(folders.get(row.folder) ?? '')
-    const entries = source?.parse(row.name, file.content, { modified: Math.round(file.stamp.modified) }) ?? []
-    const own = row.key.split('@')[0]
-    return entries.find(({ key }) => key === row.key) ?? entries.find(({ key }) => key === own) ?? null
+  /**
+   * Returns a function that reads what a row of the index stands for; `null` when the file no longer says so. It reads
+   * each file once, because thousands of sections may share one.
+   */
+  const createRowReader = (folders = folderPaths()) => {
+    const known = new Map<string, Map<string, LocatedEntry>>()
+    const entriesIn = (row: DocumentRow): Map<string, LocatedEntry> => {
+      const file = readText(fileSystem, pathOf(row, folders))
+      const source = file && sourceOf(folders.get(row.folder) ?? '')
+      const times = { modified: Math.round(file?.stamp.modified ?? 0) }
+      const entries = source?.parse(row.name, file?.content ?? '', times) ?? []
+      // Of two entries with one key, the first has it.
+      return new Map(entries.toReversed().map((entry) => [entry.key, entry]))
+    }
+    return (row: DocumentRow): LocatedEntry | null => {
+      const name = `${row.folder}/${row.name}`
+      const entries = known.get(name) ?? entriesIn(row)
+      known.set(name, entries)
+      return entries.get(row.key) ?? entries.get(row.key.split('@')[0] as string) ?? null
+    }
   }
 
   let sources: Map<string, Source> | undefined
@@ -139,14 +151,7 @@ export function createFileSearch(options: FileSearchOptions) {
   const searchOnce = (queries: readonly StoreQuery[]) =>
     index.query((current) => {
       const folders = new Map(current.folders().map(({ id, path }) => [id, path]))
-      const entries = new Map<number, ReturnType<typeof readRow>>()
-      const read = (row: DocumentRow): ReturnType<typeof readRow> => {
-        const known = entries.get(row.id)
-        if (known !== undefined) return known
-        const file = readRow(row, folders)
-        entries.set(row.id, file)
-        return file
-      }
+      const read = createRowReader(folders)
       const unread = current.unread()
       const hits = queries.flatMap((query) => {
         refuseUnread(unread, query)
@@ -168,9 +173,12 @@ export function createFileSearch(options: FileSearchOptions) {
       return { hits, folders, read, current }
     })
 
-  const unitTexts: UnitTexts = (row) => {
-    const entry = readRow(row, folderPaths())
-    return entry && unitsOf(entry).map(({ start, end }) => spokenText(entry.text.slice(start, end)))
+  const unitTexts: UnitTexts = () => {
+    const read = createRowReader()
+    return (row) => {
+      const entry = read(row)
+      return entry && unitsOf(entry).map(({ start, end }) => spokenText(entry.text.slice(start, end)))
+    }
   }
 
   const vectors =

@@ -204,15 +204,23 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
     }
   }
 
+  const knownFolder = (path: string): FolderState | undefined =>
+    sql('SELECT id, path, modified, count, sum FROM folders WHERE path = ?').get(path) as
+      | FolderState
+      | undefined
+
   return {
     transaction,
 
     folders: (): FolderState[] =>
       sql('SELECT id, path, modified, count, sum FROM folders').all() as FolderState[],
 
+    /** The state of a folder that was indexed before. */
+    knownFolder,
+
     folder(path: string): FolderState {
       sql('INSERT OR IGNORE INTO folders (path, modified, count, sum) VALUES (?, 0, 0, 0)').run(path)
-      return sql('SELECT id, path, modified, count, sum FROM folders WHERE path = ?').get(path) as FolderState
+      return knownFolder(path) as FolderState
     },
 
     folderModified(id: number, modified: number): void {

@@ -173,12 +173,17 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
 
   /** Indexes named files, given by their path below the root. */
   const indexPaths = (index: SearchIndex, paths: Iterable<string>): void => {
-    // In a folder that is missing, or leads elsewhere, nothing is indexed or removed: the walk reports the problem.
-    const there = sources().filter(({ path }) => isInside(fileSystem, root, fromShown(root, path)))
-    const known = new Map(there.map((source) => [source.path, source]))
+    const known = new Map(sources().map((source) => [source.path, source]))
+    const there = new Map<string, boolean>()
+    /** In a folder that is missing, or leads elsewhere, nothing is indexed or removed: the walk reports the problem. */
+    const isThere = (folder: string): boolean => {
+      const found = there.get(folder) ?? isInside(fileSystem, root, fromShown(root, folder))
+      there.set(folder, found)
+      return found
+    }
     for (const path of paths) {
       const source = known.get(dirname(path) === '.' ? '' : dirname(path))
-      if (!source?.accepts(basename(path))) continue
+      if (!source?.accepts(basename(path)) || !isThere(source.path)) continue
       indexFile(index, source, index.folder(source.path).id, basename(path))
     }
   }
@@ -212,7 +217,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   const walk = (index: SearchIndex, source: Source, progress?: (files: number) => void): number => {
     const path = fromShown(root, source.path)
     const modified = isInside(fileSystem, root, path) ? modifiedOf(path) : undefined
-    const state = index.folders().find((known) => known.path === source.path)
+    const state = index.knownFolder(source.path)
     if (modified === undefined) {
       if (state && state.count > 0) throw missingFolder(path, state.count)
       return 0

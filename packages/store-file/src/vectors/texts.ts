@@ -9,15 +9,20 @@ export interface DocumentTexts {
   hashes: string[]
 }
 
-/** Reads the texts of a document's units; `null` when its file is no longer what was indexed. */
-export type UnitTexts = (row: DocumentRow) => string[] | null
+/**
+ * Begins to read documents, each file once. The reader returns the texts of a document's units; `null` when its file is
+ * no longer what was indexed.
+ */
+export type UnitTexts = () => (row: DocumentRow) => string[] | null
 
 /** The texts of documents. Those whose file has changed are left out: they come up again once it is re-indexed. */
-export const textsOf = (rows: readonly HashedRow[], unitTexts: UnitTexts): DocumentTexts[] =>
-  rows.flatMap((row) => {
-    const texts = unitTexts(row)
+export function textsOf(rows: readonly HashedRow[], unitTexts: UnitTexts): DocumentTexts[] {
+  const read = unitTexts()
+  return rows.flatMap((row) => {
+    const texts = read(row)
     return texts?.length === row.units ? [{ row, texts, hashes: texts.map(textHash) }] : []
   })
+}
 
 /** Yields the texts of all documents in batches. */
 export function* everyText(

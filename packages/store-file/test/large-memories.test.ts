@@ -1,0 +1,101 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Embedder, systemClock } from '@recall/core'
+import { expect, it, onTestFinished } from 'vitest'
+import { createFileStore } from '../src/file-store.ts'
+import { defaultFileSystem, type FileSystem } from '../src/file-system.ts'
+import { loadSqlite, type OpenDatabase } from '../src/index/driver.ts'
+import { layouts } from '../src/layout.ts'
+import { temporaryRoot } from './temporary-root.ts'
+
+/** A memory that counts the rows its databases return, and the files it opens. */
+async function openCounted(root: string, embedder?: Embedder) {
+  const sqlite = await loadSqlite()
+  const counts = { rows: 0, opened: 0 }
+  const openDatabase: OpenDatabase = (path) => {
+    const database = sqlite(path)
+    return {
+      exec: (sql) => database.exec(sql),
+      prepare(sql) {
+        const statement = database.prepare(sql)
+        return {
+          run: (...values) => statement.run(...values),
+          get(...values) {
+            counts.rows++
+            return statement.get(...values)
+          },
+          all(...values) {
+            const rows = statement.all(...values)
+            counts.rows += rows.length
+            return rows
+          },
+          iterate: (...values) => statement.iterate(...values),
+        }
+      },
+      close: () => database.close(),
+    }
+  }
+  const fileSystem: FileSystem = {
+    ...defaultFileSystem,
+    openSync(...given) {
+      counts.opened++
+      return defaultFileSystem.openSync(...given)
+    },
+  }
+  const store = createFileStore({
+    root,
+    layout: layouts.entity,
+    fileSystem,
+    openDatabase,
+    clock: systemClock,
+    onNotice: () => {},
+    embedder,
+  })
+  onTestFinished(() => store.close())
+  return { store, counts }
+}
+
+it('looks at the folders of many namespaces in time that grows with their number', async () => {
+  const rowsRead = async (namespaces: number): Promise<number> => {
+    const root = temporaryRoot()
+    for (let i = 0; i < namespaces; i++) {
+      const folder = join(root, `memory/namespaces/team-${i}/long-term`)
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, 'note.md'), 'text')
+    }
+    const { store, counts } = await openCounted(root)
+    const place = { namespace: 'team-0', scope: 'long-term' } as const
+    await store.stats(place)
+    counts.rows = 0
+    expect((await store.stats(place)).entries).toBe(1)
+    return counts.rows
+  }
+  expect((await rowsRead(60)) / (await rowsRead(30))).toBeLessThan(2.5)
+})
+
+it('reads a file once for all of its sections, whether they are found or embedded', async () => {
+  const sections = 300
+  const root = temporaryRoot()
+  mkdirSync(join(root, 'memory'))
+  const text = Array.from({ length: sections }, (_, i) => `## Section ${i}\n\nText ${i}.\n\n`).join('')
+  writeFileSync(join(root, 'memory/MEMORY.md'), text)
+  const { store, counts } = await openCounted(root, {
+    model: 'constant',
+    dimensions: 2,
+    embed: async (texts) => texts.map(() => Float32Array.of(1, 0)),
+  })
+  const query = {
+    namespace: 'default',
+    scope: 'long-term',
+    sortBy: 'recency',
+    sortOrder: 'asc',
+    now: 0,
+  } as const
+  await store.stats(query)
+  counts.opened = 0
+  const found = await store.find({ ...query, minScore: 0, limit: sections, offset: 0 })
+  expect(found).toHaveLength(sections)
+  expect(found.map(({ entry }) => entry.value)).toContain('Text 7.')
+  expect(await store.vectors?.catchUp()).toMatchObject({ done: sections, total: sections })
+  expect(counts.opened).toBeLessThan(sections / 3)
+})
