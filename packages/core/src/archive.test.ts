@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { createMemoryManager } from './create-memory-manager.ts'
 import { createInMemoryStore } from './in-memory-store.ts'
+import type { MemoryStore } from './memory-store.ts'
 
 it.each(['delete', 'clear'] as const)(
   '%s leaves nothing that a clean-up archives meanwhile',
@@ -24,3 +25,27 @@ it.each(['delete', 'clear'] as const)(
     expect(await memory.restore('episodic', 'key')).toBe(false)
   },
 )
+
+it('reads every old entry once, a few at a time, however many of them stay', async () => {
+  const sound = createInMemoryStore({
+    cold: { ...createInMemoryStore(), accepts: ({ key }) => !/^stays/.test(key) },
+  })
+  const lengths: number[] = []
+  const stores: MemoryStore = {
+    ...sound,
+    async find(query) {
+      const found = await sound.find(query)
+      lengths.push(found.length)
+      return found
+    },
+  }
+  const memory = createMemoryManager({ stores })
+  for (let i = 0; i < 1000; i++) await memory.write('episodic', i % 5 === 0 ? `goes ${i}` : `stays ${i}`, i)
+  const old = { scope: 'episodic', archiveBefore: Number.MAX_SAFE_INTEGER } as const
+  for (const dryRun of [true, false]) {
+    lengths.length = 0
+    expect((await memory.cleanup({ ...old, dryRun })).archived).toBe(200)
+    expect(Math.max(...lengths)).toBe(100)
+    expect(lengths.reduce((sum, length) => sum + length)).toBe(1000)
+  }
+})

@@ -29,30 +29,26 @@ export async function archiveEntries(
   { before, now, dryRun }: { before: number; now: number; dryRun: boolean },
 ): Promise<ArchiveRun> {
   const run: ArchiveRun = { archived: [], errors: [] }
-  /** Keys that stay in the store: their move failed, or the cold store does not accept them. */
-  const passed = new Set<string>()
-  for (;;) {
-    // Moved entries leave the result list, so a real run always reads from its start.
-    const offset = dryRun ? run.archived.length + passed.size : 0
-    // Entries that stay come first again: the page grows past them, which reads the list about three times in all.
-    const limit = pageSize + 2 * passed.size
-    const page = await store.find({ ...place, ...oldestFirst, limit, offset, now })
+  // Moved entries leave the list; it goes on behind those that stay. One that somebody removes meanwhile makes it leave
+  // out another one, until the next run.
+  for (let offset = 0; ; ) {
+    const page = await store.find({ ...place, ...oldestFirst, limit: pageSize, offset, now })
     for (const { entry } of page) {
       if (entry.updatedAt >= before) return run
-      if (passed.has(entry.key)) continue
       if (cold.accepts?.(entry) === false) {
-        passed.add(entry.key)
+        offset++
         continue
       }
       try {
-        if (!dryRun) await archiveEntry(store, cold, entry, now)
+        if (dryRun) offset++
+        else await archiveEntry(store, cold, entry, now)
         run.archived.push(entry.key)
       } catch (error) {
-        passed.add(entry.key)
+        offset++
         run.errors.push({ key: entry.key, error })
       }
     }
-    if (page.length < limit) return run
+    if (page.length < pageSize) return run
   }
 }
 
