@@ -3,8 +3,14 @@ import { jsonBytes } from './json.ts'
 import type { Entry, MemoryStore, Place } from './memory-store.ts'
 import { windowNotesKey } from './session-keys.ts'
 
-/** Entries that are read and removed at a time. */
-const pageSize = 100
+/**
+ * How many entries are read and removed at a time, first and at most. It doubles, because a store puts all its entries
+ * in order for every page.
+ */
+const firstPage = 100
+const largestPage = 1600
+
+const nextPage = (size: number): number => Math.min(size * 2, largestPage)
 
 /**
  * Removes the least recently used entries until at most `target` bytes are kept; with `dryRun` only counts
@@ -23,7 +29,7 @@ export async function evictLeastRecent(
   let evicted = 0
   let seen = 0
   const kept = new Set([windowNotesKey])
-  while (bytes > target) {
+  for (let pageSize = firstPage; bytes > target; pageSize = nextPage(pageSize)) {
     // Evicted entries leave the result list, so a real run always reads from its start.
     const offset = dryRun ? seen : 0
     const list = await store.find({ ...place, ...unusedFirst, limit: pageSize + kept.size, offset, now })
@@ -47,7 +53,7 @@ export async function evictLeastRecent(
 
 async function liveBytes(store: MemoryStore, place: Place, now: number): Promise<number> {
   let bytes = 0
-  for (let offset = 0; ; offset += pageSize) {
+  for (let offset = 0, pageSize = firstPage; ; offset += pageSize, pageSize = nextPage(pageSize)) {
     const page = await store.find({ ...place, ...unusedFirst, limit: pageSize, offset, now })
     for (const { entry } of page) bytes += jsonBytes(entry.value)
     if (page.length < pageSize) return bytes
@@ -56,7 +62,7 @@ async function liveBytes(store: MemoryStore, place: Place, now: number): Promise
 
 const unusedFirst = { sortBy: 'lastAccess', sortOrder: 'asc', minScore: 0 } as const
 
-/** Removes all entries in one commit, or one by one when some were written meanwhile; returns those removed. */
+/** Removes all entries in one commit, or in smaller ones when some were written meanwhile; returns those removed. */
 async function removeUnchanged(store: MemoryStore, entries: readonly Entry[]): Promise<readonly Entry[]> {
   const changes = entries.map((entry) => ({ remove: addressOf(entry), expected: asRead(entry) }))
   try {
@@ -65,9 +71,9 @@ async function removeUnchanged(store: MemoryStore, entries: readonly Entry[]): P
   } catch (error) {
     if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
     if (entries.length === 1) return []
-    const removed: Entry[] = []
-    for (const entry of entries) removed.push(...(await removeUnchanged(store, [entry])))
-    return removed
+    const half = entries.length >> 1
+    const removed = await removeUnchanged(store, entries.slice(0, half))
+    return [...removed, ...(await removeUnchanged(store, entries.slice(half)))]
   }
 }
 

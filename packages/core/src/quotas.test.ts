@@ -125,3 +125,27 @@ it('a dry clean-up counts what the real one removes, also where something has ex
   expect(deleted).toBe((await memory.cleanup(options)).deleted)
   expect(await memory.exists('short-term', 'living')).toBe(true)
 })
+
+it('evicts thousands of entries in few pages, also where some are written meanwhile', async () => {
+  const sound = createInMemoryStore()
+  let calls = 0
+  const counted = async <T>(answer: Promise<T>): Promise<T> => {
+    calls++
+    return answer
+  }
+  const stores: MemoryStore = {
+    ...sound,
+    find: (query) => counted(sound.find(query)),
+    commit: (changes) => counted(sound.commit(changes)),
+  }
+  const memory = createMemoryManager({ stores, policies: { quotas: { 'short-term': 1_000_000 } } })
+  for (let i = 0; i < 5000; i++) await memory.write('short-term', `key ${i}`, 'x'.repeat(98))
+  const empty = { scope: 'short-term', threshold: 0 } as const
+  calls = 0
+  const almostEmpty = { ...empty, threshold: 0.0001 }
+  expect((await memory.cleanup({ ...almostEmpty, dryRun: true })).deleted).toBe(4999)
+  expect(calls).toBeLessThan(16)
+  calls = 0
+  expect((await memory.cleanup(almostEmpty)).deleted).toBe(4999)
+  expect(calls).toBeLessThan(16)
+})
