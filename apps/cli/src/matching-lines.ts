@@ -11,7 +11,8 @@ export function matchingLines(
     const count = countTerms(lines[at] as string, terms)
     if (count > 0) found.push({ at, count })
   }
-  const most = Math.max(...found.map(({ count }) => count))
+  // Not spread: a pasted log has more matching lines than a call can have arguments.
+  const most = found.reduce((highest, { count }) => Math.max(highest, count), 0)
   return found.filter(({ count }) => count === most).map(({ at }) => at)
 }
 

@@ -27,3 +27,8 @@ it('finds every word in the line that holds it', () => {
     { numRuns: 2000 },
   )
 })
+
+it('finds every line of a long log', () => {
+  const log = Array.from({ length: 200_000 }, () => 'error')
+  expect(matchingLines(log, new Set(queryTerms('error')))).toHaveLength(log.length)
+})

@@ -123,7 +123,7 @@ function rank(
               count: similarities.length,
               sum: similarities.reduce((sum, value) => sum + value, 0),
               squares: similarities.reduce((sum, value) => sum + value ** 2, 0),
-              best: Math.max(-1, ...similarities),
+              best: similarities.reduce((best, value) => Math.max(best, value), -1),
             },
             embedding.unrelated,
           ),

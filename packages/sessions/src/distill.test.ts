@@ -126,3 +126,9 @@ it('never loses a line, whatever the text', () => {
 it('does not move all there is away from under its title', () => {
   expect(planDistill(`# Memory\n\n${'A line.\n'.repeat(40)}`, { limit: 9 }).extractions).toEqual([])
 })
+
+it('keeps more lines than a call can have arguments', () => {
+  const beginning = 'a line\n'.repeat(200_000)
+  const text = `${beginning}${memory}`
+  expect(applyDistill(text, planDistill(text)).memory.startsWith(beginning)).toBe(true)
+})

@@ -89,7 +89,7 @@ export function applyDistill(
     )
   }
   const lines = linesOf(memoryText)
-  const kept: string[] = []
+  const pieces: string[][] = []
   const topics: Record<string, string> = {}
   let position = 0
   for (const extraction of plan.extractions) {
@@ -100,13 +100,13 @@ export function applyDistill(
         details: { extraction },
       })
     }
-    kept.push(...lines.slice(position, fromLine - 1), ...replacement(pointer, extraction, lines))
+    pieces.push(lines.slice(position, fromLine - 1), replacement(pointer, extraction, lines))
     const section = lines.slice(fromLine - 1, toLine)
     while (section.at(-1)?.trim() === '') section.pop()
     topics[topicFile] = `${section.join('\n')}\n`
     position = toLine
   }
-  kept.push(...lines.slice(position))
+  const kept = [...pieces, lines.slice(position)].flat()
   const ending = memoryText.endsWith('\n') && kept.length > 0 ? '\n' : ''
   return { memory: `${kept.join('\n')}${ending}`, topics }
 }

@@ -93,7 +93,7 @@ function wholeFirst(
   const best = new Map<number, number>()
   for (const { document, score } of first) if (!best.has(document.id)) best.set(document.id, score)
   // A little below the last of them, because ties go to the later entry.
-  const floor = Math.min(1, ...best.values()) * (1 - 1e-6)
+  const floor = ([...best.values()].at(-1) ?? 1) * (1 - 1e-6)
   const rest = ranked.filter(({ document }) => !whole.has(document.id)).map((unit) => capped(unit, floor))
   return [...first, ...rest]
 }
