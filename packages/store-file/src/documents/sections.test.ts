@@ -92,3 +92,8 @@ describe('sections', () => {
     expect(slugs.slice(-2)).toEqual(['same-7-2', 'same-60001'])
   })
 })
+
+it('reads a heading of many marks in time that grows with its length', () => {
+  const heading = `${'# '.repeat(200_000)}end`
+  expect(parseSections(`## ${heading} ##\n`).at(-1)?.heading).toBe(heading)
+})

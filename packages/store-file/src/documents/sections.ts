@@ -24,6 +24,9 @@ export interface Section {
   line: number
 }
 
+/** To the last character that is no closing mark: a lazy search for it would try each run of marks from every place. */
+const headingLine = /^##[ \t]+(.*(?![ \t#]).|.)[ \t#]*\r?\n?$/
+
 /** Splits a curated file at its `##` headings. Fenced code is not searched for headings. */
 export function parseSections(content: string): Section[] {
   const sections: Section[] = [{ slug: introSlug, heading: '', body: '', line: 1 }]
@@ -32,7 +35,7 @@ export function parseSections(content: string): Section[] {
   let line = 0
   for (const text of content.split(/(?<=\n)/)) {
     line++
-    const heading = partOfCode(text) === null ? /^##[ \t]+(.+?)[ \t#]*\r?\n?$/.exec(text)?.[1] : undefined
+    const heading = partOfCode(text) === null ? headingLine.exec(text)?.[1] : undefined
     if (heading === undefined) (sections.at(-1) as Section).body += text
     else sections.push({ slug: uniqueSlug(heading, seen), heading, body: '', line })
   }
