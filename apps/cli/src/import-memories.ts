@@ -72,11 +72,8 @@ export function createMemoryImporter(
         } else if (present.has(key) && !journal.has(key, hashOf(present.get(key)))) outcome.kept++
         else {
           for (const [kind, n] of Object.entries(counts)) redactions[kind] = (redactions[kind] ?? 0) + n
-          writes.push({
-            key,
-            value: text,
-            options: { tags: tagsOf(record), ...(record.type ? { type: record.type } : {}) },
-          })
+          const type = toTag(record.type ?? '')
+          writes.push({ key, value: text, options: { tags: tagsOf(record), ...(type ? { type } : {}) } })
         }
       }
       if (writes.length > 0) await memory.batchWrite('long-term', writes)
@@ -96,10 +93,19 @@ const keyOf = ({ source, id }: ImportedMemory): string =>
 const fileOf = (key: string): string => `file of ${key}`
 
 const longestTag = 80
+/** A memory takes no more of them. */
+const mostTags = 256
+
 const tagsOf = ({ source, tags }: ImportedMemory): string[] =>
-  [`from:${source}`, ...tags]
-    .map((tag) => tag.replace(/\s+/g, ' ').trim().slice(0, longestTag))
-    .filter(Boolean)
+  [...new Set([`from:${source}`, ...tags].map(toTag))].filter(Boolean).slice(0, mostTags)
+
+/** A tag, or a type, as a memory takes it: one that it refuses would keep out all memories of its file. */
+const toTag = (text: string): string =>
+  text
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, longestTag)
+    .toWellFormed()
 
 /** Adds the origin below the text: another tool recorded it, elsewhere and earlier. */
 function toText({ text, source, id, at, project }: ImportedMemory): string {

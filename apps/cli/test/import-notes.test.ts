@@ -12,6 +12,25 @@ it('takes a note with a word before a colon whole', async () => {
   expect((await shell.run('search', 'walrus')).code).toBe(0)
 })
 
+it('takes memories with tags and types that no memory takes as they are', async () => {
+  const shell = createShell()
+  const folder = temporaryFolder()
+  const tags = Array.from({ length: 300 }, (_, i) => `- #tag${i}`).join('\n')
+  const name = `${'x'.repeat(79)}🙂`
+  writeFiles(folder, {
+    'tags.md': `---\ntype: "bell\\a ${'y'.repeat(300)}"\n---\n\n${tags}\n`,
+    'graph.json': JSON.stringify({
+      entities: [
+        { name, entityType: 'bell\u0007', observations: ['Feeds the walrus.'] },
+        { name: 'Ana', observations: ['Paints the ocelot.'] },
+      ],
+      relations: [],
+    }),
+  })
+  expect(await shell.json('import', folder)).toMatchObject({ memories: 3, failed: [] })
+  for (const word of ['tag299', 'walrus', 'ocelot']) expect((await shell.run('search', word)).code).toBe(0)
+})
+
 describe('notes with the same name', () => {
   const found = async (shell: Shell, ...words: string[]): Promise<boolean[]> =>
     Promise.all(words.map(async (word) => (await shell.run('search', word)).code === 0))
