@@ -455,6 +455,8 @@ describe('hook', () => {
         .run('hook', 'prompt')
     const { out } = await ask('who never releases the client in the retry path?')
     expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain('never releases it')
+    const long = `${'who never releases the client in the retry path?'.padEnd(1999, '.')}🙂`
+    expect((await ask(long)).out).toBe(out)
     expect((await ask('quixotic marmalade zeppelins')).out).toBe('')
     expect((await ask('ok')).out).toBe('')
   })

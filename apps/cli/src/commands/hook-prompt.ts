@@ -35,7 +35,8 @@ async function find(io: Io, options: RootOptions, prompt: string, limit: number)
     for (const scope of ['long-term', 'episodic'] as const) {
       const matches = await memory.search(
         scope,
-        { text: prompt.slice(0, 2000) },
+        // The cut may go through a character.
+        { text: prompt.slice(0, 2000).toWellFormed() },
         { limit: most, touch: false, minScore: leastScore, minConfidence: leastConfidence },
       )
       for (const told of matches.map(describe)) {
