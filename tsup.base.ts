@@ -10,7 +10,11 @@ export const library = (entry: Record<string, string>, more: Options = {}): Retu
     entry,
     format: 'esm',
     target: 'node20',
-    dts: { compilerOptions: { customConditions: [] } },
+    dts: {
+      compilerOptions: { customConditions: [] },
+      // What can be disposed of says so with a type that programs without Node's types do not know by themselves.
+      banner: '/// <reference lib="esnext.disposable" />',
+    },
     sourcemap: true,
     clean: true,
     ...more,

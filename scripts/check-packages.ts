@@ -122,7 +122,7 @@ await memory.write('working', '', 'no key').catch((error) => {
 await memory.close()
 `
 
-function typeCheck(folder: string, module: string, moduleResolution: string): void {
+function typeCheck(folder: string, module: string, moduleResolution: string, more: object = {}): void {
   writeFileSync(
     join(folder, 'tsconfig.json'),
     JSON.stringify({
@@ -135,6 +135,7 @@ function typeCheck(folder: string, module: string, moduleResolution: string): vo
         exactOptionalPropertyTypes: true,
         noEmit: true,
         types: ['node'],
+        ...more,
       },
       files: ['use.ts'],
     }),
@@ -195,6 +196,12 @@ try {
       return undefined
     })
   }
+  await check('TypeScript checks what runs in a browser, without the types of Node', () => {
+    const entries = ['@recall/core', '@recall/core/protocol', '@recall/client']
+    writeFileSync(join(library, 'use.ts'), entries.map((entry) => `import '${entry}'\n`).join(''))
+    typeCheck(library, 'esnext', 'bundler', { lib: ['es2022', 'dom'], types: [] })
+    return undefined
+  })
   for (const { name } of libraries) {
     await check(`${name} loads`, () => {
       command(process.execPath, ['--input-type=module', '-e', `await import('${name}')`], library)
