@@ -238,6 +238,12 @@ try {
     if (results.length === 0) throw new Error('nothing found')
     return undefined
   })
+  await check('recall init takes a module for a target', () => {
+    const target = `{ name: 'mine', edits: () => [] }`
+    writeFileSync(join(tool, 'mine.mjs'), `export const target = ${target}`)
+    recall('init', '--target', './mine.mjs', '--dry-run')
+    return undefined
+  })
   await check('recall finds by meaning, with the model that came along', () => {
     recall('reindex', '--model')
     const { mode, results } = JSON.parse(

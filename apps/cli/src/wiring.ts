@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { asTarget, type Surroundings, type Target, targets, type Wiring } from '@recall/agents'
 import type { Layout } from '@recall/store-file'
 import { UsageError } from './exit-codes.ts'
@@ -40,13 +40,13 @@ export const wiringOf = (
  *
  * @throws UsageError for an unknown name
  */
-export async function namedTargets(io: Io, names: string): Promise<Target[]> {
+export function namedTargets(io: Io, names: string): Target[] {
   const named = names.split(',').map((name) => name.trim())
   const found: Target[] = []
   for (const name of named) {
     const builtIn = targets.find((target) => target.name === name)
     if (builtIn) found.push(builtIn)
-    else if (/\.[cm]?js$/.test(name)) found.push(await loadTarget(resolve(io.cwd, name)))
+    else if (/\.[cm]?js$/.test(name)) found.push(loadTarget(resolve(io.cwd, name)))
     else {
       throw new UsageError(
         `--target takes ${targets.map((target) => target.name).join(', ')} or a module such as ./mine.mjs, not '${name}'`,
@@ -56,9 +56,10 @@ export async function namedTargets(io: Io, names: string): Promise<Target[]> {
   return [...new Set(found)]
 }
 
-async function loadTarget(path: string): Promise<Target> {
+function loadTarget(path: string): Target {
   if (!existsSync(path)) throw new UsageError(`${path} does not exist: --target takes the module of an agent`)
-  const module: unknown = await import(pathToFileURL(path).href)
+  // Not `import()`: in the bundle that becomes a `require`, which takes no URL.
+  const module: unknown = createRequire(import.meta.url)(path)
   const exported = module as { target?: unknown; default?: unknown }
   return asTarget(exported.target ?? exported.default, path)
 }

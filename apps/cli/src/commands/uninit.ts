@@ -20,7 +20,7 @@ export async function uninit(io: Io, options: UninitOptions): Promise<number> {
   const state = stateFolder(io)
   const isDry = options.dryRun ?? false
   const installed = installedNames(state)
-  const named = options.target === undefined ? undefined : await namedTargets(io, options.target)
+  const named = options.target === undefined ? undefined : namedTargets(io, options.target)
   const names = named?.map(({ name }) => name) ?? installed
   if (options.purge && !options.yes && !isDry) {
     const answer = await io.ask('Delete the memory too, with every archived session? [no] ')
