@@ -36,7 +36,8 @@ export interface ReadExportOptions {
  * agentmemory, the projects of claude.ai, or a note in markdown. The content decides. The file is never changed.
  *
  * @returns `null` when it is none of these
- * @throws MemoryError INVALID_INPUT for a file over 64 MB and a note that is not UTF-8, NOT_FOUND or FORBIDDEN when it cannot be read
+ * @throws MemoryError INVALID_INPUT for a file over 64 MB and a note that is not UTF-8, NOT_FOUND or FORBIDDEN when it
+ * cannot be read
  */
 export async function readMemoryExport(
   path: string,
