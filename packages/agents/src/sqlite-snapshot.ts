@@ -1,4 +1,5 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { constants, copyFile, mkdtemp, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toMemoryError } from './open-file.ts'
@@ -8,22 +9,29 @@ export type Row = Record<string, unknown>
 export type Query = (sql: string, ...parameters: string[]) => Row[]
 
 /**
+ * The copy of the database that was read last. The sessions in it are read one after the other, and copying all of
+ * them for each would take quadratic time.
+ */
+let last: { state: string; folder: string } | null = null
+let timer: NodeJS.Timeout | undefined
+/** A copy that nobody reads any more is removed after this long, and when the process ends. */
+const longestUnreadMs = 2000
+
+/**
  * Reads a database that belongs to another program. It is copied first, with its write-ahead log: opening it in place
  * could change it, and its owner may be writing.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when it cannot be read
  */
 export async function withSnapshot<T>(path: string, read: (query: Query) => T): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'recall-read-'))
   try {
-    const copy = join(folder, 'copy.db')
-    await copyFile(path, copy)
-    await copyFile(`${path}-wal`, `${copy}-wal`).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error
-    })
     // Loaded on demand, because most transcripts are not databases.
     const { DatabaseSync } = await import('@photostructure/sqlite')
-    const database = new DatabaseSync(copy)
+    const state = await stateOf(path)
+    // From here to the end of the reading nothing else runs but while copying: no other caller discards the copy.
+    const { folder } = last?.state === state ? last : keep(state, await copy(path))
+    timer?.refresh()
+    const database = new DatabaseSync(join(folder, copyName))
     try {
       return read((sql, ...parameters) => database.prepare(sql).all(...parameters) as Row[])
     } finally {
@@ -31,10 +39,53 @@ export async function withSnapshot<T>(path: string, read: (query: Query) => T): 
     }
   } catch (error) {
     throw toMemoryError(path, error)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
   }
 }
+
+const copyName = 'copy.db'
+
+async function copy(path: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'recall-read-'))
+  const target = join(folder, copyName)
+  try {
+    // Takes no time where the file system can share what two files have in common.
+    await copyFile(path, target, constants.COPYFILE_FICLONE)
+    await unlessAbsent(copyFile(`${path}-wal`, `${target}-wal`, constants.COPYFILE_FICLONE))
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
+  return folder
+}
+
+function keep(state: string, folder: string): NonNullable<typeof last> {
+  if (timer === undefined) process.once('exit', discard)
+  else discard()
+  last = { state, folder }
+  timer = setTimeout(discard, longestUnreadMs).unref()
+  return last
+}
+
+function discard(): void {
+  clearTimeout(timer)
+  if (last) rmSync(last.folder, { recursive: true, force: true })
+  last = null
+}
+
+/** Changes whenever the database or its log does. */
+async function stateOf(path: string): Promise<string> {
+  const files = [
+    await stat(path, { bigint: true }),
+    await unlessAbsent(stat(`${path}-wal`, { bigint: true })),
+  ]
+  return [path, ...files.flatMap((file) => [file?.ino, file?.size, file?.mtimeNs])].join(' ')
+}
+
+const unlessAbsent = <T>(call: Promise<T>): Promise<T | undefined> =>
+  call.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
 
 export const hasTables = (query: Query, ...names: string[]): boolean => {
   const tables = new Set(query("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name }) => name))
