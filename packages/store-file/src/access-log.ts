@@ -3,7 +3,15 @@ import type { Address, Entry } from '@recall/core'
 import { ensureFolder } from './atomic-write.ts'
 import { type FileSystem, statusOf } from './file-system.ts'
 import { createStatements, type Database, type OpenDatabase } from './index/driver.ts'
-import { busyMs, isDamage, isDiskFull, isUnwritable, setAside, useWriteAheadLog } from './index/index-file.ts'
+import {
+  busyMs,
+  isBusy,
+  isDamage,
+  isDiskFull,
+  isUnwritable,
+  setAside,
+  useWriteAheadLog,
+} from './index/index-file.ts'
 
 /** Which version of an entry an access belongs to: a rewritten entry starts its expiry anew. */
 interface Version {
@@ -36,7 +44,8 @@ export type AccessLog = ReturnType<typeof createAccessLog>
 /**
  * When and how often entries were read, and how far their expiry slid. Kept apart from the files, so that
  * reading a memory does not rewrite it, and apart from the index, which may be deleted at any time. What
- * cannot be counted can still be read: a damaged log starts anew, and a full or read-only disk is no error.
+ * cannot be counted can still be read: a damaged log starts anew, and one that another process holds for
+ * long is no error, nor is a full or read-only disk.
  */
 export function createAccessLog(
   fileSystem: FileSystem,
@@ -48,6 +57,7 @@ export function createAccessLog(
   let opened: { database: Database; sql: ReturnType<typeof createStatements>; inode: number } | undefined
   let isReadOnly = false
   let isFull = false
+  let isHeld = false
 
   const inode = (): number | undefined => statusOf(fileSystem, path)?.ino
 
@@ -93,6 +103,11 @@ export function createAccessLog(
         return run()
       }
     } catch (error) {
+      if (isBusy(error)) {
+        if (!isHeld) onNotice(`${path} is held by another process: accesses are not counted meanwhile`)
+        isHeld = true
+        return undefined
+      }
       if (!isUnwritable(error)) throw error
       close()
       if (isDiskFull(error)) {
@@ -149,6 +164,7 @@ export function createAccessLog(
           throw error
         }
         isFull = false
+        isHeld = false
       })
     },
 

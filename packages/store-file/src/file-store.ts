@@ -95,12 +95,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   })
   const files = createEntryFiles({ root, layout, fileSystem, index, accessLog })
   const { notePath, readNote, readEntry, toEntry, live, refuseForeignFile } = files
-  const { planPut, planRemove, isSelected, assertExpected } = createPlanner({
-    layout,
-    index,
-    files,
-    accessLog,
-  })
+  const { planPut, planRemove, isSelected, assertExpected } = createPlanner({ layout, index, files })
   const memoryDevice = (): number | undefined => statusOf(fileSystem, join(root, layout.memory))?.dev
   let device = memoryDevice()
 
@@ -187,7 +182,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       assertPresent()
       for (let attempt = 1; ; attempt++) {
         const workspace = createWorkspace(fileSystem)
-        const result = plan(workspace)
+        const result = index.lookingOnce(() => plan(workspace))
         const changes = workspace.changes()
         for (const { path, content } of changes) if (content !== null) prepareFolder(dirname(path))
         for (const { path } of changes) index.changing(shownPath(root, path))
@@ -247,7 +242,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     async put(entry, putOptions) {
       const placement = placementOf(entry)
       if (placement.kind === 'note' && specialPlace(entry) === null) putNote(entry, putOptions)
-      else change((workspace) => planPut(workspace, entry, putOptions))
+      else if (change((workspace) => planPut(workspace, entry, putOptions))) accessLog.startAnew(entry)
     },
 
     async get(address, now) {
@@ -323,13 +318,17 @@ export function createFileStore(options: FileStoreOptions): FileStore {
 
     async commit(changes) {
       assertOnce(changes)
-      change((workspace) => {
+      const begun = change((workspace) => {
         assertExpected(workspace, changes)
-        for (const each of changes)
-          if ('put' in each) planPut(workspace, each.put, each.options, each.expected)
+        const begun = changes.flatMap((each) => {
+          if (!('put' in each)) return []
+          return planPut(workspace, each.put, each.options, each.expected) ? each.put : []
+        })
         const removed = changes.flatMap((each) => ('put' in each ? [] : each.remove))
         for (const address of lastFirst(removed)) planRemove(workspace, address)
+        return begun
       })
+      for (const entry of begun) accessLog.startAnew(entry)
     },
 
     async sweep({ scope, namespace, now, dryRun }) {

@@ -12,7 +12,6 @@ import {
   type PutOptions,
   type Selection,
 } from '@recall/core'
-import type { AccessLog } from './access-log.ts'
 import { printArchiveRow, withArchiveRow, withoutArchiveRow } from './documents/archive-index.ts'
 import { printConversation } from './documents/conversation.ts'
 import type { FileEntry } from './documents/file-entry.ts'
@@ -30,37 +29,37 @@ export interface PlannerOptions {
   layout: Layout
   index: MemoryIndex
   files: EntryFiles
-  accessLog: AccessLog
 }
 
 /** What writing and removing entries changes in the files, planned on a workspace and applied by the caller. */
-export function createPlanner({ layout, index, files, accessLog }: PlannerOptions) {
+export function createPlanner({ layout, index, files }: PlannerOptions) {
   const { paths, notePath, sectionPath, archivePath, filesOf, readNote, readEntry, live, refuseForeignFile } =
     files
 
+  /** @returns whether a note begins, with access counts of its own, rather than following one that is there */
   const planPut = (
     workspace: Workspace,
     entry: Entry,
     { overwrite, now }: PutOptions,
     expected?: Expected,
-  ): void => {
+  ): boolean => {
     const placement = placementOf(entry)
     if (!overwrite && live(entry, now)) throw alreadyExists(entry)
     if (placement.kind === 'note') {
       planRemoveSpecial(workspace, entry)
-      planNote(workspace, entry, now, expected)
-    } else {
-      planRemoveNote(workspace, entry)
-      planDocument(workspace, entry, placement)
+      return planNote(workspace, entry, now, expected)
     }
+    planRemoveNote(workspace, entry)
+    planDocument(workspace, entry, placement)
+    return false
   }
 
-  const planNote = (workspace: Workspace, entry: Entry, now: number, expected?: Expected): void => {
+  const planNote = (workspace: Workspace, entry: Entry, now: number, expected?: Expected): boolean => {
     const path = notePath(entry)
     const earlier = live(entry, now)
     if (workspace.exists(path) && !readNote(entry)) refuseForeignFile(path, entry)
     workspace.write(path, printNote(earlier ? succeed(entry, earlier, expected) : entry))
-    if (!earlier) accessLog.startAnew(entry)
+    return !earlier
   }
 
   const planDocument = (

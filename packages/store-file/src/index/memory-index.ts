@@ -72,6 +72,8 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   let opened: (OpenedIndex & { index: SearchIndex; inode: number }) | undefined
   let lastWalk = 0
   let timer: NodeJS.Timeout | undefined
+  /** Within `lookingOnce`: the index as the first look left it. */
+  let looked: SearchIndex | null | undefined
 
   const modifiedOf = (path: string): number => statusOf(fileSystem, path)?.mtimeMs ?? 0
 
@@ -367,7 +369,22 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     settle: (): Promise<void> => watch.settle(),
 
     /** The index, in step with the files. */
-    fresh: (): SearchIndex => guarded(bringUpToDate),
+    fresh(): SearchIndex {
+      if (looked) return looked
+      const index = guarded(bringUpToDate)
+      if (looked === null) looked = index
+      return index
+    },
+
+    /** Runs a section, which changes no file, in which `fresh` looks at the files the first time only. */
+    lookingOnce<T>(section: () => T): T {
+      looked = null
+      try {
+        return section()
+      } finally {
+        looked = undefined
+      }
+    },
 
     /** Runs a query; on a damaged index it runs again on a new one. */
     query: <T>(call: (index: SearchIndex) => T): T => guarded(() => call(bringUpToDate())),
