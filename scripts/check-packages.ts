@@ -165,7 +165,15 @@ try {
       if (!isCommand && !/dist\/index\.d\.ts/.test(listing)) throw new Error('no declarations')
       return undefined
     })
-    if (isCommand) continue
+    if (isCommand) {
+      await check(`${name}: the licenses of what is inside go with it`, () => {
+        const path = 'package/dist/third-party-licenses.txt'
+        const texts = command('tar', ['-xzOf', tarball, path], work)
+        if (!/^zod .* \(MIT\)$/m.test(texts) || !texts.includes('Copyright')) throw new Error(texts)
+        return undefined
+      })
+      continue
+    }
     await check(`${name}: are the types wrong`, () => {
       const attw = join(root, 'node_modules/.bin/attw')
       command(attw, [tarball, '--profile', 'esm-only', '--no-emoji'], work)
@@ -203,10 +211,15 @@ try {
     return undefined
   })
   for (const { name } of libraries) {
-    await check(`${name} loads`, () => {
-      command(process.execPath, ['--input-type=module', '-e', `await import('${name}')`], library)
-      return undefined
-    })
+    const manifest = readFileSync(join(library, 'node_modules', name, 'package.json'), 'utf8')
+    const entries = Object.keys(JSON.parse(manifest).exports).filter((entry) => !entry.endsWith('.json'))
+    for (const entry of entries) {
+      const specifier = name + entry.slice(1)
+      await check(`${specifier} loads`, () => {
+        command(process.execPath, ['--input-type=module', '-e', `await import('${specifier}')`], library)
+        return undefined
+      })
+    }
   }
 
   console.log('the command in an empty folder')

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'tsup'
+import { thirdPartyLicenses } from './third-party-licenses.ts'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
 const commands = readdirSync('src/commands').filter(
@@ -30,6 +31,7 @@ export default defineConfig({
     options.supported = { 'dynamic-import': false }
   },
   esbuildPlugins: [
+    thirdPartyLicenses('dist/third-party-licenses.txt'),
     {
       name: 'a file for each command',
       setup(build) {
