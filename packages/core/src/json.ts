@@ -71,16 +71,9 @@ export function searchableText(value: JsonValue): string {
 }
 
 /** Size of a value as compact JSON in UTF-8: what quotas count. */
-export function jsonBytes(value: JsonValue): number {
-  const text = JSON.stringify(value)
-  let bytes = text.length
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i)
-    // Both halves of a surrogate pair count two bytes, which makes the four of their character.
-    if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1
-  }
-  return bytes
-}
+export const jsonBytes = (value: JsonValue): number => utf8.encode(JSON.stringify(value)).length
+
+const utf8 = new TextEncoder()
 
 function describe(value: unknown): string {
   if (value === undefined) return 'undefined'

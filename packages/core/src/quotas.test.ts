@@ -94,7 +94,6 @@ it.each([
   ['an object', { a: [1, null] }, 14],
 ])('jsonBytes counts %s as UTF-8', (_, value, bytes) => {
   expect(jsonBytes(value)).toBe(bytes)
-  expect(jsonBytes(value)).toBe(new TextEncoder().encode(JSON.stringify(value)).length)
 })
 
 it('what a person wrote into the window is not evicted, however long it went unused', async () => {
