@@ -61,6 +61,25 @@ it('reads what both sides said with ids and times, and facts about the session',
   ])
 })
 
+it('takes no title that the host wrote for another session', async () => {
+  const own = 'a1b2c3d4-0000-4000-8000-000000000001'
+  const titleOf = async (...lines: object[]) =>
+    (await read(jsonLines(...lines), `${own}.jsonl`)).conversation.facts.title
+  const said = user('u1', 'why does the pool leak?', { sessionId: own })
+  const ofOther = { type: 'summary', summary: 'Move the logins', leafUuid: 'of-another-session' }
+  expect(await titleOf(ofOther, said)).toBeUndefined()
+  expect(await titleOf(ofOther, { type: 'summary', summary: 'Pool leak', leafUuid: 'u1' }, said)).toBe(
+    'Pool leak',
+  )
+  expect(
+    await titleOf(
+      said,
+      { type: 'custom-title', customTitle: 'Pool leak', sessionId: own },
+      { type: 'custom-title', customTitle: 'Trash', sessionId: 'another' },
+    ),
+  ).toBe('Pool leak')
+})
+
 it('counts tool results as the assistant’s, and splits a line that holds a result and speech', async () => {
   const { messages, outline } = await read(
     jsonLines(

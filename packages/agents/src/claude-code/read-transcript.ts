@@ -31,19 +31,20 @@ export async function readClaudeCodeTranscript(
   return {
     ...identity,
     facts,
-    messages: readMessages(path, identity.parent !== undefined, facts, options),
+    messages: readMessages(path, identity, facts, options),
   }
 }
 
 async function* readMessages(
   path: string,
-  isHelper: boolean,
+  { sessionId, parent }: Pick<Conversation, 'sessionId' | 'parent'>,
   facts: ConversationFacts,
   options: ReadLinesOptions,
 ): AsyncGenerator<Message, void> {
   const skip = countInto(facts.skipped)
   const queue = createQueuedPrompts()
-  const title = createTitle()
+  const title = createTitle(sessionId)
+  const isHelper = parent !== undefined
   const seen = new Set<string>()
 
   for await (const { number, line } of readTranscriptLines(path, skip, options)) {
