@@ -26,6 +26,12 @@ it('finds decisions and action items by how they are worded, one sentence each',
 
 it('finds none in code, and none in an assistant’s announcement of its next step', () => {
   expect(tagsOf(['```\n// todo: x\n```'])).toMatchObject({ actionItems: [] })
+  expect(tagsOf(['````md\n```js\n// todo: x\n```\n````\nTODO: y'])).toMatchObject({
+    actionItems: ['TODO: y'],
+  })
+  expect(tagsOf(['1. Like this:\n\n       ```\n       // todo: x\n       ```'])).toMatchObject({
+    actionItems: [],
+  })
   const collector = createTagCollector()
   collector.addText('assistant', 'Now I need to read the file.')
   expect(collector.tags().actionItems).toEqual([])
@@ -44,6 +50,13 @@ it('lists files and tools once each, files relative to the project', () => {
   )
   expect(tags.files).toEqual(['src/auth.rs', 'My Notes/a.md', 'lib/x.ts', 'README.md'])
   expect(tags.tools).toEqual(['Read', 'Edit', 'Glob', 'Fetch', 'Custom'])
+})
+
+it('makes files relative to a project on Windows', () => {
+  const collector = createTagCollector(() => 'C:\\Users\\ana\\api')
+  collector.addToolUse('Read', { file_path: 'C:\\Users\\ana\\api\\src\\pool.ts' })
+  collector.addToolUse('Read', { file_path: 'C:\\Users\\ana\\api2\\pool.ts' })
+  expect(collector.tags().files).toEqual(['src\\pool.ts', 'C:\\Users\\ana\\api2\\pool.ts'])
 })
 
 it('keeps at most five decisions, five action items and ten files', () => {

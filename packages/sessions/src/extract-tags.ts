@@ -1,4 +1,4 @@
-import type { JsonValue, Message } from '@recall/core'
+import { type JsonValue, type Message, trackFence } from '@recall/core'
 import { clip, oneLine } from './clip.ts'
 
 /** What a conversation's wording and tool uses reveal without a model. */
@@ -74,10 +74,10 @@ function uniqueList(limit: number) {
 
 /** Sentences of lines with a decision or an action item, without list and heading marks; skips fenced code. */
 function* sentences(text: string): Generator<string> {
-  let isCode = false
+  const partOfCode = trackFence()
   for (const line of text.split('\n')) {
-    if (/^\s*(?:```|~~~)/.test(line)) isCode = !isCode
-    else if (!isCode && (decision.test(line) || actionItem.test(line))) {
+    // Code in a list is indented.
+    if (partOfCode(line.trimStart()) === null && (decision.test(line) || actionItem.test(line))) {
       const plain = line.replace(/^[\s>#*+-]*(?:\d+[.)]\s+)?(?:\[[ xX]\]\s*)?/, '').replaceAll('**', '')
       for (const sentence of plain.split(/(?<=[.!?])\s+/)) yield oneLine(sentence)
     }
@@ -101,5 +101,6 @@ function isPath(text: string, key: string): boolean {
 }
 
 function relativeTo(project: string | undefined, path: string): string {
-  return project && path.startsWith(`${project}/`) ? path.slice(project.length + 1) : path
+  const isBelow = project && path.startsWith(project) && /^[/\\]/.test(path.slice(project.length))
+  return isBelow ? path.slice(project.length + 1) : path
 }
