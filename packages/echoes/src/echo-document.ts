@@ -7,7 +7,7 @@ export interface EchoBlock {
   text: string
   /** Line of the file on which it begins, counted from 1. */
   line: number
-  /** Which section it stands in, counted from 0. One goes from a heading of level 1 to 3 to the next. */
+  /** Which section it stands in, counted from 0. One goes from a heading of level 1 to 3 to the next. A byte order mark has -1. */
   section: number
   /** The parsed entry, when the block is one. */
   entry?: EchoEntry
@@ -32,12 +32,14 @@ const field = /^[-*] \*\*([\w-]+)\*\*:[ \t]*(.*)$/
 
 /** Parses a file of echoes. Accepts any text; `printEchoes` returns the same text. */
 export function parseEchoes(text: string): EchoDocument {
-  const lines = linesOf(text)
+  // A byte order mark is a block of its own: the file may begin with an entry.
+  const mark = text.startsWith('\uFEFF') ? [{ text: '\uFEFF', line: 1, section: -1 }] : []
+  const lines = linesOf(text.slice(mark.length))
   const starts = blockStarts(lines)
   const blocks = starts.map(({ at, section }, i) =>
     parseBlock(lines.slice(at, starts[i + 1]?.at).join(''), at + 1, section),
   )
-  return { schema: Number(schemaHeader.exec(text)?.[1] ?? 0), blocks }
+  return { schema: Number(schemaHeader.exec(text)?.[1] ?? 0), blocks: [...mark, ...blocks] }
 }
 
 export const printEchoes = (document: EchoDocument): string =>

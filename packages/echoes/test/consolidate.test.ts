@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type EchoEntry, openEchoes, parseEchoes } from '../src/index.ts'
+import { type EchoEntry, openEchoes, parseEchoes, printEntry } from '../src/index.ts'
 import { bundlePackage, runChild } from './child-script.ts'
 import { anyEntry, entryOf } from './support.ts'
 
@@ -46,6 +46,16 @@ describe('consolidate', () => {
       entryOf({ confidence: 0.9, evidence: 'elsewhere' }),
     ])
     expect((await readdir(path('.'))).sort()).toEqual(['.echoes.json', 'MEMORY.md'])
+  })
+
+  it('reads the first finding of a file that begins with a byte order mark', async () => {
+    const { echoes, path, memory } = await open()
+    await mkdir(path('.'), { recursive: true })
+    await writeFile(path('ann-findings.md'), `\uFEFF${printEntry(entryOf())}`)
+    expect(await echoes.consolidate('reviewer')).toMatchObject({ added: 1, kept: [] })
+    expect(entriesOf(await memory())).toEqual([entryOf()])
+    expect(await memory()).not.toContain('\uFEFF')
+    expect(existsSync(path('ann-findings.md'))).toBe(false)
   })
 
   it('is idempotent, and the order of the findings does not matter', async () => {

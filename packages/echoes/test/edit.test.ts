@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openEchoes } from '../src/index.ts'
+import { openEchoes, printEntry } from '../src/index.ts'
 import { anyEntry, entryOf } from './support.ts'
 
 const now = Date.parse('2026-06-30')
@@ -30,6 +30,19 @@ describe('taking entries out', () => {
     ])
     expect(await echoes.restoreEntry('reviewer', 'inscribed-002')).toBe(true)
     expect(await memory()).toBe(before)
+  })
+
+  it('archives and restores the first one of a file with a byte order mark', async () => {
+    const { root, echoes, memory } = await open()
+    await echoes.add('reviewer', entryOf())
+    const marked = `\uFEFF${printEntry(entryOf())}\n${printEntry(entryOf({ title: 'b' }))}`
+    await writeFile(join(root, 'reviewer/MEMORY.md'), marked)
+    await echoes.applyEdit(await echoes.planRemoval('reviewer', ['inscribed-001']))
+    const left = await memory()
+    expect(left.startsWith('\uFEFF')).toBe(true)
+    expect(left).not.toContain('Queries in loops')
+    expect(await echoes.restoreEntry('reviewer', 'inscribed-001')).toBe(true)
+    expect((await memory()).endsWith(marked.slice(1))).toBe(true)
   })
 
   it('resets a memory to its etched entries', async () => {

@@ -48,6 +48,13 @@ it('moves a section and leaves one line in its place', () => {
   expect(planDistill(after).extractions).toEqual([])
 })
 
+it('moves the section behind a byte order mark, and leaves the mark', () => {
+  const text = `\uFEFF${section('Debugging', 250)}${section('People', 5)}`
+  const { memory: after, topics } = applyDistill(text, planDistill(text))
+  expect(after).toMatch(/^\uFEFF## Debugging \(see/)
+  expect(topics['debugging.md']).toBe(section('Debugging', 250))
+})
+
 it('leaves a memory within its limit alone', () => {
   const plan = planDistill(memory, { limit: 252 })
   expect(plan.extractions).toEqual([])

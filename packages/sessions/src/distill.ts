@@ -107,13 +107,16 @@ export function applyDistill(
     position = toLine
   }
   const kept = [...pieces, lines.slice(position)].flat()
+  const mark = memoryText.startsWith(byteOrderMark) ? byteOrderMark : ''
   const ending = memoryText.endsWith('\n') && kept.length > 0 ? '\n' : ''
-  return { memory: `${kept.join('\n')}${ending}`, topics }
+  return { memory: `${mark}${kept.join('\n')}${ending}`, topics }
 }
 
-/** The lines of a text. A line ending at its very end does not begin another, empty line. */
+const byteOrderMark = '\uFEFF'
+
+/** The lines of a text, without a byte order mark. A line ending at its very end does not begin another, empty line. */
 function linesOf(text: string): string[] {
-  const lines = text.split('\n')
+  const lines = (text.startsWith(byteOrderMark) ? text.slice(1) : text).split('\n')
   if (lines.at(-1) === '') lines.pop()
   return lines
 }

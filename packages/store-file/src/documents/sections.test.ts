@@ -75,6 +75,19 @@ describe('sections', () => {
     expect(withoutSection('## A\n', 'b')).toBe(null)
   })
 
+  it('begin behind a byte order mark, which stays where it is', () => {
+    const content = '\uFEFF## A\r\n\r\na\r\n\r\n## B\r\n\r\nb\r\n'
+    expect(parseSections(content).map(({ slug, line }) => [slug, line])).toEqual([
+      ['intro', 1],
+      ['a', 1],
+      ['b', 5],
+    ])
+    expect(withoutSection(content, 'a')).toBe('\uFEFF## B\r\n\r\nb\r\n')
+    const introduced = withSection(content, 'intro', 'new')
+    expect(introduced.lastIndexOf('\uFEFF')).toBe(0)
+    expect(parseSections(introduced).map(({ slug }) => slug)).toEqual(['intro', 'a', 'b'])
+  })
+
   it('are found again under the key they were written with, or are none', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[\p{L}\p{N}-]{1,12}$/u), (slug) => {

@@ -28,7 +28,8 @@ export interface Section {
 const headingLine = /^##[ \t]+(.*(?![ \t#]).|.)[ \t#]*\r?\n?$/
 
 /** Splits a curated file at its `##` headings. Fenced code is not searched for headings. */
-export function parseSections(content: string): Section[] {
+export function parseSections(file: string): Section[] {
+  const { content } = withoutMark(file)
   const sections: Section[] = [{ slug: introSlug, heading: '', body: '', line: 1 }]
   const seen = new Map([[introSlug, 2]])
   const partOfCode = trackFence()
@@ -40,6 +41,12 @@ export function parseSections(content: string): Section[] {
     else sections.push({ slug: uniqueSlug(heading, seen), heading, body: '', line })
   }
   return sections
+}
+
+/** A byte order mark, which some editors write, is no part of the first line. */
+function withoutMark(file: string): { mark: string; content: string } {
+  const length = file.startsWith('\uFEFF') ? 1 : 0
+  return { mark: file.slice(0, length), content: file.slice(length) }
 }
 
 /** Every section that holds text is an entry of long-term memory. */
@@ -82,26 +89,29 @@ export function withSection(content: string, slug: string, text: string): string
   )
 }
 
-function printWithSection(content: string, slug: string, text: string): string {
+function printWithSection(file: string, slug: string, text: string): string {
+  const { mark, content } = withoutMark(file)
   const sections = parseSections(content)
   const section = sections.find((candidate) => candidate.slug === slug)
   const body = `${text.trim()}\n`
   if (!section) {
     const before = content === '' || content.endsWith('\n') ? content : `${content}\n`
-    return `${before}${before.trim() === '' ? '' : '\n'}## ${headingOf(slug)}\n\n${body}`
+    return `${mark}${before}${before.trim() === '' ? '' : '\n'}## ${headingOf(slug)}\n\n${body}`
   }
   const last = section === sections.at(-1)
   section.body = `${slug === introSlug ? '' : '\n'}${body}${last ? '' : '\n'}`
-  return printSections(content, sections)
+  return mark + printSections(content, sections)
 }
 
 /** The file without one section, or `null` when it has no such section. */
-export function withoutSection(content: string, slug: string): string | null {
+export function withoutSection(file: string, slug: string): string | null {
+  const { mark, content } = withoutMark(file)
   const sections = parseSections(content)
   const section = sections.find((candidate) => candidate.slug === slug)
   if (!section || (slug === introSlug && section.body.trim() === '')) return null
   if (slug === introSlug) section.body = ''
-  return printSections(content, slug === introSlug ? sections : sections.filter((kept) => kept !== section))
+  const kept = slug === introSlug ? sections : sections.filter((each) => each !== section)
+  return mark + printSections(content, kept)
 }
 
 function printSections(content: string, sections: Section[]): string {
