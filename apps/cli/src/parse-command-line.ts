@@ -50,6 +50,7 @@ export function parseCommandLine(command: CommandSpec, argv: readonly string[]):
   checkPositionals(command, positionals)
   for (const [name, { choices }] of Object.entries(command.options)) {
     const value = values[name]
+    if (value === '') throw new UsageError(`--${name} is empty (see 'recall ${command.name} --help')`)
     if (choices && typeof value === 'string' && !choices.includes(value)) {
       throw new UsageError(`--${name} takes ${choices.join(', ')}, not '${value}'`)
     }
@@ -58,6 +59,8 @@ export function parseCommandLine(command: CommandSpec, argv: readonly string[]):
 }
 
 function checkPositionals({ name, positionals: expected }: CommandSpec, given: string[]): void {
+  // A script whose variable is not set: an empty path would be the present folder.
+  if (given.includes('')) throw new UsageError(`an argument is empty (see 'recall ${name} --help')`)
   const needed = expected.filter((usage) => usage.startsWith('<'))
   const missing = needed[given.length]
   if (missing) throw new UsageError(`${missing} is missing (see 'recall ${name} --help')`)
