@@ -207,6 +207,37 @@ describe('the rest', () => {
     })
   })
 
+  it('takes no empty argument for the present folder', async () => {
+    const shell = createShell()
+    writeSession(shell.root, 's', poolSession)
+    for (const argv of [
+      ['import', ''],
+      ['archive', ''],
+      ['forget', 'k', '--root', ''],
+      ['echoes', 'show', '--folder='],
+    ]) {
+      const { code, err } = await shell.run(...argv)
+      expect(code, argv.join(' ')).toBe(2)
+      expect(err).toContain('is empty')
+    }
+    expect(existsSync(join(shell.root, 'memory'))).toBe(false)
+  })
+
+  it('says that a root is a file', async () => {
+    const shell = createShell()
+    const file = writeSession(shell.root, 's', poolSession)
+    for (const argv of [
+      ['status', file],
+      ['init', file],
+      ['search', 'pool', '--root', file],
+    ]) {
+      expect(await shell.run(...argv)).toMatchObject({
+        code: 2,
+        err: `recall: ${file} is a file: a memory is a folder\n`,
+      })
+    }
+  })
+
   it('looks without a trace where there is no memory yet', async () => {
     const shell = createShell()
     const root = join(temporaryFolder(), 'none')

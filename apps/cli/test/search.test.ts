@@ -67,6 +67,17 @@ describe('search', () => {
     }
   })
 
+  it('shows lines without their line ends, whichever these are', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    writeFileSync(
+      join(shell.root, 'memory/MEMORY.md'),
+      '## Animals\r\n\r\nThe walrus waits.\r\nIt is patient.\r\n',
+    )
+    const { results } = await shell.json<{ results: object[] }>('search', 'walrus', '-C', '1')
+    expect(results).toMatchObject([{ line: 3, snippet: '\nThe walrus waits.\nIt is patient.' }])
+  })
+
   it('shows a memory that is found by another text than its lines', async () => {
     const shell = createShell()
     const memory = await openFileMemory({ root: shell.root })

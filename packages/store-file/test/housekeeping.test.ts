@@ -55,6 +55,14 @@ it('a root that is opened in the other layout misses nothing, and reads its file
   }
 })
 
+it('a root that is a file, or lies in one, is refused', async () => {
+  const file = join(temporaryRoot(), 'file')
+  writeFileSync(file, '')
+  for (const root of [file, join(file, 'below')])
+    for (const create of [false, true])
+      await expect(openFileMemory({ root, create })).rejects.toMatchObject({ code: 'MEMORY_UNAVAILABLE' })
+})
+
 describe('the doctor', () => {
   it('adds and removes rows of ARCHIVE.md and leaves what people wrote there', async () => {
     const { store, memory, at } = await openWithArchives(3)

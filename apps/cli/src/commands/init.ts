@@ -74,7 +74,7 @@ async function chooseTargets(io: Io, options: InitOptions): Promise<Target[]> {
 
 /** The root of the memory. One for hosts belongs to the user, not to the folder where the command happens to run. */
 function rootFor(io: Io, given: string | undefined, options: InitOptions, chosen: readonly Target[]): string {
-  if (given) return resolve(io.cwd, given)
+  if (given) return findRoot(io, { root: given })
   if (chosen.length === 0 || options.root || io.env.RECALL_ROOT) return findRoot(io, options)
   // In the user layout, everything lies in the host's own folder.
   const isForClaude = options.layout === 'user' && chosen.some(({ name }) => name === 'claude')

@@ -142,7 +142,7 @@ function lineByLine(
   const results: Result[] = []
   for (const path of new Set(best.map((hit) => hit.path))) {
     const hits = best.filter((hit) => hit.path === path).sort((a, b) => a.line - b.line)
-    const lines = readFileSync(join(root, path), 'utf8').split('\n')
+    const lines = readFileSync(join(root, path), 'utf8').split(/\r?\n/)
     // Curated files and the window have none: what stands between their first two rules is text.
     const mayHaveFrontMatter = dirname(path) !== layout.memory && path !== layout.window
     const matching = matchingLines(lines, terms, mayHaveFrontMatter)
