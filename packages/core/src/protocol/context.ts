@@ -1,6 +1,6 @@
 import type { MemoryManager, MemoryMatch } from '../memory-manager.ts'
 import { queryOf } from './query-text.ts'
-import type { Goal } from './types.ts'
+import type { AnyGoal, Goal } from './types.ts'
 
 /** What an agent should know before it decides. Values are in order of their scores. */
 export interface ContextBundle {
@@ -32,7 +32,7 @@ export interface ContextOptions {
  */
 export async function retrieveContext(
   memory: MemoryManager,
-  goal: Goal,
+  goal: Goal | AnyGoal,
   options: ContextOptions = {},
 ): Promise<ContextBundle> {
   const { limits = {}, maxTokens = 4000, minScore = 0, countTokens = quarterOfLength } = options

@@ -40,6 +40,8 @@ export {
 } from './scheduler.ts'
 export { recordOutcome, type SuccessStatistics } from './statistics.ts'
 export type {
+  AnyGoal,
+  AnyLesson,
   Episode,
   Goal,
   Lesson,

@@ -1,6 +1,6 @@
 import type { MemoryManager } from '../memory-manager.ts'
 import { wordsOf } from '../ranking/words.ts'
-import type { Episode, Lesson, Outcome } from './types.ts'
+import type { AnyLesson, Episode, Lesson, Outcome } from './types.ts'
 import { updateEntry } from './update-entry.ts'
 
 export interface ExecutionRecord {
@@ -73,11 +73,11 @@ function groupLessons(episodes: readonly { lessons: readonly Lesson[]; at: numbe
 }
 
 /** Lessons that use the same words in the same order, and the same symbols, are the same: C++ is not C. */
-const sameness = ({ category, text }: Lesson): string =>
+const sameness = ({ category, text }: AnyLesson): string =>
   JSON.stringify([category, [...wordsOf(text).map(({ term }) => term), ...(text.match(/[\p{S}#]/gu) ?? [])]])
 
 /** Key of a lesson in long-term memory; the same lesson always has the same key. */
-export async function lessonKey(lesson: Lesson): Promise<string> {
+export async function lessonKey(lesson: Lesson | AnyLesson): Promise<string> {
   if (lesson.id) return `lesson:${lesson.id}`
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(sameness(lesson)))
   const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
@@ -90,7 +90,7 @@ export async function lessonKey(lesson: Lesson): Promise<string> {
  *
  * @returns its key
  */
-export async function learn(memory: MemoryManager, lesson: Lesson): Promise<string> {
+export async function learn(memory: MemoryManager, lesson: Lesson | AnyLesson): Promise<string> {
   const key = await lessonKey(lesson)
   await updateEntry<Lesson & { count: number }>(memory, 'long-term', key, (known) => ({
     value: { ...lesson, type: 'lesson', count: (known?.count ?? 0) + 1 },

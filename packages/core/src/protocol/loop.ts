@@ -9,6 +9,8 @@ import { createPatternMatcher, type PatternMatch } from './pattern-matcher.ts'
 import { queryOf } from './query-text.ts'
 import { recordOutcome } from './statistics.ts'
 import type {
+  AnyGoal,
+  AnyLesson,
   Episode,
   Goal,
   Lesson,
@@ -23,7 +25,7 @@ import type {
 export interface Reflection {
   outcome: Outcome
   /** Learned for the next time: each becomes a long-term memory. */
-  lessons: Lesson[]
+  lessons: (Lesson | AnyLesson)[]
   /** Names of the tools that took part: episodes are found by them. */
   toolsUsed?: string[]
   /**
@@ -39,27 +41,34 @@ export interface Reflection {
  * The five functions of an agent. Each is given what the specification lets it read. What it returns, any JSON value,
  * is kept in working memory.
  */
-export interface LoopSteps<Perception, Decision, Execution, Observation, Result extends Reflection> {
+export interface LoopSteps<
+  Perception,
+  Decision,
+  Execution,
+  Observation,
+  Result extends Reflection,
+  OwnGoal extends AnyGoal = Goal,
+> {
   /** Establishes the situation. `context` holds playbooks, similar successes and the session's recent context. */
-  perceive(given: { goal: Goal; context: ContextBundle }): Promise<Perception> | Perception
+  perceive(given: { goal: OwnGoal; context: ContextBundle }): Promise<Perception> | Perception
   /** Decides what to do. `patterns` are long-term memories that fit the goal. */
   reason(given: {
-    goal: Goal
+    goal: OwnGoal
     perception: Perception
     patterns: PatternMatch[]
   }): Promise<Decision> | Decision
   /** Carries out the decision. `toolState` holds the short-term entries tagged `tool-state`, by key. */
   act(given: {
-    goal: Goal
+    goal: OwnGoal
     decision: Decision
     toolState: Record<string, unknown>
   }): Promise<Execution> | Execution
   /** Determines what the action led to. */
-  observe(given: { goal: Goal; execution: Execution }): Promise<Observation> | Observation
+  observe(given: { goal: OwnGoal; execution: Execution }): Promise<Observation> | Observation
   /** Judges the outcome and draws lessons. `similar` are earlier episodes, successful or not. */
   reflect(given: {
-    goal: Goal
-    working: Omit<WorkingMemory<Perception, Decision, Execution, Observation, never>, 'reflection'>
+    goal: OwnGoal
+    working: Omit<WorkingMemory<Perception, Decision, Execution, Observation, never, OwnGoal>, 'reflection'>
     similar: Episode[]
   }): Promise<Result> | Result
 }
@@ -91,10 +100,17 @@ const running = new WeakSet<MemoryManager>()
  *
  * @throws MemoryError CONFLICT when a loop runs on this memory already: give each loop its own namespace
  */
-export async function runLoop<Perception, Decision, Execution, Observation, Result extends Reflection>(
+export async function runLoop<
+  Perception,
+  Decision,
+  Execution,
+  Observation,
+  Result extends Reflection,
+  OwnGoal extends AnyGoal = Goal,
+>(
   memory: MemoryManager,
-  goal: Goal,
-  steps: LoopSteps<Perception, Decision, Execution, Observation, Result>,
+  goal: OwnGoal,
+  steps: LoopSteps<Perception, Decision, Execution, Observation, Result, OwnGoal>,
   options: LoopOptions = {},
 ): Promise<LoopResult<Result>> {
   const { loopId = crypto.randomUUID(), clock = systemClock } = options
@@ -167,7 +183,7 @@ async function readToolState(memory: MemoryManager): Promise<Record<string, unkn
   return Object.fromEntries(found.map(({ key, value }) => [key, value]))
 }
 
-async function findSimilar(memory: MemoryManager, goal: Goal): Promise<Episode[]> {
+async function findSimilar(memory: MemoryManager, goal: AnyGoal): Promise<Episode[]> {
   const query = { text: queryOf(goal.description), filters: { type: 'episode' } }
   return (await memory.search<Episode>('episodic', query, { limit: 3 })).map(({ value }) => value)
 }
@@ -175,7 +191,7 @@ async function findSimilar(memory: MemoryManager, goal: Goal): Promise<Episode[]
 interface Finished {
   loopId: string
   taskId: string
-  goal: Goal
+  goal: AnyGoal
   reflection: Reflection
   trace: LoopState[]
   updates: MemoryUpdate[]

@@ -8,6 +8,9 @@ export interface Goal {
   [member: string]: unknown
 }
 
+/** What is needed of a goal; an interface of your own may have more. */
+export type AnyGoal = Pick<Goal, 'description' | 'id'>
+
 export type Outcome = 'success' | 'partial' | 'failure'
 
 /** What was learned, in a sentence. */
@@ -18,6 +21,9 @@ export interface Lesson {
   text: string
   [member: string]: unknown
 }
+
+/** What is needed of a lesson; an interface of your own may have more. */
+export type AnyLesson = Pick<Lesson, 'id' | 'category' | 'text'>
 
 export const loopStates = ['perceive', 'reason', 'act', 'observe', 'reflect'] as const
 export type LoopStateName = (typeof loopStates)[number]
@@ -36,9 +42,16 @@ export interface MemoryUpdate {
 }
 
 /** Working memory of one loop, by key. */
-export interface WorkingMemory<Perception, Decision, Execution, Observation, Reflection> {
+export interface WorkingMemory<
+  Perception,
+  Decision,
+  Execution,
+  Observation,
+  Reflection,
+  OwnGoal extends AnyGoal = Goal,
+> {
   loopId: string
-  goal: Goal
+  goal: OwnGoal
   perception: Perception
   decision: Decision
   execution: Execution
