@@ -20,21 +20,30 @@ import { corrected } from './typos.ts'
 import { unitTexts } from './unit-rows.ts'
 import { lookedFor } from './words.ts'
 
-/** Finds the entries that a query asks for, in its order. */
-export async function findEntries(database: Database, query: StoreQuery, shelf: Shelf): Promise<Found[]> {
+/**
+ * Finds the entries that a query asks for, in its order.
+ *
+ * @param meant the terms to look for in place of those of the text, which were misspelled
+ */
+export async function findEntries(
+  database: Database,
+  query: StoreQuery,
+  shelf: Shelf,
+  meant?: readonly string[],
+): Promise<Found[]> {
   const { text, embedding, minScore } = query
   const eligible = isEligible(query, shelf)
   if (text === undefined && !embedding) return listEntries(database, query, eligible)
-  const terms = await termsOf(database, text ?? '', shelf)
+  const terms = meant ?? (await termsOf(database, text ?? '', shelf))
   if (embedding) await checkModel(database, query, shelf, embedding)
   const [words, meaning] = await Promise.all([
     text === undefined ? undefined : findWords(database, query, shelf, eligible, terms),
     embedding && findNear(database, query, shelf, eligible, embedding),
   ])
   const candidates = words ? await rank(database, query, shelf, terms, words, meaning) : nearest(meaning)
-  if (words?.rows.length === 0) {
-    const text = await corrected(database, query, shelf)
-    if (text !== null && text !== query.text) return findEntries(database, { ...query, text }, shelf)
+  if (words?.rows.length === 0 && !meant) {
+    const right = await corrected(database, query, shelf, terms)
+    if (right) return findEntries(database, { ...query, text: right.join(' ') }, shelf, right)
   }
   const page = candidates
     .filter(({ score }) => score >= minScore)

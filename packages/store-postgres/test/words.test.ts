@@ -28,6 +28,30 @@ describe.each(engines)('%s', (_, open) => {
     expect(await found(notes, 'zeppelin')).toEqual([])
   })
 
+  it('takes a misspelled word for the one it was meant to be, and no other word for it', async () => {
+    const notes = ['The deployment of a server', 'Walk across the harbour', 'Memory of a migration']
+    expect(await found(notes, 'deplyoment of the srever')).toEqual([notes[0]])
+    expect(await found(notes, 'memroy')).toEqual([notes[2]])
+    expect(await found(notes, 'migraiton')).toEqual([notes[2]])
+    expect(await found(notes, 'zebra crossings')).toEqual([])
+  })
+
+  it('looks for a misspelled word among megabytes in the time of a search', async () => {
+    const stores = createPostgresStore(engine.database)
+    const memory = createMemoryManager({ stores })
+    for (let i = 0; i < 10; i++) {
+      const words = Array.from({ length: 25_000 }, (_, j) => `harbour${(i * 7919 + j * 104_729) % 5000} of`)
+      await memory.write('long-term', `log${i}`, `${words.join(' ')} lighthouse`)
+    }
+    const timeOf = async (text: string): Promise<number> => {
+      const start = performance.now()
+      expect(await memory.search('long-term', { text }, { touch: false })).toHaveLength(10)
+      return performance.now() - start
+    }
+    await timeOf('lighthouse')
+    expect(await timeOf('ligthhouse')).toBeLessThan(10 * (await timeOf('lighthouse')))
+  })
+
   it('splits and stems by a text search configuration', async () => {
     const notes = ["Die Häuser wurden verkauft, 'teuer' und c:\\temp", 'Der Zug kam zu spät']
     expect(await found(notes, 'haus')).toEqual([])

@@ -62,7 +62,6 @@ export const entries = pgTable(
     index('entries_models')
       .on(table.place, table.dimensions, table.embeddingModel)
       .where(sql`${table.embeddingModel} is not null`),
-    index('entries_spelling').using('gin', table.place, table.text.op('gin_trgm_ops')),
     index('entries_tags').using('gin', table.place, table.tags),
   ],
 )
