@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { describe, expect, it } from 'vitest'
@@ -106,6 +106,30 @@ function claudeMemDatabase(path: string): void {
 }
 
 describe('import', () => {
+  it('numbers sessions in the order in which they ended, each followed by its helpers', async () => {
+    const shell = createShell()
+    const said = (sessionId: string) =>
+      lines(
+        { session_id: sessionId },
+        { role: 'user', content: `what of ${sessionId}?` },
+        { role: 'assistant', content: 'all done' },
+      )
+    const folder = temporaryFolder()
+    const files = { 'a.jsonl': 'late', 'b.jsonl': 'early', 'b/subagents/agent-x.jsonl': 'helper' }
+    const days = { late: '2026-03-05', early: '2026-03-03', helper: '2026-03-02' } as Record<string, string>
+    for (const [name, id] of Object.entries(files)) {
+      writeFiles(folder, { [name]: said(id) })
+      utimesSync(join(folder, name), new Date(days[id] ?? ''), new Date(days[id] ?? ''))
+    }
+    await shell.run('import', folder)
+    const table = readFileSync(join(shell.root, 'memory/ARCHIVE.md'), 'utf8')
+    expect([...table.matchAll(/\| (early|late|helper) \| 2 \|/g)].map(([, id]) => id)).toEqual([
+      'early',
+      'helper',
+      'late',
+    ])
+  })
+
   it('without a source brings in the sessions of every agent on the machine', async () => {
     const shell = createShell()
     writeFiles(shell.root, {

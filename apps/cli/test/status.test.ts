@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createShell, shellWithSession } from './support.ts'
+import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
 
 describe('status', () => {
   it('prints the documented JSON', async () => {
@@ -34,6 +34,41 @@ describe('status', () => {
       'index',
       'recent',
     ])
+  })
+
+  it('names the sessions that ended last, whenever they were archived, and not their helpers', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    await shell.run('init')
+    const days = ['2026-03-04', '2026-03-01', '2026-03-06', '2026-03-02', '2026-03-05', '2026-03-03']
+    for (const day of days) await shell.run('archive', writeSession(folder, `of-${day}`, poolSession, day))
+    const { recent } = await shell.json<{ recent: { session: string }[] }>('status')
+    expect(recent.map(({ session }) => session)).toEqual(
+      days
+        .sort()
+        .reverse()
+        .slice(0, 5)
+        .map((day) => `of-${day}`),
+    )
+    // A table that somebody emptied tells nothing: then the last numbers count.
+    writeFileSync(join(shell.root, 'memory/ARCHIVE.md'), '')
+    const { recent: byNumber } = await shell.json<{ recent: { number: number }[] }>('status')
+    expect(byNumber.map(({ number }) => number)).toEqual([6, 5, 4, 3, 2])
+  })
+
+  it('cuts a long title to the width of the terminal', async () => {
+    const shell = createShell()
+    const path = join(temporaryFolder(), 's.jsonl')
+    const turns = poolSession.map(({ role, text }) => JSON.stringify({ role, content: text }))
+    writeFileSync(
+      path,
+      `${JSON.stringify({ session_id: 's', title: 'pool '.repeat(40) })}\n${turns.join('\n')}\n`,
+    )
+    await shell.run('init')
+    await shell.run('archive', path)
+    const { out } = await shell.run('status')
+    expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100)
+    expect(out).toMatch(/pool [^\n]+…\n/)
   })
 
   it('shows bars for people', async () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
 import type { ReadConfig } from './default-config.ts'
+import { datesInTable } from './documents/archive-index.ts'
 import { stringsOf } from './documents/file-entry.ts'
 import { parseWindow } from './documents/window.ts'
 import { type FileSystem, orAbsent, statusOf } from './file-system.ts'
@@ -23,6 +24,7 @@ export interface MemoryStatus {
   archives: { count: number; bytes: number }
   /** `fresh`: the folders look as they did when the index was last in step with them. */
   index: { fresh: boolean; documents: number }
+  /** The sessions that ended last, the latest first. */
   recent: RecentArchive[]
   /** Why files and folders could not be looked at. */
   unread: string[]
@@ -69,9 +71,8 @@ export function readStatus(
   const curated = readable(() => readText(fileSystem, join(root, layout.curated)))
   const window = readable(() => readText(fileSystem, join(root, layout.window)))
   const names = orAbsent(() => fileSystem.readdirSync(join(root, layout.archives)))
-  const archives = (names ?? [])
-    .filter((name) => archiveFile.test(name))
-    .sort((a, b) => numberOf(b) - numberOf(a))
+  const archives = (names ?? []).filter((name) => archiveFile.test(name))
+  const table = readable(() => readText(fileSystem, join(root, layout.archiveIndex)))
   return {
     root,
     layout: layout.name,
@@ -90,7 +91,7 @@ export function readStatus(
       bytes: archives.reduce((sum, name) => sum + sizeOf(fileSystem, join(root, layout.archives, name)), 0),
     },
     index: indexStatus(fileSystem, root, layout),
-    recent: archives.slice(0, recentCount).flatMap((name) => {
+    recent: latest(archives, table?.content ?? '').flatMap((name) => {
       const file = readable(() => readText(fileSystem, join(root, layout.archives, name)))
       return file ? [recentArchive(file.content, numberOf(name))] : []
     }),
@@ -110,6 +111,23 @@ function indexStatus(fileSystem: FileSystem, root: string, layout: Layout): Memo
     return modified === (seal.folders[path] ?? 0)
   })
   return { fresh: inStep && writers.length === 0, documents: seal.documents }
+}
+
+/**
+ * The archives of the sessions that ended last, without their helpers. The table tells when: imports number sessions as
+ * they come, and opening every archive would take long. What it does not tell counts as older than the rest.
+ */
+function latest(archives: readonly string[], table: string): string[] {
+  const rows = datesInTable(table)
+  return archives
+    .map((name) => {
+      const number = numberOf(name)
+      return { name, number, ...(rows.get(number) ?? { date: '', session: '' }) }
+    })
+    .filter(({ session }) => !session.includes('/'))
+    .sort((a, b) => (a.date === b.date ? b.number - a.number : a.date < b.date ? 1 : -1))
+    .slice(0, recentCount)
+    .map(({ name }) => name)
 }
 
 function recentArchive(content: string, number: number): RecentArchive {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
-import { dirname, relative, resolve } from 'node:path'
+import { dirname, relative, resolve, sep } from 'node:path'
 import { listImportable, openTranscript, sessionSources, splitAddress, stateOfSource } from '@recall/agents'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { exitCodes, UsageError } from '../exit-codes.ts'
@@ -46,6 +46,8 @@ interface ImportReport {
 interface Source {
   path: string
   stamp: string
+  /** Milliseconds since the epoch. */
+  changedAt: number
   /** Path of the file relative to the given folder, which identifies a note. */
   name: string
   /** Whether the user named the file, rather than a folder above it. */
@@ -164,13 +166,25 @@ async function listSources(io: Io, given: readonly string[], since: number): Pro
       if (changedAt < since || found.has(file)) continue
       const isNamed = file === path
       const name = relative(isNamed ? dirname(path) : path, file)
-      found.set(file, { path: file, stamp, name, isNamed })
+      found.set(file, { path: file, stamp, changedAt, name, isNamed })
     }
   }
   if (found.size === 0 && since === Number.NEGATIVE_INFINITY) {
     throw new MemoryError(`no transcripts or memories below ${paths.join(', ')}`, MemoryErrorCode.NOT_FOUND)
   }
-  return [...found.values()]
+  return oldestFirst([...found.values()])
+}
+
+/** Archives are numbered as they come, so the oldest session comes first; each is followed by those of its helpers. */
+function oldestFirst(sources: readonly Source[]): Source[] {
+  const groups: [Source, ...Source[]][] = []
+  for (const source of sources) {
+    const group = groups.at(-1)
+    const folder = group?.[0].path.replace(/\.jsonl?$/, sep)
+    if (group && folder && source.path.startsWith(folder)) group.push(source)
+    else groups.push([source])
+  }
+  return groups.sort(([a], [b]) => a.changedAt - b.changedAt).flat()
 }
 
 /** How many messages to read in search of one that names the project's folder. */

@@ -79,11 +79,23 @@ function dashboard(io: Io, state: MemoryStatus, health: string, reason: string):
     ...(state.recent.length > 0 ? ['', `${colour.bold('  Recent sessions')} ${colour.dim('(UTC)')}`] : []),
     ...state.recent.map(
       ({ number, date, messages, duration, topics, title }) =>
-        `  ${String(number).padStart(3, '0')}  ${date.slice(0, 16).replace('T', ' ')}  ${`${count(messages, 'message')}, ${duration}`.padEnd(22)} ${colour.dim(printable(title ?? topics.slice(0, 4).join(', ')))}`,
+        `  ${String(number).padStart(3, '0')}  ${date.slice(0, 16).replace('T', ' ')}  ${`${count(messages, 'message')}, ${duration}`.padEnd(22)} ${colour.dim(short(printable(title ?? topics.slice(0, 4).join(', ')), Math.max(shortestTitle, io.columns - besideTitle)))}`,
     ),
   ]
   return `${lines.join('\n')}\n`
 }
+
+/** Columns that number, date and length of a session take. */
+const besideTitle = 48
+const shortestTitle = 24
+
+const short = (text: string, columns: number): string =>
+  text.length <= columns
+    ? text
+    : `${[...text]
+        .slice(0, columns - 1)
+        .join('')
+        .trimEnd()}…`
 
 const barWidth = 20
 

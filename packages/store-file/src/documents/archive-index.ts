@@ -29,6 +29,14 @@ export function archiveRows(content: string): number[] {
   return [...content.matchAll(/^\| (\d{3,}) \|/gm)].map(([, number]) => Number(number))
 }
 
+/** The date and the session of each row that has them, by number. */
+export function datesInTable(content: string): Map<number, { date: string; session: string }> {
+  const rows = content.matchAll(/^\| (\d{3,}) \| (\d{4}-\d\d-\d\d[^|\s]*) \| (.*?) \|/gm)
+  return new Map(
+    Array.from(rows, ([, number, date = '', session = '']) => [Number(number), { date, session }]),
+  )
+}
+
 /** The table with one row replaced or added at the end; what people wrote around it stays. */
 export function withArchiveRow(content: string, number: number, row: string): string {
   const existing = content === '' ? archiveIndexHeader : content
