@@ -175,6 +175,10 @@ it('keeps the properties of a note that a memory has no place for below its text
     '# Quoll\n\nIt hides by day.\n\nstatus: urgent\naliases: Spotty, Native cat\nage: 3\nsize: {"cm":40}',
   ])
   expect(texts(await read('---\nstatus: urgent\n---\n', 'quoll.md'))).toEqual(['# quoll\n\nstatus: urgent'])
+  // The last line may have no end, and what divides may have spaces behind it.
+  expect(texts(await read('--- \ntitle: Quoll\nstatus: urgent\n---', 'q.md'))).toEqual([
+    '# Quoll\n\nstatus: urgent',
+  ])
   expect(await read('---\ntitle: Quoll\n---\n', 'quoll.md')).toMatchObject({
     records: [],
     skipped: { 'empty note': 1 },

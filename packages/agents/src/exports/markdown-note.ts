@@ -45,10 +45,12 @@ export function readMarkdownNote(markdown: string, path: string): MemoryExport {
 
 /** Splits off the front matter. It is untrusted: if it is too long, is broken or has aliases, it stays text. */
 function split(markdown: string): { fields: Record<string, unknown>; body: string; problem?: true } {
-  const end = markdown.startsWith('---\n') ? markdown.indexOf('\n---\n', 3) : -1
-  if (end === -1 || end > longestFrontMatter) return { fields: {}, body: markdown }
-  const body = markdown.slice(end + 5)
-  const head = markdown.slice(4, end)
+  const [opening = ''] = /^---[ \t]*\n/.exec(markdown) ?? []
+  const beginning = markdown.slice(opening.length, opening.length + longestFrontMatter)
+  const closing = opening === '' ? null : /^---[ \t]*$/m.exec(beginning)
+  if (closing === null) return { fields: {}, body: markdown }
+  const body = markdown.slice(opening.length + closing.index + closing[0].length + 1)
+  const head = beginning.slice(0, closing.index)
   if (isDeepYaml(head)) return { fields: {}, body: markdown, problem: true }
   try {
     const document = parseDocument(head, { schema: 'core', prettyErrors: false })
