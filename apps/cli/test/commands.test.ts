@@ -41,6 +41,8 @@ describe('the rest', () => {
     expect((await shell.run('config')).err).toContain(
       'ephemeral.max_entries takes a whole number from 1 to 50',
     )
+    writeFileSync(path, 'ephemeral = 3\n')
+    expect((await shell.run('config')).err).toContain('write [ephemeral], and max_entries below it')
   })
 
   it('config shows, sets and refuses', async () => {

@@ -44,7 +44,7 @@ describe('echoes', () => {
 
   it('says of a role that is none that there is none', async () => {
     const shell = await project()
-    for (const action of ['prune', 'consolidate'])
+    for (const action of ['show', 'prune', 'consolidate'])
       expect(await shell.run('echoes', action, 'revewer', 'reviewer', '--yes')).toMatchObject({
         code: 1,
         out: '',

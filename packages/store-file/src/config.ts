@@ -37,6 +37,8 @@ export function readConfig(fileSystem: FileSystem, root: string, layout: Layout)
 
 function reasonOf(error: unknown): string {
   const [issue] = error instanceof z.core.$ZodError ? error.issues : []
+  if (issue?.path.length === 1)
+    return `${String(issue.path[0])} is a table: write [ephemeral], and max_entries below it`
   if (issue) return `${issue.path.join('.')} takes ${allowed}`
   return String((error as Error).message.split('\n')[0])
 }

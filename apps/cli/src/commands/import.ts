@@ -265,7 +265,7 @@ function describe(report: ImportReport, formats: readonly string[] = []): string
       ? [`secrets replaced: ${formatCounts(report.redactions)}`]
       : []),
     ...(Object.keys(report.skipped).length > 0 ? [`passed over: ${formatSkipped(report.skipped)}`] : []),
-    ...(report.forgotten > 0 ? [`${report.forgotten} left out, because they were forgotten`] : []),
+    ...(report.forgotten > 0 ? [`left out, because forgotten: ${report.forgotten}`] : []),
     ...report.failed.map(({ path, reason }) => `not imported: ${path}: ${reason}`),
     ...(formats.length > 0 ? [`Recall understands: ${formats.join('; ')}`] : []),
   ]

@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import { isMemoryError } from '@recall/core'
 import { type KnowledgePlan, type PrunePlan, teamRole } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { count } from '../../format.ts'
 import { languageModel } from '../../memory.ts'
-import { afterChange, type EchoesOptions, type Project, print, toApply } from './project.ts'
+import { afterChange, checkRoles, type EchoesOptions, type Project, print, toApply } from './project.ts'
 
 /** Prunes memories above their line limit, and shortens `knowledge.md` files above theirs. */
 export async function prune(project: Project, roles: string[], options: EchoesOptions): Promise<number> {
@@ -63,10 +61,9 @@ async function eachRole<T>(
  *
  * @throws MemoryError NOT_FOUND for a name that no role has
  */
-function rolesFor({ io, echoes, folder }: Project, named: string[], { lead }: EchoesOptions): string[] {
-  const missing = named.find((role) => !existsSync(join(folder, role)))
-  if (missing !== undefined)
-    throw new MemoryError(`there is no role ${missing} (see 'recall echoes show')`, MemoryErrorCode.NOT_FOUND)
+function rolesFor(project: Project, named: string[], { lead }: EchoesOptions): string[] {
+  const { io, echoes } = project
+  checkRoles(project, named)
   if (named.length > 0) return named
   const all = echoes.roles()
   if (lead || !all.includes(teamRole)) return all

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import {
   applyVersionControl,
   type Echoes,
@@ -133,6 +134,13 @@ export async function mirror(
     io.err(`recall: searches do not find the latest echoes: ${(error as Error).message}\n`)
     return undefined
   }
+}
+
+/** @throws MemoryError NOT_FOUND for a name that no role has */
+export function checkRoles({ folder }: Project, named: readonly string[]): void {
+  const missing = named.find((role) => !existsSync(join(folder, role)))
+  if (missing !== undefined)
+    throw new MemoryError(`there is no role ${missing} (see 'recall echoes show')`, MemoryErrorCode.NOT_FOUND)
 }
 
 /** Parses `reviewer/etched-004`, or the form in documents: `echoes/reviewer/MEMORY.md#etched-004@sha256:…`. */

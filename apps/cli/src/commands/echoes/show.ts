@@ -1,11 +1,12 @@
 import { type KnownEcho, scoreEcho, surface } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
-import { type EchoesOptions, mirror, type Project, parseReference, print } from './project.ts'
+import { checkRoles, type EchoesOptions, mirror, type Project, parseReference, print } from './project.ts'
 
 /** Shows the entries of all or some roles with their scores, or one entry in full. */
 export async function show(project: Project, args: string[], { json }: EchoesOptions): Promise<number> {
   const { io, echoes } = project
   if (args.length === 1 && /[/#]/.test(args[0] ?? '')) return showOne(project, args[0] ?? '', json)
+  checkRoles(project, args)
   const named = args.length > 0 ? args : echoes.roles()
   const roles = await Promise.all(
     named.map(async (role) => {
