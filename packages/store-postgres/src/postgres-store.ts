@@ -15,7 +15,7 @@ import { inPlace, isExpired, isLive, type Shelf } from './conditions.ts'
 import type { Database } from './database.ts'
 import { findEntries } from './find-entries.ts'
 import { asMemoryErrors } from './postgres-errors.ts'
-import { putEntry } from './put-entry.ts'
+import { putEntries } from './put-entries.ts'
 import { entryOf, wholeEntry } from './rows.ts'
 import { entries, placeSizes } from './schema/entries.ts'
 
@@ -94,7 +94,7 @@ function createShelf(
   }
 
   return {
-    put: (entry, putOptions) => writing(() => putEntry(database, entry, shelf, putOptions)),
+    put: (entry, putOptions) => writing(() => putEntries(database, [entry], shelf, putOptions)),
 
     get: (address, now) =>
       searching(async () => {
@@ -151,12 +151,15 @@ function createShelf(
     commit: (changes) =>
       writing(() =>
         database.transaction(async (transaction) => {
-          for (const change of inLockOrder(changes)) {
+          for (const run of inRuns(inLockOrder(changes))) {
+            const [change] = run
             const address = 'put' in change ? change.put : change.remove
             if (change.expected) await check(transaction, address, change.expected)
-            if ('put' in change)
-              await putEntry(transaction, change.put, shelf, change.options, change.expected)
-            else await remove(transaction, address)
+            if ('put' in change) {
+              const others = run.flatMap((each) => ('put' in each && each !== change ? each.put : []))
+              const manner = { ...change.options, seen: change.expected !== undefined }
+              await putEntries(transaction, [change.put, ...others], shelf, manner)
+            } else await remove(transaction, address)
           }
         }),
       ),
@@ -203,6 +206,32 @@ function inLockOrder(changes: readonly Change[]): Change[] {
   const order = (change: Change): string => entryId('put' in change ? change.put : change.remove)
   return [...changes].sort((a, b) => (order(a) < order(b) ? -1 : 1))
 }
+
+/** Most entries that one statement writes: it has a parameter for each of their columns. */
+const mostTogether = 500
+
+/** Groups neighbouring changes that one statement can make: puts in the same manner, none of which expects a version. */
+function inRuns(changes: readonly Change[]): [Change, ...Change[]][] {
+  const runs: [Change, ...Change[]][] = []
+  for (const change of changes) {
+    const run = runs.at(-1)
+    const last = run?.at(-1)
+    if (run && last && run.length < mostTogether && areAlike(last, change)) run.push(change)
+    else runs.push([change])
+  }
+  return runs
+}
+
+const areAlike = (a: Change, b: Change): boolean =>
+  'put' in a &&
+  'put' in b &&
+  !a.expected &&
+  !b.expected &&
+  a.put.namespace === b.put.namespace &&
+  a.put.scope === b.put.scope &&
+  a.put.key !== b.put.key &&
+  a.options.overwrite === b.options.overwrite &&
+  a.options.now === b.options.now
 
 /** Merges the counts of backends that have ended, so that few rows remain to sum. */
 async function joinSizes(database: Database, place: string): Promise<void> {

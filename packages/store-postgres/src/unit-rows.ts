@@ -3,7 +3,7 @@ import { storableText } from './comparable-text.ts'
 import { storableVector } from './storable-vector.ts'
 import { countedWords } from './words.ts'
 
-/** One unit of an entry, as the statement in `putEntry` takes it. */
+/** One unit of an entry, as the statement in `putEntries` takes it. */
 export interface UnitRow {
   unit: number
   /** The text from which Postgres counts the words, if it has a text search configuration. */

@@ -1,0 +1,93 @@
+import { type Change, createMemoryManager, type Entry, MemoryErrorCode } from '@recall/core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createPostgresStore } from '../src/postgres-store.ts'
+import { type Engine, emptyTables, engines } from './support.ts'
+
+describe.each(engines)('many changes at once on %s', (_, open) => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await open()
+  })
+  afterAll(() => engine.close())
+  beforeEach(() => emptyTables(engine.database))
+
+  const openMemory = () => createMemoryManager({ stores: createPostgresStore(engine.database) })
+
+  it('take a fraction of the time of as many writes', async () => {
+    const memory = openMemory()
+    const writes = Array.from({ length: 1000 }, (_, i) => ({ key: `k${i}`, value: { n: i } }))
+    const timeOf = async (run: () => Promise<void>): Promise<number> => {
+      const start = performance.now()
+      await run()
+      return performance.now() - start
+    }
+    const together = await timeOf(() => memory.batchWrite('long-term', writes))
+    const apart = await timeOf(async () => {
+      for (const { key, value } of writes) await memory.write('episodic', key, value)
+    })
+    expect(together).toBeLessThan(apart / 2)
+    const read = await memory.batchRead(
+      'long-term',
+      writes.map(({ key }) => key),
+    )
+    expect([...read]).toEqual(writes.map(({ key, value }) => [key, value]))
+  })
+
+  it('name the key that exists already, and change nothing', async () => {
+    const memory = openMemory()
+    await memory.write('long-term', 'k700', 'there')
+    const options = { overwrite: false }
+    const writes = Array.from({ length: 1000 }, (_, i) => ({ key: `k${i}`, value: i, options }))
+    await expect(memory.batchWrite('long-term', writes)).rejects.toMatchObject({
+      code: MemoryErrorCode.CONFLICT,
+      key: 'k700',
+    })
+    expect(await memory.search('long-term', {})).toHaveLength(1)
+  })
+
+  it('shorten and lengthen texts, each its own', async () => {
+    const memory = openMemory()
+    const long = (word: string): string => Array.from({ length: 4 }, () => word.repeat(800)).join('\n\n')
+    const write = (values: string[]) =>
+      memory.batchWrite(
+        'long-term',
+        values.map((value, i) => ({ key: `k${i}`, value })),
+      )
+    await write([long('lighthouse '), 'a harbour'])
+    await write(['a pier', long('harbour ')])
+    const found = async (text: string) => (await memory.search('long-term', { text })).map(({ key }) => key)
+    expect(await found('lighthouse')).toEqual([])
+    expect(await found('pier')).toEqual(['k0'])
+    expect(await found('harbour')).toEqual(['k1'])
+  })
+
+  it('may write a key twice: the last one stays', async () => {
+    const store = createPostgresStore(engine.database)
+    const put = (value: string): Change => ({
+      put: { ...blank, value, text: value },
+      options: { overwrite: true, now: 1 },
+    })
+    await store.commit([put('first'), put('second'), { put: { ...blank, key: 'other' }, options: once }])
+    expect(await store.get(blank, 1)).toMatchObject({ value: 'second' })
+    expect(await store.stats(blank)).toMatchObject({ entries: 2 })
+  })
+
+  const once = { overwrite: false, now: 1 }
+  const blank: Entry = {
+    namespace: 'default',
+    scope: 'long-term',
+    key: 'key',
+    value: '',
+    text: '',
+    type: null,
+    tags: [],
+    createdAt: 1,
+    updatedAt: 1,
+    accessedAt: 1,
+    accessCount: 0,
+    ttl: null,
+    expiresAt: null,
+    encrypted: false,
+    embedding: null,
+  }
+})
