@@ -64,6 +64,23 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
     expect(await (await send('stats', {})).json()).toEqual({ entries: 0, bytes: 0 })
   })
 
+  it('may be as long a question as any memory takes, with days in it', async () => {
+    const { memory } = await hub.agent('grace')
+    const days = Array.from({ length: 900 }, (_, i) => `${2000 + (i % 25)}-12-${10 + (i % 19)}`)
+    expect(await memory.search('long-term', { text: `${days.join(' ')} `.padEnd(10_000, 'x ') })).toEqual([])
+  })
+
+  it('may be searched with its archive beyond a thousand entries', async () => {
+    const { memory } = await hub.agent('edsger')
+    const episodes = Array.from({ length: 1010 }, (_, i) => ({ key: `e${i}`, value: i }))
+    await memory.batchWrite('episodic', episodes)
+    const page = (offset: number) =>
+      memory.search('episodic', {}, { includeArchived: true, limit: 5, offset, touch: false })
+    expect(await page(1003)).toHaveLength(5)
+    expect(await page(1008)).toHaveLength(2)
+    expect(await page(2000)).toEqual([])
+  })
+
   it('may name any number for what is only compared', async () => {
     expect((await send('remove-all', { updatedBefore: 1e300 })).status).toBe(200)
     expect((await send('put', { entry: { ...entry, ttl: 1e300 } })).status).toBe(200)

@@ -5,7 +5,7 @@ export interface HttpOptions {
   url: string
   /** Key of the agent, `recall_…`. Registering needs none. */
   apiKey?: string
-  /** Longest wait for one answer, in milliseconds. Default 15,000. */
+  /** Longest wait for one answer, in milliseconds; `Infinity` for ever. Default 15,000. */
   timeoutMs?: number
   /** Most retries of a call that is safe to repeat. Default 2. */
   retries?: number
@@ -44,7 +44,7 @@ export function createHttp(options: HttpOptions): Send {
 
   const attempt = async <T>(method: string, path: string, given: RequestOptions): Promise<T> => {
     const { body, headers, signal } = given
-    const limits = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]
+    const limits = [AbortSignal.timeout(Math.min(timeoutMs, longestTimer)), ...(signal ? [signal] : [])]
     const request = new Request(new URL(path, base), {
       method,
       headers: {
@@ -86,6 +86,9 @@ export function createHttp(options: HttpOptions): Send {
     }
   }
 }
+
+/** Longest delay of a timer, in milliseconds: a longer one would end at once. */
+const longestTimer = 2 ** 31 - 1
 
 function baseOf(url: string): URL {
   const hub = URL.canParse(url) ? new URL(url) : undefined

@@ -27,6 +27,9 @@ const createArchive = (send: Send): ColdStore => ({
   close: async () => {},
 })
 
+/** Most entries that the hub returns to one call. A page of entries and archive together may need more. */
+const mostFound = 1000
+
 type Shelf = Omit<MemoryStore, 'name' | 'capabilities' | 'close'>
 
 function createShelf(send: Send, archived: boolean): Shelf {
@@ -48,8 +51,14 @@ function createShelf(send: Send, archived: boolean): Shelf {
     },
 
     async find({ namespace, scope, ...query }: StoreQuery) {
-      const { found } = await call<{ found: Found[] }>('find', { namespace, scope }, query, true)
-      return found
+      const all: Found[] = []
+      for (;;) {
+        const limit = Math.min(mostFound, query.limit - all.length)
+        const page = { ...query, limit, offset: query.offset + all.length }
+        const { found } = await call<{ found: Found[] }>('find', { namespace, scope }, page, true)
+        all.push(...found)
+        if (found.length < limit || all.length === query.limit) return all
+      }
     },
 
     async touch(addresses, now) {

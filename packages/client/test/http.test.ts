@@ -121,6 +121,12 @@ it('takes a page of a proxy for no hub', async () => {
   expect((await failure(gone.hub.get('1'))).code).toBe(MemoryErrorCode.NOT_FOUND)
 })
 
+it('waits for an answer as long as it is told to, also for ever', async () => {
+  const fetch = async (): Promise<Response> => json({ agent: { id: '1', name: 'ada' } })
+  const hub = connectHub({ url: 'https://hub.example', apiKey: 'recall_key', fetch, timeoutMs: Infinity })
+  expect(await hub.whoami()).toEqual({ id: '1', name: 'ada' })
+})
+
 it('is aborted by its caller', async () => {
   const reason = new Error('no longer wanted')
   const { hub, requests } = hubOf([reason])

@@ -97,7 +97,8 @@ const filterSchema: z.ZodType<Filter> = z.lazy(() =>
 ) as z.ZodType<Filter>
 
 export const findSchema = placeSchema.extend({
-  text: z.string().max(10_000).optional(),
+  /** Clients add to a question, of 10,000 characters at most, the dates that it names, in words. */
+  text: z.string().max(30_000).optional(),
   /** A filter in the filter language, as people write it. */
   filters: z.record(z.string(), z.unknown()).optional(),
   /** A parsed filter, as core's `parseFilter` makes it. */
