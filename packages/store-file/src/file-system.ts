@@ -1,5 +1,5 @@
 import * as nodeFileSystem from 'node:fs'
-import { isMemoryError } from '@recall/core'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 
 /**
  * The synchronous calls this store makes, injected so that tests can fail or kill at every one of them.
@@ -47,6 +47,21 @@ export function orAbsent<T>(call: () => T): T | null {
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null
     throw error
+  }
+}
+
+/** The call's result; the operating system's failures with a root as a sentence. */
+export function orUnusable<T>(root: string, call: () => T): T {
+  try {
+    return call()
+  } catch (cause) {
+    const code = errorCode(cause)
+    if (isMemoryError(cause) || code === undefined) throw cause
+    throw new MemoryError(
+      `${root} cannot be read as a memory (${code}): check who may read it, or name another root`,
+      MemoryErrorCode.UNAVAILABLE,
+      { cause, details: { path: root } },
+    )
   }
 }
 

@@ -1,12 +1,9 @@
 import { mkdirSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { resolve, sep } from 'node:path'
 import {
   type Clock,
   createMemoryManager,
   type Embedder,
-  isMemoryError,
-  MemoryError,
-  MemoryErrorCode,
   type MemoryManager,
   type MemoryManagerOptions,
   type RankWeights,
@@ -15,7 +12,7 @@ import {
   type ValueSchemas,
 } from '@recall/core'
 import { createFileStore, type FileStore } from './file-store.ts'
-import { defaultFileSystem, errorCode, type FileSystem, orAbsent } from './file-system.ts'
+import { defaultFileSystem, type FileSystem, orAbsent, orUnusable } from './file-system.ts'
 import { loadSqlite } from './index/driver.ts'
 import { missingRoot } from './index/memory-index.ts'
 import { detectLayout, type Layout, layouts } from './layout.ts'
@@ -44,7 +41,7 @@ export interface FileMemoryOptions<Schemas extends ValueSchemas = ValueSchemas>
 /**
  * Markdown files below `root` are the memory. The index beside them may be deleted at any time.
  *
- * @throws MemoryError UNAVAILABLE when the root is missing, CONFLICT when it holds two layouts
+ * @throws MemoryError UNAVAILABLE when the root is missing or cannot be read, CONFLICT when it holds two layouts
  */
 export async function openFileMemory<Schemas extends ValueSchemas = Record<never, never>>(
   options: FileMemoryOptions<Schemas>,
@@ -56,32 +53,22 @@ export async function openFileMemory<Schemas extends ValueSchemas = Record<never
 export async function openFileStore(settings: FileStoreSettings): Promise<FileStore> {
   const { fileSystem = defaultFileSystem, clock = systemClock, onNotice = () => {} } = settings
   const path = resolve(settings.root)
-  const root = openRoot(fileSystem, path, settings.create === true)
+  const root = orUnusable(path, () => rootAt(fileSystem, path, settings.create === true))
   const layout = settings.layout ? layouts[settings.layout] : detectLayout(fileSystem, root)
   const { embedder, ranking } = settings
   const openDatabase = await loadSqlite()
-  return createFileStore({ root, layout, fileSystem, openDatabase, clock, onNotice, embedder, ranking })
+  return orUnusable(path, () =>
+    createFileStore({ root, layout, fileSystem, openDatabase, clock, onNotice, embedder, ranking }),
+  )
 }
 
-/**
- * The real path of the root.
- *
- * @throws MemoryError UNAVAILABLE when there is no such folder, and none can be created
- */
-function openRoot(fileSystem: FileSystem, path: string, create: boolean): string {
-  const unusable = (problem: string, cause?: unknown): MemoryError =>
-    new MemoryError(`${path} ${problem}: name another root`, MemoryErrorCode.UNAVAILABLE, {
-      cause,
-      details: { path },
-    })
-  try {
-    // A folder that we create is private to its user; to share a memory, create its folder yourself.
-    if (create) mkdirSync(path, { recursive: true, mode: 0o700 })
-    const root = orAbsent(() => fileSystem.realpathSync.native(path))
-    if (root === null) throw missingRoot(path)
-    if (!fileSystem.lstatSync(root).isDirectory()) throw unusable('is no folder')
-    return root
-  } catch (cause) {
-    throw isMemoryError(cause) ? cause : unusable(`cannot be opened as a folder (${errorCode(cause)})`, cause)
-  }
+/** The real path of the root, which is created first if that was asked for. */
+function rootAt(fileSystem: FileSystem, path: string, create: boolean): string {
+  // A folder that we create is private to its user; to share a memory, create its folder yourself.
+  if (create) mkdirSync(path, { recursive: true, mode: 0o700 })
+  const root = orAbsent(() => fileSystem.realpathSync.native(path))
+  if (root === null) throw missingRoot(path)
+  // Fails in a file, and in a folder whose files cannot be reached.
+  fileSystem.lstatSync(`${root}${sep}.`)
+  return root
 }

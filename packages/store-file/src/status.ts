@@ -4,7 +4,7 @@ import type { ReadConfig } from './default-config.ts'
 import { datesInTable } from './documents/archive-index.ts'
 import { stringsOf } from './documents/file-entry.ts'
 import { parseWindow } from './documents/window.ts'
-import { type FileSystem, orAbsent, statusOf } from './file-system.ts'
+import { type FileSystem, orAbsent, orUnusable, statusOf } from './file-system.ts'
 import { parseFrontMatter } from './front-matter.ts'
 import { indexName, readSeal } from './index/seal.ts'
 import { archiveFile, type Layout } from './layout.ts'
@@ -48,13 +48,26 @@ const recentCount = 5
 /**
  * The state of a memory at a glance. Changes nothing and opens no database: of an index that is in use at
  * this moment, or was not closed properly, `index` is `null`.
+ *
+ * @throws MemoryError UNAVAILABLE when the root is there and cannot be read
  */
 export function readStatus(
   fileSystem: FileSystem,
   root: string,
   layout: Layout,
+  config: ReadConfig,
+): StatusAsRead {
+  return orUnusable(root, () => statusAt(fileSystem, root, layout, config))
+}
+
+type StatusAsRead = Omit<MemoryStatus, 'index'> & { index: MemoryStatus['index'] | null }
+
+function statusAt(
+  fileSystem: FileSystem,
+  root: string,
+  layout: Layout,
   { config, problem }: ReadConfig,
-): Omit<MemoryStatus, 'index'> & { index: MemoryStatus['index'] | null } {
+): StatusAsRead {
   const unread: string[] = []
   const readable = <T>(call: () => T | null): T | null => {
     try {

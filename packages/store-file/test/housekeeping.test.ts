@@ -12,10 +12,13 @@ import { join } from 'node:path'
 import { conversationKey, conversationType, createMemoryManager, isMemoryError } from '@recall/core'
 import { createTicker } from '@recall/core/conformance'
 import { describe, expect, it } from 'vitest'
+import { defaultConfig } from '../src/default-config.ts'
 import { checkUp } from '../src/doctor.ts'
-import { defaultFileSystem } from '../src/file-system.ts'
+import { defaultFileSystem, type FileSystem } from '../src/file-system.ts'
+import { layouts } from '../src/layout.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
 import { scrubFiles } from '../src/scrub.ts'
+import { readStatus } from '../src/status.ts'
 import { addTombstones, readTombstones } from '../src/tombstones.ts'
 import { archiveOf } from './storm-values.ts'
 import { temporaryRoot } from './temporary-root.ts'
@@ -61,6 +64,19 @@ it('a root that is a file, or lies in one, is refused', async () => {
   for (const root of [file, join(file, 'below')])
     for (const create of [false, true])
       await expect(openFileMemory({ root, create })).rejects.toMatchObject({ code: 'MEMORY_UNAVAILABLE' })
+})
+
+it('a root that its owner does not let anybody read is refused in a sentence', async () => {
+  const root = temporaryRoot()
+  const refuse = () => {
+    throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' })
+  }
+  const fileSystem = { ...defaultFileSystem, lstatSync: refuse, readdirSync: refuse } as unknown as FileSystem
+  const refusal = { code: 'MEMORY_UNAVAILABLE', message: expect.stringContaining('check who may read it') }
+  await expect(openFileMemory({ root, fileSystem })).rejects.toMatchObject(refusal)
+  expect(() => readStatus(fileSystem, root, layouts.entity, { config: defaultConfig })).toThrow(
+    expect.objectContaining(refusal),
+  )
 })
 
 describe('the doctor', () => {
