@@ -1,7 +1,7 @@
 import { compareCodePoints, type RankedUnit, type RankWeights, type StoreQuery } from '@recall/core'
 import type { DocumentRow } from './index/document-row.ts'
 import type { SearchIndex } from './index/search-index.ts'
-import { type FileAccess, passes } from './row-filter.ts'
+import { type FileAccess, isEverything, passes } from './row-filter.ts'
 import { conditionsOf, type MeaningArm, type RankedDocument, rankMatches } from './search-matches.ts'
 
 /** One entry that matches, with its best units. */
@@ -28,10 +28,9 @@ export function searchDocuments(
   meaning?: MeaningArm,
 ): Hit[] {
   if (index.isEmpty(query.scope)) return []
-  const hits =
-    query.text === undefined && !meaning
-      ? listHits(index, query, files)
-      : matchHits(index, query, files, meaning, weights)
+  const isList = query.text === undefined && !meaning
+  if (isList && !isByUse(query) && isEverything(query.filter)) return listPage(index, query)
+  const hits = isList ? listHits(index, query, files) : matchHits(index, query, files, meaning, weights)
   const page = hits.slice(query.offset, query.offset + query.limit)
   const rows = new Map(index.documents(page.map(({ document }) => document.id)).map((row) => [row.id, row]))
   return page.flatMap(({ document, ...hit }) => {
@@ -40,12 +39,20 @@ export function searchDocuments(
   })
 }
 
+const isByUse = ({ sortBy }: Pick<StoreQuery, 'sortBy'>): boolean =>
+  sortBy === 'accessCount' || sortBy === 'lastAccess'
+
+const listed = () => ({ units: [], score: 1, signals: {} })
+
+const listPage = (index: SearchIndex, query: StoreQuery): Hit[] =>
+  index.page(conditionsOf(query), query.sortOrder, query).map((row) => ({ row, ...listed() }))
+
 function listHits(index: SearchIndex, query: StoreQuery, files: FileAccess): RankedHit[] {
-  const byUse = query.sortBy === 'accessCount' || query.sortBy === 'lastAccess'
+  const byUse = isByUse(query)
   const hits: RankedHit[] = []
   for (const row of index.list(conditionsOf(query), byUse ? 'desc' : query.sortOrder)) {
     if (!passes(row, query.filter, files)) continue
-    hits.push({ document: row, units: [], score: 1, signals: {} })
+    hits.push({ document: row, ...listed() })
     if (!byUse && hits.length === query.offset + query.limit) break
   }
   return byUse ? sortHits(hits, query, files) : hits
@@ -74,7 +81,7 @@ function matchHits(
 
 function sortHits(hits: RankedHit[], { sortBy, sortOrder }: StoreQuery, files: FileAccess): RankedHit[] {
   const direction = sortOrder === 'asc' ? -1 : 1
-  const accesses = sortBy === 'accessCount' || sortBy === 'lastAccess' ? files.accesses() : undefined
+  const accesses = isByUse({ sortBy }) ? files.accesses() : undefined
   const measures: Record<StoreQuery['sortBy'], (hit: RankedHit) => number> = {
     relevance: ({ score }) => score,
     recency: ({ document }) => document.updated,
