@@ -105,6 +105,24 @@ describe('hook', () => {
     expect(asked).toBe(1)
   })
 
+  it('archives without a model when the address of one is wrong', async () => {
+    const root = temporaryFolder()
+    const shell = createShell(root, null, {
+      RECALL_ROOT: root,
+      RECALL_LM_URL: 'localhost:1/v1',
+      RECALL_LM_MODEL: 'm',
+    })
+    await shell.run('init')
+    const ended = {
+      session_id: 's1',
+      transcript_path: writeSession(root, 's1', poolSession),
+      hook_event_name: 'SessionEnd',
+    }
+    await shell.withInput(event(ended)).run('hook', 'session-end')
+    expect((await shell.run('hook', 'drain')).err).toContain('RECALL_LM_URL is no URL')
+    expect((await shell.run('consume')).out).toContain('Session s1')
+  })
+
   it.each(['is there', 'is gone'])(
     'enters a session that was only saved as a checkpoint when its transcript %s',
     async (kept) => {

@@ -58,8 +58,8 @@ it('says when the server is unreachable, slow or answers something else', async 
   await expect(slow.complete(request)).rejects.toMatchObject({ code: 'MEMORY_TIMEOUT' })
 })
 
-it('refuses a base URL that is none', () => {
-  expect(() => openAiCompatibleLm({ baseUrl: 'nowhere', model: 'm' })).toThrow(
+it.each(['nowhere', 'localhost:11434/v1', 'http://'])('refuses the base URL %s', (baseUrl) => {
+  expect(() => openAiCompatibleLm({ baseUrl, model: 'm' })).toThrow(
     expect.objectContaining({ code: 'MEMORY_INVALID_INPUT' }),
   )
 })

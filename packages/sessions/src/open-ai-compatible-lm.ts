@@ -65,11 +65,11 @@ export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider
 }
 
 function endpoint(baseUrl: string): URL {
-  try {
+  // `localhost:11434/v1` would be one of a scheme called `localhost`.
+  if (/^https?:/i.test(baseUrl) && URL.canParse(baseUrl))
     return new URL('chat/completions', baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`)
-  } catch (error) {
-    throw new MemoryError('baseUrl is not a URL', MemoryErrorCode.INVALID_INPUT, { cause: error })
-  }
+  const message = 'baseUrl is no URL that begins with http:// or https://'
+  throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
 }
 
 /** Leaves the response body out: some servers repeat parts of the key or of the prompt in it. */
