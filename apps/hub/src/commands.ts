@@ -6,11 +6,15 @@ import type { HubConfig } from './config/config.ts'
 import { createHub } from './create-hub.ts'
 import { examine } from './doctor.ts'
 import { openDatabase, openDependencies } from './open-dependencies.ts'
+import { invalidRequest } from './problems.ts'
+import { nameSchema } from './routes/schemas.ts'
 
 type Print = (text: string) => void
 
 /** Makes an administrator. It needs direct access to the database, so only the operator can make the first one. */
-export async function createAdmin(config: HubConfig, name: string, print: Print): Promise<void> {
+export async function createAdmin(config: HubConfig, given: string, print: Print): Promise<void> {
+  const { data: name, error } = nameSchema.safeParse(given)
+  if (name === undefined) throw invalidRequest(error.issues.map((issue) => ({ ...issue, path: ['name'] })))
   const { database, close } = await openDependencies(config, () => {})
   try {
     const key = newApiKey()

@@ -52,7 +52,7 @@ export async function examine(
       where indisvalid and relname in (${`memories_embedding_${embedder.dimensions}`}, ${`units_embedding_${embedder.dimensions}`})`)
     return valid === 2
       ? { ok: true, says: `${embedder.dimensions} dimensions` }
-      : { ok: false, says: 'missing or not valid: drop it, and start the hub to make it anew' }
+      : { ok: false, says: 'missing or not valid: a hub makes it when it starts' }
   })
   await check('embedding provider', async () => {
     await embedText({ embedder, config }, 'Is anybody there?', 'query')

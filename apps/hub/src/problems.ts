@@ -69,7 +69,7 @@ function pointersOf({ details }: MemoryError): Pick<Problem, 'errors'> {
   if (!Array.isArray(issues)) return {}
   return {
     errors: (issues as { path: string; message: string }[]).map(({ path, message }) => ({
-      pointer: `#/${path.replaceAll('.', '/')}`,
+      pointer: path === '' ? '#' : `#/${path.replaceAll('.', '/')}`,
       detail: message,
     })),
   }

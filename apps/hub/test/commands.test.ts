@@ -117,6 +117,14 @@ it('does nothing when there are words that a command does not take', async () =>
   expect(asked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^recall-hub /) })
 })
 
+it('names no administrator what no agent may be called', async () => {
+  expect(await runHub(fake, 'admin', 'create', 'ana\nand a line of her own')).toEqual({
+    code: 3,
+    stdout: '',
+    stderr: 'name: must not hold control characters\n',
+  })
+})
+
 it('says what is wrong with its words and settings, and what to do', async () => {
   expect(await runHub(fake, 'serf')).toMatchObject({
     code: 2,

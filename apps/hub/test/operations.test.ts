@@ -312,6 +312,10 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     const api = (await (await hub.request('GET', '/openapi.json')).json()) as { paths: object }
     for (const path of Object.keys(api.paths)) expect(text).toContain(path)
     expect(text).not.toMatch(/<script|src=|https?:\/\//)
+    // What a schema has beyond the one that it extends.
+    expect(text).toContain(
+      '<dt><code>agent</code></dt><dd><a href="#ReviewedAgent">ReviewedAgent</a> and object',
+    )
     expect(page.headers.get('Content-Security-Policy')).toContain("default-src 'none'")
   })
 })

@@ -1,5 +1,6 @@
 import { MemoryErrorCode } from '@recall/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as wire from '../src/private/wire.ts'
 import { type Engine, engines, noLimits, openHub, type TestHub } from './support.ts'
 
 const vector = [1, 0]
@@ -62,6 +63,29 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
     expect(answer.status).toBe(400)
     expect(await answer.text()).not.toContain(secret)
     expect(await (await send('stats', {})).json()).toEqual({ entries: 0, bytes: 0 })
+  })
+
+  it('is answered as the description says, and with nothing more', async () => {
+    const sent = { ...entry, tags: ['pool'], embedding: { model: 'm', vector }, ttl: 1e9, type: 'note' }
+    const question = { text: 'pool leaks', passages: 2, embedding: { model: 'm', vector } }
+    const calls = [
+      ['put', { entry: sent }, wire.done],
+      ['get', { key: 'k' }, wire.gotten],
+      ['get', { key: 'absent' }, wire.gotten],
+      ['find', question, wire.found],
+      ['find', {}, wire.found],
+      ['touch', { keys: ['k'] }, wire.done],
+      ['stats', {}, wire.stats],
+      ['stamp', { key: 'k' }, wire.stamped],
+      ['sweep', {}, wire.counted],
+      ['commit', { changes: [{ put: entry }] }, wire.done],
+      ['remove', { key: 'k' }, wire.removed],
+      ['remove-all', {}, wire.counted],
+    ] as const
+    for (const [operation, body, described] of calls) {
+      const answer: unknown = await (await send(operation, body)).json()
+      expect(described.parse(answer)).toEqual(answer)
+    }
   })
 
   it('may be as long a question as any memory takes, with days in it', async () => {

@@ -1,4 +1,4 @@
-import { type Embedder, MemoryErrorCode } from '@recall/core'
+import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
 import { memories } from '@recall/store-postgres'
 import { isNull, sql } from 'drizzle-orm'
@@ -60,6 +60,14 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
     now += 60 * 60 * 1000
     expect(await hub.maintain()).toMatchObject({ embedded: 0, waiting: 1 })
     expect(lines).toHaveLength(2)
+  })
+
+  it('logs what the provider answered', async () => {
+    await fill()
+    const why = 'the embedding server at http://localhost:11434/v1/embeddings answered 400'
+    const embed = () => Promise.reject(new MemoryError(why, MemoryErrorCode.UNAVAILABLE))
+    await (await started({ ...fakeEmbedder(), embed })).embedWaiting()
+    expect(lines).toMatchObject([{ event: 'queue stopped', says: why }])
   })
 
   it('ends after the memory that it is at when the hub stops, and holds back none of the others', async () => {

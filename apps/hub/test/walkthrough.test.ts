@@ -87,7 +87,9 @@ describe.each(engines)('the hub on %s', (_, open) => {
       expect.arrayContaining(['#/content', '#/tags']),
     )
     const forged = { content: lesson('redis'), tags, quality: 0 }
-    expect((await hub.request('POST', '/api/v1/memory', { key, body: forged })).status).toBe(400)
+    const refused = await hub.request('POST', '/api/v1/memory', { key, body: forged })
+    // A pointer to the whole body: `#/` would be a member without a name (RFC 6901).
+    expect([refused.status, await refused.json()]).toMatchObject([400, { errors: [{ pointer: '#' }] }])
   })
 
   it('3.2 an agent is known before its input is looked at, and its input is right before anything is embedded', async () => {

@@ -58,7 +58,7 @@ export async function embedWaiting(hub: Hub, log: QueueLog, stop?: AbortSignal):
         event: 'queue stopped',
         untried: untried.length,
         code: error.code,
-        says: error.message,
+        says: isMemoryError(error.cause) ? error.cause.message : error.message,
       })
       return done
     }

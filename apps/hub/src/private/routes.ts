@@ -34,24 +34,26 @@ interface Call {
 
 const operation = <
   Schema extends z.ZodType<{ namespace: string; archived: boolean; now?: number | undefined }>,
+  Answer extends z.ZodType<object>,
 >(
   summary: string,
   schema: Schema,
-  run: (call: Call, input: z.infer<Schema>) => Promise<unknown>,
-) => ({ summary, schema, run: run as (call: Call, input: unknown) => Promise<unknown> })
+  answer: Answer,
+  run: (call: Call, input: z.infer<Schema>) => Promise<z.infer<Answer>>,
+) => ({ summary, schema, answer, run: run as (call: Call, input: unknown) => Promise<object> })
 
 /** The operations of a store, by the last part of their path. */
 const operations = {
-  put: operation('Keep an entry', wire.putSchema, async (call, { entry, overwrite }) => {
+  put: operation('Keep an entry', wire.putSchema, wire.done, async (call, { entry, overwrite }) => {
     const kept = entryFromWire(call.hub, call.place, entry, call.now)
     await noteNamespace(call)
     await withinQuota(call, () => call.shelf.put(kept, { overwrite, now: call.now }))
-    return { success: true }
+    return { success: true as const }
   }),
-  get: operation('Read an entry', wire.getSchema, async ({ shelf, place, now }, { key }) => ({
+  get: operation('Read an entry', wire.getSchema, wire.gotten, async ({ shelf, place, now }, { key }) => ({
     entry: await shelf.get({ ...place, key }, now),
   })),
-  find: operation('Search entries', wire.findSchema, async ({ shelf, place, now }, input) => {
+  find: operation('Search entries', wire.findSchema, wire.found, async ({ shelf, place, now }, input) => {
     const { text, filters, filter, embedding, passages, tags = [], sortBy } = input
     const { limit, offset, sortOrder, minScore, minConfidence } = input
     const query: StoreQuery = {
@@ -66,49 +68,75 @@ const operations = {
     }
     return { found: await findWhenSure((each) => shelf.find(each), query, minConfidence) }
   }),
-  touch: operation('Record an access', wire.touchSchema, async ({ store, place, now }, { keys }) => {
-    await store.touch(
-      keys.map((key) => ({ ...place, key })),
-      now,
-    )
-    return { success: true }
-  }),
-  remove: operation('Remove an entry', wire.addressSchema, async ({ shelf, place }, { key }) => ({
-    removed: await shelf.remove({ ...place, key }),
-  })),
-  'remove-all': operation('Remove entries', wire.removeAllSchema, async ({ shelf, place }, input) => {
-    const { updatedBefore, tags, type } = input
-    const removed = await shelf.removeAll({
-      ...place,
-      ...(updatedBefore === undefined ? {} : { updatedBefore }),
-      ...(tags === undefined ? {} : { tags }),
-      ...(type === undefined ? {} : { type }),
-    })
-    return { removed }
-  }),
-  commit: operation('Change entries together, all or none', wire.commitSchema, async (call, { changes }) => {
-    const { place, now, hub } = call
-    const made = changes.map((change): Change => {
-      const expected = change.expected ? { expected: change.expected as NonNullable<Change['expected']> } : {}
-      if ('remove' in change) return { remove: { ...place, key: change.remove }, ...expected }
-      const put = entryFromWire(hub, place, change.put, now)
-      return { put, options: { overwrite: change.overwrite, now }, ...expected }
-    })
-    if (made.some((change) => 'put' in change)) await noteNamespace(call)
-    await withinQuota(call, () => call.shelf.commit(made))
-    return { success: true }
-  }),
+  touch: operation(
+    'Record an access',
+    wire.touchSchema,
+    wire.done,
+    async ({ store, place, now }, { keys }) => {
+      await store.touch(
+        keys.map((key) => ({ ...place, key })),
+        now,
+      )
+      return { success: true as const }
+    },
+  ),
+  remove: operation(
+    'Remove an entry',
+    wire.addressSchema,
+    wire.removed,
+    async ({ shelf, place }, { key }) => ({
+      removed: await shelf.remove({ ...place, key }),
+    }),
+  ),
+  'remove-all': operation(
+    'Remove entries',
+    wire.removeAllSchema,
+    wire.counted,
+    async ({ shelf, place }, input) => {
+      const { updatedBefore, tags, type } = input
+      const removed = await shelf.removeAll({
+        ...place,
+        ...(updatedBefore === undefined ? {} : { updatedBefore }),
+        ...(tags === undefined ? {} : { tags }),
+        ...(type === undefined ? {} : { type }),
+      })
+      return { removed }
+    },
+  ),
+  commit: operation(
+    'Change entries together, all or none',
+    wire.commitSchema,
+    wire.done,
+    async (call, { changes }) => {
+      const { place, now, hub } = call
+      const made = changes.map((change): Change => {
+        const expected = change.expected
+          ? { expected: change.expected as NonNullable<Change['expected']> }
+          : {}
+        if ('remove' in change) return { remove: { ...place, key: change.remove }, ...expected }
+        const put = entryFromWire(hub, place, change.put, now)
+        return { put, options: { overwrite: change.overwrite, now }, ...expected }
+      })
+      if (made.some((change) => 'put' in change)) await noteNamespace(call)
+      await withinQuota(call, () => call.shelf.commit(made))
+      return { success: true as const }
+    },
+  ),
   sweep: operation(
     'Remove what has expired',
     wire.sweepSchema,
+    wire.counted,
     async ({ shelf, place, now }, { dryRun }) => ({
       removed: await shelf.sweep({ ...place, now, dryRun }),
     }),
   ),
-  stats: operation('How much is kept', wire.placeSchema, async ({ store, place }) => store.stats(place)),
+  stats: operation('How much is kept', wire.placeSchema, wire.stats, async ({ store, place }) =>
+    store.stats(place),
+  ),
   stamp: operation(
     'What changes with every write',
     wire.addressSchema,
+    wire.stamped,
     async ({ store, place }, { key }) => ({
       stamp: (await store.stamp?.({ ...place, key })) ?? null,
     }),
@@ -120,7 +148,7 @@ const operations = {
  */
 export function privateRoutes(hub: Hub) {
   const routes = newRoutes()
-  for (const [name, { summary, schema, run }] of Object.entries(operations)) {
+  for (const [name, { summary, schema, answer, run }] of Object.entries(operations)) {
     routes.openapi(
       createRoute({
         method: 'post',
@@ -128,7 +156,7 @@ export function privateRoutes(hub: Hub) {
         summary,
         security: keyed,
         request: { params: z.object({ scope: z.enum(memoryScopes) }), body: jsonBody(schema) },
-        responses: answers(200, z.record(z.string(), z.unknown()), 'Done'),
+        responses: answers(200, answer, 'Done'),
       }),
       async (context) => {
         const { id } = context.get('principal')
@@ -143,11 +171,8 @@ export function privateRoutes(hub: Hub) {
         })
         const shelf = input.archived && store.cold ? store.cold : store
         const place = { namespace: input.namespace, scope: context.req.valid('param').scope }
-        const answer = await run(
-          { store, shelf, place, now: input.now ?? hub.clock(), hub, agent: id },
-          input,
-        )
-        return context.json(answer as Record<string, unknown>, 200)
+        const made = await run({ store, shelf, place, now: input.now ?? hub.clock(), hub, agent: id }, input)
+        return context.json(made as never, 200)
       },
     )
   }

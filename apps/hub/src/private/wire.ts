@@ -1,7 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import type { Filter, JsonValue } from '@recall/core'
+import { type Filter, type JsonValue, memoryScopes } from '@recall/core'
 
-/** The request bodies for private memory: the calls of a store, with everything optional that has a default. */
+/**
+ * What calls on private memory take and give: the calls of a store, with everything optional that has a default.
+ */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
 const printable = (text: string): boolean => text.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(text)
@@ -121,3 +123,60 @@ export const findSchema = placeSchema.extend({
   minConfidence: z.number().min(0).max(1).default(0),
   now,
 })
+
+const instant = z.number().openapi({ description: 'milliseconds since 1970' })
+
+/** An entry as it is kept, whole. */
+const keptEntry = z
+  .object({
+    namespace: z.string(),
+    scope: z.enum(memoryScopes),
+    key: z.string(),
+    value: z.unknown(),
+    text: z.string().openapi({ description: 'what it is found by' }),
+    type: z.string().nullable(),
+    tags: z.array(z.string()),
+    createdAt: instant,
+    updatedAt: instant,
+    accessedAt: instant,
+    accessCount: z.number().int(),
+    ttl: z.number().nullable().openapi({ description: 'milliseconds from an access to the expiry' }),
+    expiresAt: instant.nullable(),
+    encrypted: z.boolean(),
+    embedding: z
+      .object({
+        model: z.string(),
+        vector: z.array(z.number()),
+        units: z.array(z.array(z.number())).optional(),
+      })
+      .nullable(),
+  })
+  .openapi('Entry')
+
+const passage = z
+  .object({
+    text: z.string(),
+    neighbours: z.array(z.string()).optional(),
+    score: z.number().optional(),
+  })
+  .openapi('Passage')
+
+export const done = z.object({ success: z.literal(true) })
+export const gotten = z.object({ entry: keptEntry.nullable() })
+export const found = z.object({
+  found: z.array(
+    z.object({
+      entry: keptEntry,
+      score: z.number(),
+      confidence: z.number().optional().openapi({ description: 'how likely the memory knows, 0 to 1' }),
+      mode: z.enum(['lexical', 'semantic', 'hybrid', 'filter']),
+      signals: z.record(z.string(), z.number()).openapi({ description: 'the share of each in the score' }),
+      passage: passage.optional(),
+      passages: z.array(passage).optional(),
+    }),
+  ),
+})
+export const removed = z.object({ removed: z.boolean() })
+export const counted = z.object({ removed: z.number().int() })
+export const stats = z.object({ entries: z.number().int(), bytes: z.number().int() })
+export const stamped = z.object({ stamp: z.string().nullable() })

@@ -13,6 +13,7 @@ interface Schema {
   required?: string[]
   anyOf?: Schema[]
   oneOf?: Schema[]
+  allOf?: Schema[]
 }
 
 interface Operation {
@@ -113,9 +114,9 @@ function members(schema: Schema): ReturnType<typeof html> {
 }
 
 /** The members of an object that has no name of its own, or of the objects in a list. */
-function within({ items, ...schema }: Schema): ReturnType<typeof html> | string {
-  const inner = items ?? schema
-  return inner.properties ? members(inner) : ''
+function within({ items, allOf = [], ...schema }: Schema): ReturnType<typeof html> | string {
+  const inner = [items ?? schema, ...allOf]
+  return html`${inner.map((each) => (each.properties ? members(each) : ''))}`
 }
 
 const meaningOf = (schema: Schema | undefined): string =>
@@ -130,6 +131,8 @@ function typeOf(schema: Schema | undefined): ReturnType<typeof html> | string {
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   if (schema.items) return html`list of ${typeOf(schema.items)}`
+  if (schema.allOf)
+    return html`${schema.allOf.map((each, i) => html`${i > 0 ? ' and ' : ''}${typeOf(each)}`)}`
   const either = schema.anyOf ?? schema.oneOf
   if (either) return html`${either.map((each, i) => html`${i > 0 ? ' | ' : ''}${typeOf(each)}`)}`
   const type = Array.isArray(schema.type) ? schema.type.join(' | ') : schema.type
