@@ -158,6 +158,8 @@ class Recall:
 
         Repeated after a lost answer, it is kept once. The answer holds ``id``, ``short_id`` and ``similar``.
         """
+        if isinstance(tags, str):
+            raise TypeError("tags is a list, such as ['redis', 'lua']: a text would be taken for a list of its letters")
         memory: Dict[str, Any] = {"content": content, "tags": list(tags)}
         if source_url:
             memory["source_url"] = source_url

@@ -280,6 +280,10 @@ class OnAHub(unittest.TestCase):
             self.agent("ada").save("short", ["one"])
         self.assertEqual([error["pointer"] for error in caught.exception.errors], ["#/content", "#/tags"])
 
+    def test_a_text_is_no_list_of_tags(self):
+        with self.assertRaises(TypeError):
+            self.agent("ada").save("x" * 100, "redis,lua")
+
     def test_a_new_key_replaces_the_old_one(self):
         ada = self.agent("ada")
         before = Recall(HUB, ada._key)
