@@ -1,7 +1,7 @@
 import type { Runtime } from '@recall/embeddings/local'
 import { type Options, say } from '../options.ts'
 import { readDataSet } from '../quality/data-set.ts'
-import { chartName, qualityChart, qualityReport } from '../quality/quality-report.ts'
+import { fileName, qualityChart, qualityReport } from '../quality/quality-report.ts'
 import { machineFacts, writeResult } from '../report.ts'
 import {
   hashOf,
@@ -30,9 +30,9 @@ export async function publishQuality(options: Options): Promise<boolean> {
     const facts = { 'data set': `${set.name}, sha256 ${hashOf(path)}`, ...machineFacts() }
     const named = stores ? { ...set, name: `${set.name}-stores` } : set
     const publish = (leftOut: readonly LeftOut[]): void => {
-      writeResult(chartName(named.name), qualityChart(results))
-      writeResult(`quality-${named.name}.json`, `${JSON.stringify({ facts, results: results.map(slim) })}\n`)
-      say(`see ${writeResult(`quality-${named.name}.md`, qualityReport(named, results, facts, leftOut))}`)
+      writeResult(fileName(named.name, 'svg'), qualityChart(results))
+      writeResult(fileName(named.name, 'json'), `${JSON.stringify({ facts, results: results.map(slim) })}\n`)
+      say(`see ${writeResult(fileName(named.name, 'md'), qualityReport(named, results, facts, leftOut))}`)
     }
     publish([])
     if (options['leave-one-out'] && !stores) publish(await leaveOneOut(set, settings))

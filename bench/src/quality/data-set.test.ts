@@ -88,6 +88,27 @@ it('reads a BEIR folder', () => {
   })
 })
 
+it('reads our own form, however much of it is left out', () => {
+  const docs = [{ id: 'd', text: 'body' }]
+  const queries = [
+    { id: 'q', text: 'what', gold: ['d'] },
+    { id: 'vain', text: 'never' },
+  ]
+  expect(readDataSet(file({ collections: [{ id: 'c', docs, queries }] }))).toEqual({
+    name: 'set',
+    collections: [
+      {
+        id: 'c',
+        docs: [{ id: 'd', session: null, time: null, text: 'body' }],
+        queries: [{ id: 'q', text: 'what', gold: ['d'], category: 'all' }],
+      },
+    ],
+  })
+})
+
 it('says what it expected', () => {
   expect(() => readDataSet(file({ turns: [] }))).toThrow('is no data set')
+  expect(() => readDataSet(file({ collections: [] }))).toThrow('holds no question')
+  expect(() => readDataSet(join(folder, 'absent'))).toThrow('cannot be read as JSON: ENOENT')
+  expect(() => readDataSet(folder)).toThrow('test.tsv is missing')
 })

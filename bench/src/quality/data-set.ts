@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { UsageError } from '../options.ts'
 
 /** Documents and questions with known evidence. */
 export interface DataSet {
@@ -35,24 +36,36 @@ export interface Query {
  * Reads a data set: our own form (`{ name, collections }`), LoCoMo's `locomo10.json`, a LongMemEval file, or a folder
  * in BEIR's form (`corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`).
  *
- * @throws Error that says what was expected
+ * @throws UsageError that says what was expected
  */
 export function readDataSet(path: string): DataSet {
-  if (statSync(path).isDirectory()) return readBeir(path)
+  const set = existsSync(path) && statSync(path).isDirectory() ? readBeir(path) : readFile(path)
+  if (set.collections.some(({ queries }) => queries.length > 0)) return set
+  throw new UsageError(`${path} holds no question with evidence in it.`)
+}
+
+function readFile(path: string): DataSet {
   const name = basename(path).replace(/\.json$/, '')
-  const json: unknown = JSON.parse(readFileSync(path, 'utf8'))
-  if (isOwn(json)) return withTimes(json)
+  let json: unknown
+  try {
+    json = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read as JSON: ${(error as Error).message}.`)
+  }
+  if (isOwn(json)) return completed({ ...json, name: json.name ?? name })
   const [first] = Array.isArray(json) ? json : []
   if (first?.conversation && first.qa) return { name, collections: (json as Locomo[]).map(fromLocomo) }
   if (first?.haystack_sessions) return { name, collections: (json as LongMemEval[]).map(fromLongMemEval) }
-  throw new Error(`${path} is no data set: expected { collections }, LoCoMo, LongMemEval or a BEIR folder`)
+  throw new UsageError(
+    `${path} is no data set: expected { collections }, LoCoMo, LongMemEval or a BEIR folder.`,
+  )
 }
 
 const isOwn = (json: unknown): json is DataSet =>
   typeof json === 'object' && json !== null && Array.isArray((json as DataSet).collections)
 
-/** The form allows any way of writing a time. */
-function withTimes({ name, collections }: DataSet): DataSet {
+/** The form allows any way of writing a time, and to leave out what is not there. */
+function completed({ name, collections }: DataSet): DataSet {
   return {
     name,
     collections: collections.map((collection) => ({
@@ -62,7 +75,9 @@ function withTimes({ name, collections }: DataSet): DataSet {
         session: doc.session ?? null,
         time: parseTime(doc.time),
       })),
-      queries: collection.queries.filter(({ gold }) => gold.length > 0),
+      queries: collection.queries
+        .filter(({ gold = [] }: Partial<Query>) => gold.length > 0)
+        .map((query) => ({ ...query, category: query.category ?? 'all' })),
     })),
   }
 }
@@ -155,7 +170,7 @@ function fromLongMemEval(item: LongMemEval): Collection {
 function readBeir(folder: string): DataSet {
   const lines = (name: string): string[] => {
     const path = join(folder, name)
-    if (!existsSync(path)) throw new Error(`${path} is missing: a BEIR folder has it`)
+    if (!existsSync(path)) throw new UsageError(`${path} is missing: a BEIR folder has it.`)
     return readFileSync(path, 'utf8').split('\n').filter(Boolean)
   }
   const parse = (line: string): { _id: string; title?: string; text: string } => JSON.parse(line)

@@ -29,7 +29,7 @@ ${table(
   ]),
 )}
 
-![recall@10 of every retriever](./${chartName(name)})
+![recall@10 of every retriever](./${fileName(name, 'svg')})
 
 ## recall@10 by collection
 
@@ -90,7 +90,9 @@ ${table(
 
 `
 
-export const chartName = (set: string): string => `quality-${set}.svg`
+/** The name of a file about a data set, whatever that is called. */
+export const fileName = (set: string, extension: 'svg' | 'json' | 'md'): string =>
+  `quality-${set.replace(/[^\w.-]+/g, '-')}.${extension}`
 
 /** Bars from 0 to 100, longest first. */
 export function qualityChart(results: readonly RetrieverResult[]): string {

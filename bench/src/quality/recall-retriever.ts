@@ -46,8 +46,11 @@ export function recallRetriever({ name, embedder, ranking, abstains, openMemory 
       await settle()
       const turns = new Map([...sessions].map(([id, docs]) => [id, byText(docs)]))
 
-      const search = (text: string): Promise<Ranking> =>
-        sessions.size > 0 ? searchTurns(memory, text, turns) : searchNotes(memory, text)
+      const search = async (text: string): Promise<Ranking> =>
+        together([
+          ...(sessions.size > 0 ? [await searchTurns(memory, text, turns)] : []),
+          ...(notes.length > 0 ? [await searchNotes(memory, text)] : []),
+        ])
       let tornMemories = 0
       const searchWithout = async (ids: readonly string[], text: string): Promise<Ranking> => {
         const gone = new Set(ids)
@@ -144,20 +147,36 @@ async function writeNotes(memory: MemoryManager, notes: readonly Doc[]): Promise
 const byText = (docs: readonly Doc[]): Map<string, string> =>
   new Map(docs.map(({ id, text }) => [text.replace(/\s+/g, ' ').trim(), id]))
 
+/** What one search found: documents with their scores, best first. */
+interface Scored extends Omit<Ranking, 'docs'> {
+  docs: [id: string, score: number][]
+}
+
+/** One list of what turns and notes were found. Scores mean the same for both. */
+function together(searches: readonly Scored[]): Ranking {
+  const docs = searches.flatMap((search) => search.docs).sort(([, a], [, b]) => b - a)
+  const sessions = searches.flatMap((search) => search.sessions ?? [])
+  return {
+    docs: [...new Set(docs.map(([id]) => id))],
+    ...(sessions.length > 0 ? { sessions } : {}),
+    confidence: Math.max(0, ...searches.map(({ confidence = 0 }) => confidence)),
+  }
+}
+
 async function searchTurns(
   memory: MemoryManager,
   text: string,
   turns: ReadonlyMap<string, ReadonlyMap<string, string>>,
-) {
+): Promise<Scored> {
   const matches = await memory.search('episodic', { text }, { limit: 50, passages: 50, touch: false })
   const passages = matches
     .flatMap((match) => (match.passages ?? []).map((passage) => ({ match, passage })))
     .sort((a, b) => (b.passage.score ?? 0) - (a.passage.score ?? 0))
-  const docs = passages.flatMap(
-    ({ match, passage }) => turnOf(passage.text, turns.get(sessionOf(match))) ?? [],
-  )
   return {
-    docs: [...new Set(docs)],
+    docs: passages.flatMap(({ match, passage }): Scored['docs'] => {
+      const id = turnOf(passage.text, turns.get(sessionOf(match)))
+      return id === undefined ? [] : [[id, passage.score ?? 0]]
+    }),
     sessions: [...new Set(matches.map(sessionOf))],
     confidence: matches[0]?.confidence ?? 0,
   }
@@ -178,7 +197,7 @@ function turnOf(passage: string, turns: ReadonlyMap<string, string> | undefined)
   return undefined
 }
 
-async function searchNotes(memory: MemoryManager, text: string) {
+async function searchNotes(memory: MemoryManager, text: string): Promise<Scored> {
   const matches = await memory.search('long-term', { text }, { limit: 100, touch: false })
-  return { docs: matches.map(({ key }) => key), confidence: matches[0]?.confidence ?? 0 }
+  return { docs: matches.map(({ key, score }) => [key, score]), confidence: matches[0]?.confidence ?? 0 }
 }
