@@ -1,19 +1,22 @@
 import { indexedTerms } from '@recall/core'
 
-/** Indices of the lines that contain the most of a query's words. Front matter, if the file may have any, is left out. */
+/**
+ * Indices of the lines that contain the most of a query's words, and how many these are. Front matter, if the file may
+ * have any, is left out.
+ */
 export function matchingLines(
   lines: readonly string[],
   terms: ReadonlySet<string>,
   mayHaveFrontMatter = true,
-): number[] {
+): { lines: number[]; words: number } {
   const found: { at: number; count: number }[] = []
   for (let at = mayHaveFrontMatter ? bodyStart(lines) : 0; at < lines.length; at++) {
     const count = countTerms(lines[at] as string, terms)
     if (count > 0) found.push({ at, count })
   }
   // Not spread: a pasted log has more matching lines than a call can have arguments.
-  const most = found.reduce((highest, { count }) => Math.max(highest, count), 0)
-  return found.filter(({ count }) => count === most).map(({ at }) => at)
+  const words = found.reduce((highest, { count }) => Math.max(highest, count), 0)
+  return { lines: found.filter(({ count }) => count === words).map(({ at }) => at), words }
 }
 
 /** How many of the terms a text holds. */

@@ -54,6 +54,25 @@ describe('search', () => {
     expect(await lines('--limit', '1')).toEqual(['The pool leaks.'])
   })
 
+  it('cuts off lines with some of the words before one that has them all', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    await shell.run('init')
+    const scattered = [{ role: 'user' as const, text: 'walrus walrus\nzebra zebra\nocelot ocelot' }]
+    const filler = 'Nothing else was said about any of these animals that day. '.repeat(30)
+    const together = [{ role: 'user' as const, text: `${filler}\nwalrus, zebra, ocelot\n${filler}` }]
+    await shell.run('archive', writeSession(folder, 'scattered', scattered))
+    await shell.run('archive', writeSession(folder, 'together', together))
+    await shell.run('consume', '--clear')
+    const { results } = await shell.json<{ results: { snippet: string }[] }>(
+      'search',
+      'walrus zebra ocelot',
+      '--limit',
+      '2',
+    )
+    expect(results.map(({ snippet }) => snippet)).toContain('walrus, zebra, ocelot')
+  })
+
   it('shows what stands before the second rule of a file without front matter', async () => {
     const shell = createShell()
     await shell.run('init')
