@@ -58,9 +58,18 @@ describe('search', () => {
     const shell = createShell()
     const folder = temporaryFolder()
     await shell.run('init')
-    const scattered = [{ role: 'user' as const, text: 'walrus walrus\nzebra zebra\nocelot ocelot' }]
-    const filler = 'Nothing else was said about any of these animals that day. '.repeat(30)
-    const together = [{ role: 'user' as const, text: `${filler}\nwalrus, zebra, ocelot\n${filler}` }]
+    const animals = 'walrus\nzebra\nocelot'
+    const scattered = [
+      { role: 'user' as const, text: 'Which ones live here?' },
+      ...Array.from({ length: 6 }, () => ({ role: 'assistant' as const, text: animals })),
+    ]
+    const together = [
+      {
+        role: 'user' as const,
+        text: `${'Nothing else was said of animals. '.repeat(60)}\nwalrus, zebra, ocelot`,
+      },
+      { role: 'assistant' as const, text: 'Nothing else was said of animals. '.repeat(60) },
+    ]
     await shell.run('archive', writeSession(folder, 'scattered', scattered))
     await shell.run('archive', writeSession(folder, 'together', together))
     await shell.run('consume', '--clear')
