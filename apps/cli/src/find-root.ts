@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { UsageError } from './exit-codes.ts'
 import type { Io } from './io.ts'
+import { wiredRoot } from './receipts.ts'
 
 export interface RootOptions {
   root?: string
@@ -9,8 +10,8 @@ export interface RootOptions {
 }
 
 /**
- * The root of the memory: the one asked for, else `RECALL_ROOT`, else this folder if it holds a memory, else
- * `.recall` in the home folder.
+ * The root of the memory: the one asked for, else `RECALL_ROOT`, else this folder if it holds a memory, else the usual
+ * one.
  *
  * @throws UsageError when a file is in its place
  */
@@ -20,7 +21,13 @@ export function findRoot(io: Io, { root }: RootOptions): string {
   return existsSync(join(io.cwd, 'memory', 'MEMORY.md')) ||
     existsSync(join(io.cwd, 'memory', 'conversations'))
     ? io.cwd
-    : join(io.home, '.recall')
+    : usualRoot(io)
+}
+
+/** `.recall` in the home folder; if it holds no memory, the one that was wired into the agents of this machine. */
+export function usualRoot(io: Io): string {
+  const usual = join(io.home, '.recall')
+  return existsSync(join(usual, 'memory')) ? usual : (wiredRoot(io) ?? usual)
 }
 
 function folder(path: string): string {

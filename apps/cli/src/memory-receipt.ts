@@ -14,14 +14,7 @@ import { join, relative } from 'node:path'
 import { layouts } from '@recall/store-file'
 import type { CreatedMemory } from './commands/init.ts'
 import { isDerived } from './derived-files.ts'
-
-interface MemoryReceipt {
-  root: string
-  files: { path: string; digest: string }[]
-  folders: string[]
-}
-
-const nameIn = (state: string): string => join(state, 'memory.json')
+import { type MemoryReceipt, nameIn, readReceipts } from './receipts.ts'
 
 /** Records which files and folders of a memory were created for hosts, so that `uninit` can remove them. */
 export function noteCreated(state: string, root: string, { created, folders }: CreatedMemory): void {
@@ -125,6 +118,3 @@ function writeReceipts(state: string, receipts: readonly MemoryReceipt[]): void 
   writeFileSync(unfinished, `${JSON.stringify(receipts, null, 2)}\n`)
   renameSync(unfinished, nameIn(state))
 }
-
-const readReceipts = (state: string): MemoryReceipt[] =>
-  existsSync(nameIn(state)) ? (JSON.parse(readFileSync(nameIn(state), 'utf8')) as MemoryReceipt[]) : []

@@ -6,9 +6,6 @@ import type { Layout } from '@recall/store-file'
 import { UsageError } from './exit-codes.ts'
 import type { Io } from './io.ts'
 
-/** Where the receipts and backups of installations are kept. */
-export const stateFolder = (io: Io): string => join(io.home, '.recall', 'hosts')
-
 export const machineOf = (io: Io): Surroundings => ({
   home: io.home,
   env: io.env,

@@ -82,6 +82,19 @@ describe('init for hosts', () => {
     expect(rules.match(/^## \d/gm)).toHaveLength(7 + 1)
   })
 
+  it('finds from anywhere the memory that the hosts have, as long as there is no other', async () => {
+    const shell = createHome()
+    const { out } = await shell.run('init', '--target', 'claude', '--layout', 'user')
+    expect(out).not.toContain('RECALL_ROOT')
+    await shell.run('archive', writeSession(temporaryFolder(), 's1', poolSession))
+    expect(existsSync(join(shell.root, '.claude/memories/archive-log-001.md'))).toBe(true)
+    expect((await shell.json('init', '--target', 'codex')).root).toBe(join(shell.root, '.claude'))
+    await shell.run('uninit')
+    expect((await shell.run('search', 'pool')).code).toBe(0)
+    expect((await shell.json('init', join(shell.root, '.recall'))).root).toBe(join(shell.root, '.recall'))
+    expect((await shell.run('search', 'pool')).code).toBe(1)
+  })
+
   it('keeps a memory that holds something, unless it is to be purged', async () => {
     const shell = createHome()
     await shell.run('init', '--target', 'claude')

@@ -5,11 +5,12 @@ import { type FileOutcome, install, type Target, targets } from '@recall/agents'
 import { archiveIndexHeader, defaultFileSystem, detectLayout, type Layout, layouts } from '@recall/store-file'
 import { emptyMemory } from '../empty-memory.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import { findRoot, type RootOptions } from '../find-root.ts'
+import { findRoot, type RootOptions, usualRoot } from '../find-root.ts'
 import { quoted } from '../format.ts'
 import type { Io } from '../io.ts'
 import { noteCreated } from '../memory-receipt.ts'
-import { machineOf, namedTargets, stateFolder, wiringOf } from '../wiring.ts'
+import { stateFolder } from '../receipts.ts'
+import { machineOf, namedTargets, wiringOf } from '../wiring.ts'
 
 export interface InitOptions extends RootOptions {
   json?: boolean
@@ -78,7 +79,7 @@ function rootFor(io: Io, given: string | undefined, options: InitOptions, chosen
   if (chosen.length === 0 || options.root || io.env.RECALL_ROOT) return findRoot(io, options)
   // In the user layout, everything lies in the host's own folder.
   const isForClaude = options.layout === 'user' && chosen.some(({ name }) => name === 'claude')
-  return isForClaude ? io.env.CLAUDE_CONFIG_DIR || join(io.home, '.claude') : join(io.home, '.recall')
+  return isForClaude ? io.env.CLAUDE_CONFIG_DIR || join(io.home, '.claude') : usualRoot(io)
 }
 
 export interface CreatedMemory {
@@ -138,7 +139,7 @@ async function chooseLayout(
 }
 
 const isFoundFromAnywhere = (io: Io, root: string): boolean =>
-  [io.env.RECALL_ROOT && resolve(io.cwd, io.env.RECALL_ROOT), join(io.home, '.recall')].includes(root)
+  [io.env.RECALL_ROOT && resolve(io.cwd, io.env.RECALL_ROOT), usualRoot(io)].includes(root)
 
 function summary(
   { root, layout, created, kept }: { root: string; layout: string; created: string[]; kept: string[] },

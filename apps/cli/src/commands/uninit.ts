@@ -5,7 +5,8 @@ import { layouts } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
 import { type MemoryLeft, removeCreated } from '../memory-receipt.ts'
-import { machineOf, namedTargets, stateFolder, wiringOf } from '../wiring.ts'
+import { stateFolder } from '../receipts.ts'
+import { machineOf, namedTargets, wiringOf } from '../wiring.ts'
 
 export interface UninitOptions {
   json?: boolean
