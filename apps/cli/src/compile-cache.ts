@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import * as modules from 'node:module'
 import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { Script } from 'node:vm'
 
 /** What Node's typings lack: its own compile cache (since 22.1), and the hooks that compile a CommonJS file. */
@@ -45,6 +45,8 @@ export function keepCompiledCode(env: NodeJS.ProcessEnv): void {
 function ownFolder(env: NodeJS.ProcessEnv): string | null {
   try {
     const folder = join(cacheHome(env), 'recall', 'code')
+    // With an empty HOME: the working folder may be another's project, whose code must not run.
+    if (!isAbsolute(folder)) return null
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const { uid, mode } = lstatSync(folder)
     const isOwn = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { realpathSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { homedir, userInfo } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
 import { keepCompiledCode } from './compile-cache.ts'
 import { isScreen, screenColumns, writeResult } from './output.ts'
 import { readPayload, readText, startDetached, workingFolder } from './own-process.ts'
@@ -31,7 +31,8 @@ void run(process.argv.slice(2), {
   cwd: workingFolder(process.env),
   now: Date.now,
   get home() {
-    return homedir()
+    // HOME may be empty, as in some containers: a memory in the working folder would be lost sight of.
+    return resolve(homedir() || userInfo().homedir)
   },
   get terminal() {
     return isScreen('stdout')

@@ -44,6 +44,7 @@ const writeProgram = (word: string, prelude = ''): void =>
 const run = (env: NodeJS.ProcessEnv = {}): string =>
   execFileSync(process.execPath, [join(folder, 'main.cjs')], {
     encoding: 'utf8',
+    cwd: home,
     env: { PATH: process.env.PATH, HOME: home, XDG_CACHE_HOME: home, LOCALAPPDATA: home, ...env },
   }).trim()
 
@@ -67,6 +68,11 @@ describe('compiled code', () => {
     const before = statSync(onlyFile()).ino
     expect(run()).toBe('one')
     expect(statSync(onlyFile()).ino).toBe(before)
+  })
+
+  it('is not looked for below the working folder', () => {
+    expect(run({ XDG_CACHE_HOME: 'cache' })).toBe('one')
+    expect(readdirSync(home)).toEqual([])
   })
 
   it('is not taken for that of another source of the same length and time', () => {
