@@ -47,7 +47,8 @@ export async function demo(
       printed += text
       io.out(text)
     }
-    failed ||= await run(argv, { ...io, out, cwd: root, env })
+    // A demonstration that was wired into the agents of this machine would be their memory from then on.
+    failed ||= await run(argv, { ...io, out, ask: async () => null, cwd: root, env })
     return printed
   }
 
