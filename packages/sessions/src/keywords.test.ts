@@ -21,6 +21,13 @@ it('lets tool targets and the person outweigh the assistant', () => {
   expect(topOf(['pool pool', 2], ['noise noise noise', 1])).toEqual(['pool', 'noise'])
 })
 
+it('counts the forms of a word together, and names the one that weighs most', () => {
+  expect(topOf(['pool pools leaks', 1], ['leak kettle', 1], ['pools', 2], ['leaking', 3])).toEqual([
+    'leaking',
+    'pools',
+  ])
+})
+
 it('reads scripts with accents and scripts without spaces', () => {
   expect(topOf(['résumé müller résumé', 3])).toEqual(['résumé', 'müller'])
   expect(topOf(['数据库 迁移 数据库', 3])).toEqual(expect.arrayContaining(['数据', '迁移']))

@@ -1,3 +1,5 @@
+import { wordsOf } from '@recall/core'
+
 /** Words that say nothing about a conversation's subject. */
 const stopWords = new Set(
   `a about above actually add added adding after again all already also although always am an and another any anything are aren around as
@@ -46,7 +48,10 @@ const placeholder = /\[redacted:[a-z0-9-]+\]/g
 /** Adds up the weights of words, to name those that a conversation is about. */
 export interface KeywordCounter {
   add(text: string, weight: number): void
-  /** The words of the greatest weight, at most `limit`; a total weight of 1 is not enough. */
+  /**
+   * The words of the greatest weight, at most `limit`, each in the form that weighs most: 'test' and 'tests' are one
+   * word. A total weight of 1 is not enough.
+   */
   top(limit: number): string[]
 }
 
@@ -72,15 +77,30 @@ export function createKeywordCounter(): KeywordCounter {
         }
       }
     },
-    top: (limit) =>
-      [...weights]
+    top(limit) {
+      const subjects = new Map<string, Weighed>()
+      for (const [keyword, weight] of [...weights].sort(heaviestFirst)) {
+        const stem = wordsOf(keyword)
+          .map(({ term }) => term)
+          .join(' ')
+        const known = subjects.get(stem)
+        if (known) known[1] += weight
+        else subjects.set(stem, [keyword, weight])
+      }
+      return [...subjects.values()]
         .filter(([, weight]) => weight > 1)
-        // Ties are broken by length, then by code unit, so that the result never depends on the order of texts.
-        .sort(([a, x], [b, y]) => y - x || b.length - a.length || (a < b ? -1 : 1))
+        .sort(heaviestFirst)
         .slice(0, limit)
-        .map(([keyword]) => keyword),
+        .map(([keyword]) => keyword)
+    },
   }
 }
+
+type Weighed = [keyword: string, weight: number]
+
+/** Ties are broken by length, then by code unit, so that the result never depends on the order of texts. */
+const heaviestFirst = ([a, x]: Weighed, [b, y]: Weighed): number =>
+  y - x || b.length - a.length || (a < b ? -1 : 1)
 
 /** Whether a word is a hash or a generated id, which repeat often and mean nothing. */
 function isIdentifier(keyword: string): boolean {
