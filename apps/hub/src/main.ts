@@ -77,7 +77,8 @@ async function run(words: readonly string[]): Promise<void> {
   if (command?.takes === rest.length && rest.every((word) => /^[^-]/.test(word))) {
     return command.run(rest[0] ?? '')
   }
-  process.stderr.write(usage)
+  const reason = `'${words.join(' ')}' is no command; settings are variables, such as RECALL_HUB_PORT=8080`
+  process.stderr.write(`recall-hub: ${reason}\n\n${usage}`)
   process.exitCode = 2
 }
 

@@ -113,6 +113,7 @@ it('does nothing when there are words that a command does not take', async () =>
   ]
   const ended = await Promise.all(wrong.map((words) => runHub(fake, ...words)))
   expect(ended.map(({ code }) => code)).toEqual([2, 2, 2])
+  expect(ended[0]?.stderr).toContain("'serve --port 9000' is no command; settings are variables")
   const asked = await runHub(fake, 'admin', 'create', '--help')
   expect(asked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^recall-hub /) })
 })
