@@ -16,7 +16,7 @@ import { createAuthenticator } from './auth/principal.ts'
 import type { HubConfig } from './config/config.ts'
 import { createDatabaseCalls } from './database-calls.ts'
 import { guardHost, isLoopback } from './guard-host.ts'
-import type { Hub, HubParts } from './hub.ts'
+import type { Hub, HubEnv, HubParts } from './hub.ts'
 import { networkOf } from './limits/network-of.ts'
 import { createLimits } from './limits/rate-limits.ts'
 import { maintainHub } from './maintenance.ts'
@@ -139,7 +139,13 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     await next()
   })
   const limitedTo = (maxSize: number) =>
-    bodyLimit({ maxSize, onError: () => Promise.reject(bodyTooLarge(maxSize)) })
+    bodyLimit({
+      maxSize,
+      async onError(context: Context<HubEnv>) {
+        if (context.get('principal')) await discardBody(context.req.raw)
+        throw bodyTooLarge(maxSize)
+      },
+    })
   app.use('/api/v1/agents/register', limitedTo(Math.min(config.maxBody, mostUnknown)))
   const limited = limitedTo(config.maxBody)
   app.on(['POST', 'PUT', 'PATCH'], '/api/v1/*', limited)
@@ -201,6 +207,23 @@ const headersOf = (error: Error): Record<string, string> => {
 
 /** Largest body of a caller without a key, who has no more than a name to send; in bytes. */
 const mostUnknown = 16 * 1024
+
+/** Longest body that is read to its end though it is too large, in bytes. */
+const mostDiscarded = 64 * 1024 * 1024
+
+/**
+ * Reads a body and keeps nothing of it: a caller whose connection closes while it sends gets no answer, and takes the
+ * hub for one that cannot be reached.
+ */
+async function discardBody({ headers, body }: Request): Promise<void> {
+  // One of unknown length has been read from already, and may never end.
+  if (!body || !(Number(headers.get('Content-Length') ?? Number.NaN) <= mostDiscarded)) return
+  try {
+    for await (const _ of body);
+  } catch {
+    // The caller has gone.
+  }
+}
 
 /** Closes the connection with the answer instead of reading the rest of the body. */
 const bodyTooLarge = (maxSize: number): MemoryError =>

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { connectHub, registerAgent } from '@recall/client'
 import fc from 'fast-check'
@@ -145,6 +146,29 @@ it('refuses ten megabytes without keeping them', async () => {
   for (let i = 0; i < 5; i++) await send()
   // A hundred and twenty megabytes came; of what is still uncollected, much is what this test itself sent.
   expect((await send()) - before).toBeLessThan(60 * 1024 * 1024)
+})
+
+it('lets an agent send the whole of a body that is too large, and then tells it', async () => {
+  const body = 'x'.repeat(12 * 1024 * 1024)
+  const lines = [
+    'POST /api/v1/memory HTTP/1.1',
+    'Host: localhost',
+    `Authorization: Bearer ${key}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ]
+  const socket = connect(Number(new URL(hub.url).port), '127.0.0.1')
+  let answer = ''
+  socket.on('data', (part) => {
+    answer += part
+  })
+  const ended = once(socket, 'close')
+  const failure = await new Promise((resolve) => {
+    socket.on('error', resolve).write(`${lines.join('\r\n')}\r\n\r\n${body}`, resolve)
+  })
+  expect(failure ?? null).toBe(null)
+  await ended
+  expect(statusOf(answer)).toBe(413)
 })
 
 it('survives any bytes', async () => {

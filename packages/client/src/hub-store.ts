@@ -113,4 +113,14 @@ function createShelf(send: Send, archived: boolean): Shelf {
 }
 
 /** An entry without scope and namespace, which are sent once for the whole call. */
-const wireEntry = ({ scope: _, namespace: __, ...entry }: Entry) => entry
+const wireEntry = ({ scope: _, namespace: __, embedding, ...entry }: Entry) => ({
+  ...entry,
+  embedding: embedding && {
+    model: embedding.model,
+    vector: shortened(embedding.vector),
+    ...(embedding.units ? { units: embedding.units.map(shortened) } : {}),
+  },
+})
+
+/** The numbers of a vector with the eight digits that the hub keeps of each: half as long as all that they have. */
+const shortened = (vector: readonly number[]): number[] => vector.map((each) => Number(each.toPrecision(8)))

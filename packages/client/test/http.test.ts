@@ -121,6 +121,17 @@ it('takes a page of a proxy for no hub', async () => {
   expect((await failure(gone.hub.get('1'))).code).toBe(MemoryErrorCode.NOT_FOUND)
 })
 
+it('sends of a vector the digits that a hub keeps', async () => {
+  const sent: string[] = []
+  const fetch = async (request: Request): Promise<Response> => {
+    sent.push(await request.text())
+    return json({ entries: 0, bytes: 0 })
+  }
+  const hub = connectHub({ url: 'https://hub.example', apiKey: 'recall_key', fetch })
+  await hub.memory.write('long-term', 'k', 'v', { embedding: [1 / 3, -2 / 3] })
+  expect(sent.join()).toContain('"vector":[0.33333333,-0.66666667]')
+})
+
 it('waits for an answer as long as it is told to, also for ever', async () => {
   const fetch = async (): Promise<Response> => json({ agent: { id: '1', name: 'ada' } })
   const hub = connectHub({ url: 'https://hub.example', apiKey: 'recall_key', fetch, timeoutMs: Infinity })
