@@ -117,10 +117,10 @@ export function createFileSearch(options: FileSearchOptions) {
   }
 
   /** Hits of some queries; when a hit's file was changed by hand a moment ago, it is indexed and asked again. */
-  const searchHits = (queries: readonly StoreQuery[]): ReturnType<typeof searchOnce> => {
+  const searchHits = (queries: readonly StoreQuery[], isSettled: boolean): ReturnType<typeof searchOnce> => {
     assertPresent()
     for (let attempt = 1; ; attempt++) {
-      const found = searchOnce(queries)
+      const found = searchOnce(queries, isSettled)
       const stale = found.hits.filter(({ row }) => !isCurrent(row, found.folders))
       if (stale.length === 0 || attempt === attempts) return found
       for (const { row } of stale) index.changed(shownPath(root, pathOf(row, found.folders)))
@@ -148,7 +148,7 @@ export function createFileSearch(options: FileSearchOptions) {
   }
 
   /** Hits on one state of the index, and what their files hold; each file is read once. */
-  const searchOnce = (queries: readonly StoreQuery[]) =>
+  const searchOnce = (queries: readonly StoreQuery[], isSettled: boolean) =>
     index.query((current) => {
       const folders = new Map(current.folders().map(({ id, path }) => [id, path]))
       const read = createRowReader(folders)
@@ -171,7 +171,7 @@ export function createFileSearch(options: FileSearchOptions) {
         }))
       })
       return { hits, folders, read, current }
-    })
+    }, isSettled)
 
   const unitTexts: UnitTexts = () => {
     const read = createRowReader()
@@ -248,7 +248,7 @@ export function createFileSearch(options: FileSearchOptions) {
     recover()
     // What was written a moment ago is found by its meaning as well.
     if (query.embedding) await embedRecent(query.now)
-    const { hits, folders, read } = searchHits([query])
+    const { hits, folders, read } = searchHits([query], true)
     return hits.flatMap(({ row, units, score, confidence, signals, mode }): Found[] => {
       const file = read(row)
       if (!file) return []
@@ -276,7 +276,10 @@ export function createFileSearch(options: FileSearchOptions) {
     recover()
     const { text, now } = query
     const asked = text === undefined ? query : { ...query, text: `${text} ${namedDates(text, now)}` }
-    const { hits, folders, read, current } = searchHits(scopes.map((scope) => ({ ...asked, scope })))
+    const { hits, folders, read, current } = searchHits(
+      scopes.map((scope) => ({ ...asked, scope })),
+      false,
+    )
     return hits.map(({ row, units, score, confidence, signals, mode }) => ({
       ...passages.read(current, row, folders, units[0]?.unit ?? 0, () => read(row)),
       ...addressOfRow(row),

@@ -2,6 +2,7 @@ import {
   appendFileSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   renameSync,
   rmSync,
   unlinkSync,
@@ -9,8 +10,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { conversationKey, conversationType } from '@recall/core'
 import { expect, it, onTestFinished } from 'vitest'
 import { openFileMemory } from '../src/index.ts'
+import { archiveOf } from './storm-values.ts'
 
 async function openMemory() {
   const root = mkdtempSync(join(tmpdir(), 'recall-watch-'))
@@ -75,4 +78,35 @@ it('sees what another store on the same root writes', async () => {
     expect(await other.search('long-term', { text: `number${i}` })).toEqual([])
   }
   await other.close()
+})
+
+it('knows what another handle wrote before the event loop has brought a notice of it', async () => {
+  const { root, memory, find } = await openMemory()
+  const other = await openFileMemory({ root })
+  onTestFinished(() => other.close())
+  const warm = async () => {
+    for (let i = 0; i < 3; i++) for (const each of [find('pool'), other.search('long-term', {})]) await each
+  }
+  const { body, ...facts } = archiveOf('s', 1)
+  for (let round = 0; round < 5; round++) {
+    await warm()
+    const sessionId = `s${round}`
+    const key = conversationKey(sessionId)
+    const archive = [
+      'episodic',
+      key,
+      { ...facts, body, sessionId },
+      { type: conversationType, tags: facts.topics, overwrite: false },
+    ] as const
+    await memory.write(...archive)
+    expect(await other.read('episodic', key)).not.toBeNull()
+    await expect(other.write(...archive)).rejects.toMatchObject({ code: 'MEMORY_CONFLICT' })
+    await memory.delete('episodic', key)
+    expect(await other.exists('episodic', key)).toBe(false)
+    await warm()
+    await memory.write('long-term', 'note', 'pool', { tags: ['pool'] })
+    await other.clear('long-term', { tags: ['pool'] })
+    expect(await memory.exists('long-term', 'note')).toBe(false)
+  }
+  expect(readdirSync(join(root, 'memory/conversations'))).toEqual([])
 })

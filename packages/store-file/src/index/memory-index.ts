@@ -300,11 +300,16 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     join(folder, 'writers'),
   ]
 
-  const bringUpToDate = (): SearchIndex => {
+  /**
+   * @param isSettled notices that were waiting have arrived. If not, and under the lock they cannot, what others wrote
+   * is looked up in their notes
+   */
+  const bringUpToDate = (isSettled: boolean): SearchIndex => {
     const before = opened
     const index = open()
     if (opened === before && watch.isQuiet()) {
       flush()
+      if (!isSettled) absorbOthers(index)
       return index
     }
     return watch.checked(watchedFolders, check)
@@ -371,7 +376,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     /** The index, in step with the files. */
     fresh(): SearchIndex {
       if (looked) return looked
-      const index = guarded(bringUpToDate)
+      const index = guarded(() => bringUpToDate(false))
       if (looked === null) looked = index
       return index
     },
@@ -386,8 +391,13 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       }
     },
 
-    /** Runs a query; on a damaged index it runs again on a new one. */
-    query: <T>(call: (index: SearchIndex) => T): T => guarded(() => call(bringUpToDate())),
+    /**
+     * Runs a query; on a damaged index it runs again on a new one.
+     *
+     * @param isSettled `settle` was awaited just before
+     */
+    query: <T>(call: (index: SearchIndex) => T, isSettled = false): T =>
+      guarded(() => call(bringUpToDate(isSettled))),
 
     /** The index as it is, for look-ups by key that the caller verifies. */
     asIs: (): SearchIndex => open(),
