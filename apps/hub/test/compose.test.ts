@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { configFrom } from '../src/config/environment.ts'
@@ -13,6 +15,7 @@ interface Service {
   ports?: string[]
 }
 
+const root = fileURLToPath(new URL('../../..', import.meta.url))
 const read = (name: string): string => readFileSync(new URL(`../deploy/${name}`, import.meta.url), 'utf8')
 const { services, volumes } = parse(read('compose.yaml')) as {
   services: Record<'api' | 'postgres' | 'redis' | 'caddy', Service>
@@ -61,4 +64,13 @@ it('builds the image from what is in the repository, and from nothing that lies 
   const ignored = read('Dockerfile.dockerignore').split('\n')
   for (const each of ['.git', '**/node_modules', '**/dist', '**/.env*', '**/.recall*'])
     expect(ignored).toContain(each)
+})
+
+it('gives the image the native runtime of the model, which a build has installed', () => {
+  const [, pattern = ''] = /cp -rL (\S+)\/node_modules\/onnxruntime-\*/.exec(read('Dockerfile')) ?? []
+  const [folder = '', name = ''] = [dirname(pattern), basename(pattern).replace('*', '')]
+  const installed = readdirSync(join(root, folder)).filter((each) => each.startsWith(name))
+  expect(installed).toHaveLength(1)
+  const parts = readdirSync(join(root, folder, String(installed), 'node_modules'))
+  expect(parts).toEqual(expect.arrayContaining(['onnxruntime-common', 'onnxruntime-node']))
 })
