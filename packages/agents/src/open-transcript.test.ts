@@ -48,6 +48,17 @@ it('reads JSON Lines with roles, a session line, tools and block lists', async (
   ])
 })
 
+it.each(['a|b\nc', 'x'.repeat(1000), '\ud800'])(
+  'names a session by its file whose id fits no key: %j',
+  async (id) => {
+    const path = await temporaryFile(
+      'talk.jsonl',
+      jsonLines({ session_id: id }, { role: 'user', content: 'hi' }),
+    )
+    expect(await openTranscript(path)).toMatchObject({ sessionId: 'talk', isNamedByFile: true })
+  },
+)
+
 it('reads a JSON list and an object with messages, on one line or many', async () => {
   const messages = [
     { role: 'human', content: 'ping' },

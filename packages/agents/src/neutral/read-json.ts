@@ -56,10 +56,15 @@ export async function readJsonDocument(path: string): Promise<JsonDocument | nul
   return { messages, sessionId: sessionIdOf(value), facts }
 }
 
+/** Longer ids, and those with control characters, fit no key: a session with such a one is named by its file. */
+const longestId = 900
+
 export function sessionIdOf(value: unknown): string | undefined {
   if (!isRecord(value)) return undefined
   const id = value.session_id ?? value.sessionId ?? value.conversation_id
-  return typeof id === 'string' && id.trim() !== '' ? id.trim() : undefined
+  const text = typeof id === 'string' ? id.trim() : ''
+  const isFit = text !== '' && text.length <= longestId && text.isWellFormed() && !/\p{Cc}/u.test(text)
+  return isFit ? text : undefined
 }
 
 function noteFacts(value: unknown, facts: Pick<ConversationFacts, 'title' | 'project'>): void {
