@@ -72,6 +72,7 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
       ['put', { entry: sent }, wire.done],
       ['get', { key: 'k' }, wire.gotten],
       ['get', { key: 'absent' }, wire.gotten],
+      ['get-many', { keys: ['k', 'absent', 'k'] }, wire.gottenMany],
       ['find', question, wire.found],
       ['find', {}, wire.found],
       ['touch', { keys: ['k'] }, wire.done],
@@ -92,6 +93,20 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
     const { memory } = await hub.agent('grace')
     const days = Array.from({ length: 900 }, (_, i) => `${2000 + (i % 25)}-12-${10 + (i % 19)}`)
     expect(await memory.search('long-term', { text: `${days.join(' ')} `.padEnd(10_000, 'x ') })).toEqual([])
+  })
+
+  it('is read in few calls, however many keys are asked for', async () => {
+    const { limits } = noLimits
+    const few = [{ requests: 20, seconds: 60 }]
+    const strict = await openHub(engine.database, { limits: { ...limits, private: few } })
+    const { memory } = await strict.agent('tony')
+    await memory.batchWrite(
+      'long-term',
+      Array.from({ length: 1000 }, (_, i) => ({ key: `k${i}`, value: i })),
+    )
+    const keys = Array.from({ length: 1001 }, (_, i) => `k${1000 - i}`)
+    const expected = keys.slice(1).map((key, i) => [key, 999 - i])
+    expect([...(await memory.batchRead('long-term', keys))]).toEqual(expected)
   })
 
   it('may be searched with its archive beyond a thousand entries', async () => {

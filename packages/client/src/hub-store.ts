@@ -27,6 +27,9 @@ const createArchive = (send: Send): ColdStore => ({
   close: async () => {},
 })
 
+/** Most keys that the hub reads in one call. */
+const mostRead = 100
+
 /** Most entries that the hub returns to one call. A page of entries and archive together may need more. */
 const mostFound = 1000
 
@@ -39,6 +42,25 @@ function createShelf(send: Send, archived: boolean): Shelf {
       repeatable,
     })
 
+  /** The reads of this moment, by place and time: many keys that are read at once are one call. */
+  const together = new Map<string, { keys: string[]; entries: Promise<(Entry | null)[]> }>()
+  const readTogether = (place: Place, now: number) => {
+    const name = JSON.stringify([place.namespace, place.scope, now])
+    const known = together.get(name)
+    if (known && known.keys.length < mostRead) return known
+    const keys: string[] = []
+    const entries = Promise.resolve().then(async () => {
+      together.delete(name)
+      const [key, ...others] = keys
+      if (others.length === 0)
+        return [(await call<{ entry: Entry | null }>('get', place, { key, now }, true)).entry]
+      return (await call<{ entries: (Entry | null)[] }>('get-many', place, { keys, now }, true)).entries
+    })
+    const reads = { keys, entries }
+    together.set(name, reads)
+    return reads
+  }
+
   return {
     async put(entry: Entry, { overwrite, now }: PutOptions) {
       // Not repeatable without overwriting: a retry would conflict with the entry of the first try.
@@ -46,8 +68,9 @@ function createShelf(send: Send, archived: boolean): Shelf {
     },
 
     async get(address: Address, now: number) {
-      const { entry } = await call<{ entry: Entry | null }>('get', address, { key: address.key, now }, true)
-      return entry
+      const { keys, entries } = readTogether(address, now)
+      const position = keys.push(address.key) - 1
+      return (await entries)[position] ?? null
     },
 
     async find({ namespace, scope, ...query }: StoreQuery) {

@@ -53,6 +53,14 @@ const operations = {
   get: operation('Read an entry', wire.getSchema, wire.gotten, async ({ shelf, place, now }, { key }) => ({
     entry: await shelf.get({ ...place, key }, now),
   })),
+  'get-many': operation(
+    'Read several entries',
+    wire.getManySchema,
+    wire.gottenMany,
+    async ({ shelf, place, now }, { keys }) => ({
+      entries: await Promise.all(keys.map((key) => shelf.get({ ...place, key }, now))),
+    }),
+  ),
   find: operation('Search entries', wire.findSchema, wire.found, async ({ shelf, place, now }, input) => {
     const { text, filters, filter, embedding, passages, tags = [], sortBy } = input
     const { limit, offset, sortOrder, minScore, minConfidence } = input

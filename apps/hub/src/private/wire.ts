@@ -52,6 +52,7 @@ const expected = z.object({ updatedAt: z.number(), value: z.unknown() }).partial
 
 export const putSchema = placeSchema.extend({ entry: entrySchema, overwrite, now })
 export const getSchema = addressSchema.extend({ now })
+export const getManySchema = placeSchema.extend({ keys: z.array(key).max(100), now })
 export const touchSchema = placeSchema.extend({ keys: z.array(key).max(10_000), now })
 export const removeAllSchema = placeSchema.extend({
   updatedBefore: z.number().optional(),
@@ -163,6 +164,9 @@ const passage = z
 
 export const done = z.object({ success: z.literal(true) })
 export const gotten = z.object({ entry: keptEntry.nullable() })
+export const gottenMany = z
+  .object({ entries: z.array(keptEntry.nullable()) })
+  .openapi({ description: 'one for each key, in their order' })
 export const found = z.object({
   found: z.array(
     z.object({
