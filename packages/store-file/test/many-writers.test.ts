@@ -19,10 +19,13 @@ it('loses and tears nothing when sixteen processes write to the same files', asy
   const root = temporaryRoot()
   const script = await bundleScript('writer-child.ts')
   const [processes, writes] = [16, 200]
+  const begun = performance.now()
   const children = numbers(processes).map((i) => startChild(script, [root, `w${i}`, String(writes)]))
-  const slowest = await Promise.all(children.map((child) => child.message()))
+  const slowest = (await Promise.all(children.map((child) => child.message()))) as number[]
+  const took = performance.now() - begun
   expect(await Promise.all(children.map(({ ended }) => ended))).toEqual(numbers(processes).map(() => 0))
-  expect(Math.max(...(slowest as number[]))).toBeLessThan(15_000)
+  // One that is starved waits until the others have ended; on a slow machine every write takes longer.
+  expect(Math.max(...slowest)).toBeLessThan(took / 3)
 
   const store = await openFileStore({ root })
   const memory = createMemoryManager({ stores: store })
