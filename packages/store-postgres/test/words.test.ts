@@ -43,13 +43,16 @@ describe.each(engines)('%s', (_, open) => {
       const words = Array.from({ length: 25_000 }, (_, j) => `harbour${(i * 7919 + j * 104_729) % 5000} of`)
       await memory.write('long-term', `log${i}`, `${words.join(' ')} lighthouse`)
     }
-    const timeOf = async (text: string): Promise<number> => {
-      const start = performance.now()
-      expect(await memory.search('long-term', { text }, { touch: false })).toHaveLength(10)
-      return performance.now() - start
+    const fastestOf = async (text: string): Promise<number> => {
+      const times: number[] = []
+      for (let i = 0; i < 3; i++) {
+        const start = performance.now()
+        expect(await memory.search('long-term', { text }, { touch: false })).toHaveLength(10)
+        times.push(performance.now() - start)
+      }
+      return Math.min(...times)
     }
-    await timeOf('lighthouse')
-    expect(await timeOf('ligthhouse')).toBeLessThan(10 * (await timeOf('lighthouse')))
+    expect(await fastestOf('ligthhouse')).toBeLessThan(10 * (await fastestOf('lighthouse')))
   })
 
   it('splits and stems by a text search configuration', async () => {
