@@ -377,6 +377,7 @@ export const commands: readonly Command[] = [
       evidence: { value: '<text>', description: 'add: where it was seen' },
       source: { value: '<text>', description: 'add: where it comes from (default: manual)' },
       confidence: { value: '<number>', description: 'add: from 0.0 to 1.0 (default: 0.8)' },
+      supersedes: { value: '<title>', description: 'add: the title of the entry that it takes the place of' },
       agent: { value: '<name>', description: 'add: as a finding of this agent, to be consolidated' },
       to: { value: '<layer>', description: 'move: the new layer', choices: layers },
       etched: { description: 'reset: the etched entries as well, when a person agrees' },

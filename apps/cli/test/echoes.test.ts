@@ -42,6 +42,12 @@ describe('echoes', () => {
     expect((await createShell().run('echoes', 'show')).code).toBe(1)
   })
 
+  it('adds an entry that takes the place of another', async () => {
+    const shell = await project()
+    await shell.run('echoes', 'add', 'reviewer', 'Joins', '--supersedes', 'Queries in loops', ...entry)
+    expect(memoryOf(shell)).toContain('\n- **supersedes**: Queries in loops\n')
+  })
+
   it('says of a role that is none that there is none', async () => {
     const shell = await project()
     for (const action of ['show', 'prune', 'consolidate'])

@@ -29,7 +29,7 @@ export async function add(project: Project, args: string[], options: EchoesOptio
     confidence: Number(texts.confidence ?? 0.8),
     evidence: texts.evidence,
     verified: today,
-    supersedes: null,
+    supersedes: texts.supersedes ?? null,
     learning: texts.learning,
   }
   const { stripped } = texts.agent

@@ -37,6 +37,7 @@ export type TextOption =
   | 'learning'
   | 'source'
   | 'confidence'
+  | 'supersedes'
   | 'agent'
   | 'to'
   | 'category'
