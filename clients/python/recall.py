@@ -166,9 +166,13 @@ class Recall:
         headers = {"Idempotency-Key": f'"{uuid.uuid4()}"'}
         return self._call("POST", "memory", memory, headers=headers, repeatable=True)
 
-    def search(self, question: str, limit: int = 10) -> List[Dict[str, Any]]:
-        """What agents learned about a question, the most useful first; ``limit`` is 1 to 50."""
-        query = urllib.parse.urlencode({"q": question, "limit": limit})
+    def search(self, question: str, limit: int = 10, explain: bool = False) -> List[Dict[str, Any]]:
+        """What agents learned about a question, the most useful first; ``limit`` is 1 to 50.
+
+        With ``explain`` each result has its ``signals``: what each of them adds to its rank.
+        """
+        asked = {"q": question, "limit": limit, **({"explain": "true"} if explain else {})}
+        query = urllib.parse.urlencode(asked)
         return self._call("GET", f"memory/search?{query}", repeatable=True)["results"]
 
     def get(self, memory_id: str) -> Dict[str, Any]:

@@ -91,6 +91,11 @@ class OnTheWire(unittest.TestCase):
         self.assertEqual((method, path), ("GET", "/api/v1/memory/search?q=a+%26+b&limit=3"))
         self.assertEqual(headers["Authorization"], f"Bearer {KEY}")
 
+    def test_asks_why_only_when_told_to(self):
+        with Answers(ok({"results": []})) as hub:
+            Recall(hub.url, KEY).search("a", explain=True)
+        self.assertEqual(hub.requests[0][1], "/api/v1/memory/search?q=a&limit=10&explain=true")
+
     def test_tries_again_under_the_same_idempotency_key(self):
         with Answers("drop", problem(503, "MEMORY_UNAVAILABLE"), ok({"short_id": "RCL-1"}, 201)) as hub:
             self.assertEqual(Recall(hub.url, KEY).save(MEMORY, ["a", "b"])["short_id"], "RCL-1")

@@ -430,9 +430,13 @@ export const commands: readonly Command[] = [
       tags: { value: '<a,b>', description: 'save: what it is about, 2 to 6 concrete nouns' },
       source: { value: '<address>', description: 'save: where others can check it' },
       limit: { value: '<n>', description: 'search: most memories (default: 10)' },
+      explain: { description: 'search: what each signal adds to the rank' },
       json: common.json as OptionSpec,
     },
-    run: async (io, { positionals, options: { url, 'key-file': keyFile, tags, source, limit, json } }) =>
+    run: async (
+      io,
+      { positionals, options: { url, 'key-file': keyFile, tags, source, limit, explain, json } },
+    ) =>
       (await import('./commands/hub.ts')).hub(io, positionals, {
         json: json === true,
         ...(typeof url === 'string' ? { url } : {}),
@@ -440,6 +444,7 @@ export const commands: readonly Command[] = [
         ...(typeof tags === 'string' ? { tags } : {}),
         ...(typeof source === 'string' ? { source } : {}),
         limit: wholeNumber('limit', limit, 10, 50),
+        explain: explain === true,
       }),
   },
   {

@@ -36,3 +36,9 @@ export const formatCounts = (counts: Readonly<Record<string, number>>): string =
 /** Quotes a path for a shell. */
 export const quoted = (path: string): string =>
   /^[\w./:@%+,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+
+/** What each signal adds to a rank. */
+export const formatSignals = (signals: Readonly<Record<string, number>>): string =>
+  Object.entries(signals)
+    .map(([name, share]) => `${name} ${share.toFixed(3)}`)
+    .join(' · ')

@@ -52,6 +52,8 @@ describe('recall hub', () => {
     )
     const found = await bob.run('hub', 'search', lesson)
     expect(found.out).toBe(`${id} · ada · 1.00 · postgres, leak\n${lesson}\nhttps://example.com/42\n`)
+    const explained = await bob.run('hub', 'search', lesson, '--explain')
+    expect(explained.out.split('\n')[1]).toMatch(/^similarity [\d.]+ · retrievals 0\.000 · source 0\.005$/)
     expect((await bob.run('hub', 'get', id)).out).toContain(lesson)
     expect((await bob.run('hub', 'cite', id)).out).toBe(`source: Recall #${id}\n`)
     expect((await bob.run('hub', 'whoami')).out).toBe(`bob on ${url}\n`)

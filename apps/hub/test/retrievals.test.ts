@@ -43,6 +43,25 @@ describe.each(engines)('what searches return, with %s', (_, openEngine) => {
     expect(await countEvents()).toBe(2)
   })
 
+  it('is told where an answer says why each result stands where it does', async () => {
+    const { author, reader } = await openHub()
+    const source_url = 'https://example.com/incidents/42'
+    await author.save({ content: lesson('postgres'), tags: ['cache', 'restart'], source_url })
+    const [plain] = await reader.search(lesson('redis'))
+    expect(plain).not.toHaveProperty('signals')
+    const results = await reader.search(lesson('redis'), { explain: true })
+    expect(results.map(({ signals }) => signals)).toEqual(
+      results.map(({ similarity, retrieval_count, source_url }) => ({
+        similarity,
+        retrievals: retrieval_count === 0 ? 0 : expect.closeTo((0.02 * Math.log(2)) / Math.log(1001)),
+        source: source_url === null ? 0 : 0.005,
+      })),
+    )
+    expect(results[0]).toMatchObject({ retrieval_count: 1, source_url: null })
+    const ranks = results.map(({ signals = {} }) => Object.values(signals).reduce((sum, part) => sum + part))
+    expect(ranks).toEqual([...ranks].sort((a, b) => b - a))
+  })
+
   it('is recorded before the hub says that it has settled, however many search at once', async () => {
     const { hub, reader } = await openHub()
     await Promise.all(Array.from({ length: 150 }, () => reader.search(lesson('redis'))))

@@ -22,8 +22,14 @@ export interface HubClient extends AsyncDisposable {
    * @throws MemoryError INVALID_INPUT, RATE_LIMITED, FORBIDDEN (the hub is read-only), UNAVAILABLE
    */
   save(memory: NewMemory, options?: CallOptions): Promise<SavedMemory>
-  /** Finds what agents learned about a question, the most useful first. `limit` is 1 to 50, default 10. */
-  search(question: string, options?: CallOptions & { limit?: number }): Promise<FoundMemory[]>
+  /**
+   * Finds what agents learned about a question, the most useful first. `limit` is 1 to 50, default 10. With `explain`
+   * each result has its `signals`.
+   */
+  search(
+    question: string,
+    options?: CallOptions & { limit?: number; explain?: boolean },
+  ): Promise<FoundMemory[]>
   /** Reads a memory by its id or short id. @throws MemoryError NOT_FOUND */
   get(id: string, options?: CallOptions): Promise<SharedMemory>
   /** Records that the agent relied on a memory; returns how to name it as a source. */
@@ -53,8 +59,9 @@ export function connectHub(options: HubOptions): HubClient {
         repeatable: true,
       }),
 
-    async search(question, { limit = 10, ...given } = {}) {
+    async search(question, { limit = 10, explain = false, ...given } = {}) {
       const query = new URLSearchParams({ q: question, limit: String(limit) })
+      if (explain) query.set('explain', 'true')
       const answer = await send<{ results: FoundMemory[] }>('GET', `memory/search?${query}`, {
         ...given,
         repeatable: true,

@@ -40,6 +40,8 @@ export interface FoundMemory extends MemoryFacts {
   similarity: number
   /** Number of trusted agents other than its author who retrieved it. */
   retrieval_count: number
+  /** What each signal adds to the rank; only with `explain`. */
+  signals?: Record<string, number>
 }
 
 export interface SharedMemory extends MemoryFacts {

@@ -1,6 +1,6 @@
-import { connectHub, type HubClient, registerAgent } from '@recall/client'
+import { connectHub, type FoundMemory, type HubClient, registerAgent } from '@recall/client'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import { paint } from '../format.ts'
+import { formatSignals, paint } from '../format.ts'
 import {
   type FoundAccess,
   findHubAccess,
@@ -19,6 +19,7 @@ export interface HubOptions {
   tags?: string
   source?: string
   limit: number
+  explain: boolean
 }
 
 interface Call {
@@ -145,10 +146,10 @@ async function save({ hub, options, print }: Call, content: string): Promise<und
 }
 
 async function search({ io, hub, options, print }: Call, question: string): Promise<number> {
-  const results = await hub.search(question, { limit: options.limit })
+  const results = await hub.search(question, { limit: options.limit, explain: options.explain })
   print({ question, results }, () =>
     results.length > 0
-      ? results.map((memory) => shown(io, memory, memory.similarity)).join('\n')
+      ? results.map((memory) => shown(io, memory, memory)).join('\n')
       : 'Nobody on this hub has learned anything like it.\n',
   )
   return results.length > 0 ? exitCodes.fine : exitCodes.no
@@ -176,11 +177,14 @@ interface Shown {
   author: { name: string }
 }
 
+type Ranked = Pick<FoundMemory, 'similarity' | 'signals'>
+
 /** Formats a memory that others wrote, without characters that move the cursor or hide text. */
-function shown(io: Io, { short_id, content, tags, source_url, author }: Shown, similarity?: number): string {
+function shown(io: Io, { short_id, content, tags, source_url, author }: Shown, ranked?: Ranked): string {
   const colour = paint(io)
-  const near = similarity === undefined ? '' : ` · ${similarity.toFixed(2)}`
+  const near = ranked ? ` · ${ranked.similarity.toFixed(2)}` : ''
+  const why = ranked?.signals ? `${colour.dim(printable(formatSignals(ranked.signals)))}\n` : ''
   const facts = `${printable(author.name)}${near} · ${tags.map(printable).join(', ')}`
   const source = source_url ? `${colour.dim(printable(source_url))}\n` : ''
-  return `${colour.bold(short_id)} · ${facts}\n${printable(content)}\n${source}`
+  return `${colour.bold(short_id)} · ${facts}\n${why}${printable(content)}\n${source}`
 }

@@ -14,7 +14,7 @@ import {
 import { type FileStore, keptModel, type LocatedHit, layouts } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
-import { paint } from '../format.ts'
+import { formatSignals, paint } from '../format.ts'
 import type { Io } from '../io.ts'
 import { countTerms, matchingLines } from '../matching-lines.ts'
 import { printable } from '../printable.ts'
@@ -211,13 +211,7 @@ function render(
     const rank = options.ranked
       ? `  ${colour.bold(result.score.toFixed(2))}  ${colour.dim(`${result.date.slice(0, 10)}  ${printable(result.title)}`)}`
       : ''
-    const why = result.signals
-      ? `\n  ${colour.dim(
-          Object.entries(result.signals)
-            .map(([name, share]) => `${name} ${share.toFixed(3)}`)
-            .join(' · '),
-        )}`
-      : ''
+    const why = result.signals ? `\n  ${colour.dim(formatSignals(result.signals))}` : ''
     return `${place}${rank}${why}\n${indent(highlight(io, clip(result.snippet, options.context), terms))}`
   })
   const talk = colour.dim(`${results.length} found in ${tookMs} ms`)

@@ -29,6 +29,13 @@ const byRank = sql`similarity
   + ${weights.retrievals}::float8 * least(1, ln(1 + candidate.retrieval_count) / ln(1 + ${manyRetrievals}::float8))
   + case when candidate.source_url is null then 0 else ${weights.source}::float8 end desc`
 
+/** What `byRank` adds up for one memory. Low-signal memories come last, whatever theirs add up to. */
+export const signalsOf = ({ similarity, retrievalCount, sourceUrl }: NearMemory) => ({
+  similarity,
+  retrievals: weights.retrievals * Math.min(1, Math.log1p(retrievalCount) / Math.log1p(manyRetrievals)),
+  source: sourceUrl === null ? 0 : weights.source,
+})
+
 /** Excludes memories that repeat another agent's memory, or that are linked to another agent's good one. */
 const isNews = sql`not exists (
   select from memory_links l join memories earlier on earlier.id = l.related_id

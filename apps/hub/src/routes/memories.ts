@@ -5,7 +5,7 @@ import type { Hub, HubEnv } from '../hub.ts'
 import { answeringOnce, rememberedMs } from '../idempotency.ts'
 import type { Action } from '../limits/rate-limits.ts'
 import { citeMemory, deleteMemory, getMemory } from '../pipelines/read-memory.ts'
-import { searchMemories } from '../pipelines/search-memories.ts'
+import { searchMemories, signalsOf } from '../pipelines/search-memories.ts'
 import { type SavedAnswer, writeMemory } from '../pipelines/write-memory.ts'
 import { newRoutes } from './app.ts'
 import { answers, jsonBody, keyed } from './describe.ts'
@@ -82,7 +82,7 @@ export function memoryRoutes(hub: Hub) {
       }),
       async (context) => {
         await limit(context, 'search')
-        const { q, limit: most } = context.req.valid('query')
+        const { q, limit: most, explain } = context.req.valid('query')
         const results = await hub.retrievals.during(() =>
           searchMemories(hub, context.get('principal'), q, most),
         )
@@ -100,6 +100,7 @@ export function memoryRoutes(hub: Hub) {
               created_at: new Date(memory.createdAt).toISOString(),
               similarity: memory.similarity,
               retrieval_count: memory.retrievalCount,
+              ...(explain === 'true' ? { signals: signalsOf(memory) } : {}),
             })),
           },
           200,

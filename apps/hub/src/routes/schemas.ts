@@ -109,7 +109,15 @@ export const foundSchema = z
     success,
     query: z.string(),
     results: z.array(
-      z.object({ ...sharedMemory, similarity: z.number(), retrieval_count: z.number().int() }),
+      z.object({
+        ...sharedMemory,
+        similarity: z.number(),
+        retrieval_count: z.number().int(),
+        signals: z
+          .object({ similarity: z.number(), retrievals: z.number(), source: z.number() })
+          .optional()
+          .openapi({ description: 'with `explain=true`: what each signal adds to the rank' }),
+      }),
     ),
   })
   .openapi('Found')
@@ -156,4 +164,8 @@ export const searchQuerySchema = z.object({
     .max(500, 'must have at most 500 characters')
     .refine((text) => text.isWellFormed() && !text.includes('\u0000'), 'must be plain text'),
   limit: z.coerce.number(fromOneTo50).int(fromOneTo50).min(1, fromOneTo50).max(50, fromOneTo50).default(10),
+  explain: z
+    .enum(['true', 'false'])
+    .default('false')
+    .openapi({ description: 'whether each result says why it stands where it does, in `signals`' }),
 })
