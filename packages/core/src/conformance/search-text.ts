@@ -26,6 +26,10 @@ export const searchText: Theme = {
       for (const text of ['creme', 'BRULEE', 'café', 'cafe\u0301', 'muller']) {
         expect(await keysFound(memory, 'long-term', { text })).toEqual(['cafe'])
       }
+      await memory.write('long-term', 'rock', 'Ο ΣΊΣΥΦΟΣ и ёлка, שָׁלוֹם و سَلام')
+      for (const text of ['σισυφος', 'Σίσυφος', 'ΣΙΣΥΦΟΣ', 'елка', 'ЁЛКА', 'שלום', 'سلام']) {
+        expect(await keysFound(memory, 'long-term', { text })).toEqual(['rock'])
+      }
     }),
 
     law('Stop words in a query change nothing.', async ({ memory }) => {

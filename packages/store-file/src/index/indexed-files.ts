@@ -6,6 +6,7 @@ import { joinTags, keptNamespace } from './document-row.ts'
 import type { Database, Statement } from './driver.ts'
 import { type FileStamp, mixStamp, stampModulus } from './file-stamp.ts'
 import { scopeNumbers } from './schema.ts'
+import { withoutMarks } from './without-marks.ts'
 
 export interface FolderState {
   id: number
@@ -116,7 +117,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
       const text = only ? entry.text : entry.text.slice(unit.start, unit.end)
       // People ask for a conversation's subject and its date together.
       const date = i === 0 && !only ? dateWords(entry.created) : ''
-      words.run(first + i, [text, date, wordsInIdentifiers(text)].filter(Boolean).join('\n'))
+      words.run(first + i, withoutMarks([text, date, wordsInIdentifiers(text)].filter(Boolean).join('\n')))
     })
     if (!only) addUnits(first, file, entry, units)
   }
