@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Options } from 'tsup'
 
@@ -10,26 +10,23 @@ const packageFolder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/
 /**
  * Writes down the licenses of all packages that end up in a bundle: most ask that their text goes with every copy.
  *
- * @param file where to write, from the folder of the build
+ * @param file its name, beside what is built
  */
 export function thirdPartyLicenses(file: string): Plugin {
   return {
     name: 'licenses of what is inside',
     setup(build) {
       build.initialOptions.metafile = true
+      const folder = build.initialOptions.outdir ?? 'dist'
       build.onEnd(({ metafile }) => {
         const outputs = Object.values(metafile?.outputs ?? {})
         const inside = outputs.flatMap(({ inputs }) =>
           Object.keys(inputs).filter((path) => inputs[path]?.bytesInOutput),
         )
-        const folders = new Set(inside.flatMap((path) => packageFolder.exec(path)?.[0] ?? []))
-        writeFileSync(
-          file,
-          [...folders]
-            .map(describe)
-            .sort()
-            .join(`\n${'-'.repeat(80)}\n\n`),
-        )
+        const packages = new Set(inside.flatMap((path) => packageFolder.exec(path)?.[0] ?? []))
+        const texts = [...packages].map(describe).sort()
+        mkdirSync(folder, { recursive: true })
+        writeFileSync(join(folder, file), texts.join(`\n${'-'.repeat(80)}\n\n`))
       })
     },
   }

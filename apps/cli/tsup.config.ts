@@ -31,7 +31,7 @@ export default defineConfig({
     options.supported = { 'dynamic-import': false }
   },
   esbuildPlugins: [
-    thirdPartyLicenses('dist/third-party-licenses.txt'),
+    thirdPartyLicenses('third-party-licenses.txt'),
     {
       name: 'a file for each command',
       setup(build) {
