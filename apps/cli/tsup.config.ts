@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'tsup'
-import { thirdPartyLicenses } from './third-party-licenses.ts'
+import { thirdPartyNotices } from './third-party-notices.ts'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
 const commands = readdirSync('src/commands').filter(
@@ -31,7 +31,7 @@ export default defineConfig({
     options.supported = { 'dynamic-import': false }
   },
   esbuildPlugins: [
-    thirdPartyLicenses('third-party-licenses.txt'),
+    thirdPartyNotices('third-party-notices.txt'),
     {
       name: 'a file for each command',
       setup(build) {

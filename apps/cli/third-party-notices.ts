@@ -12,7 +12,7 @@ const packageFolder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/
  *
  * @param file its name, beside what is built
  */
-export function thirdPartyLicenses(file: string): Plugin {
+export function thirdPartyNotices(file: string): Plugin {
   return {
     name: 'licenses of what is inside',
     setup(build) {
