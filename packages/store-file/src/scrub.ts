@@ -2,6 +2,7 @@ import { dirname } from 'node:path'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { replaceFile } from './atomic-write.ts'
 import { archivedFiles, scrubArchived } from './cold/scrub-archive.ts'
+import { sealedLength } from './documents/note.ts'
 import type { FileStore } from './file-store.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
 import { fromShown, isInside } from './paths.ts'
@@ -19,7 +20,7 @@ export interface ScrubbedFile {
 
 /**
  * Looks for secrets in everything that is stored already, and with `apply` replaces them. No copy of the old
- * text is kept.
+ * text is kept. Encrypted values are left as they are.
  */
 export function scrubFiles(
   fileSystem: FileSystem,
@@ -80,7 +81,14 @@ function scan(
 ): ScrubbedFile['counts'] {
   if (!isInside(fileSystem, root, dirname(fromShown(root, path)))) return {}
   const file = readText(fileSystem, fromShown(root, path))
-  return file ? redact(file.content).counts : {}
+  return file ? redactFile(file.content, redact).counts : {}
+}
+
+/** A ciphertext reveals nothing, but looks like a key. */
+function redactFile(content: string, redact: Redact): ReturnType<Redact> {
+  const sealedAt = content.length - sealedLength(content)
+  const { text, counts } = redact(content.slice(0, sealedAt))
+  return { text: text + content.slice(sealedAt), counts }
 }
 
 /** Reads again under the lock, and again when somebody writes at the same moment. */
@@ -94,7 +102,7 @@ function replace(
     for (let attempt = 1; ; attempt++) {
       const workspace = createWorkspace(fileSystem)
       const target = fromShown(root, path)
-      const { text } = redact(workspace.read(target))
+      const { text } = redactFile(workspace.read(target), redact)
       if (!workspace.exists(target)) return
       index.changing(path)
       try {

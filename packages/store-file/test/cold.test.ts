@@ -92,6 +92,36 @@ describe('archived entries', () => {
     await memory.close()
   })
 
+  it('stay encrypted when they are scrubbed, as notes do: a ciphertext looks like a key', async () => {
+    const root = temporaryRoot()
+    const time = createTicker()
+    const stores = await openFileStore({ root })
+    const encryptionKey = new Uint8Array(32).fill(1)
+    const memory = createMemoryManager({ stores, clock: time.clock, redact: 'allow', encryptionKey })
+    const options = { encrypt: true, tags: ['password: hunter2hunter2'] }
+    await memory.write('episodic', 'old', 'private', options)
+    time.advance(100 * day)
+    await memory.cleanup()
+    await memory.write('long-term', 'new', 'private', options)
+    const counts = { password: 1 }
+    expect(scrubFiles(defaultFileSystem, stores, redactText, true)).toEqual([
+      { path: 'memory/long-term/new.md', counts },
+      { path: 'memory/cold/episodic/old.json.gz', counts },
+    ])
+    expect(await memory.restore('episodic', 'old')).toBe(true)
+    for (const [scope, key] of [
+      ['episodic', 'old'],
+      ['long-term', 'new'],
+    ] as const) {
+      const record = await memory.read(scope, key, { includeMetadata: true })
+      expect(record).toMatchObject({
+        value: 'private',
+        metadata: { tags: ['password: [redacted:password]'] },
+      })
+    }
+    await memory.close()
+  })
+
   it('are sealed anew with the others', async () => {
     const root = temporaryRoot()
     const time = createTicker()

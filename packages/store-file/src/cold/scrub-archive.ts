@@ -1,7 +1,9 @@
 import { dirname, join } from 'node:path'
 import {
   type Entry,
+  isEnvelope,
   isMemoryError,
+  type JsonObject,
   type JsonValue,
   MemoryError,
   MemoryErrorCode,
@@ -27,7 +29,7 @@ export function archivedFiles(
 }
 
 /**
- * Counts the secrets of an archived entry, and with `apply` replaces them.
+ * Counts the secrets of an archived entry, and with `apply` replaces them; an encrypted value is left as it is.
  *
  * @throws MemoryError CORRUPTION when it cannot be read
  */
@@ -41,25 +43,26 @@ export function scrubArchived(
   const target = fromShown(root, path)
   if (!isInside(fileSystem, root, dirname(target))) return {}
   return exclusively(() => {
-    const entry = read(fileSystem, target)
+    const { version: _, value = null, ...facts } = read(fileSystem, target)
     const counts: Record<string, number> = {}
-    const clean = mapStrings(entry, (text) => {
-      const found = redact(text)
-      for (const [kind, count] of Object.entries(found.counts)) counts[kind] = (counts[kind] ?? 0) + count
-      return found.text
-    })
+    const clean = (part: JsonValue): JsonValue =>
+      mapStrings(part, (text) => {
+        const found = redact(text)
+        for (const [kind, count] of Object.entries(found.counts)) counts[kind] = (counts[kind] ?? 0) + count
+        return found.text
+      })
+    const entry = { ...(clean(facts) as JsonObject), value: isEnvelope(value) ? value : clean(value) }
     if (apply && Object.keys(counts).length > 0) {
-      const { version: _, ...rest } = clean as { version: unknown }
-      replaceFile(fileSystem, target, pack(rest as unknown as Entry))
+      replaceFile(fileSystem, target, pack(entry as unknown as Entry))
     }
     return counts
   })
 }
 
-function read(fileSystem: FileSystem, path: string): JsonValue {
+function read(fileSystem: FileSystem, path: string): JsonObject {
   try {
     if (!fileSystem.lstatSync(path).isFile()) throw new Error('it is no plain file')
-    return unpack(fileSystem.readFileSync(path)) as JsonValue
+    return unpack(fileSystem.readFileSync(path)) as JsonObject
   } catch (cause) {
     if (isMemoryError(cause)) throw cause
     throw new MemoryError(`${path} cannot be unpacked`, MemoryErrorCode.CORRUPTION, {

@@ -1,4 +1,11 @@
-import { type Entry, type JsonValue, MemoryError, MemoryErrorCode, searchableText } from '@recall/core'
+import {
+  type Entry,
+  isEnvelope,
+  type JsonValue,
+  MemoryError,
+  MemoryErrorCode,
+  searchableText,
+} from '@recall/core'
 import { maxFrontMatterLength, parseFrontMatter, printFrontMatter } from '../front-matter.ts'
 import { fileStem } from '../paths.ts'
 import { type FileEntry, type FileTimes, parseTime, printTime, stringsOf } from './file-entry.ts'
@@ -70,6 +77,12 @@ export function parseNote(content: string, stem: string, { modified }: FileTimes
     ...(typeof fields.namespace === 'string' ? { namespace: fields.namespace } : {}),
     ...((problem ?? ownProblem) ? { problem: problem ?? ownProblem } : {}),
   }
+}
+
+/** Length of the encrypted value at the end of a note, in UTF-16 units; 0 when its value is not encrypted. */
+export function sealedLength(content: string): number {
+  const { fields, body } = parseFrontMatter(content)
+  return fields.format === 'json' && isEnvelope(parseFenced(body) ?? null) ? body.length : 0
 }
 
 const misnamed = (stem: string): string =>
