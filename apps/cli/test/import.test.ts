@@ -167,6 +167,18 @@ describe('import', () => {
     expect(await shell.json<Report>('import', ...other)).toMatchObject({ archived: 2, unchanged: 2 })
   })
 
+  it('brings in the sessions of the other agents when the database of one is damaged', async () => {
+    const shell = createShell()
+    const database = '.local/share/opencode/opencode.db'
+    writeFiles(shell.root, {
+      '.codex/sessions/2026/11/20/rollout-2026-11-20T09-00-00-c1.jsonl': rollout,
+      [database]: `SQLite format 3\0${'damaged'.repeat(1000)}`,
+    })
+    const report = await shell.json<Report>('import', '--root', join(shell.root, 'm'))
+    const reason = 'cannot be read as a database: file is not a database'
+    expect(report).toMatchObject({ archived: 1, failed: [{ path: join(shell.root, database), reason }] })
+  })
+
   it.each([
     [
       'the graph of the MCP memory server',

@@ -31,7 +31,7 @@ export const isStream = (path: string): MemoryError =>
     { details: { path } },
   )
 
-/** Turns a known error of the file system into a `MemoryError`; any other error is returned unchanged. */
+/** Turns a known error of the file system or of SQLite into a `MemoryError`; any other error is returned unchanged. */
 export function toMemoryError(path: string, error: unknown): unknown {
   const details = { path }
   switch ((error as NodeJS.ErrnoException).code) {
@@ -51,6 +51,12 @@ export function toMemoryError(path: string, error: unknown): unknown {
         cause: error,
         details,
       })
+    case 'ERR_SQLITE_ERROR':
+      return new MemoryError(
+        `${path} cannot be read as a database: ${(error as Error).message}`,
+        MemoryErrorCode.INVALID_INPUT,
+        { cause: error, details },
+      )
     default:
       return error
   }

@@ -57,7 +57,8 @@ export async function listImportable(path: string): Promise<string[]> {
   } catch (error) {
     throw toMemoryError(path, error)
   }
-  if (/\.(?:db|sqlite3?)$/i.test(path)) return (await listOpencodeSessions(path)) ?? [path]
+  if (/\.(?:db|sqlite3?)$/i.test(path))
+    return (await listOpencodeSessions(path).catch(leaveToOpening(path))) ?? [path]
   return listConversationsIn(path)
 }
 
@@ -103,7 +104,7 @@ async function withLog({ stamp, changedAt }: SourceState, log: string): Promise<
   }
 }
 
-/** Lists a file of a folder that cannot be read as it is: opening it reports the error, and the others are imported. */
+/** Lists a file that cannot be read as it is: opening it reports the error, and the others are imported. */
 const leaveToOpening = (path: string) => (error: unknown) => {
   if (!isMemoryError(error)) throw error
   return [path]

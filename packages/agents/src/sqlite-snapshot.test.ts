@@ -1,9 +1,15 @@
 import { readdirSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it, vi } from 'vitest'
-import { temporaryFolder } from '../test/support.ts'
+import { temporaryFile, temporaryFolder } from '../test/support.ts'
 import { withSnapshot } from './sqlite-snapshot.ts'
+
+vi.mock('node:fs/promises', async (original) => {
+  const real = await original<typeof import('node:fs/promises')>()
+  return { ...real, copyFile: vi.fn(real.copyFile) }
+})
 
 it('copies a database once for all that is read from it, until it changes', async () => {
   const folder = await temporaryFolder()
@@ -37,4 +43,48 @@ it('copies a database once for all that is read from it, until it changes', asyn
     vi.useRealTimers()
     vi.unstubAllEnvs()
   }
+})
+
+it('copies a database again whose log was moved into it meanwhile', async () => {
+  const path = join(await temporaryFolder(), 'theirs.db')
+  const database = new DatabaseSync(path)
+  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE said (text); INSERT INTO said VALUES (1)')
+  const real = vi.mocked(copyFile).getMockImplementation() as typeof copyFile
+  vi.mocked(copyFile).mockImplementationOnce(async (...files) => {
+    await real(...files)
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  })
+  try {
+    expect(await withSnapshot(path, (query) => query('SELECT * FROM said'))).toEqual([{ text: 1 }])
+  } finally {
+    database.close()
+  }
+})
+
+it('gives up on a database that is never at rest', async () => {
+  const path = join(await temporaryFolder(), 'theirs.db')
+  const database = new DatabaseSync(path)
+  database.exec('CREATE TABLE said (text)')
+  const real = vi.mocked(copyFile).getMockImplementation() as typeof copyFile
+  vi.mocked(copyFile).mockImplementation(async (...files) => {
+    await real(...files)
+    if (files[0] === path) database.exec('INSERT INTO said VALUES (1)')
+  })
+  try {
+    await expect(withSnapshot(path, () => 1)).rejects.toMatchObject({ code: 'MEMORY_UNAVAILABLE' })
+  } finally {
+    vi.mocked(copyFile).mockImplementation(real)
+    database.close()
+  }
+})
+
+it.each([
+  ['a damaged one', `SQLite format 3\0${'x'.repeat(5000)}`],
+  ['no database', 'nonsense'],
+])('says which file is %s', async (_, content) => {
+  const path = await temporaryFile('theirs.db', content)
+  await expect(withSnapshot(path, (query) => query('SELECT 1 FROM sqlite_master'))).rejects.toMatchObject({
+    code: 'MEMORY_INVALID_INPUT',
+    message: `${path} cannot be read as a database: file is not a database`,
+  })
 })

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { constants, copyFile, mkdtemp, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { toMemoryError } from './open-file.ts'
 
 export type Row = Record<string, unknown>
@@ -21,7 +22,8 @@ const longestUnreadMs = 2000
  * Reads a database that belongs to another program. It is copied first, with its write-ahead log: opening it in place
  * could change it, and its owner may be writing.
  *
- * @throws MemoryError NOT_FOUND or FORBIDDEN when it cannot be read
+ * @throws MemoryError NOT_FOUND or FORBIDDEN when it cannot be read, INVALID_INPUT when it is damaged or no database,
+ * UNAVAILABLE when its owner does not pause
  */
 export async function withSnapshot<T>(path: string, read: (query: Query) => T): Promise<T> {
   try {
@@ -29,7 +31,7 @@ export async function withSnapshot<T>(path: string, read: (query: Query) => T): 
     const { DatabaseSync } = await import('@photostructure/sqlite')
     const state = await stateOf(path)
     // From here to the end of the reading nothing else runs but while copying: no other caller discards the copy.
-    const { folder } = last?.state === state ? last : keep(state, await copy(path))
+    const { folder } = last?.state === state ? last : keep(state, await copyAtRest(path))
     timer?.refresh()
     const database = new DatabaseSync(join(folder, copyName))
     try {
@@ -43,6 +45,23 @@ export async function withSnapshot<T>(path: string, read: (query: Query) => T): 
 }
 
 const copyName = 'copy.db'
+const mostCopies = 3
+
+/**
+ * Copies a database and its log. Between the two copies its owner may move pages from the log into the database: then
+ * they would not fit together, and are made again.
+ */
+async function copyAtRest(path: string): Promise<string> {
+  for (let copies = 0; copies < mostCopies; copies++) {
+    const before = await stampOf(path)
+    const folder = await copy(path)
+    if ((await stampOf(path)) === before) return folder
+    rmSync(folder, { recursive: true, force: true })
+  }
+  throw new MemoryError(`${path} is being written: try again`, MemoryErrorCode.UNAVAILABLE, {
+    details: { path },
+  })
+}
 
 async function copy(path: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'recall-read-'))
@@ -73,12 +92,12 @@ function discard(): void {
 }
 
 /** Changes whenever the database or its log does. */
-async function stateOf(path: string): Promise<string> {
-  const files = [
-    await stat(path, { bigint: true }),
-    await unlessAbsent(stat(`${path}-wal`, { bigint: true })),
-  ]
-  return [path, ...files.flatMap((file) => [file?.ino, file?.size, file?.mtimeNs])].join(' ')
+const stateOf = async (path: string): Promise<string> =>
+  [path, await stampOf(path), await unlessAbsent(stampOf(`${path}-wal`))].join(' ')
+
+async function stampOf(path: string): Promise<string> {
+  const { ino, size, mtimeNs } = await stat(path, { bigint: true })
+  return `${ino}-${size}-${mtimeNs}`
 }
 
 const unlessAbsent = <T>(call: Promise<T>): Promise<T | undefined> =>
