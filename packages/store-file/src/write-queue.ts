@@ -94,8 +94,8 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
       }
     },
 
-    async items() {
-      return ids().flatMap((id) => read(id) ?? [])
+    async items(after = 0) {
+      return ids().flatMap((id) => (id > after ? (read(id) ?? []) : []))
     },
 
     async update(item) {
@@ -109,9 +109,10 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
     async exclusively(section) {
       if (held) return null
       lock ??= openDatabase(join(folder, 'lock.db'))
+      const own = lock
       try {
         // The operating system releases it when the process dies.
-        lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')
+        own.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')
       } catch (error) {
         if (isBusy(error)) return null
         throw error
@@ -122,7 +123,8 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
         return await section()
       } finally {
         held = false
-        lock.exec('ROLLBACK')
+        // A queue that was closed meanwhile has let go of it.
+        if (lock === own) own.exec('ROLLBACK')
       }
     },
 

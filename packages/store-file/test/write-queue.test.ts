@@ -76,6 +76,23 @@ it('lets one section run at a time, of whatever handle', async () => {
   await two.close()
 })
 
+it('gives the outcome of a section during which it was closed', async () => {
+  const queue = await openWriteQueue({ folder: temporaryRoot() })
+  const section = async () => {
+    await queue.close()
+    return 1
+  }
+  expect(await queue.exclusively(section)).toBe(1)
+})
+
+it('gives the items behind one', async () => {
+  const queue = await openWriteQueue({ folder: temporaryRoot() })
+  const first = await queue.append(write('a'))
+  await queue.append(write('b'))
+  expect((await queue.items(first.id)).map(({ key }) => key)).toEqual(['b'])
+  await queue.close()
+})
+
 it('is bounded', async () => {
   const queue = await openWriteQueue({ folder: temporaryRoot(), capacity: 2 })
   await queue.append(write('a'))

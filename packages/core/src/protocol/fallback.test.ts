@@ -3,6 +3,7 @@ import { createTicker } from '../conformance/ticker.ts'
 import { createMemoryManager } from '../create-memory-manager.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import { createInMemoryStore } from '../in-memory-store.ts'
+import type { MemoryManager } from '../memory-manager.ts'
 import type { MemoryStore } from '../memory-store.ts'
 import { createMemoryFallback, type Degradation, type FallbackOptions } from './fallback.ts'
 import { createInMemoryQueue } from './write-queue.ts'
@@ -84,6 +85,54 @@ describe('writeWithDegradation', () => {
     expect(await memory.read('long-term', 'key')).toBe(2)
     expect(await queue.items()).toEqual([])
     expect(told.map(({ kind }) => kind)).toEqual(['queued'])
+  })
+
+  it('queues what the store does not answer after a clean-up', async () => {
+    const { memory, queue, time } = setUp()
+    const answers = [MemoryErrorCode.QUOTA_EXCEEDED, MemoryErrorCode.TIMEOUT]
+    const full = {
+      ...memory,
+      async write() {
+        throw new MemoryError('no answer', answers.shift() as MemoryErrorCode)
+      },
+    }
+    const fallback = createMemoryFallback({ memory: full, queue, clock: time.clock, onDegraded: () => {} })
+    expect(await fallback.writeWithDegradation('long-term', 'key', 1)).toBe('queued')
+    expect(await queue.items()).toMatchObject([{ key: 'key' }])
+  })
+
+  it('keeps a write that is queued while an earlier one of its key is drained', async () => {
+    const { memory, queue, time, failWith } = setUp()
+    let meanwhile: (() => Promise<void>) | undefined
+    const slow = {
+      ...memory,
+      async write(...given: Parameters<MemoryManager['write']>) {
+        await meanwhile?.()
+        return memory.write(...given)
+      },
+    }
+    const fallback = createMemoryFallback({ memory: slow, queue, clock: time.clock, onDegraded: () => {} })
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'key', 'first')
+    failWith(null)
+    meanwhile = async () => {
+      meanwhile = undefined
+      expect(await fallback.writeWithDegradation('long-term', 'key', 'second')).toBe('queued')
+      time.advance(10)
+    }
+    expect(await fallback.drain()).toMatchObject({ written: 1 })
+    expect(await fallback.drain()).toMatchObject({ written: 1, superseded: 0 })
+    expect(await memory.read('long-term', 'key')).toBe('second')
+  })
+
+  it('queues a key no longer, a little after another process has drained it', async () => {
+    const { memory, fallback, queue, time, failWith } = setUp()
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'key', 1)
+    failWith(null)
+    await createMemoryFallback({ memory, queue, clock: time.clock, onDegraded: () => {} }).drain()
+    time.advance(5000)
+    expect(await fallback.writeWithDegradation('long-term', 'key', 2)).toBe('written')
   })
 
   it('waits twice as long after every attempt, up to five minutes', async () => {

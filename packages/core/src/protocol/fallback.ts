@@ -74,13 +74,16 @@ export interface MemoryFallback {
 const firstBackoff = 1000
 const longestBackoff = 5 * 60_000
 
+/** Milliseconds after which the queue is read again, as another process may have drained it. */
+const trustedForMs = 5000
+
 export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
   const { memory, queue, onDegraded, redact = 'redact', clock = systemClock } = options
   const sealer = options.encryptionKey ? createSealer(options.encryptionKey) : undefined
   const redactor = createRedactor(redact)
   const { namespace } = memory
   /** Keys with queued writes, as far as this process knows: later writes of these keys must queue behind them. */
-  let waiting: Set<string> | undefined
+  let waiting: { names: Set<string>; readAt: number } | undefined
 
   /**
    * Queues a write. It repeats the checks of the memory, which does not see a write that waits for an earlier one. It
@@ -103,7 +106,7 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
       queuedAt,
     }
     await source.append(kept)
-    waiting?.add(nameOf(address))
+    waiting?.names.add(nameOf(address))
   }
 
   const checkOptions = (address: Address, given: WriteOptions): WriteOptions => {
@@ -123,8 +126,13 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
   }
 
   const isWaiting = async (source: WriteQueue, address: Address): Promise<boolean> => {
-    waiting ??= new Set((await source.items()).filter(({ dead }) => !dead).map(nameOf))
-    return waiting.has(nameOf(address))
+    const name = nameOf(address)
+    if (waiting && !waiting.names.has(name)) return false
+    if (!waiting || clock() - waiting.readAt >= trustedForMs) {
+      const items = (await source.items()).filter(({ dead }) => !dead)
+      waiting = { names: new Set(items.map(nameOf)), readAt: clock() }
+    }
+    return waiting.names.has(name)
   }
 
   /** What the memory holds under the key: nothing newer than the queued write, the write itself, or a later write. */
@@ -151,14 +159,15 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
   const retry = async (
     source: WriteQueue,
     item: QueueItem,
-    next: QueueItem | undefined,
+    findNext: () => Promise<QueueItem | undefined>,
   ): Promise<keyof DrainResult> => {
     const { scope, key } = item
     try {
       const value = await fromQueued(item)
       const standing = await standsAgainst(item, value)
       if (standing === 'nothing') await memory.write(scope, key, value, item.options)
-      if (next && standing !== 'a later write') await handOver(source, next, value)
+      const next = standing === 'a later write' ? undefined : await findNext()
+      if (next) await handOver(source, next, value)
       await source.remove(item.id)
       return standing === 'a later write' ? 'superseded' : 'written'
     } catch (error) {
@@ -181,18 +190,41 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
   const drainAll = async (source: WriteQueue): Promise<DrainResult> => {
     const result: DrainResult = { written: 0, superseded: 0, waiting: 0, dead: 0 }
     const blocked = new Set<string>()
-    const items = (await source.items()).filter((item) => item.namespace === namespace)
+    const all = await source.items()
+    const items = all.filter((item) => item.namespace === namespace)
     const followers = followersOf(items)
+    const last = all.at(-1)?.id ?? 0
     for (const item of items) {
       const name = nameOf(item)
-      const next = followers.get(item)
+      /** The next write of the key, which may have been queued since this drain began. */
+      const findNext = async (): Promise<QueueItem | undefined> =>
+        followers.get(item) ??
+        (await source.items(last)).find((each) => each.id > last && nameOf(each) === name)
       const isDue = item.notBefore <= clock() && !blocked.has(name)
-      const outcome = item.dead ? 'dead' : isDue ? await retry(source, item, next) : 'waiting'
+      const outcome = item.dead ? 'dead' : isDue ? await retry(source, item, findNext) : 'waiting'
       if (outcome === 'waiting') blocked.add(name)
       result[outcome]++
     }
     waiting = undefined
     return result
+  }
+
+  /** Writes a value; if the scope is full, cleans it up and tries once more. */
+  const writeOrCleanUp = async (
+    { scope, key }: Address,
+    value: unknown,
+    given: WriteOptions | undefined,
+  ): Promise<WriteOutcome> => {
+    try {
+      await memory.write(scope, key, value, given)
+      return 'written'
+    } catch (error) {
+      if (!isMemoryError(error, MemoryErrorCode.QUOTA_EXCEEDED)) throw error
+      await memory.cleanup({ scope, ...(scope === evictedScope ? { threshold: evictionThreshold } : {}) })
+      await memory.write(scope, key, value, given)
+      onDegraded({ kind: 'clean-up', scope, key, error })
+      return 'written after clean-up'
+    }
   }
 
   return {
@@ -216,17 +248,9 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
         return 'queued'
       }
       try {
-        await memory.write(scope, key, value, given)
-        return 'written'
+        return await writeOrCleanUp(address, value, given)
       } catch (error) {
-        if (!isMemoryError(error)) throw error
-        if (error.code === MemoryErrorCode.QUOTA_EXCEEDED) {
-          await memory.cleanup({ scope, ...(scope === evictedScope ? { threshold: evictionThreshold } : {}) })
-          await memory.write(scope, key, value, given)
-          onDegraded({ kind: 'clean-up', scope, key, error })
-          return 'written after clean-up'
-        }
-        if (!queue || !isPassing(error) || (given?.encrypt && !sealer)) throw error
+        if (!queue || !isMemoryError(error) || !isPassing(error) || (given?.encrypt && !sealer)) throw error
         await enqueue(queue, address, write)
         onDegraded({ kind: 'queued', scope, key, error })
         return 'queued'

@@ -36,8 +36,8 @@ export interface QueueItem extends QueuedWrite {
 export interface WriteQueue {
   readonly durable: boolean
   append(write: QueuedWrite): Promise<QueueItem>
-  /** All items, in the order of their ids. */
-  items(): Promise<QueueItem[]>
+  /** The items with an id above `after`, by default all, in the order of their ids. */
+  items(after?: number): Promise<QueueItem[]>
   /** Saves the changed attempts, times and errors of an item. */
   update(item: QueueItem): Promise<void>
   remove(id: number): Promise<void>
@@ -69,7 +69,7 @@ export function createInMemoryQueue({ capacity = queueCapacity } = {}): WriteQue
       items.set(item.id, item)
       return structuredClone(item)
     },
-    items: async () => structuredClone([...items.values()]),
+    items: async (after = 0) => structuredClone([...items.values()].filter(({ id }) => id > after)),
     async update(item) {
       if (items.has(item.id)) items.set(item.id, structuredClone(item))
     },
