@@ -29,7 +29,8 @@ const journalOf = (root: string): string => join(root, '.journal.json')
  * changed in order. A crash before the journal is written changes nothing; after it, the next holder of the lock
  * finishes the work. Call it under the lock.
  *
- * @throws MemoryError CONFLICT, with nothing changed, when a file is not as it was `seen`
+ * @throws MemoryError CONFLICT when a file is not as it was `seen`, or is written by somebody else at this moment; the
+ * changes behind it are not made then
  */
 export function applyChanges(root: string, changes: readonly FileChange[]): void {
   const steps = changes
@@ -50,26 +51,34 @@ export function applyChanges(root: string, changes: readonly FileChange[]): void
     before: step.before === null ? null : sha256(step.before),
   }))
   replaceFile(journalOf(root), JSON.stringify({ version: 1, steps: digested }))
-  finishJournal(root)
+  const changed = finishJournal(root)
+  if (changed !== null) throw changedMeanwhile(changed)
 }
 
 /**
  * Finishes the changes of a dead process. If somebody changed one of the files since, the remaining changes are
  * dropped: removals come last, so nothing is lost. Call it under the lock.
+ *
+ * @returns the path of that file, or `null` when all changes are made
  */
-export function finishJournal(root: string): void {
+export function finishJournal(root: string): string | null {
   const journal = journalOf(root)
   const text = readText(journal)
-  if (text === null) return
+  if (text === null) return null
+  let changed: string | null = null
   for (const { path, content, before } of parseJournal(text, journal).steps) {
     const target = join(root, path)
     const now = readText(target)
     if (now === content) continue
-    if ((now === null ? null : sha256(now)) !== before) break
+    if ((now === null ? null : sha256(now)) !== before) {
+      changed = path
+      break
+    }
     if (content === null) removeFile(target)
     else replaceFile(target, content)
   }
   removeFile(journal)
+  return changed
 }
 
 /** Whether `applyChanges` refused a change; repeating the whole section may help. */
@@ -77,11 +86,9 @@ export const isChangedMeanwhile = (error: unknown): boolean =>
   isMemoryError(error, MemoryErrorCode.CONFLICT) && error.details?.changedMeanwhile === true
 
 const changedMeanwhile = (path: string): MemoryError =>
-  new MemoryError(
-    `${path} was written by somebody else meanwhile; nothing was changed: try again`,
-    MemoryErrorCode.CONFLICT,
-    { details: { path, changedMeanwhile: true } },
-  )
+  new MemoryError(`${path} was written by somebody else meanwhile: try again`, MemoryErrorCode.CONFLICT, {
+    details: { path, changedMeanwhile: true },
+  })
 
 function parseJournal(text: string, path: string): z.output<typeof journalSchema> {
   try {

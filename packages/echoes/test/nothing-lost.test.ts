@@ -1,9 +1,10 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, writeFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openEchoes, printEntry } from '../src/index.ts'
+import { applyChanges } from '../src/transaction.ts'
 import { entryOf } from './support.ts'
 
 const now = Date.parse('2026-06-30T12:00:00Z')
@@ -170,6 +171,23 @@ describe('files that others write without asking for the lock', () => {
     await echoes.consolidate('reviewer')
     expect(await text('reviewer/MEMORY.md')).toContain('A note of Ada.')
     expect(await text('reviewer/MEMORY.md')).toContain('First')
+  })
+
+  it('does not say that it wrote a memory that somebody writes at the same moment', async () => {
+    const { root, path, text } = await open({ 'reviewer/MEMORY.md': 'old' })
+    const changes = [
+      { path: 'reviewer/MEMORY.md', content: 'new', seen: 'old' },
+      {
+        path: 'reviewer/knowledge.md',
+        // Asked for when the memory has been compared already and is not written yet.
+        get content() {
+          writeFileSync(path('reviewer/MEMORY.md'), 'by hand')
+          return 'text'
+        },
+      },
+    ]
+    expect(() => applyChanges(root, changes)).toThrow('MEMORY.md was written by somebody else')
+    expect(await text('reviewer/MEMORY.md')).toBe('by hand')
   })
 
   it('gives up, with nothing changed, where somebody writes all the time', async () => {
