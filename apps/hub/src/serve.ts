@@ -40,9 +40,10 @@ export async function serveHub(
       remoteAddress: (context) => getConnInfo(context).remote.address,
     })
     collectDefaultMetrics({ register: hub.metrics, prefix: 'recall_' })
-    const queue = config.embedAsync ? workOn(hub, log) : undefined
     const server = await listen(config, hub.fetch)
     server.maxConnections = mostSockets
+    // Not before it listens: a hub that cannot does not start, and nothing may keep its process from ending.
+    const queue = config.embedAsync ? workOn(hub, log) : undefined
     const address = server.address()
     const port = typeof address === 'object' && address ? address.port : config.port
     return {

@@ -118,6 +118,13 @@ it('does nothing when there are words that a command does not take', async () =>
   expect(asked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^recall-hub /) })
 })
 
+it('ends when another program has its port, also with vectors to make', async () => {
+  const { port } = provider.address() as AddressInfo
+  const data = join(folder, 'elsewhere')
+  const ended = await runHub({ ...fake, DATA: data, PORT: String(port), EMBED_ASYNC: 'true' })
+  expect(ended).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('EADDRINUSE') })
+})
+
 it('names no administrator what no agent may be called', async () => {
   expect(await runHub(fake, 'admin', 'create', 'ana\nand a line of her own')).toEqual({
     code: 3,
