@@ -150,6 +150,14 @@ describe('createCleanupScheduler', () => {
     expect(pending.size).toBe(0)
   })
 
+  it('may be stopped by whoever is told of a turn', async () => {
+    const { memory } = setUp().open()
+    const scheduler = createCleanupScheduler(memory, { onTurn: () => scheduler.stop() })
+    await scheduler.run('expire')
+    await scheduler.stop()
+    expect((await scheduler.run('evict')).outcome).toBe('done')
+  })
+
   it('puts turns off by up to a tenth of the interval', async () => {
     const { open, pending, time } = setUp({ random: () => 0.5 })
     open().scheduler.start()

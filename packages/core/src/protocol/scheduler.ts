@@ -34,7 +34,7 @@ export interface SchedulerOptions {
   jitter?: number
   random?: () => number
   timers?: Timers
-  /** Called after every turn. */
+  /** Called after every turn. What it throws is dropped. */
   onTurn?: (turn: CleanupTurn) => void
 }
 
@@ -85,7 +85,9 @@ export function createCleanupScheduler(
 
   const run = (task: CleanupTask): Promise<CleanupTurn> => {
     const mine = turn.then(() => take(task))
-    turn = mine.then((each) => onTurn?.(each)).catch(() => undefined)
+    turn = mine
+    // Nobody waits for the listener: it may itself be waiting for `stop`.
+    mine.then(onTurn).catch(() => undefined)
     return mine
   }
 
