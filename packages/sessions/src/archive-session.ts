@@ -17,7 +17,7 @@ import { addToWindow, projectOf, spanOf, type WindowOutcome } from './window.ts'
 export interface ArchiveOptions {
   /** Writes the summaries. Without it, or when it fails, an algorithm does. */
   lm?: LmProvider
-  /** How long the model may take for one summary, in milliseconds. Default 30 seconds. */
+  /** How long the model may take for one summary, in milliseconds; `Infinity` for any time. Default 30 seconds. */
   lmTimeoutMs?: number
   /** Summarise again what was summarised without a model, even if nothing new was said. Default false. */
   resummarize?: boolean

@@ -41,6 +41,19 @@ it.each([
   expect(JSON.stringify(error) + String(error)).not.toMatch(/test-key|private/)
 })
 
+it('lets go of the connection when the server refuses', async () => {
+  const cancel = vi.fn()
+  const lm = lmWith(async () => new Response(new ReadableStream({ cancel }), { status: 503 }))
+  await expect(lm.complete(request)).rejects.toMatchObject({ code: 'MEMORY_UNAVAILABLE' })
+  expect(cancel).toHaveBeenCalledOnce()
+})
+
+it('may wait for an answer without end', async () => {
+  const fetch = async () => Response.json({ choices: [{ message: { content: 'answer' } }] })
+  const lm = lmWith(fetch, { timeoutMs: Number.POSITIVE_INFINITY })
+  expect(await lm.complete(request)).toBe('answer')
+})
+
 it('says when the server is unreachable, slow or answers something else', async () => {
   const refused = lmWith(async () => {
     throw new TypeError('fetch failed')

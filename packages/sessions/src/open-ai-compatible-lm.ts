@@ -1,5 +1,6 @@
 import { isMemoryError, type LmProvider, MemoryError, MemoryErrorCode } from '@recall/core'
 import * as z from 'zod/mini'
+import { longestTimer } from './options.ts'
 
 export interface OpenAiCompatibleOptions {
   /** URL up to and including the version, for example `http://localhost:11434/v1`. */
@@ -7,7 +8,7 @@ export interface OpenAiCompatibleOptions {
   model: string
   apiKey?: string
   fetch?: typeof globalThis.fetch
-  /** Milliseconds that one answer may take. Default 30 seconds. */
+  /** Milliseconds that one answer may take; `Infinity` for any time. Default 30 seconds. */
   timeoutMs?: number
 }
 
@@ -29,7 +30,7 @@ export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider
   return {
     model,
     async complete({ system, prompt, json, signal }) {
-      const timeout = AbortSignal.timeout(timeoutMs)
+      const timeout = AbortSignal.timeout(Math.min(timeoutMs, longestTimer))
       try {
         const response = await fetch(url, {
           method: 'POST',
@@ -47,7 +48,11 @@ export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider
           }),
           signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
         })
-        if (!response.ok) throw httpError(url, response)
+        if (!response.ok) {
+          // Unread, it would keep the connection.
+          await response.body?.cancel()
+          throw httpError(url, response)
+        }
         const parsed = completion.safeParse(await response.json())
         if (!parsed.success) throw unavailable(url, 'gave an answer that is no chat completion')
         return parsed.data.choices[0]?.message.content ?? ''

@@ -2,6 +2,8 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 
 export const defaultMaxEntries = 5
 const defaultPartSize = 500_000
+/** Longest delay of a timer, milliseconds: a longer one would end at once. */
+export const longestTimer = 2 ** 31 - 1
 
 /** @throws MemoryError INVALID_INPUT unless it is a whole number from 1 to 50 */
 export function parseMaxEntries(maxEntries: number): number {

@@ -71,6 +71,26 @@ it('falls back when the model does not answer in time, and tells it to stop', as
   }
 })
 
+it('waits for the model as long as it may take, also beyond what a timer can', async () => {
+  vi.useFakeTimers()
+  try {
+    const slow: LmProvider = {
+      model: 'slow',
+      complete: () => new Promise((resolve) => setTimeout(resolve, 60_000, lmAnswer('Fixed.'))),
+    }
+    const summary = summarize(turns, { lm: slow, timeoutMs: Number.POSITIVE_INFINITY })
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect((await summary).summarizedBy).toBe('slow')
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+it('gives topics that a memory takes for tags, whatever the model answers', async () => {
+  const lm = fakeLm('{"summary": "Short.", "topics": ["half \\ud83d"]}')
+  expect((await summarize(turns, { lm })).topics).toEqual(['half \uFFFD'])
+})
+
 it('summarises by the first thing that the person said, cut to a sensible length', async () => {
   const summary = await summarize([
     { role: 'assistant', text: 'Hello, how can I help?' },

@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { clip, oneLine } from './clip.ts'
 import { condense, type SpokenTurn } from './condense.ts'
 import { createKeywordCounter, hasSubject, type KeywordCounter } from './keywords.ts'
+import { longestTimer } from './options.ts'
 
 export interface Summary {
   summary: string
@@ -15,7 +16,7 @@ export interface Summary {
 
 export interface SummarizeOptions {
   lm?: LmProvider
-  /** How long the model may take, in milliseconds. Default 30 seconds. */
+  /** How long the model may take, in milliseconds; `Infinity` for any time. Default 30 seconds. */
   timeoutMs?: number
   /** Words that were counted while the conversation was read. Default: counted from the turns. */
   keywords?: KeywordCounter
@@ -110,7 +111,7 @@ function jsonIn(text: string): string {
 }
 
 function tidy(items: readonly string[], limit: number, length: number): string[] {
-  const lines = items.map((item) => clip(oneLine(item.replace(/\p{Cc}/gu, ' ')), length))
+  const lines = items.map((item) => clip(oneLine(item.toWellFormed().replace(/\p{Cc}/gu, ' ')), length))
   return [...new Set(lines)].filter((line) => line !== '').slice(0, limit)
 }
 
@@ -132,10 +133,11 @@ async function withTimeout<T>(timeoutMs: number, work: (signal: AbortSignal) => 
   const controller = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+    const giveUp = (): void => {
       reject(new Error(`no answer within ${timeoutMs} ms`))
       controller.abort()
-    }, timeoutMs)
+    }
+    timer = setTimeout(giveUp, Math.min(timeoutMs, longestTimer))
   })
   try {
     return await Promise.race([work(controller.signal), tooLate])
