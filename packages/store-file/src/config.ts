@@ -83,7 +83,8 @@ function isValid(text: string): boolean {
   }
 }
 
-function withSetting(text: string, table: string, key: string, value: string): string {
+function withSetting(given: string, table: string, key: string, value: string): string {
+  const text = given === '' || given.endsWith('\n') ? given : `${given}\n`
   const lines = text.split(/(?<=\n)/)
   const dotted = new RegExp(`^(\\s*${table}\\s*\\.\\s*${key}\\s*=\\s*)[^\\s#]+`)
   const firstTable = lines.findIndex((line) => /^\s*\[/.test(line))
@@ -95,8 +96,7 @@ function withSetting(text: string, table: string, key: string, value: string): s
   const start = lines.findIndex((line) =>
     new RegExp(`^\\s*\\[\\s*${table}\\s*\\]\\s*(?:#.*)?$`).test(line.trimEnd()),
   )
-  if (start < 0)
-    return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${text === '' ? '' : '\n'}[${table}]\n${key} = ${value}\n`
+  if (start < 0) return `${text}${text === '' ? '' : '\n'}[${table}]\n${key} = ${value}\n`
   const end = lines.findIndex((line, i) => i > start && /^\s*\[/.test(line))
   const own = lines.findIndex(
     (line, i) => i > start && (end < 0 || i < end) && new RegExp(`^\\s*${key}\\s*=`).test(line),

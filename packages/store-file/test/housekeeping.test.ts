@@ -8,10 +8,11 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { conversationKey, conversationType, createMemoryManager, isMemoryError } from '@recall/core'
 import { createTicker } from '@recall/core/conformance'
 import { describe, expect, it } from 'vitest'
+import { readConfig, setConfig } from '../src/config.ts'
 import { defaultConfig } from '../src/default-config.ts'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem, type FileSystem } from '../src/file-system.ts'
@@ -160,6 +161,16 @@ describe('the doctor', () => {
     expect(readFileSync(at('ARCHIVE.md'))).toEqual(Buffer.from([0xff, 0xfe]))
     await memory.close()
   })
+})
+
+it('a setting is added below a table that ends the file without a line end', async () => {
+  const { root, store, memory } = await openWithArchives(0)
+  const path = join(root, store.layout.config)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, '[ephemeral]')
+  setConfig(store, 'ephemeral.max_entries', '7')
+  expect(readConfig(defaultFileSystem, root, store.layout).config.ephemeral.maxEntries).toBe(7)
+  await memory.close()
 })
 
 describe('scrubbing', () => {
