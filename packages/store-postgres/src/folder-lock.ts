@@ -50,13 +50,21 @@ export function lockFolder(folder: string): FolderLock {
     release()
     throw error
   }
-  // A sign of life for openers on other machines, which cannot check whether this process is alive.
-  const sign = setInterval(() => utimesSync(path, new Date(), new Date()), longestElsewhereMs / 4).unref()
+  const sign = setInterval(() => showLife(path), longestElsewhereMs / 4).unref()
   return {
     release() {
       clearInterval(sign)
       release()
     },
+  }
+}
+
+/** For openers on other machines, which cannot check whether this process is alive. */
+function showLife(path: string): void {
+  try {
+    utimesSync(path, new Date(), new Date())
+  } catch {
+    // A folder that cannot be reached for a moment must not end the process: the next sign comes in time, too.
   }
 }
 

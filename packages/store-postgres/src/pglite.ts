@@ -83,8 +83,11 @@ async function start(engine: Engine, release: () => void): Promise<EmbeddedDatab
     database,
     dump: () => engine.dumpDataDir('none'),
     async close() {
-      await engine.close()
-      release()
+      try {
+        await engine.close()
+      } finally {
+        release()
+      }
     },
   }
 }

@@ -4,6 +4,7 @@ import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { PGlite } from '@electric-sql/pglite'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { lockFolder } from '../src/folder-lock.ts'
@@ -80,6 +81,18 @@ describe('an embedded database', () => {
       expect([nothing, MemoryErrorCode.UNAVAILABLE]).toContainEqual(answer)
   })
 
+  it('gives the folder back also when it cannot be closed in good order', async () => {
+    const folder = temporaryFolder()
+    const { close } = await openPglite({ folder, template: await template() })
+    const closing = vi.spyOn(PGlite.prototype, 'close').mockImplementation(async function (this: PGlite) {
+      closing.mockRestore()
+      await this.close()
+      throw new Error('no space is left')
+    })
+    await expect(close()).rejects.toThrow('no space is left')
+    lockFolder(folder).release()
+  })
+
   it('syncs each write before it returns', async () => {
     const memory = await openPgliteMemory({ folder: temporaryFolder(), template: await template() })
     const sync = vi.spyOn(fs, 'fsyncSync')
@@ -139,6 +152,25 @@ describe('the lock of a folder', () => {
     writeFileSync(join(folder, 'lock-2-b-1.json'), JSON.stringify({ ...note, started: note.started + 1 }))
     lockFolder(folder).release()
     expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('goes on where the folder cannot be reached for a moment', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    try {
+      const folder = temporaryFolder()
+      const held = lockFolder(folder)
+      const [name = ''] = readdirSync(folder)
+      fs.utimesSync(join(folder, name), 0, 0)
+      const away = `${folder}-away`
+      fs.renameSync(folder, away)
+      vi.advanceTimersByTime(15 * 60 * 1000)
+      fs.renameSync(away, folder)
+      vi.advanceTimersByTime(15 * 60 * 1000)
+      expect(fs.statSync(join(folder, name)).mtimeMs).toBeGreaterThan(0)
+      held.release()
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('heeds a note from elsewhere for an hour', () => {
