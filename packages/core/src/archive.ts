@@ -1,7 +1,7 @@
+import { addressOf, asRead } from './entry-identity.ts'
 import { isMemoryError, MemoryError, MemoryErrorCode } from './errors.ts'
-import { addressOf, asRead } from './eviction.ts'
-import { equalJson } from './filter/matches-filter.ts'
 import { byOrder } from './found-order.ts'
+import { equalJson } from './json.ts'
 import type { Address, ColdStore, Entry, Found, MemoryStore, Place, StoreQuery } from './memory-store.ts'
 
 /** The only scope that is archived by age. */

@@ -1,7 +1,6 @@
 import { embedTexts } from './embed-texts.ts'
 import type { Embedder } from './embedder.ts'
-import type { Sealer } from './encryption.ts'
-import { isEnvelope } from './encryption.ts'
+import { isEnvelope, type Sealer } from './encryption.ts'
 import { MemoryError, MemoryErrorCode } from './errors.ts'
 import { parseInput, writeOptionsSchema } from './inputs.ts'
 import { isJsonObject, type JsonValue, searchableText, toJsonValue } from './json.ts'
@@ -12,7 +11,6 @@ import { createRedactor, type RedactionReport, type RedactPolicy } from './redac
 import { checkWritten, type ValueSchemas } from './schemas.ts'
 import type { MemoryScope } from './scope.ts'
 import { conversationType } from './session-keys.ts'
-
 import { spokenText } from './spoken-text.ts'
 
 export interface EntryFactoryOptions {

@@ -1,3 +1,4 @@
+import { addressOf, asRead } from './entry-identity.ts'
 import { isMemoryError, MemoryErrorCode } from './errors.ts'
 import { jsonBytes } from './json.ts'
 import type { Entry, MemoryStore, Place } from './memory-store.ts'
@@ -76,15 +77,3 @@ async function removeUnchanged(store: MemoryStore, entries: readonly Entry[]): P
     return [...removed, ...(await removeUnchanged(store, entries.slice(half)))]
   }
 }
-
-export const addressOf = ({ namespace, scope, key }: Entry): Pick<Entry, 'namespace' | 'scope' | 'key'> => ({
-  namespace,
-  scope,
-  key,
-})
-
-/** The `expected` of a change that must not undo a write made since this entry was read. */
-export const asRead = ({ updatedAt, value }: Entry): Pick<Entry, 'updatedAt' | 'value'> => ({
-  updatedAt,
-  value,
-})

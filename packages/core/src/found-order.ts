@@ -1,4 +1,4 @@
-import { compareCodePoints } from './filter/matches-filter.ts'
+import { compareCodePoints } from './code-points.ts'
 import type { Found, StoreQuery } from './memory-store.ts'
 
 const measures: Record<StoreQuery['sortBy'], (match: Found) => number> = {

@@ -1,9 +1,9 @@
 import { alreadyExists, changedUnderneath } from './conflicts.ts'
 import { entryMetadata } from './entry-metadata.ts'
-import { equalJson, matchesFilter } from './filter/matches-filter.ts'
+import { matchesFilter } from './filter/matches-filter.ts'
 import { byOrder } from './found-order.ts'
 import { type Searchable, searchable, searchEntries } from './in-memory-search.ts'
-import { jsonBytes, toJsonValue } from './json.ts'
+import { equalJson, jsonBytes, toJsonValue } from './json.ts'
 import type { Address, ColdStore, Entry, Expected, MemoryStore, Place, PutOptions } from './memory-store.ts'
 
 export interface InMemoryStoreOptions {

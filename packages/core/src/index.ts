@@ -1,4 +1,5 @@
 export { type Clock, systemClock } from './clock.ts'
+export { compareCodePoints } from './code-points.ts'
 export { alreadyExists, changedUnderneath } from './conflicts.ts'
 export type { ContentBlock, Conversation, ConversationFacts, Message } from './conversation.ts'
 export {
@@ -20,12 +21,13 @@ export {
 } from './errors.ts'
 export { closingFences, trackFence } from './fenced-code.ts'
 export { type Comparison, everything, type Filter } from './filter/filter.ts'
-export { compareCodePoints, equalJson, type FilterSubject, matchesFilter } from './filter/matches-filter.ts'
+export { type FilterSubject, matchesFilter } from './filter/matches-filter.ts'
 export { parseFilter } from './filter/parse-filter.ts'
 export { findWhenSure } from './find-when-sure.ts'
 export { takenPlaceAt } from './in-memory-search.ts'
 export { createInMemoryStore, type InMemoryStoreOptions } from './in-memory-store.ts'
 export {
+  equalJson,
   isJsonObject,
   type JsonObject,
   type JsonValue,

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isJsonObject, mapStrings, maxJsonDepth, searchableText, toJsonValue } from './json.ts'
+import { document } from './conformance/filter-arbitraries.ts'
+import { equalJson, isJsonObject, mapStrings, maxJsonDepth, searchableText, toJsonValue } from './json.ts'
 
 describe('toJsonValue', () => {
   it('copies every JSON value', () => {
@@ -73,6 +74,26 @@ describe('isJsonObject', () => {
 it('refuses a list with a place that was left empty, which JSON would fill', () => {
   // biome-ignore lint/suspicious/noSparseArray: it is what this is about
   expect(() => toJsonValue({ list: [1, , 2] })).toThrow('value.list[1] is undefined')
+})
+
+describe('equalJson', () => {
+  it('ignores the order of members and nothing else', () => {
+    expect(equalJson({ a: 1, b: [2] }, { b: [2], a: 1 })).toBe(true)
+    expect(equalJson([1, 2], [2, 1])).toBe(false)
+    expect(equalJson({ a: 1 }, { a: 1, b: null })).toBe(false)
+    expect(equalJson({}, [])).toBe(false)
+    expect(equalJson(null, false)).toBe(false)
+    expect(equalJson(1, '1')).toBe(false)
+    expect(equalJson({ a: null }, { b: null })).toBe(false)
+  })
+
+  it('holds between a value and its copy', () => {
+    fc.assert(
+      fc.property(document, (value) => {
+        expect(equalJson(value, structuredClone(value))).toBe(true)
+      }),
+    )
+  })
 })
 
 describe('mapStrings', () => {

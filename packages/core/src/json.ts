@@ -52,6 +52,22 @@ export function toJsonValue(value: unknown, path = 'value', depth = 0): JsonValu
   throw new TypeError(`${path} is ${describe(value)}, which JSON cannot hold`)
 }
 
+/** Deep equality; the order of object members does not matter. */
+export function equalJson(a: JsonValue, b: JsonValue): boolean {
+  if (a === b) return true
+  if (Array.isArray(a)) {
+    return (
+      Array.isArray(b) && a.length === b.length && a.every((item, i) => equalJson(item, b[i] as JsonValue))
+    )
+  }
+  if (!isJsonObject(a) || !isJsonObject(b)) return false
+  const names = Object.keys(a)
+  if (names.length !== Object.keys(b).length) return false
+  return names.every(
+    (name) => Object.hasOwn(b, name) && equalJson(a[name] as JsonValue, b[name] as JsonValue),
+  )
+}
+
 /** A copy of a value with `change` applied to every string, object members in insertion order. */
 export function mapStrings(value: JsonValue, change: (text: string) => string): JsonValue {
   if (typeof value === 'string') return change(value)

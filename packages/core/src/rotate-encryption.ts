@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from './clock.ts'
 import { createSealer, isEnvelope, type KeyRing, type Sealer } from './encryption.ts'
+import { asRead } from './entry-identity.ts'
 import { isMemoryError, MemoryErrorCode } from './errors.ts'
-import { asRead } from './eviction.ts'
 import { parseFilter } from './filter/parse-filter.ts'
 import type { CleanupError } from './memory-manager.ts'
 import type { Entry, MemoryStore, Place } from './memory-store.ts'

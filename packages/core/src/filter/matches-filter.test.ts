@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { naivelyMatches } from '../../test/naive-filter.ts'
 import { condition, document, filterOn } from '../conformance/filter-arbitraries.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
-import { compareCodePoints, equalJson, matchesFilter } from './matches-filter.ts'
+import { matchesFilter } from './matches-filter.ts'
 import { parseFilter } from './parse-filter.ts'
 
 const metadata: JsonObject = { type: 'x', tags: ['x', 'y'], accessCount: 1 }
@@ -73,59 +73,6 @@ describe('matchesFilter', () => {
     fc.assert(
       fc.property(condition, document, (bare, value) => {
         expect(holds({ a: spell(bare) }, value)).toBe(holds({ a: bare }, value))
-      }),
-    )
-  })
-})
-
-describe('compareCodePoints', () => {
-  /** Characters around the surrogates and beyond them. */
-  const edges = ['a', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{10001}', '\u{10ffff}']
-  const wholeCharacter = fc.string({ unit: 'binary', minLength: 1, maxLength: 1 })
-  const codePointsOf = (text: string): number[] => Array.from(text, (each) => each.codePointAt(0) as number)
-  const compareLists = (a: readonly number[], b: readonly number[]): number => {
-    const at = a.findIndex((code, i) => code !== b[i])
-    return Math.sign(at < 0 || at >= b.length ? a.length - b.length : (a[at] as number) - (b[at] as number))
-  }
-
-  it('orders as the bytes of UTF-8 do', () => {
-    const wellFormed = fc.string({ unit: fc.oneof(fc.constantFrom(...edges), wholeCharacter) })
-    fc.assert(
-      fc.property(wellFormed, wellFormed, (a, b) => {
-        expect(Math.sign(compareCodePoints(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)))
-      }),
-      { numRuns: 1000 },
-    )
-  })
-
-  it('orders surrogates without a partner by their code points', () => {
-    const halves = fc.constantFrom('\ud800', '\ud801', '\udbff', '\udc00', '\udfff')
-    const any = fc.array(fc.oneof(halves, fc.constantFrom(...edges)), { maxLength: 5 })
-    const text = any.map((parts) => parts.join(''))
-    fc.assert(
-      fc.property(text, text, (a, b) => {
-        expect(Math.sign(compareCodePoints(a, b))).toBe(compareLists(codePointsOf(a), codePointsOf(b)))
-      }),
-      { numRuns: 5000 },
-    )
-  })
-})
-
-describe('equalJson', () => {
-  it('ignores the order of members and nothing else', () => {
-    expect(equalJson({ a: 1, b: [2] }, { b: [2], a: 1 })).toBe(true)
-    expect(equalJson([1, 2], [2, 1])).toBe(false)
-    expect(equalJson({ a: 1 }, { a: 1, b: null })).toBe(false)
-    expect(equalJson({}, [])).toBe(false)
-    expect(equalJson(null, false)).toBe(false)
-    expect(equalJson(1, '1')).toBe(false)
-    expect(equalJson({ a: null }, { b: null })).toBe(false)
-  })
-
-  it('holds between a value and its copy', () => {
-    fc.assert(
-      fc.property(document, (value) => {
-        expect(equalJson(value, structuredClone(value))).toBe(true)
       }),
     )
   })

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { compareCodePoints } from '../code-points.ts'
+import { equalJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { Comparison, Filter } from './filter.ts'
 
 /** What a filter looks at: the value, and the metadata for paths that the value does not have. */
@@ -74,42 +75,6 @@ function orderOf(a: JsonValue | undefined, b: JsonValue): number | undefined {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   if (typeof a === 'string' && typeof b === 'string') return compareCodePoints(a, b)
   return undefined
-}
-
-/**
- * Code point order; `<` on strings compares UTF-16 units instead. For well-formed strings, which all keys are, it is
- * also the order of their UTF-8 bytes. A lone surrogate counts as its own code point.
- */
-export function compareCodePoints(a: string, b: string): number {
-  const length = Math.min(a.length, b.length)
-  for (let i = 0; i < length; i++) {
-    if (a.charCodeAt(i) === b.charCodeAt(i)) continue
-    // Compare whole characters: the differing unit may be the second half of a surrogate pair in one string only.
-    const whole = i > 0 && isFirstHalf(a.charCodeAt(i - 1)) ? compareAt(a, b, i - 1) : 0
-    return whole || compareAt(a, b, i)
-  }
-  return a.length - b.length
-}
-
-const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
-
-const compareAt = (a: string, b: string, i: number): number =>
-  (a.codePointAt(i) as number) - (b.codePointAt(i) as number)
-
-/** Deep equality; the order of object members does not matter. */
-export function equalJson(a: JsonValue, b: JsonValue): boolean {
-  if (a === b) return true
-  if (Array.isArray(a)) {
-    return (
-      Array.isArray(b) && a.length === b.length && a.every((item, i) => equalJson(item, b[i] as JsonValue))
-    )
-  }
-  if (!isJsonObject(a) || !isJsonObject(b)) return false
-  const names = Object.keys(a)
-  if (names.length !== Object.keys(b).length) return false
-  return names.every(
-    (name) => Object.hasOwn(b, name) && equalJson(a[name] as JsonValue, b[name] as JsonValue),
-  )
 }
 
 function includes(list: JsonValue | undefined, item: JsonValue): boolean {
