@@ -1,14 +1,12 @@
 import { findWithArchived, removeWithArchived, restoreEntry } from './archive.ts'
 import { createCachedReads, type MemoryCache } from './cached-read.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { embedTexts } from './embed-texts.ts'
 import type { Embedder } from './embedder.ts'
 import { createSealer, isEnvelope, type KeyRing, missingKey } from './encryption.ts'
-import { createEntryFactory, noVectors } from './entry-factory.ts'
+import { createEntryFactory } from './entry-factory.ts'
 import { entryMetadata } from './entry-metadata.ts'
 import { MemoryError, MemoryErrorCode } from './errors.ts'
 import { failingAs } from './failing-as.ts'
-import { parseFilter } from './filter/parse-filter.ts'
 import { findWhenSure } from './find-when-sure.ts'
 import {
   batchSchema,
@@ -43,10 +41,10 @@ import type {
 } from './memory-manager.ts'
 import type { Address, Change, Entry, Found, MemoryStore, StoreQuery } from './memory-store.ts'
 import { createQuota, defaultQuotas } from './quotas.ts'
-import { namedDates } from './ranking/named-dates.ts'
 import type { RedactionReport, RedactPolicy } from './redaction/redactor.ts'
 import { checkRead, type TypesOf, type ValueSchemas } from './schemas.ts'
 import { type MemoryScope, memoryScopes } from './scope.ts'
+import { toStoreQuery } from './store-query.ts'
 import { byScope, storesByScope } from './stores-by-scope.ts'
 
 export interface MemoryManagerOptions<Schemas extends ValueSchemas = ValueSchemas> {
@@ -252,38 +250,16 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
 
     search<T>(scope: MemoryScope, query: SearchQuery, given?: SearchOptions): Promise<MemoryMatch<T>[]> {
       return calling(MemoryErrorCode.SEARCH_FAILED, { scope }, async (store) => {
-        const { text: words, tags, filters, embedding } = parseInput(searchQuerySchema, query, 'query')
+        const asked = parseInput(searchQuerySchema, query, 'query')
         const wanted = parseInput(searchOptionsSchema, given ?? {}, 'options')
-        if (embedding && !store.capabilities.semantic) throw noVectors(store, scope)
         if (wanted.includeArchived && !store.cold) throw noArchive(store, scope)
-        const filter = parseFilter(filters)
-        const text = words?.trim() ? words : undefined
         const now = clock()
-        const vector =
-          embedding ??
-          (text && (store.capabilities.semantic || store.capabilities.meaning)
-            ? await embedQuery(embedder, text)
-            : undefined)
-        const ask: StoreQuery = {
-          namespace,
-          scope,
-          ...(text === undefined ? {} : { text: `${text} ${namedDates(text, now)}`.trim() }),
-          ...(vector ? { embedding: queryVector(vector, embedding ? undefined : embedder) } : {}),
-          filter,
-          tags: tags ?? [],
-          limit: wanted.limit ?? 10,
-          offset: wanted.offset ?? 0,
-          sortBy: wanted.sortBy ?? (text || vector ? 'relevance' : 'recency'),
-          sortOrder: wanted.sortOrder ?? 'desc',
-          minScore: wanted.minScore ?? 0,
-          ...(wanted.passages === undefined ? {} : { passages: wanted.passages }),
-          now,
-        }
+        const storeQuery = await toStoreQuery(store, { namespace, scope }, asked, wanted, { embedder, now })
         const find = async (query: StoreQuery): Promise<(Found & { archived?: true })[]> =>
           wanted.includeArchived && store.cold
             ? findWithArchived(store, store.cold, query)
             : store.find(query)
-        const found = await findWhenSure(find, ask, wanted.minConfidence ?? 0)
+        const found = await findWhenSure(find, storeQuery, wanted.minConfidence ?? 0)
         const touched = wanted.touch === false ? [] : found.filter(({ archived }) => !archived)
         const matches = await Promise.all(
           found.map((match) => {
@@ -424,20 +400,6 @@ const noOptions: ReadOptions = {}
 
 /** Concurrent reads of one batch. */
 const readsAtOnce = 64
-
-const queryVector = (
-  vector: number[],
-  embedder: Embedder | undefined,
-): NonNullable<StoreQuery['embedding']> => ({
-  model: embedder?.model ?? null,
-  vector,
-  ...(embedder?.unrelated ? { unrelated: embedder.unrelated } : {}),
-})
-
-async function embedQuery(embedder: Embedder | undefined, text: string): Promise<number[] | undefined> {
-  const [vector] = embedder ? await embedTexts(embedder, [text], 'query') : []
-  return vector && [...vector]
-}
 
 /** The entry with the present access already counted. */
 function accessed(entry: Entry, now: number): Entry {
