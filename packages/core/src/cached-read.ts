@@ -32,15 +32,14 @@ export interface CachedReads {
  * for an entry with a TTL, whose expiry it moves.
  */
 export function createCachedReads(cache: MemoryCache): CachedReads {
-  const counted = new Map<MemoryStore, MemoryStore>()
-  /** The counter of each wrapped store. */
+  const wrappers = new Map<MemoryStore, MemoryStore>()
+  /** The counter of each wrapper. */
   const counters = new Map<MemoryStore, Counter>()
-  /** The store behind a wrapper. */
-  const given = (store: MemoryStore): MemoryStore => counters.get(store)?.store ?? store
+  const storeBehind = (wrapper: MemoryStore): MemoryStore => counters.get(wrapper)?.store ?? wrapper
 
   return {
     async read(store, address, now) {
-      const known = cache.get(nameOf(given(store), address))
+      const known = cache.get(nameOf(storeBehind(store), address))
       if (!known || !store.stamp || !isAlive(known.entry, now)) return null
       if ((await store.stamp(address)) !== known.stamp) return null
       const { entry } = known
@@ -58,7 +57,7 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
       const stamp = store.stamp ? await store.stamp(address) : null
       const entry = await store.get(address, now)
       if (entry && stamp !== null && !entry.encrypted) {
-        cache.set(nameOf(given(store), address), {
+        cache.set(nameOf(storeBehind(store), address), {
           entry: { ...entry, value: toJsonValue(entry.value) },
           stamp,
         })
@@ -67,10 +66,10 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
     },
 
     counting(store) {
-      const known = counted.get(store)
+      const known = wrappers.get(store)
       if (known) return known
       const counter = createCounter(store)
-      const after =
+      const afterFlush =
         (name: (typeof countingCalls)[number]) =>
         async (...given: unknown[]): Promise<unknown> => {
           await counter.flush()
@@ -78,12 +77,12 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
         }
       const { name, capabilities, cold } = store
       // Member by member: a store may be an object of a class, whose methods are not its own.
-      const wrapped = {
+      const wrapper = {
         name,
         capabilities,
         ...(cold ? { cold } : {}),
         ...(store.stamp ? { stamp: (address: Address) => store.stamp?.(address) } : {}),
-        ...Object.fromEntries(countingCalls.map((call) => [call, after(call)])),
+        ...Object.fromEntries(countingCalls.map((call) => [call, afterFlush(call)])),
         async close() {
           // A failure to record the accesses must not keep the store open.
           try {
@@ -93,9 +92,9 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
           }
         },
       } as MemoryStore
-      counted.set(store, wrapped)
-      counters.set(wrapped, counter)
-      return wrapped
+      wrappers.set(store, wrapper)
+      counters.set(wrapper, counter)
+      return wrapper
     },
   }
 }

@@ -54,7 +54,7 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
     const wanted = given === undefined ? noOptions : parseInput(writeOptionsSchema, given, 'options')
     if (wanted.encrypt && !sealer) throw noKey(address)
     if (wanted.embedding && !store.capabilities.semantic) throw noVectors(store, scope)
-    if (wanted.encrypt && (wanted.embedding || wanted.text)) throw noClue(address)
+    if (wanted.encrypt && (wanted.embedding || wanted.text)) throw encryptedYetIndexed(address)
     if (wanted.embedding && embedder) checkLength(wanted.embedding, embedder, address)
     const checked = toJson(checkWritten(schemas, scope, key, value))
     if (isEnvelope(checked)) throw looksSealed(address)
@@ -125,7 +125,7 @@ export const noKey = ({ scope, key }: Address): MemoryError =>
     { scope, key },
   )
 
-export const noClue = ({ scope, key }: Address): MemoryError =>
+export const encryptedYetIndexed = ({ scope, key }: Address): MemoryError =>
   new MemoryError(
     'an encrypted value is not indexed: leave out text and embedding',
     MemoryErrorCode.INVALID_INPUT,

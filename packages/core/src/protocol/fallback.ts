@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts'
 import { createSealer, isEnvelope, type KeyRing } from '../encryption.ts'
-import { noClue, noKey, toJson } from '../entry-factory.ts'
+import { encryptedYetIndexed, noKey, toJson } from '../entry-factory.ts'
 import { errorStatus, isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 import { parseInput, parseKey, parseScope, writeOptionsSchema } from '../inputs.ts'
 import { equalJson, type JsonValue, toJsonValue } from '../json.ts'
@@ -112,7 +112,7 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
     const options = parseInput(writeOptionsSchema, given, 'options') as WriteOptions
     // A value to be encrypted must not be queued in plain text, not even for a moment.
     if (options.encrypt && !sealer) throw noKey(address)
-    if (options.encrypt && (options.embedding || options.text)) throw noClue(address)
+    if (options.encrypt && (options.embedding || options.text)) throw encryptedYetIndexed(address)
     return options
   }
 

@@ -55,7 +55,7 @@ const isLesson = (given: unknown): given is Lesson =>
 function groupLessons(episodes: readonly { lessons: readonly Lesson[]; at: number }[]): LessonGroup[] {
   const groups = new Map<string, Map<string, CountedLesson>>()
   for (const { lessons, at } of episodes) {
-    const known = new Map(lessons.map((lesson) => [sameness(lesson), lesson]))
+    const known = new Map(lessons.map((lesson) => [identityOf(lesson), lesson]))
     for (const [name, lesson] of known) {
       const group = groups.get(lesson.category) ?? new Map<string, CountedLesson>()
       groups.set(lesson.category, group)
@@ -73,13 +73,13 @@ function groupLessons(episodes: readonly { lessons: readonly Lesson[]; at: numbe
 }
 
 /** Lessons that use the same words in the same order, and the same symbols, are the same: C++ is not C. */
-const sameness = ({ category, text }: AnyLesson): string =>
+const identityOf = ({ category, text }: AnyLesson): string =>
   JSON.stringify([category, [...wordsOf(text).map(({ term }) => term), ...(text.match(/[\p{S}#]/gu) ?? [])]])
 
 /** Key of a lesson in long-term memory; the same lesson always has the same key. */
 export async function lessonKey(lesson: Lesson | AnyLesson): Promise<string> {
   if (lesson.id) return `lesson:${lesson.id}`
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(sameness(lesson)))
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(identityOf(lesson)))
   const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
   return `lesson:${hex.slice(0, 16)}`
 }

@@ -152,7 +152,7 @@ export async function runLoop<
     const working = { loopId, goal, perception, decision, execution, observation }
     const reflection = await walk('reflect', 'reflection', () => steps.reflect({ goal, working, similar }))
     const taskId = options.taskId ?? goal.id ?? loopId
-    const episode = await keep(memory, {
+    const episode = await keepEpisode(memory, {
       loopId,
       taskId,
       goal,
@@ -200,7 +200,7 @@ interface Finished {
 }
 
 /** Writes the episode first, so that lessons can always be traced back to it. */
-async function keep(memory: MemoryManager, finished: Finished): Promise<Episode> {
+async function keepEpisode(memory: MemoryManager, finished: Finished): Promise<Episode> {
   const { loopId, reflection } = finished
   const { outcome, lessons, toolsUsed = [], patternsUsed = [] } = reflection
   const updated = (scope: MemoryScope, key: string): MemoryUpdate => ({ scope, key })
@@ -210,12 +210,12 @@ async function keep(memory: MemoryManager, finished: Finished): Promise<Episode>
   await memory.write('episodic', key, episode, { tags: ['execution', outcome, ...toolsUsed] })
   for (const lesson of lessons) await learn(memory, lesson)
   for (const tool of toolsUsed) await recordOutcome(memory, `statistic:tool:${tool}`, outcome)
-  for (const pattern of patternsUsed) await recordOutcome(memory, await rated(memory, pattern), outcome)
+  for (const pattern of patternsUsed) await recordOutcome(memory, await outcomeKey(memory, pattern), outcome)
   return episode
 }
 
 /** The key that records a pattern's outcomes. A text, such as a section that a person wrote, cannot hold a rate. */
-async function rated(memory: MemoryManager, pattern: string): Promise<string> {
+async function outcomeKey(memory: MemoryManager, pattern: string): Promise<string> {
   const [known] = (await memory.batchRead('long-term', [pattern])).values()
   return known === undefined || isJsonObject(known) ? pattern : `statistic:${pattern}`
 }

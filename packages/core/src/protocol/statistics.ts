@@ -12,7 +12,7 @@ export interface SuccessStatistics {
   uses: number
 }
 
-const worth: Record<Outcome, number> = { success: 1, partial: 0.5, failure: 0 }
+const scoreOf: Record<Outcome, number> = { success: 1, partial: 0.5, failure: 0 }
 
 /**
  * Records an outcome in the long-term entry that was used: a playbook, a pattern, a tool. The entry's value gets
@@ -29,7 +29,7 @@ export async function recordOutcome(
   const value = await updateEntry<JsonObject>(memory, 'long-term', key, (present) => {
     if (present !== null && !isJsonObject(present)) throw noObject(key)
     const { uses, successRate } = statisticsOf(present)
-    const rate = (successRate * uses + worth[outcome]) / (uses + 1)
+    const rate = (successRate * uses + scoreOf[outcome]) / (uses + 1)
     return {
       value: { ...(present ?? { type: 'statistic' }), successRate: rate, uses: uses + 1 },
     }
