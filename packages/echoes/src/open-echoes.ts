@@ -175,7 +175,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
   }
 
   /** Call it before taking the lock: no process should wait while a person thinks. */
-  const mustAgree = async (question: string): Promise<void> => {
+  const requireConsent = async (question: string): Promise<void> => {
     if ((await askHuman?.(question)) === true) return
     throw new MemoryError(
       'Only a person adds etched entries, takes them out or moves them: say yes at a terminal',
@@ -213,7 +213,8 @@ export function openEchoes(options: EchoesOptions): Echoes {
     async add(role, entry) {
       mayWrite(role)
       const { block, stripped } = cleaned(entry)
-      if (entry.layer === 'etched') await mustAgree(`Add to the permanent memory of ${role}: ${entry.title}`)
+      if (entry.layer === 'etched')
+        await requireConsent(`Add to the permanent memory of ${role}: ${entry.title}`)
       return locked(() => {
         const loaded = loadRole(root, role)
         const next = appendTexts(upgradeEchoes(loaded.document), [block.text])
@@ -299,7 +300,8 @@ export function openEchoes(options: EchoesOptions): Echoes {
 
     async restoreEntry(role, id) {
       mayWrite(role)
-      if (id.startsWith('etched-')) await mustAgree(`Put back into the permanent memory of ${role}: ${id}`)
+      if (id.startsWith('etched-'))
+        await requireConsent(`Put back into the permanent memory of ${role}: ${id}`)
       return locked(() => {
         const changes = restoreChanges(root, loadRole(root, role), id)
         applyChanges(root, changes)
@@ -320,7 +322,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
       mayWrite(plan.role)
       if (needsPerson(plan)) {
         const titles = plan.steps.map(({ id, title, to }) => `${id} (${title}) → ${to}`).join(', ')
-        await mustAgree(`Change the permanent memory of ${plan.role}: ${titles}`)
+        await requireConsent(`Change the permanent memory of ${plan.role}: ${titles}`)
       }
       await locked(() => applyChanges(root, editChanges(root, loadRole(root, plan.role), plan)))
     },

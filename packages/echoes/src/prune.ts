@@ -77,11 +77,11 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   )
   const standing = role.document.blocks[shortenedAt]
   if (compressed === true && standing?.entry) {
-    blocks[shortenedAt] = lengthened(standing, block, path).text
+    blocks[shortenedAt] = withWholeLearning(standing, block, path).text
   } else {
     const at = placeOf(role, backup, archived)
     if (at > 0 && !blocks[at - 1]?.endsWith('\n')) blocks[at - 1] += '\n'
-    const text = [block, ...notesGone(role, backup, block)].map((each) => each.text).join('')
+    const text = [block, ...missingNotes(role, backup, block)].map((each) => each.text).join('')
     blocks.splice(at, 0, at === blocks.length || text.endsWith('\n') ? text : `${text}\n`)
   }
   return [memoryChange(role, parseEchoes(blocks.join(''))), sidecarChange(role.role, sidecar)]
@@ -92,7 +92,7 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
  *
  * @throws MemoryError CONFLICT when somebody rewrote the learning since, which would be lost
  */
-function lengthened(standing: EchoBlock, whole: EchoBlock, path: string): EchoBlock {
+function withWholeLearning(standing: EchoBlock, whole: EchoBlock, path: string): EchoBlock {
   const { entry } = standing
   if (!entry || !whole.entry) return whole
   if (entry.learning !== shortened(whole.entry.learning)) {
@@ -111,7 +111,7 @@ function lengthened(standing: EchoBlock, whole: EchoBlock, path: string): EchoBl
 }
 
 /** What stood below an entry, unless it stands in the memory still: it once went with the entry. */
-function notesGone(role: LoadedRole, backup: readonly EchoBlock[], entry: EchoBlock): EchoBlock[] {
+function missingNotes(role: LoadedRole, backup: readonly EchoBlock[], entry: EchoBlock): EchoBlock[] {
   return backup.filter(
     (each) => each !== entry && each.section === entry.section && !role.text.includes(each.text.trim()),
   )

@@ -30,7 +30,7 @@ export interface RoleMemory {
 export interface LoadedRole extends RoleMemory {
   document: EchoDocument
   /** The file as it was read; `null` when there is none. */
-  stood: string | null
+  onDisk: string | null
   /** The stored sidecar, completed with an id for every entry of the file. */
   sidecar: Sidecar
 }
@@ -84,14 +84,14 @@ export function loadRole(root: string, role: string): LoadedRole {
   const archived = Object.entries(sidecar.entries).flatMap(([id, { archived: place, compressed }]) =>
     place ? [{ id, backup: place.backup, shortened: compressed === true }] : [],
   )
-  return { role, text: printEchoes(document), echoes, problems, archived, document, stood: text, sidecar }
+  return { role, text: printEchoes(document), echoes, problems, archived, document, onDisk: text, sidecar }
 }
 
 /** The change that writes a role's memory, unless somebody has written it since it was loaded. */
 export const memoryChange = (
-  { role, stood }: Pick<LoadedRole, 'role' | 'stood'>,
+  { role, onDisk }: Pick<LoadedRole, 'role' | 'onDisk'>,
   document: EchoDocument,
-): FileChange => ({ path: memoryPath(role), content: printEchoes(document), seen: stood })
+): FileChange => ({ path: memoryPath(role), content: printEchoes(document), seen: onDisk })
 
 export const sidecarChange = (role: string, sidecar: Sidecar): FileChange => ({
   path: sidecarPath(role),

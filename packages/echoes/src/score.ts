@@ -27,8 +27,8 @@ export function scoreEcho(
   const { weight, maxAgeDays } = layerRules[layer]
   const today = dayOf(now)
   const daysSinceVerified = daysBetween(verified, today)
-  const relevance = echo.workflows === 0 ? 0 : within(echo.references / echo.workflows)
-  const recency = maxAgeDays === null ? 1 : within(1 - daysSinceVerified / maxAgeDays)
+  const relevance = echo.workflows === 0 ? 0 : clamped(echo.references / echo.workflows)
+  const recency = maxAgeDays === null ? 1 : clamped(1 - daysSinceVerified / maxAgeDays)
   const locked = layer === 'etched'
   return {
     importance: weight,
@@ -42,4 +42,4 @@ export function scoreEcho(
   }
 }
 
-const within = (part: number): number => Math.min(1, Math.max(0, part))
+const clamped = (part: number): number => Math.min(1, Math.max(0, part))

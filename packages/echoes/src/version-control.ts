@@ -24,7 +24,7 @@ export function applyVersionControl(options: { project: string; folder: string; 
 } {
   const { project, folder, settings } = options
   const versionControlled = settings !== undefined && optsIn(settings)
-  const path = whereItIs(join(project, '.gitignore'))
+  const path = realPathOf(join(project, '.gitignore'))
   const text = readText(path) ?? ''
   const next = versionControlled ? without(text, folder) : including(text, folder)
   if (next !== text) replaceFile(path, next)
@@ -32,10 +32,10 @@ export function applyVersionControl(options: { project: string; folder: string; 
 }
 
 /** The real path of a file that a person may have linked to, so that writing does not replace the link. */
-const whereItIs = (path: string): string => orAbsent(() => realpathSync(path)) ?? path
+const realPathOf = (path: string): string => orAbsent(() => realpathSync(path)) ?? path
 
 function optsIn(path: string): boolean {
-  const text = readText(whereItIs(path))
+  const text = readText(realPathOf(path))
   if (text === null) return false
   try {
     const settings = settingsSchema.parse(readYaml(text))
@@ -49,16 +49,16 @@ function optsIn(path: string): boolean {
 }
 
 const linesOf = (text: string): string[] => (text === '' ? [] : text.split(/(?<=\n)/))
-const names = (line: string, folder: string): boolean =>
+const isLineOf = (line: string, folder: string): boolean =>
   line.trim().replace(/^\/|\/$/g, '') === folder.replace(/^\/|\/$/g, '')
 
 const without = (text: string, folder: string): string =>
   linesOf(text)
-    .filter((line) => !names(line, folder))
+    .filter((line) => !isLineOf(line, folder))
     .join('')
 
 function including(text: string, folder: string): string {
-  if (linesOf(text).some((line) => names(line, folder))) return text
+  if (linesOf(text).some((line) => isLineOf(line, folder))) return text
   const newline = text.includes('\r\n') ? '\r\n' : '\n'
   const gap = text === '' || text.endsWith('\n') ? '' : newline
   return `${text}${gap}${folder.replace(/\/$/, '')}/${newline}`

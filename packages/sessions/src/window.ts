@@ -52,14 +52,14 @@ export async function readWindow(memory: MemoryManager): Promise<SessionSummary[
  */
 export async function addToWindow(
   memory: MemoryManager,
-  told: SessionSummary,
+  session: SessionSummary,
   options: { maxEntries: number; before?: readonly ArchiveDigest[] },
 ): Promise<WindowOutcome> {
   const maxEntries = parseMaxEntries(options.maxEntries)
   const present = await readWindow(memory)
-  const earlier = present.find(({ sessionId }) => sessionId === told.sessionId)
+  const earlier = present.find(({ sessionId }) => sessionId === session.sessionId)
   const isEdited = earlier !== undefined && wasEdited(earlier, options.before ?? [])
-  const entry = isEdited ? { ...told, summary: earlier.summary } : told
+  const entry = isEdited ? { ...session, summary: earlier.summary } : session
   const marker = await memory.read<ConsumedMarker>('short-term', consumedKey)
   const isConsumed = marker !== null && timeOf(entry.date) <= timeOf(marker.date)
   if (isConsumed && earlier === undefined) return 'consumed'
@@ -148,19 +148,17 @@ export async function clearWindow(
       overwrite: false,
     })
   const present = await readWindow(memory)
-  const told = entries.filter((entry) => {
+  const unchanged = entries.filter((entry) => {
     const now = present.find(({ sessionId }) => sessionId === entry.sessionId)
     return now === undefined || sameEntry(now, entry)
   })
   const gone = [
-    ...told.map(({ sessionId }) => sessionSummaryKey(sessionId)),
+    ...unchanged.map(({ sessionId }) => sessionSummaryKey(sessionId)),
     ...(isRead ? [windowNotesKey] : []),
   ]
   if (gone.length === 0) return
-  const newest = told.at(-1)
   const before = await memory.read<ConsumedMarker>('short-term', consumedKey)
-  const dates = [before?.date, newest?.date].filter((date) => date !== undefined)
-  const date = dates.sort((a, b) => timeOf(a) - timeOf(b)).at(-1)
+  const date = latestOf(before?.date, unchanged.at(-1)?.date)
   const marker: AtomicUpdate[] =
     date === undefined
       ? []
@@ -182,9 +180,14 @@ export async function clearWindow(
 export async function newestKnown(memory: MemoryManager): Promise<string | null> {
   const marker = await memory.read<ConsumedMarker>('short-term', consumedKey)
   const newest = (await readWindow(memory)).at(-1)
-  const dates = [marker?.date, newest?.date].filter((date) => date !== undefined)
-  return dates.sort((a, b) => timeOf(a) - timeOf(b)).at(-1) ?? null
+  return latestOf(marker?.date, newest?.date) ?? null
 }
+
+const latestOf = (...dates: (string | undefined)[]): string | undefined =>
+  dates
+    .filter((date) => date !== undefined)
+    .sort((a, b) => timeOf(a) - timeOf(b))
+    .at(-1)
 
 /** A date that does not parse counts as the oldest. */
 const timeOf = (date: string): number => Date.parse(date) || 0
