@@ -127,7 +127,7 @@ export function createFileSearch(options: FileSearchOptions) {
     }
   }
 
-  const told = new Set<string>()
+  const noticed = new Set<string>()
 
   /**
    * A list that silently lacks an unreadable file would pass for complete, so it fails; a search by words or meaning
@@ -142,8 +142,8 @@ export function createFileSearch(options: FileSearchOptions) {
         throw new MemoryError(problem, MemoryErrorCode.UNAVAILABLE, {
           details: { path: join(fromShown(root, folder), name) },
         })
-      if (!told.has(problem)) onNotice(`not searched: ${problem}`)
-      told.add(problem)
+      if (!noticed.has(problem)) onNotice(`not searched: ${problem}`)
+      noticed.add(problem)
     }
   }
 
@@ -226,19 +226,19 @@ export function createFileSearch(options: FileSearchOptions) {
   })
 
   /** When to try storing vectors again after it failed. */
-  let keepableFrom = Number.NEGATIVE_INFINITY
+  let retryVectorsAt = Number.NEGATIVE_INFINITY
 
   /** Where vectors cannot be stored, searches use words and the vectors that exist. */
   async function embedRecent(now: number): Promise<void> {
-    if (now < keepableFrom) return
+    if (now < retryVectorsAt) return
     try {
       await vectors?.catchUp({ limit: soonEmbedded })
     } catch (error) {
       if (!isUnwritable(error)) throw error
-      keepableFrom = now + unwritableForMs
+      retryVectorsAt = now + unwritableForMs
       const problem = `${internal} cannot be written: what has no vector there is found by words, not by meaning`
-      if (!told.has(problem)) onNotice(problem)
-      told.add(problem)
+      if (!noticed.has(problem)) onNotice(problem)
+      noticed.add(problem)
     }
   }
 

@@ -73,7 +73,7 @@ export const statusOf = (fileSystem: FileSystem, path: string): nodeFileSystem.S
  * Writes a note that a crash may tear, and that its reader then takes for none. In place: a file that was emptied
  * first is flushed to disk by ext4 when it is closed, which takes as long as a durable write.
  */
-export function jot(fileSystem: FileSystem, path: string, note: string): void {
+export function overwriteInPlace(fileSystem: FileSystem, path: string, note: string): void {
   const bytes = Buffer.from(note)
   const descriptor = fileSystem.openSync(path, O_WRONLY | O_CREAT)
   try {

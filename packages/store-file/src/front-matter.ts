@@ -117,16 +117,16 @@ function parseFields(source: string): JsonObject | string {
     const [problem] = document.errors
     if (problem)
       return `front matter is not YAML: ${problem.message}, on line ${countLines(source.slice(0, problem.pos[0])) + 2}`
-    let named = true
+    let hasPlainNames = true
     visit(document, {
       Pair(_, { key }) {
         if (!isCollection(key)) return undefined
-        named = false
+        hasPlainNames = false
         return visit.BREAK
       },
     })
     // A collection as a key is printed to become a name, which takes minutes at a few hundred levels.
-    if (!named) return 'front matter has a list or a mapping for the name of a field'
+    if (!hasPlainNames) return 'front matter has a list or a mapping for the name of a field'
     const fields: unknown = document.toJS({ maxAliasCount: 0 })
     if (fields === null || fields === undefined) return {}
     return isJsonObject(fields) ? fields : 'front matter is not a list of fields'

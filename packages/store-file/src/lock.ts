@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type ProcessIdentity, thisProcess } from '@recall/core/process'
 import { ensureFolder, writing } from './atomic-write.ts'
-import { type FileSystem, jot, orAbsent, statusOf } from './file-system.ts'
+import { type FileSystem, orAbsent, overwriteInPlace, statusOf } from './file-system.ts'
 import type { Database, OpenDatabase } from './index/driver.ts'
 import { isBusy, isDamage } from './index/index-file.ts'
 
@@ -136,7 +136,7 @@ const holderName = 'lock-holder.json'
 function noteHolder(fileSystem: FileSystem, folder: string): void {
   try {
     const note = JSON.stringify({ ...thisProcess(), since: new Date().toISOString() })
-    jot(fileSystem, join(folder, holderName), note)
+    overwriteInPlace(fileSystem, join(folder, holderName), note)
   } catch {}
 }
 

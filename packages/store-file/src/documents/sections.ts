@@ -80,7 +80,7 @@ export function withSection(content: string, slug: string, text: string): string
       parseSections(whole)
         .filter((each) => each.slug !== slug)
         .map(({ heading, body }) => [heading, body.trim()]),
-    ) // prettier-ignore
+    )
   const written = parseSections(result).find((each) => each.slug === slug)
   if (written?.body.trim() === text.trim() && outline(result) === outline(content)) return result
   throw new MemoryError(

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type FileSystem, jot, orAbsent, statusOf } from '../file-system.ts'
+import { type FileSystem, orAbsent, overwriteInPlace, statusOf } from '../file-system.ts'
 import { type FileStamp, stampOf } from './file-stamp.ts'
 
 export const indexName = 'index.db'
@@ -32,7 +32,7 @@ export function writeSeal(fileSystem: FileSystem, folder: string, facts: Omit<Se
   const stats = statusOf(fileSystem, join(folder, indexName))
   if (!stats || logSize(fileSystem, folder) > 0) return
   const seal = { stamp: stampOf(stats), ...facts } satisfies Seal
-  jot(fileSystem, join(folder, sealName), JSON.stringify(seal))
+  overwriteInPlace(fileSystem, join(folder, sealName), JSON.stringify(seal))
 }
 
 /** Bytes in the write-ahead log that are not in the file yet. */

@@ -56,7 +56,7 @@ export interface VectorFile {
 export const scanError = 0.005
 
 /** Extra candidates to re-score exactly, because eight bits order near-equal vectors at random. */
-export const spare = 32
+export const extraCandidates = 32
 
 /** Rows compared with their exact vectors when the files are opened, in less than a millisecond. */
 const sampledRows = 32
@@ -151,7 +151,7 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
     exact,
 
     nearest(query, wanted) {
-      const best = highest(this.scan(query), wanted + spare, -1)
+      const best = highest(this.scan(query), wanted + extraCandidates, -1)
       const similarities = exact(query, best)
       return best
         .map((slot, i) => ({ slot, similarity: similarities[i] as number }))

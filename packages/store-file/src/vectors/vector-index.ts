@@ -6,7 +6,7 @@ import type { MeaningArm } from '../search-matches.ts'
 import { highest } from './highest.ts'
 import { bringInStep, isInStep, putKnown } from './in-step.ts'
 import { documentsAtOnce, textsOf, type UnitTexts } from './texts.ts'
-import { openVectorFile, scanError, spare, type VectorFile } from './vector-file.ts'
+import { extraCandidates, openVectorFile, scanError, type VectorFile } from './vector-file.ts'
 import { generationOf, removeVectorFile } from './vector-format.ts'
 
 export interface VectorIndexOptions {
@@ -230,7 +230,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
         spread,
         nearest(count) {
           const least = spread.mean + leastDeviations * spread.deviation
-          const best = highest(similarities, Math.min(count + spare, similarities.length), least)
+          const best = highest(similarities, Math.min(count + extraCandidates, similarities.length), least)
           const close = closest(best, similarities)
           const exact = file.exact(
             query,
