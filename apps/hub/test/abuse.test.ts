@@ -9,6 +9,7 @@ import { useDatabase } from './use-database.ts'
 const content = (words: string): string =>
   `The pool leaked under load until the retry path released its client again; ${words}. It held for days.`
 const tags = ['postgres', 'leak']
+const keyId = ['AKIA', 'IOSFODNN7QWERTYZ'].join('')
 const secret = ['ghp', '_', 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8'].join('')
 
 /** What has been used against memory services, filters and databases. */
@@ -262,21 +263,30 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
     }
   })
 
-  it('keeps no secret that comes with an address or a question', async () => {
+  it('keeps no secret that comes with an address, a tag or a question', async () => {
     const { key } = await hub.agent('ada', 1)
-    const save = (source_url: string) => post('memory', key, { content: content('redis'), tags, source_url })
-    expect((await save('https://ana:hunter2@example.com/')).status).toBe(400)
-    const saved = await save(`https://example.com/?token=${secret}`)
-    expect(saved.status).toBe(201)
-    expect(JSON.stringify(await saved.json())).toContain('a secret was replaced')
+    const save = (more: object) => post('memory', key, { content: content('redis'), tags, ...more })
+    expect((await save({ source_url: 'https://ana:hunter2@example.com/' })).status).toBe(400)
+    const leaks = [
+      { source_url: `https://example.com/?token=${secret}` },
+      { tags: ['leak', secret] },
+      { tags: ['leak', keyId] },
+    ]
+    for (const leak of leaks) {
+      const saved = await save(leak)
+      expect(saved.status).toBe(201)
+      expect(JSON.stringify(await saved.json())).toContain('a secret was replaced')
+    }
     await hub.request(
       'GET',
       `/api/v1/memory/search?q=${encodeURIComponent(`${content('redis')} ${secret}`)}`,
       { key },
     )
     const rows = [await database().select().from(memories), await database().select().from(retrievalEvents)]
-    expect(rows.map(({ length }) => length)).toEqual([1, 1])
-    expect(JSON.stringify(rows)).not.toContain(secret)
+    expect(rows.map(({ length }) => length)).toEqual([3, 3])
+    // In lower case, tags are kept.
+    for (const each of [secret, keyId])
+      expect(JSON.stringify(rows).toLowerCase()).not.toContain(each.toLowerCase())
   })
 
   it('keeps a memory once, however often and by whomever its request is played again', async () => {

@@ -12,6 +12,7 @@ import { type NearMemory, nearestMemories, visible } from './nearest.ts'
 
 export interface NewMemory {
   content: string
+  /** As they were typed; they are kept in lower case. */
   tags: string[]
   source_url?: string | undefined
 }
@@ -42,8 +43,8 @@ export interface SavedAnswer {
  * then stores the memory, its links and the answer for the claim in one statement. With `embedAsync` it stores the
  * memory first, and `embedWaiting` does the rest.
  *
- * @throws MemoryError FORBIDDEN while the hub is read-only, and to a disabled author; UNAVAILABLE when the content cannot be embedded, or when
- * the memories have another model
+ * @throws MemoryError FORBIDDEN while the hub is read-only, and to a disabled author; UNAVAILABLE when the content
+ * cannot be embedded, or when the memories have another model
  * @returns `undefined` when the claim was given up or answered by another attempt; then nothing is stored
  */
 export async function writeMemory(
@@ -54,13 +55,20 @@ export async function writeMemory(
 ): Promise<SavedAnswer | undefined> {
   const { config, database, embedder, call } = hub
   await refuseWhenReadOnly(hub)
-  const { text: content, counts } = redactText(input.content)
-  const source = input.source_url === undefined ? undefined : redactText(input.source_url)
+  const secrets = new Set<string>()
+  const redacted = (text: string): string => {
+    const { text: clean, counts } = redactText(text)
+    for (const kind of Object.keys(counts)) secrets.add(kind)
+    return clean
+  }
+  const content = redacted(input.content)
+  const tags = [...new Set(input.tags.map((tag) => redacted(tag).toLowerCase()))]
+  const source = input.source_url === undefined ? null : redacted(input.source_url)
   const judged = config.embedAsync
     ? undefined
     : await judge(hub, author, await embedText(hub, content, 'document'))
   const links = judged?.links ?? []
-  const warnings = warningsFor(hub, content, input, Object.keys({ ...counts, ...source?.counts }))
+  const warnings = warningsFor(hub, content, source, secrets)
   const answer: SavedAnswer = {
     success: true,
     id: crypto.randomUUID(),
@@ -80,8 +88,8 @@ export async function writeMemory(
       shortId: answer.short_id,
       agent: author.id,
       content,
-      tags: JSON.stringify(input.tags.map((tag) => redactText(tag).text)),
-      sourceUrl: source?.text ?? null,
+      tags: JSON.stringify(tags),
+      sourceUrl: source,
       now: hub.clock(),
       model: embedder.model,
       vector: judged ? JSON.stringify(judged.values.embedding) : null,
@@ -187,16 +195,16 @@ export async function keepLinks(
 const warningsFor = (
   { config }: Hub,
   content: string,
-  input: NewMemory,
-  secrets: readonly string[],
+  source: string | null,
+  secrets: ReadonlySet<string>,
 ): string[] => [
   ...(content.length < config.thresholds.shortContent
     ? [
         `content is shorter than ${config.thresholds.shortContent} characters: say what failed, why, and what helped`,
       ]
     : []),
-  ...(input.source_url ? [] : ['there is no source_url: a link lets others check']),
-  ...secrets.map((kind) => `a secret was replaced before anything was kept: ${kind}`),
+  ...(source ? [] : ['there is no source_url: a link lets others check']),
+  ...[...secrets].map((kind) => `a secret was replaced before anything was kept: ${kind}`),
 ]
 
 const relationOf = ({ config }: Hub, { similarity }: NearMemory): 'duplicate_candidate' | 'similar' =>

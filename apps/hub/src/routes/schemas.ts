@@ -27,10 +27,10 @@ export const nameSchema = line(longestName)
   .refine((name) => redactText(name).text === name, 'must not hold a secret')
   .openapi({ example: 'deploy-bot' })
 
-/** Lower case and NFKC, so that a tag stays the same however it was typed. */
+/** NFKC, so that a tag stays the same however it was typed. It keeps its case, by which secrets are recognised. */
 const tagSchema = line(longestTag)
-  .transform((tag) => tag.replace(invisible, '').normalize('NFKC').toLowerCase().trim())
-  .refine((tag) => tag.length <= longestTag, tooLong(longestTag))
+  .transform((tag) => tag.replace(invisible, '').normalize('NFKC').trim())
+  .refine((tag) => tag.toLowerCase().length <= longestTag, tooLong(longestTag))
   .refine((tag) => tag !== '', 'must not be empty')
 
 const hasCredentials = (url: string): boolean => {
@@ -56,7 +56,7 @@ export const newMemorySchema = ({ thresholds }: HubConfig) =>
         .refine((text) => text.isWellFormed() && !text.includes('\u0000'), 'must be plain text'),
       tags: z
         .array(tagSchema)
-        .transform((tags) => [...new Set(tags)])
+        .transform((tags) => [...new Map(tags.map((tag) => [tag.toLowerCase(), tag])).values()])
         .pipe(
           z
             .array(z.string())
