@@ -1,11 +1,18 @@
 import { connectHub, registerAgent } from '@recall/client'
 import { fakeEmbedder } from '@recall/embeddings'
 import { agents, retrievalEvents } from '@recall/store-postgres'
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { parseConfig } from '../src/config/config.ts'
+import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
 import { type Engine, emptyTables, engines, lesson, noLimits } from './support.ts'
+
+/** As when others change the same rows in another order. */
+const refusedVouches = [
+  `create function in_the_way() returns trigger language plpgsql as $$
+   begin raise exception 'deadlock' using errcode = '40P01'; end $$`,
+  `create trigger in_the_way before insert on vouches execute function in_the_way()`,
+]
 
 describe.each(engines)('what searches return, with %s', (_, openEngine) => {
   let engine: Engine
@@ -17,9 +24,9 @@ describe.each(engines)('what searches return, with %s', (_, openEngine) => {
   afterAll(() => engine.close())
   beforeEach(() => emptyTables(engine.database))
 
-  async function openHub() {
+  async function openHub(settings: HubSettings = noLimits) {
     logged = []
-    const hub = await createHub(parseConfig(noLimits), {
+    const hub = await createHub(parseConfig(settings), {
       database: engine.database,
       embedder: fakeEmbedder(),
       log: (line) => logged.push(line),
@@ -67,6 +74,23 @@ describe.each(engines)('what searches return, with %s', (_, openEngine) => {
     await Promise.all(Array.from({ length: 150 }, () => reader.search(lesson('redis'))))
     await hub.settled()
     expect(await countEvents()).toBe(150)
+  })
+
+  it('is recorded once when the promotion that follows is in the way of others', async () => {
+    const { hub, author, reader } = await openHub({ ...noLimits, trust: { usefulMemories: 1 } })
+    const { id } = await author.whoami()
+    await engine.database.update(agents).set({ trustLevel: 0 }).where(eq(agents.id, id))
+    for (const statement of refusedVouches) await engine.database.execute(sql.raw(statement))
+    try {
+      expect(await reader.search(lesson('redis'))).toHaveLength(1)
+      await hub.settled()
+    } finally {
+      await engine.database.execute(sql`drop function in_the_way cascade`)
+    }
+    expect(await countEvents()).toBe(1)
+    expect(logged.filter(({ level }) => level === 'error')).toMatchObject([
+      { event: 'promotion failed', code: 'MEMORY_CONFLICT' },
+    ])
   })
 
   it('costs nobody an answer when it cannot be recorded, and the log tells', async () => {

@@ -45,16 +45,11 @@ export function createRetrievalLog(hub: HubParts, log: NonNullable<HubDependenci
   let running = 0
 
   const record = async (together: readonly Retrieval[]): Promise<void> => {
-    try {
-      await noteRetrievals(hub, together).catch((error) => {
-        // Others changed the same memories at the same moment, in another order.
-        if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
-        return noteRetrievals(hub, together)
-      })
-    } catch (error) {
-      const { code, name } = error as { code?: string; name: string }
-      log({ level: 'error', event: 'retrievals lost', searches: together.length, code, name })
-    }
+    const orLog = (event: string) => (error: { code?: string; name: string }) =>
+      log({ level: 'error', event, searches: together.length, code: error.code, name: error.name })
+    await insertRetrievals(hub, together).catch(orLog('retrievals lost'))
+    // Whoever is not promoted now is by the next retrieval, or by maintenance.
+    await promoteAuthors(hub, authorsToPromote(together)).catch(orLog('promotion failed'))
     waiting -= together.length
   }
 
@@ -92,7 +87,7 @@ export function createRetrievalLog(hub: HubParts, log: NonNullable<HubDependenci
  * Records an event for every returned memory. Each agent counts once per memory, and only if it is trusted and is not
  * the author: nobody promotes himself or his friends by searching.
  */
-async function noteRetrievals(hub: HubParts, retrievals: readonly Retrieval[]): Promise<void> {
+async function insertRetrievals(hub: HubParts, retrievals: readonly Retrieval[]): Promise<void> {
   const events = retrievals.flatMap(({ searcher, query, found }) =>
     found.map(({ id, similarity }) => ({
       agent: searcher.id,
@@ -103,10 +98,19 @@ async function noteRetrievals(hub: HubParts, retrievals: readonly Retrieval[]): 
     })),
   )
   const values = { events: JSON.stringify(events), now: hub.clock() }
-  await hub.call(() => insertEvents(hub.database, values))
+  const insert = () => hub.call(() => insertEvents(hub.database, values))
+  await insert().catch((error) => {
+    // Others changed the same memories at the same moment, in another order.
+    if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+    return insert()
+  })
+}
+
+/** The unverified authors of what trusted agents were returned. */
+function authorsToPromote(retrievals: readonly Retrieval[]): string[] {
   const useful = retrievals.filter(({ searcher }) => isTrusted(searcher)).flatMap(({ found }) => found)
   const unverified = useful.filter(({ trustLevel }) => trustLevel === 0)
-  await promoteAuthors(hub, [...new Set(unverified.map(({ agentId }) => agentId))])
+  return [...new Set(unverified.map(({ agentId }) => agentId))]
 }
 
 const isTrusted = ({ tier }: Principal): boolean => tier !== 'unverified'
