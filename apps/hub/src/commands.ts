@@ -15,15 +15,12 @@ type Print = (text: string) => void
 export async function createAdmin(config: HubConfig, given: string, print: Print): Promise<void> {
   const { data: name, error } = nameSchema.safeParse(given)
   if (name === undefined) throw invalidRequest(error.issues.map((issue) => ({ ...issue, path: ['name'] })))
-  const { database, close } = await openDependencies(config, () => {})
-  try {
-    const key = newApiKey()
-    const admin = { name, apiKeyHash: hashOfKey(key), trustLevel: 2 }
+  const key = newApiKey()
+  const admin = { name, apiKeyHash: hashOfKey(key), trustLevel: 2 }
+  await withDatabase(config, async (database) => {
     await asMemoryErrors(MemoryErrorCode.WRITE_FAILED, () => database.insert(agents).values(admin))
     print(`${key}\n`)
-  } finally {
-    await close()
-  }
+  })
 }
 
 /**

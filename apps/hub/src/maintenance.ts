@@ -10,7 +10,11 @@ import { recomputeQuality } from './trust/quarantine.ts'
 /** Does the work that no request triggers. Running it twice, or in two hubs at once, does no harm. */
 export async function maintainHub(hub: Hub, log: QueueLog) {
   let embedded = 0
-  for (let some = -1; some !== 0; embedded += some) some = await embedWaiting(hub, log)
+  for (;;) {
+    const some = await embedWaiting(hub, log)
+    if (some === 0) break
+    embedded += some
+  }
   const waiting = await hub.call(() =>
     hub.database.$count(memories, and(isNull(memories.embedding), isNull(memories.deletedAt))),
   )

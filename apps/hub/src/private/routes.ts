@@ -203,7 +203,7 @@ async function withinQuota({ place, hub }: Call, write: () => Promise<void>): Pr
 }
 
 /** First key of the advisory lock on the namespaces of an agent; any otherwise unused number. */
-const namespaceLock = 727_003
+const namespaceLock = 727_004
 
 /**
  * Registers the namespace of a first write.

@@ -13,7 +13,8 @@ const promotionLock = 727_001
 
 /**
  * Promotes unverified agents to trusted when settled agents have retrieved enough of their memories, and none of
- * their memories was ever put in quarantine, unless an administrator held them back. Their retrieved memories then count as normal.
+ * their memories was ever put in quarantine, unless an administrator held them back. Their retrieved memories then
+ * count as normal.
  *
  * An agent is settled if an administrator trusts it, or if it was promoted long enough ago. Each agent vouches for a
  * few others at most. So a ring that got one of its members in cannot pull in the rest.
