@@ -9,12 +9,12 @@ export type Engine = Pick<PGlite, 'query' | 'exec' | 'transaction' | 'dumpDataDi
  * A PGlite that notices when its Postgres has ended. After a panic Postgres no longer answers, and PGlite would wait
  * for it in a loop that blocks the process.
  */
-class MortalPglite extends PGlite {
-  /** The error that ended it. */
-  end: unknown
+class WatchedPglite extends PGlite {
+  /** The error that ended its Postgres. */
+  fatal: unknown
 
   override execProtocolRawSync(message: Uint8Array): Uint8Array {
-    if (this.end !== undefined) throw this.end
+    if (this.fatal !== undefined) throw this.fatal
     return super.execProtocolRawSync(message)
   }
 
@@ -32,7 +32,7 @@ class MortalPglite extends PGlite {
     try {
       return await call
     } catch (error) {
-      if (isFatal(error)) this.end ??= error
+      if (isFatal(error)) this.fatal ??= error
       throw error
     }
   }
@@ -48,7 +48,7 @@ function isFatal(error: unknown): boolean {
  * Free bytes needed for a restart. Postgres ends when it cannot write its write-ahead log, and recovery needs up to
  * two segments of 16 MB.
  */
-const roomToBegin = 2 * 16 * 1024 * 1024
+const bytesToRestart = 2 * 16 * 1024 * 1024
 
 const diskFull = '53100'
 
@@ -59,59 +59,59 @@ const diskFull = '53100'
  * @param folder where the data is; `undefined` keeps everything in memory
  */
 export async function createEngine(options: PGliteOptions, folder: string | undefined): Promise<Engine> {
-  let engine = await begin(options)
-  let beginning: Promise<MortalPglite> | undefined
+  let engine = await start(options)
+  let restarting: Promise<WatchedPglite> | undefined
   const underWay = new Set<Promise<unknown>>()
   let isClosed = false
 
-  const living = async (): Promise<MortalPglite> => {
-    if (isClosed) throw unavailable('the embedded Postgres is closed', engine.end)
-    if (engine.end === undefined) return engine
-    if (folder === undefined || (engine.end as { code?: string }).code !== diskFull)
-      throw unavailable('the embedded Postgres has ended: open it again', engine.end)
+  const usable = async (): Promise<WatchedPglite> => {
+    if (isClosed) throw unavailable('the embedded Postgres is closed', engine.fatal)
+    if (engine.fatal === undefined) return engine
+    if (folder === undefined || (engine.fatal as { code?: string }).code !== diskFull)
+      throw unavailable('the embedded Postgres has ended: open it again', engine.fatal)
     const { bavail, bsize } = statfsSync(folder)
-    if (bavail * bsize < roomToBegin) {
-      const message = `the disk of ${folder} is full: the embedded Postgres goes on when ${roomToBegin} bytes are free`
-      throw unavailable(message, engine.end)
+    if (bavail * bsize < bytesToRestart) {
+      const message = `the disk of ${folder} is full: the embedded Postgres goes on when ${bytesToRestart} bytes are free`
+      throw unavailable(message, engine.fatal)
     }
     const { loadDataDir: _, ...again } = options
-    beginning ??= begin(again)
+    restarting ??= start(again)
       .then((next) => {
         engine = next
         return next
       })
       .finally(() => {
-        beginning = undefined
+        restarting = undefined
       })
-    return beginning
+    return restarting
   }
 
-  const calling = <T>(call: (engine: MortalPglite) => Promise<T>): Promise<T> => {
-    const answer = living().then(call)
-    const over = (): boolean => underWay.delete(answer)
+  const calling = <T>(call: (engine: WatchedPglite) => Promise<T>): Promise<T> => {
+    const answer = usable().then(call)
+    const settle = (): boolean => underWay.delete(answer)
     underWay.add(answer)
-    answer.then(over, over)
+    answer.then(settle, settle)
     return answer
   }
 
   return {
     query: (...given) =>
-      calling((one) => one.query(...(given as Parameters<PGlite['query']>)) as Promise<never>),
-    exec: (...given) => calling((one) => one.exec(...given)),
-    transaction: (...given) => calling((one) => one.transaction(...given)),
-    dumpDataDir: (...given) => calling((one) => one.dumpDataDir(...given)),
+      calling((running) => running.query(...(given as Parameters<PGlite['query']>)) as Promise<never>),
+    exec: (...given) => calling((running) => running.exec(...given)),
+    transaction: (...given) => calling((running) => running.transaction(...given)),
+    dumpDataDir: (...given) => calling((running) => running.dumpDataDir(...given)),
     async close() {
       isClosed = true
       // A call that came to a Postgres that has ended would wait for it in a loop that blocks the process.
       await Promise.allSettled(underWay)
       // An engine that has ended has nothing left to write.
-      if (engine.end === undefined) await engine.close()
+      if (engine.fatal === undefined) await engine.close()
     },
   }
 }
 
-async function begin(options: PGliteOptions): Promise<MortalPglite> {
-  const engine = new MortalPglite(options)
+async function start(options: PGliteOptions): Promise<WatchedPglite> {
+  const engine = new WatchedPglite(options)
   await engine.waitReady
   return engine
 }

@@ -18,7 +18,7 @@ import { entries } from './schema/entries.ts'
 import { storableVector } from './storable-vector.ts'
 import { corrected } from './typos.ts'
 import { unitTexts } from './unit-rows.ts'
-import { lookedFor } from './words.ts'
+import { searchTerms } from './words.ts'
 
 /**
  * Finds the entries that a query asks for, in its order.
@@ -54,7 +54,7 @@ export async function findEntries(
 
 /** The search terms of a text, split and stemmed in the same way as the words of units. */
 async function termsOf(database: Database, text: string, { textConfiguration }: Shelf): Promise<string[]> {
-  if (textConfiguration === null || text === '') return lookedFor(text)
+  if (textConfiguration === null || text === '') return searchTerms(text)
   const rows = await rowsOf<{ lexeme: string }>(
     database,
     sql`select lexeme from unnest(to_tsvector(${textConfiguration}::regconfig, ${text}))`,

@@ -34,7 +34,7 @@ export function countedWords(text: string): { words: string; wordCount: number }
 }
 
 /** The distinct terms that a query looks for. */
-export const lookedFor = (text: string): string[] => [
+export const searchTerms = (text: string): string[] => [
   ...new Set(
     queryTerms(text)
       .filter((term) => term !== '')
