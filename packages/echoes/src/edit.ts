@@ -3,7 +3,7 @@ import { dayOf } from './day.ts'
 import { sha256 } from './digest.ts'
 import { type EchoBlock, parseEchoes, withFields } from './echo-document.ts'
 import { type EchoLayer, layerRules } from './layers.ts'
-import { backupChange, type LoadedRole, memoryChange, sidecarChange } from './role-folder.ts'
+import { backupChange, type LoadedRole, memoryChange, outdatedPlan, sidecarChange } from './role-folder.ts'
 import { identify, type KnownEcho } from './sidecar.ts'
 import type { FileChange } from './transaction.ts'
 
@@ -62,12 +62,7 @@ export const needsPerson = ({ steps }: EditPlan): boolean =>
  * @throws MemoryError CONFLICT when the memory has changed since, INVALID_INPUT when the plan does not fit it
  */
 export function editChanges(root: string, role: LoadedRole, plan: EditPlan): FileChange[] {
-  if (sha256(role.text) !== plan.fingerprint) {
-    throw new MemoryError(
-      `The memory of ${role.role} has changed since this plan was made; make a new plan`,
-      MemoryErrorCode.CONFLICT,
-    )
-  }
+  if (sha256(role.text) !== plan.fingerprint) throw outdatedPlan(`memory of ${role.role}`)
   if (plan.steps.length === 0) return []
   const { name, change } = backupChange(root, role.role, 'MEMORY', role.text, plan.day)
   const sidecar = structuredClone(role.sidecar)

@@ -33,6 +33,7 @@ import {
   loadRole,
   memoryChange,
   memoryPath,
+  outdatedPlan,
   type RoleMemory,
   sidecarChange,
   teamRole,
@@ -348,12 +349,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
         const path = knowledgePath(plan.role)
         const text = readText(join(root, path)) ?? ''
         if (text === plan.text) return
-        if (sha256(text) !== plan.fingerprint) {
-          throw new MemoryError(
-            `The knowledge of ${plan.role} has changed since this plan was made; make a new plan`,
-            MemoryErrorCode.CONFLICT,
-          )
-        }
+        if (sha256(text) !== plan.fingerprint) throw outdatedPlan(`knowledge of ${plan.role}`)
         const { change } = backupChange(root, plan.role, 'knowledge', text, dayOf(clock()))
         const shown = { path: knowledgePlanPath(plan.role), content: null }
         applyChanges(root, [change, { path, content: plan.text, seen: text }, shown])

@@ -5,7 +5,7 @@ import { type EchoBlock, parseEchoes, withFields, withLearning } from './echo-do
 import { entryKey } from './entry.ts'
 import { readText } from './files.ts'
 import { type PrunePlan, shortened } from './plan-prune.ts'
-import { backupChange, type LoadedRole, memoryChange, sidecarChange } from './role-folder.ts'
+import { backupChange, type LoadedRole, memoryChange, outdatedPlan, sidecarChange } from './role-folder.ts'
 import type { Sidecar } from './sidecar.ts'
 import type { FileChange } from './transaction.ts'
 
@@ -19,10 +19,7 @@ export function pruneChanges(root: string, role: LoadedRole, plan: PrunePlan): F
   const planDigest = sha256(JSON.stringify(plan))
   if (sha256(role.text) !== plan.fingerprint) {
     if (role.sidecar.lastPlan === planDigest) return []
-    throw new MemoryError(
-      `The memory of ${role.role} has changed since this plan was made; make a new plan`,
-      MemoryErrorCode.CONFLICT,
-    )
+    throw outdatedPlan(`memory of ${role.role}`)
   }
   if (plan.steps.length === 0) return []
   const { name, change } = backupChange(root, role.role, 'MEMORY', role.text, plan.day)

@@ -87,6 +87,13 @@ export function loadRole(root: string, role: string): LoadedRole {
   return { role, text: printEchoes(document), echoes, problems, archived, document, onDisk: text, sidecar }
 }
 
+/** The error for a plan that was made for another text than the one that stands now. */
+export const outdatedPlan = (subject: string): MemoryError =>
+  new MemoryError(
+    `The ${subject} has changed since this plan was made; make a new plan`,
+    MemoryErrorCode.CONFLICT,
+  )
+
 /** The change that writes a role's memory, unless somebody has written it since it was loaded. */
 export const memoryChange = (
   { role, onDisk }: Pick<LoadedRole, 'role' | 'onDisk'>,
