@@ -34,7 +34,12 @@ const tables = [
   'units',
 ] as const
 
-const rowsAtOnce = 500
+type Table = (typeof tables)[number]
+
+/** Rows to read at a time. An entry may be megabytes. */
+const rowsAtOnce = (table: Table): number => (table === 'entries' ? 20 : 500)
+/** The most that one statement restores. A row that is longer comes alone. */
+const mostRestored = { rows: 500, characters: 4 * 1024 * 1024 }
 
 /**
  * Writes everything that a hub keeps into one gzipped file of JSON lines: a snapshot of the database at one moment,
@@ -59,20 +64,10 @@ export async function backup(database: Database, path: string): Promise<Record<s
           yield `${JSON.stringify({ format: 'recall-hub-backup', version: 1, schema })}\n`
           for (const table of tables) {
             counts[table] = 0
-            const order = table === 'memories' ? sql`order by created_at` : sql``
-            await transaction.execute(
-              sql`declare backup_rows no scroll cursor for select to_json(t)::text as row from ${sql.identifier(table)} t ${order}`,
-            )
-            for (;;) {
-              const rows = await rowsOf<{ row: string }>(
-                transaction,
-                sql`fetch ${sql.raw(String(rowsAtOnce))} from backup_rows`,
-              )
-              if (rows.length === 0) break
-              counts[table] += rows.length
-              yield `${rows.map(({ row }) => `${table}\t${row}\n`).join('')}`
+            for await (const row of rowsIn(transaction, table)) {
+              counts[table]++
+              yield `${table}\t${row}\n`
             }
-            await transaction.execute(sql`close backup_rows`)
           }
           yield `end\t${JSON.stringify(counts)}\n`
         }
@@ -88,6 +83,20 @@ export async function backup(database: Database, path: string): Promise<Record<s
     throw error
   }
   return counts
+}
+
+/** The rows of a table as JSON, within a transaction. */
+async function* rowsIn(transaction: Database, table: Table): AsyncGenerator<string> {
+  await transaction.execute(
+    sql`declare backup_rows no scroll cursor for select to_json(t)::text as row from ${sql.identifier(table)} t`,
+  )
+  const fetch = sql`fetch ${sql.raw(String(rowsAtOnce(table)))} from backup_rows`
+  for (;;) {
+    const rows = await rowsOf<{ row: string }>(transaction, fetch)
+    if (rows.length === 0) break
+    for (const { row } of rows) yield row
+  }
+  await transaction.execute(sql`close backup_rows`)
 }
 
 function createUnfinished(path: string): number {
@@ -136,44 +145,54 @@ export async function restore(database: Database, path: string): Promise<Record<
 
 async function fill(transaction: Database, path: string): Promise<Record<string, number>> {
   const counts: Record<string, number> = Object.fromEntries(tables.map((table) => [table, 0]))
-  let waiting: { table: string; rows: string[] } = { table: '', rows: [] }
   /** Written after all memories, because memories may refer to each other in any order. */
   const duplicates: { id: string; of: string }[] = []
-  const flush = async (): Promise<void> => {
-    const { table, rows } = waiting
-    if (rows.length > 0) await insert(transaction, table, rows)
-    counts[table] = (counts[table] ?? 0) + rows.length
-    waiting = { table, rows: [] }
-  }
-  let isFirst = true
   let end: string | undefined
-  for await (const line of linesOf(path)) {
-    if (isFirst) {
-      await checkHeader(transaction, line)
-      isFirst = false
-      continue
+  for await (const { table, rows } of batchesOf(linesOf(path))) {
+    if (table === 'header') await checkHeader(transaction, rows[0] ?? '')
+    else if (table === 'end') end = rows[0]
+    else if (!(tables as readonly string[]).includes(table)) throw damaged(path)
+    else {
+      const own = table === 'memories' ? rows.map((row) => withoutDuplicate(row, duplicates)) : rows
+      await insert(transaction, table, own)
+      counts[table] = (counts[table] ?? 0) + rows.length
     }
-    const tab = line.indexOf('\t')
-    const table = line.slice(0, tab)
-    const row = line.slice(tab + 1)
-    if (table === 'end') {
-      end = row
-      continue
-    }
-    if (!(tables as readonly string[]).includes(table)) throw damaged(path)
-    if (table !== waiting.table || waiting.rows.length >= rowsAtOnce) {
-      await flush()
-      waiting = { table, rows: [] }
-    }
-    waiting.rows.push(table === 'memories' ? withoutDuplicate(row, duplicates) : row)
   }
-  await flush()
-  delete counts['']
-  if (end === undefined || JSON.stringify(counts) !== JSON.stringify(JSON.parse(end))) throw damaged(path)
+  if (end !== JSON.stringify(counts)) throw damaged(path)
   await transaction.execute(sql`
     update memories set duplicate_of = (d ->> 'of')::uuid
     from jsonb_array_elements(${JSON.stringify(duplicates)}::text::jsonb) as d where memories.id = (d ->> 'id')::uuid`)
   return counts
+}
+
+interface Batch {
+  /** `header` for the first line, which names none, and `end` for the last. */
+  table: string
+  rows: string[]
+}
+
+/** Rows of one table that follow each other, as many as one statement may take. */
+async function* batchesOf(lines: AsyncIterable<string>): AsyncGenerator<Batch> {
+  let batch: Batch | undefined
+  let characters = 0
+  for await (const line of lines) {
+    const [table, row] = batch === undefined ? ['header', line] : splitLine(line)
+    characters += row.length
+    const isRoom = batch && batch.rows.length < mostRestored.rows && characters <= mostRestored.characters
+    if (batch?.table === table && isRoom) batch.rows.push(row)
+    else {
+      if (batch) yield batch
+      batch = { table, rows: [row] }
+      characters = row.length
+    }
+  }
+  if (batch) yield batch
+}
+
+/** The table and the row of a line. */
+function splitLine(line: string): [table: string, row: string] {
+  const tab = line.indexOf('\t')
+  return [line.slice(0, tab), line.slice(tab + 1)]
 }
 
 function withoutDuplicate(row: string, duplicates: { id: string; of: string }[]): string {

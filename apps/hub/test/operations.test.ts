@@ -4,8 +4,9 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Embedder } from '@recall/core'
 import { MemoryErrorCode } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
-import { idempotencyKeys, memories, systemConfig } from '@recall/store-postgres'
-import { eq } from 'drizzle-orm'
+import { type Database, idempotencyKeys, memories, systemConfig } from '@recall/store-postgres'
+import { eq, type SQL } from 'drizzle-orm'
+import { PgDialect } from 'drizzle-orm/pg-core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { backup, restore } from '../src/backup.ts'
 import { parseConfig } from '../src/config/config.ts'
@@ -19,6 +20,28 @@ const tags = ['pool', 'orders']
 const lesson = (subject: string): string =>
   `${subject} failed under load until the ${subject} settings were raised; it then held for days without trouble.`
 const secretQuestion = 'zanzibar-question'
+
+/** A database that says how many characters one statement took or returned at most, as JSON. */
+function watching(database: Database) {
+  let longest = 0
+  const note = <T>(value: T): T => {
+    longest = Math.max(longest, JSON.stringify(value)?.length ?? 0)
+    return value
+  }
+  const watchedTransaction = (transaction: Database): Database =>
+    Object.create(transaction, {
+      execute: {
+        value: async (statement: SQL) => {
+          note(new PgDialect().sqlToQuery(statement).params)
+          return note(await transaction.execute(statement))
+        },
+      },
+    })
+  const transaction: Database['transaction'] = (run, config) =>
+    database.transaction((inner) => run(watchedTransaction(inner) as typeof inner), config)
+  const watched: Database = Object.create(database, { transaction: { value: transaction } })
+  return { database: watched, longest: () => longest }
+}
 
 describe.each(engines)('operating a hub on %s', (_, open) => {
   const database = useDatabase(open)
@@ -148,6 +171,20 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
       list: [1, 0.1],
     })
     await ada.memory.write('long-term', 'note', 'goes on')
+  })
+
+  it('is copied and restored a little at a time, however much its entries hold', async () => {
+    const ada = await hub.agent('ada')
+    const value = 'A long text. '.repeat(20_000)
+    for (let i = 0; i < 80; i++) await ada.memory.write('long-term', `long-${i}`, value, { index: false })
+    const path = join(temporaryFolder(), 'hub.backup')
+    const watched = watching(database())
+    const counts = await backup(watched.database, path)
+    await emptyTables(database())
+    expect(await restore(watched.database, path)).toEqual(counts)
+    expect(counts.entries).toBe(80)
+    expect(watched.longest()).toBeGreaterThan(value.length)
+    expect(watched.longest()).toBeLessThan(8_000_000)
   })
 
   it('does not repeat what people wrote when the database refuses a row', async () => {
