@@ -26,6 +26,7 @@ import { addressName, createEntryFiles, isExpired, succeed } from './entry-files
 import { createFileSearch, type LocatedHit } from './file-search.ts'
 import { type FileSystem, statusOf } from './file-system.ts'
 import type { OpenDatabase } from './index/driver.ts'
+import { isBusy, isDamage, isUnwritable } from './index/index-file.ts'
 import { createMemoryIndex, type IndexProgress, type MemoryIndex, missingRoot } from './index/memory-index.ts'
 import type { Layout } from './layout.ts'
 import { createLock } from './lock.ts'
@@ -212,6 +213,21 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     return true
   }
 
+  /** An index that cannot be written, is held by another process, or is damaged keeps nobody from reading. */
+  const slideExpiries = (accesses: readonly { address: Address; expires: number | null }[]): void => {
+    try {
+      index.flush()
+      const current = index.asIs()
+      current.transaction(() => {
+        for (const { address, expires } of accesses) {
+          current.slideExpiry(address.scope, address.namespace, address.key, expires as number)
+        }
+      })
+    } catch (error) {
+      if (!isUnwritable(error) && !isBusy(error) && !isDamage(error)) throw error
+    }
+  }
+
   const search = createFileSearch({
     root,
     layout,
@@ -276,14 +292,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       if (accesses.length === 0) return
       accessLog.record(accesses, now)
       const sliding = accesses.filter(({ expires }) => expires !== null)
-      if (sliding.length === 0) return
-      index.flush()
-      const current = index.asIs()
-      current.transaction(() => {
-        for (const { address, expires } of sliding) {
-          current.slideExpiry(address.scope, address.namespace, address.key, expires as number)
-        }
-      })
+      if (sliding.length > 0) slideExpiries(sliding)
     },
 
     async remove(address) {

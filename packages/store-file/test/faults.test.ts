@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { isMemoryError } from '@recall/core'
+import { createMemoryManager, isMemoryError } from '@recall/core'
 import { describe, expect, it, vi } from 'vitest'
+import { openFileStore } from '../src/open-file-memory.ts'
 import { bundleScript } from './child-process.ts'
 import { failingFileSystem, readOnlyFileSystem } from './faulty-file-system.ts'
 import { fill, observe, openAt, operations } from './operations.ts'
@@ -96,6 +97,25 @@ describe('a memory that may not be written', () => {
       await memory.close()
     },
   )
+})
+
+it.each([
+  ['held by another process', 5],
+  ['damaged', 11],
+  ['on a full disk', 13],
+])('an entry that expires can be read while the index is %s', async (_, errcode) => {
+  const store = await openFileStore({ root: temporaryRoot() })
+  const memory = createMemoryManager({ stores: store })
+  await memory.write('short-term', 'key', 'brief')
+  await memory.search('short-term', {})
+  const transaction = vi.spyOn(store.index.asIs(), 'transaction')
+  transaction.mockImplementation(() => {
+    throw Object.assign(new Error('no'), { errcode })
+  })
+  expect(await memory.read('short-term', 'key')).toBe('brief')
+  expect(transaction).toHaveBeenCalled()
+  transaction.mockRestore()
+  await memory.close()
 })
 
 /** Runs a script on a small disk of its own, where the system allows one to be mounted. */

@@ -10,6 +10,7 @@ const notices: string[] = []
 const open = () => openFileMemory({ root, redact: 'allow', onNotice: (text) => notices.push(text) })
 const memory = await open()
 await memory.write('long-term', 'old', 'the old text is whole')
+await memory.write('short-term', 'brief', 'whole for an hour')
 await memory.search('long-term', { text: 'old' })
 
 const ballast: string[] = []
@@ -29,11 +30,14 @@ assert(isMemoryError(failure, 'MEMORY_WRITE_FAILED'), String(failure))
 assert.match(failure.message, /ENOSPC/)
 assert(failure.message.includes(root))
 assert.equal(await memory.read('long-term', 'old'), 'the old text is whole')
+assert.equal(await memory.read('short-term', 'brief'), 'whole for an hour')
 assert.equal((await memory.search('long-term', { text: 'whole' })).length, 1)
+assert.equal((await memory.search('short-term', { text: 'whole' })).length, 1)
 await memory.close()
 
 const other = await open()
 assert.equal(await other.read('long-term', 'old'), 'the old text is whole')
+assert.equal(await other.read('short-term', 'brief'), 'whole for an hour')
 assert.equal((await other.search('long-term', { text: 'whole' })).length, 1)
 await other.delete('long-term', 'old')
 assert.equal(await other.read('long-term', 'old'), null)
