@@ -88,6 +88,19 @@ it('repeats nothing of what a server says: it may be what it was sent', async ()
   expect(error.message).toMatch(/answered 400$/)
 })
 
+it('keeps the query of its url, and repeats nothing of it', async () => {
+  const asked: string[] = []
+  const fetch = async (url: string) => {
+    asked.push(url)
+    return new Response('', { status: 400 })
+  }
+  const url = 'http://localhost/v1/?version=2&key=hunter2'
+  const embedder = httpEmbedder({ ...options(url), fetch: fetch as never })
+  const error: Error = await embedder.embed(['a'], 'query').catch((reason) => reason)
+  expect(asked).toEqual(['http://localhost/v1/embeddings?version=2&key=hunter2'])
+  expect(error.message).toBe('the embedding server at http://localhost/v1/embeddings answered 400')
+})
+
 it('gives up after its time limit and when nobody listens', async () => {
   const url = await serve(() => ({ hang: true }))
   await expect(

@@ -94,7 +94,7 @@ async function request(
     throw new Retryable(
       limit.aborted
         ? tooLate(timeout, cause)
-        : unavailable(`no embedding server answers at ${url}: is it running?`, cause),
+        : unavailable(`no embedding server answers at ${withoutQuery(url)}: is it running?`, cause),
     )
   }
   if (!response.ok) throw await refusal(response, options)
@@ -146,7 +146,7 @@ function unitVector(values: readonly number[]): Float32Array {
 /** The error for a refused request. It leaves out the body, where servers repeat what they were sent. */
 async function refusal(response: Response, { url }: HttpEmbedderOptions): Promise<Error> {
   await response.body?.cancel()
-  const message = `the embedding server at ${url} answered ${response.status}`
+  const message = `the embedding server at ${withoutQuery(url)} answered ${response.status}`
   if (response.status === 401 || response.status === 403) {
     return new MemoryError(`${message}; check the API key`, MemoryErrorCode.UNAUTHENTICATED)
   }
@@ -190,8 +190,12 @@ function endpointOf(url: string): string {
       MemoryErrorCode.INVALID_INPUT,
     )
   }
-  return `${url.replace(/\/+$/, '')}/embeddings`
+  parsed.pathname = `${parsed.pathname.replace(/\/+$/, '')}/embeddings`
+  return parsed.href
 }
+
+/** For messages: some servers take their key in the query. */
+const withoutQuery = (url: string): string => url.replace(/\?.*$/, '')
 
 const tooLate = (timeout: number, cause: unknown): MemoryError =>
   new MemoryError(`the embedding server did not answer within ${timeout} ms`, MemoryErrorCode.TIMEOUT, {

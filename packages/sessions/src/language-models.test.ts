@@ -41,6 +41,15 @@ it.each([
   expect(JSON.stringify(error) + String(error)).not.toMatch(/test-key|private/)
 })
 
+it('keeps the query of the base URL', async () => {
+  const fetch = vi.fn(async (..._: Parameters<typeof globalThis.fetch>) =>
+    Response.json({ choices: [{ message: { content: 'answer' } }] }),
+  )
+  const baseUrl = 'http://localhost:8080/v1/?api-version=2'
+  await openAiCompatibleLm({ baseUrl, model: 'small', fetch }).complete(request)
+  expect(String(fetch.mock.calls[0]?.[0])).toBe('http://localhost:8080/v1/chat/completions?api-version=2')
+})
+
 it('lets go of the connection when the server refuses', async () => {
   const cancel = vi.fn()
   const lm = lmWith(async () => new Response(new ReadableStream({ cancel }), { status: 503 }))

@@ -71,10 +71,13 @@ export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider
 
 function endpoint(baseUrl: string): URL {
   // `localhost:11434/v1` would be one of a scheme called `localhost`.
-  if (/^https?:/i.test(baseUrl) && URL.canParse(baseUrl))
-    return new URL('chat/completions', baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`)
-  const message = 'baseUrl is no URL that begins with http:// or https://'
-  throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
+  if (!/^https?:/i.test(baseUrl) || !URL.canParse(baseUrl)) {
+    const message = 'baseUrl is no URL that begins with http:// or https://'
+    throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
+  }
+  const url = new URL(baseUrl)
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/chat/completions`
+  return url
 }
 
 /** Leaves the response body out: some servers repeat parts of the key or of the prompt in it. */
