@@ -1,4 +1,5 @@
 import type { ContentBlock, JsonValue } from '@recall/core'
+import { parseJson } from './read-json-lines.ts'
 import { type Skip, skippedKinds } from './skipped.ts'
 
 /**
@@ -80,6 +81,12 @@ export function toResultText(content: unknown): string {
 
 /** A tool's name; `tool` when the host gives none. */
 export const toolName = (name: unknown): string => (typeof name === 'string' ? name : 'tool')
+
+/** A tool's input: chat APIs send it as JSON in a string, and some tools take a plain text. */
+export function toToolInput(value: unknown): JsonValue {
+  const parsed = typeof value === 'string' ? parseJson(value) : undefined
+  return (parsed ?? value ?? null) as JsonValue
+}
 
 /** A value as JSON, or a note when it is nested too deeply for `JSON.stringify`. */
 export function asJson(value: unknown): string {

@@ -59,6 +59,14 @@ it.each(['a|b\nc', 'x'.repeat(1000), '\ud800'])(
   },
 )
 
+it.each(['constructor', 'toString', 'critic'])(
+  'takes no role that nobody has for a message: %s',
+  async (role) => {
+    const lines = jsonLines({ role, content: 'ping' }, { role, content: 'pong' })
+    await expect(open('talk.jsonl', lines)).rejects.toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
+  },
+)
+
 it('reads a JSON list and an object with messages, on one line or many', async () => {
   const messages = [
     { role: 'human', content: 'ping' },

@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
-import { isRecord, toContentBlocks, toolName, toResultText } from '../content-blocks.ts'
+import { isRecord, toContentBlocks, toolName, toResultText, toToolInput } from '../content-blocks.ts'
 import { toInstant } from '../instants.ts'
 import { createMessageIds } from '../message-ids.ts'
-import { parseJson, readJsonLines } from '../read-json-lines.ts'
+import { readJsonLines } from '../read-json-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../skipped.ts'
 
 const lineTypes = new Set([
@@ -110,10 +110,15 @@ function toContent(payload: Record<string, unknown>, skip: Skip): ContentBlock[]
       )
     }
     case 'function_call':
-    case 'custom_tool_call': {
-      const input = payload.arguments ?? payload.input ?? null
-      return [{ type: 'tool_use', id, name: toolName(payload.name), input: toInput(input) }]
-    }
+    case 'custom_tool_call':
+      return [
+        {
+          type: 'tool_use',
+          id,
+          name: toolName(payload.name),
+          input: toToolInput(payload.arguments ?? payload.input),
+        },
+      ]
     case 'local_shell_call':
       return [{ type: 'tool_use', id, name: 'shell', input: (payload.action ?? null) as JsonValue }]
     case 'function_call_output':
@@ -122,10 +127,4 @@ function toContent(payload: Record<string, unknown>, skip: Skip): ContentBlock[]
     default:
       return []
   }
-}
-
-/** Arguments are JSON in a string; a patch is plain text. */
-function toInput(value: unknown): JsonValue {
-  if (typeof value !== 'string') return value as JsonValue
-  return (parseJson(value) as JsonValue | undefined) ?? value
 }

@@ -1,19 +1,19 @@
-import type { ContentBlock, JsonValue, Message } from '@recall/core'
-import { isRecord, toContentBlocks, toResultText } from '../content-blocks.ts'
+import type { ContentBlock, Message } from '@recall/core'
+import { isRecord, toContentBlocks, toResultText, toToolInput } from '../content-blocks.ts'
 import { toInstant } from '../instants.ts'
 import type { Skip } from '../skipped.ts'
 
-const roles: Record<string, Message['role'] | 'tool'> = {
-  user: 'user',
-  human: 'user',
-  assistant: 'assistant',
-  ai: 'assistant',
-  agent: 'assistant',
-  model: 'assistant',
-  bot: 'assistant',
-  tool: 'tool',
-  function: 'tool',
-}
+const roles = new Map<string, Message['role'] | 'tool'>([
+  ['user', 'user'],
+  ['human', 'user'],
+  ['assistant', 'assistant'],
+  ['ai', 'assistant'],
+  ['agent', 'assistant'],
+  ['model', 'assistant'],
+  ['bot', 'assistant'],
+  ['tool', 'tool'],
+  ['function', 'tool'],
+])
 
 /** Whether a JSON value has the shape `{ role, content }` with a role known from conversations. */
 export function isNeutralMessage(value: unknown): value is Record<string, unknown> {
@@ -21,7 +21,7 @@ export function isNeutralMessage(value: unknown): value is Record<string, unknow
     isRecord(value) &&
     typeof value.role === 'string' &&
     ('content' in value || 'tool_calls' in value) &&
-    (value.role.toLowerCase() in roles || value.role === 'system' || value.role === 'developer')
+    (roles.has(value.role.toLowerCase()) || value.role === 'system' || value.role === 'developer')
   )
 }
 
@@ -30,7 +30,7 @@ export function isNeutralMessage(value: unknown): value is Record<string, unknow
  * carries tool results.
  */
 export function toMessages(value: Record<string, unknown>, fallbackId: string, skip: Skip): Message[] {
-  const role = roles[String(value.role).toLowerCase()]
+  const role = roles.get(String(value.role).toLowerCase())
   if (role === undefined) return []
   const id = typeof value.id === 'string' && value.id !== '' ? value.id : fallbackId
   const at = toInstant(value.at ?? value.timestamp ?? value.created_at)
@@ -64,16 +64,6 @@ function toToolUses(calls: unknown): ContentBlock[] {
     const called = isRecord(call) && isRecord(call.function) ? call.function : null
     if (called === null || typeof called.name !== 'string') return []
     const id = isRecord(call) && typeof call.id === 'string' ? call.id : ''
-    return [{ type: 'tool_use', id, name: called.name, input: toInput(called.arguments) }]
+    return [{ type: 'tool_use', id, name: called.name, input: toToolInput(called.arguments) }]
   })
-}
-
-/** Chat APIs send a tool's arguments as JSON in a string. */
-function toInput(value: unknown): JsonValue {
-  if (typeof value !== 'string') return (value ?? null) as JsonValue
-  try {
-    return JSON.parse(value)
-  } catch {
-    return value
-  }
 }
