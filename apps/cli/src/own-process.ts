@@ -22,7 +22,7 @@ export function readPayload(stream: NodeJS.ReadStream): Promise<string> {
       stream.destroy()
       resolve(text())
     }
-    const await_ = (): void => {
+    const waitForMore = (): void => {
       clearTimeout(timer)
       timer = setTimeout(finish, mostWaitMs)
     }
@@ -31,11 +31,11 @@ export function readPayload(stream: NodeJS.ReadStream): Promise<string> {
       length += chunk.length
       const isWhole = chunk.subarray(-4).toString('latin1').trimEnd().endsWith('}') && isJson(text())
       if (isWhole || length > mostBytes) finish()
-      else await_()
+      else waitForMore()
     })
     stream.once('end', finish)
     stream.once('error', finish)
-    await_()
+    waitForMore()
   })
 }
 

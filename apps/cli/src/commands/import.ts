@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { listImportable, openTranscript, sessionSources, splitAddress, stateOfSource } from '@recall/agents'
-import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import { isMemoryError, MemoryError, MemoryErrorCode, type MemoryManager } from '@recall/core'
+import type { FileStore } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
 import { count, formatCounts, formatSkipped } from '../format.ts'
 import { createEntryImporter } from '../import-entries.ts'
-import { openJournal } from '../import-journal.ts'
+import { type ImportJournal, openJournal } from '../import-journal.ts'
 import { createMemoryImporter } from '../import-memories.ts'
 import type { Io } from '../io.ts'
 import { languageModel, withMemory } from '../memory.ts'
@@ -67,27 +68,22 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
     return showPlan(io, found, emptyReport(), options.json ?? false)
   return withMemory(io, { ...options, create: true }, async (memory, store) => {
     const journal = openJournal(store)
-    const report = emptyReport()
-    let formats: readonly string[] | undefined
-    // The options are part of the stamp, so that what they leave out is still imported later.
-    const stampOf = ({ stamp }: Source): string =>
-      [stamp, options.project, options.since].filter((part) => part !== undefined).join('-')
     const isDone = (source: Source): boolean =>
-      journal.has(source.path, source.stamp) || journal.has(source.path, stampOf(source))
+      journal.has(source.path, source.stamp) || journal.has(source.path, stampFor(source, options))
     const todo = found.filter((source) => !isDone(source))
-    report.unchanged = found.length - todo.length
+    const report: ImportReport = { ...emptyReport(), unchanged: found.length - todo.length }
     if (options.dryRun) return showPlan(io, todo, report, options.json ?? false)
 
-    const archiver = await createArchiver(memory, store, 'session', { lm: languageModel(io), journal })
-    const importEntries = createEntryImporter(store, { since, now: io.now() })
-    const importMemories = createMemoryImporter(memory, store, { since, now: io.now(), journal })
+    const importOne = await createImporter(io, { memory, store, journal, since }, report)
+    let formats: readonly string[] | undefined
     const goesOn = 'what was imported stays; run the same again, and it goes on from there'
     await withProgress(io, { what: 'importing', goesOn }, async ({ update }) => {
       for (const [i, source] of todo.entries()) {
         update({ done: i, total: todo.length })
         try {
-          await importOne(source)
-          journal.add(source.path, stampOf(source))
+          if (await isWanted(io, source, options)) await importOne(source)
+          else report.passedOver++
+          journal.add(source.path, stampFor(source, options))
         } catch (error) {
           // One bad file must not stop the others.
           if (!isMemoryError(error)) throw error
@@ -104,42 +100,68 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
     if (todo.length > 0) journal.save()
     io.out(options.json ? `${JSON.stringify(report)}\n` : printable(describe(report, formats)))
     return report.failed.length > 0 ? exitCodes.failed : exitCodes.fine
-
-    async function importOne({ path, name, isNamed }: Source): Promise<void> {
-      if (options.project !== undefined && !(await isOfProject(io, path, options.project))) {
-        report.passedOver++
-        return
-      }
-      try {
-        const { status, messageCount, redactions, skipped } = await archiver(path)
-        report[status]++
-        if (status === 'archived' || status === 'updated') report.messages += messageCount
-        addCounts(report.redactions, redactions)
-        addCounts(report.skipped, skipped)
-      } catch (error) {
-        if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
-        // The address of a session in a database cannot be a file of another format.
-        if (splitAddress(path) !== null) throw error
-        const entries = await importEntries(path)
-        const outcome = entries ?? (await importMemories(path, name))
-        if (outcome === null) {
-          if (path.endsWith('.jsonl') && (await isBlank(path))) {
-            report.empty++
-            return
-          }
-          if (isNamed || path.endsWith('.jsonl')) throw error
-          report.passedOver++
-          return
-        }
-        report[entries ? 'entries' : 'memories'] += outcome.written
-        report.unchanged += outcome.unchanged
-        report.forgotten += outcome.forgotten
-        report.kept += outcome.kept
-        addCounts(report.redactions, outcome.redactions)
-        addCounts(report.skipped, outcome.skipped)
-      }
-    }
   })
+}
+
+/** The options are part of the stamp, so that what they leave out is still imported later. */
+const stampFor = ({ stamp }: Source, { project, since }: ImportOptions): string =>
+  [stamp, project, since].filter((part) => part !== undefined).join('-')
+
+const isWanted = async (io: Io, { path }: Source, { project }: ImportOptions): Promise<boolean> =>
+  project === undefined || (await isOfProject(io, path, project))
+
+/**
+ * Creates a function that imports a source in whatever form it has, and counts in the report what came of it.
+ *
+ * @param into.since leaves out memories from before this time, in milliseconds since the epoch
+ */
+async function createImporter(
+  io: Io,
+  into: { memory: MemoryManager; store: FileStore; journal: ImportJournal; since: number },
+  report: ImportReport,
+): Promise<(source: Source) => Promise<void>> {
+  const { memory, store, journal, since } = into
+  const now = io.now()
+  const archiver = await createArchiver(memory, store, 'session', { lm: languageModel(io), journal })
+  const importEntries = createEntryImporter(store, { since, now })
+  const importMemories = createMemoryImporter(memory, store, { since, now, journal })
+
+  const importSession = async (path: string): Promise<void> => {
+    const { status, messageCount, redactions, skipped } = await archiver(path)
+    report[status]++
+    if (status === 'archived' || status === 'updated') report.messages += messageCount
+    addCounts(report.redactions, redactions)
+    addCounts(report.skipped, skipped)
+  }
+
+  /** @returns whether the file is an export, or holds memories of another tool */
+  const importOther = async ({ path, name }: Source): Promise<boolean> => {
+    const entries = await importEntries(path)
+    const outcome = entries ?? (await importMemories(path, name))
+    if (outcome === null) return false
+    report[entries ? 'entries' : 'memories'] += outcome.written
+    report.unchanged += outcome.unchanged
+    report.forgotten += outcome.forgotten
+    report.kept += outcome.kept
+    addCounts(report.redactions, outcome.redactions)
+    addCounts(report.skipped, outcome.skipped)
+    return true
+  }
+
+  return async (source) => {
+    const { path, isNamed } = source
+    try {
+      await importSession(path)
+    } catch (error) {
+      if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
+      // The address of a session in a database cannot be a file of another format.
+      if (splitAddress(path) !== null) throw error
+      if (await importOther(source)) return
+      if (path.endsWith('.jsonl') && (await isBlank(path))) report.empty++
+      else if (isNamed || path.endsWith('.jsonl')) throw error
+      else report.passedOver++
+    }
+  }
 }
 
 /** The time of a day, which begins at midnight local time; `NaN` for a day that its month does not have. */

@@ -11,7 +11,7 @@ export interface ProtocolOptions {
 
 /** The memory protocol: instructions for an agent about its memory, in eight parts and under 4,000 characters. */
 export function protocolText({ files }: Wiring, { injects, imports, archives }: ProtocolOptions): string {
-  const import_ = imports ? `@${files.window}` : `\`${files.window}\``
+  const importedWindow = imports ? `@${files.window}` : `\`${files.window}\``
   return `# Memory
 
 You have a memory that outlasts this session. It is files on this machine; the tools of the \`recall\` server reach it, and so does the command \`recall\`.
@@ -60,8 +60,8 @@ When the curated memory nears 200 lines, run \`recall distill\`, show the person
 
 ${
   injects
-    ? `If no \`<recalled-memory>\` block came with this session, read ${`\`${files.window}\``} instead.`
-    : `The window: ${import_}`
+    ? `If no \`<recalled-memory>\` block came with this session, read \`${files.window}\` instead.`
+    : `The window: ${importedWindow}`
 }
 `
 }
