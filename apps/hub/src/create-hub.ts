@@ -1,14 +1,6 @@
-import {
-  type Clock,
-  type Embedder,
-  isMemoryError,
-  MemoryError,
-  MemoryErrorCode,
-  systemClock,
-} from '@recall/core'
+import { type Clock, type Embedder, isMemoryError, systemClock } from '@recall/core'
 import type { Database } from '@recall/store-postgres'
 import type { Context } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import type { Redis } from 'ioredis'
 import type { Registry } from 'prom-client'
 import { hashOfKey } from './auth/keys.ts'
@@ -16,7 +8,8 @@ import { createAuthenticator } from './auth/principal.ts'
 import type { HubConfig } from './config/config.ts'
 import { createDatabaseCalls } from './database-calls.ts'
 import { guardHost, isLoopback } from './guard-host.ts'
-import type { Hub, HubEnv, HubParts } from './hub.ts'
+import type { Hub, HubParts } from './hub.ts'
+import { limitBodies } from './limits/limit-bodies.ts'
 import { networkOf } from './limits/network-of.ts'
 import { createLimits } from './limits/rate-limits.ts'
 import { maintainHub } from './maintenance.ts'
@@ -70,7 +63,42 @@ export interface RunningHub {
  * @throws MemoryError CONFLICT when the database holds vectors of another model than the embedder's
  */
 export async function createHub(config: HubConfig, dependencies: HubDependencies): Promise<RunningHub> {
-  const { database, embedder, redis, clock = systemClock, log = () => {} } = dependencies
+  const { log = () => {} } = dependencies
+  const hub = compose(config, dependencies, log)
+  await ensureSystemConfig(hub)
+  await refuseOtherModels(hub)
+
+  const state = { draining: false }
+  const observer = createObserver(log)
+  const app = newRoutes()
+  answerFailures(app, log)
+  app.use(observer.middleware)
+  app.use(guardHost(config))
+  identifyCallers(app, hub)
+  limitBodies(app, config.maxBody)
+  app.route('/', systemRoutes(hub, state))
+  addRoutes(app, hub, addressOf(config, dependencies))
+  app.route('/', metricsRoutes(observer.registry, maySeeMetrics(config)))
+  return {
+    fetch: (request, bindings) => app.fetch(request, bindings),
+    drain() {
+      state.draining = true
+    },
+    maintain: () => maintainHub(hub, log),
+    settled: () => hub.retrievals.settled(),
+    embedWaiting: (stop) => embedWaiting(hub, log, stop),
+    metrics: observer.registry,
+  }
+}
+
+type App = ReturnType<typeof newRoutes>
+type Log = NonNullable<HubDependencies['log']>
+
+function compose(
+  config: HubConfig,
+  { database, embedder, redis, clock = systemClock }: HubDependencies,
+  log: Log,
+): Hub {
   const calls = createDatabaseCalls(config)
   const parts: HubParts = {
     config,
@@ -85,18 +113,11 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     }),
     auth: createAuthenticator({ database, call: calls.call }),
   }
-  const hub: Hub = { ...parts, retrievals: createRetrievalLog(parts, log) }
-  await ensureSystemConfig(hub)
-  await refuseOtherModels(hub)
+  return { ...parts, retrievals: createRetrievalLog(parts, log) }
+}
 
-  const addressOf = (context: Context): string => {
-    const named = config.behindProxy
-      ? context.req.header('X-Forwarded-For')?.split(',').at(-1)?.trim()
-      : undefined
-    return networkOf(named ?? dependencies.remoteAddress?.(context) ?? 'unknown')
-  }
-  const state = { draining: false }
-  const app = newRoutes()
+/** Answers every failure with a problem document; those of the hub itself are logged. */
+function answerFailures(app: App, log: Log): void {
   app.onError((error, context) => {
     const answer = problemAnswer(context, error)
     for (const [name, value] of Object.entries(headersOf(error))) answer.headers.set(name, value)
@@ -116,10 +137,10 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     return answer
   })
   app.notFound((context) => problemAnswer(context, notFound(`${context.req.method} ${context.req.path}`)))
+}
 
-  const observer = createObserver(log)
-  app.use(observer.middleware)
-  app.use(guardHost(config))
+/** Finds out who calls, and keeps answers out of caches. */
+function identifyCallers(app: App, hub: Hub): void {
   app.use('/mcp', async (context, next) => {
     context.header('Cache-Control', 'private, no-store')
     context.header('Vary', 'Authorization')
@@ -138,20 +159,9 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     }
     await next()
   })
-  const limitedTo = (maxSize: number) =>
-    bodyLimit({
-      maxSize,
-      async onError(context: Context<HubEnv>) {
-        if (context.get('principal')) await discardBody(context.req.raw)
-        throw bodyTooLarge(maxSize)
-      },
-    })
-  app.use('/api/v1/agents/register', limitedTo(Math.min(config.maxBody, mostUnknown)))
-  const limited = limitedTo(config.maxBody)
-  app.on(['POST', 'PUT', 'PATCH'], '/api/v1/*', limited)
-  app.on(['POST', 'PUT', 'PATCH'], '/mcp', limited)
+}
 
-  app.route('/', systemRoutes(hub, state))
+function addRoutes(app: App, hub: Hub, callerAddress: (context: Context) => string): void {
   app.route('/', skillRoutes(hub))
   app.route('/', discoveryRoutes(hub))
   app.route(
@@ -159,37 +169,35 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
     mcpRoutes((request) => app.fetch(request)),
   )
   for (const routes of [
-    agentRoutes(hub, addressOf),
+    agentRoutes(hub, callerAddress),
     memoryRoutes(hub),
     adminRoutes(hub),
     privateRoutes(hub),
   ]) {
     app.route('/api/v1', routes)
   }
+  app.openAPIRegistry.registerComponent('securitySchemes', 'key', { type: 'http', scheme: 'bearer' })
+  app.route(
+    '/',
+    referenceRoutes(() => app.getOpenAPI31Document(apiOf(hub.config)) as never),
+  )
+}
+
+/** The address of a caller, or of its network: the peer's, or the one that a trusted proxy names. */
+const addressOf =
+  ({ behindProxy }: HubConfig, { remoteAddress }: HubDependencies) =>
+  (context: Context): string => {
+    const named = behindProxy ? context.req.header('X-Forwarded-For')?.split(',').at(-1)?.trim() : undefined
+    return networkOf(named ?? remoteAddress?.(context) ?? 'unknown')
+  }
+
+/** Whether a request may see the metrics: it has the token or, where there is none, comes from this machine. */
+function maySeeMetrics(config: HubConfig): (context: Context) => boolean {
   // Behind a proxy, a request from this machine may have come from anywhere.
   const isLocal = isLoopback(config.host) && !config.publicUrl && !config.behindProxy
+  // The token is compared by its hash, as keys are.
   const tokenHash = config.metricsToken && hashOfKey(config.metricsToken)
-  app.route(
-    '/',
-    metricsRoutes(observer.registry, (context) =>
-      tokenHash ? hashOfKey(bearerOf(context)) === tokenHash : isLocal,
-    ),
-  )
-  app.route(
-    '/',
-    referenceRoutes(() => app.getOpenAPI31Document(apiOf(config)) as never),
-  )
-  app.openAPIRegistry.registerComponent('securitySchemes', 'key', { type: 'http', scheme: 'bearer' })
-  return {
-    fetch: (request, bindings) => app.fetch(request, bindings),
-    drain() {
-      state.draining = true
-    },
-    maintain: () => maintainHub(hub, log),
-    settled: () => hub.retrievals.settled(),
-    embedWaiting: (stop) => embedWaiting(hub, log, stop),
-    metrics: observer.registry,
-  }
+  return (context) => (tokenHash ? hashOfKey(bearerOf(context)) === tokenHash : isLocal)
 }
 
 /** Whether a request needs no key. Every other request below `/api` needs one. */
@@ -205,38 +213,11 @@ const headersOf = (error: Error): Record<string, string> => {
   return details?.headers ?? {}
 }
 
-/** Largest body of a caller without a key, who has no more than a name to send; in bytes. */
-const mostUnknown = 16 * 1024
-
-/** Longest body that is read to its end though it is too large, in bytes. */
-const mostDiscarded = 64 * 1024 * 1024
-
-/**
- * Reads a body and keeps nothing of it: a caller whose connection closes while it sends gets no answer, and takes the
- * hub for one that cannot be reached.
- */
-async function discardBody({ headers, body }: Request): Promise<void> {
-  // One of unknown length has been read from already, and may never end.
-  if (!body || !(Number(headers.get('Content-Length') ?? Number.NaN) <= mostDiscarded)) return
-  try {
-    for await (const _ of body);
-  } catch {
-    // The caller has gone.
-  }
-}
-
-/** Closes the connection with the answer instead of reading the rest of the body. */
-const bodyTooLarge = (maxSize: number): MemoryError =>
-  new MemoryError(`the body is larger than ${maxSize} bytes`, MemoryErrorCode.QUOTA_EXCEEDED, {
-    details: { status: 413, headers: { Connection: 'close' } },
-  })
-
 const apiOf = ({ publicUrl }: HubConfig) => ({
   openapi: '3.1.0',
   info: { title: 'Recall', version: '1.0.0', description: 'Shared long-term memory for AI agents.' },
   ...(publicUrl ? { servers: [{ url: publicUrl }] } : {}),
 })
 
-/** The token is compared by its hash, as keys are. */
 const bearerOf = (context: Context): string =>
   (context.req.header('Authorization') ?? '').replace(/^Bearer /i, '')
