@@ -75,9 +75,10 @@ export async function backup(database: Database, path: string): Promise<Record<s
       },
       { isolationLevel: 'repeatable read', accessMode: 'read only' },
     )
-    syncPath(unfinished)
+    syncPath(unfinished, 'r+')
     renameSync(unfinished, path)
-    syncPath(dirname(path))
+    // Windows cannot open folders, and needs no such call.
+    if (process.platform !== 'win32') syncPath(dirname(path), 'r')
   } catch (error) {
     rmSync(unfinished, { force: true })
     throw error
@@ -112,10 +113,13 @@ function createUnfinished(path: string): number {
   }
 }
 
-function syncPath(path: string): void {
-  const file = openSync(path, 'r')
-  fsyncSync(file)
-  closeSync(file)
+function syncPath(path: string, flags: 'r' | 'r+'): void {
+  const file = openSync(path, flags)
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
 }
 
 /**

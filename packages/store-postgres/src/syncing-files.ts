@@ -55,13 +55,15 @@ export function syncFolder(folder: string): void {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) syncFolder(path)
-    else if (entry.isFile()) syncPath(path)
+    // Windows syncs only what may be written.
+    else if (entry.isFile()) syncPath(path, 'r+')
   }
-  syncPath(folder)
+  // Windows cannot open folders, and needs no such call.
+  if (process.platform !== 'win32') syncPath(folder, 'r')
 }
 
-function syncPath(path: string): void {
-  const descriptor = fs.openSync(path, 'r')
+function syncPath(path: string, flags: 'r' | 'r+'): void {
+  const descriptor = fs.openSync(path, flags)
   try {
     fs.fsyncSync(descriptor)
   } finally {

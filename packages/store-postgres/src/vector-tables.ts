@@ -38,7 +38,7 @@ interface VectorTable {
   next(model: string, limit: number, after: RowKey | null): SQL
   /** Removes vectors of other models from `next_embedding`. */
   dropOthers(model: string): SQL
-  /** The texts of a row that get a vector each. */
+  /** The texts of a row that get a vector each, as many as it has units. */
   textsOf(row: OutdatedRow): string[]
   /** Stores new vectors in `next_embedding`, but never over one of another model. */
   keepBeside(model: string, made: readonly RowVectors[]): SQL
@@ -83,8 +83,8 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
       where next_embedding_model <> ${model}::text`,
     textsOf: ({ text, type, unitCount }) => {
       const texts = unitTexts({ text, type: type === null ? null : JSON.parse(type) })
-      // An entry written before units existed is a single unit, however long.
-      return (texts.length === unitCount ? texts : [text]).map(spokenText)
+      // An entry that an earlier version split otherwise, or not at all, gets the vector of the whole for each unit.
+      return (texts.length === unitCount ? texts : Array<string>(unitCount).fill(text)).map(spokenText)
     },
     keepBeside: (model, rows) => sql`
       update units set next_embedding = vector::vector, next_embedding_model = ${model}

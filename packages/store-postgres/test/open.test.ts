@@ -11,6 +11,7 @@ import { lockFolder } from '../src/folder-lock.ts'
 import { openPglite, openPgliteMemory } from '../src/pglite.ts'
 import { openPostgres, openPostgresMemory } from '../src/postgres.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
+import { syncFolder } from '../src/syncing-files.ts'
 import { createServerDatabase, serverUrl } from './server-database.ts'
 import { runOnSmallDisk } from './small-disk.ts'
 import { template } from './template.ts'
@@ -122,6 +123,26 @@ describe('an embedded database', () => {
     if ('refused' in ran) skip(`no small disk can be mounted here: ${ran.refused}`)
     else expect(ran.output).toMatch(/^ok /m)
   })
+})
+
+it('syncs a folder on Windows, which opens none and syncs only what may be written', () => {
+  const folder = temporaryFolder()
+  fs.mkdirSync(join(folder, 'base'))
+  writeFileSync(join(folder, 'base', 'PG_VERSION'), '17')
+  const { platform } = process
+  const { openSync } = fs
+  const opened = vi.spyOn(fs, 'openSync').mockImplementation((path, flags, mode) => {
+    if (flags === 'r') throw Object.assign(new Error('EPERM'), { code: 'EPERM' })
+    return openSync(path, flags, mode)
+  })
+  try {
+    Object.defineProperty(process, 'platform', { value: 'win32' })
+    syncFolder(folder)
+    expect(opened).toHaveBeenCalledExactlyOnceWith(join(folder, 'base', 'PG_VERSION'), 'r+')
+  } finally {
+    Object.defineProperty(process, 'platform', { value: platform })
+    opened.mockRestore()
+  }
 })
 
 describe('the lock of a folder', () => {
