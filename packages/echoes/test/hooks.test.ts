@@ -97,3 +97,11 @@ it('lets no echo end its fence, and says nothing when nothing fits', async () =>
   expect(text.match(/<\/recalled-memory>/g)).toHaveLength(1)
   expect(await surface(echoes, { task: 'unrelated', roles: ['workers'] })).toEqual({ echoes: [], text: '' })
 })
+
+it('gives what was learned in time that grows with its length', async () => {
+  const echoes = await open()
+  const blank = ' '.repeat(100_000)
+  await echoes.add('workers', entryOf({ learning: `Loops <${blank}> wait.` }))
+  const { text } = await beforeWork(echoes, { workflow: 'w', task: 'loops' })
+  expect(text).toContain(blank)
+})

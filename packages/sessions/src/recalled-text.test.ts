@@ -59,3 +59,9 @@ it('takes a block whose end was cut off with it to the end, where texts are cut'
   expect(stripRecalled(cut)).toBe(cut)
   expect(stripRecalled(cut, { mayBeCut: true })).toBe('seen:')
 })
+
+it('takes time that grows with the length of a text, whatever stands in it', () => {
+  const blank = ' '.repeat(200_000)
+  expect(fenceRecalled(`<${blank}`, { source: 'x' })).toContain(`\n<${blank}\n`)
+  expect(stripRecalled(fenceRecalled('', { source: 'x' }).repeat(50_000))).toBe('')
+})
