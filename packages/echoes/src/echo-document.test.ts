@@ -199,3 +199,8 @@ it('refuses to print what could not be read back', () => {
   )
   expect(printEntry({ ...entry, title: 'two\nlines' })).toContain('### [2026-02-11] Pattern: two lines\n')
 })
+
+it('reads a confidence of many digits in time that grows with their number', () => {
+  const text = printEntry(entryOf()).replace(/(confidence\*\*): .*/, `$1: ${'1'.repeat(200_000)}x`)
+  expect(parseEchoes(text).blocks[0]?.problems).toEqual(['confidence must be a number from 0.0 to 1.0'])
+})

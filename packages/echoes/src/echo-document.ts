@@ -208,7 +208,7 @@ function parseBlock(text: string, line: number, section: number): EchoBlock {
     title: title.trim(),
     layer: fields.get('layer')?.toLowerCase() ?? '',
     source: fields.get('source') ?? '',
-    confidence: /^\d*\.?\d+$/.test(confidence) ? Number(confidence) : Number.NaN,
+    confidence: /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(confidence) ? Number(confidence) : Number.NaN,
     evidence: fields.get('evidence') ?? '',
     verified: fields.get('verified') ?? '',
     supersedes: /^none$/i.test(supersedes) || supersedes === '' ? null : supersedes,

@@ -139,3 +139,9 @@ it('keeps more lines than a call can have arguments', () => {
   const text = `${beginning}${memory}`
   expect(applyDistill(text, planDistill(text)).memory.startsWith(beginning)).toBe(true)
 })
+
+it('reads a heading of many blanks in time that grows with its length', () => {
+  const blank = ' '.repeat(200_000)
+  const { sections } = planDistill(`## One${blank}!\ntext\n##${blank}\n## Two${blank}##\ntext\n`)
+  expect(sections.map(({ heading }) => heading.replace(blank, ' '))).toEqual(['One !', 'Two'])
+})

@@ -145,10 +145,13 @@ function sectionsOf(lines: readonly string[]): DistillSection[] {
 function headingsOf(lines: readonly string[]): { heading: string; level: number; line: number }[] {
   const partOfCode = trackFence()
   return lines.flatMap((text, index) => {
-    const match = partOfCode(text) === null ? /^(#{1,6})[ \t]+(.*\S)/.exec(text) : null
+    const match = partOfCode(text) === null ? /^(#{1,6})[ \t]+([^ \t].*)/.exec(text) : null
     const [, marks = '', heading = ''] = match ?? []
-    return match === null
+    return heading.trim() === ''
       ? []
-      : [{ heading: heading.replace(/[ \t]+#+$/, ''), level: marks.length, line: index + 1 }]
+      : [{ heading: withoutClosingMarks(heading.trimEnd()), level: marks.length, line: index + 1 }]
   })
 }
+
+/** Begins at the start of a run of blanks: to try each of its blanks would not be linear. */
+const withoutClosingMarks = (heading: string): string => heading.replace(/(?<![ \t])[ \t]+#+$/, '')
