@@ -37,8 +37,13 @@ const hit = z.object({
 
 /** Adds the tools search, remember, read and forget, which work on any memory. */
 export function addMemoryTools(server: McpServer, options: McpOptions): void {
-  const { memory, fence } = options
+  addSearch(server, options)
+  addRemember(server, options)
+  addRead(server, options)
+  addForget(server, options)
+}
 
+function addSearch(server: McpServer, { memory, fence }: McpOptions): void {
   server.registerTool(
     'memory_search',
     {
@@ -99,7 +104,9 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
         )
       }),
   )
+}
 
+function addRemember(server: McpServer, { memory }: McpOptions): void {
   server.registerTool(
     'memory_remember',
     {
@@ -139,7 +146,9 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
         return answer({ key: name, scope: 'long-term', remembered: true })
       }),
   )
+}
 
+function addRead(server: McpServer, { memory, fence }: McpOptions): void {
   server.registerTool(
     'memory_read',
     {
@@ -186,7 +195,10 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
         )
       }),
   )
+}
 
+function addForget(server: McpServer, options: McpOptions): void {
+  const { memory } = options
   server.registerTool(
     'memory_forget',
     {
