@@ -21,6 +21,7 @@ import { type FileSystem, statusOf } from './file-system.ts'
 import type { DocumentRow } from './index/document-row.ts'
 import { sameStamp, stampOf } from './index/file-stamp.ts'
 import { isUnwritable } from './index/index-file.ts'
+import { claimedKey } from './index/indexed-files.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 import type { SearchIndex } from './index/search-index.ts'
 import type { Layout } from './layout.ts'
@@ -98,7 +99,7 @@ export function createFileSearch(options: FileSearchOptions) {
       const name = `${row.folder}/${row.name}`
       const entries = known.get(name) ?? entriesIn(row)
       known.set(name, entries)
-      return entries.get(row.key) ?? entries.get(row.key.split('@')[0] as string) ?? null
+      return entries.get(row.key) ?? entries.get(claimedKey(row)) ?? null
     }
   }
 

@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  copyFileSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -128,6 +129,22 @@ describe('what a person edits by hand', () => {
     expect(await found()).toEqual(keys.slice(1).sort())
     await memory.clear('long-term')
     expect(await found()).toEqual([])
+    await memory.close()
+  })
+
+  it('may be a copy of an archive, which is found too, and replaces it when that is deleted', async () => {
+    const { memory, at } = await open()
+    const archive = (number: number): string => at(`conversations/conversation-00${number}.md`)
+    for (const part of [1, 2]) {
+      const value = { ...archiveOf('ada@host', part), body: 'The walrus.\n', ...(part > 1 ? { part } : {}) }
+      await memory.write('episodic', conversationKey('ada@host', part), value, { type: conversationType })
+    }
+    copyFileSync(archive(2), archive(3))
+    copyFileSync(archive(1), archive(4))
+    expect(await memory.search('episodic', { text: 'walrus' })).toHaveLength(4)
+    rmSync(archive(1))
+    expect(await memory.search('episodic', { text: 'walrus' })).toHaveLength(3)
+    expect(await memory.read('episodic', conversationKey('ada@host'))).toMatchObject({ log: 4 })
     await memory.close()
   })
 

@@ -57,7 +57,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
     const isTaken = (key: string): boolean =>
       taken.get(scopeNumbers[entry.scope], keptNamespace(entry.namespace), key) !== undefined
     if (!isTaken(entry.key)) return entry.key
-    const own = `${entry.key}@${name.replace(/\.md$/, '')}`
+    const own = `${entry.key}${displaced(name)}`
     return isTaken(own) ? `${own}@${Math.random().toString(36).slice(2)}` : own
   }
 
@@ -310,6 +310,15 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
     countFiles: (): number =>
       (sql('SELECT coalesce(sum(count), 0) AS n FROM folders').get() as { n: number }).n,
   }
+}
+
+/** What follows its key in the index when another file has claimed it first. */
+const displaced = (name: string): string => `@${name.replace(/\.md$/, '')}`
+
+/** The key that a file gives to its entry, by the key under which the index has it. */
+export function claimedKey({ key, name }: { key: string; name: string }): string {
+  const at = key.lastIndexOf(displaced(name))
+  return at > 0 ? key.slice(0, at) : key
 }
 
 /** A change time that no file has, so that the file is read again at every check. */

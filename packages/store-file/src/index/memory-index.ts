@@ -130,7 +130,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   ): void => {
     const path = join(fromShown(root, source.path), name)
     if (!seen) {
-      for (const session of index.removeFile(folderId, name)) promoteCopy(index, session)
+      for (const session of index.removeFile(folderId, name)) promoteCopies(index, session)
       return
     }
     let file: ReturnType<typeof readText>
@@ -162,13 +162,14 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   }
 
   /** When the archive that owned a session's key goes, the oldest copy takes the key over. */
-  const promoteCopy = (index: SearchIndex, session: string): void => {
-    const [copy] = index.displacedArchives(session)
-    if (!copy) return
-    index.forgetHash(copy.folder, copy.name)
-    const path = index.folders().find(({ id }) => id === copy.folder)?.path
-    const source = sources().find((candidate) => candidate.path === path)
-    if (source) indexFile(index, source, copy.folder, copy.name)
+  const promoteCopies = (index: SearchIndex, session: string): void => {
+    // All of them, as each may be a copy of another part.
+    for (const copy of index.displacedArchives(session)) {
+      index.forgetHash(copy.folder, copy.name)
+      const path = index.folders().find(({ id }) => id === copy.folder)?.path
+      const source = sources().find((candidate) => candidate.path === path)
+      if (source) indexFile(index, source, copy.folder, copy.name)
+    }
   }
 
   const sources = (): Source[] => sourcesOf(fileSystem, root, layout)
