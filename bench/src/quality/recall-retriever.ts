@@ -25,8 +25,8 @@ export interface RecallOptions {
 }
 
 /**
- * Recall on files or another store, through the calls its users have: each session is archived as one conversation, each other
- * document is written as one note, and `search` finds them.
+ * Recall on files or another store, through the calls its users have: each session is archived as one conversation,
+ * each other document is written as one note, and `search` finds them.
  */
 export function recallRetriever({ name, embedder, ranking, abstains, openMemory }: RecallOptions): Retriever {
   return {

@@ -20,6 +20,7 @@ import {
 } from '../quality/peers.ts'
 import { recallRetriever } from '../quality/recall-retriever.ts'
 import type { Ranking, Retriever } from '../quality/retriever.ts'
+import { median } from '../statistics.ts'
 
 /** What one retriever made of one question. */
 export interface Answer {
@@ -205,7 +206,7 @@ async function measure(retriever: Retriever, collections: readonly Collection[])
     ),
     byCollection: groupBy(answers, ({ collection }) => collection),
     byCategory: groupBy(answers, ({ category }) => category),
-    searchMs: median(times),
+    searchMs: round(median(times), 1),
     ...(abstention ? { abstention } : {}),
     answers,
   }
@@ -280,10 +281,6 @@ const round = (value: number, digits: number): number => Math.round(value * 10 *
 
 const percent = (values: readonly number[]): number =>
   round((100 * values.reduce((sum, value) => sum + value, 0)) / values.length, 1)
-
-function median(values: readonly number[]): number {
-  return round(values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0, 1)
-}
 
 /** What is kept of a result: every question of the first rows of the table, the averages of all. */
 export function slim({ answers, ...result }: RetrieverResult, row: number): object {
