@@ -30,6 +30,9 @@ const createArchive = (send: Send): ColdStore => ({
 /** Most keys that the hub reads in one call. */
 const mostRead = 100
 
+/** Most accesses that one call records: the longest keys then fit into its body. */
+const mostTouched = 5000
+
 /** Most entries that the hub returns to one call. A page of entries and archive together may need more. */
 const mostFound = 1000
 
@@ -85,8 +88,9 @@ function createShelf(send: Send, archived: boolean): Shelf {
     },
 
     async touch(addresses, now) {
-      const [first] = addresses
-      if (first) await call('touch', first, { keys: addresses.map(({ key }) => key), now }, false)
+      const keys = addresses.map(({ key }) => key)
+      for (let i = 0; i < keys.length; i += mostTouched)
+        await call('touch', addresses[0] as Address, { keys: keys.slice(i, i + mostTouched), now }, false)
     },
 
     async remove(address) {

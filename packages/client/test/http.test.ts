@@ -1,6 +1,7 @@
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { expect, it } from 'vitest'
 import { createHttp } from '../src/http.ts'
+import { createHubStore } from '../src/hub-store.ts'
 import { connectHub, type HubClient } from '../src/index.ts'
 
 type Answer = Response | Error
@@ -174,4 +175,19 @@ it('says that a key is none, and does not repeat it', () => {
       message: expect.not.stringContaining('quokka'),
     }),
   )
+})
+
+it('records many accesses in calls that the hub takes', async () => {
+  const sent: string[][] = []
+  const store = createHubStore(async (_method, _path, options) => {
+    sent.push((options?.body as { keys: string[] }).keys)
+    return {} as never
+  })
+  const keys = Array.from({ length: 10_500 }, (_, i) => `key-${i}`)
+  await store.touch(
+    keys.map((key) => ({ namespace: 'default', scope: 'long-term', key })),
+    0,
+  )
+  expect(sent.flat()).toEqual(keys)
+  expect(Math.max(...sent.map(({ length }) => length))).toBeLessThanOrEqual(10_000)
 })
