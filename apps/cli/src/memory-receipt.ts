@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join, relative } from 'node:path'
-import { layouts } from '@recall/store-file'
+import { defaultFileSystem, layoutsOf } from '@recall/store-file'
 import type { CreatedMemory } from './commands/init.ts'
 import { isDerived } from './derived-files.ts'
 import { type MemoryReceipt, nameIn, readReceipts } from './receipts.ts'
@@ -58,7 +58,8 @@ export function removeCreated(
     if (!isUnused && !options.purge) return { root, kept: [root] }
     if (!options.dryRun) clear(root, files, folders, options.purge)
     const isLeft =
-      !options.dryRun && Object.values(layouts).some(({ curated }) => existsSync(join(root, curated)))
+      !options.dryRun &&
+      layoutsOf(defaultFileSystem, root).some(({ curated }) => existsSync(join(root, curated)))
     return isLeft ? { root, kept: [root], isOlder: true } : { root, kept: [] }
   })
   const left = outcomes.filter(({ kept }) => kept.length > 0)
@@ -74,7 +75,7 @@ function clear(root: string, files: MemoryReceipt['files'], folders: string[], p
   for (const { path, digest } of files) {
     if (purge || isSame(join(root, path), digest)) rmSync(join(root, path), { force: true })
   }
-  for (const layout of Object.values(layouts)) {
+  for (const layout of layoutsOf(defaultFileSystem, root)) {
     rmSync(join(root, layout.internal), { recursive: true, force: true })
     for (const folder of [layout.memory, layout.archives].map((path) => join(root, path))) {
       // A folder that existed before is not ours to empty.
@@ -89,7 +90,7 @@ function clear(root: string, files: MemoryReceipt['files'], folders: string[], p
 /** Whether there are files other than those that `init` created and those derived from them. */
 function holdsMore(root: string, files: MemoryReceipt['files']): boolean {
   const own = new Set(files.map(({ path }) => join(root, path)))
-  return Object.values(layouts).some((layout) =>
+  return layoutsOf(defaultFileSystem, root).some((layout) =>
     [layout.memory, layout.archives, layout.window, layout.archiveIndex].some((path) =>
       filesBelow(join(root, path)).some(
         (file) => !own.has(file) && !saysNothing(relative(join(root, layout.internal), file)),

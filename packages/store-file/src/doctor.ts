@@ -9,6 +9,7 @@ import type { FileStore } from './file-store.ts'
 import { errorCode, type FileSystem, orAbsent } from './file-system.ts'
 import { indexName } from './index/seal.ts'
 import { archiveFile, archiveName, layouts } from './layout.ts'
+import { layoutFile } from './layout-file.ts'
 import { fromShown } from './paths.ts'
 import { readText } from './read-text.ts'
 import { sourcesOf } from './sources.ts'
@@ -55,11 +56,19 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
   )
   if (!fileSystem.existsSync(join(root, layout.memory))) return findings
 
-  const other = layout.name === 'entity' ? layouts.user : layouts.entity
-  const foreign = [other.window, other.archives].filter((path) => fileSystem.existsSync(join(root, path)))
+  const elsewhere = Object.values(layouts).flatMap(({ name, window, archives }) =>
+    [window, archives]
+      .filter((path) => ![layout.window, layout.archives].includes(path))
+      .filter((path) => fileSystem.existsSync(join(root, path)))
+      .map((path) =>
+        name === layout.name
+          ? `${path} is where the ${name} layout has it, but ${layoutFile} names another place`
+          : `${path} belongs to the ${name} layout`,
+      ),
+  )
   report(
     'layout',
-    foreign.map((path) => `${path} belongs to the ${other.name} layout`),
+    elsewhere,
     'one layout',
     'its archives are searched; move them to one place when convenient',
   )

@@ -8,7 +8,8 @@ export type { FileStore } from './file-store.ts'
 export { defaultFileSystem, type FileSystem } from './file-system.ts'
 export type { IndexProgress } from './index/memory-index.ts'
 export { writeInternal } from './internal-files.ts'
-export { detectLayout, type Layout, layouts } from './layout.ts'
+export { type Layout, layoutOf, layouts, layoutsOf } from './layout.ts'
+export { layoutFile } from './layout-file.ts'
 export {
   type FileMemoryOptions,
   type FileStoreSettings,

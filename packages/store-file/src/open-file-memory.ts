@@ -15,12 +15,12 @@ import { createFileStore, type FileStore } from './file-store.ts'
 import { defaultFileSystem, type FileSystem, orAbsent, orUnusable } from './file-system.ts'
 import { loadSqlite } from './index/driver.ts'
 import { missingRoot } from './index/memory-index.ts'
-import { detectLayout, type Layout, layouts } from './layout.ts'
+import { type Layout, layoutOf } from './layout.ts'
 
 export interface FileStoreSettings {
   /** Folder that holds the memory. */
   root: string
-  /** Default: the layout the root already has, else `entity`. */
+  /** Default: that of `.recall-echo.json`, else the one the root already has, else `entity`. */
   layout?: Layout['name']
   /** Create the root when it does not exist. Default false: a missing root is an error, not an empty memory. */
   create?: boolean
@@ -41,7 +41,8 @@ export interface FileMemoryOptions<Schemas extends ValueSchemas = ValueSchemas>
 /**
  * Markdown files below `root` are the memory. The index beside them may be deleted at any time.
  *
- * @throws MemoryError UNAVAILABLE when the root is missing or cannot be read, CONFLICT when it holds two layouts
+ * @throws MemoryError UNAVAILABLE when the root is missing or cannot be read, CONFLICT when it holds two layouts,
+ * INVALID_INPUT when its `.recall-echo.json` is not valid
  */
 export async function openFileMemory<Schemas extends ValueSchemas = Record<never, never>>(
   options: FileMemoryOptions<Schemas>,
@@ -54,7 +55,7 @@ export async function openFileStore(settings: FileStoreSettings): Promise<FileSt
   const { fileSystem = defaultFileSystem, clock = systemClock, onNotice = () => {} } = settings
   const path = resolve(settings.root)
   const root = orUnusable(path, () => rootAt(fileSystem, path, settings.create === true))
-  const layout = settings.layout ? layouts[settings.layout] : detectLayout(fileSystem, root)
+  const layout = orUnusable(path, () => layoutOf(fileSystem, root, settings.layout))
   const { embedder, ranking } = settings
   const openDatabase = await loadSqlite()
   return orUnusable(path, () =>

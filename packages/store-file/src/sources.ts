@@ -6,7 +6,7 @@ import { parseNote } from './documents/note.ts'
 import { sectionEntries } from './documents/sections.ts'
 import { windowEntries } from './documents/window.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
-import { archiveFile, type Layout, layouts } from './layout.ts'
+import { archiveFile, archiveFoldersOf, folderOf, type Layout } from './layout.ts'
 import { fileStem } from './paths.ts'
 
 export const defaultNamespace = 'default'
@@ -69,11 +69,6 @@ export function mayHold(layout: Layout, folder: string, name: string, { namespac
   return isWindow ? scope === 'short-term' : folder === layout.memory && scope === 'long-term'
 }
 
-/** Archives of the other layout are memory too. */
-const archiveFoldersOf = (layout: Layout): string[] => [
-  ...new Set([layout.archives, ...Object.values(layouts).map(({ archives }) => archives)]),
-]
-
 function noteSources(fileSystem: FileSystem, root: string, layout: Layout): Source[] {
   const folder = `${layout.memory}/namespaces`
   const found = orAbsent(() => fileSystem.readdirSync(join(root, folder), { withFileTypes: true })) ?? []
@@ -113,5 +108,3 @@ function together(first: Source, second: Source): Source {
     parse: (name, content, times) => of(name).parse(name, content, times),
   }
 }
-
-export const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))

@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { layouts } from '@recall/store-file'
+import { defaultFileSystem, layoutFile, layouts, layoutsOf } from '@recall/store-file'
 import { create, extract } from 'tar'
 import { isDerived } from '../derived-files.ts'
 import { UsageError } from '../exit-codes.ts'
@@ -36,10 +36,12 @@ export async function backup(
   if (!existsSync(dirname(target))) throw new UsageError(`the folder ${dirname(target)} does not exist`)
   return withStore(io, options, async (store) => {
     const { root, layout } = store
-    const parts = [...new Set([layout.memory, layout.window, layout.archiveIndex, layout.archives])]
+    const parts = [
+      ...new Set([layoutFile, layout.memory, layout.window, layout.archiveIndex, layout.archives]),
+    ]
       .filter((path) => existsSync(join(root, path)))
       .filter((path) => path === layout.memory || !path.startsWith(`${layout.memory}/`))
-    for (const path of [layout.memory, ...Object.values(layouts).map(({ archives }) => archives)])
+    for (const path of [layout.memory, ...layoutsOf(defaultFileSystem, root).map(({ archives }) => archives)])
       if (isLink(join(root, path))) throw leadsElsewhere(join(root, path))
     const unfinished = `${target}.unfinished`
     const own = `${layout.internal}/`

@@ -1,5 +1,12 @@
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
-import { checkUp, defaultFileSystem, detectLayout, type FileStore, type Finding } from '@recall/store-file'
+import {
+  checkUp,
+  defaultFileSystem,
+  type FileStore,
+  type Finding,
+  layoutFile,
+  layoutOf,
+} from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
 import { paint, quoted } from '../format.ts'
@@ -13,7 +20,7 @@ export async function doctor(
   io: Io,
   options: RootOptions & { json?: boolean; deep?: boolean; fix?: boolean },
 ): Promise<number> {
-  const undecided = options.layout ? null : twoLayouts(findRoot(io, options))
+  const undecided = undecidedLayout(findRoot(io, options), options)
   const findings = undecided
     ? [undecided]
     : await withStore(io, options, (store) => [
@@ -33,14 +40,17 @@ export async function doctor(
   return healthy ? exitCodes.fine : exitCodes.no
 }
 
-/** A root with files of both layouts cannot be opened before it is told which it is. */
-function twoLayouts(root: string): Finding | null {
+/** A root cannot be opened while it does not say, or not rightly, where things lie in it. */
+function undecidedLayout(root: string, { layout }: RootOptions): Finding | null {
   try {
-    detectLayout(defaultFileSystem, root)
+    layoutOf(defaultFileSystem, root, layout)
     return null
   } catch (error) {
-    if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
-    const remedy = "name the layout; 'recall doctor --layout …' says what belongs to the other one"
+    const hasTwo = isMemoryError(error, MemoryErrorCode.CONFLICT)
+    if (!hasTwo && !isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
+    const remedy = hasTwo
+      ? "name the layout; 'recall doctor --layout …' says what belongs to the other one"
+      : `correct ${layoutFile}`
     return { check: 'layout', ok: false, message: error.message, remedy }
   }
 }

@@ -11,7 +11,7 @@ import {
 } from '@recall/agents'
 import { redactText } from '@recall/core'
 import { stripRecalled } from '@recall/sessions'
-import { defaultFileSystem, detectLayout, layouts } from '@recall/store-file'
+import { defaultFileSystem, layoutOf } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
 import { hookEvents } from '../hook-events.ts'
@@ -78,7 +78,7 @@ async function handle(io: Io, event: string, input: HookInput | null, options: H
   }
   const place: MemoryPlace = {
     root,
-    layout: options.layout ? layouts[options.layout] : detectLayout(defaultFileSystem, root),
+    layout: layoutOf(defaultFileSystem, root, options.layout),
   }
   if (input === null) return (await import('../commands/hook-archive.ts')).drain(io, place)
   switch (event) {

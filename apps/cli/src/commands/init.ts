@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type FileOutcome, install, type Target, targets } from '@recall/agents'
-import { archiveIndexHeader, defaultFileSystem, detectLayout, type Layout, layouts } from '@recall/store-file'
+import { archiveIndexHeader, defaultFileSystem, type Layout, layoutFile, layoutOf } from '@recall/store-file'
 import { emptyMemory } from '../empty-memory.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions, usualRoot } from '../find-root.ts'
@@ -124,17 +124,18 @@ async function chooseLayout(
   { layout, json, yes }: InitOptions,
   chosen: readonly Target[],
 ): Promise<Layout> {
-  if (layout) return layouts[layout]
-  const detected = detectLayout(defaultFileSystem, root)
-  const isNew = ![detected.window, detected.archiveIndex, detected.archives].some((path) =>
+  const detected = layoutOf(defaultFileSystem, root, layout)
+  if (layout) return detected
+  const isNew = ![layoutFile, detected.window, detected.archiveIndex, detected.archives].some((path) =>
     existsSync(join(root, path)),
   )
   if (!isNew || json || yes || chosen.length > 0) return detected
   const answer = await io.ask(
     'One memory for an entity (everything below memory/), or for a user (window and archives beside it)? [entity] ',
   )
-  if (answer === null || answer.trim() === '') return layouts.entity
-  if (answer.trim() === 'user' || answer.trim() === 'entity') return layouts[answer.trim() as Layout['name']]
+  if (answer === null || answer.trim() === '') return detected
+  if (answer.trim() === 'user' || answer.trim() === 'entity')
+    return layoutOf(defaultFileSystem, root, answer.trim() as Layout['name'])
   throw new UsageError(`the layouts are entity and user, not '${answer.trim()}'`)
 }
 

@@ -1,14 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { assessHealth } from '@recall/sessions'
-import {
-  defaultConfig,
-  defaultFileSystem,
-  detectLayout,
-  layouts,
-  type MemoryStatus,
-  readStatus,
-} from '@recall/store-file'
+import { defaultConfig, defaultFileSystem, layoutOf, type MemoryStatus, readStatus } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
 import { count, formatBytes, paint } from '../format.ts'
@@ -23,7 +16,7 @@ export async function status(
 ): Promise<number> {
   const where = given ? { ...options, root: given } : options
   const root = findRoot(io, where)
-  const layout = options.layout ? layouts[options.layout] : detectLayout(defaultFileSystem, root)
+  const layout = layoutOf(defaultFileSystem, root, options.layout)
   const settings = existsSync(join(root, layout.config))
     ? (await import('../commands/settings.ts')).readSettings(root, layout)
     : { config: defaultConfig }

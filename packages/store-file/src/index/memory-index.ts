@@ -5,7 +5,7 @@ import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
 import type { Layout } from '../layout.ts'
 import { fromShown, isInside, shownPath } from '../paths.ts'
 import { readText } from '../read-text.ts'
-import { folderOf, type Source, sourcesOf } from '../sources.ts'
+import { type Source, sourcesOf } from '../sources.ts'
 import { journalPath } from '../transaction.ts'
 import type { OpenDatabase } from './driver.ts'
 import { createStampList, type FileStamp, sameStamp, stampOf } from './file-stamp.ts'
@@ -64,7 +64,8 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   const { fileSystem, root, layout, openDatabase, onNotice, slidExpiry, exclusively } = options
   const folder = join(root, layout.internal)
   const indexPath = join(folder, indexName)
-  const windowFolder = folderOf(layout.window)
+  /** What an index was made of. With another window or other archives, the same files are other memories. */
+  const places = JSON.stringify([layout.window, layout.archiveIndex, layout.archives])
   const notes = openWriterNotes(fileSystem, join(folder, 'writers'))
   const watch = createFolderWatch(fileSystem)
   const pending = new Set<string>()
@@ -102,17 +103,16 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     return use(file)
   }
 
-  /** An index knows the root as a folder of memory only in the layout whose window lies there. */
   const isOfOtherLayout = (index: SearchIndex): boolean => {
-    const paths = index.folders().map(({ path }) => path)
-    return paths.length > 0 && paths.includes('') !== (windowFolder === '')
+    const written = index.fact('layout')
+    return written !== undefined && written !== places
   }
 
   const use = (file: OpenedIndex): SearchIndex => {
     const inode = file.temporary ? 0 : (inodeOf(fileSystem, indexPath) ?? 0)
     const index = createSearchIndex(file.database)
     opened = { ...file, index, inode }
-    if (file.isNew) index.transaction(() => index.folder(windowFolder))
+    if (index.fact('layout') === undefined) index.transaction(() => index.setFact('layout', places))
     lastWalk = file.isNew || file.unclean ? 0 : Number(index.fact('walked') ?? 0)
     return index
   }

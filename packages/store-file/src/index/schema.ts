@@ -1,7 +1,7 @@
 import type { MemoryScope } from '@recall/core'
 
 /** Raised when the tables change: an index of another version is thrown away and built anew. */
-export const schemaVersion = 10
+export const schemaVersion = 11
 
 /** A row's scope is its position here. */
 export const scopeNumbers: Record<MemoryScope, number> = {

@@ -1,0 +1,159 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  conversationKey,
+  conversationType,
+  isMemoryError,
+  type MemoryManager,
+  sessionSummaryKey,
+  sessionSummaryType,
+} from '@recall/core'
+import { expect, it } from 'vitest'
+import { checkUp } from '../src/doctor.ts'
+import { defaultFileSystem } from '../src/file-system.ts'
+import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
+import { archiveOf, summaryOf } from './storm-values.ts'
+import { temporaryRoot } from './temporary-root.ts'
+
+/** A root whose `.recall-echo.json` says this. */
+function rootWith(said: unknown): string {
+  const root = temporaryRoot()
+  writeFileSync(join(root, '.recall-echo.json'), typeof said === 'string' ? said : JSON.stringify(said))
+  return root
+}
+
+const moved = {
+  ephemeral: 'notes/now.md',
+  archive: 'notes/table.md',
+  conversations: 'notes/sessions',
+}
+
+async function remember(memory: MemoryManager, session = 's1'): Promise<void> {
+  await memory.write('episodic', conversationKey(session), archiveOf(session, 1), { type: conversationType })
+  await memory.write('short-term', sessionSummaryKey(session), summaryOf(session, 1), {
+    type: sessionSummaryType,
+    ttl: Number.POSITIVE_INFINITY,
+  })
+}
+
+const problem = (root: string): Promise<string> =>
+  openFileMemory({ root }).then(
+    () => 'no error',
+    (error: unknown) => (isMemoryError(error, 'MEMORY_INVALID_INPUT') ? error.message : String(error)),
+  )
+
+it('puts window, table and archives where the root wants them, and finds them there', async () => {
+  const root = rootWith({ paths: moved })
+  const memory = await openFileMemory({ root, redact: 'allow' })
+  await memory.write('long-term', 'MEMORY.md#people', 'Jonas runs payments.')
+  await remember(memory)
+  expect(readdirSync(join(root, 'notes')).sort()).toEqual(['now.md', 'sessions', 'table.md'])
+  expect(readdirSync(join(root, 'notes/sessions'))).toEqual(['conversation-001.md'])
+  expect(readdirSync(join(root, 'memory')).sort()).toEqual(['.recall', 'MEMORY.md'])
+  for (const scope of ['episodic', 'short-term'] as const)
+    expect(await memory.search(scope, {})).toHaveLength(1)
+  await memory.close()
+
+  const again = await openFileMemory({ root })
+  expect(await again.read('episodic', conversationKey('s1'))).toMatchObject({ log: 1, sessionId: 's1' })
+  expect(await again.read('short-term', sessionSummaryKey('s1'))).toMatchObject({ sessionId: 's1' })
+  await again.delete('short-term', sessionSummaryKey('s1'))
+  expect(await again.search('short-term', {})).toEqual([])
+  await again.close()
+})
+
+it('finds what was moved together with the paths, although the index knew it elsewhere', async () => {
+  const root = temporaryRoot()
+  const before = await openFileMemory({ root, layout: 'user', redact: 'allow' })
+  await remember(before)
+  await before.search('episodic', { text: 'anything' })
+  await before.close()
+
+  writeFileSync(join(root, '.recall-echo.json'), JSON.stringify({ layout: 'user', paths: moved }))
+  mkdirSync(join(root, 'notes'))
+  renameSync(join(root, 'EPHEMERAL.md'), join(root, moved.ephemeral))
+  renameSync(join(root, 'ARCHIVE.md'), join(root, moved.archive))
+  renameSync(join(root, 'memories'), join(root, moved.conversations))
+  const store = await openFileStore({ root })
+  expect(checkUp(defaultFileSystem, store, { deep: true, fix: false }).filter(({ ok }) => !ok)).toEqual([])
+  await store.close()
+  const memory = await openFileMemory({ root, redact: 'allow' })
+  expect(await memory.search('episodic', {})).toHaveLength(1)
+  expect(await memory.search('short-term', {})).toHaveLength(1)
+  await remember(memory, 's2')
+  expect(readdirSync(join(root, moved.conversations)).sort()).toEqual([
+    'archive-log-001.md',
+    'archive-log-002.md',
+  ])
+  await memory.close()
+})
+
+it('says that a window was left behind, and reads archives that were', async () => {
+  const root = temporaryRoot()
+  const before = await openFileMemory({ root, redact: 'allow' })
+  await remember(before)
+  await before.close()
+  writeFileSync(join(root, '.recall-echo.json'), JSON.stringify({ paths: moved }))
+  const store = await openFileStore({ root })
+  const found = checkUp(defaultFileSystem, store, { deep: false, fix: false })
+  expect(found.find(({ check }) => check === 'layout')?.message).toContain(
+    'memory/EPHEMERAL.md is where the entity layout has it, but .recall-echo.json names another place',
+  )
+  await store.close()
+  const memory = await openFileMemory({ root })
+  expect(await memory.read('episodic', conversationKey('s1'))).toMatchObject({ sessionId: 's1' })
+  await memory.close()
+})
+
+it('settles which layout a root has that holds files of both', async () => {
+  const root = rootWith({ layout: 'user' })
+  mkdirSync(join(root, 'memory/conversations'), { recursive: true })
+  mkdirSync(join(root, 'memories'))
+  const memory = await openFileMemory({ root, redact: 'allow' })
+  await remember(memory)
+  expect(existsSync(join(root, 'memories/archive-log-001.md'))).toBe(true)
+  await memory.close()
+})
+
+it('takes a folder that another layout would use', async () => {
+  const root = rootWith({ paths: { conversations: 'memories' } })
+  const memory = await openFileMemory({ root, redact: 'allow' })
+  await remember(memory)
+  await memory.close()
+  const again = await openFileMemory({ root })
+  expect(readdirSync(join(root, 'memories'))).toEqual(['conversation-001.md'])
+  expect(await again.search('episodic', {})).toHaveLength(1)
+  await again.close()
+})
+
+it.each([
+  ['no JSON', '{', /is not JSON/],
+  ['no object', '[]', /the file must be an object/],
+  ['another layout', { layout: 'flat' }, /layout must be 'entity' or 'user'/],
+  ['a misspelled member', { path: {} }, /'path' is not known: the file may have layout, paths/],
+  ['an unknown place', { paths: { memory: 'x' } }, /'memory' is not known: paths may have ephemeral/],
+  ['a way out', { paths: { conversations: '../elsewhere' } }, /paths\.conversations must be a folder below/],
+  ['an absolute path', { paths: { conversations: '/tmp/x' } }, /paths\.conversations must be/],
+  ['a path of Windows', { paths: { conversations: 'a\\b' } }, /paths\.conversations must be/],
+  ['a hidden folder', { paths: { ephemeral: '.git/E.md' } }, /paths\.ephemeral must be a markdown file/],
+  ['a folder for a file', { paths: { ephemeral: 'notes' } }, /paths\.ephemeral must be a markdown file/],
+  ['no text', { paths: { archive: 7 } }, /paths\.archive must be a markdown file/],
+  ['the curated memory', { paths: { ephemeral: 'memory/memory.md' } }, /paths\.ephemeral must be/],
+  ['a folder of entries', { paths: { conversations: 'memory/long-term' } }, /in no folder of entries/],
+  ['one place for two', { paths: { ephemeral: 'a.md', archive: 'A.md' } }, /must lie apart/],
+  ['a window among archives', { paths: { ephemeral: 'memories/a.md' } }, /must lie apart/],
+])('refuses %s', async (_what, said, expected) => {
+  const root = rootWith(said)
+  expect(await problem(root)).toMatch(expected)
+  expect(readdirSync(root)).toEqual(['.recall-echo.json'])
+})
+
+it('follows no link out of the root', async () => {
+  const root = rootWith({ paths: { conversations: 'away/sessions', ephemeral: 'away/now.md' } })
+  const outside = temporaryRoot()
+  symlinkSync(outside, join(root, 'away'))
+  const memory = await openFileMemory({ root, redact: 'allow' })
+  await expect(remember(memory)).rejects.toSatisfy((error) => isMemoryError(error, 'MEMORY_FORBIDDEN'))
+  expect(readdirSync(outside)).toEqual([])
+  await memory.close()
+})
