@@ -191,6 +191,7 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'distill',
+    alias: 'compact',
     positionals: ['[root]'],
     description: 'find what makes MEMORY.md too long, and move it to topic files',
     examples: ['recall distill', 'recall distill --apply'],

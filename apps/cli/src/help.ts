@@ -34,6 +34,7 @@ export function commandHelp(command: CommandSpec): string {
   return sections([
     `Usage: ${usageOf(command)} [options]`,
     sentence(command.description),
+    command.alias ? `Also called: recall ${command.alias}` : '',
     command.actions ? `${command.positionals[0]}: ${command.actions.join(', ')}` : '',
     heading('Options', [...options, ['-h, --help', 'this help']]),
     exampleLines(command.examples),

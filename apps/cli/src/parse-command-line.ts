@@ -11,6 +11,8 @@ export interface OptionSpec {
 
 export interface CommandSpec {
   name: string
+  /** Another name that people know it by. */
+  alias?: string
   /** Positional arguments as usage shows them: `<needed>`, `[optional]`, `<several...>`. */
   positionals: readonly string[]
   /** The words that the first argument is limited to. */

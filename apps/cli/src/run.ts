@@ -36,7 +36,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return exitCodes.fine
   }
   const wanted = name === 'help' ? (rest[0] ?? '') : name
-  const command = commands.find((candidate) => candidate.name === wanted)
+  const command = commands.find(({ name, alias }) => name === wanted || alias === wanted)
   if (command && (name === 'help' || asksForHelp(rest))) {
     io.out(commandHelp(command))
     return exitCodes.fine
