@@ -97,7 +97,7 @@ export function createArchivePart(size: number, project: () => string | undefine
     async toArchive({ clock, ...options }) {
       const summary: Summary = await summarize(spoken, { ...options, keywords })
       return {
-        date: span.end() ?? new Date(clock()).toISOString(),
+        date: endOf(span.end(), clock()),
         duration: span.duration(),
         topics: summary.topics,
         summarizedBy: summary.summarizedBy,
@@ -106,6 +106,13 @@ export function createArchivePart(size: number, project: () => string | undefine
     },
   }
 }
+
+/** Clocks of two machines differ; a transcript from further ahead was dated by one that is wrong. */
+const mostAheadMs = 24 * 60 * 60_000
+
+/** Of what a wrong clock dated, the end is unknown: it would be the newest session until that date has come. */
+const endOf = (told: string | undefined, now: number): string =>
+  told === undefined || Date.parse(told) > now + mostAheadMs ? new Date(now).toISOString() : told
 
 /** Whether a text is more than a marker in brackets, for example `[image]`. */
 const saysSomething = (text: string): boolean => !/^\s*(?:\[[^\]\n]*\]\s*)?$/.test(text)

@@ -51,6 +51,24 @@ describe('what an archive holds', () => {
     expect(await named('  ', 'a', 'b', 'c')).toBeUndefined()
   })
 
+  it('ends when it was archived, if its transcript was dated by a clock that ran far ahead', async () => {
+    const memory = openMemory()
+    const year = 365 * 24 * 60 * minute
+    await archiveSession(memory, conversation('ahead', talk, { from: start + year }), { clock })
+    await consumeWindow(memory, { clear: true, clock })
+    const later = () => start + 60 * minute
+    await archiveSession(memory, conversation('next', talk, { from: start + minute }), { clock: later })
+    expect(await readArchive(memory, 'ahead')).toMatchObject({
+      date: '2026-03-06T10:00:00.000Z',
+      duration: '2m',
+    })
+    expect((await readWindow(memory)).map(({ sessionId }) => sessionId)).toEqual(['next'])
+    const again = await archiveSession(memory, conversation('ahead', talk, { from: start + year }), {
+      clock: later,
+    })
+    expect(again.status).toBe('unchanged')
+  })
+
   it('has the facts, the summary, every turn to the letter and the tags', async () => {
     const memory = openMemory()
     const outcome = await archiveSession(
