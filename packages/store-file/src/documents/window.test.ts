@@ -110,4 +110,13 @@ describe('the window', () => {
     expect(fitsWindow(session('two\nlines'))).toBe(false)
     expect(fitsWindow(session('a', 'some day'))).toBe(false)
   })
+
+  it('is read and written in time that grows with its length', () => {
+    const s = session('s')
+    const code = '```\n'.repeat(100_000)
+    expect(parseWindow(withSession(code, s, 'a.md')).at(-1)?.session?.sessionId).toBe('s')
+    const blank = `${withSession('', s, 'a.md')}${' '.repeat(200_000)}x`
+    expect(withSession(blank, s, 'a.md')).not.toContain('x')
+    expect(parseWindow(withSession('', s, 'a.md') + code)).toHaveLength(1)
+  })
 })

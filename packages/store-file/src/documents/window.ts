@@ -30,20 +30,33 @@ export function parseWindow(content: string): Block[] {
   const blocks: Block[] = [{ separator: '', text: '', line: 1, session: null }]
   const lines = content.split(/(?<=\n)/)
   const closingOf = closingFences(lines)
+  let isInSession = trackSession()
   let codeEnd = -1
   lines.forEach((each, i) => {
     const block = blocks.at(-1) as Block
     const isCode = i <= codeEnd
     if (!isCode && separator.test(each)) {
       blocks.push({ separator: each, text: '', line: i + 2, session: null })
+      isInSession = trackSession()
       return
     }
     const closing = isCode ? null : closingOf(i)
     // A summary may have been cut within its code: no line in it hides where the session ends.
-    if (closing !== null && !parseSession(block.text)) codeEnd = closing
+    if (!isInSession(each) && closing !== null) codeEnd = closing
     block.text += each
   })
   return blocks.map((block) => ({ ...block, session: parseSession(block.text) }))
+}
+
+/** Returns a function that is given a block line by line, and tells whether the lines so far are those of a session. */
+function trackSession(): (line: string) => boolean {
+  let hasHeading: boolean | undefined
+  let hasFacts = false
+  return (line) => {
+    if (hasHeading === undefined) hasHeading = line.trim() === '' ? undefined : heading.test(line.trimStart())
+    else if (hasHeading && !hasFacts) hasFacts = facts.test(line)
+    return hasFacts
+  }
 }
 
 const isBlank = ({ text }: Block): boolean => text.trim() === ''
@@ -98,7 +111,9 @@ export function withSession(content: string, session: SessionSummary, pointer: s
   const blocks = parseWindow(content)
   const known = blocks.find((block) => block.session?.sessionId === session.sessionId)
   if (known) {
-    const [, before = '', after = ''] = /^(\s*)[\s\S]*?(\s*)$/.exec(known.text) ?? []
+    const { text } = known
+    const before = text.slice(0, text.length - text.trimStart().length)
+    const after = text.slice(text.trimEnd().length)
     known.text = `${before}${printed.trimEnd()}${after || '\n'}`
     return printBlocks(blocks)
   }
