@@ -52,14 +52,20 @@ export async function findEntries(
   return readPage(database, query, shelf, page)
 }
 
+/**
+ * The most terms to look for, the first of a text. The statement has several placeholders for each of them, of which
+ * Postgres takes tens of thousands, and PGlite half as many.
+ */
+const mostTerms = 4000
+
 /** The search terms of a text, split and stemmed in the same way as the words of units. */
 async function termsOf(database: Database, text: string, { textConfiguration }: Shelf): Promise<string[]> {
-  if (textConfiguration === null || text === '') return searchTerms(text)
+  if (textConfiguration === null || text === '') return searchTerms(text).slice(0, mostTerms)
   const rows = await rowsOf<{ lexeme: string }>(
     database,
     sql`select lexeme from unnest(to_tsvector(${textConfiguration}::regconfig, ${text}))`,
   )
-  return rows.map(({ lexeme }) => lexeme)
+  return rows.map(({ lexeme }) => lexeme).slice(0, mostTerms)
 }
 
 /**

@@ -122,11 +122,11 @@ const lookedFor = (terms: readonly string[]): SQL => sql`
  * `countedWords`.
  */
 function bm25Of(terms: readonly string[]): SQL {
-  const norm = sql`${k1}::float8 * (1 - ${b}::float8 + ${b}::float8 * ${units.wordCount} / greatest(1, collection.words / collection.size))`
+  const norm = sql`${k1} * (1 - ${b} + ${b} * ${units.wordCount} / greatest(1, collection.words / collection.size))`
   const parts = terms.map((term, i) => {
     const bit = (weight: string): SQL => sql`(${units.words} @@ ${quoted(term) + weight}::text::tsquery)::int`
     const count = sql`nullif(8 * ${bit(':A')} + 4 * ${bit(':B')} + 2 * ${bit(':C')} + ${bit(':D')}, 0)`
-    return sql`coalesce(rarity[${sql.raw(String(i + 1))}] * ${k1 + 1}::float8 / (1 + ${norm} / ${count}), 0)`
+    return sql`coalesce(rarity[${sql.raw(String(i + 1))}] * (${k1} + 1) / (1 + ${norm} / ${count}), 0)`
   })
   return sumOf(parts)
 }
@@ -139,6 +139,9 @@ function sumOf(parts: readonly SQL[]): SQL {
   return sql`(${sumOf(parts.slice(0, half))} + ${sumOf(parts.slice(half))})`
 }
 
-/** The parameters of core's `bm25`; a test compares both implementations. */
-const k1 = 1.2
-const b = 0.75
+/**
+ * The parameters of core's `bm25`; a test compares both implementations. They are part of the statement's text, which
+ * repeats them for each term.
+ */
+const k1 = sql.raw('1.2::float8')
+const b = sql.raw('0.75::float8')

@@ -55,6 +55,13 @@ describe.each(engines)('%s', (_, open) => {
     expect(await fastestOf('ligthhouse')).toBeLessThan(10 * (await fastestOf('lighthouse')))
   })
 
+  it('looks for the first words of a question that holds thousands', async () => {
+    const han = Array.from({ length: 9990 }, (_, i) => String.fromCharCode(0x4e00 + i)).join('')
+    expect(await found([`${han.slice(2, 6)} hello`, 'nothing of it'], han)).toEqual([
+      `${han.slice(2, 6)} hello`,
+    ])
+  })
+
   it('splits and stems by a text search configuration', async () => {
     const notes = ["Die Häuser wurden verkauft, 'teuer' und c:\\temp", 'Der Zug kam zu spät']
     expect(await found(notes, 'haus')).toEqual([])
