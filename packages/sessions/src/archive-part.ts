@@ -26,7 +26,7 @@ export interface ArchivePart {
   isIn(body: string): boolean
   /** Summarises the part and renders it. `sessionId`, `source` and the like are the caller's. */
   toArchive(
-    options: SummarizeOptions & { clock: Clock },
+    options: SummarizeOptions & { clock: Clock; undated: number | undefined },
   ): Promise<Pick<ConversationArchive, 'date' | 'duration' | 'topics' | 'summarizedBy' | 'body'>>
 }
 
@@ -94,10 +94,10 @@ export function createArchivePart(size: number, project: () => string | undefine
       }
     },
     isIn: (body) => body.includes(turns.join(turnSeparator)),
-    async toArchive({ clock, ...options }) {
+    async toArchive({ clock, undated, ...options }) {
       const summary: Summary = await summarize(spoken, { ...options, keywords })
       return {
-        date: endOf(span.end(), clock()),
+        date: endOf(span.end(), clock(), undated),
         duration: span.duration(),
         topics: summary.topics,
         summarizedBy: summary.summarizedBy,
@@ -107,12 +107,14 @@ export function createArchivePart(size: number, project: () => string | undefine
   }
 }
 
-/** Clocks of two machines differ; a transcript from further ahead was dated by one that is wrong. */
+/** Clocks of two machines differ; what is from further ahead was dated by one that is wrong. */
 const mostAheadMs = 24 * 60 * 60_000
 
 /** Of what a wrong clock dated, the end is unknown: it would be the newest session until that date has come. */
-const endOf = (told: string | undefined, now: number): string =>
-  told === undefined || Date.parse(told) > now + mostAheadMs ? new Date(now).toISOString() : told
+function endOf(told: string | undefined, now: number, undated = now): string {
+  if (told === undefined) return new Date(undated).toISOString()
+  return Date.parse(told) > now + mostAheadMs ? new Date(now).toISOString() : told
+}
 
 /** Whether a text is more than a marker in brackets, for example `[image]`. */
 const saysSomething = (text: string): boolean => !/^\s*(?:\[[^\]\n]*\]\s*)?$/.test(text)

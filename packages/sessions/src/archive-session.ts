@@ -23,7 +23,9 @@ export interface ArchiveOptions {
   resummarize?: boolean
   /** How many sessions the rolling window holds, 1..50. Default 5. */
   maxEntries?: number
-  /** Dates a conversation whose messages carry no times. */
+  /** When a conversation ended whose messages carry no times, in milliseconds since 1970. Default: the clock's time. */
+  undated?: number
+  /** What is dated more than a day later than this clock counts as ended now. Default: the system's. */
   clock?: Clock
   /** How many characters of turns one archive holds before the next part begins. Default 500,000. */
   partSize?: number
@@ -79,7 +81,7 @@ async function archive(
   source: ConversationArchive['source'],
   options: ArchiveOptions,
 ): Promise<ArchiveOutcome> {
-  const { clock = systemClock, lmTimeoutMs } = options
+  const { clock = systemClock, undated, lmTimeoutMs } = options
   const maxEntries = parseMaxEntries(options.maxEntries ?? defaultMaxEntries)
   const partSize = parsePartSize(options.partSize)
   const { sessionId, facts } = conversation
@@ -102,7 +104,7 @@ async function archive(
       part,
       hasModel: lm !== undefined,
       resummarize: options.resummarize ?? false,
-      render: () => part.toArchive({ lm, timeoutMs: lmTimeoutMs, clock }),
+      render: () => part.toArchive({ lm, timeoutMs: lmTimeoutMs, clock, undated }),
     })
     placed.push(latest)
     isSpoken ||= part.isSpoken

@@ -126,8 +126,7 @@ export async function createArchiver(
     const changed = (await stat(splitAddress(path)?.file ?? path)).mtimeMs
     const outcome = await save(memory, conversation, {
       maxEntries: config.ephemeral.maxEntries,
-      // A transcript without times gets that of its file.
-      clock: () => Math.round(changed),
+      undated: Math.round(changed),
       resummarize,
       ...(lm ? { lm } : {}),
     })
