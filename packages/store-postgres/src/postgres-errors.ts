@@ -54,7 +54,7 @@ const meanings: readonly { pattern: RegExp; code: MemoryErrorCode; message: stri
   {
     pattern: /^(?:57014|55P03|CONNECT_TIMEOUT|ETIMEDOUT)$/,
     code: MemoryErrorCode.TIMEOUT,
-    message: 'Postgres did not answer in time: whether a write took effect is not known',
+    message: 'Postgres did not answer in time: try again; a write may have taken effect all the same',
   },
   {
     pattern: /^CONNECTION_ENDED$/,
