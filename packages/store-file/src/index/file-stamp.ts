@@ -1,3 +1,5 @@
+import { type FileSystem, statusOf } from '../file-system.ts'
+
 /** A file as `lstat` describes it; two equal stamps mean that nothing was written in between. */
 export interface FileStamp {
   size: number
@@ -21,6 +23,16 @@ export const stampOf = ({ size, mtimeMs, ctimeMs, ino }: FileStats): FileStamp =
   changed: ctimeMs,
   inode: ino,
 })
+
+/** `null` for a folder or nothing; links and pipes get a stamp, and the reader reports what is wrong with them. */
+export function stampAt(fileSystem: FileSystem, path: string): FileStamp | null {
+  const stats = statusOf(fileSystem, path)
+  return stats && !stats.isDirectory() ? stampOf(stats) : null
+}
+
+/** Modification time of a file or folder in milliseconds; 0 when there is none. */
+export const modifiedAt = (fileSystem: FileSystem, path: string): number =>
+  statusOf(fileSystem, path)?.mtimeMs ?? 0
 
 export const sameStamp = (a: FileStamp, b: FileStamp): boolean =>
   a.size === b.size && a.modified === b.modified && a.changed === b.changed && a.inode === b.inode

@@ -1,14 +1,13 @@
-import { basename, dirname, join, sep } from 'node:path'
-import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
-import { isLeftover, temporaryName } from '../atomic-write.ts'
-import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
-import type { Layout } from '../layout.ts'
-import { fromShown, isInside, shownPath } from '../paths.ts'
-import { readText } from '../read-text.ts'
-import { type Source, sourcesOf } from '../sources.ts'
-import { journalPath } from '../transaction.ts'
+import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { orAbsent } from '../file-system.ts'
+import { folderOf } from '../layout.ts'
+import { fromShown, shownPath } from '../paths.ts'
+import type { Source } from '../sources.ts'
 import type { OpenDatabase } from './driver.ts'
-import { createStampList, type FileStamp, sameStamp, stampOf } from './file-stamp.ts'
+import { createFileIndexer, type FileIndexerOptions } from './file-indexer.ts'
+import { modifiedAt } from './file-stamp.ts'
+import { createFolderWalk } from './folder-walk.ts'
 import { createFolderWatch } from './folder-watch.ts'
 import {
   closeIndexFile,
@@ -24,7 +23,6 @@ import {
   removeSetAside,
   setAside,
 } from './index-file.ts'
-import { neverRead } from './indexed-files.ts'
 import { indexName } from './seal.ts'
 import { createSearchIndex, type SearchIndex } from './search-index.ts'
 import { openWriterNotes } from './writer-notes.ts'
@@ -33,18 +31,12 @@ import { openWriterNotes } from './writer-notes.ts'
 const alwaysWalk = 2000
 /** In larger memories a file edited in place by hand is found after at most this long. */
 const longestUnwalkedMs = 60_000
-const filesPerTransaction = 5000
 const flushDelayMs = 100
 
-export interface MemoryIndexOptions {
-  fileSystem: FileSystem
-  root: string
-  layout: Layout
+export interface MemoryIndexOptions extends FileIndexerOptions {
   openDatabase: OpenDatabase
   /** Receives a message, once, when an index was set aside or cannot be stored. */
   onNotice: (text: string) => void
-  /** The expiry of an entry as postponed by reads; consulted when the entry is indexed. */
-  slidExpiry: (scope: string, namespace: string, key: string, updated: number) => number | null
   /** Runs a section that no other process runs at the same time. */
   exclusively: <T>(section: () => T) => T
 }
@@ -61,11 +53,14 @@ export type MemoryIndex = ReturnType<typeof createMemoryIndex>
  * index up to date: with what this store wrote, what other processes noted, and what people changed by hand.
  */
 export function createMemoryIndex(options: MemoryIndexOptions) {
-  const { fileSystem, root, layout, openDatabase, onNotice, slidExpiry, exclusively } = options
+  const { fileSystem, root, layout, openDatabase, onNotice, exclusively } = options
   const folder = join(root, layout.internal)
   const indexPath = join(folder, indexName)
   /** What an index was made of. With another window or other archives, the same files are other memories. */
   const places = JSON.stringify([layout.window, layout.archiveIndex, layout.archives])
+  const indexer = createFileIndexer(options)
+  const { sources, indexPaths } = indexer
+  const { walk, walkAll } = createFolderWalk({ fileSystem, root, internal: folder, indexer })
   const notes = openWriterNotes(fileSystem, join(folder, 'writers'))
   const watch = createFolderWatch(fileSystem)
   const pending = new Set<string>()
@@ -75,14 +70,6 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   let timer: NodeJS.Timeout | undefined
   /** Within `lookingOnce`: the index as the first look left it. */
   let looked: SearchIndex | null | undefined
-
-  const modifiedOf = (path: string): number => statusOf(fileSystem, path)?.mtimeMs ?? 0
-
-  /** `null` for a folder or nothing; links and pipes get a stamp, and the reader reports what is wrong with them. */
-  const stampOfFile = (path: string): FileStamp | null => {
-    const stats = statusOf(fileSystem, path)
-    return stats && !stats.isDirectory() ? stampOf(stats) : null
-  }
 
   const open = (): SearchIndex => {
     if (opened && !isCurrent()) {
@@ -120,77 +107,6 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   const isCurrent = (): boolean =>
     opened !== undefined && (opened.temporary || inodeOf(fileSystem, indexPath) === opened.inode)
 
-  /** Reads one file into the index, or removes it from there when the file is gone. */
-  const indexFile = (
-    index: SearchIndex,
-    source: Source,
-    folderId: number,
-    name: string,
-    seen = stampOfFile(join(fromShown(root, source.path), name)),
-  ): void => {
-    const path = join(fromShown(root, source.path), name)
-    if (!seen) {
-      for (const session of index.removeFile(folderId, name)) promoteCopies(index, session)
-      return
-    }
-    let file: ReturnType<typeof readText>
-    try {
-      file = readText(fileSystem, path)
-    } catch (error) {
-      // Unreadable is not empty: the file stays known together with its problem, and is read again when it changes, or
-      // at every check when the fault may not lie in the file.
-      const mayPass = !isMemoryError(error) || error.code === MemoryErrorCode.UNAVAILABLE
-      index.putFile({
-        folder: folderId,
-        name,
-        stamp: mayPass ? { ...seen, changed: neverRead } : seen,
-        bytes: Buffer.from(String(error)),
-        content: '',
-        entries: [],
-        problem: (error as Error).message,
-      })
-      return
-    }
-    if (!file) return
-    const { content, bytes, stamp } = file
-    const entries = source.parse(name, content, { modified: Math.round(stamp.modified) }).map((entry) => {
-      if (entry.ttl === null) return entry
-      const slid = slidExpiry(entry.scope, entry.namespace, entry.key, entry.updated)
-      return { ...entry, expires: slid ?? entry.expires }
-    })
-    index.putFile({ folder: folderId, name, stamp, bytes, content, entries })
-  }
-
-  /** When the archive that owned a session's key goes, the oldest copy takes the key over. */
-  const promoteCopies = (index: SearchIndex, session: string): void => {
-    // All of them, as each may be a copy of another part.
-    for (const copy of index.displacedArchives(session)) {
-      index.forgetHash(copy.folder, copy.name)
-      const path = index.folders().find(({ id }) => id === copy.folder)?.path
-      const source = sources().find((candidate) => candidate.path === path)
-      if (source) indexFile(index, source, copy.folder, copy.name)
-    }
-  }
-
-  const sources = (): Source[] => sourcesOf(fileSystem, root, layout)
-
-  /** Indexes named files, given by their path below the root. */
-  const indexPaths = (index: SearchIndex, paths: Iterable<string>): void => {
-    const known = new Map(sources().map((source) => [source.path, source]))
-    const there = new Map<string, boolean>()
-    /** In a folder that is missing, or leads elsewhere, nothing is indexed or removed: the walk reports the problem. */
-    const isThere = (folder: string): boolean => {
-      const found = there.get(folder) ?? isInside(fileSystem, root, fromShown(root, folder))
-      there.set(folder, found)
-      return found
-    }
-    for (const path of paths) {
-      const source = known.get(dirname(path) === '.' ? '' : dirname(path))
-      if (!source?.accepts(basename(path)) || !isThere(source.path)) continue
-      indexFile(index, source, index.folder(source.path).id, basename(path))
-    }
-  }
-
   const flush = (): void => {
     clearTimeout(timer)
     timer = undefined
@@ -216,82 +132,12 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     notes.discard(abandoned)
   }
 
-  /** Looks at every file of a folder; returns how many there are. */
-  const walk = (index: SearchIndex, source: Source, progress?: (files: number) => void): number => {
-    const path = fromShown(root, source.path)
-    const modified = isInside(fileSystem, root, path) ? modifiedOf(path) : undefined
-    const state = index.knownFolder(source.path)
-    if (modified === undefined) {
-      if (state && state.count > 0) throw missingFolder(path, state.count)
-      return 0
-    }
-    const listed = createStampList()
-    for (const name of listFolder(path)) {
-      if (temporaryName.test(name)) sweepTemporary(path, name)
-      else if (source.accepts(name)) {
-        // Not `join`: normalising paths that are normal already takes a fifth of the walk's time.
-        const stamp = stampOfFile(`${path}${sep}${name}`)
-        if (stamp) listed.add(name, stamp)
-      }
-    }
-    const inStep = state !== undefined && state.count === listed.count() && state.sum === listed.sum()
-    if (inStep && state.modified === modified) return listed.count()
-    const { id } = index.transaction(() => index.folder(source.path))
-    if (!inStep) {
-      const found = listed.byName()
-      const known = index.stamps(id)
-      const changed = [...found].filter(([name, stamp]) => !sameStamp(known.get(name) ?? absentStamp, stamp))
-      const names = [
-        ...changed.map(([name]) => name),
-        ...[...known.keys()].filter((name) => !found.has(name)),
-      ].sort()
-      for (let i = 0; i < names.length; i += filesPerTransaction) {
-        const some = names.slice(i, i + filesPerTransaction)
-        index.transaction(() => {
-          for (const name of some) indexFile(index, source, id, name, found.get(name) ?? null)
-        })
-        progress?.(some.length)
-      }
-    }
-    index.transaction(() => index.folderModified(id, modified))
-    return listed.count()
-  }
-
-  const listFolder = (path: string): string[] => {
-    try {
-      return fileSystem.readdirSync(path)
-    } catch (cause) {
-      throw new MemoryError(`${path} cannot be read`, MemoryErrorCode.UNAVAILABLE, {
-        cause,
-        details: { path },
-      })
-    }
-  }
-
-  /** A file that a dead process left unfinished was never acknowledged, unless its journal says so. */
-  const sweepTemporary = (path: string, name: string): void => {
-    if (!isLeftover(fileSystem, path, name) || fileSystem.existsSync(journalPath(folder))) return
-    try {
-      fileSystem.unlinkSync(join(path, name))
-    } catch {}
-  }
-
-  const walkAll = (index: SearchIndex, progress?: (files: number) => void): void => {
+  /** Looks at every file, however large the memory. */
+  const lookEverywhere = (index: SearchIndex, progress?: (files: number) => void): void => {
     const started = Date.now()
-    let files = 0
-    const all = sources()
-    for (const source of all) files += walk(index, source, progress)
-    assertNoneMissing(index, all)
-    for (const name of orAbsent(() => fileSystem.readdirSync(folder)) ?? []) sweepTemporary(folder, name)
+    const files = walkAll(index, progress)
     lastWalk = started
     if (files > alwaysWalk) index.transaction(() => index.setFact('walked', String(started)))
-  }
-
-  /** A missing folder of another namespace is no longer among the sources, but the index knows its entries. */
-  const assertNoneMissing = (index: SearchIndex, present: readonly Source[]): void => {
-    const paths = new Set(present.map(({ path }) => path))
-    const missing = index.folders().find(({ path, count }) => count > 0 && !paths.has(path))
-    if (missing) throw missingFolder(fromShown(root, missing.path), missing.count)
   }
 
   /** Folders in which any change to the memory shows, including those that may get subfolders. */
@@ -326,13 +172,14 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     if (shown.length > 0) index.transaction(() => indexPaths(index, shown))
     const total = index.countFiles()
     const age = Date.now() - lastWalk
-    if (total <= alwaysWalk || age > longestUnwalkedMs || age < 0) walkAll(index)
+    if (total <= alwaysWalk || age > longestUnwalkedMs || age < 0) lookEverywhere(index)
     else {
       const states = new Map(index.folders().map((state) => [state.path, state]))
       for (const source of sources()) {
         const state = states.get(source.path)
         const isSmall = (state?.count ?? 0) <= alwaysWalk
-        if (isSmall || modifiedOf(fromShown(root, source.path)) !== state?.modified) walk(index, source)
+        if (isSmall || modifiedAt(fileSystem, fromShown(root, source.path)) !== state?.modified)
+          walk(index, source)
       }
     }
     return index
@@ -406,8 +253,8 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     /** Notes that a file is about to change. Call `changed` when it has. */
     changing(path: string): void {
       notes.add(path)
-      const place = dirname(path) === '.' ? '' : dirname(path)
-      const before = modifiedOf(fromShown(root, place))
+      const place = folderOf(path)
+      const before = modifiedAt(fileSystem, fromShown(root, place))
       const known = ownChanges.get(place)
       if (!known) ownChanges.set(place, { before, after: before, broken: false })
       else if (known.after !== before) known.broken = true
@@ -415,9 +262,9 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
 
     changed(path: string): void {
       pending.add(path)
-      const place = dirname(path) === '.' ? '' : dirname(path)
+      const place = folderOf(path)
       const change = ownChanges.get(place)
-      if (change) change.after = modifiedOf(fromShown(root, place))
+      if (change) change.after = modifiedAt(fileSystem, fromShown(root, place))
       timer ??= setTimeout(() => {
         try {
           guarded(flush)
@@ -437,7 +284,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       const total = sources().reduce((sum, source) => sum + countFiles(source), 0)
       let done = 0
       progress?.({ done, total })
-      walkAll(index, (files) => {
+      lookEverywhere(index, (files) => {
         done += files
         progress?.({ done, total })
       })
@@ -456,7 +303,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
         const index = open()
         flush()
         absorbOthers(index)
-        walkAll(index)
+        lookEverywhere(index)
       })
     },
 
@@ -493,16 +340,6 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     if (temporary || !isOurs || isSealed(fileSystem, folder, database)) database.close()
     else exclusively(() => closeIndexFile(fileSystem, folder, database))
   }
-}
-
-const absentStamp: FileStamp = { size: -1, modified: -1, changed: neverRead, inode: -1 }
-
-function missingFolder(path: string, count: number): MemoryError {
-  return new MemoryError(
-    `${path} is missing, but ${count} memories were there: put it back, or run 'recall reindex --full' to accept the loss`,
-    MemoryErrorCode.UNAVAILABLE,
-    { details: { path } },
-  )
 }
 
 export function missingRoot(root: string): MemoryError {

@@ -1,0 +1,100 @@
+import { basename, join } from 'node:path'
+import { isMemoryError, MemoryErrorCode } from '@recall/core'
+import type { FileSystem } from '../file-system.ts'
+import { folderOf, type Layout } from '../layout.ts'
+import { fromShown, isInside } from '../paths.ts'
+import { readText, type TextFile } from '../read-text.ts'
+import { type LocatedEntry, type Source, sourcesOf } from '../sources.ts'
+import { stampAt } from './file-stamp.ts'
+import { type IndexedFile, neverRead } from './indexed-files.ts'
+import type { SearchIndex } from './search-index.ts'
+
+export interface FileIndexerOptions {
+  fileSystem: FileSystem
+  root: string
+  layout: Layout
+  /** The expiry of an entry as postponed by reads; consulted when the entry is indexed. */
+  slidExpiry: (scope: string, namespace: string, key: string, updated: number) => number | null
+}
+
+export type FileIndexer = ReturnType<typeof createFileIndexer>
+
+/** Reads files into the index, and takes those out of it that are gone. */
+export function createFileIndexer({ fileSystem, root, layout, slidExpiry }: FileIndexerOptions) {
+  const sources = (): Source[] => sourcesOf(fileSystem, root, layout)
+
+  const entriesIn = (source: Source, name: string, { content, stamp }: TextFile): LocatedEntry[] =>
+    source.parse(name, content, { modified: Math.round(stamp.modified) }).map((entry) => {
+      if (entry.ttl === null) return entry
+      const slid = slidExpiry(entry.scope, entry.namespace, entry.key, entry.updated)
+      return { ...entry, expires: slid ?? entry.expires }
+    })
+
+  /** Reads one file into the index, or removes it from there when the file is gone. */
+  const indexFile = (
+    index: SearchIndex,
+    source: Source,
+    folder: number,
+    name: string,
+    seen = stampAt(fileSystem, join(fromShown(root, source.path), name)),
+  ): void => {
+    if (!seen) {
+      for (const session of index.removeFile(folder, name)) promoteCopies(index, session)
+      return
+    }
+    let file: TextFile | null
+    try {
+      file = readText(fileSystem, join(fromShown(root, source.path), name))
+    } catch (error) {
+      index.putFile(unreadable({ folder, name, stamp: seen }, error as Error))
+      return
+    }
+    if (file) index.putFile({ folder, name, ...file, entries: entriesIn(source, name, file) })
+  }
+
+  /** When the archive that owned a session's key goes, the oldest copy takes the key over. */
+  const promoteCopies = (index: SearchIndex, session: string): void => {
+    // All of them, as each may be a copy of another part.
+    for (const copy of index.displacedArchives(session)) {
+      index.forgetHash(copy.folder, copy.name)
+      const path = index.folders().find(({ id }) => id === copy.folder)?.path
+      const source = sources().find((candidate) => candidate.path === path)
+      if (source) indexFile(index, source, copy.folder, copy.name)
+    }
+  }
+
+  /** Indexes named files, given by their path below the root. */
+  const indexPaths = (index: SearchIndex, paths: Iterable<string>): void => {
+    const known = new Map(sources().map((source) => [source.path, source]))
+    const there = new Map<string, boolean>()
+    /** In a folder that is missing, or leads elsewhere, nothing is indexed or removed: the walk reports the problem. */
+    const isThere = (folder: string): boolean => {
+      const found = there.get(folder) ?? isInside(fileSystem, root, fromShown(root, folder))
+      there.set(folder, found)
+      return found
+    }
+    for (const path of paths) {
+      const source = known.get(folderOf(path))
+      if (!source?.accepts(basename(path)) || !isThere(source.path)) continue
+      indexFile(index, source, index.folder(source.path).id, basename(path))
+    }
+  }
+
+  return { sources, indexFile, indexPaths }
+}
+
+/**
+ * Unreadable is not empty: the file stays known together with its problem, and is read again when it changes, or at
+ * every check when the fault may not lie in the file.
+ */
+function unreadable(file: Pick<IndexedFile, 'folder' | 'name' | 'stamp'>, error: Error): IndexedFile {
+  const mayPass = !isMemoryError(error) || error.code === MemoryErrorCode.UNAVAILABLE
+  return {
+    ...file,
+    stamp: mayPass ? { ...file.stamp, changed: neverRead } : file.stamp,
+    bytes: Buffer.from(String(error)),
+    content: '',
+    entries: [],
+    problem: error.message,
+  }
+}
