@@ -1,6 +1,8 @@
 import {
   chmodSync,
   closeSync,
+  createReadStream,
+  createWriteStream,
   existsSync,
   fsyncSync,
   lstatSync,
@@ -13,6 +15,8 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { defaultFileSystem, layoutFile, layouts, layoutsOf } from '@recall/store-file'
 import { create, extract } from 'tar'
@@ -44,24 +48,27 @@ export async function backup(
     for (const path of [layout.memory, ...layoutsOf(defaultFileSystem, root).map(({ archives }) => archives)])
       if (isLink(join(root, path))) throw leadsElsewhere(join(root, path))
     const unfinished = `${target}.unfinished`
+    const uncompressed = `${target}.unfinished.tar`
     const own = `${layout.internal}/`
     const isLeftOut = (path: string): boolean =>
-      [target, unfinished].includes(join(root, path)) ||
+      [target, unfinished, uncompressed].includes(join(root, path)) ||
       basename(path).startsWith('.tmp-') ||
       (path.startsWith(own) && (isDerived(path.slice(own.length)) || path === `${own}journal.json`))
     let files = 0
     let bytes = 0
     try {
       // Only its user may read a memory, and so a copy of it.
-      closeSync(openSync(unfinished, 'w', 0o600))
-      chmodSync(unfinished, 0o600)
-      // Under the lock, so that the files of a session are saved together or not at all.
+      for (const path of [unfinished, uncompressed]) {
+        closeSync(openSync(path, 'w', 0o600))
+        chmodSync(path, 0o600)
+      }
+      // Under the lock, so that the files of a session are saved together or not at all; compressed only after it,
+      // because that takes as long again, and who writes meanwhile waits.
       store.exclusively(() => {
         create(
           {
-            gzip: true,
             cwd: root,
-            file: unfinished,
+            file: uncompressed,
             sync: true,
             portable: true,
             filter: (path, stat) => {
@@ -80,12 +87,14 @@ export async function backup(
           parts,
         )
       })
+      await pipeline(createReadStream(uncompressed), createGzip(), createWriteStream(unfinished))
+      rmSync(uncompressed)
       // The user may delete the original as soon as the backup is reported, so it must be on disk.
       makeDurable(unfinished, 'r+')
       renameSync(unfinished, target)
       if (process.platform !== 'win32') makeDurable(dirname(target), 'r')
     } catch (cause) {
-      rmSync(unfinished, { force: true })
+      for (const path of [unfinished, uncompressed]) rmSync(path, { force: true })
       throw new MemoryError(
         `${target} could not be written: ${(cause as Error).message}`,
         MemoryErrorCode.WRITE_FAILED,
