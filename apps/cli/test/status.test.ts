@@ -56,6 +56,20 @@ describe('status', () => {
     expect(byNumber.map(({ number }) => number)).toEqual([6, 5, 4, 3, 2])
   })
 
+  it('names a session of several archives once, by its last part', async () => {
+    const shell = await shellWithSession()
+    const words = 'the pool leaks a client in its retry path '.repeat(8000)
+    const turns = poolSession.map(({ role }) => ({ role, text: words }))
+    await shell.run('archive', writeSession(shell.transcripts, 'long', turns, '2026-03-06'))
+    const { recent, archives } = await shell.json<{ recent: unknown[]; archives: unknown }>('status')
+    expect(archives).toMatchObject({ count: 5 })
+    expect(recent).toMatchObject([
+      { number: 5, session: 'long', part: 4, messages: 1 },
+      { number: 1, session: 'pool-leak' },
+    ])
+    expect((await shell.run('status')).out).toContain('part 4: ')
+  })
+
   it('cuts a long title to the width of the terminal', async () => {
     const shell = createShell()
     const path = join(temporaryFolder(), 's.jsonl')

@@ -36,8 +36,11 @@ export interface RecentArchive {
   number: number
   date: string
   session: string
+  /** Of this part only, where a long session has several. */
   messages: number
   duration: string
+  /** Which part of a long session it is, the last one; absent where it is the only one. */
+  part?: number
   topics: string[]
   /** What the session was called, if it was. */
   title?: string
@@ -127,20 +130,25 @@ function indexStatus(fileSystem: FileSystem, root: string, layout: Layout): Memo
 }
 
 /**
- * The archives of the sessions that ended last, without their helpers. The table tells when: imports number sessions as
- * they come, and opening every archive would take long. What it does not tell counts as older than the rest.
+ * The last archive of each of the sessions that ended last, without their helpers. The table tells when: imports number
+ * sessions as they come, and opening every archive would take long. What it does not tell counts as older than the rest.
  */
 function latest(archives: readonly string[], table: string): string[] {
   const rows = datesInTable(table)
-  return archives
+  const newestFirst = archives
     .map((name) => {
       const number = numberOf(name)
-      return { name, number, ...(rows.get(number) ?? { date: '', session: '' }) }
+      return { name, number, ...(rows.get(number) ?? { date: '', session: name }) }
     })
     .filter(({ session }) => !session.includes('/'))
     .sort((a, b) => (a.date === b.date ? b.number - a.number : a.date < b.date ? 1 : -1))
-    .slice(0, recentCount)
-    .map(({ name }) => name)
+  const lastParts = new Map<string, string>()
+  for (const { name, session } of newestFirst) {
+    const whole = session.replace(/ \(part \d+\)$/, '')
+    if (!lastParts.has(whole)) lastParts.set(whole, name)
+    if (lastParts.size === recentCount) break
+  }
+  return [...lastParts.values()]
 }
 
 function recentArchive(content: string, number: number): RecentArchive {
@@ -151,6 +159,7 @@ function recentArchive(content: string, number: number): RecentArchive {
     session: String(fields.session_id ?? ''),
     messages: Number(fields.message_count ?? 0),
     duration: String(fields.duration ?? ''),
+    ...(typeof fields.part === 'number' && fields.part > 1 ? { part: fields.part } : {}),
     topics: stringsOf(fields.topics),
     ...(typeof fields.title === 'string' ? { title: fields.title } : {}),
   }

@@ -71,8 +71,8 @@ function dashboard(io: Io, state: MemoryStatus, health: string, reason: string):
     ...(state.problem ? ['', `  ${colour.yellow('!')} ${printable(state.problem)}`] : []),
     ...(state.recent.length > 0 ? ['', `${colour.bold('  Recent sessions')} ${colour.dim('(UTC)')}`] : []),
     ...state.recent.map(
-      ({ number, date, messages, duration, topics, title }) =>
-        `  ${String(number).padStart(3, '0')}  ${date.slice(0, 16).replace('T', ' ')}  ${`${count(messages, 'message')}, ${duration}`.padEnd(22)} ${colour.dim(short(printable(title ?? topics.slice(0, 4).join(', ')), Math.max(shortestTitle, io.columns - besideTitle)))}`,
+      ({ number, date, messages, duration, part, topics, title }) =>
+        `  ${String(number).padStart(3, '0')}  ${date.slice(0, 16).replace('T', ' ')}  ${`${count(messages, 'message')}, ${duration}`.padEnd(22)} ${colour.dim(short(`${part ? `part ${part}: ` : ''}${printable(title ?? topics.slice(0, 4).join(', '))}`, Math.max(shortestTitle, io.columns - besideTitle)))}`,
     ),
   ]
   return `${lines.join('\n')}\n`
