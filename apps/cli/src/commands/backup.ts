@@ -25,6 +25,7 @@ import { UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
 import { formatBytes } from '../format.ts'
 import type { Io } from '../io.ts'
+import { type Progress, withProgress } from '../progress.ts'
 import { withStore } from '../with-store.ts'
 
 export async function backup(
@@ -159,12 +160,14 @@ export async function restore(
         MemoryErrorCode.INVALID_INPUT,
       )
     }
-    moveIn(staging, root)
+    await withProgress(io, { what: 'restoring' }, ({ update }) => moveIn(staging, root, update))
   } finally {
     rmSync(staging, { recursive: true, force: true })
   }
-  const documents = await withStore(io, { ...options, root }, (store) => {
-    store.reindex({ full: true })
+  const documents = await withStore(io, { ...options, root }, async (store) => {
+    await withProgress(io, { what: 'indexing' }, ({ update }) =>
+      store.reindex({ full: true, onProgress: update }),
+    )
     return store.index.asIs().countDocuments()
   })
   if (options.json) io.out(`${JSON.stringify({ root, documents })}\n`)
@@ -204,10 +207,12 @@ function isAlive(pid: number): boolean {
  *
  * @throws MemoryError CONFLICT when the root holds something else under a name of the backup
  */
-function moveIn(staging: string, root: string): void {
+function moveIn(staging: string, root: string, onProgress: Progress['update']): void {
   const paths = readdirSync(staging, { recursive: true, encoding: 'utf8' })
-  for (const path of paths)
+  paths.forEach((path, done) => {
+    onProgress({ done, total: paths.length })
     if (lstatSync(join(staging, path)).isFile()) makeDurable(join(staging, path), 'r+')
+  })
   if (!existsSync(root)) renameSync(staging, root)
   else {
     const names = readdirSync(staging).sort((a, b) => Number(a === 'memory') - Number(b === 'memory'))
