@@ -161,7 +161,7 @@ it('says of an export of claude-mem that it is not whole', async () => {
 
 it('takes the tags of observations in a note, with a category or without, and none of tasks and links', async () => {
   const note =
-    '---\nname: Coffee\nmodified: 2025-02-01T10:00:00Z\n---\n- [method] Pour over #slow\n- Grind late #fresh\n- [ ] buy #task\n- [x] did #task\n- [[Link]] #link\n- [text](url) #link\nProse #prose\n'
+    '---\nname: Coffee\nmodified: 2025-02-01T10:00:00Z\n---\n- [method] Pour over #slow\n- Grind late #fresh\n-  [ ] buy #task\n- [x] did #task\n- [[Link]] #link\n- [text](url) #link\nProse #prose\n'
   const found = await read(note, 'coffee.md')
   expect(found?.records).toMatchObject([{ tags: ['slow', 'fresh'], at: '2025-02-01T10:00:00.000Z' }])
   expect(texts(found)?.[0]).toMatch(/^# Coffee\n/)

@@ -85,8 +85,8 @@ function shown(value: unknown): string {
 
 /** Tags of observations: `- [category] text #tag`, the category is optional. Tasks and lists of links do not count. */
 function tagsIn(body: string): string[] {
-  return [...body.matchAll(/^\s*-\s+(?!\[[ x-]\]|\[\[|\[[^\]]*\]\()(.*)$/gm)].flatMap(([, line = '']) =>
-    [...line.matchAll(/(?:^|\s)#([\p{L}\p{N}_/-]+)/gu)].map(([, tag]) => tag as string),
+  return [...body.matchAll(/^[ \t]*-[ \t]+(?![ \t]|\[[ x-]\]|\[\[|\[[^\]]*\]\()(.*)$/gm)].flatMap(
+    ([, line = '']) => [...line.matchAll(/(?:^|\s)#([\p{L}\p{N}_/-]+)/gu)].map(([, tag]) => tag as string),
   )
 }
 
