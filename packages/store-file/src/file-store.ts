@@ -3,7 +3,6 @@ import {
   type Address,
   alreadyExists,
   type Change,
-  type Clock,
   compareCodePoints,
   type Embedder,
   type Entry,
@@ -43,7 +42,6 @@ export interface FileStoreOptions {
   layout: Layout
   fileSystem: FileSystem
   openDatabase: OpenDatabase
-  clock: Clock
   onNotice: (text: string) => void
   /** Also finds by meaning, with vectors that it makes from the files and keeps beside the index. */
   embedder?: Embedder | undefined

@@ -1,13 +1,11 @@
 import { mkdirSync } from 'node:fs'
 import { resolve, sep } from 'node:path'
 import {
-  type Clock,
   createMemoryManager,
   type Embedder,
   type MemoryManager,
   type MemoryManagerOptions,
   type RankWeights,
-  systemClock,
   type TypesOf,
   type ValueSchemas,
 } from '@recall/core'
@@ -24,7 +22,6 @@ export interface FileStoreSettings {
   layout?: Layout['name']
   /** Create the root when it does not exist. Default false: a missing root is an error, not an empty memory. */
   create?: boolean
-  clock?: Clock
   /** Finds by meaning too: what the files say is embedded and kept beside the index. A memory closes it with itself. */
   embedder?: Embedder
   /** Weights of the ranking that differ from `rankWeights`. */
@@ -36,7 +33,7 @@ export interface FileStoreSettings {
 
 export interface FileMemoryOptions<Schemas extends ValueSchemas = ValueSchemas>
   extends FileStoreSettings,
-    Omit<MemoryManagerOptions<Schemas>, 'stores' | 'clock' | 'embedder'> {}
+    Omit<MemoryManagerOptions<Schemas>, 'stores' | 'embedder'> {}
 
 /**
  * Markdown files below `root` are the memory. The index beside them may be deleted at any time.
@@ -52,14 +49,14 @@ export async function openFileMemory<Schemas extends ValueSchemas = Record<never
 
 /** The store by itself, for tools that need to know where things lie in the files. */
 export async function openFileStore(settings: FileStoreSettings): Promise<FileStore> {
-  const { fileSystem = defaultFileSystem, clock = systemClock, onNotice = () => {} } = settings
+  const { fileSystem = defaultFileSystem, onNotice = () => {} } = settings
   const path = resolve(settings.root)
   const root = orUnusable(path, () => rootAt(fileSystem, path, settings.create === true))
   const layout = orUnusable(path, () => layoutOf(fileSystem, root, settings.layout))
   const { embedder, ranking } = settings
   const openDatabase = await loadSqlite()
   return orUnusable(path, () =>
-    createFileStore({ root, layout, fileSystem, openDatabase, clock, onNotice, embedder, ranking }),
+    createFileStore({ root, layout, fileSystem, openDatabase, onNotice, embedder, ranking }),
   )
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Embedder, systemClock } from '@recall/core'
+import type { Embedder } from '@recall/core'
 import { expect, it, onTestFinished } from 'vitest'
 import { createFileStore } from '../src/file-store.ts'
 import { defaultFileSystem, type FileSystem } from '../src/file-system.ts'
@@ -47,7 +47,6 @@ async function openCounted(root: string, embedder?: Embedder) {
     layout: layouts.entity,
     fileSystem,
     openDatabase,
-    clock: systemClock,
     onNotice: () => {},
     embedder,
   })

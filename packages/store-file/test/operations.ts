@@ -29,7 +29,7 @@ const forGood = { ttl: Number.POSITIVE_INFINITY }
 export async function openAt(root: string, fileSystem = defaultFileSystem, hours = 1): Promise<Opened> {
   const { clock, advance } = createTicker(start)
   advance(hours * 3_600_000)
-  const store = await openFileStore({ root, clock, fileSystem })
+  const store = await openFileStore({ root, fileSystem })
   return { memory: createMemoryManager({ stores: store, clock, redact: 'allow' }), store, fileSystem }
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Entry, type Place, type Selection, systemClock } from '@recall/core'
+import type { Entry, Place, Selection } from '@recall/core'
 import { expect, it, onTestFinished } from 'vitest'
 import { createFileStore } from '../src/file-store.ts'
 import { defaultFileSystem } from '../src/file-system.ts'
@@ -49,7 +49,6 @@ async function twoHandles() {
       layout: layouts.entity,
       fileSystem: defaultFileSystem,
       openDatabase,
-      clock: systemClock,
       onNotice: () => {},
     })
   const store = open(watched)

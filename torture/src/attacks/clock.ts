@@ -24,7 +24,7 @@ export const clock: Attack = {
       now = Math.max(0, now)
     }
     const file = createMemoryManager({
-      stores: await openFileStore({ root, clock: () => now }),
+      stores: await openFileStore({ root }),
       clock: () => now,
     })
     const reference = createMemoryManager({ stores: createInMemoryStore(), clock: () => now })
