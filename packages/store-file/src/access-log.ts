@@ -185,9 +185,10 @@ export function createAccessLog(
       if (known?.created === createdAt) return
       if (known) forget(entry)
       if (accessCount === 0) return
+      // Another process may have counted an access to the new entry since.
       using(true, ({ sql }) =>
         sql(
-          'INSERT INTO access (scope, namespace, key, created, updated, at, count, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+          'INSERT OR REPLACE INTO access (scope, namespace, key, created, updated, at, count, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
         ).run(scope, namespace, key, createdAt, updatedAt, accessedAt, accessCount, expiresAt),
       )
     },
