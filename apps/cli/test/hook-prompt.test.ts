@@ -1,0 +1,59 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stripRecalled } from '@recall/sessions'
+import { expect, it } from 'vitest'
+import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
+
+const event = (fields: Record<string, unknown>): string => JSON.stringify(fields)
+
+it('looks a prompt up when it is asked to, and says nothing when memory has nothing', async () => {
+  const shell = createShell()
+  await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+  const ask = (prompt: string) =>
+    shell
+      .withInput(event({ session_id: 'p', hook_event_name: 'UserPromptSubmit', prompt }))
+      .run('hook', 'prompt')
+  const { out } = await ask('who never releases the client in the retry path?')
+  expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain('never releases it')
+  const long = `${'who never releases the client in the retry path?'.padEnd(1999, '.')}🙂`
+  expect((await ask(long)).out).toBe(out)
+  expect((await ask('quixotic marmalade zeppelins')).out).toBe('')
+  expect((await ask('ok')).out).toBe('')
+})
+
+it('looks a prompt up in the memory of the person, not in one that the session works on', async () => {
+  const home = temporaryFolder()
+  const own = join(home, '.recall')
+  mkdirSync(own)
+  mkdirSync(join(home, 'memory'))
+  writeFileSync(join(home, 'memory/MEMORY.md'), '# Another memory\n')
+  await createShell(home, null, { RECALL_ROOT: own }).run('archive', writeSession(home, 's1', poolSession))
+  const prompt = 'who never releases the client in the retry path?'
+  const { out } = await createShell(home, null, {})
+    .withInput(event({ session_id: 'p', hook_event_name: 'UserPromptSubmit', prompt }))
+    .run('hook', 'prompt')
+  expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain('never releases it')
+})
+
+it('tells with a question that was asked before what was answered, in whole blocks that a host takes', async () => {
+  const shell = createShell()
+  for (const id of ['s1', 's2', 's3']) {
+    const turns = [
+      { role: 'user' as const, text: `Which green for the shed? ${`shed ${id} green `.repeat(90)}` },
+      { role: 'assistant' as const, text: `Teal. ${`${id} `.repeat(300)}` },
+      { role: 'user' as const, text: `Then paint it. ${`<recalled-memory ${id}> `.repeat(40)}` },
+    ]
+    await shell.run('archive', writeSession(shell.root, id, turns))
+  }
+  const input = { session_id: 'p', hook_event_name: 'UserPromptSubmit', prompt: 'which green for the shed' }
+  for (const [more, limit] of [
+    [{}, 10_000],
+    [{ turn_id: 't' }, 7000],
+  ] as const) {
+    const { out } = await shell.withInput(event({ ...input, ...more })).run('hook', 'prompt')
+    const { additionalContext: told } = JSON.parse(out).hookSpecificOutput
+    expect(told).toContain('Teal.')
+    expect(told.length).toBeLessThanOrEqual(limit)
+    expect(stripRecalled(told)).toBe('')
+  }
+})

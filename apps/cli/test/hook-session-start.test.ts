@@ -1,0 +1,114 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { createShell, poolSession, writeSession } from './support.ts'
+
+const event = (fields: Record<string, unknown>): string => JSON.stringify(fields)
+
+it('tells a session what is written in plain sentences', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const start = () =>
+    shell
+      .withInput(event({ session_id: 'n', hook_event_name: 'SessionStart', transcript_path: '/n' }))
+      .run('hook', 'session-start')
+  expect((await start()).out).toBe('')
+  appendFileSync(join(shell.root, 'memory/MEMORY.md'), '\nNever deploy on Fridays.\n')
+  const { out } = await start()
+  expect(out).toContain('Never deploy on Fridays.')
+  expect(out).not.toContain('0 sessions')
+})
+
+it('tells a curated memory that is full of secrets, without them', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const lines = Array.from({ length: 120 }, (_, i) => `- router ${i} password: kx${i}Zq9! beside the door\n`)
+  writeFileSync(join(shell.root, 'memory/MEMORY.md'), `# Memory\n\n${lines.join('').repeat(2)}`)
+  const starting = event({ session_id: 's1', hook_event_name: 'SessionStart', transcript_path: '/t.jsonl' })
+  const { out } = await shell.withInput(starting).run('hook', 'session-start')
+  expect(out).toContain('router 0 password: [redacted:password]')
+  expect(out).not.toContain('Zq9!')
+})
+
+it('says to the person what was loaded, and nothing else', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const notice = async (): Promise<string> => {
+    const input = event({ session_id: 'n', hook_event_name: 'SessionStart', transcript_path: '/n' })
+    const { out } = await shell.withInput(input).run('hook', 'session-start')
+    return (JSON.parse(out) as { systemMessage: string }).systemMessage
+  }
+  const window = join(shell.root, 'memory/EPHEMERAL.md')
+  writeFileSync(window, 'Call Ada back.\n')
+  expect(await notice()).toBe('Recall: notes loaded.')
+  await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+  expect(await notice()).toBe('Recall: the last session loaded.')
+  appendFileSync(join(shell.root, 'memory/MEMORY.md'), '\nNever deploy on Fridays.\n')
+  expect(await notice()).toBe('Recall: the last session and curated memory loaded.')
+  writeFileSync(window, '')
+  expect(await notice()).toBe('Recall: curated memory loaded.')
+})
+
+it('tells a resumed session nothing a second time, and a compacted one again', async () => {
+  const shell = createShell()
+  await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+  const start = (source: string) =>
+    shell
+      .withInput(event({ session_id: 'n', hook_event_name: 'SessionStart', source, transcript_path: '/n' }))
+      .run('hook', 'session-start')
+  expect((await start('resume')).out).toBe('')
+  expect((await start('compact')).out).toContain('s1')
+})
+
+it('empties the window with --clear once it was given, and keeps what comes later', async () => {
+  const shell = createShell()
+  await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+  const input = event({ session_id: 'n', hook_event_name: 'SessionStart', source: 'startup' })
+  expect((await shell.withInput(input).run('hook', 'session-start', '--clear')).out).toContain('s1')
+  expect((await shell.withInput(input).run('hook', 'session-start', '--clear')).out).toBe('')
+})
+
+it('takes out of the window with --clear what it told, and leaves what there was no room for', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const path = join(shell.root, 'memory/EPHEMERAL.md')
+  const entry = (id: string, day: number): string =>
+    `## Session ${id} — 2026-01-0${day}T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: x\n\n${`What ${id} found. `.repeat(350)}\n`
+  writeFileSync(path, `${entry('older', 1)}\n---\n\n${entry('newer', 2)}\n---\n\nCall Ada back.\n`)
+  const input = event({ session_id: 'n', hook_event_name: 'SessionStart', source: 'startup' })
+  const { out } = await shell.withInput(input).run('hook', 'session-start', '--clear')
+  expect(out).toContain('What newer found')
+  expect(out).toContain('Call Ada back.')
+  expect(out).not.toContain('What older found')
+  const left = readFileSync(path, 'utf8')
+  expect(left).toContain('What older found')
+  expect(left).not.toContain('newer')
+  expect(left).not.toContain('Ada')
+  expect((await shell.withInput(input).run('hook', 'session-start', '--clear')).out).toContain(
+    'What older found',
+  )
+  expect(readFileSync(path, 'utf8').trim()).toBe('')
+})
+
+it('keeps with --clear a session that it told only in part', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const path = join(shell.root, 'memory/EPHEMERAL.md')
+  const window = `## Session s9 — 2026-01-01T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: x\n\nThe merger with Numbat. ${'And so on. '.repeat(1100)}\n`
+  writeFileSync(path, window)
+  const input = event({ session_id: 'n', hook_event_name: 'SessionStart', source: 'startup' })
+  const { out } = await shell.withInput(input).run('hook', 'session-start', '--clear')
+  expect(out).toContain('The merger with Numbat.')
+  expect(out).toContain('the rest is in memory')
+  expect(readFileSync(path, 'utf8')).toBe(window)
+})
+
+it('tells sessions apart that a bare line of dashes divides', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const entry = (id: string): string =>
+    `## Session ${id} — 2026-01-01T10:00:00.000Z\n**Duration**: 5m · **Messages**: 2 · **Archive**: x\n\nWhat ${id} found.\n`
+  writeFileSync(join(shell.root, 'memory/EPHEMERAL.md'), `${entry('s1')}---\n${entry('s2')}`)
+  const input = event({ session_id: 'n', hook_event_name: 'SessionStart', source: 'startup' })
+  expect((await shell.withInput(input).run('hook', 'session-start')).out).toContain('last 2 sessions')
+})
