@@ -1,5 +1,5 @@
-import { createInMemoryStore, createMemoryManager } from '@recall/core'
-import { archiveSession, consumeWindow, fenceRecalled } from '@recall/sessions'
+import { createInMemoryStore, createMemoryManager, fenceRecalled } from '@recall/core'
+import { archiveSession, consumeWindow } from '@recall/sessions'
 
 const memory = createMemoryManager({ stores: createInMemoryStore() })
 
@@ -12,4 +12,4 @@ await archiveSession(memory, {
 
 // When the next one begins:
 const { text } = await consumeWindow(memory, { clear: true })
-const context = fenceRecalled(text, { source: 'session window' })
+const context = fenceRecalled(text, 'session window')

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { redactText } from '@recall/core'
-import { fenceRecalled } from '@recall/sessions'
+import { fenceRecalled, redactText } from '@recall/core'
 import { memoryLineLimit } from '@recall/store-file'
 import { emptyMemory } from './empty-memory.ts'
 import type { MemoryPlace } from './host-sessions.ts'
@@ -38,9 +37,8 @@ export function sessionContext(place: MemoryPlace, limit: number): SessionContex
   if (parts.length === 0) return nothingToTell
   // Redact, because a person may have typed a secret into a file, and the text goes to the provider of the agent's
   // model.
-  const text = fenceRecalled(redactText(parts.join('\n\n---\n\n')).text, {
-    source: 'session window and curated memory',
-  })
+  const redacted = redactText(parts.join('\n\n---\n\n')).text
+  const text = fenceRecalled(redacted, 'session window and curated memory')
   // Fencing escapes marks inside the text, which makes it longer.
   return text.length <= limit
     ? { text, sessions: window.sessions, window: window.text, isCurated: curated !== '' }

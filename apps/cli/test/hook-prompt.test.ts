@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { stripRecalled } from '@recall/sessions'
+import { stripRecalled } from '@recall/core'
 import { expect, it } from 'vitest'
 import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
 

@@ -18,6 +18,6 @@ export function createMcpServer(options: McpOptions): McpServer {
   // Always in this order, because hosts keep the list of tools in their prompt caches.
   addMemoryTools(server, options)
   addSessionContext(server, options)
-  if (hub) addHubTools(server, hub, options)
+  if (hub) addHubTools(server, hub)
   return server
 }

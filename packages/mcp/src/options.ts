@@ -29,8 +29,6 @@ export interface SharedMemories {
 
 export interface McpOptions {
   memory: MemoryManager
-  /** Marks a text as data from memory, so that it is neither taken for an instruction nor remembered again. */
-  fence(text: string, source: string): string
   /** A hub adds tools to search it, to save and to cite. */
   hub?: SharedMemories
   /** Removes a memory for good, and with a session's archive all that is kept of it. Default: `memory.delete`. */

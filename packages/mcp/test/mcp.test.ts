@@ -117,7 +117,7 @@ describe.each([
           id: 'RCL-1',
           author: 'mallory',
           score: 0.9,
-          text: expect.stringMatching(/^<recalled-memory source="hub, written by mallory">/),
+          text: expect.stringMatching(/^<recalled-memory source="hub, written by mallory" /),
         },
       ],
     })
@@ -372,7 +372,7 @@ it('finds, reads and forgets what was archived for its age', async () => {
   await memory.write('episodic', 'old', 'The heron stood in the reeds.')
   now += 100 * 24 * 3600 * 1000
   expect(await memory.cleanup({ scope: 'episodic' })).toMatchObject({ archived: 1 })
-  const server = createMcpFetch({ optionsFor: () => ({ memory, fence: (text) => text }) })
+  const server = createMcpFetch({ optionsFor: () => ({ memory }) })
   const answerOf = async (name: string, args: object) => {
     const response = await server.fetch(modern('tools/call', { name, arguments: args }, name))
     return ((await response.json()) as { result: { structuredContent?: object; isError?: boolean } }).result
@@ -385,7 +385,7 @@ it('finds, reads and forgets what was archived for its age', async () => {
     structuredContent: { results: [{ ...old, archived: true }] },
   })
   expect(await answerOf('memory_read', old)).toMatchObject({
-    structuredContent: { text: 'The heron stood in the reeds.' },
+    structuredContent: { text: expect.stringContaining('\nThe heron stood in the reeds.\n') },
   })
   expect(await answerOf('memory_forget', old)).toMatchObject({ structuredContent: { forgotten: true } })
   expect(await answerOf('memory_read', old)).toMatchObject({ isError: true })

@@ -1,9 +1,6 @@
 import { createInMemoryStore, createMemoryManager, sessionSummaryKey, sessionSummaryType } from '@recall/core'
 import type { McpOptions } from '../src/index.ts'
 
-const fence = (text: string, source: string): string =>
-  `<recalled-memory source="${source}">\n${text}\n</recalled-memory>`
-
 /** A memory with something in it, and a hub that knows one thing. */
 export async function sampleOptions(): Promise<McpOptions & { cited: string[]; saved: unknown[] }> {
   const memory = createMemoryManager({ stores: createInMemoryStore() })
@@ -28,7 +25,6 @@ export async function sampleOptions(): Promise<McpOptions & { cited: string[]; s
   const saved: unknown[] = []
   return {
     memory,
-    fence,
     cited,
     saved,
     hub: {

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Message } from '@recall/core'
+import { fenceRecalled, type Message } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -15,7 +15,6 @@ import {
   text,
 } from '../test/support.ts'
 import { archiveSession, createCheckpoint } from './archive-session.ts'
-import { fenceRecalled } from './recalled-text.ts'
 import { consumeWindow, readWindow } from './window.ts'
 
 const talk = ['Fix the login of src/auth.rs', 'We decided to use JWT for auth.', 'thanks']
@@ -217,7 +216,7 @@ todo: add a test
 
   it('leaves out memory that was recalled into the conversation', async () => {
     const memory = openMemory()
-    const recalled = fenceRecalled('an old summary', { source: 'window' })
+    const recalled = fenceRecalled('an old summary', 'window')
     await archiveSession(memory, conversation('s', [`${recalled}\ngo on`, 'ok']))
     const { body } = await readArchive(memory, 's')
     expect(body).not.toContain('an old summary')
@@ -376,7 +375,7 @@ it.each([0, 51, 2.5, Number.NaN])(
 
 it('keeps nothing of what a tool recalled, however long it was and wherever its host cut it', async () => {
   const memory = openMemory()
-  const recalled = fenceRecalled('remembered words '.repeat(2000), { source: 'x' })
+  const recalled = fenceRecalled('remembered words '.repeat(2000), 'x')
   const result = (content: string): Partial<Message> => ({
     role: 'assistant',
     content: [{ type: 'tool_result', toolUseId: 't', content }],

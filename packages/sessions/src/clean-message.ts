@@ -1,6 +1,5 @@
-import { type ContentBlock, type JsonValue, type Message, redactText } from '@recall/core'
+import { type ContentBlock, type JsonValue, type Message, redactText, stripRecalled } from '@recall/core'
 import { clip, oneLine } from './clip.ts'
-import { stripRecalled } from './recalled-text.ts'
 
 /** Tool inputs and outputs are noise past this many characters; only their beginnings are ever shown. */
 const noiseLength = 16_384

@@ -17,7 +17,6 @@ export {
 export { formatDuration } from './duration.ts'
 export { assessHealth, type Health, type MemoryFacts } from './health.ts'
 export { type OpenAiCompatibleOptions, openAiCompatibleLm } from './open-ai-compatible-lm.ts'
-export { fenceRecalled, stripRecalled } from './recalled-text.ts'
 export { recoverWindow } from './recover.ts'
 export { renderSessionSummary, renderWindow } from './render-window.ts'
 export { type SummarizeOptions, type Summary, summarize } from './summarize.ts'

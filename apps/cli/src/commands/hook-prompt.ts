@@ -1,6 +1,5 @@
 import { contextLimits, contextOutput, type HookInput } from '@recall/agents'
-import type { MemoryMatch } from '@recall/core'
-import { fenceRecalled } from '@recall/sessions'
+import { fenceRecalled, type MemoryMatch } from '@recall/core'
 import type { RootOptions } from '../find-root.ts'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
@@ -45,7 +44,7 @@ async function find(io: Io, options: RootOptions, prompt: string, limit: number)
         room -= told.length + 2
       }
     }
-    return found.length === 0 ? '' : fenceRecalled(found.join('\n\n'), { source: 'search of memory' })
+    return found.length === 0 ? '' : fenceRecalled(found.join('\n\n'), 'search of memory')
   })
 }
 

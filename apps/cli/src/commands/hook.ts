@@ -9,8 +9,7 @@ import {
   silence,
   transcriptOf,
 } from '@recall/agents'
-import { redactText } from '@recall/core'
-import { stripRecalled } from '@recall/sessions'
+import { redactText, stripRecalled } from '@recall/core'
 import { defaultFileSystem, layoutOf } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'

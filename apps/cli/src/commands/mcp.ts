@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { connectHub, type HubClient } from '@recall/client'
 import type { Address } from '@recall/core'
 import { serveMcp } from '@recall/mcp/stdio'
-import { fenceRecalled } from '@recall/sessions'
 import { UsageError } from '../exit-codes.ts'
 import type { RootOptions } from '../find-root.ts'
 import { findHubAccess } from '../hub-access.ts'
@@ -18,7 +17,6 @@ export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
   return withMemory(io, { ...options, root, create: true }, async (memory, store) => {
     await serveMcp({
       memory,
-      fence: (text, source) => fenceRecalled(text, { source }),
       version: process.env.RECALL_VERSION ?? '0.0.0',
       ...(hub ? { hub } : {}),
       async forget(scope, key) {

@@ -1,6 +1,5 @@
 import { connectHub } from '@recall/client'
 import { createMcpFetch, type McpOptions } from '@recall/mcp'
-import { fenceRecalled } from '@recall/sessions'
 import { newRoutes } from './app.ts'
 
 /** The caller's key, and the origin under which it reached the hub. */
@@ -18,7 +17,7 @@ interface Caller {
 export function mcpRoutes(fetch: (request: Request) => Response | Promise<Response>) {
   const optionsFor = ({ key, origin }: Caller): McpOptions => {
     const hub = connectHub({ url: origin, apiKey: key, retries: 0, fetch })
-    return { memory: hub.memory, fence: (text, source) => fenceRecalled(text, { source }), hub }
+    return { memory: hub.memory, hub }
   }
   const server = createMcpFetch({ optionsFor: (principal) => optionsFor(principal as Caller) })
 

@@ -1,17 +1,19 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { isMemoryError, MemoryErrorCode } from '@recall/core'
+import { fenceRecalled, isMemoryError, MemoryErrorCode } from '@recall/core'
 
-/**
- * A tool's result: a structure, and the same as JSON text.
- *
- * @param fence marks the text, for results that come out of memory
- */
-export function answer(
-  structuredContent: Record<string, unknown>,
-  fence: (text: string) => string = (text) => text,
-): CallToolResult {
-  return { content: [{ type: 'text', text: fence(JSON.stringify(structuredContent)) }], structuredContent }
-}
+type Structure = Record<string, unknown>
+
+/** A tool's result: a structure, and the same as JSON text. */
+export const answer = (structuredContent: Structure): CallToolResult => ({
+  content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
+  structuredContent,
+})
+
+/** A result that holds texts out of memory, already fenced in the structure: the JSON text is fenced as a whole. */
+export const answerFrom = (source: string, structuredContent: Structure): CallToolResult => ({
+  content: [{ type: 'text', text: fenceRecalled(JSON.stringify(structuredContent), source) }],
+  structuredContent,
+})
 
 type Remedies = Partial<Record<MemoryErrorCode, string>>
 

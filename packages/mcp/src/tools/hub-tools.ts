@@ -1,8 +1,8 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { MemoryErrorCode, redactJson, redactText } from '@recall/core'
+import { fenceRecalled, MemoryErrorCode, redactJson, redactText } from '@recall/core'
 import * as z from 'zod'
-import type { McpOptions, SharedMemories } from '../options.ts'
-import { answer, orFailure, pieceOf } from './answer.ts'
+import type { SharedMemories } from '../options.ts'
+import { answer, answerFrom, orFailure, pieceOf } from './answer.ts'
 
 const resultLength = 1000
 /** Longest question that a hub accepts, in characters. */
@@ -11,7 +11,7 @@ const questionLength = 500
 const remedies = { [MemoryErrorCode.NOT_FOUND]: 'Cite the id of a result of hub_search.' }
 
 /** Adds the tools for a hub, whose memories come from other agents and are not verified. */
-export function addHubTools(server: McpServer, hub: SharedMemories, { fence }: McpOptions): void {
+export function addHubTools(server: McpServer, hub: SharedMemories): void {
   server.registerTool(
     'hub_search',
     {
@@ -36,9 +36,9 @@ export function addHubTools(server: McpServer, hub: SharedMemories, { fence }: M
           id: short_id,
           author: author.name,
           score: similarity,
-          text: fence(pieceOf(content, 0, resultLength), `hub, written by ${author.name}`),
+          text: fenceRecalled(pieceOf(content, 0, resultLength), `hub, written by ${author.name}`),
         }))
-        return answer({ results }, (text) => fence(text, 'hub'))
+        return answerFrom('hub', { results })
       }),
   )
 

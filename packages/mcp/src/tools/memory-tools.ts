@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { McpServer } from '@modelcontextprotocol/server'
 import {
+  fenceRecalled,
   isMemoryError,
   MemoryError,
   MemoryErrorCode,
@@ -12,7 +13,7 @@ import {
 } from '@recall/core'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
-import { answer, orFailure, pieceOf } from './answer.ts'
+import { answer, answerFrom, orFailure, pieceOf } from './answer.ts'
 
 const scope = z.enum(['working', 'short-term', 'long-term', 'episodic'])
 const key = z.string().min(1).max(1024)
@@ -43,7 +44,7 @@ export function addMemoryTools(server: McpServer, options: McpOptions): void {
   addForget(server, options)
 }
 
-function addSearch(server: McpServer, { memory, fence }: McpOptions): void {
+function addSearch(server: McpServer, { memory }: McpOptions): void {
   server.registerTool(
     'memory_search',
     {
@@ -93,15 +94,16 @@ function addSearch(server: McpServer, { memory, fence }: McpOptions): void {
           score: rounded(match.score),
           recorded: new Date(match.metadata.createdAt).toISOString(),
           source: sourceOf(match),
-          text: fence(pieceOf(textOf(match), 0, resultLength), sourceOf(match)),
-          ...besideOf(match, fence),
+          text: fenceRecalled(pieceOf(textOf(match), 0, resultLength), sourceOf(match)),
+          ...besideOf(match),
           ...(match.archived ? { archived: true } : {}),
         }))
         const { mode = 'lexical', confidence } = best[0] ?? {}
-        return answer(
-          { results, mode, ...(confidence === undefined ? {} : { confidence: rounded(confidence) }) },
-          (text) => fence(text, 'search of memory'),
-        )
+        return answerFrom('search of memory', {
+          results,
+          mode,
+          ...(confidence === undefined ? {} : { confidence: rounded(confidence) }),
+        })
       }),
   )
 }
@@ -148,7 +150,7 @@ function addRemember(server: McpServer, { memory }: McpOptions): void {
   )
 }
 
-function addRead(server: McpServer, { memory, fence }: McpOptions): void {
+function addRead(server: McpServer, { memory }: McpOptions): void {
   server.registerTool(
     'memory_read',
     {
@@ -182,17 +184,14 @@ function addRead(server: McpServer, { memory, fence }: McpOptions): void {
         }
         const piece = pieceOf(whole, offset, pieceLength)
         const next = offset + piece.length
-        return answer(
-          {
-            key: name,
-            scope: where,
-            recorded: new Date(record.metadata.createdAt).toISOString(),
-            text: fence(piece, name),
-            length: whole.length,
-            ...(next < whole.length ? { nextOffset: next } : {}),
-          },
-          (text) => fence(text, name),
-        )
+        return answerFrom(name, {
+          key: name,
+          scope: where,
+          recorded: new Date(record.metadata.createdAt).toISOString(),
+          text: fenceRecalled(piece, name),
+          length: whole.length,
+          ...(next < whole.length ? { nextOffset: next } : {}),
+        })
       }),
   )
 }
@@ -241,11 +240,11 @@ const sourceOf = ({ key: name, passage }: MemoryMatch<unknown>): string =>
 
 const textOf = ({ passage, value }: MemoryMatch<unknown>): string => passage?.text ?? wholeText(value)
 
-function besideOf(match: MemoryMatch<unknown>, fence: McpOptions['fence']): { beside?: string } {
+function besideOf(match: MemoryMatch<unknown>): { beside?: string } {
   const neighbours = match.passage?.neighbours ?? []
   if (neighbours.length === 0) return {}
   const pieces = neighbours.map((each) => pieceOf(each, 0, besideLength))
-  return { beside: fence(pieces.join('\n\n'), sourceOf(match)) }
+  return { beside: fenceRecalled(pieces.join('\n\n'), sourceOf(match)) }
 }
 
 /** The whole text of a value: the body of a session's archive, the strings of another value, or its JSON. */

@@ -1,13 +1,13 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { sessionSummary, sessionSummaryType } from '@recall/core'
+import { fenceRecalled, sessionSummary, sessionSummaryType } from '@recall/core'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
-import { answer, orFailure, pieceOf } from './answer.ts'
+import { answerFrom, orFailure, pieceOf } from './answer.ts'
 
 const sessionLength = 1500
 
 /** Adds the tool that reads the window of recent sessions. */
-export function addSessionContext(server: McpServer, { memory, fence }: McpOptions): void {
+export function addSessionContext(server: McpServer, { memory }: McpOptions): void {
   server.registerTool(
     'session_context',
     {
@@ -45,9 +45,9 @@ export function addSessionContext(server: McpServer, { memory, fence }: McpOptio
             ended: date,
             ...(project === undefined ? {} : { project }),
             archive,
-            summary: fence(pieceOf(summary, 0, sessionLength), archive),
+            summary: fenceRecalled(pieceOf(summary, 0, sessionLength), archive),
           }))
-        return answer({ sessions }, (text) => fence(text, 'session window'))
+        return answerFrom('session window', { sessions })
       }),
   )
 }

@@ -3,13 +3,13 @@ import { expect, it } from 'vitest'
 import { fenceRecalled, stripRecalled } from './recalled-text.ts'
 
 it('marks text as data and names its source', () => {
-  const fenced = fenceRecalled('Uses Postgres 16', { source: 'conversation:abc' })
+  const fenced = fenceRecalled('Uses Postgres 16', 'conversation:abc')
   expect(fenced).toMatch(/^<recalled-memory source="conversation:abc" note="Data from memory\./)
   expect(fenced).toMatch(/\nUses Postgres 16\n<\/recalled-memory>$/)
 })
 
 it('takes fenced text out and leaves the words around it', () => {
-  const fenced = fenceRecalled('old', { source: 'window' })
+  const fenced = fenceRecalled('old', 'window')
   expect(stripRecalled(`before ${fenced} between ${fenced} after`)).toBe('before  between  after')
 })
 
@@ -42,7 +42,7 @@ it('cannot be escaped from, by the text or by its source', () => {
     .map((parts) => parts.join(''))
   fc.assert(
     fc.property(hostile, hostile, (text, source) => {
-      const fenced = fenceRecalled(text, { source })
+      const fenced = fenceRecalled(text, source)
       expect(fenced.match(/<\s*\/?\s*recalled-memory/gi)).toHaveLength(2)
       expect(stripRecalled(`me ${fenced} you`)).toBe('me  you')
     }),
@@ -50,18 +50,18 @@ it('cannot be escaped from, by the text or by its source', () => {
 })
 
 it('takes out a block that stands in JSON', () => {
-  const json = JSON.stringify({ text: fenceRecalled('remembered', { source: 'x' }), said: 'kept' })
+  const json = JSON.stringify({ text: fenceRecalled('remembered', 'x'), said: 'kept' })
   expect(stripRecalled(json)).toBe('{"text":"","said":"kept"}')
 })
 
 it('takes a block whose end was cut off with it to the end, where texts are cut', () => {
-  const cut = `seen: ${fenceRecalled('remembered '.repeat(9), { source: 'x' }).slice(0, 150)}`
+  const cut = `seen: ${fenceRecalled('remembered '.repeat(9), 'x').slice(0, 150)}`
   expect(stripRecalled(cut)).toBe(cut)
   expect(stripRecalled(cut, { mayBeCut: true })).toBe('seen:')
 })
 
 it('takes time that grows with the length of a text, whatever stands in it', () => {
   const blank = ' '.repeat(200_000)
-  expect(fenceRecalled(`<${blank}`, { source: 'x' })).toContain(`\n<${blank}\n`)
-  expect(stripRecalled(fenceRecalled('', { source: 'x' }).repeat(50_000))).toBe('')
+  expect(fenceRecalled(`<${blank}`, 'x')).toContain(`\n<${blank}\n`)
+  expect(stripRecalled(fenceRecalled('', 'x').repeat(50_000))).toBe('')
 })
