@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { layouts, openFileMemory } from '@recall/store-file'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { takeArchivingLock } from '../src/archiving-lock.ts'
 import { hookEvents } from '../src/hook-events.ts'
 import { readSessions, saveSession } from '../src/host-sessions.ts'
 import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
@@ -181,8 +182,7 @@ describe('hook', () => {
       summaries: [{ id: '1', text: 'zebra' }],
     })
     // Somebody else is at work on them.
-    const lock = join(shell.root, 'memory/.recall/archiving.lock')
-    writeFileSync(lock, String(process.pid))
+    const lock = takeArchivingLock(place)
     const starting = {
       session_id: 'new',
       transcript_path: join(shell.root, 't.jsonl'),
@@ -194,7 +194,7 @@ describe('hook', () => {
         .map(({ sessionId }) => sessionId)
         .sort(),
     ).toEqual(['given-up', 'new', 'told'])
-    rmSync(lock)
+    lock?.release()
     await shell.run('hook', 'drain')
     expect((await shell.run('search', 'zebra')).code).toBe(0)
     const { code, out } = await shell.run('doctor')

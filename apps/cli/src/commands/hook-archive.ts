@@ -1,5 +1,4 @@
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { statSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { splitAddress } from '@recall/agents'
 import {
@@ -11,6 +10,7 @@ import {
 } from '@recall/core'
 import { clearWindow as clear, consumeWindow, recoverWindow } from '@recall/sessions'
 import { defaultFileSystem, type FileStore, keptModel, readConfig } from '@recall/store-file'
+import { type ArchivingLock, takeArchivingLock } from '../archiving-lock.ts'
 import {
   compactionKey,
   compactionType,
@@ -34,8 +34,6 @@ import { createArchiver, listTranscriptsOf } from './archive.ts'
  */
 const quietMs = 400
 const mostWaitMs = 5000
-/** A process that holds the lock longer than this hangs, or its process id belongs to another program by now. */
-const staleLockMs = 10 * 60_000
 
 export interface DrainOptions {
   /** Id of the session that is starting. Other sessions whose end was never reported are archived, too. */
@@ -56,21 +54,21 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
     readSessions(place).filter((session) => isPending(session, options.own) && !failed.has(eventOf(session)))
   const isHurried = options.budgetMs !== undefined
   const lm = isHurried ? undefined : languageModel(io)
-  const lock = join(place.root, place.layout.internal, 'archiving.lock')
   while (pending().length > 0) {
-    if (!takeLock(lock)) {
+    const lock = takeArchivingLock(place)
+    if (!lock) {
       if (performance.now() > deadline) return
       await wait(20)
       continue
     }
     try {
       await withStore(io, { root: place.root, layout: place.layout.name }, async (store) => {
-        for (const session of await archiveAll(io, place, store, pending(), { ...options, lm }))
+        for (const session of await archiveAll(io, place, store, pending(), { ...options, lm, lock }))
           failed.add(eventOf(session))
         if (!isHurried) await removeExpired(io, store)
       })
     } finally {
-      rmSync(lock, { force: true })
+      lock.release()
     }
     // Sessions that were summarised without the configured model stay pending.
     if (isHurried && (performance.now() > deadline || languageModel(io) !== undefined)) {
@@ -104,13 +102,14 @@ async function archiveAll(
   place: MemoryPlace,
   store: FileStore,
   sessions: readonly HostSession[],
-  { own, budgetMs, lm }: DrainOptions & { lm: LmProvider | undefined },
+  { own, budgetMs, lm, lock }: DrainOptions & { lm: LmProvider | undefined; lock: ArchivingLock },
 ): Promise<HostSession[]> {
   const memory = createMemoryManager({ stores: store, clock: io.now })
   const failed: HostSession[] = []
   const deadline = performance.now() + (budgetMs ?? Number.POSITIVE_INFINITY)
   for (const session of sessions) {
     if (performance.now() > deadline) return failed
+    lock.renew()
     // A starting session cannot wait for another one's last lines; they are archived later.
     const seen = own === undefined ? await quietStamp(session.transcript) : stampOf(session.transcript)
     let { saved } = session
@@ -233,33 +232,4 @@ export async function clearWindow(io: Io, place: MemoryPlace, told: string): Pro
     const areNotesSeen = notes?.split('\n').every((line) => told.includes(line.trim()))
     await clear(memory, { entries: seen, notes: areNotesSeen ? notes : undefined }, { clock: io.now })
   })
-}
-
-function takeLock(path: string): boolean {
-  mkdirSync(dirname(path), { recursive: true })
-  try {
-    const descriptor = openSync(path, 'wx')
-    writeSync(descriptor, String(process.pid))
-    closeSync(descriptor)
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    if (isHeld(path)) return false
-    rmSync(path, { force: true })
-    return takeLock(path)
-  }
-}
-
-/** Whether a living process holds the lock; one that was killed leaves its file behind. */
-function isHeld(path: string): boolean {
-  try {
-    const age = Date.now() - statSync(path).mtimeMs
-    const pid = Number(readFileSync(path, 'utf8'))
-    if (pid === 0) return age < 1000
-    if (age > staleLockMs) return false
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }

@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process'
+import { rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { thisProcess } from '@recall/core/process'
+import { layouts } from '@recall/store-file'
+import { expect, it } from 'vitest'
+import { takeArchivingLock } from '../src/archiving-lock.ts'
+import { temporaryFolder } from './support.ts'
+
+const newPlace = () => {
+  const place = { root: temporaryFolder(), layout: layouts.entity }
+  return { place, path: join(place.root, place.layout.internal, 'archiving.lock') }
+}
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+
+it('is held by one at a time, and free once it is released or deleted', () => {
+  const { place, path } = newPlace()
+  const lock = takeArchivingLock(place)
+  expect(takeArchivingLock(place)).toBeUndefined()
+  rmSync(path)
+  lock?.renew()
+  lock?.release()
+  expect(takeArchivingLock(place)).toBeDefined()
+})
+
+it('is not taken from a holder that is at work, however long that lasts', () => {
+  const { place, path } = newPlace()
+  const lock = takeArchivingLock(place)
+  utimesSync(path, minutesAgo(9), minutesAgo(9))
+  lock?.renew()
+  expect(Date.now() - statSync(path).mtimeMs).toBeLessThan(60_000)
+  expect(takeArchivingLock(place)).toBeUndefined()
+})
+
+it('is taken from a holder that hangs, that was killed, or that left no name', () => {
+  const { place, path } = newPlace()
+  takeArchivingLock(place)
+  utimesSync(path, minutesAgo(11), minutesAgo(11))
+  expect(takeArchivingLock(place)).toBeDefined()
+
+  const { pid } = spawnSync(process.execPath, ['-e', ''])
+  writeFileSync(path, JSON.stringify({ ...thisProcess(), pid }))
+  expect(takeArchivingLock(place)).toBeDefined()
+
+  writeFileSync(path, '')
+  expect(takeArchivingLock(place)).toBeUndefined()
+  utimesSync(path, minutesAgo(1), minutesAgo(1))
+  expect(takeArchivingLock(place)).toBeDefined()
+})
