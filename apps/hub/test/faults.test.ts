@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { memories, rowsOf } from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
-import { sql } from 'drizzle-orm'
+import { isNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
 import { runOnSmallDisk } from '../../../packages/store-postgres/test/small-disk.ts'
@@ -208,6 +208,34 @@ describe.skipIf(!serverUrl)('faults', () => {
       ([row]) => row?.count === foundIt.length,
     )
     expect(logged).not.toContain('retrievals lost')
+  })
+
+  it('a memory is deleted while others cite it, say the same, and are compared with it', async () => {
+    const failures: unknown[] = []
+    const log = (line: Record<string, unknown>) => void (line.level === 'error' && failures.push(line))
+    const hub = await listening({ postgresUrl: server.url }, log)
+    const queueing = await listening({ postgresUrl: server.url, embedAsync: true }, log)
+    const [ann, bob] = [await register(hub.url), await register(hub.url)]
+    const gone = await save(hub.url, ann, 3003)
+    let answers: ReturnType<typeof send>[] = []
+    await server.database.transaction(async (transaction) => {
+      await transaction.execute(sql`delete from memories where id = ${gone.json.id}`)
+      answers = [
+        send(hub.url, `/memory/${gone.json.id}/cite`, { key: bob, body: {} }),
+        save(hub.url, bob, 3003),
+        send(queueing.url, '/memory', { key: bob, body: { content: lesson(3003), tags } }),
+      ]
+      await until(
+        () => rowsOf(server.database, sql`select pid from pg_locks where not granted`),
+        ({ length }) => length === 3,
+      )
+    })
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([404, 201, 201])
+    await until(
+      () => server.database.$count(memories, isNull(memories.embedding)),
+      (waiting) => waiting === 0,
+    )
+    expect(failures).toEqual([])
   })
 
   it('Postgres hangs: no request waits for ever, and all is well when it goes on', async () => {

@@ -5,7 +5,7 @@ import { tierOf } from '../auth/principal.ts'
 import type { Hub } from '../hub.ts'
 import { currentModel } from './current-model.ts'
 import { embedText } from './embed.ts'
-import { judge, keepLinks } from './write-memory.ts'
+import { judge, keepLinks, lockLinked } from './write-memory.ts'
 
 interface Waiting {
   id: string
@@ -120,10 +120,13 @@ async function embedOne(hub: Hub, { id, agentId, content }: Waiting): Promise<bo
   const { links, values } = await judge(hub, { id: agentId, tier }, vector, id)
   return call(() =>
     database.transaction(async (transaction) => {
+      const left = await lockLinked(transaction, links)
+      const isLeft = left.some(({ memory }) => memory.id === values.duplicateOf)
       const [kept] = await transaction
         .update(memories)
         .set({
           ...values,
+          duplicateOf: isLeft ? values.duplicateOf : null,
           // A memory that was put in quarantine meanwhile stays there.
           quality: sql`case when ${memories.quality} <= -2 then ${memories.quality} else ${values.quality}::smallint end`,
           embeddingModel: embedder.model,
@@ -138,7 +141,7 @@ async function embedOne(hub: Hub, { id, agentId, content }: Waiting): Promise<bo
           ),
         )
         .returning({ id: memories.id })
-      if (kept) await keepLinks(transaction, id, links)
+      if (kept) await keepLinks(transaction, id, left)
       return kept !== undefined
     }),
   )

@@ -1,4 +1,4 @@
-import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { agents, citations, memories, rowsOf } from '@recall/store-postgres'
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Principal } from '../auth/principal.ts'
@@ -95,13 +95,20 @@ export const countedCitations = (memoryId: string): SQL | undefined =>
     sql`exists (select from agents a where a.id = ${citations.agentId} and a.trust_level > 0)`,
   )
 
+/** SQLSTATE of a row that names another one which is gone, such as a memory that was deleted since it was read. */
+const foreignKeyViolation = '23503'
+
 /** Records that an agent relied on a memory. Only trusted agents are counted, each once, and never the author. */
 export async function citeMemory(hub: Hub, reader: Reader, id: string) {
   const { database, call, clock } = hub
   const memory = await findMemory(hub, reader, id)
   if (memory.agentId !== reader.id) {
     const row = { memoryId: memory.id, agentId: reader.id, createdAt: new Date(clock()) }
-    await call(() => database.insert(citations).values(row).onConflictDoNothing())
+    await call(() => database.insert(citations).values(row).onConflictDoNothing()).catch((error) => {
+      throw isMemoryError(error) && error.details?.postgres === foreignKeyViolation
+        ? notFound(`memory ${id}`)
+        : error
+    })
   }
   const count = await call(() => database.$count(citations, countedCitations(memory.id)))
   return {

@@ -1,6 +1,6 @@
 import { redactText } from '@recall/core'
-import { type Database, memoryLinks, prepared } from '@recall/store-postgres'
-import { sql } from 'drizzle-orm'
+import { type Database, memories, memoryLinks, prepared } from '@recall/store-postgres'
+import { inArray, sql } from 'drizzle-orm'
 import { agentDisabled, type Principal } from '../auth/principal.ts'
 import type { Hub } from '../hub.ts'
 import type { Claim } from '../idempotency.ts'
@@ -115,7 +115,7 @@ const { placeholder } = sql
 const sameClaim = sql`agent_id = ${placeholder('agent')}::uuid and route = ${placeholder('route')} and key = ${placeholder('key')}`
 
 /**
- * Joins the links to `memories`, because a linked one may have been deleted since it was found. The exchange of
+ * Joins the links to `memories` and locks them, because a linked one may be deleted meanwhile. The exchange of
  * vectors locks the table, so a write that waited for it reads the new model. The quarantine of an agent locks its row,
  * so that no memory of it is written beside those that it hides.
  */
@@ -128,6 +128,7 @@ const insertMemory = prepared<{ id: string | null; model: string | null; mayWrit
     select m.id, link ->> 'relation' as relation, (link ->> 'similarity')::real as similarity
     from jsonb_array_elements(${placeholder('links')}::text::jsonb) as link
       join memories m on m.id = (link ->> 'id')::uuid
+    for key share of m
   ), author as materialized (
     select a.id from agents a where a.id = ${placeholder('agent')}::uuid and a.disabled_at is null for share
   ), kept as (
@@ -174,6 +175,18 @@ export async function judge(
   const quality = author.tier === 'unverified' || copied || isTemplate(hub, author, near) ? -1 : 0
   const crowded = isCrowd(hub, author, around)
   return { links, values: { embedding: vector, quality, crowded, duplicateOf: copied?.id ?? null } }
+}
+
+/** Those links whose memories were not deleted meanwhile. They cannot be until the transaction ends. */
+export async function lockLinked(transaction: Database, links: readonly Link[]): Promise<Link[]> {
+  if (links.length === 0) return []
+  const ids = links.map(({ memory }) => memory.id)
+  const left = await transaction
+    .select({ id: memories.id })
+    .from(memories)
+    .where(inArray(memories.id, ids))
+    .for('key share')
+  return links.filter(({ memory }) => left.some(({ id }) => id === memory.id))
 }
 
 export async function keepLinks(
