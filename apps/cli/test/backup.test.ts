@@ -103,6 +103,40 @@ describe('backup and restore', () => {
     expect(readdirSync(folder)).toEqual(['memory.tar.gz'])
   })
 
+  it('is whole when two are made at the same time, and removes what a killed one left', async () => {
+    const shell = await shellWithSession()
+    const folder = temporaryFolder()
+    const file = join(folder, 'memory.tar.gz')
+    const left = [
+      `${file}.unfinished-${2 ** 22 + 1}-0123abcd`,
+      `${file}.unfinished-${2 ** 22 + 1}-0123abcd.tar`,
+    ]
+    for (const path of left) writeFileSync(path, 'half of it')
+    const both = await Promise.all([shell.run('backup', file), shell.run('backup', file)])
+    expect(both).toMatchObject([
+      { code: 0, err: '' },
+      { code: 0, err: '' },
+    ])
+    expect(readdirSync(folder)).toEqual(['memory.tar.gz'])
+    const other = createShell(join(folder, 'restored'))
+    expect(await other.run('restore', file)).toMatchObject({ code: 0, err: '' })
+    expect(await memories(other)).toEqual(await memories(shell))
+  })
+
+  it('is put back once when two restore it at the same time, for its owner alone', async () => {
+    const shell = await shellWithSession()
+    const folder = temporaryFolder()
+    const file = join(folder, 'memory.tar.gz')
+    await shell.run('backup', file)
+    const other = createShell(join(folder, 'restored'))
+    const both = await Promise.all([other.run('restore', file), other.run('restore', file)])
+    expect(both.map(({ code }) => code).sort()).toEqual([0, 3])
+    expect(both.map(({ err }) => err).join('')).toContain('already holds a memory')
+    expect(await memories(other)).toEqual(await memories(shell))
+    if (process.platform !== 'win32') expect(statSync(other.root).mode & 0o777).toBe(0o700)
+    expect(readdirSync(folder).sort()).toEqual(['memory.tar.gz', 'restored'])
+  })
+
   it.runIf(process.platform !== 'win32')('takes the place of no pipe or device', async () => {
     const shell = await shellWithSession()
     const socket = join(shell.root, 'socket')

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
@@ -48,11 +49,13 @@ export async function backup(
       .filter((path) => path === layout.memory || !path.startsWith(`${layout.memory}/`))
     for (const path of [layout.memory, ...layoutsOf(defaultFileSystem, root).map(({ archives }) => archives)])
       if (isLink(join(root, path))) throw leadsElsewhere(join(root, path))
-    const unfinished = `${target}.unfinished`
-    const uncompressed = `${target}.unfinished.tar`
+    removeAbandoned(target, unfinishedMark)
+    const unfinished = ownName(target, unfinishedMark)
+    const uncompressed = `${unfinished}.tar`
     const own = `${layout.internal}/`
     const isLeftOut = (path: string): boolean =>
-      [target, unfinished, uncompressed].includes(join(root, path)) ||
+      join(root, path) === target ||
+      join(root, path).startsWith(`${target}${unfinishedMark}`) ||
       basename(path).startsWith('.tmp-') ||
       (path.startsWith(own) && (isDerived(path.slice(own.length)) || path === `${own}journal.json`))
     let files = 0
@@ -60,7 +63,7 @@ export async function backup(
     try {
       // Only its user may read a memory, and so a copy of it.
       for (const path of [unfinished, uncompressed]) {
-        closeSync(openSync(path, 'w', 0o600))
+        closeSync(openSync(path, 'wx', 0o600))
         chmodSync(path, 0o600)
       }
       // Under the lock, so that the files of a session are saved together or not at all; compressed only after it,
@@ -134,18 +137,13 @@ export async function restore(
   const source = resolve(io.cwd, file)
   if (!existsSync(source)) throw new MemoryError(`${source} does not exist`, MemoryErrorCode.NOT_FOUND)
   const root = findRoot(io, options)
-  const occupied = existsSync(join(root, 'memory')) && readdirSync(join(root, 'memory')).length > 0
-  if (occupied) {
-    throw new MemoryError(
-      `${root} already holds a memory: move it away, or name another --root`,
-      MemoryErrorCode.CONFLICT,
-    )
-  }
+  if (existsSync(join(root, 'memory')) && readdirSync(join(root, 'memory')).length > 0) throw occupied(root)
   mkdirSync(dirname(root), { recursive: true })
-  removeAbandoned(root)
+  removeAbandoned(root, stagingMark)
   // Unpacks beside the root and renames at the end, so that a failed restore leaves nothing half-done.
-  const staging = `${root}${stagingMark}${process.pid}`
-  mkdirSync(staging)
+  const staging = ownName(root, stagingMark)
+  // It becomes the root, which is private to its user.
+  mkdirSync(staging, { mode: 0o700 })
   try {
     await extract({ file: source, cwd: staging, strict: true, preservePaths: false }).catch((cause) => {
       throw new MemoryError(
@@ -180,15 +178,26 @@ const holdsMemory = (folder: string): boolean =>
     statSync(join(folder, memory), { throwIfNoEntry: false })?.isDirectory(),
   )
 
+const occupied = (root: string): MemoryError =>
+  new MemoryError(
+    `${root} already holds a memory: move it away, or name another --root`,
+    MemoryErrorCode.CONFLICT,
+  )
+
+const unfinishedMark = '.unfinished-'
 const stagingMark = '.restoring-'
 
-/** Removes the staging folders of restores that were killed. */
-function removeAbandoned(root: string): void {
-  const prefix = `${basename(root)}${stagingMark}`
-  for (const name of readdirSync(dirname(root))) {
-    const pid = Number(name.slice(prefix.length))
-    if (!name.startsWith(prefix) || !Number.isInteger(pid) || isAlive(pid)) continue
-    rmSync(join(dirname(root), name), { recursive: true, force: true })
+/** A name beside a path that no other backup or restore takes, and that says which process does. */
+const ownName = (path: string, mark: string): string =>
+  `${path}${mark}${process.pid}-${randomBytes(4).toString('hex')}`
+
+/** Removes what backups and restores that were killed left beside a path. */
+function removeAbandoned(path: string, mark: string): void {
+  const prefix = `${basename(path)}${mark}`
+  for (const name of readdirSync(dirname(path))) {
+    const pid =
+      name.startsWith(prefix) && /^(\d+)(?:-[0-9a-f]{8}(?:\.tar)?)?$/.exec(name.slice(prefix.length))?.[1]
+    if (pid && !isAlive(Number(pid))) rmSync(join(dirname(path), name), { recursive: true, force: true })
   }
 }
 
@@ -205,7 +214,8 @@ function isAlive(pid: number): boolean {
  * Moves the staging folder to the root: by one rename if the root does not exist. Otherwise `memory` goes last,
  * because it marks a memory: if a restore stops before that, the next one accepts what it has moved and continues.
  *
- * @throws MemoryError CONFLICT when the root holds something else under a name of the backup
+ * @throws MemoryError CONFLICT when the root holds something else under a name of the backup, or another restore was
+ * faster
  */
 function moveIn(staging: string, root: string, onProgress: Progress['update']): void {
   const paths = readdirSync(staging, { recursive: true, encoding: 'utf8' })
@@ -213,7 +223,15 @@ function moveIn(staging: string, root: string, onProgress: Progress['update']): 
     onProgress({ done, total: paths.length })
     if (lstatSync(join(staging, path)).isFile()) makeDurable(join(staging, path), 'r+')
   })
-  if (!existsSync(root)) renameSync(staging, root)
+  const move = (from: string, to: string): void => {
+    try {
+      renameSync(from, to)
+    } catch (error) {
+      if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw occupied(root)
+      throw error
+    }
+  }
+  if (!existsSync(root)) move(staging, root)
   else {
     const names = readdirSync(staging).sort((a, b) => Number(a === 'memory') - Number(b === 'memory'))
     const left = names.filter((name) => name === 'memory' || !existsSync(join(root, name)))
@@ -225,7 +243,7 @@ function moveIn(staging: string, root: string, onProgress: Progress['update']): 
       )
     }
     // `memory` is empty if it exists, so it can be replaced.
-    for (const name of left) renameSync(join(staging, name), join(root, name))
+    for (const name of left) move(join(staging, name), join(root, name))
   }
   if (process.platform !== 'win32') for (const path of [root, dirname(root)]) makeDurable(path, 'r')
 }
