@@ -228,10 +228,16 @@ const wantedOf = ({ offset, limit }: StoreQuery, pool: number): number =>
 const countDocuments = (units: readonly { document: RankedDocument }[]): number =>
   new Set(units.map(({ document }) => document.id)).size
 
-/** How many units to fetch in order to see that many documents. */
+/** How many units to fetch in order to see that many documents, or all when there are fewer. */
 function lastNeeded(units: readonly { document: RankedDocument }[], wanted: number): number {
   const seen = new Set<number>()
-  return 1 + units.findIndex(({ document }) => seen.add(document.id).size === wanted)
+  let needed = 0
+  for (const [i, { document }] of units.entries()) {
+    if (seen.size === wanted) break
+    if (!seen.has(document.id)) needed = i + 1
+    seen.add(document.id)
+  }
+  return needed
 }
 
 function acceptedUnits(

@@ -98,3 +98,27 @@ it('reads a file once for all of its sections, whether they are found or embedde
   expect(await store.vectors?.catchUp()).toMatchObject({ done: sections, total: sections })
   expect(counts.opened).toBeLessThan(sections / 3)
 })
+
+it('finds every memory that has a word, also beside one that says it in hundreds of passages', async () => {
+  const root = temporaryRoot()
+  const folder = join(root, 'memory/long-term')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'a-log.md'), 'the pool leaks, '.repeat(40_000))
+  for (const name of ['b', 'c', 'd'])
+    writeFileSync(join(folder, `${name}.md`), `Of all that was said that day, the pool comes last (${name}).`)
+  const { store } = await openCounted(root)
+  for (const limit of [1, 10, 1000]) {
+    const found = await store.find({
+      scope: 'long-term',
+      namespace: 'default',
+      text: 'pool',
+      limit,
+      offset: 0,
+      sortBy: 'relevance',
+      sortOrder: 'desc',
+      minScore: 0,
+      now: Date.now(),
+    })
+    expect(found).toHaveLength(Math.min(limit, 4))
+  }
+})
