@@ -8,6 +8,7 @@ import {
   MemoryErrorCode,
   type MemoryScope,
   type MemoryStore,
+  type Place,
 } from '@recall/core'
 import { and, arrayContains, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import { entryId, placeId } from './address.ts'
@@ -80,6 +81,25 @@ function createShelf(
     return removed.length > 0
   }
 
+  /** Selects and locks entries of a place. Everybody locks in the same order, or two calls could wait for each other. */
+  const lockedIn = (place: Place, condition: SQL | undefined): SQL => {
+    const locked = database
+      .select({ id: entries.id })
+      .from(entries)
+      .where(and(inPlace(place, shelf), condition))
+      .orderBy(entries.id)
+      .for('update')
+    return and(inPlace(place, shelf), inArray(entries.id, locked)) as SQL
+  }
+
+  const removeIn = async (place: Place, condition: SQL | undefined): Promise<number> => {
+    const removed = await database
+      .delete(entries)
+      .where(lockedIn(place, condition))
+      .returning({ id: entries.id })
+    return removed.length
+  }
+
   /** Locks the entry, so that nobody changes it between this check and the write. */
   const check = async (via: Database, address: Address, expected: Expected): Promise<void> => {
     const [present] = await via
@@ -113,13 +133,6 @@ function createShelf(
         if (!first) return
         const times = new Map<string, number>()
         for (const id of addresses.map(entryId)) times.set(id, (times.get(id) ?? 0) + 1)
-        // Everybody locks rows in the same order; otherwise two calls could wait for each other.
-        const locked = database
-          .select({ id: entries.id })
-          .from(entries)
-          .where(and(inPlace(first, shelf), inArray(entries.id, [...times.keys()]), isLive(now)))
-          .orderBy(entries.id)
-          .for('update')
         await database
           .update(entries)
           .set({
@@ -127,26 +140,22 @@ function createShelf(
             accessCount: sql`${entries.accessCount} + ${accessesOf(times, addresses.length)}`,
             expiresAt: sql`case when ${entries.ttl} is null then ${entries.expiresAt} else ${now}::float8 + ${entries.ttl} end`,
           })
-          .where(and(inPlace(first, shelf), inArray(entries.id, locked)))
+          .where(lockedIn(first, and(inArray(entries.id, [...times.keys()]), isLive(now))))
       }),
 
     remove: (address) => writing(() => remove(database, address)),
 
     removeAll: ({ updatedBefore, tags = [], type, ...place }) =>
-      writing(async () => {
-        const removed = await database
-          .delete(entries)
-          .where(
-            and(
-              inPlace(place, shelf),
-              updatedBefore === undefined ? undefined : lt(entries.updatedAt, updatedBefore),
-              tags.length > 0 ? arrayContains(entries.tags, [...tags]) : undefined,
-              type === undefined ? undefined : eq(entries.type, JSON.stringify(type)),
-            ),
-          )
-          .returning({ id: entries.id })
-        return removed.length
-      }),
+      writing(() =>
+        removeIn(
+          place,
+          and(
+            updatedBefore === undefined ? undefined : lt(entries.updatedAt, updatedBefore),
+            tags.length > 0 ? arrayContains(entries.tags, [...tags]) : undefined,
+            type === undefined ? undefined : eq(entries.type, JSON.stringify(type)),
+          ),
+        ),
+      ),
 
     commit: (changes) =>
       writing(() =>
@@ -166,11 +175,10 @@ function createShelf(
 
     sweep: ({ now, dryRun, ...place }) =>
       writing(async () => {
-        const expired = and(inPlace(place, shelf), isExpired(now))
-        if (dryRun) return database.$count(entries, expired)
-        const removed = await database.delete(entries).where(expired).returning({ id: entries.id })
+        if (dryRun) return database.$count(entries, and(inPlace(place, shelf), isExpired(now)))
+        const removed = await removeIn(place, isExpired(now))
         await joinSizes(database, placeId(place, shelf))
-        return removed.length
+        return removed
       }),
 
     stats: (place) =>

@@ -92,14 +92,15 @@ async function embedRows(
 }
 
 /**
- * Exchanges the vectors. Meanwhile writers wait, and readers do not.
+ * Exchanges the vectors. Meanwhile writers wait, and readers do not. The lock keeps out also who only locks a row, to
+ * change it afterwards: he would wait for the table, and the exchange for his row.
  *
  * @returns `false`, without a change, when rows still lack a vector because they were written meanwhile
  */
 const exchange = (database: Database, table: keyof typeof vectorTables, model: string): Promise<boolean> => {
   const { locked, missing, exchange } = vectorTables[table]
   return database.transaction(async (transaction) => {
-    await transaction.execute(sql`lock table ${locked} in share row exclusive mode`)
+    await transaction.execute(sql`lock table ${locked} in exclusive mode`)
     const [left] = await rowsOf<{ any: boolean }>(transaction, sql`select exists (${missing(model)}) as any`)
     if (left?.any) return false
     for (const statement of exchange(model)) await transaction.execute(statement)

@@ -1,0 +1,101 @@
+import type { Change, Embedder, Entry, MemoryStore } from '@recall/core'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { entryId } from '../src/address.ts'
+import { type Database, rowsOf } from '../src/database.ts'
+import { createPostgresStore } from '../src/postgres-store.ts'
+import { reembed } from '../src/reembed.ts'
+import { openServerDatabase, serverUrl } from './server-database.ts'
+import { emptyTables } from './support.ts'
+
+const place = { namespace: 'default', scope: 'working' } as const
+const entry = (key: string, value = key): Entry => ({
+  ...place,
+  key,
+  value,
+  text: value,
+  type: null,
+  tags: [],
+  createdAt: 1,
+  updatedAt: 1,
+  accessedAt: 1,
+  accessCount: 0,
+  ttl: null,
+  expiresAt: null,
+  encrypted: false,
+  embedding: null,
+})
+/** Two keys, of which everybody locks the first one first. */
+const [lower, upper] = ['a', 'b'].sort((a, b) => (entryId({ key: a }) < entryId({ key: b }) ? -1 : 1)) as [
+  string,
+  string,
+]
+
+const put = (key: string, value: string): Change => ({
+  put: entry(key, value),
+  options: { overwrite: true, now: 2 },
+})
+
+// server-database.ts says when there is no server.
+describe.skipIf(!serverUrl)('calls at the same moment', () => {
+  let server: Awaited<ReturnType<typeof openServerDatabase>>
+  let database: Database
+  let store: MemoryStore
+  beforeAll(async () => {
+    server = await openServerDatabase()
+    database = server.database
+    store = createPostgresStore(database)
+  })
+  afterAll(() => server?.close())
+  beforeEach(() => emptyTables(database))
+
+  /** Runs calls that wait for an entry, one after the other, until all of them do; then the entry is free. */
+  async function atOnce(key: string, calls: readonly (() => Promise<unknown>)[]): Promise<unknown[]> {
+    const made: Promise<unknown>[] = []
+    await database.transaction(async (transaction) => {
+      await transaction.execute(sql`update entries set accessed_at = accessed_at where key = ${key}`)
+      for (const call of calls) {
+        made.push(call())
+        await untilWaiting(database, made.length)
+      }
+    })
+    return Promise.all(made)
+  }
+
+  const both = [put(lower, 'new'), put(upper, 'new')]
+  const deletions: [name: string, expiresAt: number | null, () => Promise<number>][] = [
+    ['cleared', null, () => store.removeAll(place)],
+    ['swept', 3, () => store.sweep({ ...place, now: 4, dryRun: false })],
+  ]
+  it.each(deletions)('entries are %s while others change several of them', async (_, expiresAt, remove) => {
+    const changes = [() => store.commit(both), () => store.touch([entry(lower), entry(upper)], 2)]
+    for (const change of changes) {
+      for (const key of [upper, lower])
+        await store.put({ ...entry(key), expiresAt }, { overwrite: true, now: 1 })
+      expect((await atOnce(upper, [remove, change]))[0]).toBe(2)
+    }
+  })
+
+  it('a version is replaced while all vectors are exchanged', async () => {
+    const embedding = { model: 'old', vector: [1, 0] }
+    for (const key of [upper, lower])
+      await store.put({ ...entry(key), embedding }, { overwrite: true, now: 1 })
+    const embedder: Embedder = {
+      model: 'new',
+      dimensions: 2,
+      embed: async (texts) => texts.map(() => Float32Array.from([0, 1])),
+    }
+    await atOnce(upper, [
+      () => reembed(database, 'entries', embedder),
+      () => store.commit([{ ...put(lower, 'new'), expected: { updatedAt: 1 } }]),
+    ])
+    expect(await store.get(entry(lower), 2)).toMatchObject({ value: 'new', embedding: null })
+    expect(await store.get(entry(upper), 2)).toMatchObject({ embedding: { model: 'new', vector: [0, 1] } })
+  })
+})
+
+/** Resolves when so many calls to the database wait for others. */
+async function untilWaiting(database: Database, count: number): Promise<void> {
+  const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  while ((await rowsOf(database, waiting)).length < count);
+}
