@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fenceRecalled, redactText } from '@recall/core'
-import { memoryLineLimit } from '@recall/store-file'
+import { defaultFileSystem, memoryLineLimit, readText } from '@recall/store-file'
 import { emptyMemory } from './empty-memory.ts'
 import type { MemoryPlace } from './host-sessions.ts'
 
@@ -19,13 +18,27 @@ export interface SessionContext {
 
 /**
  * The context for a starting session: the newest sessions of the window and the curated memory, fenced as data, in at
- * most `limit` characters. Empty when there is nothing to tell.
+ * most `limit` characters. Empty when there is nothing to tell. A file that cannot be read is left out.
+ *
+ * @param onNotice receives why a file was left out
  */
-export function sessionContext(place: MemoryPlace, limit: number): SessionContext {
+export function sessionContext(
+  place: MemoryPlace,
+  limit: number,
+  onNotice: (text: string) => void,
+): SessionContext {
   const room = limit - overhead
+  const read = (path: string): string => {
+    try {
+      return readText(defaultFileSystem, join(place.root, path))?.content.replaceAll('\r\n', '\n') ?? ''
+    } catch (error) {
+      onNotice((error as Error).message)
+      return ''
+    }
+  }
   // Redacted here as well: what replaces a secret is longer than most, and what is cut must fit afterwards.
-  const curated = redactText(curatedText(read(place, place.layout.curated))).text
-  const entries = read(place, place.layout.window)
+  const curated = redactText(curatedText(read(place.layout.curated))).text
+  const entries = read(place.layout.window)
     .split(separator)
     .map((entry) => entry.trim())
     .filter(Boolean)
@@ -85,13 +98,4 @@ function clipped(text: string, room: number): string {
     0,
     ends.find((end) => end > most / 2),
   )}\n\n[… the rest is in memory: search it]`
-}
-
-function read({ root }: MemoryPlace, path: string): string {
-  try {
-    return readFileSync(join(root, path), 'utf8').replaceAll('\r\n', '\n')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
-    throw error
-  }
 }

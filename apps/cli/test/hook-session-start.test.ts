@@ -1,7 +1,8 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createShell, poolSession, writeSession } from './support.ts'
+import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
 
 const event = (fields: Record<string, unknown>): string => JSON.stringify(fields)
 
@@ -48,6 +49,36 @@ it('says to the person what was loaded, and nothing else', async () => {
   writeFileSync(window, '')
   expect(await notice()).toBe('Recall: curated memory loaded.')
 })
+
+it.runIf(process.platform !== 'win32')(
+  'leaves out what is no file of the memory, and tells the rest',
+  async () => {
+    const shell = createShell()
+    await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+    const curated = join(shell.root, 'memory/MEMORY.md')
+    const start = () =>
+      shell
+        .withInput(event({ session_id: 'n', hook_event_name: 'SessionStart', transcript_path: '/n' }))
+        .run('hook', 'session-start')
+    const elsewhere = join(temporaryFolder(), 'diary.md')
+    writeFileSync(elsewhere, 'What nobody is told.\n')
+    const places = [() => symlinkSync(elsewhere, curated), () => mkdirSync(curated)]
+    for (const take of places) {
+      take()
+      const { out, err } = await start()
+      expect(out).toContain('s1')
+      expect(out).not.toContain('What nobody is told.')
+      expect(err).toContain(`not told: ${curated} is `)
+      rmSync(curated, { recursive: true })
+    }
+    // A pipe that nobody writes to would keep the reader waiting.
+    execFileSync('mkfifo', [curated])
+    expect(await start()).toMatchObject({
+      out: expect.stringContaining('s1'),
+      err: expect.stringContaining('is not a file'),
+    })
+  },
+)
 
 it('tells a resumed session nothing a second time, and a compacted one again', async () => {
   const shell = createShell()

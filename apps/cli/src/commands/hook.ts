@@ -120,7 +120,8 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
 
   // A resumed session still has the context in its transcript.
   const isTold = input.source === 'resume' || input.source === 'fork'
-  const context = isTold ? nothingToTell : sessionContext(place, contextLimits[input.host])
+  const warn = (text: string): void => io.err(`recall: not told: ${text}\n`)
+  const context = isTold ? nothingToTell : sessionContext(place, contextLimits[input.host], warn)
   const notice = noticeOf(place, pending, context)
   if (context.text !== '') io.out(contextOutput(input, context.text, notice))
   // Print before clearing: a crash in between shows the window twice rather than never.
