@@ -4,6 +4,8 @@ import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
  * Runs a call to the database; its failures become `MemoryError`s. Drivers put the statement and its parameters,
  * which are people's memories, into their messages: only the error code and the name of the constraint are kept.
  *
+ * @param call one statement or one transaction. It is run once more when Postgres has undone it, because it and
+ * others waited for each other
  * @param fallback the code for failures that have no specific one
  * @param timeoutMs how long to wait, because a server that hangs never answers. Default: for ever
  */
@@ -13,9 +15,20 @@ export async function asMemoryErrors<T>(
   timeoutMs?: number,
 ): Promise<T> {
   try {
-    return await (timeoutMs === undefined ? call() : withDeadline(call(), timeoutMs))
+    return await (timeoutMs === undefined ? twiceAtMost(call) : withDeadline(twiceAtMost(call), timeoutMs))
   } catch (error) {
     throw ownError(error) ?? memoryErrorOf(error, fallback)
+  }
+}
+
+const deadlock = '40P01'
+
+async function twiceAtMost<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    if (origin(error).code !== deadlock) throw error
+    return call()
   }
 }
 

@@ -1,8 +1,9 @@
-import type { Change, Embedder, Entry, MemoryStore } from '@recall/core'
+import { type Change, type Embedder, type Entry, MemoryErrorCode, type MemoryStore } from '@recall/core'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { entryId } from '../src/address.ts'
 import { type Database, rowsOf } from '../src/database.ts'
+import { asMemoryErrors } from '../src/postgres-errors.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { reembed } from '../src/reembed.ts'
 import { openServerDatabase, serverUrl } from './server-database.ts'
@@ -91,6 +92,34 @@ describe.skipIf(!serverUrl)('calls at the same moment', () => {
     ])
     expect(await store.get(entry(lower), 2)).toMatchObject({ value: 'new', embedding: null })
     expect(await store.get(entry(upper), 2)).toMatchObject({ embedding: { model: 'new', vector: [0, 1] } })
+  })
+
+  it('what Postgres has undone, because two waited for each other, is done once more', async () => {
+    for (const key of [upper, lower]) await store.put(entry(key), { overwrite: true, now: 1 })
+    const access = (via: Database, key: string) =>
+      via.execute(sql`update entries set access_count = access_count + 1 where key = ${key}`)
+    let runs = 0
+    const bothAccessed = (begun: () => void) =>
+      database.transaction(async (transaction) => {
+        runs++
+        await access(transaction, upper)
+        begun()
+        if (runs === 1) await untilWaiting(database, 1)
+        await access(transaction, lower)
+      })
+    let done: Promise<void> | undefined
+    await database.transaction(async (transaction) => {
+      // The other one notices it first.
+      await transaction.execute(sql`set local deadlock_timeout = '1min'`)
+      await access(transaction, lower)
+      await new Promise<void>((begun) => {
+        done = asMemoryErrors(MemoryErrorCode.WRITE_FAILED, () => bothAccessed(begun))
+      })
+      await access(transaction, upper)
+    })
+    await done
+    expect(runs).toBe(2)
+    for (const key of [upper, lower]) expect(await store.get(entry(key), 2)).toMatchObject({ accessCount: 2 })
   })
 })
 

@@ -1,4 +1,3 @@
-import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { prepared } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import type { Principal } from '../auth/principal.ts'
@@ -98,12 +97,7 @@ async function insertRetrievals(hub: HubParts, retrievals: readonly Retrieval[])
     })),
   )
   const values = { events: JSON.stringify(events), now: hub.clock() }
-  const insert = () => hub.call(() => insertEvents(hub.database, values))
-  await insert().catch((error) => {
-    // Others changed the same memories at the same moment, in another order.
-    if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
-    return insert()
-  })
+  await hub.call(() => insertEvents(hub.database, values))
 }
 
 /** The unverified authors of what trusted agents were returned. */
