@@ -1,10 +1,11 @@
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
-import { agents, citations, memories, rowsOf } from '@recall/store-postgres'
+import { agents, citations, type Database, memories, rowsOf } from '@recall/store-postgres'
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Principal } from '../auth/principal.ts'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
 import { isNamed } from '../short-id.ts'
+import { type Decision, noteDecision } from '../trust/decisions.ts'
 
 type Reader = Pick<Principal, 'id'>
 
@@ -119,8 +120,17 @@ export async function citeMemory(hub: Hub, reader: Reader, id: string) {
   }
 }
 
-/** Deletes a memory. If others have cited it, a tombstone without its text remains. */
-export async function deleteMemory(hub: Hub, caller: Reader, id: string): Promise<'deleted' | 'tombstone'> {
+/**
+ * Deletes a memory. If others have cited it, a tombstone without its text remains.
+ *
+ * @param decision of an administrator who does it for the author; it is noted together with the deletion
+ */
+export async function deleteMemory(
+  hub: Hub,
+  caller: Reader,
+  id: string,
+  decision?: Decision,
+): Promise<'deleted' | 'tombstone'> {
   const { database, call, clock } = hub
   const memory = await findMemory(hub, caller, id)
   if (memory.agentId !== caller.id) {
@@ -128,30 +138,40 @@ export async function deleteMemory(hub: Hub, caller: Reader, id: string): Promis
   }
   return call(() =>
     database.transaction(async (transaction) => {
-      // Locks the memory, so that no citation comes between the count and the deletion.
-      await transaction
-        .select({ id: memories.id })
-        .from(memories)
-        .where(eq(memories.id, memory.id))
-        .for('update')
-      const cited = await transaction.$count(citations, eq(citations.memoryId, memory.id))
-      if (cited > 0) {
-        await transaction
-          .update(memories)
-          .set({
-            content: '',
-            tags: [],
-            sourceUrl: null,
-            embedding: null,
-            nextEmbedding: null,
-            deletedAt: new Date(clock()),
-          })
-          .where(and(eq(memories.id, memory.id), isNull(memories.deletedAt)))
-        return 'tombstone'
-      }
-      await transaction.update(memories).set({ duplicateOf: null }).where(eq(memories.duplicateOf, memory.id))
-      await transaction.delete(memories).where(eq(memories.id, memory.id))
-      return 'deleted'
+      if (!decision) return removeMemory(transaction, memory.id, clock())
+      // Like every decision, it locks the agent before the memory.
+      const author = eq(agents.id, caller.id)
+      await transaction.select({ id: agents.id }).from(agents).where(author).for('no key update')
+      const status = await removeMemory(transaction, memory.id, clock())
+      await noteDecision(transaction, caller.id, `${memory.shortId} ${status}`, decision, clock())
+      return status
     }),
   )
+}
+
+async function removeMemory(
+  transaction: Database,
+  id: string,
+  now: number,
+): Promise<'deleted' | 'tombstone'> {
+  // Locks the memory, so that no citation comes between the count and the deletion.
+  await transaction.select({ id: memories.id }).from(memories).where(eq(memories.id, id)).for('update')
+  const cited = await transaction.$count(citations, eq(citations.memoryId, id))
+  if (cited > 0) {
+    await transaction
+      .update(memories)
+      .set({
+        content: '',
+        tags: [],
+        sourceUrl: null,
+        embedding: null,
+        nextEmbedding: null,
+        deletedAt: new Date(now),
+      })
+      .where(and(eq(memories.id, id), isNull(memories.deletedAt)))
+    return 'tombstone'
+  }
+  await transaction.update(memories).set({ duplicateOf: null }).where(eq(memories.duplicateOf, id))
+  await transaction.delete(memories).where(eq(memories.id, id))
+  return 'deleted'
 }

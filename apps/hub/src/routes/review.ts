@@ -1,7 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import type { Hub } from '../hub.ts'
 import { deleteMemory } from '../pipelines/read-memory.ts'
-import { noteDecision } from '../trust/decisions.ts'
 import { agentsNamed, reviewAgent, reviewMemory } from '../trust/review.ts'
 import { newRoutes } from './app.ts'
 import { answers, keyed } from './describe.ts'
@@ -74,12 +73,9 @@ export function reviewRoutes(hub: Hub) {
         ),
       }),
       async (context) => {
-        const { id, short_id, author } = await reviewMemory(hub, context.req.valid('param').id)
-        const status = await deleteMemory(hub, author, id)
+        const { id, author } = await reviewMemory(hub, context.req.valid('param').id)
         const decision = { by: context.get('principal'), reason: 'its author asked for it' }
-        await hub.call(() =>
-          noteDecision(hub.database, author.id, `${short_id} ${status}`, decision, hub.clock()),
-        )
+        const status = await deleteMemory(hub, author, id, decision)
         return context.json({ success: true as const, status }, 200)
       },
     )

@@ -1,6 +1,6 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { agents, type Database, memories, rowsOf } from '@recall/store-postgres'
-import { and, eq, gt, isNotNull, lte, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
 import { isNamed } from '../short-id.ts'
@@ -18,13 +18,10 @@ export async function quarantineMemory(
     database.transaction(async (transaction) => {
       const { agentId, ...memory } = await memoryToJudge(transaction, id)
       await noteDecision(transaction, agentId, `${memory.shortId} put in quarantine`, decision, clock())
-      const [hidden] = await transaction
-        .update(memories)
-        .set({ quality: -2 })
-        .where(and(eq(memories.id, memory.id), gt(memories.quality, -2)))
-        .returning({ id: memories.id })
       // A memory that is hidden twice counts once, because one restoration has to undo it.
-      if (hidden) await transaction.update(agents).set({ quarantines: oneMore }).where(eq(agents.id, agentId))
+      if ((await lockedQuality(transaction, memory)) <= -2) return
+      await transaction.update(memories).set({ quality: -2 }).where(eq(memories.id, memory.id))
+      await transaction.update(agents).set({ quarantines: oneMore }).where(eq(agents.id, agentId))
     }),
   )
 }
@@ -44,12 +41,11 @@ export async function restoreMemory(
     database.transaction(async (transaction) => {
       const { agentId, ...memory } = await memoryToJudge(transaction, id)
       const author = await noteDecision(transaction, agentId, `${memory.shortId} restored`, decision, clock())
-      const [restored] = await transaction
+      if ((await lockedQuality(transaction, memory)) > -2) throw notInQuarantine(`memory ${memory.shortId}`)
+      await transaction
         .update(memories)
         .set({ quality: author.trustLevel > 0 ? sql`case when duplicate_of is null then 0 else -1 end` : -1 })
-        .where(and(eq(memories.id, memory.id), lte(memories.quality, -2)))
-        .returning({ id: memories.id })
-      if (!restored) throw notInQuarantine(`memory ${memory.shortId}`)
+        .where(eq(memories.id, memory.id))
       // The quarantine of an agent covers all of its memories, and only `restoreAgent` lifts it.
       if (!author.disabledAt) {
         const oneLess = sql`greatest(${agents.quarantines} - 1, 0)`
@@ -66,6 +62,20 @@ async function memoryToJudge(transaction: Database, id: string) {
     .where(isNamed(id))
   if (!memory) throw notFound(`memory ${id}`)
   return memory
+}
+
+/** The quality of a memory, which others cannot change until the transaction ends. Its author is locked already. */
+async function lockedQuality(
+  transaction: Database,
+  { id, shortId }: { id: string; shortId: string },
+): Promise<number> {
+  const [memory] = await transaction
+    .select({ quality: memories.quality })
+    .from(memories)
+    .where(eq(memories.id, id))
+    .for('no key update')
+  if (!memory) throw notFound(`memory ${shortId}`)
+  return memory.quality
 }
 
 const notInQuarantine = (what: string): MemoryError =>
@@ -87,7 +97,9 @@ export async function quarantineAgent(hub: Hub, id: string, decision: Decision):
     }),
   )
   auth.forget()
-  await setQuality(hub, -2, sql`agent_id = ${id}::uuid and quality > -2`)
+  // Locks the agent, so that none is hidden once it was let back in.
+  const disabled = sql`select id from agents where id = ${id}::uuid and disabled_at is not null for share`
+  await setQuality(hub, -2, sql`agent_id = (${disabled}) and quality > -2`)
   return call(() => database.$count(memories, eq(memories.agentId, id)))
 }
 
@@ -96,7 +108,7 @@ const rowsAtOnce = 500
 
 /**
  * Sets the quality of all memories that a condition selects, some at a time, because one statement for many would take
- * longer than any statement may.
+ * longer than any statement may. They are locked in the order of everybody, and so that others may refer to them.
  *
  * @param condition no longer selects a memory whose quality was set
  * @returns how many were changed
@@ -108,7 +120,9 @@ async function setQuality({ database, call }: Hub, quality: number, condition: S
         database,
         sql`
           update memories set quality = ${quality}
-          where id in (select id from memories where ${condition} limit ${rowsAtOnce} for update)
+          where id in (
+            select id from memories where ${condition} order by id limit ${rowsAtOnce} for no key update
+          )
           returning id`,
       ),
     )
@@ -124,24 +138,38 @@ async function setQuality({ database, call }: Hub, quality: number, condition: S
  * quality
  */
 export async function restoreAgent(hub: Hub, id: string, decision: Decision): Promise<void> {
-  const { database, call, clock, auth } = hub
+  const { database, call, auth } = hub
   const disabled = and(eq(agents.id, id), isNotNull(agents.disabledAt))
   // The key comes last: where this was interrupted, it may be repeated.
-  if ((await call(() => database.$count(agents, disabled))) > 0)
-    await setQuality(hub, -1, sql`agent_id = ${id}::uuid and quality <= -2`)
-  await call(() =>
+  do {
+    if ((await call(() => database.$count(agents, disabled))) > 0)
+      await setQuality(hub, -1, sql`agent_id = ${id}::uuid and quality <= -2`)
+  } while (!(await letBackIn(hub, id, decision)))
+  auth.forget()
+}
+
+/** @returns `false`, without a change, when memories of the agent are hidden: its quarantine is still under way */
+const letBackIn = ({ database, call, clock }: Hub, id: string, decision: Decision): Promise<boolean> =>
+  call(() =>
     database.transaction(async (transaction) => {
-      const before = await noteDecision(transaction, id, 'agent restored', decision, clock())
-      if (!before.disabledAt) throw notInQuarantine(`agent ${id}`)
+      const [agent] = await transaction
+        .select({ disabledAt: agents.disabledAt })
+        .from(agents)
+        .where(eq(agents.id, id))
+        .for('no key update')
+      if (!agent) throw notFound(`agent ${id}`)
+      if (!agent.disabledAt) throw notInQuarantine(`agent ${id}`)
+      const hidden = and(eq(memories.agentId, id), lte(memories.quality, -2))
+      if ((await transaction.$count(memories, hidden)) > 0) return false
+      await noteDecision(transaction, id, 'agent restored', decision, clock())
       // The agent starts over, even if an administrator set its trust meanwhile.
       await transaction
         .update(agents)
         .set({ disabledAt: null, quarantines: 0, trustLevel: 0, promotedAt: null, heldBack: false })
         .where(eq(agents.id, id))
+      return true
     }),
   )
-  auth.forget()
-}
 
 /** Sets the trust of an agent by an administrator's decision. Retrievals do not undo it. */
 export async function setTrust(

@@ -1,0 +1,98 @@
+import { agents, memories, rowsOf } from '@recall/store-postgres'
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
+import { until } from './processes.ts'
+import { emptyTables, lesson, openHub, type TestAgent, type TestHub } from './support.ts'
+
+const tags = ['at', 'once']
+
+// server-database.ts says when there is no server.
+describe.skipIf(!serverUrl)('requests at the same moment', () => {
+  let server: Awaited<ReturnType<typeof openServerDatabase>>
+  let hub: TestHub
+  let [ann, bob, admin]: TestAgent[] = []
+  beforeAll(async () => {
+    server = await openServerDatabase()
+  })
+  afterAll(() => server?.close())
+  beforeEach(async () => {
+    await emptyTables(server.database)
+    hub = await openHub(server.database)
+    ann = await hub.agent('ann', 1)
+    bob = await hub.agent('bob', 1)
+    admin = await hub.agent('root', 2)
+  })
+
+  const decide = async (path: string, method = 'POST'): Promise<number> =>
+    (await hub.request(method, `/api/v1/admin/${path}`, { key: admin?.key ?? '' })).status
+  const notes = async () =>
+    (await server.database.select({ notes: agents.notes }).from(agents).where(eq(agents.name, 'ann')))[0]
+      ?.notes
+  const untilWaiting = (count: number) =>
+    until(
+      () =>
+        rowsOf(
+          server.database,
+          sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        ),
+      ({ length }) => length === count,
+    )
+
+  it('memories are saved like those of an agent that are being hidden', async () => {
+    await ann?.save({ content: lesson('redis'), tags })
+    const last = await ann?.save({ content: `${lesson('redis')} Again.`, tags })
+    let hiding: Promise<number> | undefined
+    await server.database.transaction(async (transaction) => {
+      await transaction.execute(sql`update memories set quality = quality where id = ${last?.id}`)
+      hiding = decide(`agents/${ann?.id}/quarantine`)
+      await untilWaiting(1)
+      expect((await bob?.save({ content: lesson('redis'), tags }))?.similar).toHaveLength(2)
+    })
+    expect(await hiding).toBe(200)
+    expect(await server.database.$count(memories, eq(memories.quality, -2))).toBe(2)
+  })
+
+  it('an agent is let back in while its quarantine goes on: none of its memories stays hidden', async () => {
+    const memory = await ann?.save({ content: lesson('redis'), tags })
+    const decided: Promise<number>[] = []
+    await server.database.transaction(async (transaction) => {
+      await transaction.execute(sql`update memories set quality = quality where id = ${memory?.id}`)
+      for (const decision of ['quarantine', 'restore']) {
+        decided.push(decide(`agents/${ann?.id}/${decision}`))
+        await untilWaiting(decided.length)
+      }
+    })
+    expect(await Promise.all(decided)).toEqual([200, 200])
+    expect(await ann?.whoami()).toMatchObject({ name: 'ann' })
+    expect(await server.database.$count(memories, eq(memories.quality, -1))).toBe(1)
+    expect((await notes())?.split('\n')).toHaveLength(2)
+  })
+
+  it.each([
+    ['quarantine', 0],
+    ['restore', -2],
+  ])('a memory is deleted before its %s: 404, and no note', async (decision, quality) => {
+    const memory = await ann?.save({ content: lesson('redis'), tags })
+    await server.database.update(memories).set({ quality })
+    let decided: Promise<number> | undefined
+    await server.database.transaction(async (transaction) => {
+      await transaction.execute(sql`delete from memories where id = ${memory?.id}`)
+      decided = decide(`${decision}/${memory?.id}`)
+      await untilWaiting(1)
+    })
+    expect(await decided).toBe(404)
+    expect(await notes()).toBeNull()
+  })
+
+  it('a memory is deleted by an administrator together with the note of it, or not at all', async () => {
+    const memory = await ann?.save({ content: lesson('redis'), tags })
+    await server.database.execute(sql`alter table agents add constraint no_notes check (notes is null)`)
+    expect(await decide(`memory/${memory?.id}`, 'DELETE')).toBe(500)
+    expect(await server.database.$count(memories)).toBe(1)
+    await server.database.execute(sql`alter table agents drop constraint no_notes`)
+    expect(await decide(`memory/${memory?.id}`, 'DELETE')).toBe(200)
+    expect(await server.database.$count(memories)).toBe(0)
+    expect(await notes()).toContain(`${memory?.short_id} deleted by root`)
+  })
+})
