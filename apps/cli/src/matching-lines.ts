@@ -1,4 +1,4 @@
-import { indexedTerms } from '@recall/core'
+import { foldLetters, indexedTerms } from '@recall/core'
 
 /**
  * Indices of the lines that contain the most of a query's words, and how many these are. Front matter, if the file may
@@ -21,18 +21,12 @@ export function matchingLines(
 
 /** How many of the terms a text holds. */
 export function countTerms(text: string, terms: ReadonlySet<string>): number {
-  const folded = foldedOf(text)
+  const folded = foldLetters(text).toLowerCase()
   // Splitting a text into words costs much more than ruling them out. A stem may end differently from its word, but
   // begins with the same two letters: `key` has the stem `kei`.
   if (![...terms].some((term) => folded.includes(term.slice(0, 2)))) return 0
   return new Set(indexedTerms(text).flatMap(({ term }) => (terms.has(term) ? [term] : []))).size
 }
-
-/** Lower case and without diacritics, like terms. */
-const foldedOf = (text: string): string =>
-  (ascii.test(text) ? text : text.normalize('NFD').replace(/\p{M}+/gu, '')).toLowerCase()
-
-const ascii = /^[\0-\x7f]*$/
 
 function bodyStart(lines: readonly string[]): number {
   if (lines[0]?.trimEnd() !== '---') return 0

@@ -75,6 +75,7 @@ export type {
 export { fewestUnits, rarityInMemory } from './ranking/bm25.ts'
 export { confidenceRank } from './ranking/confidence.ts'
 export { dateWords } from './ranking/date-words.ts'
+export { foldLetters } from './ranking/fold-letters.ts'
 export { wordsInIdentifiers } from './ranking/identifier-words.ts'
 export { namedDates } from './ranking/named-dates.ts'
 export { bestPassage } from './ranking/passages.ts'

@@ -13,7 +13,6 @@ import {
 } from '@recall/core'
 import type { DocumentRow } from './index/document-row.ts'
 import type { Conditions, SearchIndex } from './index/search-index.ts'
-import { withoutMarks } from './index/without-marks.ts'
 import type { WordQuery } from './index/word-rows.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
 import { isSmallScope, saturation, splitByRarity, type WordFacts, wordFactsOf } from './word-facts.ts'
@@ -45,8 +44,7 @@ export function rankMatches(
   meaning: MeaningArm | undefined,
   weights: RankWeights,
 ): RankedUnit<RankedDocument>[] {
-  const words =
-    query.text === undefined ? [] : queryWords(withoutMarks(query.text)).map((word) => `"${word}"`)
+  const words = query.text === undefined ? [] : queryWords(query.text).map((word) => `"${word}"`)
   let known: WordFacts[] | undefined
   const facts = (): WordFacts[] => {
     known ??= wordFactsOf(index, query.scope, words)

@@ -5,8 +5,11 @@ import { entries, storeSettings } from './schema/entries.ts'
 import { unitRowsOf } from './unit-rows.ts'
 import { countedWords } from './words.ts'
 
-/** Raise it when core splits texts into other words. 1: scripts without spaces; ASCII texts are split as before. */
-const wordsVersion = 1
+/**
+ * Raise it when core splits texts into other words. 1: scripts without spaces; 2: folded letters, Hangul. ASCII texts
+ * are split as before.
+ */
+const wordsVersion = 2
 
 /** Rows held in memory at a time; the text of each may be megabytes. */
 const rowsAtOnce = 20

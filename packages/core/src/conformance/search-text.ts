@@ -30,6 +30,10 @@ export const searchText: Theme = {
       for (const text of ['σισυφος', 'Σίσυφος', 'ΣΙΣΥΦΟΣ', 'елка', 'ЁЛКА', 'שלום', 'سلام']) {
         expect(await keysFound(memory, 'long-term', { text })).toEqual(['rock'])
       }
+      await memory.write('long-term', 'road', 'Die Straße von Łódź nach Ørsted, ﬁle Ａ１')
+      for (const text of ['strasse', 'STRASSE', 'straße', 'lodz', 'ørsted', 'orsted', 'file', 'a1']) {
+        expect(await keysFound(memory, 'long-term', { text })).toEqual(['road'])
+      }
     }),
 
     law('Stop words in a query change nothing.', async ({ memory }) => {
@@ -45,6 +49,12 @@ export const searchText: Theme = {
       expect(await keysFound(memory, 'long-term', { text: 'пятницу' })).toEqual(['ru'])
       expect(await keysFound(memory, 'long-term', { text: 'μπλε' })).toEqual(['el'])
       expect(await keysFound(memory, 'long-term', { text: '失败' })).toEqual(['zh'])
+      await memory.write('long-term', 'ko', '학교에서 배포가 실패했다')
+      expect(await keysFound(memory, 'long-term', { text: '학교' })).toEqual(['ko'])
+      // The vowels alone tell these two apart.
+      await memory.write('long-term', 'book', 'यह किताब पुरानी है')
+      await memory.write('long-term', 'writer', 'वह कातिब बूढ़ा है')
+      expect(await keysFound(memory, 'long-term', { text: 'किताब' })).toEqual(['book'])
     }),
 
     law('Words are found in every string of a value, however deep.', async ({ memory }) => {

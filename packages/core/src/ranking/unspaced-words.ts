@@ -1,5 +1,5 @@
-/** Scripts that are written without spaces between words. */
-const scripts = ['Han', 'Hiragana', 'Katakana', 'Bopomofo', 'Thai', 'Lao', 'Khmer', 'Myanmar']
+/** Scripts that are written without spaces between words, and Hangul, whose words carry their particles. */
+const scripts = ['Han', 'Hiragana', 'Katakana', 'Bopomofo', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar']
   .map((script) => `\\p{Script_Extensions=${script}}`)
   .join('')
 
@@ -14,7 +14,7 @@ export const isUnspaced = (run: string): boolean => unspaced.test(run)
 
 /**
  * Splits a run of letters: scripts without spaces into characters and all pairs of neighbours, as most engines index
- * Chinese and Japanese; other scripts stay whole. It needs no dictionary, so every store and version agrees.
+ * Chinese, Japanese and Korean; other scripts stay whole. It needs no dictionary, so every store and version agrees.
  *
  * @param asked the run is from a question: return only pairs, if any, as single characters occur nearly everywhere
  */

@@ -1,10 +1,11 @@
 import { stemmer } from 'stemmer'
+import { foldLetters } from './fold-letters.ts'
 import { identifierWords, innerWords } from './identifier-words.ts'
 import { isUnspaced, unspacedWords } from './unspaced-words.ts'
 
 /** One word of a text: its searchable form and its position. */
 export interface Word {
-  /** Lower case, without diacritics, stemmed (Porter 1980). */
+  /** Lower case, folded (see `foldLetters`), stemmed (Porter 1980). */
   term: string
   start: number
   end: number
@@ -20,8 +21,8 @@ const stopWords = new Set(
 )
 
 /**
- * Splits a text the way SQLite's `porter unicode61` tokenizer does: runs of letters and numbers, folded and
- * stemmed, so that every store agrees on what a word is.
+ * Splits a text the way SQLite's `porter unicode61` tokenizer does once its letters are folded: runs of letters,
+ * numbers and marks, stemmed, so that every store agrees on what a word is.
  */
 export function wordsOf(text: string): Word[] {
   const words: Word[] = []
@@ -50,11 +51,14 @@ export function queryWords(text: string): string[] {
 }
 
 const rawWords = (text: string): string[] =>
-  [...text.matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)].flatMap(([word]) => [word, ...innerWords(word)])
+  [...foldLetters(text).matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)].flatMap(([word]) => [
+    word,
+    ...innerWords(word),
+  ])
 
 /** The words to look for. A run in a script without spaces may be a whole question, so only its parts are used. */
 const askedWords = (text: string): string[] =>
-  [...text.matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)].flatMap(([word]) =>
+  [...foldLetters(text).matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)].flatMap(([word]) =>
     isUnspaced(word) ? unspacedWords(word, true) : [word, ...identifierWords(word)],
   )
 
@@ -62,8 +66,7 @@ function termOf(found: string): string {
   const known = terms.get(found)
   if (known !== undefined) return known
   const word = detached(found)
-  const folded = ascii.test(word) ? word : word.normalize('NFD').replace(/\p{M}+/gu, '')
-  const term = stemmer(folded.toLowerCase())
+  const term = stemmer(foldLetters(word).toLowerCase())
   if (terms.size >= mostTerms) terms.clear()
   terms.set(word, term)
   return term
@@ -71,8 +74,6 @@ function termOf(found: string): string {
 
 /** Copies a word. V8 makes long substrings views of their text, so a cached one would keep the whole text in memory. */
 const detached = (word: string): string => ` ${word}`.slice(1)
-
-const ascii = /^[a-zA-Z0-9]*$/
 
 /** Cache of stems. Few words make up most of a text, so stemming each once makes splitting several times faster. */
 const terms = new Map<string, string>()

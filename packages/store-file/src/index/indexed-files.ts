@@ -1,4 +1,4 @@
-import { dateWords, jsonBytes, type Unit, unitLabel, wordsInIdentifiers } from '@recall/core'
+import { dateWords, foldLetters, jsonBytes, type Unit, unitLabel, wordsInIdentifiers } from '@recall/core'
 import { contentHash } from '../digest.ts'
 import { unitsOf } from '../documents/file-entry.ts'
 import type { LocatedEntry } from '../sources.ts'
@@ -6,7 +6,6 @@ import { joinTags, keptNamespace } from './document-row.ts'
 import type { Database, Statement } from './driver.ts'
 import { type FileStamp, mixStamp, stampModulus } from './file-stamp.ts'
 import { scopeNumbers } from './schema.ts'
-import { withoutMarks } from './without-marks.ts'
 
 export interface FolderState {
   id: number
@@ -114,10 +113,10 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
     const words = sql(`INSERT INTO words${scope} (rowid, text) VALUES (?, ?)`)
     const only = units.length === 1
     units.forEach((unit, i) => {
-      const text = only ? entry.text : entry.text.slice(unit.start, unit.end)
+      const text = foldLetters(only ? entry.text : entry.text.slice(unit.start, unit.end))
       // People ask for a conversation's subject and its date together.
       const date = i === 0 && !only ? dateWords(entry.created) : ''
-      words.run(first + i, withoutMarks([text, date, wordsInIdentifiers(text)].filter(Boolean).join('\n')))
+      words.run(first + i, [text, date, wordsInIdentifiers(text)].filter(Boolean).join('\n'))
     })
     if (!only) addUnits(first, file, entry, units)
   }

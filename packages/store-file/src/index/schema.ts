@@ -1,7 +1,7 @@
 import type { MemoryScope } from '@recall/core'
 
 /** Raised when the tables change: an index of another version is thrown away and built anew. */
-export const schemaVersion = 11
+export const schemaVersion = 12
 
 /** A row's scope is its position here. */
 export const scopeNumbers: Record<MemoryScope, number> = {
@@ -84,7 +84,7 @@ CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 ${[0, 1, 2, 3]
   .map(
     (scope) =>
-      `CREATE VIRTUAL TABLE words${scope} USING fts5(text, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2');
+      `CREATE VIRTUAL TABLE words${scope} USING fts5(text, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2 categories ''L* N* M* Co''');
 INSERT INTO words${scope} (words${scope}, rank) VALUES ('hashsize', ${8 * 1024 * 1024});`,
   )
   .join('\n')}

@@ -1,0 +1,52 @@
+/**
+ * A text with its letters as people type them who search: without the diacritics of Latin, Greek, Cyrillic, Hebrew
+ * and Arabic letters, `ß` as `ss` and `ø` as `o`, ligatures and full-width forms as the letters they stand for
+ * (Unicode's NFKD). Marks of other scripts stay, such as the vowels of Devanagari and the voicing of kana, which make
+ * another word of it. ASCII stays as it is, and no word begins or ends where none did before.
+ */
+export const foldLetters = (text: string): string =>
+  // Half-width kana and decomposed Hangul are composed only at the end, across letters.
+  ascii.test(text) ? text : text.replace(foldable, foldCharacter).normalize('NFC')
+
+const ascii = /^[\0-\x7f]*$/
+/**
+ * All but ASCII, punctuation, and the plain letters of Greek, Cyrillic, kana, Han and Hangul, which make up most of a
+ * text in their script and never change.
+ */
+const foldable =
+  /[^\0-\x7f\u0391-\u03a9\u03b1-\u03c9\u0410-\u0418\u041a-\u0438\u043a-\u044f\u2000-\u206f\u3040-\u30fe\u3400-\u9fff\uac00-\ud7a3]/gu
+
+function foldCharacter(character: string): string {
+  const known = folded.get(character)
+  if (known !== undefined) return known
+  const plain = character
+    .normalize('NFKD')
+    .replace(diacritics, '')
+    .replace(special, (letter) => specialLetters.get(letter) as string)
+  // Some, such as ½, stand for signs as well, which would end the word.
+  const result = notOfWord.test(character + plain) ? character : plain
+  if (folded.size >= mostFolded) folded.clear()
+  folded.set(character, result)
+  return result
+}
+
+const notOfWord = /[^\p{L}\p{N}\p{M}\p{Co}]/u
+
+/**
+ * Combining marks of the scripts that people search without them, those of Latin and Greek being common to several
+ * scripts; the tatweel, which only stretches Arabic. The voicing marks of kana are common to its two scripts.
+ */
+const diacritics =
+  /(?![\u3099\u309a])(?=\p{M})[\p{Script=Inherited}\p{Script=Cyrillic}\p{Script=Hebrew}\p{Script=Arabic}]|\u0640/gu
+
+/** Letters that Unicode takes for letters of their own, as the ASCII folding of Lucene spells them. */
+const specialLetters = new Map(
+  'ß:ss ẞ:SS æ:ae Æ:AE œ:oe Œ:OE ø:o Ø:O ł:l Ł:L đ:d Đ:D ð:d Ð:D þ:th Þ:TH ħ:h Ħ:H ŧ:t Ŧ:T ı:i'
+    .split(' ')
+    .map((pair) => pair.split(':') as [letter: string, plain: string]),
+)
+const special = new RegExp(`[${[...specialLetters.keys()].join('')}]`, 'g')
+
+/** A text repeats few characters, and normalizing takes several times as long as looking one up. */
+const folded = new Map<string, string>()
+const mostFolded = 20_000
