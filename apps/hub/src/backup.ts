@@ -134,6 +134,8 @@ export async function restore(database: Database, path: string): Promise<Record<
   if (!existsSync(path)) throw new MemoryError(`there is no file ${path}`, MemoryErrorCode.NOT_FOUND)
   const refill = async (transaction: Database): Promise<Record<string, number>> => {
     await transaction.execute(sql`set local statement_timeout = 0`)
+    // Whoever writes meanwhile waits: what he writes would be beside the backup, and by another model.
+    await transaction.execute(sql`lock table agents, memories, entries in exclusive mode`)
     await refuseUnlessEmpty(transaction)
     // A hub that started on this database has written its own rows; those of the backup replace them.
     await transaction.execute(sql`delete from system_config`)

@@ -1,9 +1,20 @@
+import { join } from 'node:path'
+import { MemoryErrorCode } from '@recall/core'
 import { agents, memories, rowsOf } from '@recall/store-postgres'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
+import { backup, restore } from '../src/backup.ts'
 import { until } from './processes.ts'
-import { emptyTables, lesson, openHub, type TestAgent, type TestHub } from './support.ts'
+import {
+  codeOf,
+  emptyTables,
+  lesson,
+  openHub,
+  type TestAgent,
+  type TestHub,
+  temporaryFolder,
+} from './support.ts'
 
 const tags = ['at', 'once']
 
@@ -94,5 +105,20 @@ describe.skipIf(!serverUrl)('requests at the same moment', () => {
     expect(await decide(`memory/${memory?.id}`, 'DELETE')).toBe(200)
     expect(await server.database.$count(memories)).toBe(0)
     expect(await notes()).toContain(`${memory?.short_id} deleted by root`)
+  })
+
+  it('an agent registers while a backup is restored: the database is no longer empty', async () => {
+    const path = join(temporaryFolder(), 'hub.backup')
+    await ann?.save({ content: lesson('redis'), tags })
+    await backup(server.database, path)
+    await emptyTables(server.database)
+    let restored: Promise<unknown> | undefined
+    await server.database.transaction(async (transaction) => {
+      await transaction.insert(agents).values({ name: 'eve', apiKeyHash: 'hash' })
+      restored = codeOf(() => restore(server.database, path))
+      await untilWaiting(1)
+    })
+    expect(await restored).toBe(MemoryErrorCode.CONFLICT)
+    expect(await server.database.$count(agents)).toBe(1)
   })
 })
