@@ -2,6 +2,7 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import { expect, it } from 'vitest'
 import { createMemoryManager } from './create-memory-manager.ts'
 import { createInMemoryStore } from './in-memory-store.ts'
+import type { MemoryManager } from './memory-manager.ts'
 import { type TraceOptions, traceMemory } from './opentelemetry.ts'
 
 function traced(options: TraceOptions = {}) {
@@ -59,6 +60,23 @@ it('marks what failed and throws it on', async () => {
     status: { code: 2 },
     attributes: { 'error.type': 'MEMORY_INVALID_INPUT' },
   })
+})
+
+it('wraps a memory that is a class with private fields', async () => {
+  const { memory } = traced()
+  class Own implements Pick<MemoryManager, 'namespace' | 'close' | 'read'> {
+    #closed = false
+    readonly namespace = 'own'
+    readonly read = memory.read
+    async close(): Promise<void> {
+      if (this.#closed) throw new Error('closed twice')
+      this.#closed = true
+    }
+  }
+  const own = traceMemory(new Own() as unknown as MemoryManager)
+  expect(own.namespace).toBe('own')
+  await own.close()
+  await expect(own.close()).rejects.toThrow('closed twice')
 })
 
 it('answers what the memory answers', async () => {

@@ -38,7 +38,15 @@ export function wrapOperations<Schemas extends ValueTypes>(
     name,
     (...given: unknown[]) => around(describe(memory, name, given), () => callOf(memory, name)(...given)),
   ])
-  return Object.assign(Object.create(memory) as MemoryManager<Schemas>, Object.fromEntries(wrapped))
+  return {
+    ...(Object.fromEntries(wrapped) as Pick<MemoryManager<Schemas>, OperationName>),
+    namespace: memory.namespace,
+    get capabilities() {
+      return memory.capabilities
+    },
+    close: () => memory.close(),
+    [Symbol.asyncDispose]: () => memory[Symbol.asyncDispose](),
+  }
 }
 
 const callOf = (memory: object, name: OperationName): ((...given: unknown[]) => Promise<unknown>) => {
