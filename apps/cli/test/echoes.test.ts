@@ -48,6 +48,22 @@ describe('echoes', () => {
     expect(memoryOf(shell)).toContain('\n- **supersedes**: Queries in loops\n')
   })
 
+  it('writes nothing with --dry-run, also where there is nothing to show', async () => {
+    const shell = await project()
+    const before = memoryOf(shell)
+    for (const argv of [
+      ['add', 'reviewer', 'Joins', ...entry],
+      ['restore', 'reviewer/inscribed-001'],
+      ['surface', '--for', 'a list', '--workflow', 'review-1'],
+    ])
+      expect(await shell.run('echoes', ...argv, '--dry-run')).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringContaining('takes no --dry-run'),
+      })
+    expect(memoryOf(shell)).toBe(before)
+  })
+
   it('says of a role that is none that there is none', async () => {
     const shell = await project()
     for (const action of ['show', 'prune', 'consolidate'])

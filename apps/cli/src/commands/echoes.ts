@@ -30,6 +30,9 @@ const actions: Record<string, Action> = {
 /** How many arguments an action takes at most, where that is not for itself to say. */
 const mostArguments: Readonly<Record<string, number>> = { move: 1, promote: 1, publish: 1, doctor: 0 }
 
+/** Actions that do at once what they are asked to, and have nothing to show before. */
+const immediate: ReadonlySet<string> = new Set(['add', 'restore', 'surface'])
+
 /** Runs one action on the echoes of a project. Destructive actions only show a plan until `--yes` is given. */
 export async function echoes(
   io: Io,
@@ -42,5 +45,7 @@ export async function echoes(
   if (extra !== undefined)
     throw new UsageError(`'${extra}' is one argument too many (see 'recall echoes --help')`)
   if (options.yes && options.dryRun) throw new UsageError('--yes and --dry-run exclude each other')
+  if (options.dryRun && immediate.has(name))
+    throw new UsageError(`echoes ${name} does it at once: it takes no --dry-run`)
   return (await action(openProject(io, options), args, options)) ?? exitCodes.fine
 }
