@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { MemoryErrorCode } from '@recall/core'
-import { agents, memories, rowsOf } from '@recall/store-postgres'
-import { eq, sql } from 'drizzle-orm'
+import { agents, memories, memoryLinks, rowsOf } from '@recall/store-postgres'
+import { eq, isNotNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
 import { backup, restore } from '../src/backup.ts'
@@ -10,6 +10,7 @@ import {
   codeOf,
   emptyTables,
   lesson,
+  noLimits,
   openHub,
   type TestAgent,
   type TestHub,
@@ -105,6 +106,35 @@ describe.skipIf(!serverUrl)('requests at the same moment', () => {
     expect(await decide(`memory/${memory?.id}`, 'DELETE')).toBe(200)
     expect(await server.database.$count(memories)).toBe(0)
     expect(await notes()).toContain(`${memory?.short_id} deleted by root`)
+  })
+
+  it('a cited memory is deleted while its copies are saved: they are copies of nothing', async () => {
+    const original = await ann?.save({ content: lesson('redis'), tags })
+    await bob?.cite(original?.id ?? '')
+    const queueing = await openHub(server.database, { ...noLimits, embedAsync: true })
+    const body = { content: lesson('redis'), tags }
+    await queueing.request('POST', '/api/v1/memory', { key: bob?.key ?? '', body })
+    let done: Promise<unknown>[] = []
+    await server.database.transaction(async (transaction) => {
+      await transaction.execute(sql`select from memories where id = ${original?.id} for update`)
+      done = [ann?.delete(original?.id ?? '') as Promise<unknown>]
+      await untilWaiting(1)
+      done.push(bob?.save(body) as Promise<unknown>, queueing.embedWaiting())
+      await untilWaiting(3)
+    })
+    expect(await Promise.all(done)).toMatchObject(['tombstone', { status: 'saved' }, 1])
+    expect(await server.database.$count(memories, isNotNull(memories.duplicateOf))).toBe(0)
+    expect(await server.database.$count(memoryLinks)).toBe(0)
+  })
+
+  it('a cited memory is deleted after its copy was saved: it is a copy of nothing', async () => {
+    const original = await ann?.save({ content: lesson('redis'), tags })
+    await bob?.cite(original?.id ?? '')
+    await bob?.save({ content: lesson('redis'), tags })
+    const copies = () => server.database.$count(memories, isNotNull(memories.duplicateOf))
+    expect(await copies()).toBe(1)
+    expect(await ann?.delete(original?.id ?? '')).toBe('tombstone')
+    expect(await copies()).toBe(0)
   })
 
   it('an agent registers while a backup is restored: the database is no longer empty', async () => {

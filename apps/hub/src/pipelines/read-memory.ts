@@ -156,6 +156,8 @@ async function removeMemory(
 ): Promise<'deleted' | 'tombstone'> {
   // Locks the memory, so that no citation comes between the count and the deletion.
   await transaction.select({ id: memories.id }).from(memories).where(eq(memories.id, id)).for('update')
+  // What repeats it is a copy of nothing from now on.
+  await transaction.update(memories).set({ duplicateOf: null }).where(eq(memories.duplicateOf, id))
   const cited = await transaction.$count(citations, eq(citations.memoryId, id))
   if (cited > 0) {
     await transaction
@@ -171,7 +173,6 @@ async function removeMemory(
       .where(and(eq(memories.id, id), isNull(memories.deletedAt)))
     return 'tombstone'
   }
-  await transaction.update(memories).set({ duplicateOf: null }).where(eq(memories.duplicateOf, id))
   await transaction.delete(memories).where(eq(memories.id, id))
   return 'deleted'
 }

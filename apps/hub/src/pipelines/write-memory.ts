@@ -1,6 +1,6 @@
 import { redactText } from '@recall/core'
 import { type Database, memories, memoryLinks, prepared } from '@recall/store-postgres'
-import { inArray, sql } from 'drizzle-orm'
+import { and, inArray, isNull, sql } from 'drizzle-orm'
 import { agentDisabled, type Principal } from '../auth/principal.ts'
 import type { Hub } from '../hub.ts'
 import type { Claim } from '../idempotency.ts'
@@ -127,7 +127,7 @@ const insertMemory = prepared<{ id: string | null; model: string | null; mayWrit
   ), linked as (
     select m.id, link ->> 'relation' as relation, (link ->> 'similarity')::real as similarity
     from jsonb_array_elements(${placeholder('links')}::text::jsonb) as link
-      join memories m on m.id = (link ->> 'id')::uuid
+      join memories m on m.id = (link ->> 'id')::uuid and m.deleted_at is null
     for key share of m
   ), author as materialized (
     select a.id from agents a where a.id = ${placeholder('agent')}::uuid and a.disabled_at is null for share
@@ -184,7 +184,7 @@ export async function lockLinked(transaction: Database, links: readonly Link[]):
   const left = await transaction
     .select({ id: memories.id })
     .from(memories)
-    .where(inArray(memories.id, ids))
+    .where(and(inArray(memories.id, ids), isNull(memories.deletedAt)))
     .for('key share')
   return links.filter(({ memory }) => left.some(({ id }) => id === memory.id))
 }
