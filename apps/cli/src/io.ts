@@ -2,6 +2,8 @@
 export interface Io {
   /** Prints results, on standard output. */
   out(text: string): void
+  /** Waits until what was printed is handed over; false when nobody took it all. Default: it was. */
+  taken?(): Promise<boolean>
   /** Prints progress, notices and errors, on standard error. */
   err(text: string): void
   env: Readonly<Record<string, string | undefined>>

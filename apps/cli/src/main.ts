@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { keepCompiledCode } from './compile-cache.ts'
-import { isScreen, screenColumns, writeResult } from './output.ts'
+import { isScreen, resultTaken, screenColumns, writeResult } from './output.ts'
 import { readPayload, readText, startDetached, workingFolder } from './own-process.ts'
 import { printable } from './printable.ts'
 import { run } from './run.ts'
@@ -25,6 +25,7 @@ function commandOf(script: string): string[] {
 // Getters compute a value only when it is needed: a stream that is never used is never opened.
 void run(process.argv.slice(2), {
   out: writeResult,
+  taken: resultTaken,
   // What others named a file, or answered, may steer a terminal.
   err: (text) => void process.stderr.write(printable(text)),
   env: process.env,

@@ -1,14 +1,19 @@
 import { fstatSync, writeSync } from 'node:fs'
 import { exitCodes } from './exit-codes.ts'
 
+/** Whether the reader went away before it had everything. */
+let isCutOff = false
+
 /** Ignores a closed pipe, such as that of `head`; any other failure to write a result ends the command. */
 const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
+  isCutOff = true
   if (error.code === 'EPIPE') return
   throw new Error(`the result cannot be written: ${error.message}`, { cause: error })
 }
 
 /** The same for a stream, whose error event nobody else handles. */
 function leaveUnlessClosed(error: NodeJS.ErrnoException): void {
+  isCutOff = true
   if (error.code === 'EPIPE') return
   process.stderr.write(`recall: the result cannot be written: ${error.message}\n`)
   process.exit(exitCodes.failed)
@@ -55,6 +60,19 @@ export function writeResult(text: string): void {
   if (!process.stdout.listeners('error').includes(leaveUnlessClosed))
     process.stdout.on('error', leaveUnlessClosed)
   process.stdout.write(rest)
+}
+
+/** Waits until the results are handed over. @returns whether their reader, or the disk, took all of them */
+export async function resultTaken(): Promise<boolean> {
+  if (isStreaming && !isCutOff) {
+    await new Promise<void>((resolve) => {
+      process.stdout.write('', (error) => {
+        isCutOff ||= Boolean(error)
+        resolve()
+      })
+    })
+  }
+  return !isCutOff
 }
 
 export const isScreen = (stream: 'stdout' | 'stderr'): boolean =>

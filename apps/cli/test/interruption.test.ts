@@ -53,6 +53,38 @@ it('an import that is interrupted says that it goes on where it stopped, and doe
   expect((await shell.run('doctor')).code).toBe(0)
 })
 
+it.runIf(process.platform !== 'win32')(
+  'a window stays when its reader is gone before it was printed',
+  async () => {
+    const shell = createShell()
+    await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+    const start = { session_id: 'n', hook_event_name: 'SessionStart', transcript_path: '/n' }
+    for (const argv of [
+      ['consume', '--clear'],
+      ['hook', 'session-start', '--clear'],
+    ]) {
+      const child = spawn(
+        process.execPath,
+        ['--import', 'tsx', '--conditions', '@recall/source', main, ...argv],
+        {
+          env: { ...process.env, RECALL_ROOT: shell.root },
+        },
+      )
+      child.stdout.destroy()
+      child.stdin.end(JSON.stringify(start))
+      const said = text(child.stderr)
+      const [code] = await once(child, 'close')
+      if (argv[0] === 'consume') {
+        expect([code, await said]).toEqual([
+          3,
+          'recall: the window stays as it was: nobody took what was printed\n',
+        ])
+      }
+      expect((await shell.run('consume')).out).toContain('Session s1')
+    }
+  },
+)
+
 it('a question that is answered with Ctrl-C ends the command like any other', async () => {
   const interrupted = Object.assign(new Error('Aborted with Ctrl+C'), { code: 'ABORT_ERR' })
   const shell = createShell(temporaryFolder(), interrupted)

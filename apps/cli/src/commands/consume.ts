@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { clearWindow, consumeWindow } from '@recall/sessions'
 import { defaultFileSystem, readText } from '@recall/store-file'
+import { exitCodes } from '../exit-codes.ts'
 import type { RootOptions } from '../find-root.ts'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
@@ -11,7 +12,7 @@ export async function consume(
   io: Io,
   given: string | undefined,
   options: RootOptions & { json?: boolean; clear?: boolean },
-): Promise<undefined> {
+): Promise<number> {
   return withMemory(io, given ? { ...options, root: given } : options, async (memory, { root, layout }) => {
     const { text, entries, notes } = await consumeWindow(memory)
     const file = readText(defaultFileSystem, join(root, layout.window))
@@ -23,7 +24,12 @@ export async function consume(
       io.out(`${io.terminal ? printable(shown) : shown}\n`)
     }
     // Print before clearing: a crash in between shows the window twice rather than never.
-    if (options.clear) await clearWindow(memory, { entries, notes }, { clock: io.now })
-    return undefined
+    if (!options.clear) return exitCodes.fine
+    if (!((await io.taken?.()) ?? true)) {
+      io.err('recall: the window stays as it was: nobody took what was printed\n')
+      return exitCodes.failed
+    }
+    await clearWindow(memory, { entries, notes }, { clock: io.now })
+    return exitCodes.fine
   })
 }

@@ -125,7 +125,8 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
   const notice = noticeOf(place, pending, context)
   if (context.text !== '') io.out(contextOutput(input, context.text, notice))
   // Print before clearing: a crash in between shows the window twice rather than never.
-  if (options.clear && !isTold && input.source !== 'compact' && context.window !== '') {
+  const isGiven = !isTold && input.source !== 'compact' && context.window !== ''
+  if (options.clear && isGiven && ((await io.taken?.()) ?? true)) {
     await (await import('../commands/hook-archive.ts')).clearWindow(io, place, context.window)
   }
 }
