@@ -39,12 +39,13 @@ export const matchColumns = sql`${entries.id} as id, ${units.unit} as unit, ${en
   ${entries.accessedAt} as "accessedAt", ${entries.accessCount}::float8 as "accessCount"`
 
 /**
- * SQL for the similarity to a vector: 0 for a vector of zeros, null for a unit without a vector.
+ * SQL for the similarity to a vector: 0 for a vector of zeros, null for a unit without a vector of that length. Another
+ * length may have been written since the model was checked, and comparing it would fail.
  *
  * @param literal the vector, as JSON
  */
 export const similarityTo = (literal: string): SQL => sql`
-  case when ${units.embedding} is not null
+  case when ${units.embedding} is not null and ${entries.dimensions} = vector_dims(${literal}::text::vector)
   then coalesce(nullif(1 - (${units.embedding} <=> ${literal}::text::vector), 'NaN'), 0) end`
 
 /**

@@ -1,4 +1,11 @@
-import { type Change, type Embedder, type Entry, MemoryErrorCode, type MemoryStore } from '@recall/core'
+import {
+  type Change,
+  type Embedder,
+  type Entry,
+  type Found,
+  MemoryErrorCode,
+  type MemoryStore,
+} from '@recall/core'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { entryId } from '../src/address.ts'
@@ -92,6 +99,22 @@ describe.skipIf(!serverUrl)('calls at the same moment', () => {
     ])
     expect(await store.get(entry(lower), 2)).toMatchObject({ value: 'new', embedding: null })
     expect(await store.get(entry(upper), 2)).toMatchObject({ embedding: { model: 'new', vector: [0, 1] } })
+  })
+
+  it('an entry is found while it gets a vector of another length', async () => {
+    const ofLength = (length: number) => ({ model: `${length}`, vector: Array<number>(length).fill(1) })
+    for (const key of [upper, lower])
+      await store.put({ ...entry(key, 'pier'), embedding: ofLength(2) }, { overwrite: true, now: 1 })
+    const query = { ...place, text: 'pier', sortBy: 'relevance', sortOrder: 'desc', minScore: 0 } as const
+    let found: Promise<Found[]> | undefined
+    await database.transaction(async (transaction) => {
+      await transaction.execute(sql`lock table units in access exclusive mode`)
+      found = store.find({ ...query, embedding: ofLength(2), limit: 9, offset: 0, now: 2 })
+      await untilWaiting(database, 1)
+      const put = createPostgresStore(transaction).put
+      await put({ ...entry(lower, 'pier'), embedding: ofLength(3) }, { overwrite: true, now: 2 })
+    })
+    expect((await found)?.map(({ entry: { key } }) => key).sort()).toEqual(['a', 'b'])
   })
 
   it('what Postgres has undone, because two waited for each other, is done once more', async () => {
