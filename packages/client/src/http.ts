@@ -150,14 +150,21 @@ function pauseMs(error: unknown, tried: number): number {
   return (asked ?? 200 * 2 ** tried) * (1 + Math.random() / 2)
 }
 
+/** What a hub answers, which is always an object: anything else acknowledges nothing. */
 function parse<T>(text: string, host: string): T {
+  const answer = jsonIn(text)
+  if (typeof answer === 'object' && answer !== null) return answer as T
+  throw new MemoryError(
+    `${host} did not answer with JSON as a hub does: is it a Recall hub?`,
+    MemoryErrorCode.UNAVAILABLE,
+  )
+}
+
+function jsonIn(text: string): unknown {
   try {
-    return JSON.parse(text) as T
+    return JSON.parse(text)
   } catch {
-    throw new MemoryError(
-      `${host} did not answer with JSON: is it a Recall hub?`,
-      MemoryErrorCode.UNAVAILABLE,
-    )
+    return undefined
   }
 }
 
@@ -180,13 +187,8 @@ function problemOf(response: Response, text: string): MemoryError {
   })
 }
 
-function problemIn(text: string): { code?: unknown; detail?: string; errors?: unknown[] } {
-  try {
-    return (JSON.parse(text) ?? {}) as object
-  } catch {
-    return {}
-  }
-}
+const problemIn = (text: string): { code?: unknown; detail?: string; errors?: unknown[] } =>
+  (jsonIn(text) ?? {}) as object
 
 /** The code for a status, which several codes may share: a server's failure gets one that allows a retry. */
 function codeOfStatus(status: number): MemoryErrorCode {

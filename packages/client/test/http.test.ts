@@ -122,6 +122,17 @@ it('takes a page of a proxy for no hub', async () => {
   expect((await failure(gone.hub.get('1'))).code).toBe(MemoryErrorCode.NOT_FOUND)
 })
 
+it.each(['null', '"ok"', '', '{"entry":'])('takes %s for no answer of a hub', async (body) => {
+  const answers = () => Array.from({ length: 3 }, () => new Response(body))
+  for (const call of [
+    (hub: HubClient) => hub.whoami(),
+    (hub: HubClient) => hub.save(memory),
+    (hub: HubClient) => hub.delete('1'),
+    (hub: HubClient) => hub.memory.write('working', 'key', 1),
+  ])
+    expect((await failure(call(hubOf(answers()).hub))).code).toBe(MemoryErrorCode.UNAVAILABLE)
+})
+
 it('sends of a vector the digits that a hub keeps', async () => {
   const sent: string[] = []
   const fetch = async (request: Request): Promise<Response> => {
