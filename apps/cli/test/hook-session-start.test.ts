@@ -80,6 +80,21 @@ it.runIf(process.platform !== 'win32')(
   },
 )
 
+it('says that a session was not archived, also where there is nothing else to tell', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const transcript = join(shell.root, 'damaged.jsonl')
+  writeFileSync(transcript, 'no transcript at all\n')
+  const told = async (name: string, fields: Record<string, unknown>): Promise<string> =>
+    (await shell.withInput(event({ transcript_path: transcript, ...fields })).run('hook', name)).out
+  await told('session-end', { session_id: 's1', hook_event_name: 'SessionEnd' })
+  const start = { session_id: 's2', hook_event_name: 'SessionStart', transcript_path: '/n' }
+  for (const source of ['startup', 'resume'])
+    expect(JSON.parse(await told('session-start', { ...start, source }))).toEqual({
+      systemMessage: expect.stringContaining(`Recall: Not archived: ${transcript} is no transcript`),
+    })
+})
+
 it('tells a resumed session nothing a second time, and a compacted one again', async () => {
   const shell = createShell()
   await shell.run('archive', writeSession(shell.root, 's1', poolSession))

@@ -123,7 +123,7 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
   const warn = (text: string): void => io.err(`recall: not told: ${text}\n`)
   const context = isTold ? nothingToTell : sessionContext(place, contextLimits[input.host], warn)
   const notice = noticeOf(place, pending, context)
-  if (context.text !== '') io.out(contextOutput(input, context.text, notice))
+  if (context.text !== '' || notice !== '') io.out(contextOutput(input, context.text, notice))
   // Print before clearing: a crash in between shows the window twice rather than never.
   const isGiven = !isTold && input.source !== 'compact' && context.window !== ''
   if (options.clear && isGiven && ((await io.taken?.()) ?? true)) {
@@ -131,6 +131,7 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
   }
 }
 
+/** What the person is told; empty when nothing was loaded and nothing failed. */
 function noticeOf(
   place: MemoryPlace,
   pending: readonly HostSession[],
@@ -144,10 +145,11 @@ function noticeOf(
     ...(sessions === 0 && window !== '' ? ['notes'] : []),
     ...(isCurated ? ['curated memory'] : []),
   ]
-  return [
-    `Recall: ${told.join(' and ')} loaded.`,
+  const parts = [
+    ...(told.length > 0 ? [`${told.join(' and ')} loaded.`] : []),
     ...(failed.length > 0 ? [`Not archived: ${failed[0]}`] : []),
-  ].join(' ')
+  ]
+  return parts.length > 0 ? `Recall: ${parts.join(' ')}` : ''
 }
 
 /** Records durably what is known of a session; writes nothing when nothing is new. */

@@ -21,9 +21,12 @@ export const silence = (host: Host): string => (wantsJson.has(host) ? '{}\n' : '
 /**
  * What a hook prints so that the host adds a text to the agent's context.
  *
+ * @param context may be empty: then the notice alone is shown
  * @param notice for the person; only some hosts show it
  */
 export function contextOutput({ host, eventName }: HookInput, context: string, notice?: string): string {
+  if (context === '')
+    return host === 'claude' && notice ? `${JSON.stringify({ systemMessage: notice })}\n` : silence(host)
   switch (host) {
     case 'claude':
     case 'codex':
