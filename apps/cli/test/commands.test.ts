@@ -45,6 +45,19 @@ describe('the rest', () => {
     expect((await shell.run('config')).err).toContain('write [ephemeral], and max_entries below it')
   })
 
+  it('config changes no line of a text that only looks like a setting', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const path = join(shell.root, 'memory/.recall-echo.toml')
+    const settings = 'note = """\n[ephemeral]\nmax_entries = 3\n"""\n'
+    writeFileSync(path, settings)
+    expect(await shell.run('config', 'ephemeral.max_entries', '7')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('by hand'),
+    })
+    expect(readFileSync(path, 'utf8')).toBe(settings)
+  })
+
   it('config shows, sets and refuses', async () => {
     const shell = await shellWithSession()
     expect((await shell.run('config')).out).toBe('ephemeral.max_entries = 5\n')

@@ -65,7 +65,7 @@ export function setConfig(store: FileStore, name: string, value: string): void {
     const text = workspace.read(path)
     const changed = withSetting(text, table, key, String(Number(value)))
     // The edit works on lines; the parser has the last word before it is kept.
-    if (!isValid(changed)) {
+    if (!says(changed, table, key, Number(value))) {
       throw new MemoryError(
         `${store.layout.config} says ${table} in a form that is not changed here: set ${name} = ${value} by hand`,
         MemoryErrorCode.INVALID_INPUT,
@@ -75,9 +75,10 @@ export function setConfig(store: FileStore, name: string, value: string): void {
   })
 }
 
-function isValid(text: string): boolean {
+function says(text: string, table: string, key: string, value: number): boolean {
   try {
-    return configSchema.safeParse(parse(text)).success
+    const settings: Record<string, Record<string, unknown> | undefined> = configSchema.parse(parse(text))
+    return settings[table]?.[key] === value
   } catch {
     return false
   }
