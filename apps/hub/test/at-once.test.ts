@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { MemoryErrorCode } from '@recall/core'
-import { agents, memories, memoryLinks, rowsOf } from '@recall/store-postgres'
+import { agents, memories, memoryLinks, privateNamespaces, rowsOf } from '@recall/store-postgres'
 import { eq, isNotNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
@@ -135,6 +135,25 @@ describe.skipIf(!serverUrl)('requests at the same moment', () => {
     expect(await copies()).toBe(1)
     expect(await ann?.delete(original?.id ?? '')).toBe('tombstone')
     expect(await copies()).toBe(0)
+  })
+
+  it('an empty namespace is freed before a write to it is there: the next write takes it again', async () => {
+    const limited = await openHub(server.database, { ...noLimits, privateNamespaces: 1 })
+    const write = async (operation: string, body: object): Promise<number> => {
+      const request = { key: ann?.key ?? '', body: { namespace: 'first', ...body } }
+      return (await limited.request('POST', `/api/v1/private/working/${operation}`, request)).status
+    }
+    const put = (key: string) => write('put', { entry: { key, value: 1 } })
+    expect([await put('key'), await write('remove', { key: 'key' })]).toEqual([200, 200])
+    let done: Promise<number> | undefined
+    await server.database.transaction(async (transaction) => {
+      await transaction.execute(sql`lock table entries in share mode`)
+      done = put('key')
+      await untilWaiting(1)
+      await limited.maintain()
+    })
+    expect([await done, await put('another')]).toEqual([200, 200])
+    expect(await server.database.$count(privateNamespaces)).toBe(1)
   })
 
   it('an agent registers while a backup is restored: the database is no longer empty', async () => {

@@ -206,25 +206,27 @@ async function withinQuota({ place, hub }: Call, write: () => Promise<void>): Pr
 const namespaceLock = 727_004
 
 /**
- * Registers the namespace of a first write.
+ * Registers the namespace of a first write. Maintenance may free it before that write is there: the next one registers
+ * it again, also beyond the limit.
  *
  * @throws MemoryError QUOTA_EXCEEDED when the agent already has as many namespaces as it may have
  */
 async function noteNamespace({ hub, store, agent, place }: Call): Promise<void> {
   const { database, config } = hub
   const { namespace, scope } = place
-  if ((await store.stats(place)).entries > 0) return
   const isNoted = and(
     eq(privateNamespaces.agentId, agent),
     eq(sql`md5(${privateNamespaces.namespace})`, sql`md5(${namespace})`),
   )
   if ((await hub.call(() => database.$count(privateNamespaces, isNoted))) > 0) return
+  const isUsed = (await store.stats(place)).entries > 0
   const noted = await hub.call(() =>
     database.transaction(async (transaction) => {
       // One write of an agent after the other, so that many at once do not all find the last place free.
       await transaction.execute(sql`select pg_advisory_xact_lock(${namespaceLock}, hashtext(${agent}))`)
       const count = await transaction.$count(privateNamespaces, eq(privateNamespaces.agentId, agent))
-      if (count >= config.privateNamespaces) return (await transaction.$count(privateNamespaces, isNoted)) > 0
+      if (count >= config.privateNamespaces && !isUsed)
+        return (await transaction.$count(privateNamespaces, isNoted)) > 0
       await transaction.insert(privateNamespaces).values({ agentId: agent, namespace }).onConflictDoNothing()
       return true
     }),
