@@ -203,6 +203,20 @@ describe('backup and restore', () => {
     expect([existsSync(abandoned), existsSync(underWay)]).toEqual([false, true])
   })
 
+  it('puts nothing beside a root that exists, which may be a disk of its own', async () => {
+    const shell = await shellWithSession()
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    await shell.run('backup', file)
+    // So long that no name beside it could begin with it.
+    const other = createShell(join(temporaryFolder(), 'disk'.padEnd(250, '-')))
+    mkdirSync(other.root)
+    const abandoned = `memory.restoring-${2 ** 22 + 1}-0123abcd`
+    mkdirSync(join(other.root, abandoned))
+    expect(await other.run('restore', file)).toMatchObject({ code: 0, err: '' })
+    expect(await memories(other)).toEqual(await memories(shell))
+    expect(readdirSync(other.root)).toEqual(['memory'])
+  })
+
   it('overwrites nothing that lies where the backup belongs', async () => {
     const shell = createShell()
     await shell.run('init', '.', '--layout', 'user')

@@ -139,9 +139,12 @@ export async function restore(
   const root = findRoot(io, options)
   if (existsSync(join(root, 'memory')) && readdirSync(join(root, 'memory')).length > 0) throw occupied(root)
   mkdirSync(dirname(root), { recursive: true })
+  // Unpacks beside the root and renames at the end, so that a failed restore leaves nothing half-done. In a root that
+  // exists it does so inside, because that may be a disk of its own.
+  const inside = join(root, 'memory')
   removeAbandoned(root, stagingMark)
-  // Unpacks beside the root and renames at the end, so that a failed restore leaves nothing half-done.
-  const staging = ownName(root, stagingMark)
+  if (existsSync(root)) removeAbandoned(inside, stagingMark)
+  const staging = ownName(existsSync(root) ? inside : root, stagingMark)
   // It becomes the root, which is private to its user.
   mkdirSync(staging, { mode: 0o700 })
   try {
