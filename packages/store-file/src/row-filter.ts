@@ -32,7 +32,7 @@ export function passes(row: DocumentRow, filter: Filter | undefined, files: File
 }
 
 /** Metadata that filters fall back to. */
-function rowMetadata(row: DocumentRow, fields: JsonValue, files: FileAccess): Record<string, JsonValue> {
+function rowMetadata(row: DocumentRow, fields: JsonValue, files: FileAccess) {
   const rate = isJsonObject(fields) ? fields.successRate : undefined
   return {
     key: row.key,
@@ -54,8 +54,10 @@ function rowMetadata(row: DocumentRow, fields: JsonValue, files: FileAccess): Re
     },
     embeddingModel: null,
     successRate: typeof rate === 'number' ? rate : null,
-  }
+  } satisfies Record<string, JsonValue>
 }
+
+export type RowMetadata = ReturnType<typeof rowMetadata>
 
 /** Whether a filter looks at a member of the value. */
 function mentions(filter: Filter, member: string): boolean {

@@ -1,6 +1,7 @@
 import { compareCodePoints, type RankedUnit, type RankWeights, type StoreQuery } from '@recall/core'
 import type { DocumentRow } from './index/document-row.ts'
 import type { SearchIndex } from './index/search-index.ts'
+import { narrowingOf } from './narrowing.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
 import { conditionsOf, type MeaningArm, type RankedDocument, rankMatches } from './search-matches.ts'
 
@@ -50,7 +51,8 @@ const listPage = (index: SearchIndex, query: StoreQuery): Hit[] =>
 function listHits(index: SearchIndex, query: StoreQuery, files: FileAccess): RankedHit[] {
   const byUse = isByUse(query)
   const hits: RankedHit[] = []
-  for (const row of index.list(conditionsOf(query), byUse ? 'desc' : query.sortOrder)) {
+  const narrowing = query.filter && narrowingOf(query.filter)
+  for (const row of index.list({ ...conditionsOf(query), narrowing }, byUse ? 'desc' : query.sortOrder)) {
     if (!passes(row, query.filter, files)) continue
     hits.push({ document: row, ...listed() })
     if (!byUse && hits.length === query.offset + query.limit) break

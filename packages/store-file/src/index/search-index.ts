@@ -12,7 +12,18 @@ export interface Conditions {
   namespace: string
   now: number
   tags: readonly string[]
+  /** A condition of rows whose value the index holds. Rows of other values always fulfil it. */
+  narrowing?: RowCondition | undefined
 }
+
+/** A condition on rows `d` of `documents`. */
+export interface RowCondition {
+  text: string
+  values: SqlValue[]
+}
+
+/** Rows that are held in memory at a time. */
+const rowsAtOnce = 500
 
 /** The tables of the index: what is in them and how to ask. It neither reads files nor decides what is stale. */
 export type SearchIndex = ReturnType<typeof createSearchIndex>
@@ -20,15 +31,24 @@ export type SearchIndex = ReturnType<typeof createSearchIndex>
 export function createSearchIndex(database: Database) {
   const sql = createStatements(database)
 
-  const where = ({ scope, namespace, now, tags }: Conditions): { text: string; values: SqlValue[] } => {
+  const where = ({ scope, namespace, now, tags, narrowing }: Conditions): RowCondition => {
     const parts = ['d.scope = ?', 'd.namespace = ?', '(d.expires IS NULL OR d.expires > ?)']
     const values: SqlValue[] = [scopeNumbers[scope], keptNamespace(namespace), now]
     for (const tag of tags) {
       parts.push('instr(d.tags, ?) > 0')
       values.push(joinTags([tag]))
     }
+    if (narrowing) {
+      parts.push(`(d.fields IS NULL OR ${narrowing.text})`)
+      values.push(...narrowing.values)
+    }
     return { text: parts.join(' AND '), values }
   }
+
+  const documents = (ids: readonly number[]): DocumentRow[] =>
+    sql(`SELECT ${documentColumns} FROM documents d WHERE d.id IN (SELECT value FROM json_each(?))`).all(
+      JSON.stringify(ids),
+    ) as DocumentRow[]
 
   const files = createIndexedFiles(database, sql)
 
@@ -85,22 +105,25 @@ export function createSearchIndex(database: Database) {
       return found
     },
 
-    documents(ids: readonly number[]): DocumentRow[] {
-      return sql(
-        `SELECT ${documentColumns} FROM documents d WHERE d.id IN (SELECT value FROM json_each(?))`,
-      ).all(JSON.stringify(ids)) as DocumentRow[]
-    },
+    documents,
 
-    /** Documents of a scope, by the time of their last write. */
-    list(conditions: Conditions, order: 'asc' | 'desc'): Iterable<DocumentRow> {
+    /**
+     * Documents of a scope, by the time of their last write. Only ids are sorted, because sorting whole rows takes
+     * twenty times as long.
+     */
+    *list(conditions: Conditions, order: 'asc' | 'desc'): Iterable<DocumentRow> {
       const { text, values } = where(conditions)
-      const statement = database.prepare(
-        `SELECT ${documentColumns} FROM documents d WHERE ${text} ORDER BY d.updated ${order}, d.key`,
-      )
-      return statement.iterate(...values) as Iterable<DocumentRow>
+      const sorted = database
+        .prepare(`SELECT d.id FROM documents d WHERE ${text} ORDER BY d.updated ${order}, d.key`)
+        .all(...values) as { id: number }[]
+      for (let i = 0; i < sorted.length; i += rowsAtOnce) {
+        const ids = sorted.slice(i, i + rowsAtOnce).map(({ id }) => id)
+        const rows = new Map(documents(ids).map((row) => [row.id, row]))
+        yield* ids.flatMap((id) => rows.get(id) ?? [])
+      }
     },
 
-    /** One page of the same list. Only ids are sorted, because sorting whole rows takes twenty times as long. */
+    /** One page of the same list. */
     page(
       conditions: Conditions,
       order: 'asc' | 'desc',
