@@ -26,6 +26,40 @@ it.each(['delete', 'clear'] as const)(
   },
 )
 
+it('archives nothing that was deleted while others were archived', async () => {
+  const cold = createInMemoryStore({ cold: null })
+  const memory = createMemoryManager({ stores: createInMemoryStore({ cold }) })
+  for (const key of ['first', 'second']) await memory.write('episodic', key, key)
+  const { put } = cold
+  cold.put = async (entry, options) => {
+    await put(entry, options)
+    if (entry.key === 'first') await memory.delete('episodic', 'second')
+  }
+  const cleaned = await memory.cleanup({ scope: 'episodic', archiveBefore: Number.MAX_SAFE_INTEGER })
+  expect(cleaned).toMatchObject({ archived: 1, errors: [] })
+  expect(await memory.restore('episodic', 'second')).toBe(false)
+})
+
+it('keeps the only copy of an entry that another run is moving', async () => {
+  const cold = createInMemoryStore({ cold: null })
+  const stores = createInMemoryStore({ cold })
+  const [memory, other] = [createMemoryManager({ stores }), createMemoryManager({ stores })]
+  await memory.write('episodic', 'key', 'value')
+  const old = { scope: 'episodic', archiveBefore: Number.MAX_SAFE_INTEGER } as const
+  const { put } = cold
+  const archived: number[] = []
+  // The other run moves the entry when this one has copied it.
+  cold.put = async (entry, options) => {
+    await put(entry, options)
+    cold.put = put
+    archived.push((await other.cleanup(old)).archived)
+  }
+  archived.push((await memory.cleanup(old)).archived)
+  expect(archived).toEqual([1, 0])
+  expect(await memory.restore('episodic', 'key')).toBe(true)
+  expect(await memory.read('episodic', 'key')).toBe('value')
+})
+
 it('reads every old entry once, a few at a time, however many of them stay', async () => {
   const sound = createInMemoryStore({
     cold: { ...createInMemoryStore(), accepts: ({ key }) => !/^stays/.test(key) },

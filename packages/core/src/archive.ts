@@ -20,7 +20,7 @@ export interface ArchiveRun {
 /**
  * Moves entries last written before a time to the cold store. Each entry is copied first and then removed,
  * unless it was written meanwhile. After a crash in between both exist: the original hides the copy, and the
- * next run finishes the move.
+ * next run finishes the move. Several runs at once move each entry once.
  */
 export async function archiveEntries(
   store: MemoryStore,
@@ -41,8 +41,7 @@ export async function archiveEntries(
       }
       try {
         if (dryRun) offset++
-        else await archiveEntry(store, cold, entry, now)
-        run.archived.push(entry.key)
+        if (dryRun || (await archiveEntry(store, cold, entry, now))) run.archived.push(entry.key)
       } catch (error) {
         offset++
         run.errors.push({ key: entry.key, error })
@@ -54,18 +53,42 @@ export async function archiveEntries(
 
 const oldestFirst = { sortBy: 'recency', sortOrder: 'asc', minScore: 0 } as const
 
-async function archiveEntry(store: MemoryStore, cold: ColdStore, entry: Entry, now: number): Promise<void> {
-  // A store that serves as the archive would take over the times of an earlier copy.
-  await cold.remove(addressOf(entry))
-  await cold.put(entry, { overwrite: true, now })
+/**
+ * An entry that goes between the last look at it and its removal was most likely moved by another run, as runs at once
+ * meet at every entry. Its copy stays: what somebody deleted just then stays in the archive, but nothing is lost.
+ *
+ * @returns `false` when the entry is gone from the store
+ */
+async function archiveEntry(
+  store: MemoryStore,
+  cold: ColdStore,
+  entry: Entry,
+  now: number,
+): Promise<boolean> {
+  const address = addressOf(entry)
+  // It may have been deleted since the page was read.
+  if ((await store.get(address, now)) === null) return false
+  const copy = await cold.get(address, now)
+  // A copy of this version is left alone: it may be the only one by now.
+  if (!copy || !isSameVersion(copy, entry)) {
+    // A store that serves as the archive would take over the times of an earlier copy.
+    if (copy) await cold.remove(address)
+    await cold.put(entry, { overwrite: true, now })
+  }
   try {
-    await store.commit([{ remove: addressOf(entry), expected: asRead(entry) }])
+    await store.commit([{ remove: address, expected: asRead(entry) }])
+    return true
   } catch (error) {
+    if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+    if ((await store.get(address, now)) === null) return false
     // Somebody wrote the entry meanwhile: the copy is out of date.
-    if (isMemoryError(error, MemoryErrorCode.CONFLICT)) await cold.remove(addressOf(entry))
+    await cold.remove(address)
     throw error
   }
 }
+
+const isSameVersion = (copy: Entry, entry: Entry): boolean =>
+  copy.updatedAt === entry.updatedAt && equalJson(copy.value, entry.value)
 
 /** Entries of both stores in one order. Where both hold a key, the archived copy is left out. */
 export async function findWithArchived(

@@ -28,6 +28,21 @@ export const archiving: Theme = {
       expect(await memory.cleanup()).toMatchObject({ archived: 0 })
     }),
 
+    law(
+      'Clean-ups at the same moment archive every episode once and lose none.',
+      async ({ memory, time }) => {
+        const keys = Array.from({ length: 12 }, (_, i) => `old ${i}`)
+        for (const key of keys) await memory.write('episodic', key, key)
+        time.advance(100 * day)
+        const runs = await Promise.all([memory.cleanup(), memory.cleanup(), memory.cleanup()])
+        expect(runs.flatMap(({ errors }) => errors)).toEqual([])
+        const total = runs.reduce((sum, { archived }) => sum + archived, 0)
+        expect(total).toBe(canArchive(memory) ? keys.length : 0)
+        const everywhere = canArchive(memory) ? all : {}
+        expect((await keysFound(memory, 'episodic', {}, everywhere)).sort()).toEqual(keys.sort())
+      },
+    ),
+
     law('A clean-up may be told to archive what is older than a time.', async ({ memory, time }) => {
       await memory.write('episodic', 'first', 1)
       time.advance(1000)
