@@ -17,8 +17,8 @@ const patienceMs = 100
 const nobody = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * One lock for all processes that write to a memory. It is an exclusive transaction on an empty SQLite file,
- * so the operating system itself releases it when its holder dies, and nothing can steal it from a living
+ * One lock for all processes that write to a memory. It is an exclusive transaction on a SQLite file that holds
+ * nothing, so the operating system itself releases it when its holder dies, and nothing can steal it from a living
  * one. A file beside it names the holder, for people. Sections are synchronous: within a process they cannot
  * overlap.
  */
@@ -42,8 +42,19 @@ export function createLock(
       // SQLite's own busy handler backs off further and further, and would starve some of many writers.
       database.exec('PRAGMA busy_timeout = 0')
       opened = { database, inode: inode() ?? 0 }
+      if (!statusOf(fileSystem, path)?.size) writePage(database)
     }
     return opened.database
+  }
+
+  /** In an empty file each transaction would begin with a page and a journal, for which a full disk has no room. */
+  const writePage = (database: Database): void => {
+    try {
+      database.exec('PRAGMA user_version = 1')
+    } catch (error) {
+      // Others hold the lock, or write the page.
+      if (!isBusy(error)) throw error
+    }
   }
 
   /** Waits for its turn; gives up when the same holder keeps the lock for too long. */

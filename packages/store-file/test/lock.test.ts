@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -43,6 +43,13 @@ describe('the lock', () => {
       }),
     ).toThrow('failed') // prettier-ignore
     expect(other.hold(() => 'free')).toBe('free')
+  })
+
+  it('writes nothing but its holder when it is taken, as the disk may be full', async () => {
+    const folder = temporaryRoot()
+    const [one, other] = [await openLock(folder), await openLock(folder)]
+    for (const lock of [one, other, one])
+      expect(lock.hold(() => readdirSync(folder).sort())).toEqual(['lock-holder.json', 'lock.db'])
   })
 
   it.each(['deleted', 'overwritten with rubbish'])(
