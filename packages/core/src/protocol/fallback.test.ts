@@ -274,6 +274,86 @@ describe('writeWithDegradation', () => {
     expect(await memory.read('long-term', 'key')).toBe('newer')
   })
 
+  it('gives way to what somebody writes between the look at a key and the write', async () => {
+    for (const isNew of [true, false]) {
+      const { memory, fallback, queue, time, failWith } = setUp()
+      if (!isNew) await memory.write('long-term', 'key', 'older')
+      time.advance(10)
+      failWith(MemoryErrorCode.TIMEOUT)
+      await fallback.writeWithDegradation('long-term', 'key', 'queued')
+      failWith(null)
+      time.advance(10)
+      const looking = {
+        ...memory,
+        async read(...given: Parameters<MemoryManager['read']>) {
+          const record = await memory.read(...given)
+          looking.read = memory.read
+          await memory.write('long-term', 'key', 'later')
+          return record
+        },
+      } as MemoryManager
+      const options = { clock: time.clock, onDegraded: () => {} }
+      const drained = await createMemoryFallback({ ...options, memory: looking, queue }).drain()
+      expect(drained).toMatchObject({ superseded: 1, written: 0 })
+      expect(await memory.read('long-term', 'key')).toBe('later')
+    }
+  })
+
+  it('makes a write of the same value with other options', async () => {
+    const { memory, fallback, time, failWith } = setUp({ encryptionKey: new Uint8Array(32) })
+    await memory.write('long-term', 'key', 'value')
+    time.advance(10)
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'key', 'value', { tags: ['new'] })
+    await fallback.writeWithDegradation('long-term', 'key', 'value', { encrypt: true })
+    failWith(null)
+    time.advance(10)
+    expect(await fallback.drain()).toMatchObject({ written: 2 })
+    const record = await memory.read('long-term', 'key', { includeMetadata: true })
+    expect(record?.metadata).toMatchObject({ encrypted: true, tags: [] })
+  })
+
+  it('keeps a write that is entering the queue while the one before it is drained', async () => {
+    const { memory, queue, time, failWith } = setUp()
+    const { append } = queue
+    let enter: () => void = () => {}
+    const fallback = createMemoryFallback({ memory, queue, clock: time.clock, onDegraded: () => {} })
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'key', 'first')
+    failWith(null)
+    const appending = new Promise<void>((begun) => {
+      queue.append = async (write) => {
+        begun()
+        await new Promise<void>((resolve) => {
+          enter = resolve
+        })
+        return append(write)
+      }
+    })
+    const second = fallback.writeWithDegradation('long-term', 'key', 'second')
+    await appending
+    time.advance(10)
+    const drain = fallback.drain()
+    // In one turn the drain either ends or waits for the write.
+    await new Promise((resolve) => setImmediate(resolve))
+    enter()
+    await Promise.all([drain, second])
+    await fallback.drain()
+    expect(await memory.read('long-term', 'key')).toBe('second')
+  })
+
+  it('keeps what was queued behind a write that can never be made', async () => {
+    const { memory, fallback, queue, time, failWith } = setUp()
+    const write = { namespace: 'default', scope: 'long-term', key: 'key', queuedAt: time.clock() } as const
+    await queue.append({ ...write, value: 'first' })
+    await queue.append({ ...write, value: 'bad', options: { ttl: -1 } })
+    await queue.append({ ...write, value: 'last' })
+    time.advance(10)
+    failWith(null)
+    expect(await fallback.drain()).toEqual({ written: 2, superseded: 0, waiting: 0, dead: 1 })
+    expect(await memory.read('long-term', 'key')).toBe('last')
+  })
+
   it('refuses when the queue is full', async () => {
     const { fallback, failWith } = setUp({ queue: createInMemoryQueue({ capacity: 1 }) })
     failWith(MemoryErrorCode.TIMEOUT)

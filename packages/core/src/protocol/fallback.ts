@@ -4,7 +4,7 @@ import { encryptedYetIndexed, noKey, toJson } from '../entry-factory.ts'
 import { errorStatus, isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 import { parseInput, parseKey, parseScope, writeOptionsSchema } from '../inputs.ts'
 import { equalJson, type JsonValue, toJsonValue } from '../json.ts'
-import type { MemoryManager, WriteOptions } from '../memory-manager.ts'
+import type { MemoryManager, MemoryMetadata, WriteOptions } from '../memory-manager.ts'
 import type { Address } from '../memory-store.ts'
 import { evictedScope, evictionThreshold } from '../quotas.ts'
 import { createRedactor, type RedactPolicy } from '../redaction/redactor.ts'
@@ -83,6 +83,8 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
   const { namespace } = memory
   /** Keys with queued writes, as far as this process knows: later writes of these keys must queue behind them. */
   let waiting: { names: Set<string>; readAt: number } | undefined
+  /** Writes that are about to queue behind an earlier one. */
+  const entering = new Set<Promise<boolean>>()
 
   /**
    * Queues a write. It repeats the checks of the memory, which does not see a write that waits for an earlier one. It
@@ -134,17 +136,55 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
     return waiting.names.has(name)
   }
 
-  /** What the memory holds under the key: nothing newer than the queued write, the write itself, or a later write. */
-  const standsAgainst = async (
-    item: QueueItem,
-    value: unknown,
-  ): Promise<'nothing' | 'itself' | 'a later write'> => {
-    const record = await memory.read(item.scope, item.key, { includeMetadata: true })
-    if (!record) return 'nothing'
-    // The attempt that timed out may have succeeded all the same.
-    if (equalJson(record.value as JsonValue, toJsonValue(value))) return 'itself'
-    const { updatedAt } = record.metadata
-    return updatedAt > item.queuedAt && updatedAt !== item.follows ? 'a later write' : 'nothing'
+  /**
+   * Makes a queued write, unless it was made already or somebody has written the key since. What is written between the
+   * look at the key and the write is looked at, too.
+   */
+  const deliver = async (item: QueueItem, value: unknown): Promise<'written' | 'superseded'> => {
+    const { scope, key, options } = item
+    for (;;) {
+      const record = await memory.read(scope, key, { includeMetadata: true })
+      const ifUpdatedAt = record?.metadata.updatedAt
+      const standing = record ? standsAgainst(item, value, record) : 'nothing'
+      if (standing !== 'nothing') return standing === 'itself' ? 'written' : 'superseded'
+      try {
+        if (ifUpdatedAt === undefined) await memory.write(scope, key, value, { ...options, overwrite: false })
+        else {
+          const update = {
+            operation: 'set',
+            key,
+            value,
+            ifUpdatedAt,
+            ...(options ? { options } : {}),
+          } as const
+          await memory.atomicUpdate(scope, [update])
+        }
+        return 'written'
+      } catch (error) {
+        if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+        const present = await memory.read(scope, key, { includeMetadata: true })
+        // Nobody wrote meanwhile: the write itself asks for a key that is free.
+        if (present?.metadata.updatedAt === ifUpdatedAt) throw error
+      }
+    }
+  }
+
+  /** Queues a write if an earlier one of its key is queued; tells whether it did. */
+  const queueBehind = async (
+    source: WriteQueue,
+    address: Address,
+    write: Parameters<typeof enqueue>[2],
+  ): Promise<boolean> => {
+    const behind = isWaiting(source, address).then(async (isBehind) => {
+      if (isBehind) await enqueue(source, address, write)
+      return isBehind
+    })
+    entering.add(behind)
+    try {
+      return await behind
+    } finally {
+      entering.delete(behind)
+    }
   }
 
   /** Notes in the next queued write of the key which version is ours, before the item that shows it is removed. */
@@ -163,16 +203,21 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
     const { scope, key } = item
     try {
       const value = await fromQueued(item)
-      const standing = await standsAgainst(item, value)
-      if (standing === 'nothing') await memory.write(scope, key, value, item.options)
-      const next = standing === 'a later write' ? undefined : await findNext()
+      const outcome = await deliver(item, value)
+      const next = outcome === 'written' ? await findNext() : undefined
       if (next) await handOver(source, next, value)
       await source.remove(item.id)
-      return standing === 'a later write' ? 'superseded' : 'written'
+      return outcome
     } catch (error) {
       // A memory that was closed meanwhile says nothing about the write.
       if (!isMemoryError(error) || error.code === MemoryErrorCode.CLOSED) throw error
       const dead = !isPassing(error) && error.code !== MemoryErrorCode.QUOTA_EXCEEDED
+      // What this write would have replaced is still ours for the next one.
+      const next = dead && item.follows !== undefined ? await findNext() : undefined
+      if (next) {
+        next.follows = item.follows as number
+        await source.update(next)
+      }
       const backoff = Math.min(longestBackoff, firstBackoff * 2 ** item.attempts)
       const failed = {
         ...item,
@@ -196,9 +241,14 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
     for (const item of items) {
       const name = nameOf(item)
       /** The next write of the key, which may have been queued since this drain began. */
-      const findNext = async (): Promise<QueueItem | undefined> =>
-        followers.get(item) ??
-        (await source.items(last)).find((each) => each.id > last && nameOf(each) === name)
+      const findNext = async (): Promise<QueueItem | undefined> => {
+        // One that began before this write was made is dated before it, and must be found.
+        await Promise.allSettled(entering)
+        return (
+          followers.get(item) ??
+          (await source.items(last)).find((each) => each.id > last && nameOf(each) === name)
+        )
+      }
       const isDue = item.notBefore <= clock() && !blocked.has(name)
       const outcome = item.dead ? 'dead' : isDue ? await retry(source, item, findNext) : 'waiting'
       if (outcome === 'waiting') blocked.add(name)
@@ -242,10 +292,7 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
       const address = { namespace, scope, key }
       // Dated by this call, so that its order among writes does not depend on how long the store takes to fail.
       const write = { value, given, queuedAt: clock() }
-      if (queue && (await isWaiting(queue, address))) {
-        await enqueue(queue, address, write)
-        return 'queued'
-      }
+      if (queue && (await queueBehind(queue, address, write))) return 'queued'
       try {
         return await writeOrCleanUp(address, value, given)
       } catch (error) {
@@ -273,11 +320,26 @@ const isPassing = ({ code }: MemoryError): boolean => errorStatus[code].retryabl
 
 const nameOf = ({ namespace, scope, key }: Address): string => JSON.stringify([namespace, scope, key])
 
-/** Maps each queued write to the next one of the same key, if there is one. */
+/** What the memory holds under the key: nothing newer than the queued write, the write itself, or a later write. */
+function standsAgainst(
+  { queuedAt, follows, options }: QueueItem,
+  value: unknown,
+  record: { value: unknown; metadata: MemoryMetadata },
+): 'nothing' | 'itself' | 'a later write' {
+  const { updatedAt } = record.metadata
+  if (updatedAt === follows) return 'nothing'
+  // The attempt that timed out may have succeeded all the same. An older entry may have other options.
+  const isRecent = updatedAt >= queuedAt || options?.overwrite === false
+  if (isRecent && equalJson(record.value as JsonValue, toJsonValue(value))) return 'itself'
+  return updatedAt > queuedAt ? 'a later write' : 'nothing'
+}
+
+/** Maps each queued write to the next one of the same key that is not dead, if there is one. */
 function followersOf(items: readonly QueueItem[]): Map<QueueItem, QueueItem> {
   const followers = new Map<QueueItem, QueueItem>()
   const last = new Map<string, QueueItem>()
   for (const item of items) {
+    if (item.dead) continue
     const earlier = last.get(nameOf(item))
     if (earlier) followers.set(earlier, item)
     last.set(nameOf(item), item)
