@@ -32,12 +32,14 @@ export const fts5: Scorer = {
     const find = database.prepare(
       'SELECT rowid AS i, -bm25(docs) AS score FROM docs WHERE docs MATCH ? ORDER BY score DESC LIMIT ?',
     )
+    // A statement does not keep its database from being collected, which closes it.
+    const index = { database, find }
     return async (text) => {
       const words = [...new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])]
       const telling = words.filter((word) => !stopWords.has(word))
       const asked = telling.length > 0 ? telling : words
       if (asked.length === 0) return new Map()
-      const rows = find.all(asked.map((word) => `"${word}"`).join(' OR '), depth) as {
+      const rows = index.find.all(asked.map((word) => `"${word}"`).join(' OR '), depth) as {
         i: number
         score: number
       }[]
