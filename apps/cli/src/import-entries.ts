@@ -150,8 +150,7 @@ function parseEntry(line: string): ExportedEntry | null {
     updatedAt,
     accessedAt: isTime(raw.accessedAt) ? raw.accessedAt : updatedAt,
     accessCount: isTime(raw.accessCount) ? raw.accessCount : 0,
-    // An export says when an entry expires, but not by how much an access extends that.
-    ttl: null,
+    ttl: isTime(raw.ttl) && raw.ttl > 0 ? raw.ttl : null,
     expiresAt: isTime(raw.expiresAt) ? raw.expiresAt : null,
     encrypted: raw.encrypted === true,
     embedding: null,

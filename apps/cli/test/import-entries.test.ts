@@ -19,6 +19,8 @@ const said = [
   { role: 'assistant', content: 'It is teal.', at: '2026-03-01T10:01:00Z' },
 ]
 
+const tenYears = 10 * 365 * 24 * 3600 * 1000
+
 /** What a person has after some weeks: sessions, a curated memory, notes, and those of somebody else. */
 async function livedIn(): Promise<Shell> {
   const shell = createShell()
@@ -41,6 +43,7 @@ async function livedIn(): Promise<Shell> {
     )
     await memory.write('working', 'pin', 'nobody reads this', { encrypt: true })
     await memory.write('short-term', 'gone', 'over by then', { ttl: 1000 })
+    await memory.write('short-term', 'trip', 'until the trip is over', { ttl: tenYears })
     await memory.close()
   }
   // What is old enough lies in the archive.
@@ -84,6 +87,7 @@ describe('import of what export printed', () => {
     })
     expect(await exportOf(fresh)).toEqual(before)
     expect(before.filter((line) => line.includes('"archived":true'))).toHaveLength(1)
+    expect(before.filter((line) => line.includes(`"ttl":${tenYears}`))).toHaveLength(2)
     const window = readFileSync(join(fresh.root, 'memory', 'EPHEMERAL.md'), 'utf8')
     expect(window).toContain('**Archive**: conversations/conversation-001.md')
 

@@ -37,7 +37,13 @@ export async function exportMemory(
         const found = foundBy(entry)
         for (const [kind, n] of [...Object.entries(counts), ...Object.entries(found.counts)])
           redactions[kind] = (redactions[kind] ?? 0) + n
-        const line = { ...entryMetadata(entry), ...(archived ? { archived } : {}), ...found.options, value }
+        const line = {
+          ...entryMetadata(entry),
+          ...(entry.ttl === null ? {} : { ttl: entry.ttl }),
+          ...(archived ? { archived } : {}),
+          ...found.options,
+          value,
+        }
         io.out(`${JSON.stringify(line)}\n`)
       }
     }
