@@ -15,7 +15,8 @@ const nextPage = (size: number): number => Math.min(size * 2, largestPage)
 
 /**
  * Removes the least recently used entries until at most `target` bytes are kept; with `dryRun` only counts
- * them. An entry that is written meanwhile stays, and so does what a person wrote into the window.
+ * them. An entry that is written meanwhile stays, and so does what a person wrote into the window. Several evictions at
+ * once remove no more than one.
  *
  * @returns how many were removed
  */
@@ -35,6 +36,8 @@ export async function evictLeastRecent(
     const offset = dryRun ? seen : 0
     const list = await store.find({ ...place, ...unusedFirst, limit: pageSize + kept.size, offset, now })
     seen += list.length
+    // Measured after the look at the entries: of several evictions at once, each would remove as much as one must.
+    if (!dryRun) bytes = (await store.stats(place)).bytes
     const page = list.filter(({ entry }) => !kept.has(entry.key))
     if (page.length === 0) break
     const chosen: Entry[] = []

@@ -92,6 +92,19 @@ export const quotas: Theme = {
     ),
 
     law(
+      'Clean-ups at the same moment evict no more than one of them would.',
+      async ({ memory, reopen, time }) => {
+        await fill(memory, ['a', 'b', 'c', 'd', 'e'], () => time.advance(1))
+        const handles = [memory, memory, await reopen()]
+        const runs = await Promise.all(handles.map((handle) => handle.cleanup({ threshold: 0.6 })))
+        expect(runs.flatMap(({ errors }) => errors)).toEqual([])
+        expect(runs.reduce((sum, { deleted }) => sum + deleted, 0)).toBe(2)
+        expect(await keysFound(memory, 'short-term', {})).toEqual(['e', 'd', 'c'])
+      },
+      options,
+    ),
+
+    law(
       'A batch that does not fit as a whole is refused as a whole.',
       async ({ memory }) => {
         const writes = ['a', 'b', 'c'].map((key) => ({ key, value: textOf(4000) }))
