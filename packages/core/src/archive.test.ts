@@ -83,3 +83,18 @@ it('reads every old entry once, a few at a time, however many of them stay', asy
     expect(lengths.reduce((sum, length) => sum + length)).toBe(1000)
   }
 })
+
+it('finds an entry once that is archived during the search', async () => {
+  const stores = createInMemoryStore()
+  const memory = createMemoryManager({ stores })
+  await memory.write('episodic', 'key', 'value')
+  const { find } = stores
+  stores.find = async (query) => {
+    const found = await find(query)
+    stores.find = find
+    await memory.cleanup({ scope: 'episodic', archiveBefore: Number.MAX_SAFE_INTEGER })
+    return found
+  }
+  const found = await memory.search('episodic', {}, { includeArchived: true })
+  expect(found.map(({ key }) => key)).toEqual(['key'])
+})

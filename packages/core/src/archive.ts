@@ -98,10 +98,13 @@ export async function findWithArchived(
 ): Promise<(Found & { archived?: true })[]> {
   const wanted = query.offset + query.limit
   const found: (Found & { archived?: true })[] = await store.find({ ...query, offset: 0, limit: wanted })
+  // A clean-up may move an entry to the archive between the two looks.
+  const live = new Set(found.map(({ entry }) => entry.key))
   const archived: Found[] = []
   for (let offset = 0; archived.length < wanted; offset += wanted) {
     const page = await cold.find({ ...query, offset, limit: wanted })
     for (const match of page) {
+      if (live.has(match.entry.key)) continue
       if ((await store.get(addressOf(match.entry), query.now)) === null) archived.push(match)
     }
     if (page.length < wanted) break
