@@ -178,3 +178,17 @@ it('closes a store that cannot count, and keeps it from no other one', async () 
   await expect(memory.close()).rejects.toThrow('away')
   expect(close).toHaveBeenCalledOnce()
 })
+
+it('answers nothing that has expired in the store, as its last access could not be recorded', async () => {
+  const { stores, memory, other, time } = cached()
+  await memory.write('short-term', 'key', 1, { ttl: 1000 })
+  await memory.read('short-term', 'key')
+  time.advance(900)
+  const { touch } = stores
+  vi.spyOn(stores, 'touch').mockRejectedValueOnce(new Error('away'))
+  await expect(memory.read('short-term', 'key')).rejects.toThrow('away')
+  stores.touch = touch
+  time.advance(100)
+  expect(await other.read('short-term', 'key')).toBeNull()
+  expect(await memory.read('short-term', 'key')).toBeNull()
+})

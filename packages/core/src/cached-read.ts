@@ -46,8 +46,9 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
       const counter = counters.get(store)
       if (entry.ttl === null && counter) counter.add(address, now)
       else {
-        if (entry.ttl !== null) entry.expiresAt = now + entry.ttl
         await store.touch([address], now)
+        // Only now: an access that was not recorded lets the entry expire in the store.
+        if (entry.ttl !== null) entry.expiresAt = Math.max(entry.expiresAt ?? 0, now + entry.ttl)
       }
       return { ...entry, value: toJsonValue(entry.value) }
     },
