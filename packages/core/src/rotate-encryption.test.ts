@@ -100,3 +100,21 @@ it('does not undo what is written while it runs', async () => {
   const later = createMemoryManager({ stores, encryptionKey: second })
   expect(await later.read('long-term', 'key 0')).toEqual({ n: 'newer' })
 })
+
+it('seals what is restored while it runs', async () => {
+  const { stores, time, memory } = await sealed(0)
+  await memory.write('episodic', 'old', 'private', { encrypt: true })
+  time.advance(100 * day)
+  await memory.cleanup()
+  const { cold } = stores
+  if (!cold) throw new Error('no archive')
+  const { find } = cold
+  cold.find = async (query) => {
+    if (query.scope === 'episodic') await memory.restore('episodic', 'old')
+    return find(query)
+  }
+  const result = await rotateEncryption({ stores, encryptionKey: both, clock: time.clock })
+  expect(result).toEqual({ rotated: 1, errors: [] })
+  const later = createMemoryManager({ stores, encryptionKey: second, clock: time.clock })
+  expect(await later.read('episodic', 'old')).toBe('private')
+})

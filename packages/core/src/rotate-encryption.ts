@@ -4,7 +4,7 @@ import { asRead } from './entry-identity.ts'
 import { isMemoryError, MemoryErrorCode } from './errors.ts'
 import { parseFilter } from './filter/parse-filter.ts'
 import type { CleanupError } from './memory-manager.ts'
-import type { Entry, MemoryStore, Place } from './memory-store.ts'
+import type { ColdStore, Entry, MemoryStore, Place } from './memory-store.ts'
 import { type MemoryScope, memoryScopes } from './scope.ts'
 import { storesByScope } from './stores-by-scope.ts'
 
@@ -40,10 +40,15 @@ export async function rotateEncryption(options: RotationOptions): Promise<Rotati
   const stores = storesByScope(options.stores)
   const result: RotationResult = { rotated: 0, errors: [] }
   for (const scope of memoryScopes) {
-    const { cold } = stores[scope]
-    for (const store of [stores[scope], ...(cold ? [cold] : [])]) {
-      await rotatePlace(store, { namespace, scope }, sealer, clock, result)
-    }
+    const store = stores[scope]
+    const { cold } = store
+    const rotate = (from: typeof store | ColdStore, passed: Set<string>): Promise<void> =>
+      rotatePlace(from, { namespace, scope }, { sealer, clock, passed }, result)
+    const passed = new Set<string>()
+    if (cold) await rotate(cold, passed)
+    await rotate(store, new Set())
+    // What is restored meanwhile is found in the store, and what is archived meanwhile only here.
+    if (cold) await rotate(cold, passed)
   }
   return result
 }
@@ -51,14 +56,12 @@ export async function rotateEncryption(options: RotationOptions): Promise<Rotati
 async function rotatePlace(
   store: Pick<MemoryStore, 'find' | 'commit'>,
   place: Place,
-  sealer: Sealer,
-  clock: Clock,
+  /** `passed`: keys of entries that cannot be re-encrypted, and so stay in the result list. */
+  { sealer, clock, passed }: { sealer: Sealer; clock: Clock; passed: Set<string> },
   result: RotationResult,
 ): Promise<void> {
   const filter = parseFilter({ encrypted: true, kid: { $ne: sealer.current } })
   const failures = new Map<string, number>()
-  /** Keys of entries that cannot be re-encrypted, and so stay in the result list. */
-  const passed = new Set<string>()
   const query = { ...place, filter, sortBy: 'recency', sortOrder: 'asc', minScore: 0 } as const
   // Re-encrypted entries leave the result list, which shifts the others. So the offset advances only over a page with
   // nothing left to do, and the run ends only after a whole pass that found nothing to do.
