@@ -148,3 +148,17 @@ it('evicts thousands of entries in few pages, also where some are written meanwh
   expect((await memory.cleanup(almostEmpty)).deleted).toBe(4999)
   expect(calls).toBeLessThan(16)
 })
+
+it('gives the same room to one write only, at whatever step of the other it asks', async () => {
+  for (let steps = 0; steps < 20; steps++) {
+    const memory = createMemoryManager({
+      stores: createInMemoryStore(),
+      policies: { quotas: { 'long-term': 100 } },
+    })
+    const first = memory.write('long-term', 'first', 'x'.repeat(58))
+    for (let i = 0; i < steps; i++) await Promise.resolve()
+    const second = memory.write('long-term', 'second', 'x'.repeat(58))
+    const answers = await Promise.allSettled([first, second])
+    expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  }
+})

@@ -81,7 +81,7 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Reser
     return bytes
   }
 
-  const makeRoom = async (added: number, addresses: readonly Address[]): Promise<void> => {
+  const makeRoom = async (added: number, addresses: readonly Address[]): Promise<() => void> => {
     let freed = 0
     // What frees as much as it needs is never in the way, even where a quota was made smaller.
     const full = (): boolean => added > freed && used + added - freed > quota
@@ -95,6 +95,8 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Reser
       freed = await replacedBy(addresses)
     }
     if (full()) throw exceeded(place.scope, quota, `${used} are in use and ${added - freed} more are needed`)
+    // Here and not by the caller: another write may reserve its room before the caller goes on.
+    return reserve(added)
   }
 
   return async (puts, removed) => {
@@ -102,10 +104,7 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Reser
     if (added > quota) throw exceeded(place.scope, quota, `the value alone takes ${added}`)
     // No await between the check and the reservation, so concurrent writes see each other.
     if (fits(added)) return reserve(added)
-    const mine = turn.then(async () => {
-      if (!fits(added)) await makeRoom(added, [...puts, ...removed])
-      return reserve(added)
-    })
+    const mine = turn.then(() => (fits(added) ? reserve(added) : makeRoom(added, [...puts, ...removed])))
     turn = mine.catch(() => undefined)
     return mine
   }
