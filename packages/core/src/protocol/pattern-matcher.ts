@@ -99,5 +99,7 @@ function rank(found: { part: Part; matches: Scored[] }[], weights: Record<Part, 
 }
 
 /** How many of the wanted tags an entry carries, 0..1. */
-const share = (wanted: readonly string[], tags: readonly string[]): number =>
-  wanted.filter((tag) => tags.includes(tag)).length / new Set(wanted).size
+const share = (given: readonly string[], tags: readonly string[]): number => {
+  const wanted = [...new Set(given)]
+  return wanted.filter((tag) => tags.includes(tag)).length / wanted.length
+}

@@ -106,6 +106,13 @@ describe('createPatternMatcher', () => {
     expect(await matcher.findMatchingPatterns({})).toEqual([])
   })
 
+  it('counts a tag once that the situation names twice', async () => {
+    const memory = createMemoryManager({ stores: createInMemoryStore() })
+    await memory.write('long-term', 'pattern', 1, { tags: ['http'] })
+    const [match] = await createPatternMatcher(memory).findMatchingPatterns({ tags: ['http', 'http', 'sql'] })
+    expect(match?.score).toBe(0.5)
+  })
+
   it('searches by vectors where it is given an embedder, and says how it searched', async () => {
     const { memory } = open()
     const concepts = createConceptEmbedder()
