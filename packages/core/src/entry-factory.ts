@@ -7,6 +7,7 @@ import { isJsonObject, type JsonValue, searchableText, toJsonValue } from './jso
 import type { WriteOptions } from './memory-manager.ts'
 import type { Address, Entry, MemoryStore } from './memory-store.ts'
 import { splitUnits } from './ranking/units.ts'
+import { withoutSecrets } from './redaction/redact.ts'
 import { createRedactor, type RedactionReport, type RedactPolicy } from './redaction/redactor.ts'
 import { checkWritten, type ValueSchemas } from './schemas.ts'
 import type { MemoryScope } from './scope.ts'
@@ -144,7 +145,8 @@ export function toJson(value: unknown): JsonValue {
   try {
     return toJsonValue(value)
   } catch (error) {
-    throw new MemoryError((error as Error).message, MemoryErrorCode.INVALID_INPUT, { cause: error })
+    // The path to what JSON cannot hold may lead through a member whose name is a secret. So the cause is left out.
+    throw new MemoryError(withoutSecrets((error as Error).message), MemoryErrorCode.INVALID_INPUT)
   }
 }
 

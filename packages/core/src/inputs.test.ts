@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { isMemoryError } from './errors.ts'
-import { parseInput, searchOptionsSchema, writeOptionsSchema } from './inputs.ts'
+import { invalidInput, parseInput, searchOptionsSchema, writeOptionsSchema } from './inputs.ts'
 
 function problems(call: () => unknown): unknown {
   try {
@@ -30,4 +30,11 @@ it('names an option that does not exist', () => {
 it('gives back what is right', () => {
   const given = { ttl: Number.POSITIVE_INFINITY, tags: ['a'], overwrite: false }
   expect(parseInput(writeOptionsSchema, given, 'options')).toEqual(given)
+})
+
+it('repeats no secret that names a member', () => {
+  const token = ['gh', 'p_', 'aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4'].join('')
+  const error = invalidInput('value', [{ path: ['list', 0, token], message: `Unrecognized key: "${token}"` }])
+  expect(JSON.stringify([error.message, error.details])).not.toContain(token)
+  expect(error.message).toContain('value.list.0.')
 })

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import en from 'zod/v4/locales/en.js'
 import { MemoryError, MemoryErrorCode } from './errors.ts'
+import { withoutSecrets } from './redaction/redact.ts'
 import { type MemoryScope, memoryScopes } from './scope.ts'
 
 /** Longest key, in UTF-16 units. */
@@ -135,9 +136,10 @@ export function invalidInput(
   name: string,
   issues: readonly { path: readonly PropertyKey[]; message: string }[],
 ): MemoryError {
+  // A member's name may be a secret: it stands in the path, and in some messages.
   const problems = issues.map(({ path, message }) => ({
-    path: [name, ...path.map(String)].join('.'),
-    message,
+    path: [name, ...path.map((part) => withoutSecrets(String(part)))].join('.'),
+    message: withoutSecrets(message),
   }))
   const text = problems.map(({ path, message }) => `${path}: ${message}`).join('; ')
   return new MemoryError(text, MemoryErrorCode.INVALID_INPUT, { details: { issues: problems } })

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import type { MemoryError } from '../errors.ts'
 import { keysFound, refused } from './expectations.ts'
 import { law, type Theme } from './harness.ts'
 
@@ -51,6 +52,17 @@ export const secrets: Theme = {
       expect(error).toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
       expect(JSON.stringify([String(error), error])).not.toContain(token)
       expect(await keysFound(memory, 'long-term', {})).toEqual([])
+    }),
+
+    law('A refusal repeats no secret, also where a member is named by one.', async ({ memory }) => {
+      for (const value of [{ [token]: new Date(0) }, { a: [{ [`x ${token}`]: Number.NaN }] }]) {
+        const error: unknown = await memory
+          .write('long-term', 'note', value)
+          .catch((reason: unknown) => reason)
+        expect(error).toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
+        const { message, details, cause, stack } = error as MemoryError
+        expect(JSON.stringify([message, details, String(cause), stack])).not.toContain(token)
+      }
     }),
 
     law('Text without secrets is left as it is.', async ({ memory }) => {

@@ -1,4 +1,5 @@
 import type { MemoryManager, ValueTypes } from '../memory-manager.ts'
+import { withoutSecrets } from '../redaction/redact.ts'
 import type { MemoryScope } from '../scope.ts'
 
 const operationNames = [
@@ -23,7 +24,7 @@ export interface Operation {
   namespace: string
   /** Absent when a clean-up covers all scopes. */
   scope?: MemoryScope
-  /** Absent when the call concerns more than one entry. */
+  /** Without secrets, also where the memory refuses the key for them. Absent when the call concerns several entries. */
   key?: string
   /** The arguments as given. They may hold private text. */
   arguments: readonly unknown[]
@@ -68,7 +69,7 @@ function describe(
   return {
     ...operation,
     scope: first as MemoryScope,
-    ...(typeof second === 'string' ? { key: second } : {}),
+    ...(typeof second === 'string' ? { key: withoutSecrets(second) } : {}),
   }
 }
 

@@ -17,6 +17,12 @@ export function redactText(text: string): { text: string; counts: RedactionCount
   return { text: redactString(text, detectors, counts), counts }
 }
 
+/**
+ * The text without secrets of a known kind, for keys, names and messages. What only looks random stays: a generated key
+ * does, without being secret.
+ */
+export const withoutSecrets = (text: string): string => redactString(text, withoutEntropy, {})
+
 /** `redactText` on every string and member name; a member's name can also say that its value is a secret. */
 export function redactJson(value: JsonValue): { value: JsonValue; counts: RedactionCounts } {
   const counts: RedactionCounts = {}

@@ -2,7 +2,7 @@ import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import type { JsonValue } from '../json.ts'
 import type { Address } from '../memory-store.ts'
 import type { MemoryScope } from '../scope.ts'
-import { redactJson, redactText } from './redact.ts'
+import { redactJson, withoutSecrets } from './redact.ts'
 
 export type RedactPolicy = 'redact' | 'reject' | 'allow'
 
@@ -33,8 +33,7 @@ export function createRedactor(
 ): (address: Address, content: Content) => Content {
   if (policy === 'allow') return (_address, content) => content
   return ({ scope, key }, content) => {
-    // A generated key looks random without being secret, so only known kinds of secrets are refused.
-    if (Object.keys(redactText(key).counts).some((kind) => kind !== 'high-entropy')) {
+    if (withoutSecrets(key) !== key) {
       throw new MemoryError('the key holds a secret: choose another key', MemoryErrorCode.INVALID_INPUT, {
         scope,
       })

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+import { createMemoryManager } from '../create-memory-manager.ts'
+import { createInMemoryStore } from '../in-memory-store.ts'
+import { type MemoryEvent, observeMemory } from './events.ts'
+
+const token = ['gh', 'p_', 'aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4'].join('')
+
+it('tells of a key without its secrets, and of a generated key as it is', async () => {
+  const events: MemoryEvent[] = []
+  const memory = observeMemory(createMemoryManager({ stores: createInMemoryStore() }), (event) =>
+    events.push(event),
+  )
+  await memory.write('long-term', `token ${token}`, 1).catch(() => undefined)
+  const generated = 'aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY'
+  await memory.write('long-term', generated, 1)
+  expect(JSON.stringify(events)).not.toContain(token)
+  expect(events.map(({ key, error }) => [key, error])).toEqual([
+    ['token [redacted:github]', 'MEMORY_INVALID_INPUT'],
+    [generated, undefined],
+  ])
+})
