@@ -168,3 +168,30 @@ describe('createMemoryManager', () => {
     expect(() => createMemoryManager({ stores: createInMemoryStore(), namespace: '' })).toThrow('namespace')
   })
 })
+
+it('is closed when it is closed again meanwhile', async () => {
+  const sound = createInMemoryStore()
+  const order: string[] = []
+  let answer = (): void => {}
+  const stores: MemoryStore = {
+    ...sound,
+    put: () =>
+      new Promise((resolve) => {
+        answer = resolve
+      }),
+    async close() {
+      order.push('store')
+      throw new Error('away')
+    },
+  }
+  const memory = createMemoryManager({ stores })
+  const written = memory.write('long-term', 'key', 1)
+  await new Promise((resolve) => setImmediate(resolve))
+  const first = memory.close().catch((error: Error) => order.push(error.message))
+  const second = memory.close().then(() => order.push('again'))
+  await new Promise((resolve) => setImmediate(resolve))
+  answer()
+  await Promise.all([written, first, second])
+  expect(order[0]).toBe('store')
+  expect(order.sort()).toEqual(['again', 'away', 'store'])
+})

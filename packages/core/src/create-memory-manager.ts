@@ -116,10 +116,10 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     createQuota({ store: stores[scope], place: { namespace, scope }, quota: quotas[scope], clock }),
   )
   const underWay = new Set<Promise<unknown>>()
-  let closed = false
+  let closing: Promise<void> | undefined
 
   const storeOf = (scope: MemoryScope): MemoryStore => {
-    if (closed) throw new MemoryError('this memory is closed: open it again', MemoryErrorCode.CLOSED)
+    if (closing) throw new MemoryError('this memory is closed: open it again', MemoryErrorCode.CLOSED)
     return stores[parseScope(scope)]
   }
 
@@ -224,6 +224,21 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
       if (!known) await store.touch([address], now)
       return includeMetadata ? { value, metadata: entryMetadata(accessed(entry, now)) } : value
     })
+
+  const closeAll = async (): Promise<void> => {
+    await Promise.allSettled(underWay)
+    const all = [...new Set(Object.values(stores)), ...(embedder ? [embedder] : [])]
+    // One that cannot be closed must not keep the others open.
+    const failures: unknown[] = []
+    for (const each of all) {
+      try {
+        await each.close?.()
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    if (failures.length > 0) throw failures[0]
+  }
 
   const manager: MemoryManager<ValueTypes> = {
     namespace,
@@ -374,21 +389,11 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
       )
     },
 
-    async close(): Promise<void> {
-      if (closed) return
-      closed = true
-      await Promise.allSettled(underWay)
-      const all = [...new Set(Object.values(stores)), ...(embedder ? [embedder] : [])]
-      // One that cannot be closed must not keep the others open.
-      const failures: unknown[] = []
-      for (const each of all) {
-        try {
-          await each.close?.()
-        } catch (error) {
-          failures.push(error)
-        }
-      }
-      if (failures.length > 0) throw failures[0]
+    close(): Promise<void> {
+      // Whoever closes again waits as well, but the failure has been told.
+      if (closing) return closing.catch(() => undefined)
+      closing = closeAll()
+      return closing
     },
 
     [Symbol.asyncDispose]: () => manager.close(),
