@@ -119,7 +119,8 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
   let closing: Promise<void> | undefined
 
   const storeOf = (scope: MemoryScope): MemoryStore => {
-    if (closing) throw new MemoryError('this memory is closed: open it again', MemoryErrorCode.CLOSED)
+    if (closing !== undefined)
+      throw new MemoryError('this memory is closed: open it again', MemoryErrorCode.CLOSED)
     return stores[parseScope(scope)]
   }
 
@@ -391,7 +392,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
 
     close(): Promise<void> {
       // Whoever closes again waits as well, but the failure has been told.
-      if (closing) return closing.catch(() => undefined)
+      if (closing !== undefined) return closing.catch(() => undefined)
       closing = closeAll()
       return closing
     },
