@@ -13,6 +13,9 @@ it('knows what failed by the code of SQLite, and by its words where the driver g
   expect(isDamage(failure('database disk image is malformed'))).toBe(true)
   expect(isDamage(failure('file is not a database'))).toBe(true)
   expect(isDamage(failure('disk I/O error'))).toBe(true)
+  // 1555 is 19, with more detail: a table holds a row that another one knows nothing of.
+  expect(isDamage(failure('UNIQUE constraint failed: documents.id', 1555))).toBe(true)
+  expect(isDamage(failure('constraint failed'))).toBe(true)
   expect(isBusy(failure('database is locked'))).toBe(true)
   expect(isDiskFull(failure('database or disk is full'))).toBe(true)
   expect(isUnwritable(failure('attempt to write a readonly database'))).toBe(true)

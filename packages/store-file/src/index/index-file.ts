@@ -222,6 +222,7 @@ const codesByMessage: Readonly<Record<string, number>> = {
   'database disk image is malformed': 11,
   'database or disk is full': 13,
   'unable to open database file': 14,
+  'constraint failed': 19,
   'file is not a database': 26,
 }
 
@@ -248,5 +249,8 @@ export const isUnwritable = (error: unknown): boolean =>
 
 export const isBusy = (error: unknown): boolean => sqliteCode(error) === 5
 
-/** The database file is not what SQLite expects: 11 CORRUPT, 26 NOTADB, 10 IOERR. */
-export const isDamage = (error: unknown): boolean => [10, 11, 26].includes(sqliteCode(error))
+/**
+ * The database file is not what SQLite expects: 11 CORRUPT, 26 NOTADB, 10 IOERR; or its tables contradict each other:
+ * 19 CONSTRAINT, since what we write keeps every constraint of a whole database.
+ */
+export const isDamage = (error: unknown): boolean => [10, 11, 19, 26].includes(sqliteCode(error))
