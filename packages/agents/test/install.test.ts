@@ -322,6 +322,43 @@ it('a file of ours that a person wrote, or changed, is theirs', async () => {
   expect(readFileSync(join(other, '.claude/rules/recall-echo.md'), 'utf8')).toBe('changed by hand')
 })
 
+describe('a server of the same name that is not ours', () => {
+  const theirs = { command: 'npx', args: ['-y', 'recall-of-others'] }
+  const toml = (name: string) => `[mcp_servers.${name}]\ncommand = "npx"\nargs = ["recall-of-others"]\n`
+  it.each([
+    ['claude', '.claude.json', JSON.stringify({ mcpServers: { recall: theirs } })],
+    ['cursor', '.cursor/mcp.json', JSON.stringify({ mcpServers: { recall: theirs } })],
+    ['windsurf', '.codeium/windsurf/mcp_config.json', JSON.stringify({ mcpServers: { recall: theirs } })],
+    ['copilot', '.copilot/mcp-config.json', JSON.stringify({ mcpServers: { recall: theirs } })],
+    ['opencode', '.config/opencode/opencode.json', JSON.stringify({ mcp: { recall: { command: ['npx'] } } })],
+    ['codex', '.codex/config.toml', toml('recall')],
+    ['codex', '.codex/config.toml', toml('"recall"')],
+  ])('stays when %s is wired and when it is not any more', async (name, path, text) => {
+    const home = await temporaryFolder()
+    write(home, { [path]: text })
+    const target = targets.find((each) => each.name === name) as Target
+    const { install, uninstall } = setUp(home, target)
+    const refused = install().filter(({ status }) => status === 'refused')
+    expect(refused).toMatchObject([
+      { path: join(home, path), reason: expect.stringContaining('another one') },
+    ])
+    expect(readFileSync(join(home, path), 'utf8')).toBe(text)
+
+    // Ours may stand beside it.
+    const ours = refused[0]?.byHand ?? ''
+    const both = path.endsWith('.toml')
+      ? text + ours.replace('.recall]', '.memory]')
+      : text.replace(
+          '{"recall":',
+          `{"memory":${JSON.stringify(theirs).replace('recall-of-others', '@recall/cli","mcp')},"recall":`,
+        )
+    write(home, { [path]: both })
+    expect(install().every(({ status }) => status === 'kept')).toBe(true)
+    uninstall()
+    expect(readFileSync(join(home, path), 'utf8')).toBe(both)
+  })
+})
+
 it('an install that was cut short is taken back too', async () => {
   const home = await temporaryFolder()
   write(home, { '.claude/settings.json': '{ "a": 1 }' })

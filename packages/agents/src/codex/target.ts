@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type HookEvent, mcpCommand } from '../install/command-line.ts'
+import { type HookEvent, isOwnServer, mcpCommand } from '../install/command-line.ts'
 import { hookPart } from '../install/hook-part.ts'
 import { jsonFile } from '../install/json-file.ts'
 import { markedBlock } from '../install/marked-block.ts'
@@ -39,7 +39,12 @@ export const codexTarget: Target = {
           })),
         ),
       ),
-      tomlTable(join(folder, 'config.toml'), ['mcp_servers', 'recall'], { ...mcpCommand(machine, wiring) }),
+      tomlTable(
+        join(folder, 'config.toml'),
+        ['mcp_servers', 'recall'],
+        { ...mcpCommand(machine, wiring) },
+        isOwnServer,
+      ),
     ]
   },
   notes: () => [

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type HookEvent, hookCommand, mcpCommand } from '../install/command-line.ts'
+import { type HookEvent, hookCommand, isOwnServer, mcpCommand } from '../install/command-line.ts'
 import { jsonFile } from '../install/json-file.ts'
 import { markedBlock } from '../install/marked-block.ts'
 import { ownFile } from '../install/own-file.ts'
@@ -37,6 +37,7 @@ export const copilotTarget: Target = {
         {
           at: ['mcpServers', 'recall'],
           member: { type: 'local', ...mcpCommand(machine, wiring), tools: ['*'] },
+          isOurs: isOwnServer,
         },
       ]),
     ]

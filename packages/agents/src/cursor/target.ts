@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type HookEvent, mcpCommand } from '../install/command-line.ts'
+import { type HookEvent, isOwnServer, mcpCommand } from '../install/command-line.ts'
 import { hookPart } from '../install/hook-part.ts'
 import { jsonFile } from '../install/json-file.ts'
 import { ownFile } from '../install/own-file.ts'
@@ -32,7 +32,7 @@ export const cursorTarget: Target = {
         ),
       ]),
       jsonFile(join(folder, 'mcp.json'), [
-        { at: ['mcpServers', 'recall'], member: mcpCommand(machine, wiring) },
+        { at: ['mcpServers', 'recall'], member: mcpCommand(machine, wiring), isOurs: isOwnServer },
       ]),
     ]
   },

@@ -1,3 +1,4 @@
+import { isRecord } from '../content-blocks.ts'
 import type { Surroundings, Wiring } from './target.ts'
 
 export type HookEvent = 'session-start' | 'prompt' | 'pre-compact' | 'post-compact' | 'session-end' | 'stop'
@@ -28,6 +29,20 @@ export function isOwnCommand(command: unknown): boolean {
     typeof command === 'string' &&
     /recall/i.test(command) &&
     / hook (?:session-start|prompt|pre-compact|post-compact|session-end|stop)(?: |$)/.test(command)
+  )
+}
+
+/**
+ * Whether an MCP server is ours, judged like a hook: it runs `mcp` for a root, as we write it, or `recall mcp`, as a
+ * person may have.
+ */
+export function isOwnServer(server: unknown): boolean {
+  if (!isRecord(server)) return false
+  const words = [server.command, server.args].flat().map(String)
+  const at = words.lastIndexOf('mcp')
+  return (
+    words[at + 1] === '--root' ||
+    /(?:^|[\\/])recall(?:-echo)?(?:\.\w+)?$|@recall\/cli/.test(words[at - 1] ?? '')
   )
 }
 

@@ -10,13 +10,16 @@ import {
 } from 'jsonc-parser'
 import { isRecord } from '../content-blocks.ts'
 import { isOwnCommand } from './command-line.ts'
-import { CannotEdit, type FileEdit } from './target.ts'
+import { anothers, CannotEdit, type FileEdit } from './target.ts'
 import { shapeOf } from './text-shape.ts'
 
 /** Something of ours in a settings file. */
 export type JsonPart =
-  /** A member. With `keep` an existing one stays as it is. */
-  | { at: readonly string[]; member: unknown; keep?: boolean }
+  /**
+   * A member. With `keep` an existing one stays as it is. With `isOurs` one that is not ours stays, and the edit is
+   * refused unless ours stands beside it under another name.
+   */
+  | { at: readonly string[]; member: unknown; keep?: boolean; isOurs?: (present: unknown) => boolean }
   /** An item of a list of hooks. */
   | { at: readonly string[]; hook: unknown }
   /** A list of hooks that must not hold any of ours: those of an earlier installation are removed. */
@@ -46,6 +49,7 @@ export function jsonFile(path: string, parts: readonly JsonPart[]): FileEdit {
         .reduce((rest, part) => removePart(rest, part, eol), body)
       let expected: unknown = parsed(edited)
       for (const part of wanted) {
+        if (standsBeside(parsed(edited), part)) continue
         edited = addPart(edited, part, eol)
         expected = withPart(expected, part)
       }
@@ -69,6 +73,7 @@ function addPart(body: string, part: Wanted, eol: string): string {
   const present = at(parsed(body), part.at)
   if ('member' in part) {
     if (isDeepStrictEqual(present, part.member) || (part.keep && present !== undefined)) return body
+    if (isOthers(part, present)) throw anothers(part.at.at(-1) ?? '')
     return change(body, [...part.at], part.member, eol)
   }
   if (present === undefined) return change(body, [...part.at], [part.hook], eol)
@@ -84,7 +89,7 @@ function removePart(body: string, part: JsonPart, eol: string): string {
   if ('noHook' in part && !Array.isArray(present)) return body
   if ('member' in part) {
     // The member may have been there before our installation.
-    if (part.keep) return body
+    if (part.keep || isOthers(part, present)) return body
     return withoutEmpty(change(body, [...part.at], undefined, eol), part.at.slice(0, -1), eol)
   }
   let edited = body
@@ -98,6 +103,16 @@ function removePart(body: string, part: JsonPart, eol: string): string {
     }
   }
   return edited === body ? body : withoutEmpty(edited, part.at, eol)
+}
+
+const isOthers = (part: JsonPart, present: unknown): boolean =>
+  'member' in part && present !== undefined && part.isOurs?.(present) === false
+
+/** Whether a person gave ours another name, because the usual one is taken. */
+function standsBeside(root: unknown, part: Wanted): boolean {
+  if (!isOthers(part, at(root, part.at)) || !('member' in part)) return false
+  const siblings = at(root, part.at.slice(0, -1))
+  return isRecord(siblings) && Object.values(siblings).some((each) => part.isOurs?.(each))
 }
 
 /** Whether nothing is left but our `keep` members, not even a comment. */

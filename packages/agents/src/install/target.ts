@@ -22,6 +22,10 @@ export class CannotEdit extends Error {
   override readonly name = 'CannotEdit'
 }
 
+/** The refusal to replace something that has our name and is not ours. */
+export const anothers = (name: string): CannotEdit =>
+  new CannotEdit(`'${name}' in it is another one: rename that and run this again, or give ours another name`)
+
 /** The machine as installers see it. */
 export interface Surroundings {
   home: string

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify } from 'smol-toml'
 import { isRecord } from '../content-blocks.ts'
-import { CannotEdit, type FileEdit } from './target.ts'
+import { anothers, CannotEdit, type FileEdit } from './target.ts'
 import { shapeOf, withEol } from './text-shape.ts'
 
 /**
@@ -9,8 +9,15 @@ import { shapeOf, withEol } from './text-shape.ts'
  * the person and stays.
  *
  * @param name for example `['mcp_servers', 'recall']`
+ * @param isOurs tells a table of that name that is not ours: it stays, and the edit is refused unless ours stands
+ * beside it under another name
  */
-export function tomlTable(path: string, name: readonly string[], members: Record<string, unknown>): FileEdit {
+export function tomlTable(
+  path: string,
+  name: readonly string[],
+  members: Record<string, unknown>,
+  isOurs: (present: unknown) => boolean = () => true,
+): FileEdit {
   const header = `[${name.join('.')}]`
   const block = `${header}\n${stringify(members).trimEnd()}\n`
 
@@ -21,9 +28,15 @@ export function tomlTable(path: string, name: readonly string[], members: Record
       if (text === null || text.trim() === '') return `${text ?? ''}${block}`
       const { body, eol, restore } = shapeOf(text)
       const before = parsed(body)
-      if (inside(before, name) !== undefined) {
+      const present = inside(before, name)
+      if (present !== undefined) {
+        if (!isOurs(present)) {
+          const siblings = Object.values(inside(before, name.slice(0, -1)) as object)
+          if (siblings.some(isOurs)) return text
+          throw anothers(name.at(-1) ?? '')
+        }
         const place = find(body, header)
-        if (place === null || isDeepStrictEqual(inside(before, name), members)) return text
+        if (place === null || isDeepStrictEqual(present, members)) return text
         return restore(
           checked(body.slice(0, place.start) + withEol(block, eol) + body.slice(place.end), before),
         )
@@ -34,7 +47,7 @@ export function tomlTable(path: string, name: readonly string[], members: Record
     remove(text) {
       const { body, eol, restore } = shapeOf(text)
       const place = find(body, header)
-      if (place === null) return text
+      if (place === null || !isOurs(inside(parsed(body), name))) return text
       const before = body.slice(0, place.start)
       const left = `${before.endsWith(eol + eol) ? before.slice(0, -eol.length) : before}${body.slice(place.end)}`
       return left.trim() === '' ? null : restore(checked(left, parsed(body), true))

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { hookCommand, mcpCommand } from '../install/command-line.ts'
+import { hookCommand, isOwnServer, mcpCommand } from '../install/command-line.ts'
 import { jsonFile } from '../install/json-file.ts'
 import { markedBlock } from '../install/marked-block.ts'
 import { ownFile } from '../install/own-file.ts'
@@ -27,6 +27,7 @@ export const opencodeTarget: Target = {
         {
           at: ['mcp', 'recall'],
           member: { type: 'local', command: [command, ...args], enabled: true },
+          isOurs: isOwnServer,
         },
       ]),
     ]
