@@ -286,6 +286,25 @@ describe('archive', () => {
     expect(err).toContain('nowhere.jsonl')
   })
 
+  it('archives what can be read beside a path that is missing, names that one, and fails', async () => {
+    const shell = createShell()
+    const path = writeSession(temporaryFolder(), 'good', poolSession)
+    const missing = join(shell.root, 'nowhere.jsonl')
+    const { code, out } = await shell.run('archive', missing, path, '--json')
+    expect(code).toBe(3)
+    const failed = [{ path: missing, reason: `${missing} does not exist` }]
+    expect(JSON.parse(out)).toMatchObject({ archived: [{ sessionId: 'good' }], failed })
+    expect((await shell.run('archive', path, missing)).err).toBe(
+      `recall: not archived: ${missing} does not exist\n`,
+    )
+    const nothing = createShell()
+    expect(await nothing.run('archive', 'a.jsonl', 'b.jsonl')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/a\.jsonl does not exist; .*b\.jsonl does not exist/),
+    })
+    expect(readdirSync(nothing.root)).toEqual([])
+  })
+
   it('replaces secrets before they reach the disk and says so', async () => {
     const shell = createShell()
     await shell.run('init')
@@ -319,5 +338,16 @@ describe('import', () => {
     const report = await shell.json<{ archived: number; failed: { path: string }[] }>('import', folder)
     expect(report.archived).toBe(1)
     expect(report.failed.map(({ path }) => path)).toEqual([join(folder, 'bad.jsonl')])
+  })
+
+  it('imports what can be read beside a path that is missing, and names that one', async () => {
+    const shell = createShell()
+    const path = writeSession(temporaryFolder(), 'good', poolSession)
+    const failed = [{ path: join(shell.root, 'nowhere.jsonl'), reason: 'does not exist' }]
+    const planned = await shell.run('import', 'nowhere.jsonl', path, '--dry-run', '--json')
+    expect([planned.code, JSON.parse(planned.out)]).toEqual([3, { wouldRead: [path], unchanged: 0, failed }])
+    const { code, out } = await shell.run('import', 'nowhere.jsonl', path, '--json')
+    expect([code, JSON.parse(out)]).toMatchObject([3, { archived: 1, failed }])
+    expect(await shell.run('import', 'nowhere.jsonl')).toMatchObject({ code: 1 })
   })
 })

@@ -37,7 +37,9 @@ describe.runIf(hasTranscripts)('real transcripts', () => {
       for (const text of [...user, ...assistant]) expect(body).toContain(text.trim())
     }
     process.stdout.write(`archived without loss: ${JSON.stringify(counts, null, 2)}\n`)
-    expect(archived).toHaveLength((await listTranscripts({ cwd: '/' } as never, [transcriptsFolder])).length)
+    expect(archived).toHaveLength(
+      (await listTranscripts({ cwd: '/' } as never, [transcriptsFolder])).transcripts.length,
+    )
 
     const before = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
     const again = await shell.json<{ archived: { status: string }[] }>('archive', transcriptsFolder)

@@ -117,7 +117,7 @@ describe.runIf(hasTranscripts)('a scripted host', () => {
           run(command.split(' '), { ...payload, hook_event_name: event }, killAfterMs),
         ),
       )
-    const sources = (await listTranscripts({ cwd: '/' } as never, [transcriptsFolder]))
+    const sources = (await listTranscripts({ cwd: '/' } as never, [transcriptsFolder])).transcripts
       // The largest ones once is enough: it is events that are tested here.
       .filter((path, i) => i < 50 && readFileSync(path).length < 300_000)
     const folder = join(home, 'projects')

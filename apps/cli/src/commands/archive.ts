@@ -31,11 +31,16 @@ export async function archive(
   options: RootOptions & { json?: boolean },
   source: 'session' | 'checkpoint',
 ): Promise<number> {
-  const transcripts = await listTranscripts(io, paths)
+  const { transcripts, unreadable } = await listTranscripts(io, paths)
   return withMemory(io, { ...options, create: true }, async (memory, store) => {
     const archiver = await createArchiver(memory, store, source, { lm: languageModel(io) })
     const archived: ArchiveResult[] = []
     const failed: { path: string; reason: string }[] = []
+    const fail = (path: string, reason: string): void => {
+      failed.push({ path, reason })
+      if (!options.json) io.err(`recall: not archived: ${reason}\n`)
+    }
+    for (const { message, details } of unreadable) fail(String(details?.path), message)
     for (const path of transcripts) {
       try {
         const result = await archiver(path)
@@ -43,9 +48,8 @@ export async function archive(
         if (!options.json) io.out(describe(result))
       } catch (error) {
         // One bad file must not stop the others.
-        if (!isMemoryError(error) || transcripts.length === 1) throw error
-        failed.push({ path, reason: error.message })
-        if (!options.json) io.err(`recall: not archived: ${error.message}\n`)
+        if (!isMemoryError(error) || transcripts.length + unreadable.length === 1) throw error
+        fail(path, error.message)
       }
     }
     if (options.json) io.out(`${JSON.stringify({ archived, ...(failed.length > 0 ? { failed } : {}) })}\n`)
@@ -53,16 +57,37 @@ export async function archive(
   })
 }
 
-/** The transcripts below some paths, each once, sessions before their helpers. */
-export async function listTranscripts(io: Io, paths: string[]): Promise<string[]> {
+/**
+ * The transcripts below some paths, each once, sessions before their helpers, and the paths that cannot be read.
+ *
+ * @throws MemoryError when there is no transcript
+ */
+export async function listTranscripts(
+  io: Io,
+  paths: string[],
+): Promise<{ transcripts: string[]; unreadable: MemoryError[] }> {
   const found = new Set<string>()
+  const unreadable: MemoryError[] = []
   for (const path of paths) {
-    for (const transcript of await listTranscriptsOf(resolve(io.cwd, path))) found.add(transcript)
+    try {
+      for (const transcript of await listTranscriptsOf(resolve(io.cwd, path))) found.add(transcript)
+    } catch (error) {
+      if (!isMemoryError(error)) throw error
+      unreadable.push(error)
+    }
   }
   if (found.size === 0) {
+    throwAll(unreadable)
     throw new MemoryError(`no transcripts below ${paths.join(', ')}`, MemoryErrorCode.NOT_FOUND)
   }
-  return [...found]
+  return { transcripts: [...found], unreadable }
+}
+
+/** Where nothing can be read: fails as for one path alone, and names each. */
+export function throwAll(errors: readonly MemoryError[]): void {
+  const [first] = errors
+  if (first)
+    throw new MemoryError(errors.map(({ message }) => message).join('; '), first.code, { cause: first })
 }
 
 /** For a folder, everything that may be a transcript; for the file of a session, that file and those of its helpers. */

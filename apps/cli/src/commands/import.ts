@@ -14,7 +14,7 @@ import type { Io } from '../io.ts'
 import { languageModel, withMemory } from '../memory.ts'
 import { printable } from '../printable.ts'
 import { withProgress } from '../progress.ts'
-import { createArchiver } from './archive.ts'
+import { createArchiver, throwAll } from './archive.ts'
 
 export interface ImportOptions extends RootOptions {
   json?: boolean
@@ -62,16 +62,16 @@ interface Source {
 export async function importAll(io: Io, given: string[], options: ImportOptions): Promise<number> {
   const since = options.since === undefined ? Number.NEGATIVE_INFINITY : toTime(options.since)
   if (Number.isNaN(since)) throw new UsageError(`'${options.since}' is not a date such as 2026-03-01`)
-  const found = await listSources(io, given, since)
+  const { sources: found, failed } = await listSources(io, given, since)
   // A dry run must not create a memory.
   if (options.dryRun && !existsSync(findRoot(io, options)))
-    return showPlan(io, found, emptyReport(), options.json ?? false)
+    return showPlan(io, found, { ...emptyReport(), failed }, options.json ?? false)
   return withMemory(io, { ...options, create: true }, async (memory, store) => {
     const journal = openJournal(store)
     const isDone = (source: Source): boolean =>
       journal.has(source.path, source.stamp) || journal.has(source.path, stampFor(source, options))
     const todo = found.filter((source) => !isDone(source))
-    const report: ImportReport = { ...emptyReport(), unchanged: found.length - todo.length }
+    const report: ImportReport = { ...emptyReport(), failed, unchanged: found.length - todo.length }
     if (options.dryRun) return showPlan(io, todo, report, options.json ?? false)
 
     const importOne = await createImporter(io, { memory, store, journal, since }, report)
@@ -171,7 +171,12 @@ function toTime(date: string): number {
   return isDay ? Date.parse(`${day}T${time}`) : Number.NaN
 }
 
-async function listSources(io: Io, given: readonly string[], since: number): Promise<Source[]> {
+/** What is to be read, and the paths that cannot be, unless that is all of them. */
+async function listSources(
+  io: Io,
+  given: readonly string[],
+  since: number,
+): Promise<{ sources: Source[]; failed: ImportReport['failed'] }> {
   const paths = given.length > 0 ? given.map((path) => resolve(io.cwd, path)) : sessionSources(io)
   if (paths.length === 0) {
     throw new MemoryError(
@@ -180,7 +185,8 @@ async function listSources(io: Io, given: readonly string[], since: number): Pro
     )
   }
   const found = new Map<string, Source>()
-  for (const path of paths) {
+  const unreadable = new Map<string, MemoryError>()
+  const list = async (path: string): Promise<void> => {
     for (const file of await listImportable(path)) {
       // Hosts keep plans and other markdown among their sessions: read those only in a folder that the user named.
       if (given.length === 0 && file.endsWith('.md')) continue
@@ -191,10 +197,18 @@ async function listSources(io: Io, given: readonly string[], since: number): Pro
       found.set(file, { path: file, stamp, changedAt, name, isNamed })
     }
   }
+  for (const path of paths) {
+    await list(path).catch((error) => {
+      if (!isMemoryError(error)) throw error
+      unreadable.set(path, error)
+    })
+  }
+  if (found.size === 0) throwAll([...unreadable.values()])
   if (found.size === 0 && since === Number.NEGATIVE_INFINITY) {
     throw new MemoryError(`no transcripts or memories below ${paths.join(', ')}`, MemoryErrorCode.NOT_FOUND)
   }
-  return oldestFirst([...found.values()])
+  const failed = [...unreadable].map(([path, error]) => ({ path, reason: reasonOf(error, path) }))
+  return { sources: oldestFirst([...found.values()]), failed }
 }
 
 /** Archives are numbered as they come, so the oldest session comes first; each is followed by those of its helpers. */
@@ -228,15 +242,23 @@ async function isOfProject(io: Io, path: string, project: string): Promise<boole
   }
 }
 
-function showPlan(io: Io, todo: readonly Source[], { unchanged }: ImportReport, json: boolean): number {
+function showPlan(
+  io: Io,
+  todo: readonly Source[],
+  { unchanged, failed }: ImportReport,
+  json: boolean,
+): number {
   const paths = todo.map(({ path }) => path)
   io.out(
     json
-      ? `${JSON.stringify({ wouldRead: paths, unchanged })}\n`
-      : `${printable(paths.map((path) => `${path}\n`).join(''))}${count(paths.length, 'file')} would be read, ${unchanged} unchanged\n`,
+      ? `${JSON.stringify({ wouldRead: paths, unchanged, ...(failed.length > 0 ? { failed } : {}) })}\n`
+      : `${printable(paths.map((path) => `${path}\n`).join(''))}${count(paths.length, 'file')} would be read, ${unchanged} unchanged\n${printable(describeFailed(failed))}`,
   )
-  return exitCodes.fine
+  return failed.length > 0 ? exitCodes.failed : exitCodes.fine
 }
+
+const describeFailed = (failed: ImportReport['failed']): string =>
+  failed.map(({ path, reason }) => `not imported: ${path}: ${reason}\n`).join('')
 
 const emptyReport = (): ImportReport => ({
   archived: 0,
