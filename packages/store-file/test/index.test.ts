@@ -252,6 +252,7 @@ type Action =
 /** Courses that went wrong once: each with the seed of its damage. */
 const courses: readonly (readonly [seed: number, ...Action[]])[] = [
   [-1532881200, 'write', 'corrupt', 'write', 'section', 'abandon', 'search', 'corrupt', 'rename'],
+  [1826896635, 'write', 'abandon', 'edit', 'section', 'corrupt', 'write'],
   [443701702, 'section', 'abandon', 'add', 'rename', 'edit', 'write', 'write', 'edit', 'corrupt', 'add'],
 ]
 

@@ -80,24 +80,22 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     if (opened) return opened.index
     const inUse = notes.others().alive
     const file = openIndexFile({ fileSystem, openDatabase, folder, inUse, exclusively })
-    if (!file.isNew && isOfOtherLayout(createSearchIndex(file.database))) {
+    const index = use(file)
+    if (index.fact('layout') !== places) {
       file.database.close()
+      opened = undefined
       exclusively(() => removeIndexFile(fileSystem, folder))
       return open()
     }
     if (file.notice) onNotice(file.notice)
     if (file.temporary) onNotice(`${folder} cannot be written: the search index is kept in memory`)
-    return use(file)
-  }
-
-  const isOfOtherLayout = (index: SearchIndex): boolean => {
-    const written = index.fact('layout')
-    return written !== undefined && written !== places
+    return index
   }
 
   const use = (file: OpenedIndex): SearchIndex => {
     const inode = file.temporary ? 0 : (inodeOf(fileSystem, indexPath) ?? 0)
     const index = createSearchIndex(file.database)
+    // Before anything is asked of it: `guarded` sets aside what is open when a query meets damage.
     opened = { ...file, index, inode }
     if (index.fact('layout') === undefined) index.transaction(() => index.setFact('layout', places))
     lastWalk = file.isNew || file.unclean ? 0 : Number(index.fact('walked') ?? 0)
