@@ -1,10 +1,10 @@
 export type { CachedEntry, MemoryCache } from '../cached-read.ts'
 export { type ContextBundle, type ContextOptions, retrieveContext } from './context.ts'
+export type { DrainResult } from './drain-queue.ts'
 export { type MemoryEvent, observeMemory } from './events.ts'
 export {
   createMemoryFallback,
   type Degradation,
-  type DrainResult,
   type FallbackOptions,
   type MemoryFallback,
   type WriteOutcome,

@@ -1,0 +1,173 @@
+import type { Clock } from '../clock.ts'
+import { errorStatus, isMemoryError, type MemoryError, MemoryErrorCode } from '../errors.ts'
+import { equalJson, type JsonValue, toJsonValue } from '../json.ts'
+import type { MemoryManager, MemoryMetadata } from '../memory-manager.ts'
+import type { Address } from '../memory-store.ts'
+import type { QueueItem, WriteQueue } from './write-queue.ts'
+
+/** Counts of one drain. */
+export interface DrainResult {
+  written: number
+  /** Dropped, because somebody else has written the key since. */
+  superseded: number
+  /** Still waiting. */
+  waiting: number
+  /** Failed for good: `queue.items()` shows why. */
+  dead: number
+}
+
+/** Whence and where to a queue is drained. */
+export interface Drain {
+  memory: MemoryManager
+  queue: WriteQueue
+  /** The value that an item is to write. */
+  valueOf: (item: QueueItem) => Promise<unknown>
+  /** Waits for the writes that are about to queue behind earlier ones. */
+  entered: () => Promise<unknown>
+  /** Called with a write that failed for good. */
+  onDead: (item: QueueItem, error: MemoryError) => void
+  clock: Clock
+}
+
+/** Milliseconds before the second attempt; doubled for each further one, up to the longest. */
+const firstBackoff = 1000
+const longestBackoff = 5 * 60_000
+
+/**
+ * Makes the queued writes of the memory's namespace that are due, oldest first and in order for each key. Nobody else
+ * may drain the queue meanwhile.
+ */
+export async function drainQueue(drain: Drain): Promise<DrainResult> {
+  const { memory, queue, entered, clock } = drain
+  const result = nothingDrained()
+  const blocked = new Set<string>()
+  const all = await queue.items()
+  const items = all.filter((item) => item.namespace === memory.namespace)
+  const followers = followersOf(items)
+  const last = all.at(-1)?.id ?? 0
+  for (const item of items) {
+    const name = nameOf(item)
+    /** The next write of the key, which may have been queued since this drain began. */
+    const findNext = async (): Promise<QueueItem | undefined> => {
+      // One that began before this write was made is dated before it, and must be found.
+      await entered()
+      return (
+        followers.get(item) ??
+        (await queue.items(last)).find((each) => each.id > last && nameOf(each) === name)
+      )
+    }
+    const isDue = item.notBefore <= clock() && !blocked.has(name)
+    const outcome = item.dead ? 'dead' : isDue ? await attempt(drain, item, findNext) : 'waiting'
+    if (outcome === 'waiting') blocked.add(name)
+    result[outcome]++
+  }
+  return result
+}
+
+async function attempt(
+  drain: Drain,
+  item: QueueItem,
+  findNext: () => Promise<QueueItem | undefined>,
+): Promise<keyof DrainResult> {
+  const { memory, queue } = drain
+  try {
+    const value = await drain.valueOf(item)
+    const outcome = await deliver(memory, item, value)
+    const next = outcome === 'written' ? await findNext() : undefined
+    if (next) await handOver(drain, next, value)
+    await queue.remove(item.id)
+    return outcome
+  } catch (error) {
+    // A memory that was closed meanwhile says nothing about the write.
+    if (!isMemoryError(error) || error.code === MemoryErrorCode.CLOSED) throw error
+    const dead = !isPassing(error) && error.code !== MemoryErrorCode.QUOTA_EXCEEDED
+    // What this write would have replaced is still ours for the next one.
+    const next = dead && item.follows !== undefined ? await findNext() : undefined
+    if (next) {
+      next.follows = item.follows as number
+      await queue.update(next)
+    }
+    const failed = {
+      ...item,
+      attempts: item.attempts + 1,
+      notBefore: drain.clock() + Math.min(longestBackoff, firstBackoff * 2 ** item.attempts),
+      lastError: error.message,
+    }
+    await queue.update(dead ? { ...failed, dead } : failed)
+    if (dead) drain.onDead(item, error)
+    return dead ? 'dead' : 'waiting'
+  }
+}
+
+/**
+ * Makes a queued write, unless it was made already or somebody has written the key since. What is written between the
+ * look at the key and the write is looked at, too.
+ */
+async function deliver(
+  memory: MemoryManager,
+  item: QueueItem,
+  value: unknown,
+): Promise<'written' | 'superseded'> {
+  const { scope, key, options } = item
+  for (;;) {
+    const record = await memory.read(scope, key, { includeMetadata: true })
+    const ifUpdatedAt = record?.metadata.updatedAt
+    const standing = record ? standsAgainst(item, value, record) : 'nothing'
+    if (standing !== 'nothing') return standing === 'itself' ? 'written' : 'superseded'
+    try {
+      if (ifUpdatedAt === undefined) await memory.write(scope, key, value, { ...options, overwrite: false })
+      else {
+        const update = { operation: 'set', key, value, ifUpdatedAt, ...(options ? { options } : {}) } as const
+        await memory.atomicUpdate(scope, [update])
+      }
+      return 'written'
+    } catch (error) {
+      if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+      const present = await memory.read(scope, key, { includeMetadata: true })
+      // Nobody wrote meanwhile: the write itself asks for a key that is free.
+      if (present?.metadata.updatedAt === ifUpdatedAt) throw error
+    }
+  }
+}
+
+/** Notes in the next queued write of the key which version is ours, before the item that shows it is removed. */
+async function handOver({ memory, queue }: Drain, next: QueueItem, value: unknown): Promise<void> {
+  const record = await memory.read(next.scope, next.key, { includeMetadata: true })
+  if (!record || !equalJson(record.value as JsonValue, toJsonValue(value))) return
+  next.follows = record.metadata.updatedAt
+  await queue.update(next)
+}
+
+/** What the memory holds under the key: nothing newer than the queued write, the write itself, or a later write. */
+function standsAgainst(
+  { queuedAt, follows, options }: QueueItem,
+  value: unknown,
+  record: { value: unknown; metadata: MemoryMetadata },
+): 'nothing' | 'itself' | 'a later write' {
+  const { updatedAt } = record.metadata
+  if (updatedAt === follows) return 'nothing'
+  // The attempt that timed out may have succeeded all the same. An older entry may have other options.
+  const isRecent = updatedAt >= queuedAt || options?.overwrite === false
+  if (isRecent && equalJson(record.value as JsonValue, toJsonValue(value))) return 'itself'
+  return updatedAt > queuedAt ? 'a later write' : 'nothing'
+}
+
+/** Maps each queued write to the next one of the same key that is not dead, if there is one. */
+function followersOf(items: readonly QueueItem[]): Map<QueueItem, QueueItem> {
+  const followers = new Map<QueueItem, QueueItem>()
+  const last = new Map<string, QueueItem>()
+  for (const item of items) {
+    if (item.dead) continue
+    const earlier = last.get(nameOf(item))
+    if (earlier) followers.set(earlier, item)
+    last.set(nameOf(item), item)
+  }
+  return followers
+}
+
+export const nothingDrained = (): DrainResult => ({ written: 0, superseded: 0, waiting: 0, dead: 0 })
+
+/** The store may answer the same call later: it timed out, cannot be reached or is too busy. */
+export const isPassing = ({ code }: MemoryError): boolean => errorStatus[code].retryable
+
+export const nameOf = ({ namespace, scope, key }: Address): string => JSON.stringify([namespace, scope, key])
