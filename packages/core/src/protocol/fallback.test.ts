@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { createTicker } from '../conformance/ticker.ts'
 import { createMemoryManager } from '../create-memory-manager.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
@@ -21,7 +22,8 @@ function setUp(options: Partial<FallbackOptions> = {}) {
   const stores: MemoryStore = { ...sound, put: failing(sound.put), get: failing(sound.get) }
   const encryptionKey = new Uint8Array(32)
   const policies = { quotas: { 'short-term': 100, 'long-term': 300 } }
-  const memory = createMemoryManager({ stores, clock: time.clock, encryptionKey, policies })
+  const { schemas = {} } = options
+  const memory = createMemoryManager({ stores, clock: time.clock, encryptionKey, policies, schemas })
   const queue = createInMemoryQueue()
   const told: Degradation[] = []
   const fallback = createMemoryFallback({
@@ -237,6 +239,21 @@ describe('writeWithDegradation', () => {
       await expect(write).rejects.toMatchObject({ code })
     }
     expect(await queue.items()).toEqual(lying)
+  })
+
+  it('makes every queued write of a key whose schema fills in what is missing', async () => {
+    const counter = z.object({ name: z.string(), count: z.number().default(0) })
+    const { memory, fallback, queue, time, failWith } = setUp({ schemas: { working: { counter } } })
+    failWith(MemoryErrorCode.TIMEOUT)
+    for (const name of ['first', 'second'])
+      expect(await fallback.writeWithDegradation('working', 'counter', { name })).toBe('queued')
+    const wrong = fallback.writeWithDegradation('working', 'counter', { name: 3 })
+    await expect(wrong).rejects.toMatchObject({ code: MemoryErrorCode.INVALID_INPUT })
+    expect(await queue.items()).toHaveLength(2)
+    failWith(null)
+    time.advance(1000)
+    expect(await fallback.drain()).toMatchObject({ written: 2, superseded: 0 })
+    expect(await memory.read('working', 'counter')).toEqual({ name: 'second', count: 0 })
   })
 
   it('keeps no secret of a text, a type or a tag in the queue', async () => {

@@ -5,6 +5,7 @@ import type { MemoryManager, WriteOptions } from '../memory-manager.ts'
 import type { Address } from '../memory-store.ts'
 import { evictedScope, evictionThreshold } from '../quotas.ts'
 import type { RedactPolicy } from '../redaction/redactor.ts'
+import type { ValueSchemas } from '../schemas.ts'
 import type { MemoryScope } from '../scope.ts'
 import { type DrainResult, drainQueue, isPassing, nameOf, nothingDrained } from './drain-queue.ts'
 import { type AskedWrite, createQueuedValues } from './queued-values.ts'
@@ -27,6 +28,11 @@ export interface FallbackOptions {
   queue?: WriteQueue
   /** Called for every failure that was handled: log it. */
   onDegraded: (degradation: Degradation) => void
+  /**
+   * Check queued values, as the memory's own do. Without them, of several queued writes whose values a schema of the
+   * memory changes, with defaults for example, only the first is made: it looks like somebody else's.
+   */
+  schemas?: ValueSchemas
   /** What to do with secrets in queued values, tags, types and texts: as the memory does. Default `redact`. */
   redact?: RedactPolicy
   /** Seals queued values that ask for encryption; without it such writes are not queued. */
@@ -61,8 +67,16 @@ export interface MemoryFallback {
 const trustedForMs = 5000
 
 export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
-  const { memory, queue, onDegraded, redact = 'redact', clock = systemClock } = options
-  const values = createQueuedValues(redact, options.encryptionKey)
+  const {
+    memory,
+    queue,
+    onDegraded,
+    schemas,
+    redact = 'redact',
+    encryptionKey,
+    clock = systemClock,
+  } = options
+  const values = createQueuedValues({ schemas, redact, encryptionKey })
   const { namespace } = memory
   /** Keys with queued writes, as far as this process knows: later writes of these keys must queue behind them. */
   let waiting: { names: Set<string>; readAt: number } | undefined

@@ -6,6 +6,7 @@ import type { JsonValue } from '../json.ts'
 import type { WriteOptions } from '../memory-manager.ts'
 import type { Address } from '../memory-store.ts'
 import { createRedactor, type RedactPolicy } from '../redaction/redactor.ts'
+import { checkWritten, type ValueSchemas } from '../schemas.ts'
 import type { QueuedWrite } from './write-queue.ts'
 
 /** What somebody asked to write, unchecked. */
@@ -30,10 +31,14 @@ export interface QueuedValues {
   unpack(write: QueuedWrite): Promise<unknown>
 }
 
-export function createQueuedValues(
-  redact: RedactPolicy,
-  encryptionKey: Uint8Array | KeyRing | undefined,
-): QueuedValues {
+export interface QueuedValuesOptions {
+  schemas?: ValueSchemas | undefined
+  redact: RedactPolicy
+  encryptionKey?: Uint8Array | KeyRing | undefined
+}
+
+export function createQueuedValues(policy: QueuedValuesOptions): QueuedValues {
+  const { schemas = {}, redact, encryptionKey } = policy
   const sealer = encryptionKey ? createSealer(encryptionKey) : undefined
   const redactor = createRedactor(redact)
 
@@ -50,7 +55,9 @@ export function createQueuedValues(
       const address = { namespace, scope: parseScope(scope), key: parseKey(key) }
       const options = given === undefined ? undefined : checkOptions(address, given)
       const { text = null, type = null, tags = [] } = options ?? {}
-      const clean = redactor(address, { value: toJson(value), text, type, tags })
+      const checked = toJson(checkWritten(schemas, address.scope, address.key, value))
+      const clean = redactor(address, { value: checked, text, type, tags })
+      if (clean.value !== checked) checkWritten(schemas, address.scope, address.key, clean.value)
       return {
         ...address,
         value:
