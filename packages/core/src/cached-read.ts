@@ -158,7 +158,7 @@ function createCounter(store: MemoryStore) {
       const addresses = waiting.get(address.scope) ?? []
       waiting.set(address.scope, addresses)
       addresses.push(address)
-      last = now
+      last = Math.max(last, now)
       timer ??= setTimeout(() => {
         // Accesses that could not be recorded keep waiting, and the next call reports the error.
         flush().catch(() => undefined)

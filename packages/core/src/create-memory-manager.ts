@@ -409,8 +409,9 @@ const readsAtOnce = 64
 
 /** The entry with the present access already counted. */
 function accessed(entry: Entry, now: number): Entry {
-  const expiresAt = entry.ttl === null ? entry.expiresAt : now + entry.ttl
-  return { ...entry, accessedAt: now, accessCount: entry.accessCount + 1, expiresAt }
+  const expiresAt = entry.ttl === null ? entry.expiresAt : Math.max(entry.expiresAt ?? 0, now + entry.ttl)
+  const accessedAt = Math.max(entry.accessedAt, now)
+  return { ...entry, accessedAt, accessCount: entry.accessCount + 1, expiresAt }
 }
 
 const noArchive = (store: MemoryStore, scope: MemoryScope): MemoryError =>

@@ -71,9 +71,9 @@ export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryS
         const kept = live(address, now)
         if (!kept) continue
         const { entry } = kept
-        entry.accessedAt = now
+        entry.accessedAt = Math.max(entry.accessedAt, now)
         entry.accessCount++
-        if (entry.ttl !== null) entry.expiresAt = now + entry.ttl
+        if (entry.ttl !== null) entry.expiresAt = Math.max(entry.expiresAt ?? 0, now + entry.ttl)
       }
     },
 

@@ -31,7 +31,8 @@ export interface MemoryStore {
 
   /**
    * Records an access at `now` and slides the expiry of entries that have a `ttl`. Absent entries are ignored.
-   * All addresses are of one place; a repeated address counts twice.
+   * All addresses are of one place; a repeated address counts twice. Accesses may arrive in any order, and after a write
+   * that replaced the entry: neither the expiry nor the last access moves back.
    */
   touch(addresses: readonly Address[], now: number): Promise<void>
 

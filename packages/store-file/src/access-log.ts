@@ -149,7 +149,10 @@ export function createAccessLog(
       using(true, ({ database, sql }) => {
         const statement = sql(
           `INSERT INTO access (scope, namespace, key, created, updated, at, count, expires) VALUES (?, ?, ?, ?, ?, ?, 1, ?)
-         ON CONFLICT DO UPDATE SET at = excluded.at, expires = excluded.expires, updated = excluded.updated,
+         ON CONFLICT DO UPDATE SET at = CASE WHEN created = excluded.created THEN max(at, excluded.at) ELSE excluded.at END,
+           expires = CASE WHEN created = excluded.created AND updated = excluded.updated
+             THEN max(coalesce(expires, excluded.expires), excluded.expires) ELSE excluded.expires END,
+           updated = excluded.updated,
            count = CASE WHEN created = excluded.created THEN count + 1 ELSE 1 END, created = excluded.created`,
         )
         database.exec('BEGIN IMMEDIATE')

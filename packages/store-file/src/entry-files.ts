@@ -215,7 +215,7 @@ function toMemoryEntry(address: Address, file: FileEntry, access: Access | null)
     accessedAt: Math.max(file.updated, access?.at ?? 0),
     accessCount: access?.count ?? 0,
     ttl: file.ttl,
-    expiresAt: file.expires === null ? null : (access?.expires ?? file.expires),
+    expiresAt: file.expires === null ? null : Math.max(file.expires, access?.expires ?? 0),
     encrypted: isEnvelope(value),
     embedding: null,
   }

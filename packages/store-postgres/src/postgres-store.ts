@@ -136,9 +136,9 @@ function createShelf(
         await database
           .update(entries)
           .set({
-            accessedAt: now,
+            accessedAt: sql`greatest(${entries.accessedAt}, ${now}::float8)`,
             accessCount: sql`${entries.accessCount} + ${accessesOf(times, addresses.length)}`,
-            expiresAt: sql`case when ${entries.ttl} is null then ${entries.expiresAt} else ${now}::float8 + ${entries.ttl} end`,
+            expiresAt: sql`case when ${entries.ttl} is null then ${entries.expiresAt} else greatest(${entries.expiresAt}, ${now}::float8 + ${entries.ttl}) end`,
           })
           .where(lockedIn(first, and(inArray(entries.id, [...times.keys()]), isLive(now))))
       }),

@@ -146,5 +146,34 @@ export const expiry: Theme = {
         expect((await memory.cleanup()).deleted).toBe(3)
       },
     ),
+
+    law(
+      'An access that is recorded late sets back neither the expiry nor the last access.',
+      async ({ memory, reopen, time }) => {
+        const start = time.clock()
+        const slow = await reopen({ clock: () => start })
+        const recordedLate = async (): Promise<void> => {
+          expect(await slow.search('long-term', { text: 'blue' })).toHaveLength(1)
+          expect(await slow.read('long-term', 'key')).toBe('blue')
+        }
+        await memory.write('long-term', 'key', 'blue', { ttl: 1000 })
+        time.advance(800)
+        await memory.read('long-term', 'key')
+        await recordedLate()
+        const [found] = await memory.search('long-term', {}, { touch: false })
+        expect(found?.metadata).toMatchObject({
+          accessedAt: start + 800,
+          accessCount: 3,
+          expiresAt: start + 1800,
+        })
+        time.advance(999)
+        expect(await keysFound(memory, 'long-term', { text: 'blue' })).toEqual(['key'])
+        await memory.write('long-term', 'key', 'blue', { ttl: 500 })
+        await recordedLate()
+        time.advance(499)
+        expect(await keysFound(memory, 'long-term', { text: 'blue' })).toEqual(['key'])
+        expect(await memory.exists('long-term', 'key')).toBe(true)
+      },
+    ),
   ],
 }

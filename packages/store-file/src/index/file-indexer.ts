@@ -25,9 +25,9 @@ export function createFileIndexer({ fileSystem, root, layout, slidExpiry }: File
 
   const entriesIn = (source: Source, name: string, { content, stamp }: TextFile): LocatedEntry[] =>
     source.parse(name, content, { modified: Math.round(stamp.modified) }).map((entry) => {
-      if (entry.ttl === null) return entry
+      if (entry.ttl === null || entry.expires === null) return entry
       const slid = slidExpiry(entry.scope, entry.namespace, entry.key, entry.updated)
-      return { ...entry, expires: slid ?? entry.expires }
+      return { ...entry, expires: Math.max(entry.expires, slid ?? 0) }
     })
 
   /** Reads one file into the index, or removes it from there when the file is gone. */

@@ -169,7 +169,7 @@ export function createSearchIndex(database: Database) {
     },
 
     slideExpiry(scope: MemoryScope, namespace: string, key: string, expires: number): void {
-      sql('UPDATE documents SET expires = ? WHERE scope = ? AND namespace = ? AND key = ?').run(
+      sql('UPDATE documents SET expires = max(expires, ?) WHERE scope = ? AND namespace = ? AND key = ?').run(
         expires,
         scopeNumbers[scope],
         keptNamespace(namespace),
