@@ -366,10 +366,13 @@ it('answers what was asked before the input ended, and leaves then', async () =>
   expect(answers.map(({ id }) => id).sort()).toEqual([1, 2, 3])
 })
 
-it('finds, reads and forgets what was archived for its age', async () => {
+it.each([
+  ['a text', 'The heron stood in the reeds.'],
+  ['a record with a key of its own', { key: 'heron', note: 'The heron stood in the reeds.' }],
+])('finds, reads and forgets what was archived for its age: %s', async (_, value) => {
   let now = Date.parse('2026-01-01T00:00:00Z')
   const memory = createMemoryManager({ stores: createInMemoryStore(), clock: () => now })
-  await memory.write('episodic', 'old', 'The heron stood in the reeds.')
+  await memory.write('episodic', 'old', value)
   now += 100 * 24 * 3600 * 1000
   expect(await memory.cleanup({ scope: 'episodic' })).toMatchObject({ archived: 1 })
   const server = createMcpFetch({ optionsFor: () => ({ memory }) })
@@ -385,7 +388,7 @@ it('finds, reads and forgets what was archived for its age', async () => {
     structuredContent: { results: [{ ...old, archived: true }] },
   })
   expect(await answerOf('memory_read', old)).toMatchObject({
-    structuredContent: { text: expect.stringContaining('\nThe heron stood in the reeds.\n') },
+    structuredContent: { text: expect.stringContaining('The heron stood in the reeds.\n') },
   })
   expect(await answerOf('memory_forget', old)).toMatchObject({ structuredContent: { forgotten: true } })
   expect(await answerOf('memory_read', old)).toMatchObject({ isError: true })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { McpServer } from '@modelcontextprotocol/server'
 import {
+  conversationType,
   fenceRecalled,
   isMemoryError,
   MemoryError,
@@ -221,16 +222,28 @@ function addForget(server: McpServer, options: McpOptions): void {
 const hasArchive = (memory: MemoryManager, where: MemoryScope): boolean =>
   memory.capabilities[where].archive === true
 
-/** The archived memory under a key, if there is an archive and it has one. */
+const pageSize = 1000
+
+/**
+ * The archived memory under a key, if there is an archive and it has one. A filter on `key` looks at a member of that
+ * name where the value has one, so what it does not find is looked for among all that are no sessions.
+ */
 async function archivedUnder(
   memory: MemoryManager,
   where: MemoryScope,
   name: string,
 ): Promise<MemoryMatch<unknown> | null> {
   if (!hasArchive(memory, where)) return null
-  const options = { limit: 1000, touch: false, includeArchived: true }
-  const named = await memory.search(where, { filters: { key: name } }, options)
-  return named.find((match) => match.key === name) ?? null
+  for (const filters of [{ key: name }, { type: { ne: conversationType } }]) {
+    for (let offset = 0; ; offset += pageSize) {
+      const options = { limit: pageSize, offset, touch: false, includeArchived: true }
+      const page = await memory.search(where, { filters }, options)
+      const named = page.find((match) => match.key === name)
+      if (named) return named
+      if (page.length < pageSize) break
+    }
+  }
+  return null
 }
 
 const rounded = (share: number): number => Math.round(share * 1000) / 1000
