@@ -1,4 +1,5 @@
 import type { ConversationArchive } from '@recall/core'
+import { keepingLineEnds } from './line-ends.ts'
 
 /** ARCHIVE.md: a table for people, one row an archive. Derived from the archives, so it can be made anew. */
 export const archiveIndexHeader = `# Archive
@@ -38,7 +39,10 @@ export function datesInTable(content: string): Map<number, { date: string; sessi
 }
 
 /** The table with one row replaced or added at the end; what people wrote around it stays. */
-export function withArchiveRow(content: string, number: number, row: string): string {
+export const withArchiveRow = (file: string, number: number, row: string): string =>
+  keepingLineEnds(file, (content) => withRow(content, number, row))
+
+function withRow(content: string, number: number, row: string): string {
   const existing = content === '' ? archiveIndexHeader : content
   const lines = existing.split(/(?<=\n)/)
   const start = `| ${String(number).padStart(3, '0')} |`

@@ -51,7 +51,8 @@ describe('sections', () => {
           expect(
             parseSections(changed)
               .find((each) => each.slug === slug)
-              ?.body.trim(),
+              ?.body.trim()
+              .replaceAll('\r\n', '\n'),
           ).toBe(text.trim())
           expect(rest(changed, slug)).toEqual(rest(content, slug))
         },

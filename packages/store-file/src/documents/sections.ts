@@ -1,6 +1,7 @@
 import { MemoryError, MemoryErrorCode, trackFence } from '@recall/core'
 import { isHandName } from '../paths.ts'
 import type { FileEntry, FileTimes } from './file-entry.ts'
+import { keepingLineEnds, lineEndsOf } from './line-ends.ts'
 
 /** What a key such as `MEMORY.md#preferences` names: a section of a curated file. `null` for any other key. */
 export function sectionOf(key: string): { fileName: string; slug: string } | null {
@@ -51,13 +52,14 @@ function withoutMark(file: string): { mark: string; content: string } {
 
 /** Every section that holds text is an entry of long-term memory. */
 export function sectionEntries(content: string, fileName: string, { modified }: FileTimes): FileEntry[] {
+  const withLineEnds = lineEndsOf(content)
   return parseSections(content)
     .filter(({ heading, body }) => heading !== '' || body.trim() !== '')
     .map(({ slug, heading, body, line }) => ({
       key: `${fileName}#${slug}`,
       type: 'section',
       tags: [],
-      value: body.trim(),
+      value: withLineEnds(body.trim()),
       text: heading === '' ? body : `## ${heading}\n${body}`,
       created: modified,
       updated: modified,
@@ -69,11 +71,15 @@ export function sectionEntries(content: string, fileName: string, { modified }: 
 }
 
 /**
- * The file with one section's text replaced; a new section goes to the end. Everything else stays as it was.
+ * The file with one section's text replaced; a new section goes to the end. Everything else stays as it was, and lines
+ * end as they do in the file.
  *
  * @throws MemoryError INVALID_INPUT when the text would swallow what follows it, or be swallowed itself
  */
-export function withSection(content: string, slug: string, text: string): string {
+export const withSection = (file: string, slug: string, text: string): string =>
+  keepingLineEnds(file, (content) => checkedWithSection(content, slug, text))
+
+function checkedWithSection(content: string, slug: string, text: string): string {
   const result = printWithSection(content, slug, text)
   const outline = (whole: string): string =>
     JSON.stringify(

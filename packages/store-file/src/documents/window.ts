@@ -7,6 +7,7 @@ import {
   windowNotesKey,
 } from '@recall/core'
 import { type FileEntry, type FileTimes, parseTime } from './file-entry.ts'
+import { keepingLineEnds, lineEndsOf } from './line-ends.ts'
 
 const separator = /^---[ \t]*\r?\n?$/
 const heading = /^## Session (.+?) — (\S+)[ \t]*\r?\n/
@@ -106,7 +107,10 @@ export function fitsWindow(session: SessionSummary): boolean {
  * The file with a session added in the order of their ends, or replaced where it stands. Everything else
  * stays as it was.
  */
-export function withSession(content: string, session: SessionSummary, pointer: string): string {
+export const withSession = (file: string, session: SessionSummary, pointer: string): string =>
+  keepingLineEnds(file, (content) => withBlock(content, session, pointer))
+
+function withBlock(content: string, session: SessionSummary, pointer: string): string {
   const printed = printSession(session, pointer)
   const blocks = parseWindow(content)
   const known = blocks.find((block) => block.session?.sessionId === session.sessionId)
@@ -153,15 +157,17 @@ const printBlocks = (blocks: readonly Block[]): string =>
 /** Session entries of the window are short-term memory; so is hand-written text, as one entry. */
 export function windowEntries(content: string, { modified }: FileTimes): FileEntry[] {
   const blocks = parseWindow(content)
+  const withLineEnds = lineEndsOf(content)
   const entries: FileEntry[] = []
-  for (const { session, text, line } of blocks) {
-    if (!session) continue
+  for (const { session: found, text, line } of blocks) {
+    if (!found) continue
+    const session = { ...found, summary: withLineEnds(found.summary) }
     const ended = parseTime(session.date) ?? modified
     entries.push({
       ...permanent,
       key: sessionSummaryKey(session.sessionId),
       type: sessionSummaryType,
-      value: { ...session },
+      value: session,
       text: text.trim(),
       created: ended,
       updated: ended,
@@ -178,7 +184,7 @@ export function windowEntries(content: string, { modified }: FileTimes): FileEnt
       ...permanent,
       key: windowNotesKey,
       type: 'note',
-      value: text,
+      value: withLineEnds(text),
       text,
       created: modified,
       updated: modified,
