@@ -1,3 +1,4 @@
+import { createInMemoryStore, createMemoryManager } from '@recall/core'
 import { expect, it } from 'vitest'
 import { clock, conversation, minute, openMemory, start } from '../test/support.ts'
 import { archiveSession, createCheckpoint } from './archive-session.ts'
@@ -42,6 +43,17 @@ it('takes the newest session by its end, not the one archived last, and no helpe
     conversation('late/helper', ['a', 'b'], { from: start + 90 * minute, parent: 'late' }),
   )
   expect(await recoverWindow(memory)).toBe('late')
+})
+
+it('takes a session with more helpers than archives are looked at', async () => {
+  let now = start
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: () => now++ })
+  await createCheckpoint(memory, conversation('s', ['a', 'b']))
+  for (let i = 0; i < 25; i++) {
+    const helper = conversation(`s/helper-${i}`, ['a', 'b'], { from: start + 90 * minute, parent: 's' })
+    await archiveSession(memory, helper)
+  }
+  expect(await recoverWindow(memory)).toBe('s')
 })
 
 it('brings an entry up to a later checkpoint of its session', async () => {

@@ -22,12 +22,13 @@ export async function recoverWindow(
   const known = await newestKnown(memory)
   const found = await memory.search<ConversationArchive>(
     'episodic',
-    { filters: { type: conversationType, ...(known === null ? {} : { date: { gt: known } }) } },
+    {
+      filters: { type: conversationType, ...ofNoHelper, ...(known === null ? {} : { date: { gt: known } }) },
+    },
     { limit: candidates, touch: false, sortBy: 'recency' },
   )
   const newest = found
     .map(({ value }) => value)
-    .filter(({ sessionId }) => !isHelper(sessionId))
     .sort((a, b) => Date.parse(a.date) - Date.parse(b.date))
     .at(-1)
   if (newest === undefined) return null
@@ -49,7 +50,7 @@ export async function recoverWindow(
 }
 
 /** A helper's conversation has the id `<session id>/<helper id>`. */
-const isHelper = (sessionId: string): boolean => sessionId.includes('/')
+const ofNoHelper = { sessionId: { not: { contains: '/' } } }
 
 async function partsUpTo(memory: MemoryManager, last: ConversationArchive): Promise<ConversationArchive[]> {
   const parts: ConversationArchive[] = []
