@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createMemoryManager } from './create-memory-manager.ts'
 import { createInMemoryStore } from './in-memory-store.ts'
 import type { MemoryStore } from './memory-store.ts'
@@ -58,6 +58,70 @@ it('keeps the only copy of an entry that another run is moving', async () => {
   expect(archived).toEqual([1, 0])
   expect(await memory.restore('episodic', 'key')).toBe(true)
   expect(await memory.read('episodic', 'key')).toBe('value')
+})
+
+describe('what is written and archived in one moment', () => {
+  const old = { scope: 'episodic', archiveBefore: Number.MAX_SAFE_INTEGER } as const
+
+  async function open() {
+    const cold = createInMemoryStore({ cold: null })
+    const stores = createInMemoryStore({ cold })
+    const [memory, other] = [createMemoryManager({ stores }), createMemoryManager({ stores })]
+    await memory.write('episodic', 'key', 'first')
+    return {
+      ...{ cold, stores, memory },
+      async rewriteAndArchive(): Promise<void> {
+        await other.write('episodic', 'key', 'second')
+        expect(await other.cleanup(old)).toMatchObject({ archived: 1, errors: [] })
+      },
+      everything: async () =>
+        (await memory.search('episodic', {}, { includeArchived: true })).map(({ value }) => value),
+    }
+  }
+
+  it('is not replaced by an earlier version that a clean-up has read', async () => {
+    const { cold, memory, rewriteAndArchive, everything } = await open()
+    const { put } = cold
+    cold.put = async (entry, options) => {
+      cold.put = put
+      await rewriteAndArchive()
+      await put(entry, options)
+    }
+    expect((await memory.cleanup(old)).archived).toBe(0)
+    expect(await everything()).toEqual(['second'])
+  })
+
+  it('is not removed with the outdated copy of a clean-up', async () => {
+    const { cold, stores, memory, rewriteAndArchive, everything } = await open()
+    const { get } = stores
+    const { put } = cold
+    cold.put = async (entry, options) => {
+      await put(entry, options)
+      cold.put = put
+      await memory.write('episodic', 'key', 'meanwhile')
+      stores.get = async (address, now) => {
+        const entry = await get(address, now)
+        stores.get = get
+        await rewriteAndArchive()
+        return entry
+      }
+    }
+    expect((await memory.cleanup(old)).archived).toBe(0)
+    expect(await everything()).toEqual(['second'])
+  })
+
+  it('is not removed with the copy that was restored', async () => {
+    const { stores, memory, rewriteAndArchive, everything } = await open()
+    await memory.cleanup(old)
+    const { put } = stores
+    stores.put = async (entry, options) => {
+      await put(entry, options)
+      stores.put = put
+      await rewriteAndArchive()
+    }
+    expect(await memory.restore('episodic', 'key')).toBe(true)
+    expect(await everything()).toEqual(['second'])
+  })
 })
 
 it('reads every old entry once, a few at a time, however many of them stay', async () => {

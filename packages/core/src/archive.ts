@@ -1,3 +1,4 @@
+import { changedUnderneath } from './conflicts.ts'
 import { addressOf, asRead } from './entry-identity.ts'
 import { isMemoryError, MemoryError, MemoryErrorCode } from './errors.ts'
 import { byOrder } from './found-order.ts'
@@ -66,15 +67,12 @@ async function archiveEntry(
   now: number,
 ): Promise<boolean> {
   const address = addressOf(entry)
-  // It may have been deleted since the page was read.
-  if ((await store.get(address, now)) === null) return false
   const copy = await cold.get(address, now)
-  // A copy of this version is left alone: it may be the only one by now.
-  if (!copy || !isSameVersion(copy, entry)) {
-    // A store that serves as the archive would take over the times of an earlier copy.
-    if (copy) await cold.remove(address)
-    await cold.put(entry, { overwrite: true, now })
-  }
+  // It may have been deleted or written since the page was read. Looked at after the copy, which is an earlier one then.
+  const present = await store.get(address, now)
+  if (present === null) return false
+  if (!isSameVersion(present, entry)) throw changedUnderneath(address)
+  if (!isSameVersion(copy, entry)) await putCopy(cold, entry, copy, now)
   try {
     await store.commit([{ remove: address, expected: asRead(entry) }])
     return true
@@ -82,13 +80,36 @@ async function archiveEntry(
     if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
     if ((await store.get(address, now)) === null) return false
     // Somebody wrote the entry meanwhile: the copy is out of date.
-    await cold.remove(address)
+    await removeCopy(cold, entry)
     throw error
   }
 }
 
-const isSameVersion = (copy: Entry, entry: Entry): boolean =>
-  copy.updatedAt === entry.updatedAt && equalJson(copy.value, entry.value)
+const isSameVersion = (copy: Entry | null, entry: Entry): boolean =>
+  copy !== null && copy.updatedAt === entry.updatedAt && equalJson(copy.value, entry.value)
+
+/** Puts a copy in the place of an earlier one and of no other: one that came meanwhile may be all there is of a version. */
+async function putCopy(cold: ColdStore, entry: Entry, earlier: Entry | null, now: number): Promise<void> {
+  const address = addressOf(entry)
+  try {
+    // A store that serves as the archive would take over the times of an earlier copy.
+    if (earlier) await cold.commit([{ remove: address, expected: asRead(earlier) }])
+    await cold.put(entry, { overwrite: false, now })
+  } catch (error) {
+    if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+    // Another run may have put the same copy.
+    if (!isSameVersion(await cold.get(address, now), entry)) throw error
+  }
+}
+
+/** Removes a copy unless another version has taken its place. */
+async function removeCopy(cold: ColdStore, copy: Entry): Promise<void> {
+  try {
+    await cold.commit([{ remove: addressOf(copy), expected: asRead(copy) }])
+  } catch (error) {
+    if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+  }
+}
 
 /** Entries of both stores in one order. Where both hold a key, the archived copy is left out. */
 export async function findWithArchived(
@@ -156,6 +177,6 @@ export async function restoreEntry(
     const expiresAt = entry.ttl === null ? entry.expiresAt : now + entry.ttl
     await store.put({ ...entry, updatedAt: now, accessedAt: now, expiresAt }, { overwrite: false, now })
   }
-  await cold.remove(address)
+  await removeCopy(cold, entry)
   return true
 }
