@@ -22,6 +22,8 @@ function commandOf(script: string): string[] {
   const isOnPath = (process.env.PATH ?? '').split(delimiter).some(isHere)
   return isOnPath ? ['recall'] : [process.execPath, ...process.execArgv, script]
 }
+let askPerson: ((question: string) => Promise<string>) | undefined
+
 // Getters compute a value only when it is needed: a stream that is never used is never opened.
 void run(process.argv.slice(2), {
   out: writeResult,
@@ -52,17 +54,8 @@ void run(process.argv.slice(2), {
   detach: (argv) => void startDetached([...process.execArgv, process.argv[1] ?? '', ...argv]),
   async ask(question) {
     if (!process.stdin.isTTY || !process.stderr.isTTY) return null
-    const { createInterface } = await import('node:readline/promises')
-    const dialogue = createInterface({ input: process.stdin, output: process.stderr })
-    try {
-      return await dialogue.question(question)
-    } catch (error) {
-      // Interrupted: the cursor still stands behind the question.
-      process.stderr.write('\n')
-      throw error
-    } finally {
-      dialogue.close()
-    }
+    askPerson ??= (await import('./dialogue.ts')).createDialogue(process.stdin, process.stderr)
+    return askPerson(question)
   },
 }).then((code) => {
   process.exitCode = code

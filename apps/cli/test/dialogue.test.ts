@@ -1,0 +1,16 @@
+import { PassThrough } from 'node:stream'
+import { expect, it } from 'vitest'
+import { createDialogue } from '../src/dialogue.ts'
+
+it('takes the answers that were typed ahead of their questions', async () => {
+  const input = new PassThrough()
+  const output = Object.assign(new PassThrough(), { isTTY: true })
+  const ask = createDialogue(input, output)
+  const first = ask('Which? ')
+  input.write('none\nuser\nye')
+  expect([await first, await ask('How? ')]).toEqual(['none', 'user'])
+  const last = ask('Sure? ')
+  input.write('s\n')
+  expect(await last).toBe('yes')
+  expect(String(output.read())).toContain('How? user\n')
+})
