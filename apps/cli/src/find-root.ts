@@ -30,6 +30,22 @@ export function usualRoot(io: Io): string {
   return existsSync(join(usual, 'memory')) ? usual : (wiredRoot(io) ?? usual)
 }
 
+/**
+ * The options with the root that an argument names.
+ *
+ * @throws UsageError when `--root` names another
+ */
+export function withRoot<Options extends RootOptions>(
+  io: Io,
+  given: string | undefined,
+  options: Options,
+): Options {
+  if (!given) return options
+  if (options.root && resolve(io.cwd, options.root) !== resolve(io.cwd, given))
+    throw new UsageError(`${given} and --root ${options.root} are two memories: name one`)
+  return { ...options, root: given }
+}
+
 function folder(path: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`${path} is a file: a memory is a folder`)

@@ -26,6 +26,21 @@ describe('init', () => {
   })
 })
 
+it.each(['init', 'status', 'distill', 'consume'])(
+  'refuses two roots for %s, but not one twice',
+  async (name) => {
+    const shell = createShell()
+    await shell.run('init', 'one')
+    expect(await shell.run(name, 'one', '--root', 'other')).toEqual({
+      code: 2,
+      out: '',
+      err: 'recall: one and --root other are two memories: name one\n',
+    })
+    expect(readdirSync(shell.root)).toEqual(['one'])
+    expect((await shell.run(name, 'one', '--root', join(shell.root, 'one/'))).code).toBe(0)
+  },
+)
+
 it('says where a memory is in words that a shell takes', async () => {
   const shell = createShell(temporaryFolder(), null, {})
   const { out } = await shell.run('init', "Ana's notes")

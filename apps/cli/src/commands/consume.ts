@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { clearWindow, consumeWindow } from '@recall/sessions'
 import { defaultFileSystem, readText } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
-import type { RootOptions } from '../find-root.ts'
+import { type RootOptions, withRoot } from '../find-root.ts'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
 import { printable } from '../printable.ts'
@@ -13,7 +13,7 @@ export async function consume(
   given: string | undefined,
   options: RootOptions & { json?: boolean; clear?: boolean },
 ): Promise<number> {
-  return withMemory(io, given ? { ...options, root: given } : options, async (memory, { root, layout }) => {
+  return withMemory(io, withRoot(io, given, options), async (memory, { root, layout }) => {
     const { text, entries, notes } = await consumeWindow(memory)
     const file = readText(defaultFileSystem, join(root, layout.window))
     if (options.json)

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { applyDistill, planDistill } from '@recall/sessions'
 import { curatedFiles } from '@recall/store-file'
-import type { RootOptions } from '../find-root.ts'
+import { type RootOptions, withRoot } from '../find-root.ts'
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
 import { printable } from '../printable.ts'
@@ -14,7 +14,7 @@ export async function distill(
   given: string | undefined,
   options: RootOptions & { json?: boolean; apply?: boolean },
 ): Promise<undefined> {
-  return withStore(io, given ? { ...options, root: given } : options, (store) => {
+  return withStore(io, withRoot(io, given, options), (store) => {
     const files = curatedFiles(store)
     const text = files.read()
     if (text === null)

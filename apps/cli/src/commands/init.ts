@@ -5,7 +5,7 @@ import { type FileOutcome, install, type Target, targets } from '@recall/agents'
 import { archiveIndexHeader, defaultFileSystem, type Layout, layoutFile, layoutOf } from '@recall/store-file'
 import { emptyMemory } from '../empty-memory.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import { findRoot, type RootOptions, usualRoot } from '../find-root.ts'
+import { findRoot, type RootOptions, usualRoot, withRoot } from '../find-root.ts'
 import { quoted } from '../format.ts'
 import type { Io } from '../io.ts'
 import { noteCreated } from '../memory-receipt.ts'
@@ -30,9 +30,10 @@ interface WiredHost {
 }
 
 /** Creates what is missing of a memory, and wires it into the chosen hosts. Existing files stay as they are. */
-export async function init(io: Io, given: string | undefined, options: InitOptions): Promise<number> {
+export async function init(io: Io, given: string | undefined, asked: InitOptions): Promise<number> {
+  const options = withRoot(io, given, asked)
   const chosen = await chooseTargets(io, options)
-  const root = rootFor(io, given, options, chosen)
+  const root = rootFor(io, options, chosen)
   const isDry = options.dryRun ?? false
   const layout = await chooseLayout(io, root, options, chosen)
   const memory = createMemory(root, layout, isDry)
@@ -74,8 +75,7 @@ async function chooseTargets(io: Io, options: InitOptions): Promise<Target[]> {
 }
 
 /** The root of the memory. One for hosts belongs to the user, not to the folder where the command happens to run. */
-function rootFor(io: Io, given: string | undefined, options: InitOptions, chosen: readonly Target[]): string {
-  if (given) return findRoot(io, { root: given })
+function rootFor(io: Io, options: InitOptions, chosen: readonly Target[]): string {
   if (chosen.length === 0 || options.root || io.env.RECALL_ROOT) return findRoot(io, options)
   // In the user layout, everything lies in the host's own folder.
   const isForClaude = options.layout === 'user' && chosen.some(({ name }) => name === 'claude')

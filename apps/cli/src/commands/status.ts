@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { assessHealth } from '@recall/sessions'
 import { defaultConfig, defaultFileSystem, layoutOf, type MemoryStatus, readStatus } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
-import { findRoot, type RootOptions } from '../find-root.ts'
+import { findRoot, type RootOptions, withRoot } from '../find-root.ts'
 import { count, formatBytes, paint } from '../format.ts'
 import type { Io } from '../io.ts'
 import { printable } from '../printable.ts'
@@ -14,7 +14,7 @@ export async function status(
   given: string | undefined,
   options: RootOptions & { json?: boolean },
 ): Promise<number> {
-  const where = given ? { ...options, root: given } : options
+  const where = withRoot(io, given, options)
   const root = findRoot(io, where)
   const layout = layoutOf(defaultFileSystem, root, options.layout)
   const settings = existsSync(join(root, layout.config))
