@@ -36,6 +36,15 @@ describe('status', () => {
     ])
   })
 
+  it('says what becomes of a window that holds more sessions than it may', async () => {
+    const shell = createShell()
+    for (const name of ['a', 'b', 'c'])
+      await shell.run('archive', writeSession(temporaryFolder(), name, poolSession))
+    expect((await shell.run('status')).out).toContain('3 of 5 sessions')
+    writeFileSync(join(shell.root, 'memory/.recall-echo.toml'), '[ephemeral]\nmax_entries = 2\n')
+    expect((await shell.run('status')).out).toContain('3 sessions, 2 from the next one on')
+  })
+
   it('names the sessions that ended last, whenever they were archived, and not their helpers', async () => {
     const shell = createShell()
     const folder = temporaryFolder()

@@ -65,7 +65,7 @@ function dashboard(io: Io, state: MemoryStatus, health: string, reason: string):
     ...(Object.values(state.present).every(Boolean) ? [] : ["    → 'recall init' creates what is missing"]),
     '',
     `  MEMORY.md   ${bar(io, memory.lines, memory.limit)}  ${memory.lines} of ${memory.limit} lines${memory.lines > memory.limit ? " → 'recall distill' shortens it" : ''}`,
-    `  window      ${bar(io, ephemeral.entries, ephemeral.max)}  ${ephemeral.entries} of ${ephemeral.max} sessions`,
+    `  window      ${bar(io, ephemeral.entries, ephemeral.max)}  ${fill(ephemeral)}`,
     `  archives    ${archives.count} (${formatBytes(archives.bytes)})`,
     `  index       ${count(index.documents, 'entry', 'entries')}, ${index.fresh ? 'fresh' : 'is brought up to date by the next search'}`,
     ...(state.problem ? ['', `  ${colour.yellow('!')} ${printable(state.problem)}`] : []),
@@ -77,6 +77,10 @@ function dashboard(io: Io, state: MemoryStatus, health: string, reason: string):
   ]
   return `${lines.join('\n')}\n`
 }
+
+/** Whoever lowers the limit finds more in the window than it says, until the next session enters. */
+const fill = ({ entries, max }: MemoryStatus['ephemeral']): string =>
+  entries > max ? `${entries} sessions, ${max} from the next one on` : `${entries} of ${max} sessions`
 
 /** Columns that number, date and length of a session take. */
 const besideTitle = 48
