@@ -85,6 +85,39 @@ it('a scope that is beyond its quota may be made smaller step by step', async ()
   expect(await stores.stats(place)).toEqual({ entries: 3, bytes: 200 })
 })
 
+it('counts once what two batches at once would free', async () => {
+  const stores = createInMemoryStore()
+  const { commit } = stores
+  stores.commit = async (changes) => {
+    // Until the other batch has asked for room.
+    await new Promise(setImmediate)
+    await commit(changes)
+  }
+  const memory = createMemoryManager({ stores, policies: { quotas: { 'long-term': 100 } } })
+  for (const key of ['a', 'kept']) await memory.write('long-term', key, 'x'.repeat(48))
+  const replaceBy = (key: string) =>
+    memory.atomicUpdate('long-term', [
+      { operation: 'delete', key: 'a' },
+      { operation: 'set', key, value: 'x'.repeat(38) },
+    ])
+  const answers = await Promise.allSettled([replaceBy('b'), replaceBy('c')])
+  expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+  expect(await stores.stats(place)).toEqual({ entries: 2, bytes: 90 })
+})
+
+it('lets several writes at once make the same entry smaller', async () => {
+  const stores = createInMemoryStore()
+  const memory = createMemoryManager({ stores, policies: { quotas: { 'long-term': 100 } } })
+  for (const key of ['a', 'kept']) await memory.write('long-term', key, 'x'.repeat(48))
+  const { put } = stores
+  stores.put = async (entry, options) => {
+    await new Promise(setImmediate)
+    await put(entry, options)
+  }
+  await Promise.all([1, 2, 3].map(() => memory.write('long-term', 'a', 'x'.repeat(28))))
+  expect(await stores.stats(place)).toEqual({ entries: 2, bytes: 80 })
+})
+
 it.each([
   ['ascii', 'abc', 5],
   ['two bytes', 'äö', 6],

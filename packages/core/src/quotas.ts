@@ -71,17 +71,40 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Reser
     }
   }
 
-  /** Bytes that a write frees by replacing or removing these entries. */
+  /** What writes under way leave of the entries that they were given room for, by key. */
+  const leaving = new Map<string, { bytes: number }>()
+
+  /** Bytes that a write frees by replacing or removing these entries, and that no other one under way frees. */
   const replacedBy = async (addresses: readonly Address[]): Promise<number> => {
     let bytes = 0
     for (const address of addresses) {
-      const entry = await store.get(address, clock())
-      if (entry) bytes += jsonBytes(entry.value)
+      const left = leaving.get(address.key)
+      const entry = left ? null : await store.get(address, clock())
+      bytes += left?.bytes ?? (entry ? jsonBytes(entry.value) : 0)
     }
     return bytes
   }
 
-  const makeRoom = async (added: number, addresses: readonly Address[]): Promise<() => void> => {
+  /** As `reserve`, for a write whose room is what it frees: no other one may count on that. */
+  const reserveFreed = (added: number, puts: readonly Entry[], removed: readonly Address[]): (() => void) => {
+    const own: [key: string, left: { bytes: number }][] = [
+      ...puts.map(({ key, value }): [string, { bytes: number }] => [key, { bytes: jsonBytes(value) }]),
+      ...removed.map(({ key }): [string, { bytes: number }] => [key, { bytes: 0 }]),
+    ]
+    for (const [key, left] of own) leaving.set(key, left)
+    const written = reserve(added)
+    return () => {
+      for (const [key, left] of own) if (leaving.get(key) === left) leaving.delete(key)
+      written()
+    }
+  }
+
+  const makeRoom = async (
+    added: number,
+    puts: readonly Entry[],
+    removed: readonly Address[],
+  ): Promise<() => void> => {
+    const addresses = [...puts, ...removed]
     let freed = 0
     // What frees as much as it needs is never in the way, even where a quota was made smaller.
     const full = (): boolean => added > freed && used + added - freed > quota
@@ -96,7 +119,7 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Reser
     }
     if (full()) throw exceeded(place.scope, quota, `${used} are in use and ${added - freed} more are needed`)
     // Here and not by the caller: another write may reserve its room before the caller goes on.
-    return reserve(added)
+    return freed > 0 ? reserveFreed(added, puts, removed) : reserve(added)
   }
 
   return async (puts, removed) => {
@@ -104,7 +127,7 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Reser
     if (added > quota) throw exceeded(place.scope, quota, `the value alone takes ${added}`)
     // No await between the check and the reservation, so concurrent writes see each other.
     if (fits(added)) return reserve(added)
-    const mine = turn.then(() => (fits(added) ? reserve(added) : makeRoom(added, [...puts, ...removed])))
+    const mine = turn.then(() => (fits(added) ? reserve(added) : makeRoom(added, puts, removed)))
     turn = mine.catch(() => undefined)
     return mine
   }
