@@ -24,7 +24,7 @@ async function project(answer: string | null = null): Promise<Shell> {
     'inscribed',
     ...entry,
   )
-  expect(added).toMatchObject({ code: 0, out: 'Added to reviewer.\n' })
+  expect(added).toMatchObject({ code: 0, out: 'Added as reviewer/inscribed-001.\n' })
   return shell
 }
 
@@ -44,7 +44,8 @@ describe('echoes', () => {
 
   it('adds an entry that takes the place of another', async () => {
     const shell = await project()
-    await shell.run('echoes', 'add', 'reviewer', 'Joins', '--supersedes', 'Queries in loops', ...entry)
+    const joins = ['reviewer', 'Joins', '--supersedes', 'Queries in loops', ...entry]
+    expect(await shell.json('echoes', 'add', ...joins)).toMatchObject({ role: 'reviewer', id: 'traced-001' })
     expect(memoryOf(shell)).toContain('\n- **supersedes**: Queries in loops\n')
   })
 
@@ -221,7 +222,7 @@ describe('echoes', () => {
     await shell.run('echoes', 'add', 'reviewer', 'x', ...entry)
     writeFileSync(join(shell.root, '.recall/talisman.yml'), 'echoes: [\n')
     const added = await shell.run('echoes', 'add', 'reviewer', 'y', ...entry)
-    expect(added).toMatchObject({ code: 0, out: 'Added to reviewer.\n' })
+    expect(added).toMatchObject({ code: 0, out: 'Added as reviewer/traced-002.\n' })
     expect(added.err).toContain('.gitignore stays as it is')
     expect(readFileSync(join(shell.root, '.gitignore'), 'utf8')).toBe('.recall/echoes/\n')
   })

@@ -40,7 +40,7 @@ import {
   waitingAgents,
 } from './role-folder.ts'
 import { withoutSecrets } from './sensitive.ts'
-import { identify, withReferences } from './sidecar.ts'
+import { identify, type KnownEcho, withReferences } from './sidecar.ts'
 import { applyChanges, type FileChange, finishJournal, isChangedMeanwhile } from './transaction.ts'
 import { activeWorkflows, forgetWorkflow, noteWorkflow } from './workflows.ts'
 
@@ -78,9 +78,10 @@ export interface Echoes {
   /**
    * Adds an entry.
    *
+   * @returns its id, and the kinds of sensitive data that were taken out of it
    * @throws MemoryError FORBIDDEN for an etched entry without a person's consent, and for the team without the lead
    */
-  add(role: string, entry: EchoEntry): Promise<{ stripped: string[] }>
+  add(role: string, entry: EchoEntry): Promise<{ id: string; stripped: string[] }>
   /** Writes a finding to `{agent}-findings.md`, where it waits to be consolidated. */
   appendFinding(role: string, agent: string, entry: EchoEntry): Promise<{ stripped: string[] }>
   /**
@@ -219,9 +220,9 @@ export function openEchoes(options: EchoesOptions): Echoes {
       return locked(() => {
         const loaded = loadRole(root, role)
         const next = appendTexts(upgradeEchoes(loaded.document), [block.text])
-        const { sidecar } = identify(next, loaded.sidecar)
+        const { echoes, sidecar } = identify(next, loaded.sidecar)
         applyChanges(root, [memoryChange(loaded, next), sidecarChange(role, sidecar)])
-        return { stripped }
+        return { id: (echoes.at(-1) as KnownEcho).id, stripped }
       })
     },
 

@@ -21,7 +21,9 @@ async function open(answer?: boolean, lineLimit = 150) {
 describe('taking entries out', () => {
   it('archives one, and it comes back to the same bytes with its id', async () => {
     const { echoes, memory } = await open()
-    for (const title of ['a', 'b', 'c']) await echoes.add('reviewer', entryOf({ title }))
+    const added = []
+    for (const title of ['a', 'b', 'c']) added.push(await echoes.add('reviewer', entryOf({ title })))
+    expect(added.map(({ id }) => id)).toEqual(['inscribed-001', 'inscribed-002', 'inscribed-003'])
     const before = await memory()
     await echoes.applyEdit(await echoes.planRemoval('reviewer', ['inscribed-002']))
     expect((await echoes.read('reviewer')).echoes.map(({ id }) => id)).toEqual([

@@ -32,14 +32,17 @@ export async function add(project: Project, args: string[], options: EchoesOptio
     supersedes: texts.supersedes ?? null,
     learning: texts.learning,
   }
-  const { stripped } = texts.agent
+  const added = texts.agent
     ? await project.echoes.appendFinding(role, texts.agent, entry)
     : await project.echoes.add(role, entry)
+  const { stripped } = added
+  // A finding has no id before it is consolidated.
+  const id = 'id' in added ? { id: added.id } : {}
   await afterChange(project, options)
   if (stripped.length > 0) project.io.err(`recall: taken out before it was written: ${stripped.join(', ')}\n`)
   const waits = texts.agent !== undefined
-  print(project.io, options.json, { role, title, waits, stripped }, () =>
-    waits ? `Waits in ${role}/${texts.agent}-findings.md.\n` : `Added to ${role}.\n`,
+  print(project.io, options.json, { role, ...id, title, waits, stripped }, () =>
+    waits ? `Waits in ${role}/${texts.agent}-findings.md.\n` : `Added as ${role}/${id.id}.\n`,
   )
   return undefined
 }
