@@ -16,7 +16,7 @@ const session = (
   archive: `conversation:${id}`,
 })
 
-const withoutTail = (text: string): string => text.replace(/(?:^|\n)(?:---[ \t]*\r?\n?|\s)*$/, '')
+const withoutTail = (text: string): string => text.replace(/(?:^|\r?\n)(?:---[ \t]*\r?\n?|\s)*$/, '')
 
 const handwritten = fc
   .array(
