@@ -3,7 +3,12 @@ import { type ConversationArchive, isMemoryError } from '@recall/core'
 import { isLeftover, replaceFile } from './atomic-write.ts'
 import { readConfig } from './config.ts'
 import { contentHash } from './digest.ts'
-import { archiveRows, printArchiveRow, withArchiveRow, withoutArchiveRow } from './documents/archive-index.ts'
+import {
+  archiveRows,
+  printArchiveRow,
+  withArchiveRows,
+  withoutArchiveRows,
+} from './documents/archive-index.ts'
 import { parseConversation } from './documents/conversation.ts'
 import type { FileStore } from './file-store.ts'
 import { errorCode, type FileSystem, orAbsent } from './file-system.ts'
@@ -138,8 +143,9 @@ function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Rep
   }
   const names = (found ?? []).filter((name) => archiveFile.test(name)).sort()
   const files = names.map(numberOf)
-  const missing = names.filter((name) => !rows.includes(numberOf(name)))
-  const extra = rows.filter((number) => !files.includes(number))
+  const [ofRows, ofFiles] = [new Set(rows), new Set(files)]
+  const missing = names.filter((name) => !ofRows.has(numberOf(name)))
+  const extra = rows.filter((number) => !ofFiles.has(number))
   report(
     'archive table',
     named([
@@ -150,18 +156,14 @@ function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Rep
     "run 'recall doctor --fix' to add and remove rows",
     () =>
       store.exclusively(() => {
-        let table = readText(fileSystem, path)?.content ?? ''
-        for (const name of missing)
-          table = withArchiveRow(table, numberOf(name), rowOf(fileSystem, store, name))
-        for (const number of extra) table = withoutArchiveRow(table, number)
-        replaceFile(fileSystem, path, table)
+        const table = readText(fileSystem, path)?.content ?? ''
+        const added = missing.map((name) => [numberOf(name), rowOf(fileSystem, store, name)] as const)
+        replaceFile(fileSystem, path, withoutArchiveRows(withArchiveRows(table, new Map(added)), extra))
       }),
   )
   report(
     'archive numbers',
-    files
-      .filter((number, i) => files.indexOf(number) !== i)
-      .map((number) => `number ${number} is used twice`),
+    repeated(files).map((number) => `number ${number} is used twice`),
     'each used once',
     'rename one of the files',
   )
@@ -176,6 +178,12 @@ const named = (problems: readonly string[]): string[] => [
 ]
 
 const counted = (n: number, noun: string, plural = `${noun}s`): string => `${n} ${n === 1 ? noun : plural}`
+
+/** The numbers that stand there again. */
+function repeated(numbers: readonly number[]): number[] {
+  const seen = new Set<number>()
+  return numbers.filter((number) => seen.size === seen.add(number).size)
+}
 
 const numberOf = (name: string): number => Number(archiveFile.exec(name)?.[1])
 

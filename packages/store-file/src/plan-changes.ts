@@ -12,7 +12,7 @@ import {
   type PutOptions,
   type Selection,
 } from '@recall/core'
-import { printArchiveRow, withArchiveRow, withoutArchiveRow } from './documents/archive-index.ts'
+import { printArchiveRow, withArchiveRows, withoutArchiveRows } from './documents/archive-index.ts'
 import { printConversation } from './documents/conversation.ts'
 import type { FileEntry } from './documents/file-entry.ts'
 import { printNote } from './documents/note.ts'
@@ -100,8 +100,8 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
     let path = known ?? join(paths.archives, archiveName(layout, number))
     while (!known && workspace.exists(path)) path = join(paths.archives, archiveName(layout, ++number))
     workspace.write(path, printConversation(archive, number, workspace.read(path)))
-    const table = withArchiveRow(workspace.read(paths.archiveIndex), number, printArchiveRow(archive, number))
-    workspace.write(paths.archiveIndex, table)
+    const row = new Map([[number, printArchiveRow(archive, number)]])
+    workspace.write(paths.archiveIndex, withArchiveRows(workspace.read(paths.archiveIndex), row))
   }
 
   const planRemove = (workspace: Workspace, address: Address): boolean => {
@@ -135,7 +135,7 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
     if (!path || !workspace.exists(path)) return false
     workspace.write(path, null)
     const table = workspace.read(paths.archiveIndex)
-    const without = withoutArchiveRow(table, Number(archiveFile.exec(basename(path))?.[1]))
+    const without = withoutArchiveRows(table, [Number(archiveFile.exec(basename(path))?.[1])])
     if (without !== table) workspace.write(paths.archiveIndex, without)
     return true
   }

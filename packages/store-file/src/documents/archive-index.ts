@@ -12,7 +12,7 @@ export function printArchiveRow(archive: Omit<ConversationArchive, 'body'>, numb
   const session =
     archive.part && archive.part > 1 ? `${archive.sessionId} (part ${archive.part})` : archive.sessionId
   const cells = [
-    String(number).padStart(3, '0'),
+    spelled(number),
     archive.date,
     session,
     String(archive.messageCount),
@@ -38,24 +38,30 @@ export function datesInTable(content: string): Map<number, { date: string; sessi
   )
 }
 
-/** The table with one row replaced or added at the end; what people wrote around it stays. */
-export const withArchiveRow = (file: string, number: number, row: string): string =>
-  keepingLineEnds(file, (content) => withRow(content, number, row))
+/** The number of a line that is a row, spelled as it is there. */
+const numberIn = (line: string): string | undefined => /^\| (\d{3,}) \|/.exec(line)?.[1]
 
-function withRow(content: string, number: number, row: string): string {
-  const existing = content === '' ? archiveIndexHeader : content
-  const lines = existing.split(/(?<=\n)/)
-  const start = `| ${String(number).padStart(3, '0')} |`
-  const at = lines.findIndex((line) => line.startsWith(start))
-  if (at >= 0) lines[at] = row
-  else lines.push(existing.endsWith('\n') ? row : `\n${row}`)
-  return lines.join('')
-}
+const spelled = (number: number): string => String(number).padStart(3, '0')
 
-export function withoutArchiveRow(content: string, number: number): string {
-  const start = `| ${String(number).padStart(3, '0')} |`
+/** The table with rows replaced or added at the end, by number; what people wrote around it stays. */
+export const withArchiveRows = (file: string, rows: ReadonlyMap<number, string>): string =>
+  keepingLineEnds(file, (content) => {
+    const existing = content === '' ? archiveIndexHeader : content
+    const left = new Map([...rows].map(([number, row]) => [spelled(number), row]))
+    const lines = existing.split(/(?<=\n)/).map((line) => {
+      const number = numberIn(line) ?? ''
+      const row = left.get(number)
+      left.delete(number)
+      return row ?? line
+    })
+    const gap = existing.endsWith('\n') || left.size === 0 ? '' : '\n'
+    return `${lines.join('')}${gap}${[...left.values()].join('')}`
+  })
+
+export function withoutArchiveRows(content: string, numbers: readonly number[]): string {
+  const gone = new Set(numbers.map(spelled))
   return content
     .split(/(?<=\n)/)
-    .filter((line) => !line.startsWith(start))
+    .filter((line) => !gone.has(numberIn(line) ?? ''))
     .join('')
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { archiveIndexHeader, withArchiveRow } from './archive-index.ts'
+import { archiveIndexHeader, withArchiveRows } from './archive-index.ts'
 import { sectionEntries, withSection } from './sections.ts'
 import { windowEntries, withSession } from './window.ts'
 
@@ -43,8 +43,8 @@ describe('a file whose lines end as on Windows', () => {
       '# Now\n\nby hand',
     ])
     const table = windows(`${archiveIndexHeader}| 001 | a |\n\nmine\n`)
-    expect(withArchiveRow(table, 1, '| 001 | b |\n')).toBe(table.replace('001 | a', '001 | b'))
-    expect(withArchiveRow(table, 2, '| 002 | c |\n')).toBe(`${table}| 002 | c |\r\n`)
+    expect(withArchiveRows(table, new Map([[1, '| 001 | b |\n']]))).toBe(table.replace('001 | a', '001 | b'))
+    expect(withArchiveRows(table, new Map([[2, '| 002 | c |\n']]))).toBe(`${table}| 002 | c |\r\n`)
   })
 })
 

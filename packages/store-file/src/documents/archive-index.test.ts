@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { archiveIndexHeader, archiveRows, withArchiveRows, withoutArchiveRows } from './archive-index.ts'
+
+const row = (number: number, what: string): string => `| ${String(number).padStart(3, '0')} | ${what} |\n`
+
+it('replaces the rows that are there, adds the others and leaves what people wrote', () => {
+  const table = `${archiveIndexHeader}${row(1, 'a')}mine\n${row(2, 'b')}yours`
+  const written = withArchiveRows(table, new Map([1, 1000, 3].map((number) => [number, row(number, 'new')])))
+  expect(written).toBe(
+    `${archiveIndexHeader}${row(1, 'new')}mine\n${row(2, 'b')}yours\n${row(1000, 'new')}${row(3, 'new')}`,
+  )
+  expect(withoutArchiveRows(written, [1000, 3])).toBe(`${table.replace('a |', 'new |')}\n`)
+  expect(withArchiveRows('', new Map([[1, row(1, 'a')]]))).toBe(archiveIndexHeader + row(1, 'a'))
+})
+
+it('writes and removes many rows in time that grows with their number', () => {
+  const numbers = Array.from({ length: 100_000 }, (_, i) => i + 1)
+  const rows = new Map(numbers.map((number) => [number, row(number, 'a')]))
+  const table = withArchiveRows(withArchiveRows('', rows), rows)
+  expect(archiveRows(table)).toEqual(numbers)
+  expect(withoutArchiveRows(table, numbers)).toBe(archiveIndexHeader)
+})
