@@ -6,6 +6,7 @@ import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
 import { isNamed } from '../short-id.ts'
 import { type Decision, noteDecision } from '../trust/decisions.ts'
+import { repeatsOnly } from '../trust/freed-copies.ts'
 
 type Reader = Pick<Principal, 'id'>
 
@@ -138,26 +139,26 @@ export async function deleteMemory(
   }
   return call(() =>
     database.transaction(async (transaction) => {
-      if (!decision) return removeMemory(transaction, memory.id, clock())
+      if (!decision) return removeMemory(hub, transaction, memory.id)
       // Like every decision, it locks the agent before the memory.
       const author = eq(agents.id, caller.id)
       await transaction.select({ id: agents.id }).from(agents).where(author).for('no key update')
-      const status = await removeMemory(transaction, memory.id, clock())
+      const status = await removeMemory(hub, transaction, memory.id)
       await noteDecision(transaction, caller.id, `${memory.shortId} ${status}`, decision, clock())
       return status
     }),
   )
 }
 
-async function removeMemory(
-  transaction: Database,
-  id: string,
-  now: number,
-): Promise<'deleted' | 'tombstone'> {
+async function removeMemory(hub: Hub, transaction: Database, id: string): Promise<'deleted' | 'tombstone'> {
   // Locks the memory, so that no citation comes between the count and the deletion.
   await transaction.select({ id: memories.id }).from(memories).where(eq(memories.id, id)).for('update')
   // What repeats it is a copy of nothing from now on.
   await transaction.update(memories).set({ duplicateOf: null }).where(eq(memories.duplicateOf, id))
+  await transaction
+    .update(memories)
+    .set({ quality: 0 })
+    .where(repeatsOnly(hub, sql`${id}::uuid`))
   const cited = await transaction.$count(citations, eq(citations.memoryId, id))
   if (cited > 0) {
     await transaction
@@ -168,7 +169,7 @@ async function removeMemory(
         sourceUrl: null,
         embedding: null,
         nextEmbedding: null,
-        deletedAt: new Date(now),
+        deletedAt: new Date(hub.clock()),
       })
       .where(and(eq(memories.id, id), isNull(memories.deletedAt)))
     return 'tombstone'

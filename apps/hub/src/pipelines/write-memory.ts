@@ -23,7 +23,7 @@ const neighbours = 10
 const nearestVisible = nearestMemories({ shelf: 'visible', allowed: visible, candidates: neighbours + 1 })
 
 /** From this many near-duplicates by the same agent on, a memory counts as a template. */
-const templateCopies = 5
+export const templateCopies = 5
 
 /** From this many low-signal memories by other agents on that say the same, a memory counts as crowded. */
 const crowdSize = 3

@@ -5,6 +5,7 @@ import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
 import { isNamed } from '../short-id.ts'
 import { type Decision, noteDecision } from './decisions.ts'
+import { repeatsOnly, tombstones } from './freed-copies.ts'
 
 const oneMore = sql`${agents.quarantines} + 1`
 
@@ -192,7 +193,10 @@ export async function setTrust(
 /** Days after which a memory counts as low signal if nobody retrieved or cited it and nothing links to it. */
 const unusedDays = 90
 
-/** Lowers memories that were never used, and raises those that were, except in quarantine and duplicates. */
+/**
+ * Lowers memories that were never used, and raises those that were, except in quarantine and duplicates. Copies of
+ * tombstones are copies of nothing.
+ */
 export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; raised: number }> {
   const before = new Date(hub.clock() - unusedDays * 24 * 60 * 60 * 1000).toISOString()
   const lowered = await setQuality(
@@ -211,5 +215,9 @@ export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; rai
     sql`quality = -1 and retrieval_count > 0 and duplicate_of is null
       and agent_id in (select id from agents where trust_level > 0)`,
   )
-  return { lowered, raised }
+  // Marks from before a deletion freed the copies.
+  const marked = sql`duplicate_of in (${tombstones})`
+  const freed = await setQuality(hub, 0, sql`${marked} and ${repeatsOnly(hub, tombstones)}`)
+  await hub.call(() => hub.database.update(memories).set({ duplicateOf: null }).where(marked))
+  return { lowered, raised: raised + freed }
 }

@@ -1,0 +1,60 @@
+import { memories } from '@recall/store-postgres'
+import { eq } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { engines, lesson, openHub, type TestAgent, type TestHub } from './support.ts'
+import { useDatabase } from './use-database.ts'
+
+const tags = ['redis', 'pool']
+
+describe.each(engines)('copies of what is deleted, on %s,', (_, open) => {
+  const database = useDatabase(open)
+  let hub: TestHub
+  let [ada, bob]: TestAgent[] = []
+  beforeEach(async () => {
+    hub = await openHub(database())
+    ada = await hub.agent('ada', 1)
+    bob = await hub.agent('bob', 1)
+  })
+
+  const save = async (agent?: TestAgent): Promise<string> =>
+    (await agent?.save({ content: lesson('redis'), tags }))?.id ?? ''
+  const stateOf = async (id: string) => {
+    const [row] = await database().select().from(memories).where(eq(memories.id, id))
+    return { quality: row?.quality, duplicateOf: row?.duplicateOf }
+  }
+  const original = { quality: 0, duplicateOf: null }
+
+  it.each(['deleted', 'tombstone'] as const)(
+    '%s, count as what they say, one after the other',
+    async (status) => {
+      const first = await save(ada)
+      const copies = [await save(bob), await save(bob)] as [string, string]
+      if (status === 'tombstone') await bob?.cite(first)
+      expect((await stateOf(copies[0])).quality).toBe(-1)
+      expect(await ada?.delete(first)).toBe(status)
+      expect(await stateOf(copies[0])).toEqual(original)
+      expect((await stateOf(copies[1])).quality).toBe(-1)
+      await bob?.delete(copies[0])
+      expect(await stateOf(copies[1])).toEqual(original)
+    },
+  )
+
+  it('stay of low signal when their author is not trusted', async () => {
+    const newcomer = await hub.agent('newcomer')
+    const first = await save(ada)
+    const weak = await save(newcomer)
+    await ada?.delete(first)
+    expect(await stateOf(weak)).toEqual({ quality: -1, duplicateOf: null })
+  })
+
+  it('are mended by maintenance where they were marked as copies of a tombstone', async () => {
+    const first = await save(ada)
+    const copy = await save(bob)
+    await bob?.cite(first)
+    await ada?.delete(first)
+    await database().update(memories).set({ quality: -1, duplicateOf: first }).where(eq(memories.id, copy))
+    expect(await hub.maintain()).toMatchObject({ raised: 1, lowered: 0 })
+    expect(await stateOf(copy)).toEqual(original)
+    expect(await hub.maintain()).toMatchObject({ raised: 0, lowered: 0 })
+  })
+})
