@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
@@ -70,4 +70,18 @@ describe('distill', () => {
     expect(readFileSync(join(shell.root, 'memory/debugging.md'), 'utf8')).toContain('- fact 229')
     expect((await shell.run('search', 'fact 117')).out).toContain('memory/debugging.md')
   })
+
+  it.runIf(process.platform !== 'win32')(
+    'moves nothing where more people can read it than before',
+    async () => {
+      const shell = createShell()
+      await shell.run('init')
+      const memory = join(shell.root, 'memory/MEMORY.md')
+      writeFileSync(memory, heavy)
+      chmodSync(memory, 0o600)
+      await shell.run('distill', '--apply')
+      for (const path of [memory, join(shell.root, 'memory/debugging.md')])
+        expect(statSync(path).mode & 0o777).toBe(0o600)
+    },
+  )
 })

@@ -60,14 +60,17 @@ const noHardLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
  * Writes a file of its own beside `path`, durable and no more readable than `path` is; returns its name.
  *
  * @param content may come in pieces, each of which is written before the next is asked for
+ * @param source where the content of a new file comes from: it becomes no more readable than that
  */
 export function writeTemporary(
   fileSystem: FileSystem,
   path: string,
   content: string | Uint8Array | Generator<Uint8Array>,
+  source?: string,
 ): string {
   const temporary = join(dirname(path), `.tmp-${process.pid}-${thisProcess().place}${randomName()}`)
-  const mode = statusOf(fileSystem, path)?.mode ?? 0o666
+  const known = statusOf(fileSystem, path) ?? (source === undefined ? null : statusOf(fileSystem, source))
+  const mode = known?.isFile() ? known.mode : 0o666
   const descriptor = fileSystem.openSync(temporary, 'wx', mode & 0o777)
   orDiscard(fileSystem, temporary, () => {
     try {

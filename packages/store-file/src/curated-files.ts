@@ -51,7 +51,7 @@ export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultF
           fileSystem,
           root,
           join(root, layout.internal),
-          workspace.changes(),
+          workspace.changes().map((change) => ({ ...change, source: join(root, layout.curated) })),
           workspace.assertUnchanged,
         )
         for (const { name } of files) store.index.changed(`${dirname(layout.curated)}/${name}`)

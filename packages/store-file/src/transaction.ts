@@ -12,6 +12,8 @@ export interface FileChange {
   content: string | null
   /** What stood there when the change was planned, `null` for no file. */
   before?: string | null
+  /** The file that the content of a new one comes from: it becomes no more readable than that. */
+  source?: string
 }
 
 const inside = z.string().check(z.regex(/^(?!.*(?:^|[/\\])\.\.(?:[/\\]|$))[^/\\]/, 'must lie below the root'))
@@ -55,10 +57,10 @@ export function applyChanges(
   }
   const written: string[] = []
   try {
-    const steps = changes.map(({ path, content, before }) => {
+    const steps = changes.map(({ path, content, before, source }) => {
       const step = { path: shownPath(root, path), before: digestOf(before) }
       if (content === null) return { ...step, temporary: null }
-      const unfinished = writing(path, () => writeTemporary(fileSystem, path, content))
+      const unfinished = writing(path, () => writeTemporary(fileSystem, path, content, source))
       written.push(unfinished)
       return { ...step, temporary: shownPath(root, unfinished) }
     })
