@@ -74,6 +74,18 @@ describe('backup and restore', () => {
     expect(existsSync(join(other.root, 'memory/conversations/conversation-001.md'))).toBe(true)
   })
 
+  it.runIf(process.platform !== 'win32')('leaves pipes and sockets out, and says which', async () => {
+    const shell = await shellWithSession()
+    const server = createServer().listen(join(shell.root, 'memory/socket'))
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    expect(await shell.run('backup', file)).toMatchObject({
+      code: 0,
+      err: 'recall: memory/socket is a pipe, a socket or a device and was left out\n',
+    })
+  })
+
   it.each(['memory', 'memory/conversations'])('is refused where %s is a link', async (path) => {
     const shell = await shellWithSession()
     const real = join(temporaryFolder(), 'real')

@@ -77,8 +77,9 @@ export async function backup(
             portable: true,
             filter: (path, stat) => {
               if (isLeftOut(path)) return false
-              if (isLink(join(root, path))) {
-                io.err(`recall: ${path} is a link and was left out: put what it leads to in its place\n`)
+              const problem = whyNotSaved(join(root, path))
+              if (problem) {
+                io.err(`recall: ${path} ${problem}\n`)
                 return false
               }
               if ('size' in stat && 'isFile' in stat && stat.isFile()) {
@@ -113,6 +114,14 @@ export async function backup(
 
 const isLink = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+
+/** Why something in a memory cannot be in its backup; `undefined` for files and folders. */
+function whyNotSaved(path: string): string | undefined {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats?.isSymbolicLink()) return 'is a link and was left out: put what it leads to in its place'
+  if (!stats || stats.isFile() || stats.isDirectory()) return undefined
+  return 'is a pipe, a socket or a device and was left out'
+}
 
 const leadsElsewhere = (path: string): MemoryError =>
   new MemoryError(
