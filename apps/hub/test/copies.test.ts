@@ -1,5 +1,5 @@
 import { memories } from '@recall/store-postgres'
-import { eq } from 'drizzle-orm'
+import { eq, isNotNull } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { engines, lesson, openHub, type TestAgent, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
@@ -58,3 +58,20 @@ describe.each(engines)('copies of what is deleted, on %s,', (_, open) => {
     expect(await hub.maintain()).toMatchObject({ raised: 0, lowered: 0 })
   })
 })
+
+it.each(engines)(
+  'of memories that are saved at once with the same content, on %s, one is the original',
+  async (_, open) => {
+    const engine = await open()
+    try {
+      const hub = await openHub(engine.database)
+      const agents = [await hub.agent('ada', 1), await hub.agent('bob', 1), await hub.agent('cid', 1)]
+      const saved = await Promise.all(agents.map((agent) => agent.save({ content: lesson('redis'), tags })))
+      expect(saved.map(({ similar }) => similar.length).toSorted()).toEqual([0, 1, 2])
+      expect(await engine.database.$count(memories, isNotNull(memories.duplicateOf))).toBe(2)
+      expect(await engine.database.$count(memories, eq(memories.quality, 0))).toBe(1)
+    } finally {
+      await engine.close()
+    }
+  },
+)

@@ -8,6 +8,7 @@ import { newShortId } from '../short-id.ts'
 import { refuseWhenReadOnly } from '../trust/heartbeat.ts'
 import { currentModel, modelWasReplaced } from './current-model.ts'
 import { embedText } from './embed.ts'
+import { inTurn } from './equal-writes.ts'
 import { type NearMemory, nearestMemories, visible } from './nearest.ts'
 
 export interface NewMemory {
@@ -53,7 +54,7 @@ export async function writeMemory(
   input: NewMemory,
   claim?: Claim,
 ): Promise<SavedAnswer | undefined> {
-  const { config, database, embedder, call } = hub
+  const { config, database } = hub
   await refuseWhenReadOnly(hub)
   const secrets = new Set<string>()
   const redacted = (text: string): string => {
@@ -64,11 +65,32 @@ export async function writeMemory(
   const content = redacted(input.content)
   const tags = [...new Set(input.tags.map((tag) => redacted(tag).toLowerCase()))]
   const source = input.source_url === undefined ? null : redacted(input.source_url)
-  const judged = config.embedAsync
-    ? undefined
-    : await judge(hub, author, await embedText(hub, content, 'document'))
-  const links = judged?.links ?? []
   const warnings = warningsFor(hub, content, source, secrets)
+  const clean: CleanMemory = { content, tags, source, warnings }
+  if (config.embedAsync) return storeMemory(hub, author, clean, undefined, claim)
+  const vector = await embedText(hub, content, 'document')
+  return inTurn(database, content, async () =>
+    storeMemory(hub, author, clean, await judge(hub, author, vector), claim),
+  )
+}
+
+/** A memory without secrets. */
+interface CleanMemory {
+  content: string
+  tags: string[]
+  source: string | null
+  warnings: string[]
+}
+
+async function storeMemory(
+  hub: Hub,
+  author: Principal,
+  { content, tags, source, warnings }: CleanMemory,
+  judged: Awaited<ReturnType<typeof judge>> | undefined,
+  claim: Claim | undefined,
+): Promise<SavedAnswer | undefined> {
+  const { database, embedder, call } = hub
+  const links = judged?.links ?? []
   const answer: SavedAnswer = {
     success: true,
     id: crypto.randomUUID(),
