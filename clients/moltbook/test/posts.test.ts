@@ -11,6 +11,8 @@ it('shares a post with itself as the source, and finds with sources', async () =
       if (request.method === 'POST') body = await request.json()
       return Response.json({
         id: '1',
+        short_id: 'RCL-1',
+        similar: [],
         results: [{ short_id: 'RCL-1', content: 'Pools leak.', author: { name: 'ada' } }],
       })
     },

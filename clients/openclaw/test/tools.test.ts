@@ -11,7 +11,10 @@ it('turns each tool into one call of the hub, as the agent that the key belongs 
     fetch: async (request) => {
       if (request.url.endsWith('/memory')) saved = await request.clone().json()
       seen.push(`${request.method} ${new URL(request.url).pathname} ${request.headers.get('authorization')}`)
-      return Response.json({ results: [], id: '1', citation: 'Recall #1' })
+      return Response.json({
+        ...{ results: [], id: '1', short_id: '1', similar: [] },
+        ...{ citation: 'Recall #1', citations: 1 },
+      })
     },
   })
   const [search, save, cite] = recallTools(hub)

@@ -52,48 +52,75 @@ export function connectHub(options: HubOptions): HubClient {
     memory,
 
     save: (input, given) =>
-      send('POST', 'memory', {
-        ...given,
-        body: input,
-        headers: { 'Idempotency-Key': `"${crypto.randomUUID()}"` },
-        repeatable: true,
-      }),
+      send(
+        'POST',
+        'memory',
+        { short_id: 'string', similar: 'list' },
+        {
+          ...given,
+          body: input,
+          headers: { 'Idempotency-Key': `"${crypto.randomUUID()}"` },
+          repeatable: true,
+        },
+      ),
 
     async search(question, { limit = 10, explain = false, ...given } = {}) {
       const query = new URLSearchParams({ q: question, limit: String(limit) })
       if (explain) query.set('explain', 'true')
-      const answer = await send<{ results: FoundMemory[] }>('GET', `memory/search?${query}`, {
-        ...given,
-        repeatable: true,
-      })
+      const answer = await send<{ results: FoundMemory[] }>(
+        'GET',
+        `memory/search?${query}`,
+        { results: 'list' },
+        { ...given, repeatable: true },
+      )
       return answer.results
     },
 
     async get(id, given) {
-      const answer = await send<{ memory: SharedMemory }>('GET', at(id), { ...given, repeatable: true })
+      const answer = await send<{ memory: SharedMemory }>(
+        'GET',
+        at(id),
+        { memory: 'object' },
+        { ...given, repeatable: true },
+      )
       return answer.memory
     },
 
-    cite: (id, given) => send('POST', `${at(id)}/cite`, { ...given, repeatable: true }),
+    cite: (id, given) =>
+      send(
+        'POST',
+        `${at(id)}/cite`,
+        { citation: 'string', citations: 'number' },
+        { ...given, repeatable: true },
+      ),
 
     async delete(id, given) {
-      const { status } = await send<{ status: 'deleted' | 'tombstone' }>('DELETE', at(id), given)
+      const { status } = await send<{ status: 'deleted' | 'tombstone' }>(
+        'DELETE',
+        at(id),
+        { status: 'string' },
+        given,
+      )
       return status
     },
 
     async whoami(given) {
-      const { agent } = await send<{ agent: { id: string; name: string } }>('GET', 'agents/me', {
-        ...given,
-        repeatable: true,
-      })
+      const { agent } = await send<{ agent: { id: string; name: string } }>(
+        'GET',
+        'agents/me',
+        { agent: 'object' },
+        { ...given, repeatable: true },
+      )
       return agent
     },
 
     async rotateKey(given) {
-      const answer = await send<{ api_key: string }>('POST', 'agents/me/rotate-key', {
-        ...given,
-        repeatable: true,
-      })
+      const answer = await send<{ api_key: string }>(
+        'POST',
+        'agents/me/rotate-key',
+        { api_key: 'string' },
+        { ...given, repeatable: true },
+      )
       return answer.api_key
     },
 
@@ -110,6 +137,7 @@ export async function registerAgent(
   const answer = await createHttp(options)<{ agent: { id: string; name: string }; api_key: string }>(
     'POST',
     'agents/register',
+    { agent: 'object', api_key: 'string' },
     { body: { name } },
   )
   return { ...answer.agent, apiKey: answer.api_key }

@@ -23,7 +23,13 @@ export interface RequestOptions {
   signal?: AbortSignal
 }
 
-export type Send = <T>(method: string, path: string, options?: RequestOptions) => Promise<T>
+/** Members that an answer has, by name: a type of JavaScript, a list, or an entry, which may be `null`. */
+export type Shape = Record<
+  string,
+  'string' | 'number' | 'boolean' | 'object' | 'list' | 'object or null' | 'string or null'
+>
+
+export type Send = <T>(method: string, path: string, shape: Shape, options?: RequestOptions) => Promise<T>
 
 /**
  * Creates a function that calls the hub. Every failure becomes the `MemoryError` that a local store would throw.
@@ -42,7 +48,12 @@ export function createHttp(options: HttpOptions): Send {
     )
   }
 
-  const attempt = async <T>(method: string, path: string, given: RequestOptions): Promise<T> => {
+  const attempt = async <T>(
+    method: string,
+    path: string,
+    shape: Shape,
+    given: RequestOptions,
+  ): Promise<T> => {
     const { body, headers, signal } = given
     const limits = [AbortSignal.timeout(Math.min(timeoutMs, longestTimer)), ...(signal ? [signal] : [])]
     const request = new Request(new URL(path, base), {
@@ -67,15 +78,15 @@ export function createHttp(options: HttpOptions): Send {
       if (signal?.aborted) throw signal.reason
       throw unreachable(cause, base.host)
     }
-    if (response.ok) return parse<T>(text, base.host)
+    if (response.ok) return parse<T>(text, shape, base.host)
     if (isRedirect(response)) throw redirected(response, base)
     throw problemOf(response, text)
   }
 
-  return async <T>(method: string, path: string, given: RequestOptions = {}): Promise<T> => {
+  return async <T>(method: string, path: string, shape: Shape, given: RequestOptions = {}): Promise<T> => {
     for (let tried = 0; ; tried++) {
       try {
-        return await attempt<T>(method, path, given)
+        return await attempt<T>(method, path, shape, given)
       } catch (error) {
         if (!given.repeatable || !isWorthAnotherTry(error)) throw error
         // An earlier try got through, and only its answer was lost: it comes within the time for one answer.
@@ -150,14 +161,25 @@ function pauseMs(error: unknown, tried: number): number {
   return (asked ?? 200 * 2 ** tried) * (1 + Math.random() / 2)
 }
 
-/** What a hub answers, which is always an object: anything else acknowledges nothing. */
-function parse<T>(text: string, host: string): T {
+/** What a hub answers: an object with these members. Anything else acknowledges nothing. */
+function parse<T>(text: string, shape: Shape, host: string): T {
   const answer = jsonIn(text)
-  if (typeof answer === 'object' && answer !== null) return answer as T
+  if (isObject(answer) && Object.entries(shape).every(([name, kind]) => isKind(answer[name], kind)))
+    return answer as T
   throw new MemoryError(
     `${host} did not answer with JSON as a hub does: is it a Recall hub?`,
     MemoryErrorCode.UNAVAILABLE,
   )
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function isKind(value: unknown, kind: Shape[string]): boolean {
+  if (kind === 'list') return Array.isArray(value)
+  const [type, orNull] = kind.split(' or ')
+  if (value === null) return orNull !== undefined
+  return type === 'object' ? isObject(value) : typeof value === type
 }
 
 function jsonIn(text: string): unknown {

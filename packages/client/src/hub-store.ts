@@ -8,7 +8,7 @@ import type {
   PutOptions,
   StoreQuery,
 } from '@recall/core'
-import type { Send } from './http.ts'
+import type { Send, Shape } from './http.ts'
 
 /** A `MemoryStore` over an agent's private memory on the hub. */
 export function createHubStore(send: Send): MemoryStore {
@@ -36,11 +36,22 @@ const mostTouched = 5000
 /** Most entries that the hub returns to one call. A page of entries and archive together may need more. */
 const mostFound = 1000
 
+const done: Shape = { success: 'boolean' }
+const counted: Shape = { removed: 'number' }
+const oneEntry: Shape = { entry: 'object or null' }
+const severalEntries: Shape = { entries: 'list' }
+
 type Shelf = Omit<MemoryStore, 'name' | 'capabilities' | 'close'>
 
 function createShelf(send: Send, archived: boolean): Shelf {
-  const call = <T>(operation: string, place: Place, body: object, repeatable: boolean): Promise<T> =>
-    send<T>('POST', `private/${place.scope}/${operation}`, {
+  const call = <T>(
+    operation: string,
+    place: Place,
+    body: object,
+    shape: Shape,
+    repeatable: boolean,
+  ): Promise<T> =>
+    send<T>('POST', `private/${place.scope}/${operation}`, shape, {
       body: { ...body, namespace: place.namespace, archived },
       repeatable,
     })
@@ -56,8 +67,10 @@ function createShelf(send: Send, archived: boolean): Shelf {
       together.delete(name)
       const [key, ...others] = keys
       if (others.length === 0)
-        return [(await call<{ entry: Entry | null }>('get', place, { key, now }, true)).entry]
-      return (await call<{ entries: (Entry | null)[] }>('get-many', place, { keys, now }, true)).entries
+        return [(await call<{ entry: Entry | null }>('get', place, { key, now }, oneEntry, true)).entry]
+      return (
+        await call<{ entries: (Entry | null)[] }>('get-many', place, { keys, now }, severalEntries, true)
+      ).entries
     })
     const reads = { keys, entries }
     together.set(name, reads)
@@ -67,7 +80,7 @@ function createShelf(send: Send, archived: boolean): Shelf {
   return {
     async put(entry: Entry, { overwrite, now }: PutOptions) {
       // Not repeatable without overwriting: a retry would conflict with the entry of the first try.
-      await call('put', entry, { entry: wireEntry(entry), overwrite, now }, overwrite)
+      await call('put', entry, { entry: wireEntry(entry), overwrite, now }, done, overwrite)
     },
 
     async get(address: Address, now: number) {
@@ -81,7 +94,13 @@ function createShelf(send: Send, archived: boolean): Shelf {
       for (;;) {
         const limit = Math.min(mostFound, query.limit - all.length)
         const page = { ...query, limit, offset: query.offset + all.length }
-        const { found } = await call<{ found: Found[] }>('find', { namespace, scope }, page, true)
+        const { found } = await call<{ found: Found[] }>(
+          'find',
+          { namespace, scope },
+          page,
+          { found: 'list' },
+          true,
+        )
         all.push(...found)
         if (found.length < limit || all.length === query.limit) return all
       }
@@ -90,16 +109,34 @@ function createShelf(send: Send, archived: boolean): Shelf {
     async touch(addresses, now) {
       const keys = addresses.map(({ key }) => key)
       for (let i = 0; i < keys.length; i += mostTouched)
-        await call('touch', addresses[0] as Address, { keys: keys.slice(i, i + mostTouched), now }, false)
+        await call(
+          'touch',
+          addresses[0] as Address,
+          { keys: keys.slice(i, i + mostTouched), now },
+          done,
+          false,
+        )
     },
 
     async remove(address) {
-      const { removed } = await call<{ removed: boolean }>('remove', address, { key: address.key }, true)
+      const { removed } = await call<{ removed: boolean }>(
+        'remove',
+        address,
+        { key: address.key },
+        { removed: 'boolean' },
+        true,
+      )
       return removed
     },
 
     async removeAll({ namespace, scope, ...selection }) {
-      const { removed } = await call<{ removed: number }>('remove-all', { namespace, scope }, selection, true)
+      const { removed } = await call<{ removed: number }>(
+        'remove-all',
+        { namespace, scope },
+        selection,
+        counted,
+        true,
+      )
       return removed
     },
 
@@ -117,7 +154,7 @@ function createShelf(send: Send, archived: boolean): Shelf {
           : { remove: change.remove.key }),
         ...(change.expected ? { expected: change.expected } : {}),
       }))
-      await call('commit', place, { changes: wire, ...(now === undefined ? {} : { now }) }, repeatable)
+      await call('commit', place, { changes: wire, ...(now === undefined ? {} : { now }) }, done, repeatable)
     },
 
     async sweep({ namespace, scope, now, dryRun }) {
@@ -125,15 +162,22 @@ function createShelf(send: Send, archived: boolean): Shelf {
         'sweep',
         { namespace, scope },
         { now, dryRun },
+        counted,
         true,
       )
       return removed
     },
 
-    stats: (place) => call('stats', place, {}, true),
+    stats: (place) => call('stats', place, {}, { entries: 'number', bytes: 'number' }, true),
 
     async stamp(address) {
-      const { stamp } = await call<{ stamp: string | null }>('stamp', address, { key: address.key }, true)
+      const { stamp } = await call<{ stamp: string | null }>(
+        'stamp',
+        address,
+        { key: address.key },
+        { stamp: 'string or null' },
+        true,
+      )
       return stamp
     },
   }

@@ -36,6 +36,7 @@ const failure = async (
 }
 
 const memory = { content: 'x'.repeat(100), tags: ['a', 'b'] }
+const saved = { id: '1', short_id: 'RCL-1', status: 'saved', similar: [] }
 
 it('asks once more for a new key when the answer with the first was lost', async () => {
   const { hub, requests } = hubOf([new Error('connection lost'), json({ api_key: 'recall_new' })])
@@ -52,8 +53,8 @@ it('sends the key, below the path of the hub', async () => {
 })
 
 it('tries again what may be repeated, under the same Idempotency-Key', async () => {
-  const { hub, requests, pauses } = hubOf([new Error('reset'), json({}, 503), json({ id: '1' }, 201)])
-  expect(await hub.save(memory)).toEqual({ id: '1' })
+  const { hub, requests, pauses } = hubOf([new Error('reset'), json({}, 503), json(saved, 201)])
+  expect(await hub.save(memory)).toEqual(saved)
   const keys = requests.map(({ headers }) => headers.get('Idempotency-Key'))
   expect(new Set(keys).size).toBe(1)
   expect(keys[0]).toMatch(/^"[0-9a-f-]{36}"$/)
@@ -62,14 +63,8 @@ it('tries again what may be repeated, under the same Idempotency-Key', async () 
 
 it('waits for the answer to a try that got through, whose own answer was lost', async () => {
   const running = () => json({ code: MemoryErrorCode.CONFLICT }, 409, { 'Retry-After': '1' })
-  const { hub, requests } = hubOf([
-    new Error('reset'),
-    running(),
-    running(),
-    running(),
-    json({ id: '1' }, 201),
-  ])
-  expect(await hub.save(memory)).toEqual({ id: '1' })
+  const { hub, requests } = hubOf([new Error('reset'), running(), running(), running(), json(saved, 201)])
+  expect(await hub.save(memory)).toEqual(saved)
   expect(new Set(requests.map(({ headers }) => headers.get('Idempotency-Key'))).size).toBe(1)
   const forever = hubOf(Array.from({ length: 50 }, running))
   expect((await failure(forever.hub.save(memory))).code).toBe(MemoryErrorCode.CONFLICT)
@@ -85,7 +80,9 @@ it('ends a pause between two tries when the caller gives up', async () => {
       return json({}, 503, { 'Retry-After': '9' })
     },
   })
-  await expect(send('GET', 'health', { repeatable: true, signal: caller.signal })).rejects.toThrow('given up')
+  await expect(send('GET', 'health', {}, { repeatable: true, signal: caller.signal })).rejects.toThrow(
+    'given up',
+  )
 })
 
 it('does not try again what another try cannot help, nor what may not be repeated', async () => {
@@ -122,13 +119,17 @@ it('takes a page of a proxy for no hub', async () => {
   expect((await failure(gone.hub.get('1'))).code).toBe(MemoryErrorCode.NOT_FOUND)
 })
 
-it.each(['null', '"ok"', '', '{"entry":'])('takes %s for no answer of a hub', async (body) => {
+it.each(['null', '"ok"', '', '{"entry":', '[]', '{}'])('takes %s for no answer of a hub', async (body) => {
   const answers = () => Array.from({ length: 3 }, () => new Response(body))
   for (const call of [
     (hub: HubClient) => hub.whoami(),
     (hub: HubClient) => hub.save(memory),
     (hub: HubClient) => hub.delete('1'),
+    (hub: HubClient) => hub.search('q'),
     (hub: HubClient) => hub.memory.write('working', 'key', 1),
+    (hub: HubClient) => hub.memory.read('working', 'key'),
+    (hub: HubClient) => hub.memory.search('working', {}),
+    (hub: HubClient) => hub.memory.delete('working', 'key'),
   ])
     expect((await failure(call(hubOf(answers()).hub))).code).toBe(MemoryErrorCode.UNAVAILABLE)
 })
@@ -137,7 +138,7 @@ it('sends of a vector the digits that a hub keeps', async () => {
   const sent: string[] = []
   const fetch = async (request: Request): Promise<Response> => {
     sent.push(await request.text())
-    return json({ entries: 0, bytes: 0 })
+    return json({ entries: 0, bytes: 0, success: true })
   }
   const hub = connectHub({ url: 'https://hub.example', apiKey: 'recall_key', fetch })
   await hub.memory.write('long-term', 'k', 'v', { embedding: [1 / 3, -2 / 3] })
@@ -190,7 +191,7 @@ it('says that a key is none, and does not repeat it', () => {
 
 it('records many accesses in calls that the hub takes', async () => {
   const bodies: { keys: string[] }[] = []
-  const store = createHubStore(async (_method, _path, options) => {
+  const store = createHubStore(async (_method, _path, _shape, options) => {
     bodies.push(options?.body as { keys: string[] })
     return {} as never
   })
