@@ -10,11 +10,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { openFileMemory } from '@recall/store-file'
 import { create, list } from 'tar'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   createShell,
   poolSession,
@@ -160,6 +161,26 @@ describe('backup and restore', () => {
       err: expect.stringContaining('is a device or a pipe'),
     })
     expect(statSync(socket).isSocket()).toBe(true)
+  })
+
+  it('is on the disk, with every file and folder, before it stands in its place', async () => {
+    const shell = await shellWithSession()
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    await shell.run('backup', file)
+    let entries = 0
+    await list({ file, onReadEntry: () => entries++ })
+    const other = createShell(join(temporaryFolder(), 'restored'))
+    const handle = await open(file)
+    const sync = vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'sync')
+    onTestFinished(() => sync.mockRestore())
+    const tooLate: number[] = []
+    sync.mockImplementation(async function (this: typeof handle) {
+      if (existsSync(other.root)) tooLate.push(this.fd)
+    })
+    await handle.close()
+    expect((await other.run('restore', file)).code).toBe(0)
+    // And the folder that they lie in.
+    expect([sync.mock.calls.length, tooLate]).toEqual([entries + 1, []])
   })
 
   it('never restores over a memory', async () => {
