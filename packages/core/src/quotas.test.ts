@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createTicker } from './conformance/ticker.ts'
 import { createMemoryManager } from './create-memory-manager.ts'
-import { isMemoryError } from './errors.ts'
+import { isMemoryError, MemoryError, MemoryErrorCode } from './errors.ts'
 import { createInMemoryStore } from './in-memory-store.ts'
 import { jsonBytes } from './json.ts'
 import type { MemoryStore } from './memory-store.ts'
@@ -180,6 +180,19 @@ it('evicts thousands of entries in few pages, also where some are written meanwh
   calls = 0
   expect((await memory.cleanup(almostEmpty)).deleted).toBe(4999)
   expect(calls).toBeLessThan(16)
+})
+
+it('evicts in smaller steps what a hub takes for too large a call', async () => {
+  const stores = createInMemoryStore()
+  const { commit } = stores
+  stores.commit = async (changes) => {
+    if (changes.length > 3) throw new MemoryError('too large', MemoryErrorCode.QUOTA_EXCEEDED)
+    await commit(changes)
+  }
+  const memory = createMemoryManager({ stores, policies: { quotas: { 'short-term': 1000 } } })
+  for (let i = 0; i < 10; i++) await memory.write('short-term', `key ${i}`, 'x'.repeat(98))
+  const empty = { scope: 'short-term', threshold: 0.1 } as const
+  expect(await memory.cleanup(empty)).toMatchObject({ deleted: 9, errors: [] })
 })
 
 it('gives the same room to one write only, at whatever step of the other it asks', async () => {

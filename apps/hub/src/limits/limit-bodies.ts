@@ -45,6 +45,8 @@ async function discardBody({ headers, body }: Request): Promise<void> {
 
 /** Closes the connection with the answer instead of reading the rest of the body. */
 const bodyTooLarge = (maxSize: number): MemoryError =>
-  new MemoryError(`the body is larger than ${maxSize} bytes`, MemoryErrorCode.QUOTA_EXCEEDED, {
-    details: { status: 413, headers: { Connection: 'close' } },
-  })
+  new MemoryError(
+    `the body is larger than the ${maxSize} bytes that one call may have: send less at once, and a batch in several`,
+    MemoryErrorCode.QUOTA_EXCEEDED,
+    { details: { status: 413, headers: { Connection: 'close' } } },
+  )
