@@ -212,6 +212,22 @@ describe('vectors of files', () => {
     },
   )
 
+  it('are made anew when the name of their model is damaged: they are of no other model', async () => {
+    const root = temporaryRoot()
+    const first = await memoryAt(root)
+    await first.memory.write('long-term', 'a', 'The automobile would not start')
+    expect(await keys(first.memory, 'car')).toEqual(['a'])
+    await first.memory.close()
+    const path = join(root, 'memory/.recall/vectors.i8')
+    const bytes = readFileSync(path)
+    const letter = bytes.indexOf('"model":"') + 9
+    bytes[letter] = (bytes[letter] as number) ^ 1
+    writeFileSync(path, bytes)
+    const { memory, embedder } = await memoryAt(root)
+    expect(await keys(memory, 'car')).toEqual(['a'])
+    expect(embedder.asked).toHaveLength(1)
+  })
+
   it.each(['EROFS', 'EACCES', 'ENOSPC'])(
     'that cannot be kept (%s) leave the search by words, and it says so',
     async (code) => {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { textHash } from '../digest.ts'
 import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
 
 export interface VectorSpace {
@@ -26,11 +27,20 @@ export function rowShape(dimensions: number): { width: number; stride: number } 
   return { width, stride: hashLength + 4 + width }
 }
 
-/** What `rows` begins with. */
+/** Whose vectors the files hold. */
 export interface Header extends VectorSpace {
   /** Another one for files that were made anew. */
   generation: string
 }
+
+/** What `rows` begins with, so that a damaged name is not taken for that of another model. */
+interface SummedHeader extends Header {
+  /** Headers of earlier versions have none. */
+  sum?: string
+}
+
+const sumOf = ({ model, dimensions, generation }: Header): string =>
+  textHash(JSON.stringify([model, dimensions, generation])).slice(0, 16)
 
 /** @returns `null` where no rows are kept, or their header cannot be read */
 export function readHeader(fileSystem: FileSystem, path: string): Header | null {
@@ -38,10 +48,10 @@ export function readHeader(fileSystem: FileSystem, path: string): Header | null 
   const bytes = new Uint8Array(headerLength)
   readInto(fileSystem, path, bytes, 0)
   try {
-    const { model, dimensions, generation } = JSON.parse(Buffer.from(bytes).toString('utf8')) as Header
-    return typeof model === 'string' && dimensions > 0 && generation
-      ? { model, dimensions, generation }
-      : null
+    const { sum, ...header } = JSON.parse(Buffer.from(bytes).toString('utf8')) as SummedHeader
+    const { model, dimensions, generation } = header
+    const isWhole = typeof model === 'string' && dimensions > 0 && generation
+    return isWhole && (sum === undefined || sum === sumOf(header)) ? { model, dimensions, generation } : null
   } catch {
     // Derived: what cannot be read is made anew.
     return null
@@ -50,7 +60,7 @@ export function readHeader(fileSystem: FileSystem, path: string): Header | null 
 
 /** @throws MemoryError INVALID_INPUT when the name of the model leaves no room */
 export function headerBytes(header: Header): Buffer {
-  const text = Buffer.from(JSON.stringify(header))
+  const text = Buffer.from(JSON.stringify({ ...header, sum: sumOf(header) } satisfies SummedHeader))
   if (text.length >= headerLength) {
     const message = `the name of the embedding model is too long by ${text.length - headerLength + 1} bytes: '${header.model}'`
     throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
