@@ -32,11 +32,18 @@ export interface EntryFilesOptions {
   accessLog: AccessLog
 }
 
+interface ReadVersion {
+  created: number
+  updated: number
+  ttl: number | null
+}
+
 /** Where each entry is in the files, and what stands there now. */
 export type EntryFiles = ReturnType<typeof createEntryFiles>
 
 export function createEntryFiles({ root, layout, fileSystem, index, accessLog }: EntryFilesOptions) {
-  const recent = new Map<string, { created: number; updated: number; ttl: number | null }>()
+  /** What was read, by address, and the instant of the call that read it. */
+  const recent = new Map<string, ReadVersion & { at: number }>()
   const paths = {
     window: join(root, layout.window),
     archiveIndex: join(root, layout.archiveIndex),
@@ -135,14 +142,22 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
 
   const toEntry = (address: Address, file: FileEntry): Entry => {
     const access = accessLog.read(address, file)
-    const entry = toMemoryEntry(address, file, access)
-    remember(address, entry)
-    return entry
+    return toMemoryEntry(address, file, access)
   }
 
-  const remember = (address: Address, { createdAt, updatedAt, ttl }: Entry): void => {
+  /** Notes what a call read, so that counting its accesses reads nothing again. */
+  const remember = (address: Address, entry: Entry, at: number): void => {
     if (recent.size > 2000) recent.clear()
-    recent.set(addressName(address), { created: createdAt, updated: updatedAt, ttl })
+    recent.set(addressName(address), { ...versionOf(entry), at })
+  }
+
+  /** The version whose access is to be counted: the one that the call of this instant read, else what stands there. */
+  const versionAt = (address: Address, now: number): ReadVersion | null => {
+    const known = recent.get(addressName(address))
+    if (known?.at === now) return known
+    const entry = live(address, now)
+    if (entry) remember(address, entry, now)
+    return entry && versionOf(entry)
   }
 
   const live = (address: Address, now: number): Entry | null => {
@@ -179,8 +194,8 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     live,
     assertReadable,
     refuseForeignFile,
-    /** Times of an entry that was read lately, so that counting an access reads nothing. */
-    known: (address: Address) => recent.get(addressName(address)),
+    remember,
+    versionAt,
   }
 }
 
@@ -189,6 +204,12 @@ const byKey = (entries: FileEntry[], key: string): FileEntry | null =>
 
 export const addressName = ({ scope, namespace, key }: Address): string =>
   `${scope}\u0000${namespace}\u0000${key}`
+
+const versionOf = ({ createdAt, updatedAt, ttl }: Entry): ReadVersion => ({
+  created: createdAt,
+  updated: updatedAt,
+  ttl,
+})
 
 export const isExpired = ({ expiresAt }: Entry, now: number): boolean =>
   expiresAt !== null && expiresAt <= now

@@ -254,6 +254,7 @@ export function createFileSearch(options: FileSearchOptions) {
       const file = read(row)
       if (!file) return []
       const entry = toEntry(addressOfRow(row), file)
+      files.remember(entry, entry, query.now)
       if (mode === 'filter') return [{ entry, score, signals, mode }]
       const path = shownPath(root, pathOf(row, folders))
       const found = passages.fromEntry(path, file, units.slice(0, query.passages ?? 1))

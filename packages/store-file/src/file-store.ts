@@ -93,7 +93,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     exclusively: (section) => lock.hold(section),
   })
   const files = createEntryFiles({ root, layout, fileSystem, index, accessLog })
-  const { notePath, readNote, readEntry, toEntry, live, refuseForeignFile } = files
+  const { notePath, readNote, readEntry, toEntry, refuseForeignFile } = files
   const { planPut, planRemove, isSelected, assertExpected } = createPlanner({ layout, index, files })
   const memoryDevice = (): number | undefined => statusOf(fileSystem, join(root, layout.memory))?.dev
   let device = memoryDevice()
@@ -268,6 +268,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       }
       const checked = requireValue(entry, shownPath(root, notePath(address)))
       const found = toEntry(address, checked)
+      files.remember(address, found, now)
       return isExpired(found, now) ? null : found
     },
 
@@ -278,12 +279,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
 
     async touch(addresses, now) {
       const accesses = addresses.flatMap((address) => {
-        let version = files.known(address)
-        if (!version) {
-          const entry = live(address, now)
-          if (!entry) return []
-          version = { created: entry.createdAt, updated: entry.updatedAt, ttl: entry.ttl }
-        }
+        const version = files.versionAt(address, now)
+        if (!version) return []
         const { created, updated, ttl } = version
         return [{ address, version: { created, updated }, expires: ttl === null ? null : now + ttl }]
       })
