@@ -131,6 +131,21 @@ const mistakes: [string, string, (store: MemoryStore) => Partial<MemoryStore>][]
     'Encryption',
     (store) => ({ put: (entry, options) => store.put({ ...entry, encrypted: false }, options) }),
   ],
+  [
+    'forgets the times of what is overwritten',
+    'Any course of calls',
+    (store) => ({
+      async put(entry, options) {
+        if (options.overwrite) await store.remove(entry)
+        await store.put(entry, options)
+      },
+    }),
+  ],
+  [
+    'expires what was read all the same',
+    'Any course of calls',
+    (store) => ({ put: (entry, options) => store.put({ ...entry, ttl: null }, options) }),
+  ],
   ['says that it is durable', 'Durability', () => ({ capabilities: { durable: true, semantic: true } })],
   ['says that it keeps no vectors', 'none', () => ({ capabilities: { durable: false, semantic: false } })],
 ]

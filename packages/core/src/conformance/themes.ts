@@ -1,3 +1,4 @@
+import { anyCourse } from './any-course.ts'
 import { archiving } from './archiving.ts'
 import { badInput } from './bad-input.ts'
 import { batches } from './batches.ts'
@@ -44,4 +45,5 @@ export const themes: readonly Theme[] = [
   quotas,
   archiving,
   encryption,
+  anyCourse,
 ]
