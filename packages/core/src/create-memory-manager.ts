@@ -57,7 +57,10 @@ export interface MemoryManagerOptions<Schemas extends ValueSchemas = ValueSchema
    * each given `{ ...embedder, close: async () => {} }`.
    */
   embedder?: Embedder
-  /** Value types by scope and key, checked at every write and read. */
+  /**
+   * Value types by scope and key, checked at every write and read: a schema that changes values, by defaults for
+   * example, must leave its own output as it is.
+   */
   schemas?: Schemas
   /**
    * What to do with secrets before anything is stored, indexed or embedded: replace them (`redact`, the
