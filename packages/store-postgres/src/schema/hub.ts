@@ -92,6 +92,8 @@ export const memories = pgTable(
     index('memories_unembedded')
       .on(table.createdAt)
       .where(sql`${table.embedding} is null and ${table.deletedAt} is null`),
+    // A deletion looks for the copies of what it deletes.
+    index('memories_duplicate_of').on(table.duplicateOf).where(sql`${table.duplicateOf} is not null`),
     check('memories_quality_range', sql`${table.quality} between -2 and 0`),
   ],
 )
