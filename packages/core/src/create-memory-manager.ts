@@ -217,16 +217,21 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
   const read = (scope: MemoryScope, key: string, given?: ReadOptions): Promise<unknown> =>
     calling(MemoryErrorCode.SEARCH_FAILED, { scope, key }, async (store) => {
       const address = addressOf(scope, key)
-      const { includeMetadata, decrypt } =
+      const { includeMetadata, decrypt, includeArchived } =
         given === undefined ? noOptions : parseInput(readOptionsSchema, given, 'options')
+      if (includeArchived && !store.cold) throw noArchive(store, scope)
       const now = clock()
       const reads = includeMetadata || decrypt === false ? undefined : cached
       const known = (await reads?.read(store, address, now)) ?? null
-      const entry = known ?? (await (reads ? reads.load(store, address, now) : store.get(address, now)))
+      const kept = known ?? (await (reads ? reads.load(store, address, now) : store.get(address, now)))
+      const entry = kept ?? (includeArchived ? await store.cold?.get(address, now) : null)
       if (!entry) return null
       const value = decrypt === false ? entry.value : checkRead(schemas, scope, key, await open(entry))
-      if (!known) await store.touch([address], now)
-      return includeMetadata ? { value, metadata: entryMetadata(accessed(entry, now)) } : value
+      if (kept && !known) await store.touch([address], now)
+      if (!includeMetadata) return value
+      return kept
+        ? { value, metadata: entryMetadata(accessed(kept, now)) }
+        : { value, metadata: entryMetadata(entry), archived: true }
     })
 
   const closeAll = async (): Promise<void> => {
@@ -419,7 +424,7 @@ function accessed(entry: Entry, now: number): Entry {
 
 const noArchive = (store: MemoryStore, scope: MemoryScope): MemoryError =>
   new MemoryError(
-    `the ${store.name} store has no archive: search without includeArchived`,
+    `the ${store.name} store has no archive: ask without includeArchived`,
     MemoryErrorCode.NOT_SUPPORTED,
     { scope },
   )

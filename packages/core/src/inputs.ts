@@ -74,6 +74,7 @@ export const updatesSchema = z
 export const readOptionsSchema = z.strictObject({
   decrypt: z.optional(z.boolean()),
   includeMetadata: z.optional(z.boolean()),
+  includeArchived: z.optional(z.boolean()),
 })
 
 export const searchQuerySchema = z.strictObject({

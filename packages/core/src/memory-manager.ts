@@ -150,11 +150,18 @@ export interface ReadOptions {
   decrypt?: boolean
   /** Return `{ value, metadata }` instead of the value. */
   includeMetadata?: boolean
+  /**
+   * Return what is archived under the key where nothing else is, and leave no trace of it. Refused with NOT_SUPPORTED
+   * where there is no archive.
+   */
+  includeArchived?: boolean
 }
 
 export interface MemoryRecord<T> {
   value: T
   metadata: MemoryMetadata
+  /** Set when the entry lies in the archive: `restore` brings it back. */
+  archived?: true
 }
 
 export interface MemoryMetadata {

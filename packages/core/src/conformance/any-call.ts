@@ -64,12 +64,13 @@ const query: fc.Arbitrary<SearchQuery> = fc.oneof(
 )
 // Not by relevance: two stores may weigh a word a little differently.
 const sortBy = fc.constantFrom<SearchOptions['sortBy'] & string>('recency', 'accessCount')
+const includeArchived = fc.constantFrom(true, true, false)
 const searchOptions = anyOf<SearchOptions>({
   limit: fc.constantFrom(1, 2, 1000),
   offset: fc.nat(2),
   sortOrder: fc.constantFrom('asc', 'desc'),
   touch: fc.boolean(),
-  includeArchived: fc.constantFrom(true, true, false),
+  includeArchived,
 })
 const clearFilter = anyOf<ClearFilter>({ tags, type })
 const cleanupOptions = anyOf<CleanupOptions>({
@@ -102,8 +103,8 @@ export const anyCall: fc.Arbitrary<Call> = fc.oneof(
   call(10, 'write', { scope, write }, (memory, { scope, write: { key, value, options } }) =>
     memory.write(scope, key, value, options),
   ),
-  call(5, 'read', { scope, key }, (memory, { scope, key }) =>
-    memory.read(scope, key, { includeMetadata: true }),
+  call(5, 'read', { scope, key, includeArchived }, (memory, { scope, key, includeArchived }) =>
+    memory.read(scope, key, { includeMetadata: true, includeArchived }),
   ),
   call(4, 'search', { scope, query, sortBy, searchOptions }, async (memory, given) => {
     const options = { ...given.searchOptions, sortBy: given.sortBy }

@@ -76,6 +76,27 @@ export const archiving: Theme = {
       },
     ),
 
+    law('What is archived is read only by a read that asks for it.', async ({ memory, time }) => {
+      const value = { key: 'of its own', note: 'blue door' }
+      await memory.write('episodic', 'old', value)
+      time.advance(100 * day)
+      await memory.cleanup()
+      await memory.write('episodic', 'young', 1)
+      const asking = { includeMetadata: true, includeArchived: true } as const
+      if (!canArchive(memory)) {
+        await refused('NOT_SUPPORTED', () => memory.read('episodic', 'old', asking))
+        return
+      }
+      expect(await memory.read('episodic', 'old')).toBeNull()
+      expect(await memory.read('episodic', 'old', { includeArchived: true })).toEqual(value)
+      for (let i = 0; i < 2; i++) {
+        const record = await memory.read('episodic', 'old', asking)
+        expect(record).toMatchObject({ value, archived: true, metadata: { key: 'old', accessCount: 0 } })
+      }
+      expect(await memory.read('episodic', 'young', asking)).not.toHaveProperty('archived')
+      expect(await memory.read('episodic', 'absent', asking)).toBeNull()
+    }),
+
     law('Pages over entries and archive together are one list without repeats.', async ({ memory, time }) => {
       for (let i = 0; i < 7; i++) {
         await memory.write('episodic', `old ${i}`, i)

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { McpServer } from '@modelcontextprotocol/server'
 import {
-  conversationType,
   fenceRecalled,
   isMemoryError,
   MemoryError,
@@ -9,6 +8,7 @@ import {
   type MemoryManager,
   type MemoryMatch,
   type MemoryScope,
+  type ReadOptions,
   searchableText,
   toJsonValue,
 } from '@recall/core'
@@ -170,9 +170,7 @@ function addRead(server: McpServer, { memory }: McpOptions): void {
     },
     ({ key: name, scope: where, offset }) =>
       orFailure(async () => {
-        const record =
-          (await memory.read(where, name, { includeMetadata: true })) ??
-          (await archivedUnder(memory, where, name))
+        const record = await readAny(memory, where, name)
         if (record === null) {
           throw new MemoryError(`there is no memory '${name}' in ${where}`, MemoryErrorCode.NOT_FOUND)
         }
@@ -210,7 +208,7 @@ function addForget(server: McpServer, options: McpOptions): void {
     },
     ({ key: name, scope: where }) =>
       orFailure(async () => {
-        if (!(await memory.exists(where, name)) && !(await archivedUnder(memory, where, name))) {
+        if ((await readAny(memory, where, name, { decrypt: false })) === null) {
           throw new MemoryError(`there is no memory '${name}' in ${where}`, MemoryErrorCode.NOT_FOUND)
         }
         await (options.forget ?? memory.delete.bind(memory))(where, name)
@@ -222,29 +220,9 @@ function addForget(server: McpServer, options: McpOptions): void {
 const hasArchive = (memory: MemoryManager, where: MemoryScope): boolean =>
   memory.capabilities[where].archive === true
 
-const pageSize = 1000
-
-/**
- * The archived memory under a key, if there is an archive and it has one. A filter on `key` looks at a member of that
- * name where the value has one, so what it does not find is looked for among all that are no sessions.
- */
-async function archivedUnder(
-  memory: MemoryManager,
-  where: MemoryScope,
-  name: string,
-): Promise<MemoryMatch<unknown> | null> {
-  if (!hasArchive(memory, where)) return null
-  for (const filters of [{ key: name }, { type: { ne: conversationType } }]) {
-    for (let offset = 0; ; offset += pageSize) {
-      const options = { limit: pageSize, offset, touch: false, includeArchived: true }
-      const page = await memory.search(where, { filters }, options)
-      const named = page.find((match) => match.key === name)
-      if (named) return named
-      if (page.length < pageSize) break
-    }
-  }
-  return null
-}
+/** The memory under a key, archived or not. */
+const readAny = (memory: MemoryManager, where: MemoryScope, name: string, options: ReadOptions = {}) =>
+  memory.read(where, name, { ...options, includeMetadata: true, includeArchived: hasArchive(memory, where) })
 
 const rounded = (share: number): number => Math.round(share * 1000) / 1000
 
