@@ -367,9 +367,13 @@ it('answers what was asked before the input ended, and leaves then', async () =>
 })
 
 it.each([
-  ['a text', 'The heron stood in the reeds.'],
-  ['a record with a key of its own', { key: 'heron', note: 'The heron stood in the reeds.' }],
-])('finds, reads and forgets what was archived for its age: %s', async (_, value) => {
+  ['a text', 'The heron stood in the reeds.', 'The heron stood in the reeds.'],
+  [
+    'a record with a key of its own, whole',
+    { key: 'heron', body: 'It stood in the reeds.', count: 2 },
+    '{\n  "key": "heron",\n  "body": "It stood in the reeds.",\n  "count": 2\n}',
+  ],
+])('finds, reads and forgets what was archived for its age: %s', async (_, value, text) => {
   let now = Date.parse('2026-01-01T00:00:00Z')
   const memory = createMemoryManager({ stores: createInMemoryStore(), clock: () => now })
   await memory.write('episodic', 'old', value)
@@ -388,7 +392,7 @@ it.each([
     structuredContent: { results: [{ ...old, archived: true }] },
   })
   expect(await answerOf('memory_read', old)).toMatchObject({
-    structuredContent: { text: expect.stringContaining('The heron stood in the reeds.\n') },
+    structuredContent: { text: expect.stringContaining(`\n${text}\n`), length: text.length },
   })
   expect(await answerOf('memory_forget', old)).toMatchObject({ structuredContent: { forgotten: true } })
   expect(await answerOf('memory_read', old)).toMatchObject({ isError: true })

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { McpServer } from '@modelcontextprotocol/server'
 import {
+  conversationType,
   fenceRecalled,
   isMemoryError,
   MemoryError,
   MemoryErrorCode,
   type MemoryManager,
   type MemoryMatch,
+  type MemoryRecord,
   type MemoryScope,
   type ReadOptions,
-  searchableText,
-  toJsonValue,
 } from '@recall/core'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
@@ -174,7 +174,7 @@ function addRead(server: McpServer, { memory }: McpOptions): void {
         if (record === null) {
           throw new MemoryError(`there is no memory '${name}' in ${where}`, MemoryErrorCode.NOT_FOUND)
         }
-        const whole = wholeText(record.value)
+        const whole = wholeText(record)
         if (offset > whole.length) {
           throw new MemoryError(
             `offset ${offset} is behind the end, ${whole.length}`,
@@ -229,7 +229,7 @@ const rounded = (share: number): number => Math.round(share * 1000) / 1000
 const sourceOf = ({ key: name, passage }: MemoryMatch<unknown>): string =>
   passage?.path ? `${passage.path}${passage.line ? `:${passage.line}` : ''} (${name})` : name
 
-const textOf = ({ passage, value }: MemoryMatch<unknown>): string => passage?.text ?? wholeText(value)
+const textOf = (match: MemoryMatch<unknown>): string => match.passage?.text ?? wholeText(match)
 
 function besideOf(match: MemoryMatch<unknown>): { beside?: string } {
   const neighbours = match.passage?.neighbours ?? []
@@ -238,9 +238,11 @@ function besideOf(match: MemoryMatch<unknown>): { beside?: string } {
   return { beside: fenceRecalled(pieces.join('\n\n'), sourceOf(match)) }
 }
 
-/** The whole text of a value: the body of a session's archive, the strings of another value, or its JSON. */
-function wholeText(value: unknown): string {
+/** A memory whole: a text as it is, the body of a session's archive, and any other value as JSON. */
+function wholeText({ value, metadata }: MemoryRecord<unknown>): string {
   if (typeof value === 'string') return value
   const body = (value as { body?: unknown } | null)?.body
-  return typeof body === 'string' ? body : searchableText(toJsonValue(value)) || JSON.stringify(value)
+  return metadata.type === conversationType && typeof body === 'string'
+    ? body
+    : JSON.stringify(value, null, 2)
 }
