@@ -288,7 +288,7 @@ export const commands: readonly Command[] = [
     examples: ['recall restore memory.tar.gz --root ~/restored'],
     options: common,
     run: async (io, line) =>
-      (await import('./commands/backup.ts')).restore(io, line.positionals[0] as string, shared(line)),
+      (await import('./commands/restore.ts')).restore(io, line.positionals[0] as string, shared(line)),
   },
   {
     name: 'forget',

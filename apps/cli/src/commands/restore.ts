@@ -1,0 +1,149 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { open } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { layouts } from '@recall/store-file'
+import { extract } from 'tar'
+import { findRoot, type RootOptions } from '../find-root.ts'
+import type { Io } from '../io.ts'
+import { type Progress, withProgress } from '../progress.ts'
+import { makeDurable, ownName, removeAbandoned } from '../unfinished.ts'
+import { withStore } from '../with-store.ts'
+
+const stagingMark = '.restoring-'
+
+export async function restore(
+  io: Io,
+  file: string,
+  options: RootOptions & { json?: boolean },
+): Promise<undefined> {
+  const source = resolve(io.cwd, file)
+  if (!existsSync(source)) throw new MemoryError(`${source} does not exist`, MemoryErrorCode.NOT_FOUND)
+  const root = findRoot(io, options)
+  if (existsSync(join(root, 'memory')) && readdirSync(join(root, 'memory')).length > 0) throw occupied(root)
+  mkdirSync(dirname(root), { recursive: true })
+  // Unpacks beside the root and renames at the end, so that a failed restore leaves nothing half-done. In a root that
+  // exists it does so inside, because that may be a disk of its own.
+  const inside = join(root, 'memory')
+  removeAbandoned(root, stagingMark)
+  if (existsSync(root)) removeAbandoned(inside, stagingMark)
+  const staging = ownName(existsSync(root) ? inside : root, stagingMark)
+  // It becomes the root, which is private to its user.
+  mkdirSync(staging, { mode: 0o700 })
+  try {
+    await extract({ file: source, cwd: staging, strict: true, preservePaths: false }).catch((cause) => {
+      throw new MemoryError(
+        `${source} is no whole backup, nothing was restored: ${(cause as Error).message}`,
+        MemoryErrorCode.CORRUPTION,
+        { cause },
+      )
+    })
+    if (!holdsMemory(staging)) {
+      throw new MemoryError(
+        `${source} is no backup of a memory, nothing was restored: it has no folder memory`,
+        MemoryErrorCode.INVALID_INPUT,
+      )
+    }
+    await withProgress(io, { what: 'restoring' }, ({ update }) => makeAllDurable(staging, update))
+    moveIn(staging, root)
+  } finally {
+    rmSync(staging, { recursive: true, force: true })
+  }
+  const documents = await withStore(io, { ...options, root }, async (store) => {
+    await withProgress(io, { what: 'indexing' }, ({ update }) =>
+      store.reindex({ full: true, onProgress: update }),
+    )
+    return store.index.asIs().countDocuments()
+  })
+  if (options.json) io.out(`${JSON.stringify({ root, documents })}\n`)
+  else io.out(`Restored ${documents} entries to ${root}\n`)
+  return undefined
+}
+
+const holdsMemory = (folder: string): boolean =>
+  Object.values(layouts).some(({ memory }) =>
+    statSync(join(folder, memory), { throwIfNoEntry: false })?.isDirectory(),
+  )
+
+const occupied = (root: string): MemoryError =>
+  new MemoryError(
+    `${root} already holds a memory: move it away, or name another --root`,
+    MemoryErrorCode.CONFLICT,
+  )
+
+/** A disk takes many files that wait for it together in little more time than one. */
+const syncsAtOnce = 16
+
+/** Waits until everything below a folder is on the disk. */
+async function makeAllDurable(folder: string, onProgress: Progress['update']): Promise<void> {
+  const paths = [
+    folder,
+    ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
+  ]
+  const left = paths.entries()
+  const syncNext = async (): Promise<void> => {
+    for (const [done, path] of left) {
+      onProgress({ done, total: paths.length })
+      const isWindows = process.platform === 'win32'
+      if (isWindows && !lstatSync(path).isFile()) continue
+      // Elsewhere one need not be allowed to write to a file to wait for it.
+      const handle = await open(path, isWindows ? 'r+' : 'r')
+      await handle.sync().finally(() => handle.close())
+    }
+  }
+  await Promise.all(Array.from({ length: syncsAtOnce }, syncNext))
+}
+
+/**
+ * Moves the staging folder to the root: by one rename if the root does not exist. Otherwise `memory` goes last,
+ * because it marks a memory: if a restore stops before that, the next one accepts what it has moved and continues.
+ *
+ * @throws MemoryError CONFLICT when the root holds something else under a name of the backup, or another restore was
+ * faster
+ */
+function moveIn(staging: string, root: string): void {
+  const move = (from: string, to: string): void => {
+    try {
+      renameSync(from, to)
+    } catch (error) {
+      if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw occupied(root)
+      throw error
+    }
+  }
+  if (!existsSync(root)) move(staging, root)
+  else {
+    const names = readdirSync(staging).sort((a, b) => Number(a === 'memory') - Number(b === 'memory'))
+    const left = names.filter((name) => name === 'memory' || !existsSync(join(root, name)))
+    for (const name of names) {
+      if (left.includes(name) || isSame(join(staging, name), join(root, name))) continue
+      throw new MemoryError(
+        `${join(root, name)} is not what the backup holds: move it away, or name another --root`,
+        MemoryErrorCode.CONFLICT,
+      )
+    }
+    // `memory` is empty if it exists, so it can be replaced.
+    for (const name of left) move(join(staging, name), join(root, name))
+  }
+  if (process.platform !== 'win32') for (const path of [root, dirname(root)]) makeDurable(path, 'r')
+}
+
+/** Whether two files, or all files of two folders, are the same. */
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [lstatSync(one), lstatSync(other)]
+  if (a.isFile() && b.isFile()) return a.size === b.size && readFileSync(one).equals(readFileSync(other))
+  if (!a.isDirectory() || !b.isDirectory()) return false
+  const names = readdirSync(one)
+  return (
+    names.length === readdirSync(other).length &&
+    names.every((name) => existsSync(join(other, name)) && isSame(join(one, name), join(other, name)))
+  )
+}
