@@ -65,6 +65,7 @@ export function simulateDisk(initial: DiskState) {
     lstatSync: (path: string) => ({
       ino: fileAt(path),
       mode: 0o644,
+      isFile: () => true,
       size: now.files.get(fileAt(path))?.length,
     }),
     openSync(path: string, flags: string) {
