@@ -69,6 +69,17 @@ export function createStampList() {
   const names: string[] = []
   let numbers = new Float64Array(numbersPerStamp * 64)
   let sum = 0
+
+  const stampIn = (place: number): FileStamp => {
+    const at = place * numbersPerStamp
+    return {
+      size: numbers[at] as number,
+      modified: numbers[at + 1] as number,
+      changed: numbers[at + 2] as number,
+      inode: numbers[at + 3] as number,
+    }
+  }
+
   return {
     add(name: string, stamp: FileStamp): void {
       const at = names.length * numbersPerStamp
@@ -90,19 +101,30 @@ export function createStampList() {
     /** Sum of the mixed stamps, to compare with the one that the index has for the folder. */
     sum: (): number => sum,
 
-    byName: (): Map<string, FileStamp> =>
-      new Map(
-        names.map((name, i) => {
-          const [size, modified, changed, inode] = numbers.subarray(i * numbersPerStamp) as unknown as [
-            number,
-            number,
-            number,
-            number,
-          ]
-          return [name, { size, modified, changed, inode }]
-        }),
-      ),
+    /**
+     * The files that are not as they were known: changed, new, or gone, with the stamp that they have now.
+     *
+     * @param known read once, row by row: a map of its objects takes as much memory as all else that a query needs
+     */
+    differences(known: Iterable<FileStamp & { name: string }>): Map<string, FileStamp | null> {
+      const places = new Map<string, number>()
+      for (const [place, name] of names.entries()) places.set(name, place)
+      const states = new Uint8Array(names.length)
+      const found = new Map<string, FileStamp | null>()
+      for (const row of known) {
+        const place = places.get(row.name)
+        if (place === undefined) found.set(row.name, null)
+        else if (!sameStamp(stampIn(place), row)) states[place] = differs
+        else if (states[place] !== differs) states[place] = isSame
+      }
+      for (const [place, name] of names.entries())
+        if (states[place] !== isSame) found.set(name, stampIn(place))
+      return found
+    },
   }
 }
+
+const isSame = 1
+const differs = 2
 
 const numbersPerStamp = 4

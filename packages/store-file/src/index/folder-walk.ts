@@ -6,8 +6,7 @@ import { fromShown, isInside } from '../paths.ts'
 import type { Source } from '../sources.ts'
 import { journalPath } from '../transaction.ts'
 import type { FileIndexer } from './file-indexer.ts'
-import { createStampList, type FileStamp, modifiedAt, sameStamp, stampAt } from './file-stamp.ts'
-import { neverRead } from './indexed-files.ts'
+import { createStampList, type FileStamp, modifiedAt, stampAt } from './file-stamp.ts'
 import type { SearchIndex } from './search-index.ts'
 
 const filesPerTransaction = 5000
@@ -45,7 +44,7 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
     const inStep = state !== undefined && state.count === listed.count() && state.sum === listed.sum()
     if (inStep && state.modified === modified) return listed.count()
     const { id } = index.transaction(() => index.folder(source.path))
-    if (!inStep) indexChanges(index, source, id, listed.byName(), progress)
+    if (!inStep) indexChanges(index, source, id, listed.differences(index.stamps(id)), progress)
     index.transaction(() => index.folderModified(id, modified))
     return listed.count()
   }
@@ -54,19 +53,14 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
     index: SearchIndex,
     source: Source,
     folder: number,
-    found: ReadonlyMap<string, FileStamp>,
+    changes: ReadonlyMap<string, FileStamp | null>,
     progress?: (files: number) => void,
   ): void => {
-    const known = index.stamps(folder)
-    const changed = [...found].filter(([name, stamp]) => !sameStamp(known.get(name) ?? absentStamp, stamp))
-    const names = [
-      ...changed.map(([name]) => name),
-      ...[...known.keys()].filter((name) => !found.has(name)),
-    ].sort()
+    const names = [...changes.keys()].sort()
     for (let i = 0; i < names.length; i += filesPerTransaction) {
       const some = names.slice(i, i + filesPerTransaction)
       index.transaction(() => {
-        for (const name of some) indexFile(index, source, folder, name, found.get(name) ?? null)
+        for (const name of some) indexFile(index, source, folder, name, changes.get(name) ?? null)
       })
       progress?.(some.length)
     }
@@ -110,8 +104,6 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
 
   return { walk, walkAll }
 }
-
-const absentStamp: FileStamp = { size: -1, modified: -1, changed: neverRead, inode: -1 }
 
 function missingFolder(path: string, count: number): MemoryError {
   return new MemoryError(

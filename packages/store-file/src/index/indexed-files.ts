@@ -227,13 +227,11 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
       sql('UPDATE folders SET modified = ? WHERE id = ?').run(modified, id)
     },
 
-    /** The stamp of every file known in a folder. */
-    stamps(folder: number): Map<string, FileStamp> {
-      const rows = sql('SELECT name, size, modified, changed, inode FROM documents WHERE folder = ?').all(
+    /** The stamp of every file known in a folder; one that holds several entries comes as often. */
+    stamps: (folder: number): Iterable<FileStamp & { name: string }> =>
+      sql('SELECT name, size, modified, changed, inode FROM documents WHERE folder = ?').iterate(
         folder,
-      )
-      return new Map((rows as (FileStamp & { name: string })[]).map((row) => [row.name, row]))
-    },
+      ) as Iterable<FileStamp & { name: string }>,
 
     /** @returns false when the content is unchanged; then only the stamp is updated */
     putFile(file: IndexedFile): boolean {
