@@ -33,6 +33,12 @@ const common: Record<string, OptionSpec> = {
   json: { description: 'print one JSON document instead of text' },
 }
 
+/** Of commands that agents start in folders of others. */
+const ownRoot: OptionSpec = {
+  value: '<folder>',
+  description: 'where the memory is (default: RECALL_ROOT, or ~/.recall)',
+}
+
 const scope: OptionSpec = {
   value: '<name>',
   description: 'one scope only',
@@ -142,7 +148,7 @@ export const commands: readonly Command[] = [
       since: { value: '<date>', description: 'only what changed since this day, for example 2026-03-01' },
       project: {
         value: '<folder>',
-        description: 'only sessions that worked in this folder, or one of its name',
+        description: 'only sessions that worked in this folder or below, or in one of this name',
       },
       ...common,
     },
@@ -328,7 +334,7 @@ export const commands: readonly Command[] = [
     failsOpen: true,
     options: {
       clear: { description: 'at session-start: empty the window once it was given' },
-      root: common.root as OptionSpec,
+      root: ownRoot,
       layout: common.layout as OptionSpec,
     },
     run: async (io, line) =>
@@ -430,7 +436,7 @@ export const commands: readonly Command[] = [
       },
       tags: { value: '<a,b>', description: 'save: what it is about, 2 to 6 concrete nouns' },
       source: { value: '<address>', description: 'save: where others can check it' },
-      limit: { value: '<n>', description: 'search: most memories (default: 10)' },
+      limit: { value: '<n>', description: 'search: most memories, up to 50 (default: 10)' },
       explain: { description: 'search: what each signal adds to the rank' },
       json: common.json as OptionSpec,
     },
@@ -453,7 +459,7 @@ export const commands: readonly Command[] = [
     positionals: [],
     description: 'serve the memory to an agent as MCP tools, on standard input and output',
     examples: ['recall mcp', 'claude mcp add recall -- recall mcp'],
-    options: { root: common.root as OptionSpec, layout: common.layout as OptionSpec },
+    options: { root: ownRoot, layout: common.layout as OptionSpec },
     run: async (io, line) => (await import('./commands/mcp.ts')).mcp(io, shared(line)),
   },
   {

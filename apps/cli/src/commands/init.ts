@@ -169,7 +169,7 @@ const unwired = [
   '       recall status                 see how it is doing',
 ]
 const wired = [
-  'From now on each session begins with what the last ones said, and is archived when it ends.',
+  'From now on these agents have this memory, as far as each of them lets it in.',
   '',
   'Next:  recall import                 bring in the sessions that you already had',
   '       recall search <words>         find anything in them',
