@@ -95,7 +95,7 @@ export function addHubTools(server: McpServer, hub: SharedMemories): void {
     {
       title: 'Cite a memory of the hub',
       description:
-        'Says that a memory of the hub was of use. That raises the trust in it, so cite only what was.',
+        'Says that a memory of the hub was of use. That counts in its favour, so cite only what was.',
       inputSchema: z.object({ id: z.string().min(1).max(200) }),
       outputSchema: z.object({ id: z.string(), cited: z.boolean() }),
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
