@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
 import { describe, expect, it } from 'vitest'
@@ -148,5 +148,19 @@ describe('settings', () => {
       },
       privateBytes: { ...standard.privateBytes, working: 5 },
     })
+  })
+})
+
+it('docs/operations.md shows every setting without a variable, with its default', () => {
+  const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
+  const shown = JSON.parse(/^```json\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '')
+  const { limits, thresholds, trust, privateBytes, privateNamespaces } = parseConfig({})
+  const { unverified } = limits.tiers
+  expect(shown).toEqual({
+    limits: { ...limits, tiers: { unverified } },
+    thresholds,
+    trust,
+    privateBytes,
+    privateNamespaces,
   })
 })
