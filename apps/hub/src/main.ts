@@ -11,10 +11,12 @@ const log = (line: Record<string, unknown>): void =>
 const usage = `recall-hub                      serve; settings come from RECALL_HUB_* and the file RECALL_HUB_CONFIG
 recall-hub admin create <name>  make an administrator and print its key
 recall-hub maintenance          for cron: promote, recompute quality, check the heartbeat, forget old answers
-recall-hub doctor               whether database, vectors, embedding, writes and administrators are in order
-recall-hub backup <file>        everything into one file, while the hub goes on
+recall-hub doctor               whether database, vectors, embedding, writes and administrators are in order; if not, exit code 1
+recall-hub backup <file>        everything into one new file, while a hub on a server goes on
 recall-hub restore <file>       out of it again, into an empty database
-recall-hub reembed              move all memories to the embedding model that is configured
+recall-hub reembed              move shared memories to the embedding model that is configured
+
+An embedded database is open in one process at a time: stop its hub for the other commands.
 `
 
 /**
