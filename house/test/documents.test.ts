@@ -211,6 +211,17 @@ it('links between documents lead somewhere', () => {
   expect(broken).toEqual([])
 })
 
+it('files of the repository that documents name are there', () => {
+  const documents = [...readmes, 'CONTRIBUTING.md', 'AGENTS.md', 'SECURITY.md', ...filesIn('docs', '.md')]
+  const named = documents.flatMap((path) =>
+    [...read(path).matchAll(/`((?:packages|apps|bench|torture|plugins|clients|\.github)\/[\w./-]+)`/g)].map(
+      ([, target]) => ({ path, target: target as string }),
+    ),
+  )
+  expect(named).not.toEqual([])
+  expect(named.filter(({ target }) => !existsSync(join(root, target)))).toEqual([])
+})
+
 it('AGENTS.md stays short', () => {
   expect(read('AGENTS.md').split('\n').length).toBeLessThanOrEqual(81)
   expect(read('CLAUDE.md')).toBe('@AGENTS.md\n')
