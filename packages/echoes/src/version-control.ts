@@ -15,7 +15,7 @@ const settingsSchema = z.nullish(
  *
  * @param options.folder below the project, for example `.recall/echoes`
  * @param options.settings path of the `talisman.yml`; without it the echoes are excluded
- * @returns whether `.gitignore` was changed
+ * @returns whether `.gitignore` was changed, and what the settings say
  * @throws MemoryError INVALID_INPUT when the settings cannot be read; nothing is changed then
  */
 export function applyVersionControl(options: { project: string; folder: string; settings?: string }): {
