@@ -2,9 +2,8 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { placeId } from '../src/address.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { createVectorIndex } from '../src/vector-index.ts'
 import { serverUrl } from './server-database.ts'
-import { type Engine, emptyTables, engines } from './support.ts'
+import { type Engine, emptyTables, engines, indexVectors } from './support.ts'
 
 const rows = 100_000
 const dimensions = 16
@@ -52,10 +51,7 @@ describe.skipIf(!serverUrl)('100,000 rows with a vector index', () => {
     await engine.database.execute(sql`set statement_timeout = 0`)
     await fill('everybody', rows, 0)
     await fill('newcomer', rows / 10_000, 1)
-    await engine.database.transaction(async (transaction) => {
-      await transaction.execute(sql`set local statement_timeout = 0`)
-      await createVectorIndex(transaction, { table: 'units', dimensions }, { concurrently: false })
-    })
+    await indexVectors(engine.database, dimensions)
     await engine.database.execute(sql`analyze entries, units`)
   })
   afterAll(() => engine.close())

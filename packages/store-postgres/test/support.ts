@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../src/database.ts'
 import { type EmbeddedDatabase, openPglite } from '../src/pglite.ts'
 import type { OpenDatabase } from '../src/postgres.ts'
+import { createVectorIndex } from '../src/vector-index.ts'
 import { openServerDatabase, serverUrl } from './server-database.ts'
 import { template } from './template.ts'
 
@@ -17,4 +18,12 @@ export const engines: [name: string, open: () => Promise<Engine>][] = [
 
 export async function emptyTables(database: Database): Promise<void> {
   await database.execute(sql`truncate entries, units, place_sizes`)
+}
+
+/** Indexes the vectors of units, however long it takes. */
+export async function indexVectors(database: Database, dimensions: number): Promise<void> {
+  await database.transaction(async (transaction) => {
+    await transaction.execute(sql`set local statement_timeout = 0`)
+    await createVectorIndex(transaction, { table: 'units', dimensions }, { concurrently: false })
+  })
 }

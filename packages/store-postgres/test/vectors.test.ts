@@ -11,8 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { placeId } from '../src/address.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { reembed } from '../src/reembed.ts'
-import { createVectorIndex } from '../src/vector-index.ts'
-import { type Engine, emptyTables, engines } from './support.ts'
+import { type Engine, emptyTables, engines, indexVectors } from './support.ts'
 
 /** A model that counts letters, and another one that counts others. */
 const letters = (model: string, alphabet: string): Embedder => ({
@@ -140,7 +139,7 @@ describe.each(engines)('%s', (name, open) => {
 
   it('keeps vectors of any finite numbers, and compares them by direction', async () => {
     await emptyTables(engine.database)
-    await createVectorIndex(engine.database, { table: 'units', dimensions: 2 }, { concurrently: false })
+    await indexVectors(engine.database, 2)
     const memory = createMemoryManager({ stores: createPostgresStore(engine.database) })
     for (const [key, embedding] of Object.entries({ huge: [1e300, 0], tiny: [1e-300, 0], zero: [0, 0] })) {
       await memory.write('long-term', key, key, { embedding })
@@ -158,7 +157,7 @@ describe.each(engines)('%s', (name, open) => {
     const rows = name === 'pglite' ? 6000 : 20_000
     const dimensions = 32
     await fill(engine, rows, dimensions)
-    await createVectorIndex(engine.database, { table: 'units', dimensions }, { concurrently: false })
+    await indexVectors(engine.database, dimensions)
     await engine.database.execute(sql`analyze entries, units`)
     const store = createPostgresStore(engine.database)
     const search = (vector: number[], tags: string[], limit = 10): Promise<Found[]> =>
