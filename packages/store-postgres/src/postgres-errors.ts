@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 
 /**
@@ -23,11 +24,15 @@ export async function asMemoryErrors<T>(
 
 const deadlock = '40P01'
 
+/** Lets those who waited take what they waited for; whoever comes back at once may be in their way again. */
+const pauseMs = 50
+
 async function twiceAtMost<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (error) {
     if (origin(error).code !== deadlock) throw error
+    await pause(pauseMs)
     return call()
   }
 }
