@@ -1,5 +1,6 @@
 import type {
   Address,
+  ArchiveRun,
   ColdStore,
   Entry,
   Found,
@@ -24,8 +25,38 @@ export function createHubStore(send: Send): MemoryStore {
 const createArchive = (send: Send): ColdStore => ({
   name: 'hub archive',
   ...createShelf(send, true),
+
+  async archive({ namespace, scope, ...selection }) {
+    const total: ArchiveRun = { archived: 0, errors: [] }
+    const limit = selection.dryRun ? undefined : mostArchived
+    for (;;) {
+      const body = { namespace, ...selection, ...(limit === undefined ? {} : { limit }) }
+      const { archived, errors } = await send<ArchiveRun>('POST', `private/${scope}/archive`, archiveRun, {
+        body,
+        repeatable: true,
+      })
+      total.archived += archived
+      total.errors.push(...errors)
+      if (limit === undefined || archived < limit) return total
+    }
+  },
+
+  async restore({ namespace, scope, key }, now) {
+    const answer = await send<{ restored: boolean }>(
+      'POST',
+      `private/${scope}/restore`,
+      { restored: 'boolean' },
+      // Not repeatable: it would find nothing in the archive after a first try that was done.
+      { body: { namespace, key, now }, repeatable: false },
+    )
+    return answer.restored
+  },
+
   close: async () => {},
 })
+
+/** Most entries that one call archives. */
+const mostArchived = 1000
 
 /** Most keys that the hub reads in one call. */
 const mostRead = 100
@@ -39,6 +70,7 @@ const mostFound = 1000
 const done: Shape = { success: 'boolean' }
 const counted: Shape = { removed: 'number' }
 const oneEntry: Shape = { entry: 'object or null' }
+const archiveRun: Shape = { archived: 'number', errors: 'list' }
 const severalEntries: Shape = { entries: 'list' }
 
 type Shelf = Omit<MemoryStore, 'name' | 'capabilities' | 'close'>

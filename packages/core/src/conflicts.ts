@@ -16,3 +16,11 @@ export const changedUnderneath = ({ scope, key }: Address): MemoryError =>
     MemoryErrorCode.CONFLICT,
     { scope, key },
   )
+
+/** The error of `restore` when the store holds another value by now. */
+export const writtenSinceArchived = ({ scope, key }: Address): MemoryError =>
+  new MemoryError(
+    `'${key}' was written again since it was archived: delete it first, or keep it`,
+    MemoryErrorCode.CONFLICT,
+    { scope, key },
+  )

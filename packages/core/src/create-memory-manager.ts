@@ -1,4 +1,4 @@
-import { findWithArchived, removeWithArchived, restoreEntry } from './archive.ts'
+import { findWithArchived, removeWithArchived } from './archive.ts'
 import { createCachedReads, type MemoryCache } from './cached-read.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Embedder } from './embedder.ts'
@@ -353,7 +353,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
         if (!cold || !entry) return false
         const written = await reserve[scope]([entry], [])
         try {
-          return await restoreEntry(store, cold, address, clock())
+          return await cold.restore(address, clock())
         } finally {
           written()
         }

@@ -1,47 +1,90 @@
-import { alreadyExists, changedUnderneath } from './conflicts.ts'
+import { asRestored } from './archive.ts'
+import { alreadyExists, changedUnderneath, writtenSinceArchived } from './conflicts.ts'
 import { entryMetadata } from './entry-metadata.ts'
 import { matchesFilter } from './filter/matches-filter.ts'
 import { byOrder } from './found-order.ts'
 import { type Searchable, searchable, searchEntries } from './in-memory-search.ts'
 import { equalJson, jsonBytes, toJsonValue } from './json.ts'
-import type { Address, ColdStore, Entry, Expected, MemoryStore, Place, PutOptions } from './memory-store.ts'
+import type { Address, Entry, Expected, MemoryStore, Place, PutOptions } from './memory-store.ts'
 
 export interface InMemoryStoreOptions {
-  /** Where archived entries go. Default: another in-memory store. `null`: nothing is archived. */
-  cold?: ColdStore | null
+  /** Whether old episodes can be archived. Default true. */
+  archive?: boolean
 }
 
 /** Keeps entries in this process's memory, for working memory, tests and small tasks. They end with the process. */
-export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryStore {
-  const cold = options.cold === undefined ? createInMemoryStore({ cold: null }) : options.cold
+export function createInMemoryStore({ archive = true }: InMemoryStoreOptions = {}): MemoryStore {
+  const current = createShelves(false)
+  const store = { name: 'memory', capabilities: { durable: false, semantic: true }, ...current.calls }
+  if (!archive) return store
+  const archived = createShelves(true)
+  return {
+    ...store,
+
+    cold: {
+      name: 'memory archive',
+      ...archived.calls,
+
+      async archive({ before, now, dryRun, limit, ...place }) {
+        const shelf = current.shelf(place)
+        const old = [...shelf.values()]
+          .filter(({ entry }) => entry.updatedAt < before && !isExpired(entry, now))
+          .slice(0, limit)
+        if (!dryRun) for (const kept of old) move(kept, shelf, archived.shelf(place))
+        return { archived: old.length, errors: [] }
+      },
+
+      async restore(address, now) {
+        const copy = archived.live(address, now)
+        if (!copy) return false
+        const present = current.live(address, now)
+        if (present && !equalJson(present.entry.value, copy.entry.value)) throw writtenSinceArchived(address)
+        if (!present) current.put(asRestored(copy.entry, now), { overwrite: true, now })
+        archived.shelf(address).delete(address.key)
+        return true
+      },
+    },
+
+    async close() {
+      await store.close()
+      await archived.calls.close()
+    },
+  }
+}
+
+function move(kept: Kept, from: Shelf, to: Shelf): void {
+  to.set(kept.entry.key, kept)
+  from.delete(kept.entry.key)
+}
+
+/** The entries of all places, current or archived ones. */
+function createShelves(isArchive: boolean) {
   const places = new Map<string, Shelf>()
   let writes = 0
 
-  const place = ({ namespace, scope }: Place): Shelf => {
+  const shelf = ({ namespace, scope }: Place): Shelf => {
     const name = JSON.stringify([namespace, scope])
     const known = places.get(name)
     if (known) return known
-    const shelf = createShelf()
-    places.set(name, shelf)
-    return shelf
+    const made = createShelf()
+    places.set(name, made)
+    return made
   }
 
   const live = (address: Address, now: number): Kept | undefined => {
-    const kept = place(address).get(address.key)
+    const kept = shelf(address).get(address.key)
     return kept && !isExpired(kept.entry, now) ? kept : undefined
   }
 
   const put = (entry: Entry, { overwrite, now }: PutOptions, expected?: Expected): void => {
     const existing = live(entry, now)
     if (existing && !overwrite) throw alreadyExists(entry)
-    place(entry).set(entry.key, keep(existing ? succeed(entry, existing.entry, expected) : entry, ++writes))
+    // An archive keeps entries as they are.
+    const made = existing && !isArchive ? succeed(entry, existing.entry, expected) : entry
+    shelf(entry).set(entry.key, keep(made, ++writes))
   }
 
-  return {
-    name: 'memory',
-    capabilities: { durable: false, semantic: true },
-    ...(cold ? { cold } : {}),
-
+  const calls = {
     async put(entry, options) {
       put(entry, options)
     },
@@ -52,7 +95,7 @@ export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryS
     },
 
     async find(query) {
-      const candidates = [...place(query).values()].filter(
+      const candidates = [...shelf(query).values()].filter(
         ({ entry }) =>
           !isExpired(entry, query.now) &&
           (query.tags ?? []).every((tag) => entry.tags.includes(tag)) &&
@@ -78,11 +121,11 @@ export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryS
     },
 
     async remove(address) {
-      return place(address).delete(address.key)
+      return shelf(address).delete(address.key)
     },
 
     async removeAll(selection) {
-      const entries = place(selection)
+      const entries = shelf(selection)
       let removed = 0
       for (const [key, { entry }] of entries.entries()) {
         if (selection.updatedBefore !== undefined && entry.updatedAt >= selection.updatedBefore) continue
@@ -97,7 +140,7 @@ export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryS
     async commit(changes) {
       for (const { expected, ...change } of changes) {
         const address = 'put' in change ? change.put : change.remove
-        const present = place(address).get(address.key)?.entry
+        const present = shelf(address).get(address.key)?.entry
         if (expected && !isAsExpected(present, expected)) throw changedUnderneath(address)
         if ('put' in change && !change.options.overwrite && live(address, change.options.now)) {
           throw alreadyExists(address)
@@ -105,32 +148,33 @@ export function createInMemoryStore(options: InMemoryStoreOptions = {}): MemoryS
       }
       for (const change of changes) {
         if ('put' in change) put(change.put, { ...change.options, overwrite: true }, change.expected)
-        else place(change.remove).delete(change.remove.key)
+        else shelf(change.remove).delete(change.remove.key)
       }
     },
 
     async sweep({ now, dryRun, ...selection }) {
-      const entries = place(selection)
+      const entries = shelf(selection)
       const expired = [...entries.values()].filter(({ entry }) => isExpired(entry, now))
       if (!dryRun) for (const { entry } of expired) entries.delete(entry.key)
       return expired.length
     },
 
     async stats(selection) {
-      const { size, bytes } = place(selection)
+      const { size, bytes } = shelf(selection)
       return { entries: size, bytes }
     },
 
     async stamp(address) {
-      const kept = place(address).get(address.key)
+      const kept = shelf(address).get(address.key)
       return kept ? String(kept.write) : null
     },
 
     async close() {
       places.clear()
-      await cold?.close()
     },
-  }
+  } satisfies Omit<MemoryStore, 'name' | 'capabilities'>
+
+  return { calls, shelf, live, put }
 }
 
 interface Kept extends Searchable {

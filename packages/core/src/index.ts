@@ -1,6 +1,7 @@
+export { asRestored } from './archive.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { compareCodePoints } from './code-points.ts'
-export { alreadyExists, changedUnderneath } from './conflicts.ts'
+export { alreadyExists, changedUnderneath, writtenSinceArchived } from './conflicts.ts'
 export type { ContentBlock, Conversation, ConversationFacts, Message } from './conversation.ts'
 export {
   createMemoryManager,
@@ -11,6 +12,7 @@ export {
 export { embedTexts } from './embed-texts.ts'
 export type { Embedder } from './embedder.ts'
 export { isEnvelope, type KeyRing } from './encryption.ts'
+export { asRead } from './entry-identity.ts'
 export { entryMetadata } from './entry-metadata.ts'
 export {
   errorStatus,
@@ -59,6 +61,8 @@ export type {
 } from './memory-manager.ts'
 export type {
   Address,
+  ArchiveRun,
+  ArchiveSelection,
   Change,
   ColdStore,
   Entry,

@@ -1,4 +1,4 @@
-import { archiveAfter, archivedScope, archiveEntries } from './archive.ts'
+import { archiveAfter, archivedScope } from './archive.ts'
 import { evictLeastRecent } from './eviction.ts'
 import type { CleanupOptions, CleanupResult } from './memory-manager.ts'
 import type { MemoryStore, Place } from './memory-store.ts'
@@ -46,9 +46,9 @@ export async function cleanUp(run: CleanupRun): Promise<Omit<CleanupResult, 'dur
     if (cold && scope === archivedScope) {
       await step(scope, async () => {
         const before = run.archiveBefore ?? now - archiveAfter
-        const { archived, errors } = await archiveEntries(store, cold, place, { before, now, dryRun })
-        result.archived += archived.length
-        result.errors.push(...errors.map(({ key, error }) => ({ scope, key, message: messageOf(error) })))
+        const { archived, errors } = await cold.archive({ ...place, before, now, dryRun })
+        result.archived += archived
+        result.errors.push(...errors.map((each) => ({ scope, ...each })))
       })
     }
   }

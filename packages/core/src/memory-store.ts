@@ -64,16 +64,44 @@ export interface MemoryStore {
 }
 
 /**
- * Keeps archived entries: slower, but cheaper. It needs only some of a store's calls, so any store can be the cold
- * store of another one. `put` keeps an entry as it is, with all its times and its access count.
+ * Keeps archived entries: slower, but cheaper. `put` keeps an entry as it is, with all its times and its access count.
+ * An entry that moves is in one of the two at every moment, whoever writes, moves or deletes it meanwhile. After a crash
+ * it may be in both: the original hides the copy, and the next move finishes.
  */
 export interface ColdStore
   extends Pick<
     MemoryStore,
     'name' | 'put' | 'get' | 'find' | 'commit' | 'remove' | 'removeAll' | 'sweep' | 'close'
   > {
-  /** Whether an entry may be moved here. Default: every one. */
-  accepts?(address: Address): boolean
+  /**
+   * Moves here what is unexpired and was last written before a time (with `dryRun` only counts), in place of an earlier
+   * copy. What is written or deleted meanwhile is left.
+   */
+  archive(selection: ArchiveSelection): Promise<ArchiveRun>
+
+  /**
+   * Moves an entry back. `now` becomes the time of its last write, so that it is not archived again at once. Where the
+   * store holds the same value by now, only the copy is removed.
+   *
+   * @returns whether the key was archived
+   * @throws MemoryError CONFLICT when the store holds another value under the key
+   */
+  restore(address: Address, now: number): Promise<boolean>
+}
+
+export interface ArchiveSelection extends Place {
+  /** What was last written before this time. */
+  before: number
+  now: number
+  dryRun: boolean
+  /** Most entries to move. Default: all. */
+  limit?: number
+}
+
+export interface ArchiveRun {
+  archived: number
+  /** What could not be moved, and why; it is where it was. */
+  errors: { key: string; message: string }[]
 }
 
 export interface Place {

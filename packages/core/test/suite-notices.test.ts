@@ -3,7 +3,7 @@ import { runLaw } from '../src/conformance/describe-memory.ts'
 import { themes } from '../src/conformance/themes.ts'
 import { createMemoryManager } from '../src/create-memory-manager.ts'
 import { createInMemoryStore } from '../src/in-memory-store.ts'
-import type { MemoryStore } from '../src/memory-store.ts'
+import type { ColdStore, MemoryStore } from '../src/memory-store.ts'
 
 /** Mistakes that a store could make, each with the theme that must notice it. */
 const mistakes: [string, string, (store: MemoryStore) => Partial<MemoryStore>][] = [
@@ -110,21 +110,38 @@ const mistakes: [string, string, (store: MemoryStore) => Partial<MemoryStore>][]
   [
     'archives without keeping',
     'The archive',
-    (store) => (store.cold ? { cold: { ...store.cold, put: async () => {} } } : {}),
+    (store) =>
+      ofCold(store, (cold) => ({
+        async archive(selection) {
+          const run = await cold.archive(selection)
+          await cold.removeAll(selection)
+          return run
+        },
+      })),
+  ],
+  [
+    'archives what was written meanwhile',
+    'The archive',
+    (store) =>
+      ofCold(store, (cold) => ({
+        async archive({ dryRun, ...selection }) {
+          const { before, now, namespace, scope } = selection
+          const list = { limit: 100, offset: 0, sortBy: 'recency', sortOrder: 'asc', minScore: 0 } as const
+          const found = dryRun ? [] : await store.find({ namespace, scope, now, ...list })
+          const old = found.filter(({ entry }) => entry.updatedAt < before)
+          for (const { entry } of old) await cold.put(entry, { overwrite: true, now })
+          for (const { entry } of old) await store.remove(entry)
+          return dryRun ? cold.archive({ dryRun, ...selection }) : { archived: old.length, errors: [] }
+        },
+      })),
   ],
   [
     'lets everybody into the archive',
     'The archive',
     (store) =>
-      store.cold
-        ? {
-            cold: {
-              ...store.cold,
-              removeAll: async ({ scope }) =>
-                (await store.cold?.removeAll({ namespace: 'default', scope })) ?? 0,
-            },
-          }
-        : {},
+      ofCold(store, (cold) => ({
+        removeAll: ({ scope }) => cold.removeAll({ namespace: 'default', scope }),
+      })),
   ],
   [
     'forgets that a value is sealed',
@@ -172,6 +189,12 @@ it.each(mistakes)('a store that %s breaks a law of: %s', async (_, title, mistak
   }
   expect([...broken]).toEqual(title === 'none' ? [] : [title])
 })
+
+/** A store with a mistake in its archive. */
+const ofCold = (
+  { cold }: MemoryStore,
+  mistake: (cold: ColdStore) => Partial<ColdStore>,
+): Partial<MemoryStore> => (cold ? { cold: { ...cold, ...mistake(cold) } } : {})
 
 /** A store that keeps and returns the very objects it is given. */
 function sharing(): Partial<MemoryStore> {

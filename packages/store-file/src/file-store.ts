@@ -1,27 +1,22 @@
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import {
   type Address,
-  alreadyExists,
-  type Change,
-  compareCodePoints,
+  asRead,
   type Embedder,
   type Entry,
-  isMemoryError,
-  MemoryError,
-  MemoryErrorCode,
   type MemoryScope,
   type MemoryStore,
-  type PutOptions,
   type RankWeights,
   rankWeights,
   type Selection,
   type StoreQuery,
 } from '@recall/core'
 import { createAccessLog } from './access-log.ts'
-import { createFile, ensureFolder, removeFile, replaceFile, writing } from './atomic-write.ts'
+import { ensureFolder, writing } from './atomic-write.ts'
 import { createColdStore } from './cold/cold-store.ts'
-import { printNote, requireValue } from './documents/note.ts'
-import { addressName, createEntryFiles, isExpired, succeed } from './entry-files.ts'
+import { requireValue } from './documents/note.ts'
+import { createEntryFiles, isExpired } from './entry-files.ts'
+import { createEntryWriter } from './entry-writer.ts'
 import { createFileSearch, type LocatedHit } from './file-search.ts'
 import { type FileSystem, statusOf } from './file-system.ts'
 import type { OpenDatabase } from './index/driver.ts'
@@ -30,11 +25,9 @@ import { createMemoryIndex, type IndexProgress, type MemoryIndex, missingRoot } 
 import type { Layout } from './layout.ts'
 import { createLock } from './lock.ts'
 import { isInside, shownPath } from './paths.ts'
-import { placementOf, specialPlace } from './placement.ts'
-import { createPlanner } from './plan-changes.ts'
-import { applyChanges, finishJournal, journalPath } from './transaction.ts'
+import { specialPlace } from './placement.ts'
+import { finishJournal, journalPath } from './transaction.ts'
 import type { Coverage, VectorIndex } from './vectors/vector-index.ts'
-import { createWorkspace, type Workspace } from './workspace.ts'
 
 export interface FileStoreOptions {
   /** Existing folder, with symbolic links already followed. */
@@ -75,9 +68,6 @@ export interface FileStore extends MemoryStore {
   vectors?: VectorIndex
 }
 
-/** Attempts to write a shared file that somebody keeps editing at the same moment. */
-const attempts = 5
-
 export function createFileStore(options: FileStoreOptions): FileStore {
   const { root, layout, fileSystem, openDatabase, onNotice } = options
   const internal = join(root, layout.internal)
@@ -93,8 +83,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     exclusively: (section) => lock.hold(section),
   })
   const files = createEntryFiles({ root, layout, fileSystem, index, accessLog })
-  const { notePath, readNote, readEntry, toEntry, refuseForeignFile } = files
-  const { planPut, planRemove, isSelected, assertExpected } = createPlanner({ layout, index, files })
+  const { notePath, readEntry, toEntry } = files
   const memoryDevice = (): number | undefined => statusOf(fileSystem, join(root, layout.memory))?.dev
   let device = memoryDevice()
 
@@ -133,82 +122,22 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     }
   }
 
-  /** Tells the index about a change to a file, before and after. */
-  const changing = (path: string, change: () => void): void => {
-    const shown = shownPath(root, path)
-    index.changing(shown)
-    try {
-      change()
-    } finally {
-      // Also on failure: the new file may be in place although syncing its folder failed.
-      index.changed(shown)
-    }
-  }
+  const writer = createEntryWriter({
+    ...{ root, layout, fileSystem, internal, index, accessLog, files },
+    ...{ recover, exclusively, assertPresent, prepareFolder },
+  })
 
-  const putNote = (entry: Entry, { overwrite, now }: PutOptions): void => {
-    const path = notePath(entry)
+  const getEntry = (address: Address, now: number): Entry | null => {
     recover()
-    prepareFolder(dirname(path))
-    if (!overwrite) {
-      let created = false
-      changing(path, () => {
-        created = createFile(fileSystem, path, printNote(entry))
-      })
-      if (created) {
-        accessLog.startAnew(entry)
-        return
-      }
-    }
-    const write = (): void => {
-      const isTaken = statusOf(fileSystem, path) !== null
-      const earlier = isTaken ? readNote(entry) : null
-      if (isTaken && !earlier) refuseForeignFile(path, entry)
-      const known = earlier && toEntry(entry, earlier)
-      const alive = known && !isExpired(known, now)
-      if (alive && !overwrite) throw alreadyExists(entry)
-      const content = printNote(alive ? succeed(entry, known) : entry)
-      changing(path, () => replaceFile(fileSystem, path, content))
-      if (!alive) accessLog.startAnew(entry)
-    }
-    // Only one of several writers may find the key free.
-    if (overwrite) write()
-    else exclusively(write)
-  }
-
-  /** Plans on a workspace and applies it; plans anew when somebody edited a file in the meantime. */
-  const change = <T>(plan: (workspace: Workspace) => T): T =>
-    exclusively(() => {
+    const entry = readEntry(address)
+    if (!entry) {
       assertPresent()
-      for (let attempt = 1; ; attempt++) {
-        const workspace = createWorkspace(fileSystem)
-        const result = index.lookingOnce(() => plan(workspace))
-        const changes = workspace.changes()
-        for (const { path, content } of changes) if (content !== null) prepareFolder(dirname(path))
-        for (const { path } of changes) index.changing(shownPath(root, path))
-        try {
-          applyChanges(fileSystem, root, internal, changes, workspace.assertUnchanged)
-        } catch (error) {
-          if (isMemoryError(error, MemoryErrorCode.CONFLICT) && attempt < attempts) continue
-          throw error
-        } finally {
-          for (const { path } of changes) index.changed(shownPath(root, path))
-        }
-        return result
-      }
-    })
-
-  const hasExpired = (address: Address, now: number): boolean => {
-    const file = readNote(address)
-    return file !== null && isExpired(toEntry(address, file), now)
-  }
-
-  /** Checks again before it removes, because the entry may have been written or read since. Call it under the lock. */
-  const removeExpired = (address: Address, now: number): boolean => {
-    if (!hasExpired(address, now)) return false
-    const path = notePath(address)
-    changing(path, () => removeFile(fileSystem, path))
-    accessLog.forget(address)
-    return true
+      return null
+    }
+    const checked = requireValue(entry, shownPath(root, notePath(address)))
+    const found = toEntry(address, checked)
+    files.remember(address, found, now)
+    return isExpired(found, now) ? null : found
   }
 
   /** An index that cannot be written, is held by another process, or is damaged keeps nobody from reading. */
@@ -251,25 +180,22 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     layout,
     index,
     exclusively,
-    cold: createColdStore({ fileSystem, root, folder: layout.cold, exclusively }),
+    cold: createColdStore(
+      { fileSystem, root, folder: layout.cold, exclusively },
+      {
+        olderThan: (place, before) => selectAll({ ...place, updatedBefore: before }),
+        get: getEntry,
+        put: (entry, now) => writer.put(entry, { overwrite: false, now }),
+        removeAsRead: (entry) => writer.commit([{ remove: entry, expected: asRead(entry) }]),
+      },
+    ),
 
     async put(entry, putOptions) {
-      const placement = placementOf(entry)
-      if (placement.kind === 'note' && specialPlace(entry) === null) putNote(entry, putOptions)
-      else if (change((workspace) => planPut(workspace, entry, putOptions))) accessLog.startAnew(entry)
+      writer.put(entry, putOptions)
     },
 
     async get(address, now) {
-      recover()
-      const entry = readEntry(address)
-      if (!entry) {
-        assertPresent()
-        return null
-      }
-      const checked = requireValue(entry, shownPath(root, notePath(address)))
-      const found = toEntry(address, checked)
-      files.remember(address, found, now)
-      return isExpired(found, now) ? null : found
+      return getEntry(address, now)
     },
 
     find: search.find,
@@ -291,48 +217,15 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     },
 
     async remove(address) {
-      if (specialPlace(address) !== null) {
-        const removed = change((workspace) => planRemove(workspace, address))
-        accessLog.forget(address)
-        return removed
-      }
-      recover()
-      assertPresent()
-      const path = notePath(address)
-      if (!readNote(address)) return false
-      let removed = false
-      changing(path, () => {
-        removed = removeFile(fileSystem, path)
-      })
-      accessLog.forget(address)
-      return removed
+      return writer.remove(address)
     },
 
     async removeAll(selection) {
-      const selected = selectAll(selection)
-      const removed = change((workspace) => {
-        // Somebody may have written an entry since it was selected.
-        const still = selected.filter((address) => isSelected(workspace, address, selection))
-        for (const address of lastFirst(still)) planRemove(workspace, address)
-        return still
-      })
-      for (const address of removed) accessLog.forget(address)
-      return removed.length
+      return writer.removeSelected(selectAll(selection), selection)
     },
 
     async commit(changes) {
-      assertOnce(changes)
-      const begun = change((workspace) => {
-        assertExpected(workspace, changes)
-        const begun = changes.flatMap((each) => {
-          if (!('put' in each)) return []
-          return planPut(workspace, each.put, each.options, each.expected) ? each.put : []
-        })
-        const removed = changes.flatMap((each) => ('put' in each ? [] : each.remove))
-        for (const address of lastFirst(removed)) planRemove(workspace, address)
-        return begun
-      })
-      for (const entry of begun) accessLog.startAnew(entry)
+      writer.commit(changes)
     },
 
     async sweep({ scope, namespace, now, dryRun }) {
@@ -342,9 +235,9 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       let count = 0
       for (const address of rows.map(addressOfRow)) {
         // The file decides, not the index: nothing is deleted on a guess.
-        if (!hasExpired(address, now)) continue
+        if (!writer.hasExpired(address, now)) continue
         if (dryRun) count++
-        else if (exclusively(() => removeExpired(address, now))) count++
+        else if (exclusively(() => writer.removeExpired(address, now))) count++
       }
       return count
     },
@@ -381,22 +274,12 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     return index.query((current) => {
       files.assertReadable(current, () => true)
       const found: Address[] = []
-      for (const row of current.list({ scope, namespace, tags, now: Number.NEGATIVE_INFINITY }, 'desc')) {
-        if (updatedBefore !== undefined && row.updated >= updatedBefore) continue
+      for (const row of current.list({ scope, namespace, tags, now: Number.NEGATIVE_INFINITY }, 'asc')) {
+        if (updatedBefore !== undefined && row.updated >= updatedBefore) break
         if (type !== undefined && row.type !== type) continue
         found.push(addressOfRow(row))
       }
       return found
     })
   }
-}
-
-/** Sections that share a heading are numbered: removing one renumbers those behind it, so the last goes first. */
-const lastFirst = (addresses: readonly Address[]): Address[] =>
-  [...addresses].sort((a, b) => b.key.length - a.key.length || compareCodePoints(b.key, a.key))
-
-function assertOnce(changes: readonly Change[]): void {
-  const names = changes.map((each) => addressName('put' in each ? each.put : each.remove))
-  if (new Set(names).size === names.length) return
-  throw new MemoryError('a key may stand only once in a batch', MemoryErrorCode.INVALID_INPUT)
 }

@@ -1,7 +1,14 @@
 import { basename, dirname, join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import * as z from 'zod/mini'
-import { replaceFile, syncFolder, temporaryName, writeTemporary, writing } from './atomic-write.ts'
+import {
+  removeFile,
+  replaceFile,
+  syncFolder,
+  temporaryName,
+  writeTemporary,
+  writing,
+} from './atomic-write.ts'
 import { sha256 } from './digest.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
 import { fromShown, isInside, shownPath } from './paths.ts'
@@ -51,8 +58,13 @@ export function applyChanges(
 ): void {
   const [only] = changes
   if (!only) return
-  if (changes.length === 1 && only.content !== null) {
-    replaceFile(fileSystem, only.path, only.content, verify)
+  if (changes.length === 1) {
+    // One file is replaced or removed at once, without a journal.
+    if (only.content !== null) replaceFile(fileSystem, only.path, only.content, verify)
+    else {
+      verify()
+      removeFile(fileSystem, only.path)
+    }
     return
   }
   const written: string[] = []

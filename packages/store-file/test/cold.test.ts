@@ -5,13 +5,15 @@ import {
   conversationKey,
   conversationType,
   createMemoryManager,
+  type Entry,
   redactText,
   rotateEncryption,
 } from '@recall/core'
 import { createTicker } from '@recall/core/conformance'
 import { createMemoryCache } from '@recall/core/protocol'
-import { describe, expect, it } from 'vitest'
-import { defaultFileSystem } from '../src/file-system.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { FileStore } from '../src/file-store.ts'
+import { defaultFileSystem, type FileSystem } from '../src/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
 import { scrubFiles } from '../src/scrub.ts'
 import { archiveOf } from './storm-values.ts'
@@ -148,6 +150,79 @@ describe('archived entries', () => {
     const found = await later.search('episodic', {}, { includeArchived: true })
     expect(found.map(({ value }) => value)).toEqual(['private'])
     await later.close()
+  })
+})
+
+describe('a note that is archived while', () => {
+  const place = { namespace: 'default', scope: 'episodic' } as const
+  const address = { ...place, key: 'key' }
+  const ever = { now: 1000, overwrite: true }
+  const listed = {
+    limit: 10,
+    offset: 0,
+    sortBy: 'recency',
+    sortOrder: 'asc',
+    minScore: 0,
+    now: 1000,
+  } as const
+
+  /** Archives a note; something happens when its copy is made and the note still stands. */
+  async function archiveWhile(meanwhile: (other: FileStore, entry: Entry) => void) {
+    const root = temporaryRoot()
+    const other = await openFileStore({ root })
+    let entry: Entry | null = null
+    const fileSystem: FileSystem = {
+      ...defaultFileSystem,
+      renameSync(from, to) {
+        defaultFileSystem.renameSync(from, to)
+        if (String(to).endsWith('.json.gz')) meanwhile(other, entry as Entry)
+      },
+    }
+    const store = await openFileStore({ root, fileSystem })
+    const memory = createMemoryManager({ stores: store, clock: () => 10 })
+    await memory.write('episodic', 'key', 'first')
+    entry = await store.get(address, 10)
+    const run = await store.cold?.archive({ ...place, before: 100, now: 1000, dryRun: false })
+    const archived = (await store.cold?.find({ ...place, ...listed })) ?? []
+    const current = await store.get(address, 1000)
+    onTestFinished(async () => {
+      await memory.close()
+      await other.close()
+    })
+    return { run, current: current?.value, archived: archived.map(({ entry }) => entry.value) }
+  }
+
+  it('another process writes it is the new one, and not archived', async () => {
+    const found = await archiveWhile((other, entry) => void other.put({ ...entry, value: 'second' }, ever))
+    expect(found).toEqual({ run: { archived: 0, errors: [] }, current: 'second', archived: [] })
+  })
+
+  it('another process deletes it is gone', async () => {
+    const found = await archiveWhile((other) => void other.remove(address))
+    expect(found).toEqual({ run: { archived: 0, errors: [] }, current: undefined, archived: [] })
+  })
+
+  it('its file does not hold what it announces stays as it is', async () => {
+    const { root, time, memory } = await open()
+    await memory.write('episodic', 'key', { n: 1 })
+    await memory.write('episodic', 'other', { n: 2 })
+    const path = join(root, 'memory/episodic/key.md')
+    const broken = readFileSync(path, 'utf8').replace('"n": 1', '"n": ')
+    expect(broken).not.toContain('"n": 1')
+    writeFileSync(path, broken)
+    time.advance(100 * day)
+    const old = { scope: 'episodic', archiveBefore: time.clock() } as const
+    expect(await memory.cleanup(old)).toMatchObject({ archived: 1, errors: [{ key: 'key' }] })
+    expect(readFileSync(path, 'utf8')).toBe(broken)
+    await memory.close()
+  })
+
+  it('the disk fails is kept, as one of the two', async () => {
+    const found = await archiveWhile(() => {
+      throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' })
+    })
+    expect(found.run).toMatchObject({ archived: 0, errors: [{ key: 'key' }] })
+    expect(found).toMatchObject({ current: 'first' })
   })
 })
 

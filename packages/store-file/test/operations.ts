@@ -4,6 +4,8 @@ import {
   conversationKey,
   conversationType,
   createMemoryManager,
+  MemoryError,
+  MemoryErrorCode,
   type MemoryManager,
   memoryScopes,
   sessionSummaryKey,
@@ -44,12 +46,20 @@ export async function fill(root: string): Promise<void> {
     type: sessionSummaryType,
     ...forGood,
   }) // prettier-ignore
+  await memory.write('episodic', 'long ago', 'archived')
+  await archiveAll(memory)
+  await memory.write('episodic', 'run', 'not archived')
   await memory.write('long-term', 'MEMORY.md#people', 'Ada')
   await memory.write('long-term', 'MEMORY.md#places', 'Delft')
   await memory.close()
   // A copy of the memory would build it anew, as a copied index is not the one that was closed.
   rmSync(join(root, 'memory/.recall/index.db'), { force: true })
   writeFileSync(join(root, 'memory/topic.md'), '# Topic\n\nThe word is hunter2.\n')
+}
+
+async function archiveAll(memory: MemoryManager): Promise<void> {
+  const { errors } = await memory.cleanup({ scope: 'episodic', archiveBefore: Number.MAX_SAFE_INTEGER })
+  if (errors[0]) throw new MemoryError(errors[0].message, MemoryErrorCode.WRITE_FAILED)
 }
 
 export interface Operation {
@@ -114,6 +124,9 @@ export const operations: readonly Operation[] = [
     },
     stepwise: true,
   },
+  { name: 'clean-up that archives a note', run: ({ memory }) => archiveAll(memory) },
+  { name: 'restore of an archived note', run: ({ memory }) => memory.restore('episodic', 'long ago') },
+  { name: 'delete of an archived note', run: ({ memory }) => memory.delete('episodic', 'long ago') },
   {
     name: 'scrub',
     run: async ({ store, fileSystem }) => {
@@ -134,8 +147,8 @@ export async function observe(root: string): Promise<string> {
   const { memory } = await openAt(root)
   const seen: unknown[] = []
   for (const scope of memoryScopes) {
-    const found = await memory.search(scope, {}, { limit: 1000, touch: false })
-    seen.push(...found.map(({ key, value }) => [scope, key, value]).sort())
+    const found = await memory.search(scope, {}, { limit: 1000, touch: false, includeArchived: true })
+    seen.push(...found.map(({ key, value, archived = false }) => [scope, key, value, archived]).sort())
   }
   await memory.close()
   const folder = join(root, 'memory')

@@ -58,12 +58,13 @@ export function takingTurns(processes: readonly StoreProcess[], capabilities: Ca
       (processes[turn++ % processes.length] as StoreProcess).call(name, given)
   const shared = ['put', 'get', 'find', 'remove', 'removeAll', 'commit', 'sweep']
   const calls = [...shared, 'touch', 'stats', 'stamp']
+  const ofCold = [...shared, 'archive', 'restore']
   const close = async (): Promise<void> => {}
   return {
     name: 'file',
     capabilities,
     close,
-    cold: { name: 'cold', close, ...Object.fromEntries(shared.map((name) => [name, next(`cold.${name}`)])) },
+    cold: { name: 'cold', close, ...Object.fromEntries(ofCold.map((name) => [name, next(`cold.${name}`)])) },
     ...Object.fromEntries(calls.map((name) => [name, next(name)])),
   } as unknown as MemoryStore
 }

@@ -1,7 +1,7 @@
 export { type Database, prepared, rowsOf } from './database.ts'
 export { migrate, pendingMigrations } from './migrate.ts'
 export { asMemoryErrors } from './postgres-errors.ts'
-export { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
+export { createPostgresStore, type PostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
 export { type ReembedOptions, type ReembedProgress, reembed } from './reembed.ts'
 export { entries, placeSizes } from './schema/entries.ts'
 export {

@@ -1,6 +1,7 @@
 import {
   type Address,
   type Change,
+  type ColdStore,
   changedUnderneath,
   type Expected,
   equalJson,
@@ -15,6 +16,7 @@ import { entryId, placeId } from './address.ts'
 import { inPlace, isExpired, isLive, type Shelf } from './conditions.ts'
 import type { Database } from './database.ts'
 import { findEntries } from './find-entries.ts'
+import { archiveEntries, restoreEntry } from './move-entries.ts'
 import { asMemoryErrors } from './postgres-errors.ts'
 import { putEntries } from './put-entries.ts'
 import { entryOf, wholeEntry } from './rows.ts'
@@ -44,20 +46,29 @@ export interface PostgresStoreOptions {
   close?: () => Promise<void>
 }
 
+export type PostgresStore = MemoryStore & { readonly cold: ColdStore }
+
 /**
  * Creates a store on the entries table of a migrated database. Old episodes are archived in the same table, in places
  * of their own. Any number of stores, in any number of processes, may share one database.
  */
-export function createPostgresStore(database: Database, options: PostgresStoreOptions = {}): MemoryStore {
+export function createPostgresStore(database: Database, options: PostgresStoreOptions = {}): PostgresStore {
   const { name = 'postgres', tenant = '', durable = true, timeoutMs, close = async () => {} } = options
   const { textConfiguration = null, quotas = {} } = options
+  const current: Shelf = { tenant, archived: false, textConfiguration, quotas }
+  const shelves = { current, archive: { ...current, archived: true } }
+  const moving = <T>(call: () => Promise<T>): Promise<T> =>
+    asMemoryErrors(MemoryErrorCode.WRITE_FAILED, call, timeoutMs)
   return {
     name,
     capabilities: { durable, semantic: true, archive: true },
-    ...createShelf(database, { tenant, archived: false, textConfiguration, quotas }, timeoutMs),
+    ...createShelf(database, shelves.current, timeoutMs),
     cold: {
       name: `${name} archive`,
-      ...createShelf(database, { tenant, archived: true, textConfiguration, quotas }, timeoutMs),
+      ...createShelf(database, shelves.archive, timeoutMs),
+      archive: (selection) =>
+        moving(async () => ({ archived: await archiveEntries(database, shelves, selection), errors: [] })),
+      restore: (address, now) => moving(() => restoreEntry(database, shelves, address, now)),
       close: async () => {},
     },
     close,

@@ -1,5 +1,5 @@
 import { alreadyExists, type Entry } from '@recall/core'
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { isExpired, isLive, type Shelf } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
 import { rowsFor } from './rows.ts'
@@ -57,14 +57,7 @@ export async function putEntries(
     ? sql`counted_words(${shelf.textConfiguration}::regconfig, "text")`
     : sql`"words"::tsvector`
   const quota = shelf.quotas[some[0].scope]
-  // The trigger `refuse_beyond_quota` reads this setting when the transaction commits.
-  const limited =
-    quota === undefined
-      ? sql``
-      : sql`, set_config('recall.quotas', (
-          coalesce(nullif(current_setting('recall.quotas', true), ''), '{}')::jsonb
-            || jsonb_build_object(${place}::text, ${quota}::bigint)
-        )::text, true)`
+  const limited = quota === undefined ? sql`` : sql`, ${namingQuota(place, quota)}`
   const counts = rows.map(({ id, unitCount }) => ({ id, unitCount }))
   const parts = made.flatMap(({ row, units: own }) => own.map((unit) => ({ ...unit, entry: row.id })))
   // A concurrent writer may leave units beyond `unitCount`: readers ignore them.
@@ -92,6 +85,13 @@ export async function putEntries(
   const done = new Set(written.map(({ id }) => id))
   throw alreadyExists(some[rows.findIndex(({ id }) => !done.has(id))] ?? some[0])
 }
+
+/** Sets what the trigger `refuse_beyond_quota` reads when the transaction commits. */
+export const namingQuota = (place: string, quota: number): SQL => sql`
+  set_config('recall.quotas', (
+    coalesce(nullif(current_setting('recall.quotas', true), ''), '{}')::jsonb
+      || jsonb_build_object(${place}::text, ${quota}::bigint)
+  )::text, true)`
 
 type Row = ReturnType<typeof rowsFor>['row']
 

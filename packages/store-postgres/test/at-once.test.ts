@@ -84,6 +84,35 @@ describe.skipIf(!serverUrl)('calls at the same moment', () => {
     }
   })
 
+  it('entries are archived once while others archive, write, clear and restore them', async () => {
+    const { cold } = createPostgresStore(database)
+    const archive = () => cold.archive({ ...place, before: 2, now: 2, dryRun: false })
+    const fill = async (): Promise<void> => {
+      await emptyTables(database)
+      for (const key of [upper, lower]) await store.put(entry(key), { overwrite: true, now: 1 })
+    }
+    const archivedKeys = async () =>
+      (
+        await cold.find({
+          ...place,
+          ...{ limit: 9, offset: 0, sortBy: 'recency', sortOrder: 'desc', minScore: 0, now: 2 },
+        })
+      ).map(({ entry }) => entry.value)
+    await fill()
+    const runs = (await atOnce(upper, [archive, archive])) as { archived: number }[]
+    expect(runs.map(({ archived }) => archived)).toEqual([2, 0])
+    expect((await archivedKeys()).sort()).toEqual(['a', 'b'])
+    await fill()
+    const written = { ...entry(upper, 'new'), updatedAt: 3 }
+    await atOnce(upper, [() => store.put(written, { overwrite: true, now: 3 }), archive])
+    expect(await store.get(entry(upper), 3)).toMatchObject({ value: 'new' })
+    expect(await archivedKeys()).toContain(lower)
+    await fill()
+    await atOnce(upper, [() => store.removeAll(place), archive, () => cold.restore(entry(upper), 3)])
+    expect(await archivedKeys()).toEqual([])
+    expect(await store.get(entry(upper), 3)).toBeNull()
+  })
+
   it('a version is replaced while all vectors are exchanged', async () => {
     const embedding = { model: 'old', vector: [1, 0] }
     for (const key of [upper, lower])

@@ -2,6 +2,7 @@ import { createMemoryManager, isMemoryError, MemoryErrorCode } from '@recall/cor
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { placeId } from '../src/address.ts'
 import { rowsOf } from '../src/database.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { type Engine, emptyTables, engines } from './support.ts'
@@ -20,6 +21,8 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('conflict'), key }),
   fc.record({ kind: fc.constant('clear') }),
   fc.record({ kind: fc.constant('cleanup') }),
+  fc.record({ kind: fc.constant('archive'), before: fc.constantFrom(0, 7, 21) }),
+  fc.record({ kind: fc.constant('restore'), key }),
 )
 
 describe.each(engines)('%s', (_, open) => {
@@ -66,9 +69,21 @@ describe.each(engines)('%s', (_, open) => {
             })
           }
           if (each.kind === 'clear') await memory.clear('working', { type: 'none' })
+          if (each.kind === 'archive') {
+            const selection = { ...place, before: now - each.before, now, dryRun: false }
+            await store.cold.archive(selection)
+          }
+          if (each.kind === 'restore') {
+            await memory.restore('working', each.key).catch((error: unknown) => {
+              if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+            })
+          }
           if (each.kind === 'cleanup') await memory.cleanup({ scope: 'working' })
         }
-        const rows = await rowsOf<{ value: string }>(engine.database, sql`select value from entries`)
+        const rows = await rowsOf<{ value: string }>(
+          engine.database,
+          sql`select value from entries where place = ${placeId(place, { tenant: '', archived: false })}`,
+        )
         const values = rows.map(({ value }) => value)
         expect(await store.stats(place)).toEqual({
           entries: values.length,
@@ -77,13 +92,14 @@ describe.each(engines)('%s', (_, open) => {
         const [counted] = await rowsOf(
           engine.database,
           sql`select (select coalesce(sum(held), 0)::int from place_sizes) as held,
-            (select coalesce(sum(units), 0)::int from place_sizes) as units`,
+            (select coalesce(sum(units), 0)::int from place_sizes) as units,
+            (select coalesce(sum(entries), 0)::int from place_sizes) as entries`,
         )
         const [real] = await rowsOf(
           engine.database,
           sql`select coalesce(sum(octet_length(key || value || text || coalesce(type, '') || array_to_string(tags, ''))
-            + 4 * unit_count * coalesce(dimensions, 0)), 0)::int as held, coalesce(sum(unit_count), 0)::int as units
-            from entries`,
+            + 4 * unit_count * coalesce(dimensions, 0)), 0)::int as held, coalesce(sum(unit_count), 0)::int as units,
+            count(*)::int as entries from entries`,
         )
         expect(counted).toEqual(real)
       }),

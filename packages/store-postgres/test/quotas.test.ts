@@ -125,6 +125,17 @@ describe.each(engines)('a quota on %s', (_, open) => {
     await store.put(entry('a', 1000), options)
     await store.cold?.put(entry('a', 600), options)
     await expect(store.cold?.put(entry('b', 600), options)).rejects.toMatchObject(beyond)
+    await store.put(entry('a', 300, { updatedAt: 5 }), options)
+    await store.put(entry('b', 600), options)
+    const archive = (before: number) => store.cold?.archive({ ...place, before, now: 9, dryRun: false })
+    await expect(archive(5)).rejects.toMatchObject(beyond)
+    expect(await keys()).toEqual(['a', 'b'])
+    // What is archived in place of an earlier copy counts once.
+    expect(await archive(9)).toEqual({ archived: 2, errors: [] })
+    await store.put(entry('c', 500), options)
+    await expect(store.cold?.restore({ ...place, key: 'b' }, 9)).rejects.toMatchObject(beyond)
+    expect(await store.cold?.restore({ ...place, key: 'a' }, 9)).toBe(true)
+    expect(await keys()).toEqual(['a', 'c'])
   })
 
   it('lets who is beyond it take away and make smaller', async () => {

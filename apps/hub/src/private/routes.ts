@@ -8,12 +8,11 @@ import {
   MemoryError,
   MemoryErrorCode,
   type MemoryScope,
-  type MemoryStore,
   memoryScopes,
   parseFilter,
   type StoreQuery,
 } from '@recall/core'
-import { createPostgresStore, privateNamespaces } from '@recall/store-postgres'
+import { createPostgresStore, type PostgresStore, privateNamespaces } from '@recall/store-postgres'
 import { and, eq, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { newRoutes } from '../routes/app.ts'
@@ -23,9 +22,9 @@ import * as wire from './wire.ts'
 
 /** The context of one call. */
 interface Call {
-  store: MemoryStore
+  store: PostgresStore
   /** The store, or its archive. */
-  shelf: MemoryStore | ColdStore
+  shelf: PostgresStore | ColdStore
   place: { namespace: string; scope: MemoryScope }
   now: number
   hub: Hub
@@ -138,6 +137,23 @@ const operations = {
       removed: await shelf.sweep({ ...place, now, dryRun }),
     }),
   ),
+  archive: operation(
+    'Move what is old to the archive',
+    wire.archiveSchema,
+    wire.archived,
+    async (call, { before, dryRun, limit }) => {
+      const selection = { ...call.place, before, now: call.now, dryRun, limit }
+      return withinQuota(call, () => call.store.cold.archive(selection))
+    },
+  ),
+  restore: operation(
+    'Move an entry back from the archive',
+    wire.restoreSchema,
+    wire.restored,
+    async (call, { key }) => ({
+      restored: await withinQuota(call, () => call.store.cold.restore({ ...call.place, key }, call.now)),
+    }),
+  ),
   stats: operation('How much is kept', wire.placeSchema, wire.stats, async ({ store, place }) =>
     store.stats(place),
   ),
@@ -177,7 +193,7 @@ export function privateRoutes(hub: Hub) {
           quotas: hub.config.privateBytes,
           ...(hub.config.textConfiguration ? { textConfiguration: hub.config.textConfiguration } : {}),
         })
-        const shelf = input.archived && store.cold ? store.cold : store
+        const shelf = input.archived ? store.cold : store
         const place = { namespace: input.namespace, scope: context.req.valid('param').scope }
         const made = await run({ store, shelf, place, now: input.now ?? hub.clock(), hub, agent: id }, input)
         return context.json(made as never, 200)
@@ -188,9 +204,9 @@ export function privateRoutes(hub: Hub) {
 }
 
 /** Rewords a QUOTA_EXCEEDED of the store for the agent: it names the scope and its quota. */
-async function withinQuota({ place, hub }: Call, write: () => Promise<void>): Promise<void> {
+async function withinQuota<T>({ place, hub }: Call, write: () => Promise<T>): Promise<T> {
   try {
-    await write()
+    return await write()
   } catch (error) {
     if (!isMemoryError(error, MemoryErrorCode.QUOTA_EXCEEDED)) throw error
     const quota = hub.config.privateBytes[place.scope]

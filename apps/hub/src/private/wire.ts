@@ -62,6 +62,14 @@ export const removeAllSchema = placeSchema.extend({
 })
 export const sweepSchema = placeSchema.extend({ now, dryRun: z.boolean().default(false) })
 
+export const archiveSchema = sweepSchema.extend({
+  /** Archive what was last written before it. */
+  before: z.number(),
+  limit: z.number().int().min(1).max(10_000).default(1000),
+})
+
+export const restoreSchema = addressSchema.extend({ now })
+
 export const commitSchema = placeSchema.extend({
   now,
   changes: z
@@ -182,5 +190,12 @@ export const found = z.object({
 })
 export const removed = z.object({ removed: z.boolean() })
 export const counted = z.object({ removed: z.number().int() })
+export const archived = z.object({
+  archived: z.number().int(),
+  errors: z.array(z.object({ key: z.string(), message: z.string() })),
+})
+export const restored = z.object({
+  restored: z.boolean().openapi({ description: 'false: it is not archived' }),
+})
 export const stats = z.object({ entries: z.number().int(), bytes: z.number().int() })
 export const stamped = z.object({ stamp: z.string().nullable() })

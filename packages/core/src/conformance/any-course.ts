@@ -23,13 +23,13 @@ export const anyCourse: Theme = {
     law(
       'Whatever was called before, every call answers what it answers on the in-memory store.',
       async ({ memory, time }) => {
-        const archives = memory.capabilities.episodic.archive === true
+        const archive = memory.capabilities.episodic.archive === true
         const course = fc.array(anyCall, { minLength: 10, maxLength: 40, size: 'max' })
         await fc.assert(
           fc.asyncProperty(course, async (calls) => {
             for (const scope of memoryScopes) await memory.clear(scope)
             const model = createMemoryManager({
-              stores: createInMemoryStore(archives ? {} : { cold: null }),
+              stores: createInMemoryStore({ archive }),
               namespace: memory.namespace,
               clock: time.clock,
               ...options,

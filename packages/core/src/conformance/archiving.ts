@@ -43,6 +43,28 @@ export const archiving: Theme = {
       },
     ),
 
+    law(
+      'What is written, deleted or restored while a clean-up moves it is as if one came after the other.',
+      async ({ memory, time }) => {
+        const keys = Array.from({ length: 12 }, (_, i) => `old ${i}`)
+        const everywhere = async (): Promise<string[]> =>
+          (await keysFound(memory, 'episodic', {}, canArchive(memory) ? all : {})).sort()
+        for (const key of keys) await memory.write('episodic', key, 'first')
+        time.advance(100 * day)
+        const written = keys.map((key) => memory.write('episodic', key, 'second'))
+        await Promise.all([...written.slice(0, 6), memory.cleanup(), ...written.slice(6)])
+        expect(await everywhere()).toEqual(keys.toSorted())
+        for (const key of keys) expect(await memory.read('episodic', key)).toBe('second')
+        time.advance(100 * day)
+        const deleted = keys.slice(0, 6).map((key) => memory.delete('episodic', key))
+        await Promise.all([...deleted.slice(0, 3), memory.cleanup(), ...deleted.slice(3)])
+        expect(await everywhere()).toEqual(keys.slice(6).toSorted())
+        const restored = keys.slice(6, 9).map((key) => memory.restore('episodic', key))
+        await Promise.all([...restored, ...keys.slice(6, 9).map((key) => memory.delete('episodic', key))])
+        expect(await everywhere()).toEqual(keys.slice(9).toSorted())
+      },
+    ),
+
     law('A clean-up may be told to archive what is older than a time.', async ({ memory, time }) => {
       await memory.write('episodic', 'first', 1)
       time.advance(1000)

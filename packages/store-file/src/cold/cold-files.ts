@@ -119,7 +119,7 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
 
     /** Reads every file into an in-memory store and searches that: good enough for a rare search. */
     async find(query: StoreQuery): Promise<Found[]> {
-      const store = createInMemoryStore({ cold: null })
+      const store = createInMemoryStore({ archive: false })
       for (const path of filesIn(query)) {
         const entry = read(path)
         if (entry && !isExpired(entry, query.now)) await store.put(entry, { overwrite: true, now: query.now })

@@ -1,18 +1,26 @@
 import type { ColdStore } from '@recall/core'
-import { specialPlace } from '../placement.ts'
-import type { ColdFiles, ColdFilesOptions } from './cold-files.ts'
+import type { ColdFilesOptions } from './cold-files.ts'
+import type { CurrentFiles } from './moves.ts'
 
 /** Archived entries as compressed files, one each. Loaded when it is first used: most processes never do. */
-export function createColdStore(options: ColdFilesOptions): ColdStore {
-  let files: ColdFiles | undefined
-  const load = async (): Promise<ColdFiles> => {
-    files ??= (await import('./cold-files.ts')).createColdFiles(options)
-    return files
+export function createColdStore(options: ColdFilesOptions, current: CurrentFiles): ColdStore {
+  const open = async () => {
+    const [{ createColdFiles }, { createMoves }] = await Promise.all([
+      import('./cold-files.ts'),
+      import('./moves.ts'),
+    ])
+    const files = createColdFiles(options)
+    return { ...files, ...createMoves(current, files, options.exclusively) }
+  }
+  let opened: ReturnType<typeof open> | undefined
+  const load = (): ReturnType<typeof open> => {
+    opened ??= open()
+    return opened
   }
   return {
     name: 'compressed files',
-    // Conversations are archives by themselves: markdown that people read, numbered and listed in a table.
-    accepts: (address) => specialPlace(address) === null,
+    archive: async (selection) => (await load()).archive(selection),
+    restore: async (address, now) => (await load()).restore(address, now),
     put: async (entry, putOptions) => (await load()).put(entry, putOptions),
     get: async (address, now) => (await load()).get(address, now),
     find: async (query) => (await load()).find(query),

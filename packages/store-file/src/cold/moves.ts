@@ -1,0 +1,92 @@
+import {
+  type Address,
+  type ArchiveRun,
+  type ArchiveSelection,
+  asRestored,
+  type Entry,
+  equalJson,
+  isMemoryError,
+  MemoryErrorCode,
+  type Place,
+  writtenSinceArchived,
+} from '@recall/core'
+import { specialPlace } from '../placement.ts'
+import type { ColdFiles } from './cold-files.ts'
+
+/** The entries that are not archived, as far as moving needs them. */
+export interface CurrentFiles {
+  /** What was last written before a time, by the index. */
+  olderThan(place: Place, before: number): Address[]
+  /** @throws MemoryError CORRUPTION when the file does not hold what it announces */
+  get(address: Address, now: number): Entry | null
+  /** @throws MemoryError CONFLICT when the key exists by now */
+  put(entry: Entry, now: number): void
+  /** @throws MemoryError CONFLICT when somebody wrote or deleted the entry meanwhile */
+  removeAsRead(entry: Entry): void
+}
+
+/**
+ * Moves entries to the archive and back, each under the lock of the memory. Notes are also written and deleted without
+ * the lock, and by people: so the copy is made first, and goes again when the original was touched in between.
+ */
+export function createMoves(current: CurrentFiles, cold: ColdFiles, exclusively: <T>(section: () => T) => T) {
+  /** The file decides, not the index. */
+  const readOld = (address: Address, before: number, now: number): Entry | null => {
+    const entry = current.get(address, now)
+    return entry && entry.updatedAt < before ? entry : null
+  }
+
+  /** Returns whether the entry was moved. */
+  const archiveEntry = (address: Address, before: number, now: number): boolean => {
+    const entry = readOld(address, before, now)
+    if (!entry) return false
+    cold.put(entry, { overwrite: true, now })
+    try {
+      current.removeAsRead(entry)
+      return true
+    } catch (error) {
+      // After any other error the original may be gone, although that could not be made durable.
+      if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+      cold.remove(address)
+      return false
+    }
+  }
+
+  return {
+    archive({
+      before,
+      now,
+      dryRun,
+      limit = Number.POSITIVE_INFINITY,
+      ...place
+    }: ArchiveSelection): ArchiveRun {
+      const run: ArchiveRun = { archived: 0, errors: [] }
+      for (const address of current.olderThan(place, before)) {
+        if (run.archived >= limit) break
+        // Conversations are archives by themselves: markdown that people read, numbered and listed in a table.
+        if (specialPlace(address) !== null) continue
+        try {
+          const moved = dryRun
+            ? readOld(address, before, now) !== null
+            : exclusively(() => archiveEntry(address, before, now))
+          if (moved) run.archived++
+        } catch (error) {
+          run.errors.push({ key: address.key, message: (error as Error).message })
+        }
+      }
+      return run
+    },
+
+    restore(address: Address, now: number): boolean {
+      return exclusively(() => {
+        const copy = cold.get(address, now)
+        if (!copy) return false
+        const present = current.get(address, now)
+        if (present && !equalJson(present.value, copy.value)) throw writtenSinceArchived(address)
+        if (!present) current.put(asRestored(copy, now), now)
+        cold.remove(address)
+        return true
+      })
+    },
+  }
+}
