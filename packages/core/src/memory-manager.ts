@@ -16,8 +16,9 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
    * Keeps a JSON value under a key. When the promise resolves the value is as durable as the store can
    * make it. Secrets in the value are replaced before anything else sees it, unless `redact` says otherwise.
    *
-   * @throws INVALID_INPUT (not JSON, bad key or option, schema mismatch), CONFLICT (`overwrite: false` and
-   * the key exists), QUOTA_EXCEEDED, WRITE_FAILED, CLOSED
+   * @throws INVALID_INPUT (not JSON, bad key or option, schema mismatch, secrets that are to be rejected), CONFLICT
+   * (`overwrite: false` and the key exists), NOT_SUPPORTED (`encrypt` without a key, a vector where none is kept),
+   * QUOTA_EXCEEDED, WRITE_FAILED, CLOSED
    */
   write<S extends keyof Schemas & MemoryScope, K extends keyof Schemas[S] & string>(
     scope: S,
@@ -86,7 +87,7 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
    */
   cleanup(options?: CleanupOptions): Promise<CleanupResult>
 
-  /** The values of the keys that exist; absent keys are absent from the map. */
+  /** The values of the keys that exist, of at most 10,000; absent keys are absent from the map. */
   batchRead<T = unknown>(scope: MemoryScope, keys: readonly string[]): Promise<Map<string, T>>
 
   /**
@@ -97,10 +98,10 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
    */
   restore(scope: MemoryScope, key: string): Promise<boolean>
 
-  /** Many writes to one scope, all or none. */
+  /** At most 10,000 writes to one scope, all or none. */
   batchWrite(scope: MemoryScope, writes: readonly BatchWrite[]): Promise<void>
 
-  /** Applies sets and deletes in one scope, all or none, even when the process dies in the middle. */
+  /** Applies at most 10,000 sets and deletes in one scope, all or none, even when the process dies in the middle. */
   atomicUpdate(scope: MemoryScope, updates: readonly AtomicUpdate[]): Promise<void>
 
   /** Waits for the calls under way, then releases files, connections and timers. Calling it again does nothing. */
@@ -136,6 +137,7 @@ export interface WriteOptions {
   encrypt?: boolean
   /** Default true. With `false` the value is not found by text or embedding, only by key, tags and filters. */
   index?: boolean
+  /** At most 256, each of at most 256 characters. */
   tags?: string[]
   /** For example `playbook`. Default: the value's own string member `type`, if it has one. */
   type?: string
@@ -185,11 +187,11 @@ export interface MemoryMetadata {
 
 /** All parts that are given must hold. An empty query matches every entry of the scope. */
 export interface SearchQuery {
-  /** Words to find. */
+  /** Words to find, in at most 10,000 characters. */
   text?: string
   /** Conditions on the value's members and on metadata; see `parseFilter` for the language. */
   filters?: Record<string, unknown>
-  /** A vector to be near to. */
+  /** A vector to be near to, of at most 16,384 numbers. */
   embedding?: number[]
   /** Tags that an entry must all carry. */
   tags?: string[]
