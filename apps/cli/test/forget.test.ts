@@ -9,8 +9,9 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ConversationArchive } from '@recall/core'
-import { openFileMemory } from '@recall/store-file'
-import { describe, expect, it } from 'vitest'
+import { openFileMemory, openFileStore } from '@recall/store-file'
+import { describe, expect, it, vi } from 'vitest'
+import { byKey } from '../src/commands/forget.ts'
 import { shellWithSession } from './support.ts'
 
 const filesBelow = (folder: string): string[] =>
@@ -116,6 +117,21 @@ describe('forget', () => {
     expect(keys).toEqual(['conversation:pool-leaks', 'kept'])
     await memory.close()
     await others.close()
+  })
+
+  it('looks through what is archived once, however many sessions it forgets', async () => {
+    const shell = await shellWithSession()
+    const store = await openFileStore({ root: shell.root })
+    const look = vi.fn(store.cold?.find)
+    const watched = { ...store, ...(store.cold ? { cold: { ...store.cold, find: look } } : {}) }
+    const keys = ['pool-leak', 'another', 'a-third'].map((session) => `conversation:${session}`)
+    expect(await byKey(watched, 'default', keys)).toMatchObject([
+      { scope: 'episodic', key: 'conversation:pool-leak' },
+      { scope: 'short-term', key: 'session:pool-leak' },
+      { scope: 'episodic', key: 'conversation:pool-leak' },
+    ])
+    expect(look).toHaveBeenCalledTimes(1)
+    await store.close()
   })
 
   it('takes the copies that somebody made of an archive with it', async () => {

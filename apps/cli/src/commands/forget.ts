@@ -127,10 +127,9 @@ export async function byKey(
       const address = { scope: each, namespace, key }
       if (await isKept(store, address)) found.push(address)
     }
-    const session = sessionOf(key)
-    if (session !== undefined && !scope) found.push(...(await ofSession(store, namespace, session)))
   }
-  return found
+  const sessions = scope ? [] : keys.flatMap((key) => sessionOf(key) ?? [])
+  return [...found, ...(await ofSessions(store, namespace, new Set(sessions)))]
 }
 
 /** The store gives a copied archive its session's key and, behind `@`, the name of its file. */
@@ -141,20 +140,32 @@ const sessionOf = (key: string): string | undefined => archiveOf.exec(key)?.[1]
 const isKept = async (store: FileStore, address: Address): Promise<boolean> =>
   ((await store.get(address, ever.now)) ?? (await store.cold?.get(address, ever.now)) ?? null) !== null
 
-/** The archives of a session and of its helpers, its entry in the window, and its compaction summaries. */
-async function ofSession(store: FileStore, namespace: string, session: string): Promise<Address[]> {
-  const inWindow = { scope: 'short-term', namespace, key: sessionSummaryKey(session) } as const
-  const found: Address[] = (await isKept(store, inWindow)) ? [inWindow] : []
+/** The archives of sessions and of their helpers, their entries in the window, and their compaction summaries. */
+async function ofSessions(
+  store: FileStore,
+  namespace: string,
+  sessions: ReadonlySet<string>,
+): Promise<Address[]> {
+  if (sessions.size === 0) return []
+  const found: Address[] = []
+  for (const session of sessions) {
+    const inWindow = { scope: 'short-term', namespace, key: sessionSummaryKey(session) } as const
+    if (await isKept(store, inWindow)) found.push(inWindow)
+  }
   const filter = parseFilter({ type: { in: [conversationType, compactionType] } })
+  // One pass for all sessions: it reads whatever is archived.
   for await (const entry of everyEntry(store, { scope: 'episodic', namespace }, { ...ever, filter })) {
-    if (belongsTo(session, sessionOf(entry.key)) || entry.key.startsWith(compactionKey(session, '')))
-      found.push(entry)
+    if (belongsTo(sessions, sessionOf(entry.key)) || isSummaryOf(sessions, entry.key)) found.push(entry)
   }
   return found
 }
 
-const belongsTo = (session: string, other = ''): boolean =>
-  other === session || other.startsWith(`${session}/`)
+const isSummaryOf = (sessions: ReadonlySet<string>, key: string): boolean =>
+  [...sessions].some((session) => key.startsWith(compactionKey(session, '')))
+
+/** Whether a session is one of some, or a helper of one. */
+const belongsTo = (sessions: ReadonlySet<string>, other = ''): boolean =>
+  other.split('/').some((_, i, parts) => sessions.has(parts.slice(0, i + 1).join('/')))
 
 /** The entries that contain a text; for a session that contains it, everything kept of the session. */
 async function byText(
@@ -173,8 +184,7 @@ async function byText(
       if (session !== undefined && !only) sessions.add(session)
     }
   }
-  for (const session of sessions) found.push(...(await ofSession(store, namespace, session)))
-  return found
+  return [...found, ...(await ofSessions(store, namespace, sessions))]
 }
 
 /**
