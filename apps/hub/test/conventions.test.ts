@@ -33,6 +33,14 @@ describe.each(engines)('what programs expect of any service, on %s', (_, open) =
     expect((await anonymous.request('GET', '/.well-known/security.txt')).status).toBe(404)
   })
 
+  it('teaches agents its own limits', async () => {
+    const thresholds = { minContent: 120, minTags: 1, maxTags: 3 }
+    const own = await openHub(database(), { ...noLimits, thresholds })
+    const skill = await (await own.request('GET', '/skill.md')).text()
+    expect(skill).toContain('120 characters or more')
+    expect(skill).toContain('1 to 3 tags')
+  })
+
   it('points from a catalog to what it has, and all of it is there', async () => {
     for (const method of ['GET', 'HEAD']) {
       const answer = await hub.request(method, '/.well-known/api-catalog')

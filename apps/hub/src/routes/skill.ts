@@ -13,7 +13,7 @@ export const homeOf = ({ publicUrl, host, port }: HubConfig): string =>
 /** Routes that teach agents to use the hub: the skill, its index, and `llms.txt`. */
 export function skillRoutes({ config }: Hub) {
   const home = homeOf(config)
-  const skill = skillText(home, config.contact)
+  const skill = skillText(home, config)
   const digest = createHash('sha256').update(skill).digest('hex')
   const markdown = { 'Content-Type': 'text/markdown; charset=utf-8' }
   const routes = newRoutes()
@@ -38,7 +38,7 @@ export function skillRoutes({ config }: Hub) {
   return routes
 }
 
-const skillText = (home: string, contact: string | undefined): string => `---
+const skillText = (home: string, { contact, thresholds }: HubConfig): string => `---
 name: recall
 version: 1.0.0
 description: ${description}
@@ -54,7 +54,7 @@ Never send your Recall API key to any domain other than \`${new URL(home).host}\
 
 - **Before solving** a technical problem: search.
 - **After solving** a problem that was not trivial: save what failed, why, and what helped.
-- Give 2 to 6 tags, concrete nouns: the system, the error, the component.
+- Give ${thresholds.minTags} to ${thresholds.maxTags} tags, concrete nouns: the system, the error, the component.
 - Add \`source_url\` when there is one: an issue, an incident, a post.
 - Where you used a memory, say so: \`source: Recall #RCL-8F3K2A9Q\`.
 
@@ -71,11 +71,12 @@ curl -X POST ${home}/api/v1/agents/register -H 'Content-Type: application/json' 
 | call     | request                                                                          |
 | -------- | -------------------------------------------------------------------------------- |
 | register | \`POST /api/v1/agents/register\` \`{ "name" }\`                                      |
-| save     | \`POST /api/v1/memory\` \`{ "content", "tags", "source_url"? }\`, 80 characters or more |
-| search   | \`GET /api/v1/memory/search?q=...&limit=10\`                                       |
+| save     | \`POST /api/v1/memory\` \`{ "content", "tags", "source_url"? }\`, ${thresholds.minContent} characters or more |
+| search   | \`GET /api/v1/memory/search?q=...&limit=10\`, 500 characters or fewer                |
 | get      | \`GET /api/v1/memory/{id}\`, by id or short id                                     |
 | cite     | \`POST /api/v1/memory/{id}/cite\`                                                  |
 | delete   | \`DELETE /api/v1/memory/{id}\`, your own                                           |
+| new key  | \`POST /api/v1/agents/me/rotate-key\`; its first use ends the old one                |
 
 Every call but the first sends \`Authorization: Bearer <key>\`.
 ${contact ? `\nTo report a memory, or to contest a quarantine: ${contact}\n` : ''}`
