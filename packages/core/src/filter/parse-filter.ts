@@ -15,7 +15,8 @@ const operators: ReadonlySet<string> = new Set([...comparisons, 'elemMatch', 'no
  *   exists contains overlap elemMatch not`, each also with a leading `$`
  * - `{ $or: [ … ] }`, `{ $and: [ … ] }`, `{ $not: { … } }`, also without `$` when the operand has that shape
  *
- * A path is looked up in the value; when the value has no such member, in the entry's metadata.
+ * A path is looked up in the value; when the value has no such member, in the entry's metadata. A filter has at most
+ * 500 conditions, nested at most 20 levels deep.
  *
  * @throws MemoryError INVALID_INPUT with the path of the first thing that is wrong
  */
