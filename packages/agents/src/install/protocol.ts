@@ -5,7 +5,7 @@ export interface ProtocolOptions {
   injects: boolean
   /** The host imports files that are named with an at sign. */
   imports?: boolean
-  /** The host runs hooks when a session ends or is compacted, and its transcripts can be read. */
+  /** The host's hooks have its sessions archived, at their end or when the next one starts. */
   archives: boolean
 }
 
@@ -14,7 +14,7 @@ export function protocolText({ files }: Wiring, { injects, imports, archives }: 
   const importedWindow = imports ? `@${files.window}` : `\`${files.window}\``
   return `# Memory
 
-You have a memory that outlasts this session. It is files on this machine; the tools of the \`recall\` server reach it, and so does the command \`recall\`.
+You have a memory that outlasts this session. It is files on this machine; the command \`recall\` reaches it, and so do the tools of the \`recall\` server where you have them.
 
 ## 1. Layers
 
@@ -38,7 +38,7 @@ Keep a fact once it is confirmed and will matter again: a preference, a decision
 
 ## 4. Before the context is compacted
 
-${archives ? 'A checkpoint of the session is saved without your help.' : 'Save what must not be lost with `memory_remember`.'}
+${archives ? 'What is compacted away is archived without your help.' : 'Save what must not be lost with `memory_remember`.'}
 
 ## 5. When a session ends
 
