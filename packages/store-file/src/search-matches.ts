@@ -13,7 +13,7 @@ import {
 } from '@recall/core'
 import type { DocumentRow } from './index/document-row.ts'
 import type { Conditions, SearchIndex } from './index/search-index.ts'
-import type { WordQuery } from './index/word-rows.ts'
+import type { UnitRow, WordQuery } from './index/word-rows.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
 import { isSmallScope, saturation, splitByRarity, type WordFacts, wordFactsOf } from './word-facts.ts'
 
@@ -142,6 +142,7 @@ function matchWords(
   const conditions = conditionsOf(query)
   const isSmall = isSmallScope(index, query.scope)
   const join = conditions.tags.length > 0 || index.needsConditions(conditions)
+  const matching = createMatcher(index, conditions, join)
   const match = (text: WordQuery, pool: number): FoundUnit[] => {
     const strengths = new Map<number, number>()
     const units = accept(
@@ -149,7 +150,7 @@ function matchWords(
       query,
       files,
       (limit) =>
-        index.matchUnits(text, conditions, join, limit).map(({ id, bm25 }) => {
+        matching(text, limit).map(({ id, bm25 }) => {
           strengths.set(id, bm25)
           return id
         }),
@@ -160,7 +161,7 @@ function matchWords(
   }
   const all = (pool: number): FoundUnit[] => match({ match: words.join(' ') }, pool)
   const any = (pool: number): FoundUnit[] => {
-    const { finding, counting, bound } = splitByRarity(facts(), pool)
+    const { finding, counting, bound } = splitByRarity(facts(), pool, index.countUnits(query.scope))
     if (pool < everything && counting.length > 0) {
       const found = match({ match: finding.join(' OR '), also: counting.join(' OR ') }, pool)
       const isWhole = found.length >= pool && countDocuments(found) >= wantedOf(query, pool)
@@ -183,6 +184,23 @@ function matchWords(
     return { found, together }
   const wide = isEnough ? all(widePool) : any(widePool)
   return { found: wide, together: isEnough ? wide : together }
+}
+
+/**
+ * Returns a function that asks for the units that match. To rank them takes long, to hand out more of them does not:
+ * it asks for more than are wanted, because a wider pool may be looked at next.
+ */
+function createMatcher(index: SearchIndex, conditions: Conditions, join: boolean) {
+  const fetched = new Map<string, { limit: number; rows: UnitRow[] }>()
+  return (text: WordQuery, limit: number): UnitRow[] => {
+    const name = JSON.stringify(text)
+    const known = fetched.get(name)
+    if (known && limit <= known.limit) return known.rows.slice(0, limit)
+    const most = Math.min(known ? limit * 4 : Math.max(limit, widePool + spare), everything)
+    const rows = index.matchUnits(text, conditions, join, most)
+    fetched.set(name, { limit: most, rows })
+    return rows.slice(0, limit)
+  }
 }
 
 /**
@@ -209,8 +227,7 @@ function accept(
   pool: number,
 ): { id: number; document: RankedDocument }[] {
   const wanted = wantedOf(query, pool)
-  // Most of them pass, so a few more than needed are enough.
-  for (let limit = Math.min(pool + 14, everything); ; limit = Math.min(limit * 4, everything)) {
+  for (let limit = Math.min(pool + spare, everything); ; limit = Math.min(limit * 4, everything)) {
     const ids = units(limit)
     const accepted = acceptedUnits(index, query, files, ids)
     if ((accepted.length >= pool && countDocuments(accepted) >= wanted) || ids.length < limit) {
@@ -218,6 +235,9 @@ function accept(
     }
   }
 }
+
+/** Most candidates pass, so a few more than needed are enough. */
+const spare = 14
 
 /** How many entries to look at: those that were asked for, and enough to judge the confidence of the first. */
 const wantedOf = ({ offset, limit }: StoreQuery, pool: number): number =>

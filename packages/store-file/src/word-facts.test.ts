@@ -41,7 +41,11 @@ it('finds the best units by the rarer words alone, whenever it says so', () => {
       fc.integer({ min: 1, max: 8 }),
       (texts, words, pool) => {
         const index = indexOf(texts)
-        const { finding, counting, bound } = splitByRarity(wordFactsOf(index, 'long-term', words), pool)
+        const { finding, counting, bound } = splitByRarity(
+          wordFactsOf(index, 'long-term', words),
+          pool,
+          texts.length,
+        )
         expect([...finding, ...counting].sort()).toEqual(words.sort())
         if (counting.length === 0) return
         const all = index.matchUnits({ match: words.join(' OR ') }, conditions, false, pool)
@@ -59,6 +63,20 @@ it('finds the best units by the rarer words alone, whenever it says so', () => {
     { numRuns: 150 },
   )
   expect(said).toBeGreaterThan(20)
+})
+
+it('looks for all words at once where the rarer ones are in most of the units', () => {
+  const facts = (word: string, count: number) => ({ word, count, rarity: Math.log((1000 - count) / count) })
+  const split = (each: number) => {
+    const words = ['bee', 'cat', 'dog', 'eel'].map((word) => facts(word, each))
+    const known = [facts('ant', 20), ...words, facts('fox', 490)].map((fact) => ({
+      ...fact,
+      isIn: () => true,
+    }))
+    return splitByRarity(known, 10, 1000).counting
+  }
+  expect(split(100)).toEqual(['fox'])
+  expect(split(130)).toEqual([])
 })
 
 it('knows where a word is, also one that is nearly everywhere', () => {

@@ -39,13 +39,16 @@ export const saturation = 2.2
 /**
  * Words that are so common that a unit which holds nothing else cannot be among the best: MaxScore (Turtle &
  * Flood 1995). It is a guess until the best are known: they are what was looked for if the least of them
- * scores more than `bound`.
+ * scores more than `bound`. None is left out where the others are in so many units that to look for these, and then
+ * for all words in them, takes longer than to look for all words at once.
  *
  * @param pool how many units are looked for
+ * @param total how many units there are
  */
 export function splitByRarity(
   facts: readonly WordFacts[],
   pool: number,
+  total: number,
 ): { finding: string[]; counting: string[]; bound: number } {
   const rarestFirst = [...facts].sort((a, b) => a.count - b.count)
   let leastExpected = 0
@@ -63,6 +66,8 @@ export function splitByRarity(
     if (more > leastExpected) break
     bound = more
   }
+  const found = rarestFirst.slice(0, kept).reduce((sum, { count }) => sum + count, 0)
+  if (found > total / 2) kept = rarestFirst.length
   const wordsOf = (some: WordFacts[]): string[] => some.map(({ word }) => word)
   return { finding: wordsOf(rarestFirst.slice(0, kept)), counting: wordsOf(rarestFirst.slice(kept)), bound }
 }

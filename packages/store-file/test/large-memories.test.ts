@@ -8,10 +8,10 @@ import { loadSqlite, type OpenDatabase } from '../src/index/driver.ts'
 import { layouts } from '../src/layout.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
-/** A memory that counts the rows its databases return, and the files it opens. */
+/** A memory that counts the rows its databases return, how often they rank units by words, and the files it opens. */
 async function openCounted(root: string, embedder?: Embedder) {
   const sqlite = await loadSqlite()
-  const counts = { rows: 0, opened: 0 }
+  const counts = { rows: 0, rankings: 0, opened: 0 }
   const openDatabase: OpenDatabase = (path) => {
     const database = sqlite(path)
     return {
@@ -25,6 +25,7 @@ async function openCounted(root: string, embedder?: Embedder) {
             return statement.get(...values)
           },
           all(...values) {
+            if (sql.includes('bm25(')) counts.rankings++
             const rows = statement.all(...values)
             counts.rows += rows.length
             return rows
@@ -121,4 +122,20 @@ it('finds every memory that has a word, also beside one that says it in hundreds
     })
     expect(found).toHaveLength(Math.min(limit, 4))
   }
+})
+
+it('ranks the turns of sessions once, although it looks at more of them than of notes', async () => {
+  const root = temporaryRoot()
+  mkdirSync(join(root, 'memory/conversations'), { recursive: true })
+  const turns = Array.from(
+    { length: 12 },
+    (_, i) => `### User\n\nTurn ${i}${i % 3 === 0 ? ' on pools' : ''}.\n\n`,
+  )
+  for (let i = 100; i < 130; i++)
+    writeFileSync(join(root, `memory/conversations/conversation-${i}.md`), turns.join(''))
+  const { store, counts } = await openCounted(root)
+  const query = { scope: 'episodic', namespace: 'default', text: 'pool', limit: 10, offset: 0 } as const
+  const found = await store.find({ ...query, sortBy: 'relevance', sortOrder: 'desc', minScore: 0, now: 0 })
+  expect(found).toHaveLength(10)
+  expect(counts.rankings).toBe(1)
 })
