@@ -3,16 +3,21 @@ import { foldLetters, indexedTerms } from '@recall/core'
 /**
  * Indices of the lines that contain the most of a query's words, and how many these are. Front matter, if the file may
  * have any, is left out.
+ *
+ * @param enough after so many lines with all of the words, the rest is not looked at
  */
 export function matchingLines(
   lines: readonly string[],
   terms: ReadonlySet<string>,
   mayHaveFrontMatter = true,
+  enough = Number.POSITIVE_INFINITY,
 ): { lines: number[]; words: number } {
   const found: { at: number; count: number }[] = []
-  for (let at = mayHaveFrontMatter ? bodyStart(lines) : 0; at < lines.length; at++) {
+  let whole = 0
+  for (let at = mayHaveFrontMatter ? bodyStart(lines) : 0; at < lines.length && whole < enough; at++) {
     const count = countTerms(lines[at] as string, terms)
     if (count > 0) found.push({ at, count })
+    if (count === terms.size) whole++
   }
   // Not spread: a pasted log has more matching lines than a call can have arguments.
   const words = found.reduce((highest, { count }) => Math.max(highest, count), 0)

@@ -33,3 +33,20 @@ it('finds every line of a long log', () => {
   const log = Array.from({ length: 200_000 }, () => 'error')
   expect(matchingLines(log, new Set(queryTerms('error'))).lines).toHaveLength(log.length)
 })
+
+it('looks no further once enough lines hold all of the words', () => {
+  const looked: string[] = []
+  const lines = ['pool', 'pool leak', 'a leak of the pool', 'pool leak again', 'the leak in the pool']
+  const watched = new Proxy(lines, {
+    get: (target, at, receiver) => {
+      const line = Reflect.get(target, at, receiver)
+      if (typeof line === 'string') looked.push(line)
+      return line
+    },
+  })
+  expect(matchingLines(watched, new Set(queryTerms('pool leak')), false, 2)).toEqual({
+    lines: [1, 2],
+    words: 2,
+  })
+  expect(looked).toEqual(lines.slice(0, 3))
+})

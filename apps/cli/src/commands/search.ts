@@ -139,29 +139,29 @@ function lineByLine(
   terms: ReadonlySet<string>,
   options: SearchCommandOptions,
 ): { results: Result[]; more: boolean } {
-  const found: { words: number; results: Result[] }[] = []
+  // Only those are made that are shown: in a long session, most lines may hold the words.
+  const found: { words: number; results: (() => Result)[] }[] = []
   for (const path of new Set(best.map((hit) => hit.path))) {
     const hits = best.filter((hit) => hit.path === path).sort((a, b) => a.line - b.line)
     const lines = readFileSync(join(root, path), 'utf8').split(/\r?\n/)
     // Curated files and the window have none: what stands between their first two rules is text.
     const mayHaveFrontMatter = dirname(path) !== layout.memory && path !== layout.window
-    const { lines: matching, words } = matchingLines(lines, terms, mayHaveFrontMatter)
-    // A hit may be found by what no line of its text says, such as a tag.
-    const results = matching.length === 0 ? hits.map((hit) => toResult(hit, terms, options)) : []
-    found.push({ words: matching.length === 0 ? terms.size : words, results })
-    for (const at of matching) {
+    const { lines: matching, words } = matchingLines(lines, terms, mayHaveFrontMatter, options.limit + 1)
+    const lineOf = (at: number) => (): Result => {
       // Several memories may share a file: a line belongs to the last one that begins at or before it.
-      const owner = hits.findLast((hit) => hit.line <= at + 1) ?? hits[0]
-      if (owner) {
-        const snippet = around(lines, at, options.context)
-        results.push({ ...describe(owner, options), line: at + 1, snippet, neighbours: [] })
-      }
+      const owner = hits.findLast((hit) => hit.line <= at + 1) ?? (hits[0] as LocatedHit)
+      return { ...describe(owner, options), line: at + 1, snippet: around(lines, at, options.context) }
     }
+    // A hit may be found by what no line of its text says, such as a tag.
+    if (matching.length === 0)
+      found.push({ words: terms.size, results: hits.map((hit) => () => toResult(hit, terms, options)) })
+    else found.push({ words, results: matching.map(lineOf) })
   }
   // A line with all the words comes before those of better files that have only some, or the limit might cut it off.
   const results = found.sort((a, b) => b.words - a.words).flatMap((each) => each.results)
   const shown = results
     .slice(0, options.limit)
+    .map((result) => result())
     .sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }) || a.line - b.line)
   return { results: shown, more: results.length > shown.length }
 }
