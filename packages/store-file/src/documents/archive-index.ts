@@ -1,5 +1,5 @@
 import type { ConversationArchive } from '@recall/core'
-import { keepingLineEnds } from './line-ends.ts'
+import { keepingLineEnds, linesOf } from './line-ends.ts'
 
 /** ARCHIVE.md: a table for people, one row an archive. Derived from the archives, so it can be made anew. */
 export const archiveIndexHeader = `# Archive
@@ -48,7 +48,7 @@ export const withArchiveRows = (file: string, rows: ReadonlyMap<number, string>)
   keepingLineEnds(file, (content) => {
     const existing = content === '' ? archiveIndexHeader : content
     const left = new Map([...rows].map(([number, row]) => [spelled(number), row]))
-    const lines = existing.split(/(?<=\n)/).map((line) => {
+    const lines = linesOf(existing).map((line) => {
       const number = numberIn(line) ?? ''
       const row = left.get(number)
       left.delete(number)
@@ -60,8 +60,7 @@ export const withArchiveRows = (file: string, rows: ReadonlyMap<number, string>)
 
 export function withoutArchiveRows(content: string, numbers: readonly number[]): string {
   const gone = new Set(numbers.map(spelled))
-  return content
-    .split(/(?<=\n)/)
+  return linesOf(content)
     .filter((line) => !gone.has(numberIn(line) ?? ''))
     .join('')
 }

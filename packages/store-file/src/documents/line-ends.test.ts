@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { archiveIndexHeader, withArchiveRows } from './archive-index.ts'
+import { linesOf } from './line-ends.ts'
 import { sectionEntries, withSection } from './sections.ts'
 import { windowEntries, withSession } from './window.ts'
 
@@ -51,4 +52,15 @@ describe('a file whose lines end as on Windows', () => {
 it('leaves the lines of a file with line ends of both kinds as they are', () => {
   const file = '# T\r\n\n## A\r\n\r\na\n'
   expect(withSection(file, 'b', 'c\r\nd')).toBe(`${file}\n## B\n\nc\r\nd\n`)
+})
+
+it('splits a text behind each line end, and nowhere else', () => {
+  const text = fc
+    .array(fc.constantFrom('a', ' ', '\n', '\r\n', '\r', '\u2028'))
+    .map((parts) => parts.join(''))
+  fc.assert(
+    fc.property(text, (whole) => {
+      expect(linesOf(whole)).toEqual(whole.split(/(?<=\n)/))
+    }),
+  )
 })

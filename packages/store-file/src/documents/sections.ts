@@ -1,7 +1,7 @@
 import { MemoryError, MemoryErrorCode, trackFence } from '@recall/core'
 import { isHandName } from '../paths.ts'
 import type { FileEntry, FileTimes } from './file-entry.ts'
-import { keepingLineEnds, lineEndsOf } from './line-ends.ts'
+import { keepingLineEnds, lineEndsOf, linesOf } from './line-ends.ts'
 
 /** What a key such as `MEMORY.md#preferences` names: a section of a curated file. `null` for any other key. */
 export function sectionOf(key: string): { fileName: string; slug: string } | null {
@@ -19,6 +19,8 @@ const introSlug = 'intro'
 export interface Section {
   slug: string
   heading: string
+  /** The line of the heading, verbatim; empty for what stands before the first one. */
+  opening: string
   /** The lines below the heading, verbatim. */
   body: string
   /** First line of the section (its heading) in the file, counted from 1. */
@@ -31,15 +33,15 @@ const headingLine = /^##[ \t]+(.*(?![ \t#]).|.)[ \t#]*\r?\n?$/
 /** Splits a curated file at its `##` headings. Fenced code is not searched for headings. */
 export function parseSections(file: string): Section[] {
   const { content } = withoutMark(file)
-  const sections: Section[] = [{ slug: introSlug, heading: '', body: '', line: 1 }]
+  const sections: Section[] = [{ slug: introSlug, heading: '', opening: '', body: '', line: 1 }]
   const seen = new Map([[introSlug, 2]])
   const partOfCode = trackFence()
   let line = 0
-  for (const text of content.split(/(?<=\n)/)) {
+  for (const text of linesOf(content)) {
     line++
     const heading = partOfCode(text) === null ? headingLine.exec(text)?.[1] : undefined
     if (heading === undefined) (sections.at(-1) as Section).body += text
-    else sections.push({ slug: uniqueSlug(heading, seen), heading, body: '', line })
+    else sections.push({ slug: uniqueSlug(heading, seen), heading, opening: text, body: '', line })
   }
   return sections
 }
@@ -80,24 +82,25 @@ export const withSection = (file: string, slug: string, text: string): string =>
   keepingLineEnds(file, (content) => checkedWithSection(content, slug, text))
 
 function checkedWithSection(content: string, slug: string, text: string): string {
-  const result = printWithSection(content, slug, text)
-  const outline = (whole: string): string =>
-    JSON.stringify(
-      parseSections(whole)
-        .filter((each) => each.slug !== slug)
-        .map(({ heading, body }) => [heading, body.trim()]),
-    )
-  const written = parseSections(result).find((each) => each.slug === slug)
-  if (written?.body.trim() === text.trim() && outline(result) === outline(content)) return result
+  const sections = parseSections(content)
+  const result = printWithSection(content, sections, slug, text)
+  const written = parseSections(result)
+  const body = written.find((each) => each.slug === slug)?.body
+  const [before, after] = [outlineBeside(slug, sections), outlineBeside(slug, written)]
+  const isKept = before.length === after.length && before.every((each, i) => each === after[i])
+  if (isKept && body?.trim() === text.trim()) return result
   throw new MemoryError(
     `the section '${slug}' would run into its neighbours: close the code block that is open in it or before it`,
     MemoryErrorCode.INVALID_INPUT,
   )
 }
 
-function printWithSection(file: string, slug: string, text: string): string {
+/** What all sections but one say. */
+const outlineBeside = (slug: string, sections: readonly Section[]): string[] =>
+  sections.flatMap((each) => (each.slug === slug ? [] : `${each.heading}\n${each.body.trim()}`))
+
+function printWithSection(file: string, sections: readonly Section[], slug: string, text: string): string {
   const { mark, content } = withoutMark(file)
-  const sections = parseSections(content)
   const section = sections.find((candidate) => candidate.slug === slug)
   const body = `${text.trim()}\n`
   if (!section) {
@@ -105,30 +108,22 @@ function printWithSection(file: string, slug: string, text: string): string {
     return `${mark}${before}${before.trim() === '' ? '' : '\n'}## ${headingOf(slug)}\n\n${body}`
   }
   const last = section === sections.at(-1)
-  section.body = `${slug === introSlug ? '' : '\n'}${body}${last ? '' : '\n'}`
-  return mark + printSections(content, sections)
+  const changed = { ...section, body: `${slug === introSlug ? '' : '\n'}${body}${last ? '' : '\n'}` }
+  return mark + printSections(sections.map((each) => (each === section ? changed : each)))
 }
 
 /** The file without one section, or `null` when it has no such section. */
 export function withoutSection(file: string, slug: string): string | null {
-  const { mark, content } = withoutMark(file)
-  const sections = parseSections(content)
+  const sections = parseSections(file)
   const section = sections.find((candidate) => candidate.slug === slug)
   if (!section || (slug === introSlug && section.body.trim() === '')) return null
   if (slug === introSlug) section.body = ''
   const kept = slug === introSlug ? sections : sections.filter((each) => each !== section)
-  return mark + printSections(content, kept)
+  return withoutMark(file).mark + printSections(kept)
 }
 
-function printSections(content: string, sections: Section[]): string {
-  const lines = content.split(/(?<=\n)/)
-  const headings = new Map(parseSections(content).map(({ slug, line }) => [slug, lines[line - 1]]))
-  return sections
-    .map(({ slug, heading, body }) =>
-      heading === '' ? body : `${headings.get(slug) ?? `## ${heading}\n`}${body}`,
-    )
-    .join('')
-}
+const printSections = (sections: readonly Section[]): string =>
+  sections.map(({ opening, body }) => opening + body).join('')
 
 /** @throws MemoryError INVALID_INPUT when the value is not text, or would change the file's structure */
 export function requireSectionText(value: unknown, key: string): string {

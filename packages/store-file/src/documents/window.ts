@@ -7,7 +7,7 @@ import {
   windowNotesKey,
 } from '@recall/core'
 import { type FileEntry, type FileTimes, parseTime } from './file-entry.ts'
-import { keepingLineEnds, lineEndsOf } from './line-ends.ts'
+import { keepingLineEnds, lineEndsOf, linesOf } from './line-ends.ts'
 
 const separator = /^---[ \t]*\r?\n?$/
 const heading = /^## Session (.+?) — (\S+)[ \t]*\r?\n/
@@ -29,7 +29,7 @@ interface Block {
  */
 export function parseWindow(content: string): Block[] {
   const blocks: Block[] = [{ separator: '', text: '', line: 1, session: null }]
-  const lines = content.split(/(?<=\n)/)
+  const lines = linesOf(content)
   const closingOf = closingFences(lines)
   let isInSession = trackSession()
   let codeEnd = -1
