@@ -11,7 +11,7 @@ import {
 import type { Access, AccessLog } from './access-log.ts'
 import type { FileEntry } from './documents/file-entry.ts'
 import { parseNote } from './documents/note.ts'
-import { sectionEntries, sectionOf } from './documents/sections.ts'
+import { sectionOf } from './documents/sections.ts'
 import { windowEntries } from './documents/window.ts'
 import { type FileSystem, statusOf } from './file-system.ts'
 import type { DocumentRow } from './index/document-row.ts'
@@ -21,6 +21,7 @@ import { archiveFile, type Layout } from './layout.ts'
 import { fileStem, fromShown, isInside, ownFile, shownPath } from './paths.ts'
 import { specialPlace } from './placement.ts'
 import { readText } from './read-text.ts'
+import { createSectionReader } from './section-reader.ts'
 import { noteFolder, sourcesOf } from './sources.ts'
 
 export interface EntryFilesOptions {
@@ -49,6 +50,8 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     archiveIndex: join(root, layout.archiveIndex),
     archives: join(root, layout.archives),
   }
+
+  const readSection = createSectionReader()
 
   const notePath = ({ namespace, scope, key }: Address): string => {
     const folder = fromShown(root, noteFolder(layout, namespace, scope))
@@ -108,7 +111,7 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     const file = path === null ? null : read(path)
     if (!file || path === null) return null
     const times = { modified: Math.round(file.stamp.modified) }
-    if (place === 'section') return byKey(sectionEntries(file.content, basename(path), times), address.key)
+    if (place === 'section') return readSection(path, file, address.key)
     if (place === 'window') return byKey(windowEntries(file.content, times), address.key)
     const source = sourcesOf(fileSystem, root, layout).find(
       (each) => each.path === shownPath(root, dirname(path)),
