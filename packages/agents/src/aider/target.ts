@@ -12,7 +12,7 @@ export const aiderTarget: Target = {
   edits({ home }, wiring) {
     const protocol = join(home, '.aider.recall.md')
     return [
-      ownFile(protocol, protocolText(wiring, { injects: false, archives: false })),
+      ownFile(protocol, protocolText(wiring, { injects: false, archives: false, tools: false })),
       // The host does not start when a listed file is missing: `recall init` creates all three.
       yamlList(join(home, '.aider.conf.yml'), 'read', [protocol, wiring.files.curated, wiring.files.window]),
     ]

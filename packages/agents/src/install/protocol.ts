@@ -7,14 +7,20 @@ export interface ProtocolOptions {
   imports?: boolean
   /** The host's hooks have its sessions archived, at their end or when the next one starts. */
   archives: boolean
+  /** The agent may call the tools of the memory. Default true. */
+  tools?: boolean
 }
 
 /** The memory protocol: instructions for an agent about its memory, in eight parts and under 4,000 characters. */
-export function protocolText({ files }: Wiring, { injects, imports, archives }: ProtocolOptions): string {
+export function protocolText(
+  { files }: Wiring,
+  { injects, imports, archives, tools = true }: ProtocolOptions,
+): string {
+  const place = tools ? 'with `memory_remember`' : 'in the curated memory'
   const importedWindow = imports ? `@${files.window}` : `\`${files.window}\``
   return `# Memory
 
-You have a memory that outlasts this session. It is files on this machine; the command \`recall\` reaches it, and so do the tools of the \`recall\` server where you have them.
+You have a memory that outlasts this session. It is files on this machine; the command \`recall\` reaches it${tools ? ', and so do the tools of the `recall` server where you have them' : ''}.
 
 ## 1. Layers
 
@@ -34,23 +40,23 @@ ${
 
 ## 3. During a session
 
-Keep a fact once it is confirmed and will matter again: a preference, a decision with its reason, a trap. Use \`memory_remember\`, or edit the curated memory. No guesses, no secrets, nothing that the repository says itself.
+Keep a fact once it is confirmed and will matter again: a preference, a decision with its reason, a trap. ${tools ? 'Use `memory_remember`, or edit the curated memory' : 'Propose it as an edit of the curated memory'}. No guesses, no secrets, nothing that the repository says itself.
 
 ## 4. Before the context is compacted
 
-${archives ? 'What is compacted away is archived without your help.' : 'Save what must not be lost with `memory_remember`.'}
+${archives ? 'What is compacted away is archived without your help.' : `Save what must not be lost ${place}.`}
 
 ## 5. When a session ends
 
 ${
   archives
     ? 'The session is archived and summarised without your help. Write nothing.'
-    : 'Save a summary with `memory_remember` (topics, decisions, what is left to do), or archive an exported transcript with `recall archive <file>`.'
+    : `Save a summary ${place} (topics, decisions, what is left to do), or archive an exported transcript with \`recall archive <file>\`.`
 }
 
 ## 6. Search
 
-Search when the person refers to earlier work, when a decision may have been made before, or when you are about to solve a problem that may be solved: \`memory_search\`, or \`recall search "words"\`. Say which session a finding comes from.
+Search when the person refers to earlier work, when a decision may have been made before, or when you are about to solve a problem that may be solved: ${tools ? '`memory_search`, or ' : ''}\`recall search "words"\`. Say which session a finding comes from.
 
 ## 7. Size
 
