@@ -268,6 +268,15 @@ describe('the rest', () => {
     expect(await shell.run('doctor')).toMatchObject({ code: 0 })
   })
 
+  it('says in both of its forms what is wrong with the settings', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    writeFileSync(join(shell.root, 'memory/.recall-echo.toml'), '[ephemeral]\nmax_entries = "many"\n')
+    const { problem } = await shell.json<{ problem: string }>('status')
+    expect(problem).toMatch(/not valid, the defaults are used/)
+    expect((await shell.run('status')).out).toContain(problem)
+  })
+
   it('exports no secret that a person typed in', async () => {
     const shell = createShell()
     await shell.run('init')

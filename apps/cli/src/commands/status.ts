@@ -40,7 +40,7 @@ export async function status(
 }
 
 const toJson = (
-  { memory, ephemeral, archives, index, recent }: MemoryStatus,
+  { memory, ephemeral, archives, index, recent, problem }: MemoryStatus,
   health: string,
   reason: string,
 ) => ({
@@ -51,6 +51,7 @@ const toJson = (
   archives,
   index,
   recent,
+  ...(problem ? { problem } : {}),
 })
 
 function dashboard(io: Io, state: MemoryStatus, health: string, reason: string): string {
