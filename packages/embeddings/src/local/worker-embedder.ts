@@ -101,6 +101,8 @@ function startThread(workerData: object): Worker {
   }
   // In the repository a worker thread has to register the TypeScript loader first.
   const source = new URL('./worker.ts', import.meta.url).href
-  const load = `import('tsx/esm/api').then(({ register }) => { register(); return import('${source}') })`
+  // The thread's own imports start from the working directory, which may be anywhere.
+  const loader = import.meta.resolve('tsx/esm/api')
+  const load = `import('${loader}').then(({ register }) => { register(); return import('${source}') })`
   return new Worker(load, { eval: true, workerData, execArgv: ['--conditions', '@recall/source'] })
 }
