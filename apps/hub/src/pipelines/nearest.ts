@@ -129,6 +129,8 @@ function statementOf(wanted: readonly Wanted[], dimensions: number, throughIndex
     with asked as materialized (
       select ${sql.placeholder('vector')}::text::vector as vector, ${currentModel} as model
     ),
+    -- Converted once: that takes longer than to compare it with a row.
+    halved as materialized (select ${halfVector(sql`vector`, dimensions)} as half from asked),
       ${sql.join(tables, sql`, `)}
     ${sql.join(answers, sql` union all `)}`
 }
@@ -183,9 +185,8 @@ function partFor(wanted: Wanted, i: number, dimensions: number, throughIndex: bo
 
 function nearestByIndex(condition: SQL, dimensions: number, candidates: number): SQL {
   const looked = Math.max(fewestCandidates, candidates)
-  const half = halfVector(sql`(select vector from asked)`, dimensions)
   return sql`
-    select *, ${halfVector(sql`m.embedding`, dimensions)} <=> ${half} as distance from memories m
+    select *, ${halfVector(sql`m.embedding`, dimensions)} <=> (select half from halved) as distance from memories m
     where ${condition} and vector_dims(m.embedding) = ${whole(dimensions)} and ${walkingIndex('memories', looked)}
     order by distance limit ${whole(looked)}`
 }
