@@ -2,19 +2,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it } from 'vitest'
-import { createShell, temporaryFolder, writeFiles } from './support.ts'
-
-interface Report {
-  archived: number
-  memories: number
-  unchanged: number
-  passedOver: number
-  forgotten: number
-  failed: unknown[]
-  redactions: Record<string, number>
-}
-
-const lines = (...values: unknown[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('')
+import { createShell, type ImportReport, jsonLines, temporaryFolder, writeFiles } from './support.ts'
 
 function claudeMemDatabase(path: string): void {
   const database = new DatabaseSync(path)
@@ -29,7 +17,7 @@ it.each([
   [
     'the graph of the MCP memory server',
     'memory.jsonl',
-    lines(
+    jsonLines(
       {
         type: 'entity',
         name: 'api',
@@ -155,11 +143,11 @@ it.each([
   writeFiles(folder, { [name]: content })
   const shell = createShell()
   const source = join(folder, name.split('/')[0] as string)
-  expect(await shell.json<Report>('import', source)).toMatchObject({ memories, failed: [] })
+  expect(await shell.json<ImportReport>('import', source)).toMatchObject({ memories, failed: [] })
   expect((await shell.run('search', 'pangolin')).out).toMatch(/pangolin/i)
   // Also when the file was touched, and its memories are the same.
   writeFileSync(join(folder, name), `${content}\n`)
-  expect(await shell.json<Report>('import', source)).toMatchObject({ memories: 0, unchanged: memories })
+  expect(await shell.json<ImportReport>('import', source)).toMatchObject({ memories: 0, unchanged: memories })
 })
 
 it('reads the database of claude-mem without changing it', async () => {
@@ -167,7 +155,7 @@ it('reads the database of claude-mem without changing it', async () => {
   claudeMemDatabase(path)
   const before = readFileSync(path)
   const shell = createShell()
-  expect(await shell.json<Report>('import', path)).toMatchObject({ memories: 1 })
+  expect(await shell.json<ImportReport>('import', path)).toMatchObject({ memories: 1 })
   expect(readFileSync(path)).toEqual(before)
   expect(readdirSync(dirname(path))).toEqual(['claude-mem.db'])
   const { results } = await shell.json<{ results: { key: string }[] }>('search', 'quokkas')
@@ -178,12 +166,12 @@ it('replaces secrets, and brings back nothing that was forgotten', async () => {
   const shell = createShell()
   const token = `ghp_${'a1B2'.repeat(9)}`
   const source = join(temporaryFolder(), 'memory.jsonl')
-  writeFileSync(source, lines({ type: 'entity', name: 'ci', observations: [`token ${token}`] }))
-  expect((await shell.json<Report>('import', source)).redactions).not.toEqual({})
+  writeFileSync(source, jsonLines({ type: 'entity', name: 'ci', observations: [`token ${token}`] }))
+  expect((await shell.json<ImportReport>('import', source)).redactions).not.toEqual({})
   expect((await shell.run('export')).out).not.toContain(token)
   await shell.run('forget', '--containing', 'token', '--yes')
   writeFileSync(source, `${readFileSync(source, 'utf8')}\n`)
-  expect(await shell.json<Report>('import', source)).toMatchObject({ memories: 0, forgotten: 1 })
+  expect(await shell.json<ImportReport>('import', source)).toMatchObject({ memories: 0, forgotten: 1 })
 })
 
 it('leaves what is older than --since to be imported another time', async () => {
@@ -197,9 +185,13 @@ it('leaves what is older than --since to be imported another time', async () => 
   writeFiles(folder, {
     'mem0.json': JSON.stringify([memory('walrus', '2026-01-01'), memory('narwhal', '2026-10-01')]),
   })
-  expect(await shell.json<Report>('import', folder, '--since', '2026-06-01')).toMatchObject({ memories: 1 })
-  expect(await shell.json<Report>('import', folder, '--since', '2026-06-01')).toMatchObject({ memories: 0 })
-  expect(await shell.json<Report>('import', folder)).toMatchObject({ memories: 1, unchanged: 1 })
+  expect(await shell.json<ImportReport>('import', folder, '--since', '2026-06-01')).toMatchObject({
+    memories: 1,
+  })
+  expect(await shell.json<ImportReport>('import', folder, '--since', '2026-06-01')).toMatchObject({
+    memories: 0,
+  })
+  expect(await shell.json<ImportReport>('import', folder)).toMatchObject({ memories: 1, unchanged: 1 })
 })
 
 it('leaves what somebody changed here as it is, when its source changes as well', async () => {

@@ -2,21 +2,17 @@ import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { describe, expect, it } from 'vitest'
-import { createShell, hasTranscripts, temporaryFolder, transcriptsFolder, writeFiles } from './support.ts'
+import {
+  createShell,
+  hasTranscripts,
+  type ImportReport,
+  jsonLines,
+  temporaryFolder,
+  transcriptsFolder,
+  writeFiles,
+} from './support.ts'
 
-interface Report {
-  archived: number
-  memories: number
-  unchanged: number
-  passedOver: number
-  forgotten: number
-  failed: unknown[]
-  redactions: Record<string, number>
-}
-
-const lines = (...values: unknown[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('')
-
-const rollout = lines(
+const rollout = jsonLines(
   { timestamp: '2026-11-20T09:00:00Z', type: 'session_meta', payload: { id: 'c1', cwd: '/home/dev/api' } },
   {
     timestamp: '2026-11-20T09:00:01Z',
@@ -100,7 +96,7 @@ describe('import', () => {
   it('numbers sessions in the order in which they ended, each followed by its helpers', async () => {
     const shell = createShell()
     const said = (sessionId: string) =>
-      lines(
+      jsonLines(
         { session_id: sessionId },
         { role: 'user', content: `what of ${sessionId}?` },
         { role: 'assistant', content: 'all done' },
@@ -124,7 +120,7 @@ describe('import', () => {
   it('without a source brings in the sessions of every agent on the machine', async () => {
     const shell = createShell()
     writeFiles(shell.root, {
-      '.claude/projects/-home-dev/11111111-1111-4111-8111-111111111111.jsonl': lines({
+      '.claude/projects/-home-dev/11111111-1111-4111-8111-111111111111.jsonl': jsonLines({
         type: 'user',
         uuid: 'u1',
         sessionId: 's',
@@ -139,7 +135,7 @@ describe('import', () => {
     })
     opencodeDatabase(join(shell.root, '.local/share/opencode/opencode.db'))
     const root = ['--root', join(shell.root, 'm')]
-    expect(await shell.json<Report>('import', ...root)).toMatchObject({
+    expect(await shell.json<ImportReport>('import', ...root)).toMatchObject({
       archived: 4,
       failed: [],
       memories: 0,
@@ -149,13 +145,13 @@ describe('import', () => {
       expect(results, words).not.toEqual([])
     }
     expect((await shell.run('search', 'environment_context', ...root)).code).toBe(1)
-    expect(await shell.json<Report>('import', ...root)).toMatchObject({ archived: 0, unchanged: 4 })
+    expect(await shell.json<ImportReport>('import', ...root)).toMatchObject({ archived: 0, unchanged: 4 })
     const other = ['--root', join(shell.root, 'other')]
-    expect(await shell.json<Report>('import', '--project', 'api', ...other)).toMatchObject({
+    expect(await shell.json<ImportReport>('import', '--project', 'api', ...other)).toMatchObject({
       archived: 2,
       passedOver: 2,
     })
-    expect(await shell.json<Report>('import', ...other)).toMatchObject({ archived: 2, unchanged: 2 })
+    expect(await shell.json<ImportReport>('import', ...other)).toMatchObject({ archived: 2, unchanged: 2 })
   })
 
   it('brings in the sessions of the other agents when the database of one is damaged', async () => {
@@ -165,7 +161,7 @@ describe('import', () => {
       '.codex/sessions/2026/11/20/rollout-2026-11-20T09-00-00-c1.jsonl': rollout,
       [database]: `SQLite format 3\0${'damaged'.repeat(1000)}`,
     })
-    const report = await shell.json<Report>('import', '--root', join(shell.root, 'm'))
+    const report = await shell.json<ImportReport>('import', '--root', join(shell.root, 'm'))
     const reason = 'cannot be read as a database: file is not a database'
     expect(report).toMatchObject({ archived: 1, failed: [{ path: join(shell.root, database), reason }] })
   })
@@ -211,7 +207,7 @@ describe('import', () => {
       claudeAi('walrus', '2026-02-01', 'where does the walrus sleep?', `On ice. Its key is ${token}.`),
       claudeAi('ocelot', '2026-03-01', 'paint the ocelot', 'It is orange.'),
     )
-    expect(await shell.json<Report>('import', folder)).toMatchObject({
+    expect(await shell.json<ImportReport>('import', folder)).toMatchObject({
       archived: 3,
       passedOver: 1,
       failed: [],
@@ -225,17 +221,17 @@ describe('import', () => {
     expect(texts.join()).not.toContain(token)
     expect(texts.find((text) => /session_id: "?walrus/.test(text))).toMatch(/^date: "2026-02-01T09:00:01/m)
 
-    expect(await shell.json<Report>('import', folder)).toMatchObject({ archived: 0, unchanged: 4 })
+    expect(await shell.json<ImportReport>('import', folder)).toMatchObject({ archived: 0, unchanged: 4 })
     exported(
       claudeAi('walrus', '2026-02-01', 'where does the walrus sleep?', `On ice. Its key is ${token}.`),
       claudeAi('ocelot', '2026-06-01', 'paint the ocelot', 'It is orange.', 'and its tail?'),
       claudeAi('lynx', '2026-04-01', 'tame the lynx', 'No.'),
     )
-    expect(await shell.json<Report>('import', '--since', '2026-05-01', folder)).toMatchObject({
+    expect(await shell.json<ImportReport>('import', '--since', '2026-05-01', folder)).toMatchObject({
       archived: 0,
       updated: 1,
     })
-    expect(await shell.json<Report>('import', folder)).toMatchObject({
+    expect(await shell.json<ImportReport>('import', folder)).toMatchObject({
       archived: 1,
       unchanged: 3,
       passedOver: 1,
@@ -258,11 +254,11 @@ describe('import', () => {
     const folder = temporaryFolder()
     writeFiles(folder, {
       'a.json': '{"some":"thing"}',
-      'b.jsonl': lines({ role: 'user', content: 'hello there' }),
+      'b.jsonl': jsonLines({ role: 'user', content: 'hello there' }),
     })
     const shell = createShell()
     expect((await shell.run('import', join(folder, 'a.json'))).code).toBe(3)
-    expect(await shell.json<Report>('import', folder)).toMatchObject({
+    expect(await shell.json<ImportReport>('import', folder)).toMatchObject({
       archived: 1,
       passedOver: 1,
       failed: [],
@@ -286,14 +282,14 @@ describe('import', () => {
     expect(lines).toContain(`not imported: ${one}: is no transcript that Recall can read`)
     expect(lines).toContain(`not imported: ${two}: is no transcript that Recall can read`)
     expect(out.match(/Claude Code session/g)).toHaveLength(1)
-    expect(await shell.json<Report>('import', folder)).toMatchObject({ unchanged: 2, failed: [{}, {}] })
+    expect(await shell.json<ImportReport>('import', folder)).toMatchObject({ unchanged: 2, failed: [{}, {}] })
   })
 
   it.runIf(hasTranscripts)('takes under a tenth of the time when it is done again', async () => {
     const shell = createShell()
-    const time = async (): Promise<[number, Report]> => {
+    const time = async (): Promise<[number, ImportReport]> => {
       const started = performance.now()
-      const report = await shell.json<Report>('import', transcriptsFolder)
+      const report = await shell.json<ImportReport>('import', transcriptsFolder)
       return [performance.now() - started, report]
     }
     const [first, report] = await time()

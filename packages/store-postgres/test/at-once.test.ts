@@ -14,25 +14,10 @@ import { asMemoryErrors } from '../src/postgres-errors.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { reembed } from '../src/reembed.ts'
 import { openServerDatabase, serverUrl } from './server-database.ts'
-import { emptyTables } from './support.ts'
+import { emptyTables, plainEntry } from './support.ts'
 
 const place = { namespace: 'default', scope: 'working' } as const
-const entry = (key: string, value = key): Entry => ({
-  ...place,
-  key,
-  value,
-  text: value,
-  type: null,
-  tags: [],
-  createdAt: 1,
-  updatedAt: 1,
-  accessedAt: 1,
-  accessCount: 0,
-  ttl: null,
-  expiresAt: null,
-  encrypted: false,
-  embedding: null,
-})
+const entry = (key: string, value = key): Entry => plainEntry(key, { value, text: value })
 /** Two keys, of which everybody locks the first one first. */
 const [lower, upper] = ['a', 'b'].sort((a, b) => (entryId({ key: a }) < entryId({ key: b }) ? -1 : 1)) as [
   string,

@@ -1,8 +1,8 @@
-import { type Change, createMemoryManager, type Entry, MemoryErrorCode } from '@recall/core'
+import { type Change, createMemoryManager, MemoryErrorCode } from '@recall/core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Database } from '../src/database.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { type Engine, emptyTables, engines } from './support.ts'
+import { type Engine, emptyTables, engines, plainEntry } from './support.ts'
 
 /** Every session of an engine, those of transactions as well, prepares its statements by this object. */
 const sessionOf = (database: Database): { prepareQuery(...given: unknown[]): unknown } =>
@@ -63,31 +63,12 @@ describe.each(engines)('many changes at once on %s', (_, open) => {
 
   it('may write a key twice: the last one stays', async () => {
     const store = createPostgresStore(engine.database)
-    const put = (value: string): Change => ({
-      put: { ...blank, value, text: value },
+    const put = (key: string, value: string): Change => ({
+      put: plainEntry(key, { value }),
       options: { overwrite: true, now: 1 },
     })
-    await store.commit([put('first'), put('second'), { put: { ...blank, key: 'other' }, options: once }])
-    expect(await store.get(blank, 1)).toMatchObject({ value: 'second' })
-    expect(await store.stats(blank)).toMatchObject({ entries: 2 })
+    await store.commit([put('key', 'first'), put('key', 'second'), put('other', '')])
+    expect(await store.get(plainEntry('key'), 1)).toMatchObject({ value: 'second' })
+    expect(await store.stats(plainEntry('key'))).toMatchObject({ entries: 2 })
   })
-
-  const once = { overwrite: false, now: 1 }
-  const blank: Entry = {
-    namespace: 'default',
-    scope: 'long-term',
-    key: 'key',
-    value: '',
-    text: '',
-    type: null,
-    tags: [],
-    createdAt: 1,
-    updatedAt: 1,
-    accessedAt: 1,
-    accessCount: 0,
-    ttl: null,
-    expiresAt: null,
-    encrypted: false,
-    embedding: null,
-  }
 })

@@ -1,29 +1,14 @@
 import { type Change, type Entry, MemoryErrorCode, type MemoryStore } from '@recall/core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { type Engine, emptyTables, engines } from './support.ts'
+import { type Engine, emptyTables, engines, plainEntry } from './support.ts'
 
 const place = { namespace: 'default', scope: 'working' } as const
 const options = { overwrite: true, now: 1 }
 
 /** Takes so many bytes, in its value unless something else is given. */
-const entry = (key: string, bytes: number, other: Partial<Entry> = {}): Entry => ({
-  ...place,
-  key,
-  value: 'v'.repeat(bytes - key.length - 2),
-  text: '',
-  type: null,
-  tags: [],
-  createdAt: 1,
-  updatedAt: 1,
-  accessedAt: 1,
-  accessCount: 0,
-  ttl: null,
-  expiresAt: null,
-  encrypted: false,
-  embedding: null,
-  ...other,
-})
+const entry = (key: string, bytes: number, other: Partial<Entry> = {}): Entry =>
+  plainEntry(key, { value: 'v'.repeat(bytes - key.length - 2), ...other })
 
 const beyond = { code: MemoryErrorCode.QUOTA_EXCEEDED }
 

@@ -1,3 +1,4 @@
+import type { Entry } from '@recall/core'
 import { sql } from 'drizzle-orm'
 import type { Database } from '../src/database.ts'
 import { type EmbeddedDatabase, openPglite } from '../src/pglite.ts'
@@ -15,6 +16,26 @@ export const engines: [name: string, open: () => Promise<Engine>][] = [
   ['pglite', openEmbedded],
   ...(serverUrl ? [['postgres', openServerDatabase] as [string, () => Promise<Engine>]] : []),
 ]
+
+/** An entry of working memory that was written at the instant 1. */
+export const plainEntry = (key: string, other: Partial<Entry> = {}): Entry => ({
+  namespace: 'default',
+  scope: 'working',
+  key,
+  value: '',
+  text: '',
+  type: null,
+  tags: [],
+  createdAt: 1,
+  updatedAt: 1,
+  accessedAt: 1,
+  accessCount: 0,
+  ttl: null,
+  expiresAt: null,
+  encrypted: false,
+  embedding: null,
+  ...other,
+})
 
 export async function emptyTables(database: Database): Promise<void> {
   await database.execute(sql`truncate entries, units, place_sizes`)
