@@ -9,6 +9,8 @@ export type HookEvent = 'session-start' | 'prompt' | 'pre-compact' | 'post-compa
  */
 export function hookCommand({ command, root, consume }: Wiring, event: HookEvent): string {
   const flags = consume && event === 'session-start' ? ['--clear'] : []
+  // Where paths begin with a slash a backslash is a letter of a name, which a shell would read as a mark.
+  const quote = root.startsWith('/') ? quoteForShell : quoteOnWindows
   return [...command, 'hook', event, '--root', root, ...flags].map(quote).join(' ')
 }
 
@@ -46,7 +48,11 @@ export function isOwnServer(server: unknown): boolean {
   )
 }
 
-const quote = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word)
-    ? word
-    : `"${word.replace(/[\\"$`]/g, (mark) => (mark === '\\' ? mark : `\\${mark}`))}"`
+const isPlain = (word: string): boolean => /^[\w@%+=:,./-]+$/.test(word)
+
+const quoteForShell = (word: string): string =>
+  isPlain(word) ? word : `"${word.replace(/[\\"$`]/g, '\\$&')}"`
+
+/** Backslashes divide folders there, and stay as they are. */
+const quoteOnWindows = (word: string): string =>
+  isPlain(word) ? word : `"${word.replace(/["$`]/g, '\\$&')}"`
