@@ -57,3 +57,16 @@ it('tells with a question that was asked before what was answered, in whole bloc
     expect(stripRecalled(told)).toBe('')
   }
 })
+
+it('tells no secret that somebody typed into a file', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const secret = ['ghp', 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8'].join('_')
+  const section = `## Deploying\n\nThe deployment of the frontend takes the token ${secret} from the runner.\n`
+  writeFileSync(join(shell.root, 'memory/MEMORY.md'), `# Memory\n\n${section}`)
+  const prompt = 'which token does the deployment of the frontend take from the runner?'
+  const { out } = await shell
+    .withInput(event({ session_id: 'p', hook_event_name: 'UserPromptSubmit', prompt }))
+    .run('hook', 'prompt')
+  expect(out).toContain('takes the token [redacted:github] from the runner')
+})

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { createInMemoryStore, createMemoryManager } from '@recall/core'
+import { createInMemoryStore, createMemoryManager, sessionSummaryKey, sessionSummaryType } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createMcpFetch } from '../src/index.ts'
@@ -206,6 +206,38 @@ it('no secret travels to a hub, wherever it stands', async () => {
   expect(options.saved).toHaveLength(1)
   expect(asked).toHaveLength(1)
   expect(JSON.stringify([asked, options.saved])).not.toContain(secret)
+})
+
+it('tells an agent no secret that somebody typed into a file, also where a text is cut', async () => {
+  const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_')
+  const memory = createMemoryManager({ stores: createInMemoryStore(), redact: 'allow' })
+  for (const length of [10, 670, 690]) {
+    const text = `The orders pool ${'waits '.repeat(200)}`.slice(0, length)
+    await memory.write('long-term', `pool:${length}`, `${text} ${secret} is its token.`)
+  }
+  await memory.write(
+    'short-term',
+    sessionSummaryKey('s1'),
+    {
+      sessionId: 's1',
+      date: '2026-03-05T10:00:00Z',
+      duration: '5m',
+      messageCount: 4,
+      summary: `Used ${secret}.`,
+      archive: 'conversation:s1',
+    },
+    { type: sessionSummaryType },
+  )
+  const server = createMcpFetch({ optionsFor: () => ({ memory }) })
+  const send = async (name: string, args: Record<string, unknown>) =>
+    (await server.fetch(modern('tools/call', { name, arguments: args }, name))).text()
+  const told = [
+    await send('memory_search', { query: 'orders pool' }),
+    await send('memory_read', { key: 'pool:10', scope: 'long-term' }),
+    await send('session_context', {}),
+  ]
+  for (const each of told) expect(each).toContain('[redacted:github]')
+  expect(told.join()).not.toContain(secret.slice(0, 10))
 })
 
 it('remembers the same words again with the tags of both', async () => {

@@ -1,5 +1,5 @@
 import { contextLimits, contextOutput, type HookInput } from '@recall/agents'
-import { fenceRecalled, type MemoryMatch } from '@recall/core'
+import { fenceRecalled, type MemoryMatch, redactText } from '@recall/core'
 import type { RootOptions } from '../find-root.ts'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
@@ -49,13 +49,16 @@ async function find(io: Io, options: RootOptions, prompt: string, limit: number)
 }
 
 function describe({ key, passage, value }: MemoryMatch<unknown>): string {
-  const text = passage?.text ?? (typeof value === 'string' ? value : JSON.stringify(value))
-  const beside = (passage?.neighbours ?? []).map((each) => pieceOf(each, besideLength))
+  const text = withoutSecrets(passage?.text ?? (typeof value === 'string' ? value : JSON.stringify(value)))
+  const beside = (passage?.neighbours ?? []).map((each) => pieceOf(withoutSecrets(each), besideLength))
   return [
     `From ${key}${passage?.path ? ` (${passage.path})` : ''}:\n${pieceOf(text, passageLength)}`,
     ...(beside.length > 0 ? [`Just before and after it:\n${beside.join('\n\n')}`] : []),
   ].join('\n\n')
 }
+
+/** A person may have typed a secret into a file; replaced before a cut could leave half of it, which nothing recognises. */
+const withoutSecrets = (text: string): string => redactText(text).text
 
 const pieceOf = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length)}…`

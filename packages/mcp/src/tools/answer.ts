@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { fenceRecalled, isMemoryError, MemoryErrorCode } from '@recall/core'
+import { fenceRecalled, isMemoryError, MemoryErrorCode, redactText } from '@recall/core'
 
 type Structure = Record<string, unknown>
 
@@ -43,6 +43,12 @@ const remedies: Remedies = {
   [MemoryErrorCode.UNAUTHENTICATED]: 'The key for the hub is not valid: tell the user.',
   [MemoryErrorCode.FORBIDDEN]: 'This is not allowed: tell the user.',
 }
+
+/**
+ * A text out of memory as a tool may give it: what an agent reads goes to the provider of its model, and a person may
+ * have typed a secret into a file. Before it is cut, which could leave half of a secret that nothing recognises.
+ */
+export const withoutSecrets = (text: string): string => redactText(text).text
 
 /** A piece of a text of at most `length` UTF-16 units, never cut inside a surrogate pair. */
 export function pieceOf(text: string, offset: number, length: number): string {

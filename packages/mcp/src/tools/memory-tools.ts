@@ -14,7 +14,7 @@ import {
 } from '@recall/core'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
-import { answer, answerFrom, orFailure, pieceOf } from './answer.ts'
+import { answer, answerFrom, orFailure, pieceOf, withoutSecrets } from './answer.ts'
 
 const scope = z.enum(['working', 'short-term', 'long-term', 'episodic'])
 const key = z.string().min(1).max(1024)
@@ -174,7 +174,7 @@ function addRead(server: McpServer, { memory }: McpOptions): void {
         if (record === null) {
           throw new MemoryError(`there is no memory '${name}' in ${where}`, MemoryErrorCode.NOT_FOUND)
         }
-        const whole = wholeText(record)
+        const whole = withoutSecrets(wholeText(record))
         if (offset > whole.length) {
           throw new MemoryError(
             `offset ${offset} is behind the end, ${whole.length}`,
@@ -229,12 +229,13 @@ const rounded = (share: number): number => Math.round(share * 1000) / 1000
 const sourceOf = ({ key: name, passage }: MemoryMatch<unknown>): string =>
   passage?.path ? `${passage.path}${passage.line ? `:${passage.line}` : ''} (${name})` : name
 
-const textOf = (match: MemoryMatch<unknown>): string => match.passage?.text ?? wholeText(match)
+const textOf = (match: MemoryMatch<unknown>): string =>
+  withoutSecrets(match.passage?.text ?? wholeText(match))
 
 function besideOf(match: MemoryMatch<unknown>): { beside?: string } {
   const neighbours = match.passage?.neighbours ?? []
   if (neighbours.length === 0) return {}
-  const pieces = neighbours.map((each) => pieceOf(each, 0, besideLength))
+  const pieces = neighbours.map((each) => pieceOf(withoutSecrets(each), 0, besideLength))
   return { beside: fenceRecalled(pieces.join('\n\n'), sourceOf(match)) }
 }
 
