@@ -1,4 +1,4 @@
-import { MemoryErrorCode } from '@recall/core'
+import { MemoryErrorCode, parseFilter } from '@recall/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as wire from '../src/private/wire.ts'
 import { type Engine, engines, noLimits, openHub, type TestHub } from './support.ts'
@@ -55,6 +55,60 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
     expect([answer.status, problem.code]).toEqual([400, MemoryErrorCode.INVALID_INPUT])
     expect(problem.errors.map(({ pointer }) => pointer).join()).toContain(path)
     expect(await (await send('stats', {})).json()).toEqual({ entries: 0, bytes: 0 })
+  })
+
+  const nested = (kind: 'not' | 'element', depth: number): object =>
+    depth === 0
+      ? { kind: 'all', filters: [] }
+      : { kind, filter: nested(kind, depth - 1), ...(kind === 'element' ? { path: ['a'] } : {}) }
+  const wide = (parts: number): object => ({
+    kind: 'any',
+    filters: Array.from({ length: parts / 250 }, () => ({
+      kind: 'any',
+      filters: Array.from({ length: 249 }, () => nested('not', 0)),
+    })),
+  })
+  const deep = (depth: number): unknown => (depth === 0 ? 1 : [deep(depth - 1)])
+
+  it.each<[string, string, object, string]>([
+    [
+      'a filter that is nested deeper than any of the language',
+      'find',
+      { filter: nested('not', 400) },
+      'filter',
+    ],
+    ['one that looks into lists of lists', 'find', { filter: nested('element', 400) }, 'filter'],
+    ['one with more parts than any of the language', 'find', { filter: wide(5000) }, 'filter'],
+    [
+      'an operand that is nested deeper than any value',
+      'find',
+      { filter: { kind: 'compare', path: ['a'], operator: 'eq', operand: deep(2000) } },
+      'filter',
+    ],
+    [
+      'an expected value that is',
+      'commit',
+      { changes: [{ remove: 'k', expected: { updatedAt: 0, value: deep(2000) } }] },
+      'changes',
+    ],
+  ])('is refused before the database sees it: %s', async (_, operation, body, path) => {
+    const answer = await send(operation, body)
+    const problem = (await answer.json()) as { code: string; errors: { pointer: string }[] }
+    expect([answer.status, problem.code]).toEqual([400, MemoryErrorCode.INVALID_INPUT])
+    expect(problem.errors.map(({ pointer }) => pointer).join()).toContain(path)
+  })
+
+  it('finds by filters as large as the language has them', async () => {
+    const inner = (depth: number): object =>
+      depth === 0 ? { a: 1 } : { a: { $not: { $elemMatch: { b: 1, ...inner(depth - 1) } } } }
+    const filters = [
+      inner(6),
+      { $or: Array.from({ length: 150 }, (_, i) => ({ [`a${i}`]: { gt: 1, lt: 0 } })) },
+    ]
+    for (const each of filters) {
+      const answer = await send('find', { filter: parseFilter(each as Record<string, unknown>) })
+      expect(answer.status).toBe(200)
+    }
   })
 
   it('is refused where the key holds a secret, which is not repeated', async () => {

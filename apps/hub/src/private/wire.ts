@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { type Filter, type JsonValue, memoryScopes } from '@recall/core'
+import { type Filter, type JsonValue, memoryScopes, toJsonValue } from '@recall/core'
 
 /**
  * What calls on private memory take and give: the calls of a store, with everything optional that has a default.
@@ -48,7 +48,9 @@ export const entrySchema = z.object({
 
 const overwrite = z.boolean().default(true)
 const now = time.optional()
-const expected = z.object({ updatedAt: z.number(), value: z.unknown() }).partial({ value: true }).optional()
+/** A value as deep as one that is kept: a deeper one would exhaust the stack of whoever goes through it. */
+const json = z.unknown().refine(isJson, 'is nested too deep')
+const expected = z.object({ updatedAt: z.number(), value: json }).partial({ value: true }).optional()
 
 export const putSchema = placeSchema.extend({ entry: entrySchema, overwrite, now })
 export const getSchema = addressSchema.extend({ now })
@@ -93,7 +95,7 @@ const comparison = z.enum([
   'overlap',
 ])
 const path = z.array(z.string()).max(200)
-const operand = z.unknown() as unknown as z.ZodType<JsonValue>
+const operand = json as unknown as z.ZodType<JsonValue>
 const takesList = new Set(['in', 'nin', 'overlap'])
 
 const filterSchema: z.ZodType<Filter> = z.lazy(() =>
@@ -107,13 +109,34 @@ const filterSchema: z.ZodType<Filter> = z.lazy(() =>
   ]),
 ) as z.ZodType<Filter>
 
+/** No filter of the language has more, however it is parsed. */
+const most = { parts: 2000, depth: 100 }
+
+/** Whether a filter is as small as those of the filter language: a larger one could keep the database busy, or end it. */
+function isSmall(filter: unknown): boolean {
+  const left: [part: unknown, depth: number][] = [[filter, 1]]
+  for (let seen = 1; left.length > 0; seen++) {
+    const [part, depth] = left.pop() as [unknown, number]
+    if (seen > most.parts || depth > most.depth) return false
+    if (typeof part !== 'object' || part === null) continue
+    const { filter, filters } = part as { filter?: unknown; filters?: unknown }
+    for (const inner of [filter, filters].flat()) if (inner !== undefined) left.push([inner, depth + 1])
+  }
+  return true
+}
+
 export const findSchema = placeSchema.extend({
   /** Clients add to a question, of 10,000 characters at most, the dates that it names, in words. */
   text: z.string().max(30_000).optional(),
   /** A filter in the filter language, as people write it. */
   filters: z.record(z.string(), z.unknown()).optional(),
   /** A parsed filter, as core's `parseFilter` makes it. */
-  filter: filterSchema.optional().openapi({ type: 'object' }),
+  filter: z
+    .unknown()
+    .refine(isSmall, `must have at most ${most.parts} parts, nested at most ${most.depth} levels deep`)
+    .pipe(filterSchema)
+    .optional()
+    .openapi({ type: 'object' }),
   tags: tags.optional(),
   embedding: z
     .object({
@@ -132,6 +155,15 @@ export const findSchema = placeSchema.extend({
   minConfidence: z.number().min(0).max(1).default(0),
   now,
 })
+
+function isJson(value: unknown): boolean {
+  try {
+    toJsonValue(value)
+    return true
+  } catch {
+    return false
+  }
+}
 
 const instant = z.number().openapi({ description: 'milliseconds since 1970' })
 
