@@ -126,6 +126,16 @@ it('sends no text that is empty or not well-formed: many servers refuse it, and 
   expect(requests[0]?.input).toEqual(['a', '-', '-', 'b\ufffd'])
 })
 
+it('sends no secret that somebody typed into a file or a question', async () => {
+  const embedder = httpEmbedder(options(await serve(good)))
+  const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_')
+  for (const mode of ['document', 'query'] as const) await embedder.embed([`why does ${secret} fail`], mode)
+  expect(requests.map(({ input }) => input)).toEqual([
+    ['why does [redacted:github] fail'],
+    ['why does [redacted:github] fail'],
+  ])
+})
+
 it('may wait for ever', async () => {
   const url = await serve(good)
   const embedder = httpEmbedder({ ...options(url), timeout: Number.POSITIVE_INFINITY, retries: 0 })

@@ -1,4 +1,4 @@
-import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
+import { type Embedder, MemoryError, MemoryErrorCode, redactText } from '@recall/core'
 import * as z from 'zod/mini'
 import { parseMaxBatch } from './max-batch.ts'
 
@@ -25,8 +25,9 @@ export interface HttpEmbedderOptions {
 
 /**
  * An embedder for any server with OpenAI's `POST /embeddings`: OpenAI, Ollama, vLLM, LM Studio, Text Embeddings
- * Inference. Vectors are scaled to unit length. A blank text is sent as a hyphen, and one that is not well-formed is
- * repaired, because many servers refuse a whole batch for one such text.
+ * Inference. Vectors are scaled to unit length. Secrets are replaced before a text is sent: a person may have typed one
+ * into a file, or into a question. A blank text is sent as a hyphen, and one that is not well-formed is repaired,
+ * because many servers refuse a whole batch for one such text.
  *
  * @throws MemoryError INVALID_INPUT, from this call, for a `url` that is invalid or holds credentials, and for a
  * `maxBatch` below 1; from `embed`: UNAUTHENTICATED, RATE_LIMITED, TIMEOUT, or UNAVAILABLE, also for an answer that
@@ -43,15 +44,15 @@ export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
     async embed(texts, mode, { signal } = {}) {
       const vectors: Float32Array[] = []
       for (let i = 0; i < texts.length; i += maxBatch) {
-        const batch = texts
-          .slice(i, i + maxBatch)
-          .map((text) => (prefixes[mode] ?? '') + (text.trim() === '' ? '-' : text.toWellFormed()))
+        const batch = texts.slice(i, i + maxBatch).map((text) => (prefixes[mode] ?? '') + sendable(text))
         vectors.push(...(await embedBatch({ ...options, url }, batch, signal)))
       }
       return vectors
     },
   }
 }
+
+const sendable = (text: string): string => (text.trim() === '' ? '-' : redactText(text.toWellFormed()).text)
 
 async function embedBatch(
   options: HttpEmbedderOptions,
