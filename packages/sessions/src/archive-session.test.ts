@@ -214,6 +214,24 @@ todo: add a test
     expect(Object.values(outcome.redactions).reduce((sum, count) => sum + count, 0)).toBe(3)
   })
 
+  it('replaces what only the name of a member of a tool input says is secret', async () => {
+    const memory = openMemory()
+    const lm = fakeLm(lmAnswer('ok'))
+    const password = 'correct horse staple'
+    const outcome = await archiveSession(
+      memory,
+      conversation('s', [
+        'log in',
+        { content: [{ type: 'tool_use', id: 't', name: 'login', input: { password, user: 'ada' } }] },
+      ]),
+      { lm },
+    )
+    const { body } = await readArchive(memory, 's')
+    expect(body).toContain('login')
+    expect([body, ...lm.prompts].join()).not.toContain(password)
+    expect(outcome.redactions).toEqual({ password: 1 })
+  })
+
   it('leaves out memory that was recalled into the conversation', async () => {
     const memory = openMemory()
     const recalled = fenceRecalled('an old summary', 'window')

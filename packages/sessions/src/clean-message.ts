@@ -1,4 +1,11 @@
-import { type ContentBlock, type JsonValue, type Message, redactText, stripRecalled } from '@recall/core'
+import {
+  type ContentBlock,
+  type JsonValue,
+  type Message,
+  redactJson,
+  redactText,
+  stripRecalled,
+} from '@recall/core'
 import { clip, oneLine } from './clip.ts'
 
 /** Tool inputs and outputs are noise past this many characters; only their beginnings are ever shown. */
@@ -21,22 +28,22 @@ export interface MessageCleaner {
 export function createMessageCleaner(): MessageCleaner {
   const redactions: Record<string, number> = {}
 
-  const redact = (text: string): string => {
-    const redacted = redactText(text)
-    for (const [kind, count] of Object.entries(redacted.counts)) {
+  const counted = <Found extends { counts: Readonly<Record<string, number>> }>(found: Found): Found => {
+    for (const [kind, count] of Object.entries(found.counts)) {
       redactions[kind] = (redactions[kind] ?? 0) + count
     }
-    return redacted.text
+    return found
   }
-  const cleanInput = (input: JsonValue, depth = 0): JsonValue => {
-    if (typeof input === 'string') return redact(input.slice(0, noiseLength))
+  const redact = (text: string): string => counted(redactText(text)).text
+  const cut = (input: JsonValue, depth = 0): JsonValue => {
+    if (typeof input === 'string') return input.slice(0, noiseLength)
     if (input === null || typeof input !== 'object') return input
     if (depth >= maxInputDepth) return null
-    if (Array.isArray(input)) return input.map((item) => cleanInput(item, depth + 1))
-    return Object.fromEntries(
-      Object.entries(input).map(([key, member]) => [key, cleanInput(member, depth + 1)]),
-    )
+    if (Array.isArray(input)) return input.map((item) => cut(item, depth + 1))
+    return Object.fromEntries(Object.entries(input).map(([key, member]) => [key, cut(member, depth + 1)]))
   }
+  /** As a whole: that a value is a password may stand only in the name of its member. */
+  const cleanInput = (input: JsonValue): JsonValue => counted(redactJson(cut(input))).value
 
   const cleanBlock = (block: ContentBlock): ContentBlock[] => {
     switch (block.type) {
