@@ -1,8 +1,9 @@
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import * as z from 'zod/mini'
 import { sha256 } from './digest.ts'
-import { readText, removeFile, replaceFile } from './files.ts'
+import { orAbsent, readText, removeFile, replaceFile } from './files.ts'
 
 /** A file to write, or with `content: null` to remove. Callers put removals last. */
 export interface FileChange {
@@ -65,8 +66,10 @@ export function finishJournal(root: string): string | null {
   const journal = journalOf(root)
   const text = readText(journal)
   if (text === null) return null
+  const { steps } = parseJournal(text, journal)
+  if (steps.some(({ path }) => leadsThroughLink(root, path))) throw unfitJournal(journal)
   let changed: string | null = null
-  for (const { path, content, before } of parseJournal(text, journal).steps) {
+  for (const { path, content, before } of steps) {
     const target = join(root, path)
     const now = readText(target)
     if (now === content) continue
@@ -81,6 +84,16 @@ export function finishJournal(root: string): string | null {
   return changed
 }
 
+/** Whether a folder of the path is a link: a journal that came with somebody's project could write anywhere through it. */
+const leadsThroughLink = (root: string, path: string): boolean =>
+  path
+    .split('/')
+    .slice(0, -1)
+    .some((_, i, folders) => {
+      const folder = join(root, ...folders.slice(0, i + 1))
+      return orAbsent(() => lstatSync(folder))?.isSymbolicLink() === true
+    })
+
 /** Whether `applyChanges` refused a change; repeating the whole section may help. */
 export const isChangedMeanwhile = (error: unknown): boolean =>
   isMemoryError(error, MemoryErrorCode.CONFLICT) && error.details?.changedMeanwhile === true
@@ -94,10 +107,13 @@ function parseJournal(text: string, path: string): z.output<typeof journalSchema
   try {
     return journalSchema.parse(JSON.parse(text))
   } catch (cause) {
-    throw new MemoryError(
-      `${path} cannot be read: it should describe an unfinished write; move it away and try again`,
-      MemoryErrorCode.CORRUPTION,
-      { cause, details: { path } },
-    )
+    throw unfitJournal(path, cause)
   }
 }
+
+const unfitJournal = (path: string, cause?: unknown): MemoryError =>
+  new MemoryError(
+    `${path} cannot be read: it should describe an unfinished write; move it away and try again`,
+    MemoryErrorCode.CORRUPTION,
+    { cause, details: { path } },
+  )

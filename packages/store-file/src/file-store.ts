@@ -22,9 +22,9 @@ import { type FileSystem, statusOf } from './file-system.ts'
 import type { OpenDatabase } from './index/driver.ts'
 import { isBusy, isDamage, isUnwritable } from './index/index-file.ts'
 import { createMemoryIndex, type IndexProgress, type MemoryIndex, missingRoot } from './index/memory-index.ts'
-import type { Layout } from './layout.ts'
+import { type Layout, placesOf } from './layout.ts'
 import { createLock } from './lock.ts'
-import { isInside, shownPath } from './paths.ts'
+import { isInside, refuseLinks, shownPath } from './paths.ts'
 import { specialPlace } from './placement.ts'
 import { finishJournal, journalPath } from './transaction.ts'
 import type { Coverage, VectorIndex } from './vectors/vector-index.ts'
@@ -71,6 +71,7 @@ export interface FileStore extends MemoryStore {
 export function createFileStore(options: FileStoreOptions): FileStore {
   const { root, layout, fileSystem, openDatabase, onNotice } = options
   const internal = join(root, layout.internal)
+  refuseLinks(fileSystem, root, internal)
   const accessLog = createAccessLog(fileSystem, openDatabase, internal, onNotice)
   const lock = createLock(fileSystem, openDatabase, internal, options.lockTimeoutMs)
   const index = createMemoryIndex({
@@ -99,7 +100,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   const recover = (): void => {
     if (!fileSystem.existsSync(journalPath(internal))) return
     lock.hold(() => {
-      const done = finishJournal(fileSystem, root, internal)
+      const done = finishJournal(fileSystem, root, internal, placesOf(layout))
       for (const path of done) {
         index.changing(path)
         index.changed(path)

@@ -61,6 +61,14 @@ export const archiveFoldersOf = (layout: Layout): string[] => [
   ...new Set([layout.archives, ...Object.values(layouts).map(({ archives }) => archives)]),
 ]
 
+/** The files and folders where a memory of this layout lies. */
+export const placesOf = (layout: Layout): string[] => [
+  layout.memory,
+  layout.window,
+  layout.archiveIndex,
+  ...archiveFoldersOf(layout),
+]
+
 /** The folder of a path relative to the root; empty for the root itself. */
 export const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))
 

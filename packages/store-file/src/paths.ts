@@ -69,6 +69,25 @@ export function isInside(fileSystem: FileSystem, realRoot: string, folder: strin
   return true
 }
 
+/**
+ * Makes sure that no symbolic link lies in the store's own folder, or leads there from outside. What is in it is
+ * overwritten in place, appended to and, when damaged, emptied; and a memory may have come from anybody, with a
+ * repository, say.
+ *
+ * @throws MemoryError FORBIDDEN naming the link
+ */
+export function refuseLinks(fileSystem: FileSystem, realRoot: string, folder: string): void {
+  if (!isInside(fileSystem, realRoot, folder)) return
+  const link = fileSystem.readdirSync(folder, { withFileTypes: true }).find((entry) => entry.isSymbolicLink())
+  if (!link) return
+  const path = join(folder, link.name)
+  throw new MemoryError(
+    `${path} is a symbolic link, and nothing in this folder may be one: delete the link`,
+    MemoryErrorCode.FORBIDDEN,
+    { details: { path } },
+  )
+}
+
 /** A path below the root with `/` on every platform, as it is shown and indexed. */
 export const shownPath = (root: string, path: string): string => relative(root, path).split(sep).join('/')
 

@@ -11,6 +11,7 @@ import {
 } from './atomic-write.ts'
 import { sha256 } from './digest.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
+import { folderOf } from './layout.ts'
 import { fromShown, isInside, shownPath } from './paths.ts'
 
 /** One file to write, or with `content: null` to remove. Paths are absolute. */
@@ -106,13 +107,21 @@ export function applyChanges(
  * Finishes what a dead process began. A file that somebody wrote after that process died is newer than the
  * unfinished write and stays. Call it under the lock.
  *
+ * @param places where the memory lies, below the root
  * @returns the paths below the root that may have changed
+ * @throws MemoryError CORRUPTION for a journal that names anything else: it may have come with a folder from anybody
  */
-export function finishJournal(fileSystem: FileSystem, root: string, folder: string): string[] {
+export function finishJournal(
+  fileSystem: FileSystem,
+  root: string,
+  folder: string,
+  places: readonly string[],
+): string[] {
   const journal = journalPath(folder)
   const text = orAbsent(() => fileSystem.readFileSync(journal, 'utf8'))
   if (text === null) return []
   const { steps } = parseJournal(text, journal)
+  if (!steps.every((step) => isOwnStep(step, places))) throw unfitJournal(journal)
   const targets = steps.map(({ path }) => fromShown(root, path))
   finish(fileSystem, folder, targets, () => {
     steps.forEach((step, i) => {
@@ -122,6 +131,12 @@ export function finishJournal(fileSystem: FileSystem, root: string, folder: stri
   })
   return steps.map(({ path }) => path)
 }
+
+/** Whether a step is one that `applyChanges` makes: to a markdown file of the memory, written beside it before. */
+const isOwnStep = ({ path, temporary }: Journal['steps'][number], places: readonly string[]): boolean =>
+  path.endsWith('.md') &&
+  places.some((place) => path === place || path.startsWith(`${place}/`)) &&
+  (temporary === null || folderOf(temporary) === folderOf(path))
 
 function finishStep(
   fileSystem: FileSystem,
@@ -162,10 +177,13 @@ function parseJournal(text: string, path: string): Journal {
   try {
     return journalSchema.parse(JSON.parse(text))
   } catch (cause) {
-    throw new MemoryError(
-      `${path} cannot be read: it should describe an unfinished write; move it away and run 'recall doctor'`,
-      MemoryErrorCode.CORRUPTION,
-      { cause, details: { path } },
-    )
+    throw unfitJournal(path, cause)
   }
 }
+
+const unfitJournal = (path: string, cause?: unknown): MemoryError =>
+  new MemoryError(
+    `${path} cannot be read: it should describe an unfinished write; move it away and run 'recall doctor'`,
+    MemoryErrorCode.CORRUPTION,
+    { cause, details: { path } },
+  )

@@ -6,6 +6,7 @@ import { type DiskState, simulateDisk } from './simulated-disk.ts'
 
 const root = '/m'
 const internal = '/m/.recall'
+const places = ['notes', 'archives', 'ARCHIVE.md', 'MEMORY.md']
 const old = 'the old text, whole'
 
 function disk(files: Record<string, string>): DiskState {
@@ -66,7 +67,7 @@ function examine(protocol: Protocol): { states: number; violations: string[] } {
     states++
     const after = simulateDisk(state)
     try {
-      finishJournal(after.fileSystem, root, internal)
+      finishJournal(after.fileSystem, root, internal, places)
     } catch (error) {
       violations.push(`recovery failed: ${(error as Error).message}`)
       continue

@@ -1,0 +1,29 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { finishJournal } from './transaction.ts'
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'recall-echoes-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+it.each(['reviewer/config', 'reviewer/archive/config', '../config', '/config'])(
+  'finishes no journal that leads out of the folder: %s',
+  (path) => {
+    const root = temporaryFolder()
+    const outside = temporaryFolder()
+    mkdirSync(join(root, 'team'))
+    symlinkSync(outside, join(root, 'reviewer'))
+    const steps = [
+      { path: 'team/MEMORY.md', content: 'first', before: null },
+      { path, content: 'of somebody else', before: null },
+    ]
+    writeFileSync(join(root, '.journal.json'), JSON.stringify({ version: 1, steps }))
+    expect(() => finishJournal(root)).toThrow('cannot be read: it should describe an unfinished write')
+    expect(readdirSync(outside)).toEqual([])
+    expect(existsSync(join(root, 'team/MEMORY.md'))).toBe(false)
+  },
+)
