@@ -58,7 +58,7 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
     else {
       for (const { scope, namespace, key } of addresses)
         io.out(
-          `${scope.padEnd(11)} ${printable(key)}${namespace === 'default' ? '' : ` (of ${namespace})`}\n`,
+          `${scope.padEnd(11)} ${printable(key)}${namespace === 'default' ? '' : ` (of ${printable(namespace)})`}\n`,
         )
       const n = count(addresses.length, 'memory', 'memories')
       io.out(
