@@ -1,3 +1,6 @@
+import { basename } from 'node:path'
+import { layouts } from '@recall/store-file'
+
 /**
  * Whether a file in a memory's internal folder can be rebuilt or belongs to running processes: the index, locks, and
  * writers' notes for the index. Tombstones, the import journal and pending sessions are not derived.
@@ -6,3 +9,14 @@
  */
 export const isDerived = (path: string): boolean =>
   /^(?:index\.(?:db|seal)|lock|archiving\.lock|writers(?:[\\/]|$))/.test(path)
+
+/**
+ * Whether a backup leaves a file out: what is derived, and what is not finished.
+ *
+ * @param path relative to the root
+ */
+export function isLeftOut(path: string): boolean {
+  const own = `${layouts.entity.internal}/`
+  if (basename(path).startsWith('.tmp-')) return true
+  return path.startsWith(own) && (isDerived(path.slice(own.length)) || path === `${own}journal.json`)
+}

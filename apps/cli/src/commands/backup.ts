@@ -10,13 +10,13 @@ import {
   rmSync,
   statSync,
 } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { defaultFileSystem, layoutFile, layoutsOf } from '@recall/store-file'
 import { create } from 'tar'
-import { isDerived } from '../derived-files.ts'
+import { isLeftOut } from '../derived-files.ts'
 import { UsageError } from '../exit-codes.ts'
 import type { RootOptions } from '../find-root.ts'
 import { formatBytes } from '../format.ts'
@@ -49,12 +49,8 @@ export async function backup(
     removeAbandoned(target, unfinishedMark)
     const unfinished = ownName(target, unfinishedMark)
     const uncompressed = `${unfinished}.tar`
-    const own = `${layout.internal}/`
-    const isLeftOut = (path: string): boolean =>
-      join(root, path) === target ||
-      join(root, path).startsWith(`${target}${unfinishedMark}`) ||
-      basename(path).startsWith('.tmp-') ||
-      (path.startsWith(own) && (isDerived(path.slice(own.length)) || path === `${own}journal.json`))
+    const isBackup = (path: string): boolean =>
+      join(root, path) === target || join(root, path).startsWith(`${target}${unfinishedMark}`)
     let files = 0
     let bytes = 0
     try {
@@ -73,7 +69,7 @@ export async function backup(
             sync: true,
             portable: true,
             filter: (path, stat) => {
-              if (isLeftOut(path)) return false
+              if (isBackup(path) || isLeftOut(path)) return false
               const problem = whyNotSaved(join(root, path))
               if (problem) {
                 io.err(`recall: ${path} ${problem}\n`)

@@ -9,10 +9,11 @@ import {
   statSync,
 } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
-import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { layouts } from '@recall/store-file'
-import { extract } from 'tar'
+import { dirname, join, posix, resolve, sep } from 'node:path'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import { defaultFileSystem, layoutFile, layouts, layoutsOf } from '@recall/store-file'
+import { extract, type TarOptionsWithAliases } from 'tar'
+import { isLeftOut } from '../derived-files.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
 import type { Io } from '../io.ts'
 import { type Progress, withProgress } from '../progress.ts'
@@ -40,19 +41,13 @@ export async function restore(
   // It becomes the root, which is private to its user.
   mkdirSync(staging, { mode: 0o700 })
   try {
-    await extract({ file: source, cwd: staging, strict: true, preservePaths: false }).catch((cause) => {
+    const [link] = await unpack(source, staging)
+    const problem = link === undefined ? whyNoMemory(staging) : `${link} is a link`
+    if (problem)
       throw new MemoryError(
-        `${source} is no whole backup, nothing was restored: ${(cause as Error).message}`,
-        MemoryErrorCode.CORRUPTION,
-        { cause },
-      )
-    })
-    if (!holdsMemory(staging)) {
-      throw new MemoryError(
-        `${source} is no backup of a memory, nothing was restored: it has no folder memory`,
+        `${source} is no backup of a memory, nothing was restored: ${problem}`,
         MemoryErrorCode.INVALID_INPUT,
       )
-    }
     await withProgress(io, { what: 'restoring' }, ({ update }) => makeAllDurable(staging, update))
     moveIn(staging, root)
   } finally {
@@ -69,10 +64,60 @@ export async function restore(
   return undefined
 }
 
-const holdsMemory = (folder: string): boolean =>
-  Object.values(layouts).some(({ memory }) =>
-    statSync(join(folder, memory), { throwIfNoEntry: false })?.isDirectory(),
-  )
+/**
+ * Unpacks an archive; returns the paths of its links, which are left out, as is what no backup holds: an index, locks,
+ * a journal. The archive may have come from anybody: nobody but its owner may write what is unpacked, and it runs as
+ * nobody else.
+ */
+async function unpack(source: string, folder: string): Promise<string[]> {
+  const links: string[] = []
+  const filter: TarOptionsWithAliases['filter'] = (path, entry) => {
+    if (!('type' in entry)) return true
+    if (entry.mode !== undefined) entry.mode &= 0o755
+    const isLink = entry.type === 'SymbolicLink' || entry.type === 'Link'
+    if (isLink) links.push(path)
+    return !isLink && !isLeftOut(posix.normalize(path))
+  }
+  await extract({ file: source, cwd: folder, strict: true, preservePaths: false, filter }).catch((cause) => {
+    throw new MemoryError(
+      `${source} is no whole backup, nothing was restored: ${(cause as Error).message}`,
+      MemoryErrorCode.CORRUPTION,
+      { cause },
+    )
+  })
+  return links
+}
+
+/**
+ * Why a folder is not what a backup holds; `undefined` when it is. Other files may not come along: the root may be a
+ * folder whose settings and start files others obey.
+ */
+function whyNoMemory(folder: string): string | undefined {
+  const isMemory = statSync(join(folder, layouts.entity.memory), { throwIfNoEntry: false })?.isDirectory()
+  if (!isMemory) return 'it has no folder memory'
+  try {
+    const parts = layoutsOf(defaultFileSystem, folder).flatMap(
+      ({ memory, window, archiveIndex, archives }) => [memory, window, archiveIndex, archives],
+    )
+    const other = firstOutside(folder, '', [layoutFile, ...parts])
+    return other === undefined ? undefined : `${other} is no part of one`
+  } catch (error) {
+    if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error
+    return error.message.replace(`${folder}${sep}`, '')
+  }
+}
+
+/** The first path in a folder that is neither one of the parts nor in one, nor above one. */
+function firstOutside(folder: string, below: string, parts: readonly string[]): string | undefined {
+  for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
+    const path = below === '' ? entry.name : `${below}/${entry.name}`
+    if (parts.some((part) => path === part || path.startsWith(`${part}/`))) continue
+    const isAbove = entry.isDirectory() && parts.some((part) => part.startsWith(`${path}/`))
+    const other = isAbove ? firstOutside(folder, path, parts) : path
+    if (other !== undefined) return other
+  }
+  return undefined
+}
 
 const occupied = (root: string): MemoryError =>
   new MemoryError(
