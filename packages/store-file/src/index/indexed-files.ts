@@ -290,8 +290,8 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
     /** Files that could not be read when they were last looked at, for a reason that may pass. */
     unreadable: () =>
       sql(
-        'SELECT f.path AS folder, d.name AS name, d.problem AS problem FROM documents d JOIN folders f ON f.id = d.folder WHERE d.changed = ? AND d.problem IS NOT NULL',
-      ).all(neverRead) as { folder: string; name: string; problem: string }[],
+        'SELECT f.path AS folder, d.name AS name, d.problem AS problem FROM documents d JOIN folders f ON f.id = d.folder WHERE d.scope = ? AND d.changed = ? AND d.problem IS NOT NULL',
+      ).all(noScope, neverRead) as { folder: string; name: string; problem: string }[],
 
     /** Files of which nothing could be read, for whatever reason. */
     unread: () =>

@@ -150,7 +150,10 @@ export function createSearchIndex(database: Database) {
     },
 
     lastArchiveNumber(): number {
-      const row = sql('SELECT max(number) AS last FROM documents').get() as { last: number | null }
+      // Only with the condition does SQLite use the index of those that have a number.
+      const row = sql('SELECT max(number) AS last FROM documents WHERE number IS NOT NULL').get() as {
+        last: number | null
+      }
       return row.last ?? 0
     },
 

@@ -1,0 +1,36 @@
+import { DatabaseSync } from '@photostructure/sqlite'
+import { expect, it } from 'vitest'
+import type { Database } from './driver.ts'
+import { schema } from './schema.ts'
+import { createSearchIndex } from './search-index.ts'
+
+const conditions = { scope: 'episodic', namespace: 'default', now: 0, tags: [] } as const
+
+it('asks for what every read and write wants to know without going through all documents', () => {
+  const database: Database = new DatabaseSync(':memory:')
+  database.exec(schema)
+  const asked = new Set<string>()
+  const index = createSearchIndex({
+    exec: (sql) => database.exec(sql),
+    close: () => database.close(),
+    prepare(sql) {
+      asked.add(sql)
+      return database.prepare(sql)
+    },
+  })
+  index.unreadable()
+  index.unread()
+  index.lastArchiveNumber()
+  index.byKey('episodic', 'default', 'conversation:s1')
+  index.expired('episodic', 'default', 0)
+  index.needsConditions(conditions)
+  index.isEmpty('episodic')
+  index.usage('episodic', 'default')
+  const plans = [...asked].flatMap((sql) => {
+    const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[]
+    return steps.map(({ detail }) => `${detail}: ${sql}`)
+  })
+  expect(plans.length).toBeGreaterThanOrEqual(asked.size)
+  expect(plans.filter((plan) => !/^SEARCH \w+ USING /.test(plan))).toEqual([])
+  database.close()
+})
