@@ -6,6 +6,8 @@ export interface Assigned {
   start: number
   end: number
   quoted: boolean
+  /** End of the run without spaces that a value without quotes stands in. */
+  run?: number
 }
 
 const bareRun = /[^\s"'`,;&<>{}|\\[\]「」“”«»]+/y
@@ -48,7 +50,7 @@ export function assignedReader(text: string): (at: number) => Assigned | undefin
     const end = endOfRun(start)
     if (end === start) return undefined
     const ending = /[).:]{1,2}$/.exec(text.slice(Math.max(start, end - 2), end))?.[0].length ?? 0
-    return { start, end: end - ending, quoted: false }
+    return { start, end: end - ending, quoted: false, run: run.end }
   }
 }
 

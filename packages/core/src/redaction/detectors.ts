@@ -6,8 +6,8 @@ export interface Detector {
   /** The pattern is tried only on texts with one of these, lower case if it ignores case. Empty: on every text. */
   gate: readonly string[]
   /**
-   * Runs in linear time: no quantifier inside a quantifier, no unbounded run before the distinctive part. The
-   * group `secret` is replaced, or without it the whole match.
+   * Runs in linear time: no quantifier inside a quantifier, no long run before the distinctive part, or the run is
+   * matched without it, so that it is gone through once. The group `secret` is replaced, or without it the whole match.
    */
   pattern: RegExp
   /** Judges the value that follows the match: that value is then the secret, not the match. */
@@ -26,6 +26,13 @@ const suffix = '(?:s|[_-]?(?:value|prod|production|dev|staging|test|live|base64|
 /** From the name to its value: `=`, `:`, `=>`, `":`, `"] =`, `: str =`, and their full-width twins. */
 const assigns =
   '(?:\\\\{0,3}["\'`])?\\]?[ \\t]{0,8}(?::[ \\t]{0,2}[A-Za-z][\\w.]{0,20}[ \\t]{0,2}=|:=|=>|={1,3}|[:：＝])[ \\t]{0,8}'
+/** From the name to its value where both are members: `name: PASSWORD`, `value: …`, and the same in JSON and XML. */
+const toValue =
+  '["\'`]?[ \\t]{0,4},?[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,40})?["\'`]?\\bvalue["\'`]?[ \\t]{0,4}[:=][ \\t]{0,4}'
+/** From the name to a block of YAML. */
+const toBlock = '["\'`]?[ \\t]{0,4}:[ \\t]{0,4}[|>][+-]?[ \\t]{0,4}\\r?\\n[ \\t]{1,40}'
+/** From an option of a command to its value; in a list of JSON, the next item. */
+const flagEnd = '(?:[ \\t]{1,4}|["\'],\\s{0,40}(?=["\']))'
 
 const notNamed = (secret: string): boolean => !isNamed(secret)
 /** Words are short: a run of twenty letters or digits is not a name. */
@@ -49,10 +56,11 @@ export const detectors: readonly Detector[] = [
     kind: 'private-key',
     gate: ['-----BEGIN'],
     pattern:
-      /-----BEGIN ?[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?:[^-]|-(?!----)){0,20000}-----END ?[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\s\\]{0,20000})/g,
+      /-----BEGIN ?[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?:[^-]|-(?!----)){0,20000}-----END ?[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\s\\→|>]{0,20000})/g,
   },
   { kind: 'private-key', gate: ['AGE-SECRET-KEY-'], pattern: /AGE-SECRET-KEY-1[0-9A-Z]{20,}/g },
-  { kind: 'jwt', gate: ['eyJ'], pattern: /(?<![A-Za-z0-9])eyJ[\w-]{8,2048}\.[\w-]{8,}\.[\w-]*/g },
+  { kind: 'private-key', gate: ['Private-Lines:'], pattern: /Private-Lines: \d{1,4}(?<secret>[A-Za-z0-9+/=\s]{20,20000})/gd },
+  { kind: 'jwt', gate: ['eyJ'], pattern: /(?<![A-Za-z0-9])eyJ[\w-]{8,2048}(?:\.[\w-]{8,}\.[\w-]*)?/g, accept: (secret) => secret.includes('.') },
   { kind: 'aws-key-id', gate: ['AKIA', 'ASIA', 'ABIA', 'ACCA', 'AGPA', 'AIDA', 'AROA', 'AIPA', 'ANPA', 'ANVA', 'A3T'], pattern: /(?<![A-Za-z0-9+])(?:A3T[A-Z0-9]|A(?:KI|SI|BI|CC|GP|ID|RO|IP|NP|NV)A)[A-Z0-9]{16}(?![a-z])/g },
   { kind: 'aws-secret', gate: ['access'], pattern: /secret_?access_?key\\{0,3}["'`]?[ \t]{0,8}(?:=>|[:=])[ \t]{0,8}\\{0,3}["'`]?(?<secret>[A-Za-z0-9/+=]{32,})/gid },
   { kind: 'github', gate: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'github_pat_'], pattern: /(?:gh[opsur]|github_pat)_\w{20,}/g },
@@ -98,16 +106,22 @@ export const detectors: readonly Detector[] = [
   { kind: 'url-credentials', gate: ['x-oauth-basic@'], pattern: /:\/\/(?<secret>[^\s:/@"'`<>[\]]{1,256}):x-oauth-basic@/gd },
   { kind: 'url-credentials', gate: ['://'], pattern: /:\/\/(?<secret>[\w-]{16,256})@(?=[\w.[-])/gd, accept: notNamed },
   { kind: 'bearer', gate: ['bearer'], pattern: /(?<![A-Za-z])bearer[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{16,})/gid, accept: longOrUnnamed },
+  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: /(?:\bENV|\bsetx)[ \t]{1,4}\w{0,40}(?:key|token|secret)[ \t]{1,4}/gi, follows: isToken },
   { kind: 'basic-auth', gate: ['basic'], pattern: /(?<![A-Za-z])basic[ \t]{1,4}(?<secret>[A-Za-z0-9+/_-]{10,}={0,2})/gid, accept: isBasicCredential },
   { kind: 'basic-auth', gate: ['curl', 'wget', '--user'], pattern: /(?<![\w-])(?:-u|--user)[ =]["']?[^\s:"'[]{1,128}:(?<secret>[^\s"'[]{3,256})/gd, accept: (secret) => !/^\d+$/.test(secret) },
-  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})${suffix}${assigns}`, 'gi'), follows: isPassword },
+  { kind: 'secret', gate: ['authorization'], pattern: /authorization\\{0,3}["']?[ \t]{0,2}[:=][ \t]{0,2}\\{0,3}["']?[a-z][\w-]{1,20}[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=:-]{16,})/gid, accept: longOrUnnamed },
+  { kind: 'password', gate: ['sshpass', 'redis-cli', 'mysql', 'docker login'], pattern: /(?:sshpass[ \t]{1,4}-p[ \t]{0,4}|redis-cli\b[^\n|;&]{0,120}?[ \t]-a[ \t]{1,4}|docker login\b[^\n|;&]{0,120}?[ \t]-p[ \t]{1,4}|mysql(?:dump|admin|import)?\b[^\n|;&]{0,120}?[ \t]-p(?=\S))/g, follows: isPassword },
+  { kind: 'password', gate: ['login'], pattern: /login\s{1,8}\S{1,128}\s{1,8}password[ \t]{1,8}/gi, follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})${suffix}(?:${toBlock}|${toValue}|${assigns})`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pw'], pattern: /(?<![\w-])(?:pass|pw)["']?[ \t]{0,4}[:=][ \t]{0,4}(?=["'])/gi, follows: isShortPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: /(?:\bENV|\bsetx)[ \t]{1,4}\w{0,40}(?:pass(?:word|wd)?|pwd)[ \t]{1,4}/gi, follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})["'\`]?(?:[^"'\`=:.;\\n]|\\.(?! )){0,60}?[ \\t](?:is|was|equals)[ \\t]{0,2}[:=]?[ \\t]{0,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:to|be|as|of|with)[ \\t]{0,2}[:=]?[ \\t]{0,2}`, 'gi'), follows: isPassword },
-  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:--?(?:${passwordNames})[ \\t]{1,4}|<(?:${passwordNames})>)`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:--?(?:${passwordNames})${flagEnd}|<(?:${passwordNames})>)`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass'], pattern: /(?:password|passphrase)["'`]?[ \t]{1,4}(?=["'“«])/gi, follows: isPassword },
   { kind: 'password', gate: foreignNames.split('|'), pattern: new RegExp(`(?:${foreignNames})(?:["'»”]?[ \\t]{0,4}[:=：＝]|[ \\t]{0,2}(?:это|[—–]|es|ist|est|é|是|为|は|은|는))[ \\t]{0,4}`, 'gi'), follows: isPassword },
-  { kind: 'secret', gate: ['key', 'token', 'secret', 'auth', 'credential'], pattern: new RegExp(`(?:${tokenNames})${suffix}${assigns}(?:token[ \\t]{1,2})?`, 'gi'), follows: isToken, accept: (_, before) => !harmlessToken.test(before) },
-  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: /(?:--?(?:[\w-]{0,20}-)?(?:api-?key|token|secret|key)[ \t]{1,4}|<(?:[a-z]{0,12}_?)(?:key|token|secret)>)/gi, follows: isToken },
+  { kind: 'secret', gate: ['key', 'token', 'secret', 'auth', 'credential'], pattern: new RegExp(`(?:${tokenNames})${suffix}(?:${toBlock}|${toValue}|${assigns}(?:token[ \\t]{1,2})?)`, 'gi'), follows: isToken, accept: (_, before) => !harmlessToken.test(before) },
+  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:--?(?:[\\w-]{0,20}-)?(?:api-?key|token|secret|key)${flagEnd}|<(?:[a-z]{0,12}_?)(?:key|token|secret)>)`, 'gi'), follows: isToken },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:${tokenNames})["'\`]?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken },
   { kind: 'high-entropy', gate: [], pattern: /[:=][ \t]{0,4}\\{0,3}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,}={0,2})/gd, accept: (secret, before) => isKey(secret) && !isPublic(before) },
   { kind: 'high-entropy', gate: [], pattern: /^[^\S\n]{0,16}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,}={0,2})["'`]?[^\S\n]{0,16}$/gmd, accept: isKey },
@@ -128,9 +142,15 @@ const passwordName = new RegExp(
 )
 const tokenName = new RegExp(`(?:${tokenNames}|токен|トークン|토큰|密钥)${suffix}$`, 'i')
 
+/** Judges the value of a name that may also stand for the outcome of a test. */
+function isShortPassword(value: string): boolean {
+  return !/\s/.test(value) && isPassword(value, { quoted: false, environment: false })
+}
+
 /** Whether the value of a member with this name must be hidden. */
 export function isSecretMember(name: string, value: string): 'password' | 'secret' | undefined {
   const evidence: Evidence = { quoted: true, environment: false }
+  if (/^pass$|^pw$/i.test(name)) return isShortPassword(value) ? 'password' : undefined
   if (passwordName.test(name)) return isPassword(value, evidence) ? 'password' : undefined
   if (!tokenName.test(name) || harmlessToken.test(name.replace(/tokens?$/i, ''))) return undefined
   return isToken(value, evidence) ? 'secret' : undefined

@@ -44,6 +44,16 @@ describe('redactText', () => {
     'arn:aws:iam::123456789012:role/deploy',
     'docker run -u 1000:1000 image',
     '### Basic Operations',
+    '"pass": "12 of 15 tests"',
+    "pass: 'deployment'",
+    'mysql -u root -p orders',
+    'docker run -p 8080:80 mysql -p3306:3306',
+    'name: REPLICAS\nvalue: 3',
+    'password: |\n  ask the person',
+    'ENV NODE_ENV production',
+    'authorization: see docs/authorization-guide.md',
+    'the login form takes password fields',
+    '["--verbose", "a-long-name-of-a-branch-1"]',
     'WWW-Authenticate: Bearer resource_metadata="https://example.com/.well-known"',
     'algorithm: CipherChaCha20Poly1305Types,',
     'if (e.token===1074790415||e.token===18) return',
@@ -93,6 +103,23 @@ describe('redactText', () => {
       expect(redactText(text).text).not.toContain(secret)
     }
   })
+
+  it.each(['token=', 'eyJ-', 'api_key=token.'])(
+    'takes little longer with a megabyte of %s than of words',
+    (piece) => {
+      const time = (text: string): number =>
+        Math.min(
+          ...[1, 2, 3].map(() => {
+            const start = performance.now()
+            redactText(text)
+            return performance.now() - start
+          }),
+        )
+      const hostile = time(piece.repeat(2 ** 20 / piece.length))
+      // It was a hundred times as long, which would keep a hub busy for half a minute with one request.
+      expect(hostile / time('a word, '.repeat(2 ** 17))).toBeLessThan(40)
+    },
+  )
 
   it('takes any string', () => {
     fc.assert(
@@ -152,6 +179,16 @@ describe('redactText', () => {
     '=aB3',
     '密码是',
     'api_key=',
+    'mysql -u ',
+    'redis-cli ',
+    'login a password ',
+    'password value: ',
+    'password: |\n ',
+    'authorization: a ',
+    '"--password", ',
+    'ENV A_PASSWORD ',
+    'pass: "',
+    'Private-Lines: 1\n',
   ])('takes time in proportion to the length of hostile text made of: %s', (piece) => {
     /** In microseconds. */
     const time = (length: number): number => {
@@ -187,6 +224,29 @@ describe('redactJson', () => {
       passwordHint: 'the name of the dog',
     })
     expect(counts).toEqual({ secret: 2, password: 1 })
+  })
+
+  it('replaces values that are named by the member or the item before them', () => {
+    const value = {
+      env: [
+        { name: 'DB_PASSWORD', value: 'hunter2hunter2' },
+        { name: 'MODE', value: 'hunter2hunter2' },
+      ],
+      secret: { key: 'DB_PASSWORD', value: 'hunter2hunter2' },
+      args: ['--user', 'ada', '--password', 'hunter2hunter2', 'hunter2hunter2'],
+      auth: { user: 'ada', pass: 'hunter2hunter2' },
+      tests: { pass: 'all of them 1' },
+    }
+    expect(redactJson(value).value).toEqual({
+      env: [
+        { name: 'DB_PASSWORD', value: '[redacted:password]' },
+        { name: 'MODE', value: 'hunter2hunter2' },
+      ],
+      secret: { key: 'DB_PASSWORD', value: '[redacted:password]' },
+      args: ['--user', 'ada', '--password', '[redacted:password]', 'hunter2hunter2'],
+      auth: { user: 'ada', pass: '[redacted:password]' },
+      tests: { pass: 'all of them 1' },
+    })
   })
 
   it('replaces secrets in member names and keeps the members apart', () => {

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
 import { type Assigned, assignedReader } from './assignments.ts'
 import { type Detector, detectors, isPublicMember, isSecretMember } from './detectors.ts'
 import { placeholder, withoutPlaceholders } from './placeholder.ts'
@@ -47,14 +47,28 @@ function redactValue(value: JsonValue, name: string, counts: RedactionCounts): J
     count(counts, kind)
     return placeholder(kind)
   }
-  if (Array.isArray(value)) return value.map((item) => redactValue(item, name, counts))
+  if (Array.isArray(value))
+    return value.map((item, i) => redactValue(item, optionAt(value, i - 1) ?? name, counts))
   if (value === null || typeof value !== 'object') return value
   const members = new Map<string, JsonValue>()
   for (const [key, member] of Object.entries(value)) {
     const clean = redactString(key, withoutEntropy, counts)
-    members.set(unused(clean, members), redactValue(member, key, counts))
+    const named = key === 'value' ? nameIn(value) : undefined
+    members.set(unused(clean, members), redactValue(member, named ?? key, counts))
   }
   return Object.fromEntries(members)
+}
+
+/** The option of a command whose value is the next item of its arguments, such as `--password`. */
+function optionAt(list: readonly JsonValue[], i: number): string | undefined {
+  const item = list[i]
+  return typeof item === 'string' && /^--?[\w-]+$/.test(item) ? item : undefined
+}
+
+/** What a value is called by a member beside it, as in `{"name": "PASSWORD", "value": "…"}`. */
+function nameIn(pair: JsonObject): string | undefined {
+  const name = [pair.name, pair.key].find((each) => typeof each === 'string')
+  return typeof name === 'string' ? name : undefined
 }
 
 /** A member name that is still free: two secrets of a kind as names must not become one member. */
@@ -97,12 +111,28 @@ function findSecrets(text: string, table: readonly Detector[]): Span[] {
       const searched = pattern.ignoreCase ? lower : text
       if (!gate.some((literal) => searched.includes(literal))) return
     }
+    const run: Run = { end: 0, judged: 0 }
     for (const match of text.matchAll(pattern)) {
-      const span = secretOf(text, match, detector, readAssigned)
+      const span = secretOf(text, match, detector, readAssigned, run)
       if (span) spans.push({ ...span, kind, row })
     }
   })
   return merge(spans)
+}
+
+/** The run without spaces that a detector is in, and how many of its values it has judged there. */
+interface Run {
+  end: number
+  judged: number
+}
+
+/** Texts have few names in one run; hostile ones have thousands, and to judge each value would take seconds. */
+const mostInRun = 8
+
+function isOneTooMany({ run }: Assigned, known: Run): boolean {
+  if (run === undefined) return false
+  if (run !== known.end) Object.assign(known, { end: run, judged: 0 })
+  return ++known.judged > mostInRun
 }
 
 function secretOf(
@@ -110,13 +140,14 @@ function secretOf(
   match: RegExpExecArray,
   detector: Detector,
   readAssigned: (at: number) => Assigned | undefined,
+  run: Run,
 ): Pick<Span, 'start' | 'end'> | undefined {
   const { follows, accept } = detector
   let start = match.index
   let end = start + match[0].length
   if (follows) {
     const value = readAssigned(end)
-    if (!value || (isComparison(match[0]) && !value.quoted)) return undefined
+    if (!value || (isComparison(match[0]) && !value.quoted) || isOneTooMany(value, run)) return undefined
     const evidence = { quoted: value.quoted, environment: /^[A-Z0-9_]+=$/.test(match[0]) }
     // Judges only the start of a long value: judging all of it for every name inside it would not be linear.
     if (!follows(text.slice(value.start, Math.min(value.end, value.start + 256)), evidence)) return undefined
