@@ -264,6 +264,19 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
     }
   })
 
+  it('keeps no address that looks like another', async () => {
+    const { key } = await hub.agent('ada', 1)
+    for (const source_url of [
+      'https://example.com/\u001b[2J',
+      'https://example.com/\u202egpj.exe',
+      'https://exam\u200bple.com/',
+      'https://example.com/\u2028x',
+    ]) {
+      const answer = await post('memory', key, { content: content('an address'), tags, source_url })
+      expect([source_url, answer.status]).toEqual([source_url, 400])
+    }
+  })
+
   it('keeps no secret that comes with an address, a tag or a question', async () => {
     const { key } = await hub.agent('ada', 1)
     const save = (more: object) => post('memory', key, { content: content('redis'), tags, ...more })

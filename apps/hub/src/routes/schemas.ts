@@ -33,6 +33,9 @@ const tagSchema = line(longestTag)
   .refine((tag) => tag.toLowerCase().length <= longestTag, tooLong(longestTag))
   .refine((tag) => tag !== '', 'must not be empty')
 
+/** A parser of addresses takes characters that steer a terminal, or that make an address look like another. */
+const isVisible = (url: string): boolean => printable(url) && url.search(invisible) < 0
+
 const hasCredentials = (url: string): boolean => {
   const { username, password } = new URL(url)
   return username !== '' || password !== ''
@@ -68,6 +71,7 @@ export const newMemorySchema = ({ thresholds }: HubConfig) =>
         .url({ protocol: /^https?$/ })
         .max(2048)
         .refine((url) => !hasCredentials(url), 'must not hold a user name or a password')
+        .refine(isVisible, 'must not hold control characters, or ones that nobody sees')
         .optional(),
     })
     .openapi('NewMemory')
