@@ -165,6 +165,29 @@ describe('recall hub', () => {
     for (const hidden of ['\u001b', '\u202e', '\u0007', '\u200b']) expect(out).not.toContain(hidden)
   })
 
+  it('shows nothing of a hub that could steer a terminal, whatever it answers', async () => {
+    const steering = String.raw`\u001b[2J`
+    const ada = await agent('ada')
+    vi.stubGlobal('fetch', async (request: Request) => {
+      const answer = await hub.fetch(request)
+      const text = (await answer.text()).replace(/RCL-|content is/g, (found) => steering + found)
+      return new Response(text, { status: answer.status, headers: answer.headers })
+    })
+    onTestFinished(() => void vi.stubGlobal('fetch', (request: Request) => hub.fetch(request)))
+    const { out } = await ada.run(...save)
+    const id = /RCL-\w{8}/.exec(out)?.[0] ?? ''
+    const shown = [
+      out,
+      (await ada.run('hub', 'get', id)).out,
+      (await ada.run('hub', 'search', lesson)).out,
+      (await ada.run('hub', 'cite', id)).out,
+    ]
+    for (const each of shown) {
+      expect(each).toContain('[2JRCL-')
+      expect(each).not.toContain('\u001b')
+    }
+  })
+
   it('says what is wrong', async () => {
     const ada = await agent('ada')
     const wrong = async (...argv: string[]) => {

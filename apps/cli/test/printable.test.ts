@@ -34,8 +34,12 @@ it('nothing that is stored steers the terminal of who looks at it', async () => 
   // Whoever made the folder named its files.
   writeFileSync(join(shell.root, `memory/conversations/walrus${steering}.md`), 'a walrus')
   writeFileSync(join(shell.root, `memory/${steering}.md`), `# Keys\n\nghp_${'a1B2'.repeat(9)}\n`)
+  const foreign = join(shell.root, `memory/namespaces/n${steering}/long-term`)
+  mkdirSync(foreign, { recursive: true })
+  writeFileSync(join(foreign, 'k.md'), 'a walrus')
   for (const command of [
     ['doctor'],
+    ['forget', '--containing', 'walrus'],
     ['scrub'],
     ['import', '--dry-run', join(shell.root, 'memory')],
     ['search', 'walrus'],

@@ -43,7 +43,7 @@ const actions: Record<string, { argument?: string; run: Action }> = {
       const memory = await hub.get(id)
       print({ memory }, () => {
         const related = memory.related.map(({ short_id, relation }) => `${short_id} (${relation})`).join(', ')
-        return `${shown(io, memory)}${related ? `related: ${related}\n` : ''}`
+        return `${shown(io, memory)}${related ? printable(`related: ${related}\n`) : ''}`
       })
       return undefined
     },
@@ -52,7 +52,7 @@ const actions: Record<string, { argument?: string; run: Action }> = {
     argument: '<id>',
     async run({ hub, print }, id) {
       const cited = await hub.cite(id)
-      print(cited, () => `source: ${cited.citation}\n`)
+      print(cited, () => printable(`source: ${cited.citation}\n`))
       return undefined
     },
   },
@@ -141,7 +141,7 @@ async function save({ hub, options, print }: Call, content: string): Promise<und
     const near = saved.similar.map(({ short_id, relation }) => `near to it: ${short_id} (${relation})\n`)
     const warnings = (saved.warnings ?? []).map((warning) => `note: ${warning}\n`)
     const later = saved.status === 'queued' ? '; the hub will find it as soon as it has read it' : ''
-    return [`Saved as ${saved.short_id}${later}.\n`, ...near, ...warnings].join('')
+    return printable([`Saved as ${saved.short_id}${later}.\n`, ...near, ...warnings].join(''))
   })
 }
 
@@ -160,7 +160,7 @@ async function rotateKey({ hub, access, print }: Call): Promise<undefined> {
   if (keyFile === null) {
     // The key comes from a variable, so the user has to store the new one.
     const apiKey = await hub.rotateKey()
-    print({ url, apiKey }, () => `${apiKey}\n`)
+    print({ url, apiKey }, () => printable(`${apiKey}\n`))
     return
   }
   const renewed = connectHub(await keeping(keyFile, async () => ({ url, apiKey: await hub.rotateKey() })))
@@ -186,5 +186,5 @@ function shown(io: Io, { short_id, content, tags, source_url, author }: Shown, r
   const why = ranked?.signals ? `${colour.dim(printable(formatSignals(ranked.signals)))}\n` : ''
   const facts = `${printable(author.name)}${near} · ${tags.map(printable).join(', ')}`
   const source = source_url ? `${colour.dim(printable(source_url))}\n` : ''
-  return `${colour.bold(short_id)} · ${facts}\n${why}${printable(content)}\n${source}`
+  return `${colour.bold(printable(short_id))} · ${facts}\n${why}${printable(content)}\n${source}`
 }
