@@ -3,8 +3,14 @@ const opening = `<${element} source="`
 /** The opening mark, also escaped in JSON: hosts write a tool's structured result into their transcripts. */
 const anyOpening = new RegExp(`<${element} source=\\\\?"`, 'g')
 const closing = `</${element}>`
-/** The start of anything that could be read as one of the marks, in any spelling. */
-const lookalike = new RegExp(`<(?=\\s*(?:/\\s*)?${element})`, 'gi')
+/** What a reader of text does not see. */
+const unseen = '[\\s\\p{Cc}\\p{Default_Ignorable_Code_Point}]*'
+const spelled = [...element].map((letter) => (letter === '-' ? '[\\p{Pd}\u2212]' : letter)).join(unseen)
+/**
+ * The start of anything that could be read as one of the marks, in any spelling: with characters between that nobody
+ * sees, other dashes, or wide signs.
+ */
+const lookalike = new RegExp(`[<\uff1c\ufe64](?=${unseen}(?:[/\uff0f]${unseen})?${spelled})`, 'giu')
 
 /**
  * Wraps text that came out of memory, so that an agent reads it as data and never as instructions, and so that
