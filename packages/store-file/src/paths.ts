@@ -70,19 +70,22 @@ export function isInside(fileSystem: FileSystem, realRoot: string, folder: strin
 }
 
 /**
- * Makes sure that no symbolic link lies in the store's own folder, or leads there from outside. What is in it is
- * overwritten in place, appended to and, when damaged, emptied; and a memory may have come from anybody, with a
- * repository, say.
+ * Makes sure that the store's own folder holds nothing but files and folders, and that no link leads there from
+ * outside. What is in it is overwritten in place, appended to and, when damaged, emptied; and a memory may have come
+ * from anybody, with a repository, say.
  *
- * @throws MemoryError FORBIDDEN naming the link
+ * @throws MemoryError FORBIDDEN naming the link, or the pipe
  */
 export function refuseLinks(fileSystem: FileSystem, realRoot: string, folder: string): void {
   if (!isInside(fileSystem, realRoot, folder)) return
-  const link = fileSystem.readdirSync(folder, { withFileTypes: true }).find((entry) => entry.isSymbolicLink())
-  if (!link) return
-  const path = join(folder, link.name)
+  const odd = fileSystem
+    .readdirSync(folder, { withFileTypes: true })
+    .find((entry) => !entry.isFile() && !entry.isDirectory())
+  if (!odd) return
+  const path = join(folder, odd.name)
+  const what = odd.isSymbolicLink() ? 'symbolic link' : 'pipe, a socket or a device'
   throw new MemoryError(
-    `${path} is a symbolic link, and nothing in this folder may be one: delete the link`,
+    `${path} is a ${what}, and nothing in this folder may be one: delete it`,
     MemoryErrorCode.FORBIDDEN,
     { details: { path } },
   )
