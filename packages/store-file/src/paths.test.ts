@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { temporaryRoot } from '../test/temporary-root.ts'
 import { defaultFileSystem } from './file-system.ts'
-import { fileStem, isInside, ownFile } from './paths.ts'
+import { fileStem, isInside, ownFile, refuseLinks } from './paths.ts'
 
 const hostile = [
   '..',
@@ -93,4 +93,16 @@ describe('the inside of a root', () => {
       }
     }
   })
+})
+
+it('refuses a pipe in a folder of plain files, which would never end', () => {
+  const root = temporaryRoot()
+  const pipe = {
+    name: 'journal.json',
+    isFile: () => false,
+    isDirectory: () => false,
+    isSymbolicLink: () => false,
+  }
+  const fileSystem = { ...defaultFileSystem, readdirSync: (() => [pipe]) as never }
+  expect(() => refuseLinks(fileSystem, root, root)).toThrow('journal.json is a pipe')
 })

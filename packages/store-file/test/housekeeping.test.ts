@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
   existsSync,
@@ -315,17 +314,6 @@ describe("the memory's own folder", () => {
       message: expect.stringContaining(`${name} is a symbolic link`),
     })
     expect(readFileSync(outside, 'utf8')).toBe('of somebody else')
-  })
-
-  it.runIf(process.platform !== 'win32')('is not used with a pipe in it, which would never end', async () => {
-    const { root, memory, at } = await openWithArchives(0)
-    await memory.close()
-    mkdirSync(at('.recall'), { recursive: true })
-    execFileSync('mkfifo', [at('.recall/journal.json')])
-    await expect(openFileMemory({ root })).rejects.toMatchObject({
-      code: 'MEMORY_FORBIDDEN',
-      message: expect.stringContaining('journal.json is a pipe'),
-    })
   })
 
   it('is not followed out of the memory', async () => {
