@@ -39,10 +39,12 @@ const selected = Object.fromEntries(entryColumns.map((name) => [name, entries[na
   [Name in (typeof entryColumns)[number]]: (typeof entries)[Name]
 }
 
-const vectorsAs = (made: SQL): SQL<string | null> => sql<string | null>`(
-  select '[' || ${made} || ']' from ${units}
-  where ${units.place} = ${entries.place} and ${units.entry} = ${entries.id} and ${units.unit} < ${entries.unitCount}
-)`
+/** Nested, because Drizzle writes the columns of a selection itself without their tables: any place equals itself. */
+const isOfEntry = sql`
+  ${units.place} = ${entries.place} and ${units.entry} = ${entries.id} and ${units.unit} < ${entries.unitCount}`
+
+const vectorsAs = (made: SQL): SQL<string | null> =>
+  sql<string | null>`(select '[' || ${made} || ']' from ${units} where ${isOfEntry})`
 
 /** The selection for an entry with the vectors of all of its units. */
 export const wholeEntry = {

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { placeId } from '../src/address.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { reembed } from '../src/reembed.ts'
-import { type Engine, emptyTables, engines, indexVectors } from './support.ts'
+import { type Engine, emptyTables, engines, indexVectors, plainEntry } from './support.ts'
 
 /** A model that counts letters, and another one that counts others. */
 const letters = (model: string, alphabet: string): Embedder => ({
@@ -34,6 +34,33 @@ describe.each(engines)('%s', (name, open) => {
     engine = await open()
   })
   afterAll(() => engine.close())
+
+  it('gives an entry its own vectors alone, whatever others keep under its key', async () => {
+    await emptyTables(engine.database)
+    const owners = ['one', 'two'] as const
+    const stores = owners.map((tenant) => createPostgresStore(engine.database, { tenant }))
+    const vectors = [
+      [1, 0],
+      [0, 1],
+    ]
+    const entryIn = (i: number) =>
+      plainEntry('key', {
+        text: 'tide',
+        embedding: { model: 'two', vector: vectors[i] ?? [] },
+      })
+    for (const [i, store] of stores.entries()) await store.put(entryIn(i), { overwrite: true, now: 1 })
+    for (const [i, store] of stores.entries()) {
+      const { namespace, scope, key, embedding } = entryIn(i)
+      expect((await store.get({ namespace, scope, key }, 1))?.embedding).toEqual(embedding)
+      const query = { namespace, scope, limit: 5, offset: 0, minScore: 0, now: 1 } as const
+      const order = { sortBy: 'relevance', sortOrder: 'desc' } as const
+      for (const found of [
+        await store.find({ ...query, ...order }),
+        await store.find({ ...query, ...order, text: 'tide' }),
+      ])
+        expect(found.map(({ entry }) => entry.embedding)).toEqual([embedding])
+    }
+  })
 
   it('refuses another model until everything was embedded again, in use and after an interruption', async () => {
     await emptyTables(engine.database)
