@@ -92,15 +92,18 @@ function createShelf(
     return removed.length > 0
   }
 
-  /** Selects and locks entries of a place. Everybody locks in the same order, or two calls could wait for each other. */
+  /**
+   * Selects and locks entries of a place. Everybody locks in the same order, or two calls could wait for each other.
+   * The place is not named again outside: while Postgres thinks it nearly empty, it would lock all for each entry.
+   */
   const lockedIn = (place: Place, condition: SQL | undefined): SQL => {
     const locked = database
-      .select({ id: entries.id })
+      .select({ place: entries.place, id: entries.id })
       .from(entries)
       .where(and(inPlace(place, shelf), condition))
       .orderBy(entries.id)
       .for('update')
-    return and(inPlace(place, shelf), inArray(entries.id, locked)) as SQL
+    return sql`(${entries.place}, ${entries.id}) in ${locked}`
   }
 
   const removeIn = async (place: Place, condition: SQL | undefined): Promise<number> => {

@@ -1,12 +1,17 @@
-import { type Change, createMemoryManager, MemoryErrorCode } from '@recall/core'
+import { type Change, createMemoryManager, MemoryErrorCode, type MemoryScope } from '@recall/core'
+import { type Query, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Database } from '../src/database.ts'
+import { type Database, rowsOf } from '../src/database.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { type Engine, emptyTables, engines, plainEntry } from './support.ts'
 
 /** Every session of an engine, those of transactions as well, prepares its statements by this object. */
 const sessionOf = (database: Database): { prepareQuery(...given: unknown[]): unknown } =>
   Object.getPrototypeOf((database as unknown as { session: object }).session)
+
+/** A statement with its values in it, as `explain` wants it. */
+const inlined = ({ sql: text, params }: Query) =>
+  sql.raw(text.replace(/\$(\d+)/g, (_, n) => `'${String(params[Number(n) - 1])}'`))
 
 describe.each(engines)('many changes at once on %s', (_, open) => {
   let engine: Engine
@@ -31,6 +36,31 @@ describe.each(engines)('many changes at once on %s', (_, open) => {
       writes.map(({ key }) => key),
     )
     expect([...read]).toEqual(writes.map(({ key, value }) => [key, value]))
+  })
+
+  it('are locked once, also where the planner thinks that there are none', async () => {
+    const { database } = engine
+    const memory = openMemory()
+    const write = (scope: MemoryScope) =>
+      memory.batchWrite(
+        scope,
+        Array.from({ length: 1000 }, (_, i) => ({ key: `k${i}`, value: i })),
+      )
+    await write('long-term')
+    await database.execute(sql`analyze entries`)
+    await write('working')
+    const statements = vi.spyOn(sessionOf(database), 'prepareQuery')
+    await createPostgresStore(database).removeAll({ namespace: 'default', scope: 'working' })
+    const cleared = statements.mock.calls.map(([query]) => query as Query)
+    statements.mockRestore()
+    await write('working')
+    const [clear] = cleared
+    const plans = await rowsOf<{ 'QUERY PLAN': string }>(
+      database,
+      sql`explain (analyze, costs off, timing off) ${inlined(clear as Query)}`,
+    )
+    const locking = plans.map((row) => row['QUERY PLAN']).filter((line) => line.includes('LockRows'))
+    expect(locking).toEqual([expect.stringMatching(/rows=1000(?:\.00)? loops=1\)/)])
   })
 
   it('name the key that exists already, and change nothing', async () => {
