@@ -1,13 +1,14 @@
-import type {
-  Address,
-  ArchiveRun,
-  ColdStore,
-  Entry,
-  Found,
-  MemoryStore,
-  Place,
-  PutOptions,
-  StoreQuery,
+import {
+  type Address,
+  type ArchiveRun,
+  type ColdStore,
+  type Entry,
+  type Found,
+  type MemoryStore,
+  type Place,
+  type PutOptions,
+  readTogether,
+  type StoreQuery,
 } from '@recall/core'
 import type { Send, Shape } from './http.ts'
 
@@ -88,38 +89,20 @@ function createShelf(send: Send, archived: boolean): Shelf {
       repeatable,
     })
 
-  /** The reads of this moment, by place and time: many keys that are read at once are one call. */
-  const together = new Map<string, { keys: string[]; entries: Promise<(Entry | null)[]> }>()
-  const readTogether = (place: Place, now: number) => {
-    const name = JSON.stringify([place.namespace, place.scope, now])
-    const known = together.get(name)
-    if (known && known.keys.length < mostRead) return known
-    const keys: string[] = []
-    const entries = Promise.resolve().then(async () => {
-      together.delete(name)
-      const [key, ...others] = keys
-      if (others.length === 0)
-        return [(await call<{ entry: Entry | null }>('get', place, { key, now }, oneEntry, true)).entry]
-      return (
-        await call<{ entries: (Entry | null)[] }>('get-many', place, { keys, now }, severalEntries, true)
-      ).entries
-    })
-    const reads = { keys, entries }
-    together.set(name, reads)
-    return reads
-  }
-
   return {
     async put(entry: Entry, { overwrite, now }: PutOptions) {
       // Not repeatable without overwriting: a retry would conflict with the entry of the first try.
       await call('put', entry, { entry: wireEntry(entry), overwrite, now }, done, overwrite)
     },
 
-    async get(address: Address, now: number) {
-      const { keys, entries } = readTogether(address, now)
-      const position = keys.push(address.key) - 1
-      return (await entries)[position] ?? null
-    },
+    get: readTogether(mostRead, async (place, keys, now) => {
+      const [key, ...others] = keys
+      if (others.length === 0)
+        return [(await call<{ entry: Entry | null }>('get', place, { key, now }, oneEntry, true)).entry]
+      return (
+        await call<{ entries: (Entry | null)[] }>('get-many', place, { keys, now }, severalEntries, true)
+      ).entries
+    }),
 
     async find({ namespace, scope, ...query }: StoreQuery) {
       const all: Found[] = []

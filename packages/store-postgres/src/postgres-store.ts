@@ -10,6 +10,7 @@ import {
   type MemoryScope,
   type MemoryStore,
   type Place,
+  readTogether,
 } from '@recall/core'
 import { and, arrayContains, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import { entryId, placeId } from './address.ts'
@@ -75,6 +76,9 @@ export function createPostgresStore(database: Database, options: PostgresStoreOp
   }
 }
 
+/** Most entries that one statement reads: their values and vectors are in memory together. */
+const mostRead = 100
+
 function createShelf(
   database: Database,
   shelf: Shelf,
@@ -130,14 +134,20 @@ function createShelf(
   return {
     put: (entry, putOptions) => writing(() => putEntries(database, [entry], shelf, putOptions)),
 
-    get: (address, now) =>
+    get: readTogether(mostRead, (place, keys, now) =>
       searching(async () => {
-        const [row] = await database
+        const ids = new Set(keys.map((key) => entryId({ key })))
+        const rows = await database
           .select(wholeEntry)
           .from(entries)
-          .where(and(at(address), isLive(now)))
-        return row ? entryOf(row) : null
+          .where(and(inPlace(place, shelf), inArray(entries.id, [...ids]), isLive(now)))
+        const found = new Map(rows.map((row) => [row.key, row]))
+        return keys.map((key) => {
+          const row = found.get(key)
+          return row ? entryOf(row) : null
+        })
       }),
+    ),
 
     find: (query) => searching(() => findEntries(database, query, shelf)),
 

@@ -38,6 +38,21 @@ describe.each(engines)('many changes at once on %s', (_, open) => {
     expect([...read]).toEqual(writes.map(({ key, value }) => [key, value]))
   })
 
+  it('are read together', async () => {
+    const memory = openMemory()
+    const keys = Array.from({ length: 64 }, (_, i) => `k${i}`)
+    await memory.batchWrite(
+      'long-term',
+      keys.map((key) => ({ key, value: key })),
+    )
+    const statements = vi.spyOn(sessionOf(engine.database), 'prepareQuery')
+    const read = await memory.batchRead('long-term', ['absent', ...keys.slice(1)])
+    // What was read, and that it was.
+    expect(statements).toHaveBeenCalledTimes(2)
+    statements.mockRestore()
+    expect([...read.keys()]).toEqual(keys.slice(1))
+  })
+
   it('are locked once, also where the planner thinks that there are none', async () => {
     const { database } = engine
     const memory = openMemory()
