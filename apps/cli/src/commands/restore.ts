@@ -41,7 +41,7 @@ export async function restore(
   // It becomes the root, which is private to its user.
   mkdirSync(staging, { mode: 0o700 })
   try {
-    const [link] = await unpack(source, staging)
+    const [link] = unpack(source, staging)
     const problem = link === undefined ? whyNoMemory(staging) : `${link} is a link`
     if (problem)
       throw new MemoryError(
@@ -69,7 +69,7 @@ export async function restore(
  * a journal. The archive may have come from anybody: nobody but its owner may write what is unpacked, and it runs as
  * nobody else.
  */
-async function unpack(source: string, folder: string): Promise<string[]> {
+function unpack(source: string, folder: string): string[] {
   const links: string[] = []
   const filter: TarOptionsWithAliases['filter'] = (path, entry) => {
     if (!('type' in entry)) return true
@@ -78,13 +78,16 @@ async function unpack(source: string, folder: string): Promise<string[]> {
     if (isLink) links.push(path)
     return !isLink && !isLeftOut(posix.normalize(path))
   }
-  await extract({ file: source, cwd: folder, strict: true, preservePaths: false, filter }).catch((cause) => {
+  try {
+    // One after the other: many at once take twice the memory, and no less time on a busy disk.
+    extract({ file: source, cwd: folder, strict: true, preservePaths: false, sync: true, filter })
+  } catch (cause) {
     throw new MemoryError(
       `${source} is no whole backup, nothing was restored: ${(cause as Error).message}`,
       MemoryErrorCode.CORRUPTION,
       { cause },
     )
-  })
+  }
   return links
 }
 
