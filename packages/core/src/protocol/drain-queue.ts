@@ -33,6 +33,9 @@ export interface Drain {
 const firstBackoff = 1000
 const longestBackoff = 5 * 60_000
 
+/** Most writes that are made before the queue is read again for those that were queued behind them meanwhile. */
+const mostMade = 100
+
 /**
  * Makes the queued writes of the memory's namespace that are due, oldest first and in order for each key. Nobody else
  * may drain the queue meanwhile.
@@ -45,58 +48,111 @@ export async function drainQueue(drain: Drain): Promise<DrainResult> {
   const items = all.filter((item) => item.namespace === memory.namespace)
   const followers = followersOf(items)
   const last = all.at(-1)?.id ?? 0
-  for (const item of items) {
-    const name = nameOf(item)
-    /** The next write of the key, which may have been queued since this drain began. */
-    const findNext = async (): Promise<QueueItem | undefined> => {
-      // One that began before this write was made is dated before it, and must be found.
-      await entered()
-      return (
-        followers.get(item) ??
-        (await queue.items(last)).find((each) => each.id > last && nameOf(each) === name)
+  /** Writes that were made, and that nothing was queued behind when this drain began. */
+  let made: { item: QueueItem; value: unknown }[] = []
+
+  /** The first write of each key that was queued since this drain began. */
+  const findLate = async (): Promise<Map<string, QueueItem>> => {
+    // One that began before a write was made is dated before it, and must be found.
+    await entered()
+    const late = (await queue.items(last)).filter(({ id }) => id > last)
+    return new Map(late.reverse().map((item) => [nameOf(item), item]))
+  }
+
+  const orSetAside = async <Outcome>(
+    item: QueueItem,
+    step: () => Promise<Outcome>,
+  ): Promise<Outcome | 'dead' | 'waiting'> => {
+    try {
+      return await step()
+    } catch (error) {
+      return setAside(
+        drain,
+        item,
+        error,
+        async () => followers.get(item) ?? (await findLate()).get(nameOf(item)),
       )
     }
-    const isDue = item.notBefore <= clock() && !blocked.has(name)
-    const outcome = item.dead ? 'dead' : isDue ? await attempt(drain, item, findNext) : 'waiting'
-    if (outcome === 'waiting') blocked.add(name)
-    result[outcome]++
+  }
+
+  const attempt = async (item: QueueItem): Promise<keyof DrainResult | 'made'> => {
+    const value = await drain.valueOf(item)
+    const outcome = await deliver(memory, item, value)
+    const next = outcome === 'written' ? followers.get(item) : undefined
+    if (outcome === 'written' && !next) {
+      made.push({ item, value })
+      return 'made'
+    }
+    await removeDone(drain, item, value, next)
+    return outcome
+  }
+
+  const removeMade = async (): Promise<void> => {
+    if (made.length === 0) return
+    const writes = made
+    made = []
+    const late = await findLate()
+    for (const { item, value } of writes) {
+      const outcome = await orSetAside(item, async () => {
+        await removeDone(drain, item, value, late.get(nameOf(item)))
+        return 'written' as const
+      })
+      result[outcome]++
+    }
+  }
+
+  try {
+    for (const item of items) {
+      const name = nameOf(item)
+      const isDue = item.notBefore <= clock() && !blocked.has(name)
+      const outcome = item.dead ? 'dead' : isDue ? await orSetAside(item, () => attempt(item)) : 'waiting'
+      if (outcome === 'waiting') blocked.add(name)
+      if (outcome !== 'made') result[outcome]++
+      else if (made.length === mostMade) await removeMade()
+    }
+  } finally {
+    await removeMade()
   }
   return result
 }
 
-async function attempt(
+/** Removes a write from the queue, after telling the next one of its key which version it left. */
+async function removeDone(
   drain: Drain,
   item: QueueItem,
+  value: unknown,
+  next: QueueItem | undefined,
+): Promise<void> {
+  if (next) await handOver(drain, next, value)
+  await drain.queue.remove(item.id)
+}
+
+/** Notes in the queue why an attempt failed. */
+async function setAside(
+  drain: Drain,
+  item: QueueItem,
+  error: unknown,
   findNext: () => Promise<QueueItem | undefined>,
-): Promise<keyof DrainResult> {
-  const { memory, queue } = drain
-  try {
-    const value = await drain.valueOf(item)
-    const outcome = await deliver(memory, item, value)
-    const next = outcome === 'written' ? await findNext() : undefined
-    if (next) await handOver(drain, next, value)
-    await queue.remove(item.id)
-    return outcome
-  } catch (error) {
-    // A memory that was closed meanwhile says nothing about the write.
-    if (!isMemoryError(error) || error.code === MemoryErrorCode.CLOSED) throw error
-    const dead = !isPassing(error) && error.code !== MemoryErrorCode.QUOTA_EXCEEDED
-    // What this write would have replaced is still ours for the next one.
-    const next = dead && item.follows !== undefined ? await findNext() : undefined
-    if (next) {
-      next.follows = item.follows as number
-      await queue.update(next)
-    }
-    const failed = {
-      ...item,
-      attempts: item.attempts + 1,
-      notBefore: drain.clock() + Math.min(longestBackoff, firstBackoff * 2 ** item.attempts),
-      lastError: error.message,
-    }
-    await queue.update(dead ? { ...failed, dead } : failed)
-    if (dead) drain.onDead(item, error)
-    return dead ? 'dead' : 'waiting'
+): Promise<'dead' | 'waiting'> {
+  const { queue } = drain
+  // A memory that was closed meanwhile says nothing about the write.
+  if (!isMemoryError(error) || error.code === MemoryErrorCode.CLOSED) throw error
+  const dead = !isPassing(error) && error.code !== MemoryErrorCode.QUOTA_EXCEEDED
+  // What this write would have replaced is still ours for the next one.
+  const next = dead && item.follows !== undefined ? await findNext() : undefined
+  if (next) {
+    next.follows = item.follows as number
+    await queue.update(next)
   }
+  const failed = {
+    ...item,
+    attempts: item.attempts + 1,
+    notBefore: drain.clock() + Math.min(longestBackoff, firstBackoff * 2 ** item.attempts),
+    lastError: error.message,
+  }
+  await queue.update(dead ? { ...failed, dead } : failed)
+  if (dead) drain.onDead(item, error)
+  return dead ? 'dead' : 'waiting'
 }
 
 /**

@@ -371,6 +371,29 @@ describe('writeWithDegradation', () => {
     expect(await memory.read('long-term', 'key')).toBe('last')
   })
 
+  it('reads the queue a few times, not for each of many writes', async () => {
+    const { memory, queue, time } = setUp()
+    let reads = 0
+    const counting: typeof queue = {
+      ...queue,
+      items(after) {
+        reads++
+        return queue.items(after)
+      },
+    }
+    const fallback = createMemoryFallback({
+      memory,
+      queue: counting,
+      clock: time.clock,
+      onDegraded: () => {},
+    })
+    const write = { namespace: 'default', scope: 'working', queuedAt: time.clock() } as const
+    for (let i = 0; i < 500; i++) await queue.append({ ...write, key: `key ${i}`, value: i })
+    expect(await fallback.drain()).toMatchObject({ written: 500 })
+    expect(reads).toBeLessThan(10)
+    expect(await queue.items()).toEqual([])
+  })
+
   it('refuses when the queue is full', async () => {
     const { fallback, failWith } = setUp({ queue: createInMemoryQueue({ capacity: 1 }) })
     failWith(MemoryErrorCode.TIMEOUT)
