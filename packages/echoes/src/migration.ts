@@ -2,7 +2,7 @@ import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
 import { type EchoDocument, parseEchoes } from './echo-document.ts'
-import { entryKey } from './entry.ts'
+import { type EchoEntry, entryKey } from './entry.ts'
 import { orAbsent, readText } from './files.ts'
 import { type Renamed, renameMetadata } from './migrate.ts'
 import { type LoadedRole, loadRole, memoryPath, sidecarChange } from './role-folder.ts'
@@ -70,6 +70,7 @@ export const roleOf = (path: string): string => path.split('/')[0] ?? ''
 function rekeyed({ role, document, echoes, sidecar }: LoadedRole, changed: Map<string, string>): Sidecar {
   const result = structuredClone(sidecar)
   const next = parsed(changed.get(memoryPath(role)))
+  const backups = new Map<string, Map<number, EchoEntry>>()
   for (const { id, block } of echoes) {
     const entry = next?.blocks[document.blocks.indexOf(block)]?.entry
     const known = result.entries[id]
@@ -78,8 +79,10 @@ function rekeyed({ role, document, echoes, sidecar }: LoadedRole, changed: Map<s
   for (const known of Object.values(result.entries)) {
     const { archived, compressed } = known
     if (!archived || compressed === true) continue
-    const backup = parsed(changed.get(`${role}/archive/${archived.backup}`))
-    const entry = backup?.blocks.find(({ section }) => section === archived.block)?.entry
+    const entries =
+      backups.get(archived.backup) ?? entriesBySection(changed.get(`${role}/archive/${archived.backup}`))
+    backups.set(archived.backup, entries)
+    const entry = entries.get(archived.block)
     if (entry) known.key = entryKey(entry)
   }
   return result
@@ -87,6 +90,14 @@ function rekeyed({ role, document, echoes, sidecar }: LoadedRole, changed: Map<s
 
 const parsed = (text: string | undefined): EchoDocument | undefined =>
   text === undefined ? undefined : parseEchoes(text)
+
+/** The entries that a backup keeps, by their sections; of several in one section the first block counts. */
+function entriesBySection(text: string | undefined): Map<number, EchoEntry> {
+  const firsts = new Map<number, EchoEntry | undefined>()
+  for (const { section, entry } of parsed(text)?.blocks ?? [])
+    if (!firsts.has(section)) firsts.set(section, entry)
+  return new Map([...firsts].flatMap(([section, entry]) => (entry ? [[section, entry]] : [])))
+}
 
 /** Markdown files below a folder, without hidden ones and links. */
 function markdownIn(root: string, below: string): string[] {

@@ -42,7 +42,10 @@ export async function mirrorEchoes(
     }))
     await memory.batchWrite('long-term', writes)
   }
-  for (const key of removed) await memory.delete('long-term', key)
+  for (let at = 0; at < removed.length; at += page) {
+    const removals = removed.slice(at, at + page).map((key) => ({ operation: 'delete', key }) as const)
+    await memory.atomicUpdate('long-term', removals)
+  }
   return {
     written: written.length,
     removed: removed.length,

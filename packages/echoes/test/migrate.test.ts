@@ -1,9 +1,12 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { parseEchoes } from '../src/echo-document.ts'
 import { openEchoes } from '../src/index.ts'
 import { entryOf } from './support.ts'
+
+vi.mock('../src/echo-document.ts', { spy: true })
 
 it('renames in metadata only, keeps a copy and the ids, and reports', async () => {
   const root = await mkdtemp(join(tmpdir(), 'echoes-'))
@@ -70,4 +73,19 @@ it('renames in the memory of the team for the lead only', async () => {
   const others = openEchoes({ root })
   await expect(others.migrate({ elder: 'lead' })).rejects.toMatchObject({ code: 'MEMORY_FORBIDDEN' })
   expect(await others.migrate({ elder: 'lead' }, { dryRun: true })).toHaveLength(1)
+})
+
+it('reads a backup a few times, not for each entry that it keeps', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'echoes-'))
+  onTestFinished(() => rm(root, { recursive: true }))
+  const echoes = openEchoes({ root, clock: () => Date.parse('2026-06-30') })
+  for (let n = 0; n < 30; n++)
+    await echoes.add('reviewer', entryOf({ title: `Title ${n}`, evidence: `said by elder ${n}` }))
+  await echoes.applyEdit(await echoes.planRemoval('reviewer'))
+  vi.mocked(parseEchoes).mockClear()
+  expect(await echoes.migrate({ elder: 'lead' })).toHaveLength(1)
+  expect(vi.mocked(parseEchoes).mock.calls.length).toBeLessThan(10)
+  expect(await echoes.restoreEntry('reviewer', 'inscribed-030')).toBe(true)
+  const again = await echoes.add('reviewer', entryOf({ title: 'Title 7', evidence: 'said by lead 7' }))
+  expect(again.id).toBe('inscribed-031')
 })

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInMemoryStore, createMemoryManager } from '@recall/core'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { mirrorEchoes, openEchoes } from '../src/index.ts'
 import { entryOf } from './support.ts'
 
@@ -26,6 +26,17 @@ it('makes echoes findable in a memory, follows them, and changes nothing the sec
   expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 1, removed: 1, unchanged: 1 })
   expect(await memory.exists('long-term', 'echo:workers/traced-001')).toBe(true)
   expect(await memory.exists('long-term', 'echo:mine')).toBe(true)
+})
+
+it('removes many echoes in one call', async () => {
+  const { echoes, memory } = await open()
+  for (let n = 0; n < 20; n++) await echoes.add('reviewer', entryOf({ title: `Title ${n}` }))
+  await mirrorEchoes(echoes, memory)
+  await echoes.applyEdit(await echoes.planRemoval('reviewer'))
+  const [one, many] = [vi.spyOn(memory, 'delete'), vi.spyOn(memory, 'atomicUpdate')]
+  expect(await mirrorEchoes(echoes, memory)).toEqual({ written: 0, removed: 20, unchanged: 0 })
+  expect([one.mock.calls.length, many.mock.calls.length]).toEqual([0, 1])
+  expect(await memory.search('long-term', {})).toEqual([])
 })
 
 it('keeps projects that share a memory apart', async () => {
