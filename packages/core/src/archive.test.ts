@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createMemoryManager } from './create-memory-manager.ts'
 import { createInMemoryStore } from './in-memory-store.ts'
 import type { ColdStore, MemoryStore } from './memory-store.ts'
@@ -51,6 +51,23 @@ it.each(['delete', 'clear'] as const)('%s leaves nothing of what is restored mea
   await (call === 'delete' ? memory.delete('episodic', 'key') : memory.clear('episodic'))
   expect(await memory.exists('episodic', 'key')).toBe(false)
   expect(await memory.restore('episodic', 'key')).toBe(false)
+})
+
+it('deletes the archived copies of many entries in one call', async () => {
+  const { cold, memory } = await open()
+  const keys = Array.from({ length: 20 }, (_, i) => `key ${i}`)
+  await memory.batchWrite(
+    'episodic',
+    keys.map((key) => ({ key, value: 'value' })),
+  )
+  await memory.cleanup(old)
+  const [one, many] = [vi.spyOn(cold, 'remove'), vi.spyOn(cold, 'commit')]
+  await memory.atomicUpdate(
+    'episodic',
+    keys.map((key) => ({ operation: 'delete', key })),
+  )
+  expect([one.mock.calls.length, many.mock.calls.length]).toEqual([0, 1])
+  expect(await memory.search('episodic', {}, { includeArchived: true })).toHaveLength(1)
 })
 
 it('finds an entry once that is archived during the search', async () => {

@@ -208,7 +208,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     const written = await reserve[scope](puts, removed)
     try {
       await store.commit(changes)
-      for (const address of removed) await store.cold?.remove(address)
+      if (removed.length > 0) await store.cold?.commit(removed.map((remove) => ({ remove })))
     } finally {
       written()
     }

@@ -107,6 +107,10 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
     return isInside(fileSystem, root, dirname(path)) && removeFile(fileSystem, path)
   }
 
+  /** Usually there is nothing to remove; then take no lock, which fails on a full disk. */
+  const removeIfThere = (address: Address): boolean =>
+    fileSystem.existsSync(pathOf(address)) && exclusively(() => remove(address))
+
   return {
     put(entry: Entry, { overwrite, now }: PutOptions): void {
       exclusively(() => {
@@ -127,8 +131,13 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
       return store.find(query)
     },
 
-    /** One change at a time. */
+    /** One change at a time, or any number of removals of whatever is there. */
     commit(changes: readonly Change[]): void {
+      const removals = changes.flatMap((each) => ('remove' in each && !each.expected ? each.remove : []))
+      if (removals.length === changes.length) {
+        for (const address of removals) removeIfThere(address)
+        return
+      }
       const [change, ...more] = changes
       if (!change) return
       if (more.length > 0) {
@@ -147,10 +156,7 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
       })
     },
 
-    remove(address: Address): boolean {
-      // Usually there is nothing to remove; then take no lock, which fails on a full disk.
-      return fileSystem.existsSync(pathOf(address)) && exclusively(() => remove(address))
-    },
+    remove: removeIfThere,
 
     removeAll(selection: Selection): number {
       if (filesIn(selection).length === 0) return 0
