@@ -38,6 +38,28 @@ it('seals everything anew, archive included, and leaves times and plain values a
   expect(await rotateEncryption({ stores, encryptionKey: both })).toEqual({ rotated: 0, errors: [] })
 })
 
+it('reads and writes many entries at a time', async () => {
+  const { stores } = await sealed(1000)
+  const counts = { find: 0, commit: 0 }
+  const counting: MemoryStore = {
+    ...stores,
+    find(query) {
+      counts.find++
+      return stores.find(query)
+    },
+    commit(changes) {
+      counts.commit++
+      return stores.commit(changes)
+    },
+  }
+  expect(await rotateEncryption({ stores: counting, encryptionKey: both })).toEqual({
+    rotated: 1000,
+    errors: [],
+  })
+  expect(counts.find).toBeLessThan(15)
+  expect(counts.commit).toBeLessThan(30)
+})
+
 it('lists what it cannot open and seals the rest', async () => {
   const { stores, memory } = await sealed(60)
   const stranger = createMemoryManager({

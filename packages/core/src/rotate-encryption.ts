@@ -4,7 +4,7 @@ import { asRead } from './entry-identity.ts'
 import { isMemoryError, MemoryErrorCode } from './errors.ts'
 import { parseFilter } from './filter/parse-filter.ts'
 import type { CleanupError } from './memory-manager.ts'
-import type { ColdStore, Entry, MemoryStore, Place } from './memory-store.ts'
+import type { Change, ColdStore, Entry, MemoryStore, Place } from './memory-store.ts'
 import { type MemoryScope, memoryScopes } from './scope.ts'
 import { storesByScope } from './stores-by-scope.ts'
 
@@ -24,14 +24,21 @@ export interface RotationResult {
   errors: CleanupError[]
 }
 
-const pageSize = 50
+/**
+ * Entries that are read at a time, first and at most. It doubles after each page that was re-encrypted whole, because a
+ * store goes through all its entries for every page.
+ */
+const firstPage = 50
+const largestPage = 800
+/** Most entries that are written in one commit. */
+const committedAtOnce = 50
 /** Attempts at an entry that others keep writing. */
 const attempts = 5
 
 /**
  * Re-encrypts with the current key every value that was encrypted with another key of the ring, archive included.
- * It works entry by entry: after a crash it can be run again, and writes made meanwhile are kept. Times and access
- * counts do not change. The old keys may be discarded afterwards if `errors` is empty, no process encrypts with
+ * It works a few entries at a time: after a crash it can be run again, and writes made meanwhile are kept. Times and
+ * access counts do not change. The old keys may be discarded afterwards if `errors` is empty, no process encrypts with
  * them any more, and no write queue holds values encrypted with them: drain the queues first.
  */
 export async function rotateEncryption(options: RotationOptions): Promise<RotationResult> {
@@ -67,8 +74,10 @@ async function rotatePlace(
   // nothing left to do, and the run ends only after a whole pass that found nothing to do.
   let offset = 0
   let foundAny = false
+  let limit = firstPage
   for (;;) {
-    const page = await store.find({ ...query, limit: pageSize, offset, now: clock() })
+    const before = result.rotated
+    const page = await store.find({ ...query, limit, offset, now: clock() })
     const left = page.filter(({ entry }) => !passed.has(entry.key))
     if (page.length === 0) {
       if (!foundAny) return
@@ -76,7 +85,8 @@ async function rotatePlace(
       foundAny = false
     } else if (left.length === 0) offset += page.length
     else foundAny = true
-    for (const { entry } of left) {
+    const entries = left.map(({ entry }) => entry)
+    for (const entry of await rotateTogether(store, entries, sealer, clock(), result)) {
       try {
         if (await rotateEntry(store, entry, sealer, clock())) result.rotated++
         else passed.add(entry.key)
@@ -89,7 +99,33 @@ async function rotatePlace(
         result.errors.push({ scope: place.scope, key: entry.key, message: (error as Error).message })
       }
     }
+    if (page.length > 0 && result.rotated - before === page.length) limit = Math.min(limit * 2, largestPage)
   }
+}
+
+/** Re-encrypts entries, many in one commit; returns those that have to be tried one by one. */
+async function rotateTogether(
+  store: Pick<MemoryStore, 'commit'>,
+  entries: readonly Entry[],
+  sealer: Sealer,
+  now: number,
+  result: RotationResult,
+): Promise<Entry[]> {
+  const left: Entry[] = []
+  for (let at = 0; at < entries.length; at += committedAtOnce) {
+    const some = entries.slice(at, at + committedAtOnce)
+    try {
+      const changes = await Promise.all(some.map((entry) => rotated(entry, sealer, now)))
+      const sealed = changes.filter((change) => change !== null)
+      await store.commit(sealed)
+      result.rotated += sealed.length
+      left.push(...some.filter((_, i) => changes[i] === null))
+    } catch {
+      // One of them was written meanwhile or cannot be opened, or the store takes fewer at a time.
+      left.push(...some)
+    }
+  }
+  return left
 }
 
 async function rotateEntry(
@@ -98,10 +134,14 @@ async function rotateEntry(
   sealer: Sealer,
   now: number,
 ): Promise<boolean> {
-  if (!isEnvelope(entry.value)) return false
+  const change = await rotated(entry, sealer, now)
+  if (change) await store.commit([change])
+  return change !== null
+}
+
+/** The change that seals an entry with the current key; `null` when its value is not sealed. */
+async function rotated(entry: Entry, sealer: Sealer, now: number): Promise<Change | null> {
+  if (!isEnvelope(entry.value)) return null
   const value = await sealer.seal(entry, await sealer.open(entry, entry.value))
-  await store.commit([
-    { put: { ...entry, value }, options: { overwrite: true, now }, expected: asRead(entry) },
-  ])
-  return true
+  return { put: { ...entry, value }, options: { overwrite: true, now }, expected: asRead(entry) }
 }
