@@ -3,12 +3,12 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { createInMemoryStore, createMemoryManager, sessionSummaryKey, sessionSummaryType } from '@recall/core'
+import { createInMemoryStore, createMemoryManager } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createMcpFetch } from '../src/index.ts'
 import { hubInstructions, instructions } from '../src/instructions.ts'
-import { sampleOptions } from './support.ts'
+import { sampleOptions, writeSession } from './support.ts'
 
 const child = fileURLToPath(new URL('stdio-child.ts', import.meta.url))
 
@@ -215,19 +215,7 @@ it('tells an agent no secret that somebody typed into a file, also where a text 
     const text = `The orders pool ${'waits '.repeat(200)}`.slice(0, length)
     await memory.write('long-term', `pool:${length}`, `${text} ${secret} is its token.`)
   }
-  await memory.write(
-    'short-term',
-    sessionSummaryKey('s1'),
-    {
-      sessionId: 's1',
-      date: '2026-03-05T10:00:00Z',
-      duration: '5m',
-      messageCount: 4,
-      summary: `Used ${secret}.`,
-      archive: 'conversation:s1',
-    },
-    { type: sessionSummaryType },
-  )
+  await writeSession(memory, `Used ${secret}.`)
   const server = createMcpFetch({ optionsFor: () => ({ memory }) })
   const send = async (name: string, args: Record<string, unknown>) =>
     (await server.fetch(modern('tools/call', { name, arguments: args }, name))).text()

@@ -1,5 +1,27 @@
-import { createInMemoryStore, createMemoryManager, sessionSummaryKey, sessionSummaryType } from '@recall/core'
+import {
+  createInMemoryStore,
+  createMemoryManager,
+  type MemoryManager,
+  sessionSummaryKey,
+  sessionSummaryType,
+} from '@recall/core'
 import type { McpOptions } from '../src/index.ts'
+
+/** A session in the window, of this summary. */
+export const writeSession = (memory: MemoryManager, summary: string): Promise<void> =>
+  memory.write(
+    'short-term',
+    sessionSummaryKey('s1'),
+    {
+      sessionId: 's1',
+      date: '2026-03-05T10:00:00Z',
+      duration: '5m',
+      messageCount: 4,
+      summary,
+      archive: 'conversation:s1',
+    },
+    { type: sessionSummaryType },
+  )
 
 /** A memory with something in it, and a hub that knows one thing. */
 export async function sampleOptions(): Promise<McpOptions & { cited: string[]; saved: unknown[] }> {
@@ -8,19 +30,7 @@ export async function sampleOptions(): Promise<McpOptions & { cited: string[]; s
   await memory.write('episodic', 'conversation:s1', {
     body: `## Summary\n\nThe pool leaked.\n${'x'.repeat(20_000)}`,
   })
-  await memory.write(
-    'short-term',
-    sessionSummaryKey('s1'),
-    {
-      sessionId: 's1',
-      date: '2026-03-05T10:00:00Z',
-      duration: '5m',
-      messageCount: 4,
-      summary: 'Mended the pool.',
-      archive: 'conversation:s1',
-    },
-    { type: sessionSummaryType },
-  )
+  await writeSession(memory, 'Mended the pool.')
   const cited: string[] = []
   const saved: unknown[] = []
   return {
