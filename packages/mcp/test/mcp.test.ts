@@ -254,6 +254,24 @@ it('tells of the sessions although another value has their type', async () => {
   })
 })
 
+it('tells of the latest sessions although the date of one cannot be read', async () => {
+  let now = 0
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: () => ++now })
+  await writeSession(memory, 'first', { sessionId: 'first', date: '2026-03-01T10:00:00Z' })
+  await writeSession(memory, 'undated', { sessionId: 'undated', date: 'on a Monday' })
+  await writeSession(memory, 'last', { sessionId: 'last', date: '2026-03-09T10:00:00Z' })
+  const server = createMcpFetch({ optionsFor: () => ({ memory }) })
+  const request = modern(
+    'tools/call',
+    { name: 'session_context', arguments: { sessions: 2 } },
+    'session_context',
+  )
+  const { result } = (await (await server.fetch(request)).json()) as {
+    result: { structuredContent: { sessions: { sessionId: string }[] } }
+  }
+  expect(result.structuredContent.sessions.map(({ sessionId }) => sessionId)).toEqual(['first', 'last'])
+})
+
 it('without a hub there are no tools for one', async () => {
   const { hub: _, ...options } = await sampleOptions()
   const server = createMcpFetch({ optionsFor: () => options })

@@ -8,18 +8,15 @@ import {
 import type { McpOptions } from '../src/index.ts'
 
 /** A session in the window, of this summary. */
-export const writeSession = (memory: MemoryManager, summary: string): Promise<void> =>
+export const writeSession = (
+  memory: MemoryManager,
+  summary: string,
+  { sessionId = 's1', date = '2026-03-05T10:00:00Z' } = {},
+): Promise<void> =>
   memory.write(
     'short-term',
-    sessionSummaryKey('s1'),
-    {
-      sessionId: 's1',
-      date: '2026-03-05T10:00:00Z',
-      duration: '5m',
-      messageCount: 4,
-      summary,
-      archive: 'conversation:s1',
-    },
+    sessionSummaryKey(sessionId),
+    { sessionId, date, duration: '5m', messageCount: 4, summary, archive: `conversation:${sessionId}` },
     { type: sessionSummaryType },
   )
 

@@ -1,6 +1,6 @@
 import { createInMemoryStore, createMemoryManager } from '@recall/core'
 import { expect, it } from 'vitest'
-import { clock, conversation, minute, openMemory, start } from '../test/support.ts'
+import { clock, conversation, minute, openMemory, readArchive, start } from '../test/support.ts'
 import { archiveSession, createCheckpoint } from './archive-session.ts'
 import { recoverWindow } from './recover.ts'
 import { consumeWindow, readWindow } from './window.ts'
@@ -42,6 +42,17 @@ it('takes the newest session by its end, not the one archived last, and no helpe
     memory,
     conversation('late/helper', ['a', 'b'], { from: start + 90 * minute, parent: 'late' }),
   )
+  expect(await recoverWindow(memory)).toBe('late')
+})
+
+it('takes an archive whose date cannot be read for the oldest one', async () => {
+  let now = start
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: () => now++ })
+  await createCheckpoint(memory, conversation('early', ['a', 'b']))
+  await createCheckpoint(memory, conversation('undated', ['a', 'b']))
+  const archive = { ...(await readArchive(memory, 'undated')), date: 'on a Monday' }
+  await memory.write('episodic', 'conversation:undated', archive, { type: 'conversation' })
+  await createCheckpoint(memory, conversation('late', ['a', 'b'], { from: start + 60 * minute }))
   expect(await recoverWindow(memory)).toBe('late')
 })
 

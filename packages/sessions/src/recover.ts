@@ -2,7 +2,7 @@ import { type ConversationArchive, conversationKey, conversationType, type Memor
 import { formatDuration, parseDuration } from './duration.ts'
 import { defaultMaxEntries, parseMaxEntries } from './options.ts'
 import { digestOf } from './place-part.ts'
-import { addToWindow, newestKnown, projectOf, spanOf } from './window.ts'
+import { addToWindow, newestKnown, projectOf, spanOf, timeOf } from './window.ts'
 
 /** How many of the latest archives are searched. */
 const candidates = 20
@@ -29,7 +29,7 @@ export async function recoverWindow(
   )
   const newest = found
     .map(({ value }) => value)
-    .sort((a, b) => Date.parse(a.date) - Date.parse(b.date))
+    .sort((a, b) => timeOf(a.date) - timeOf(b.date))
     .at(-1)
   if (newest === undefined) return null
 

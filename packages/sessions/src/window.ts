@@ -190,7 +190,7 @@ const latestOf = (...dates: (string | undefined)[]): string | undefined =>
     .at(-1)
 
 /** A date that does not parse counts as the oldest. */
-const timeOf = (date: string): number => Date.parse(date) || 0
+export const timeOf = (date: string): number => Date.parse(date) || 0
 
 const byDate = (a: SessionSummary, b: SessionSummary): number =>
   timeOf(a.date) - timeOf(b.date) || (a.sessionId < b.sessionId ? -1 : 1)

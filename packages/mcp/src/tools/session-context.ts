@@ -38,7 +38,7 @@ export function addSessionContext(server: McpServer, { memory }: McpOptions): vo
         const sessions = found
           // Whoever writes to the memory may name any value so.
           .flatMap(({ value }) => sessionSummary.safeParse(value).data ?? [])
-          .sort((a, b) => Date.parse(a.date) - Date.parse(b.date))
+          .sort((a, b) => timeOf(a.date) - timeOf(b.date))
           .slice(-most)
           .map(({ sessionId, date, project, archive, summary }) => ({
             sessionId,
@@ -51,3 +51,6 @@ export function addSessionContext(server: McpServer, { memory }: McpOptions): vo
       }),
   )
 }
+
+/** A date that does not parse counts as the oldest. */
+const timeOf = (date: string): number => Date.parse(date) || 0
