@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { fenceRecalled, redactText } from '@recall/core'
 import { defaultFileSystem, memoryLineLimit, readText } from '@recall/store-file'
+import { beginningOf } from './clip.ts'
 import { emptyMemory } from './empty-memory.ts'
 import type { MemoryPlace } from './host-sessions.ts'
 
@@ -91,7 +92,7 @@ function curatedText(text: string): string {
 function clipped(text: string, room: number): string {
   if (text.length <= room) return text
   const most = Math.max(0, room - 60)
-  const cut = text.slice(0, most)
+  const cut = beginningOf(text, most)
   // At the end of a line, unless that would leave out most of a long one.
   const ends = [cut.lastIndexOf('\n'), cut.lastIndexOf(' ')]
   return `${cut.slice(

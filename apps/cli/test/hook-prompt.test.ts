@@ -58,6 +58,25 @@ it('tells with a question that was asked before what was answered, in whole bloc
   }
 })
 
+it('cuts what it tells between two characters', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  const smiles = '🙂'.repeat(600)
+  writeFileSync(
+    join(shell.root, 'memory/MEMORY.md'),
+    `# Memory\n\n## Paint\n\nThe shed was teal. ${smiles}\n`,
+  )
+  const input = {
+    session_id: 'p',
+    hook_event_name: 'UserPromptSubmit',
+    prompt: 'which paint is on the shed?',
+  }
+  const { out } = await shell.withInput(event(input)).run('hook', 'prompt')
+  const { additionalContext: told } = JSON.parse(out).hookSpecificOutput
+  expect(told).toContain('🙂…')
+  expect(told.isWellFormed()).toBe(true)
+})
+
 it('tells no secret that somebody typed into a file', async () => {
   const shell = createShell()
   await shell.run('init')

@@ -95,6 +95,15 @@ describe('search', () => {
     }
   })
 
+  it('cuts a long line between two characters', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    appendFileSync(join(shell.root, 'memory/MEMORY.md'), `\nzeppelin ${'🙂'.repeat(200)}\n`)
+    const { out } = await shell.run('search', 'zeppelin')
+    expect(out).toContain('🙂…')
+    expect(out.isWellFormed()).toBe(true)
+  })
+
   it('shows lines without their line ends, whichever these are', async () => {
     const shell = createShell()
     await shell.run('init')

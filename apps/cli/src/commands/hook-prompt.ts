@@ -1,5 +1,6 @@
 import { contextLimits, contextOutput, type HookInput } from '@recall/agents'
 import { fenceRecalled, type MemoryMatch, redactText } from '@recall/core'
+import { beginningOf, clip } from '../clip.ts'
 import type { RootOptions } from '../find-root.ts'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
@@ -34,8 +35,7 @@ async function find(io: Io, options: RootOptions, prompt: string, limit: number)
     for (const scope of ['long-term', 'episodic'] as const) {
       const matches = await memory.search(
         scope,
-        // The cut may go through a character.
-        { text: prompt.slice(0, 2000).toWellFormed() },
+        { text: beginningOf(prompt.toWellFormed(), 2000) },
         { limit: most, touch: false, minScore: leastScore, minConfidence: leastConfidence },
       )
       for (const told of matches.map(describe)) {
@@ -50,18 +50,15 @@ async function find(io: Io, options: RootOptions, prompt: string, limit: number)
 
 function describe({ key, passage, value }: MemoryMatch<unknown>): string {
   const text = withoutSecrets(passage?.text ?? (typeof value === 'string' ? value : JSON.stringify(value)))
-  const beside = (passage?.neighbours ?? []).map((each) => pieceOf(withoutSecrets(each), besideLength))
+  const beside = (passage?.neighbours ?? []).map((each) => clip(withoutSecrets(each), besideLength))
   return [
-    `From ${key}${passage?.path ? ` (${passage.path})` : ''}:\n${pieceOf(text, passageLength)}`,
+    `From ${key}${passage?.path ? ` (${passage.path})` : ''}:\n${clip(text, passageLength)}`,
     ...(beside.length > 0 ? [`Just before and after it:\n${beside.join('\n\n')}`] : []),
   ].join('\n\n')
 }
 
 /** A person may have typed a secret into a file; replaced before a cut could leave half of it, which nothing recognises. */
 const withoutSecrets = (text: string): string => redactText(text).text
-
-const pieceOf = (text: string, length: number): string =>
-  text.length <= length ? text : `${text.slice(0, length)}…`
 
 function inTime(work: Promise<string>): Promise<string> {
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -12,6 +12,7 @@ import {
   wordsOf,
 } from '@recall/core'
 import { type FileStore, keptModel, type LocatedHit, layouts } from '@recall/store-file'
+import { clip } from '../clip.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
 import { formatSignals, paint } from '../format.ts'
@@ -211,15 +212,13 @@ function render(
     const rank = options.ranked
       ? `  ${colour.bold(result.score.toFixed(2))}  ${colour.dim(`${result.date.slice(0, 10)}  ${printable(result.title)}`)}`
       : ''
+    const snippet = options.context > 0 ? result.snippet : clip(result.snippet, longestSnippet)
     const why = result.signals ? `\n  ${colour.dim(formatSignals(result.signals))}` : ''
-    return `${place}${rank}${why}\n${indent(highlight(io, clip(result.snippet, options.context), terms))}`
+    return `${place}${rank}${why}\n${indent(highlight(io, snippet, terms))}`
   })
   const talk = colour.dim(`${results.length} found in ${tookMs} ms`)
   return `${blocks.join('\n')}\n${io.terminal ? `${talk}\n` : ''}`
 }
-
-const clip = (text: string, context: number): string =>
-  context > 0 || text.length <= longestSnippet ? text : `${text.slice(0, longestSnippet)}…`
 
 const indent = (text: string): string =>
   text
