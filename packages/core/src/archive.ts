@@ -8,14 +8,17 @@ export const archivedScope = 'episodic'
 /** Milliseconds since its last write after which an episode is archived. */
 export const archiveAfter = 90 * 24 * 60 * 60 * 1000
 
+/** A match of a store or of its archive. */
+export type FoundAnywhere = Found & { archived?: true }
+
 /** Entries of both stores in one order. Where both hold a key, the archived copy is left out. */
 export async function findWithArchived(
   store: MemoryStore,
   cold: ColdStore,
   query: StoreQuery,
-): Promise<(Found & { archived?: true })[]> {
+): Promise<FoundAnywhere[]> {
   const wanted = query.offset + query.limit
-  const found: (Found & { archived?: true })[] = await store.find({ ...query, offset: 0, limit: wanted })
+  const found: FoundAnywhere[] = await store.find({ ...query, offset: 0, limit: wanted })
   // A clean-up may move an entry to the archive between the two looks.
   const live = new Set(found.map(({ entry }) => entry.key))
   const archived: Found[] = []

@@ -1,3 +1,4 @@
+import { isExpired, slidExpiry } from './expiry.ts'
 import { toJsonValue } from './json.ts'
 import type { Address, Entry, MemoryStore } from './memory-store.ts'
 import type { MemoryScope } from './scope.ts'
@@ -40,7 +41,7 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
   return {
     async read(store, address, now) {
       const known = cache.get(nameOf(storeBehind(store), address))
-      if (!known || !store.stamp || !isAlive(known.entry, now)) return null
+      if (!known || !store.stamp || isExpired(known.entry, now)) return null
       if ((await store.stamp(address)) !== known.stamp) return null
       const { entry } = known
       const counter = counters.get(store)
@@ -48,7 +49,7 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
       else {
         await store.touch([address], now)
         // Only now: an access that was not recorded lets the entry expire in the store.
-        if (entry.ttl !== null) entry.expiresAt = Math.max(entry.expiresAt ?? 0, now + entry.ttl)
+        entry.expiresAt = slidExpiry(entry, now)
       }
       return { ...entry, value: toJsonValue(entry.value) }
     },
@@ -181,5 +182,3 @@ function numberOf(store: MemoryStore): number {
   numbers.set(store, number)
   return number
 }
-
-const isAlive = ({ expiresAt }: Entry, now: number): boolean => expiresAt === null || expiresAt > now

@@ -1,4 +1,4 @@
-import { findWithArchived, removeWithArchived } from './archive.ts'
+import { type FoundAnywhere, findWithArchived, removeWithArchived } from './archive.ts'
 import { createCachedReads, type MemoryCache } from './cached-read.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Embedder } from './embedder.ts'
@@ -6,6 +6,7 @@ import { createSealer, isEnvelope, type KeyRing, missingKey } from './encryption
 import { createEntryFactory } from './entry-factory.ts'
 import { entryMetadata } from './entry-metadata.ts'
 import { MemoryError, MemoryErrorCode } from './errors.ts'
+import { slidExpiry } from './expiry.ts'
 import { failingAs } from './failing-as.ts'
 import { findWhenSure } from './find-when-sure.ts'
 import {
@@ -39,7 +40,7 @@ import type {
   ValueTypes,
   WriteOptions,
 } from './memory-manager.ts'
-import type { Address, Change, Entry, Found, MemoryStore, StoreQuery } from './memory-store.ts'
+import type { Address, Change, Entry, MemoryStore, StoreQuery } from './memory-store.ts'
 import { createQuota, defaultQuotas } from './quotas.ts'
 import type { RedactionReport, RedactPolicy } from './redaction/redactor.ts'
 import { checkRead, type TypesOf, type ValueSchemas } from './schemas.ts'
@@ -157,10 +158,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     return sealer.open(entry, value)
   }
 
-  const toMatch = async <T>(
-    match: Found & { archived?: true },
-    explain: boolean,
-  ): Promise<MemoryMatch<T>> => {
+  const toMatch = async <T>(match: FoundAnywhere, explain: boolean): Promise<MemoryMatch<T>> => {
     const { entry, score, confidence, mode, passage, passages, archived, signals } = match
     return {
       key: entry.key,
@@ -279,23 +277,20 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
         if (wanted.includeArchived && !store.cold) throw noArchive(store, scope)
         const now = clock()
         const storeQuery = await toStoreQuery(store, { namespace, scope }, asked, wanted, { embedder, now })
-        const find = async (query: StoreQuery): Promise<(Found & { archived?: true })[]> =>
+        const find = async (query: StoreQuery): Promise<FoundAnywhere[]> =>
           wanted.includeArchived && store.cold
             ? findWithArchived(store, store.cold, query)
             : store.find(query)
         const found = await findWhenSure(find, storeQuery, wanted.minConfidence ?? 0)
-        const touched = wanted.touch === false ? [] : found.filter(({ archived }) => !archived)
+        const isTouched = ({ archived }: FoundAnywhere): boolean => wanted.touch !== false && !archived
         const matches = await Promise.all(
           found.map((match) => {
-            const entry = touched.includes(match) ? accessed(match.entry, now) : match.entry
+            const entry = isTouched(match) ? accessed(match.entry, now) : match.entry
             return toMatch<T>({ ...match, entry }, wanted.explain ?? false)
           }),
         )
-        if (touched.length > 0)
-          await store.touch(
-            touched.map(({ entry }) => entry),
-            now,
-          )
+        const touched = found.filter(isTouched).map(({ entry }) => entry)
+        if (touched.length > 0) await store.touch(touched, now)
         return matches
       })
     },
@@ -416,11 +411,12 @@ const noOptions: ReadOptions = {}
 const readsAtOnce = 64
 
 /** The entry with the present access already counted. */
-function accessed(entry: Entry, now: number): Entry {
-  const expiresAt = entry.ttl === null ? entry.expiresAt : Math.max(entry.expiresAt ?? 0, now + entry.ttl)
-  const accessedAt = Math.max(entry.accessedAt, now)
-  return { ...entry, accessedAt, accessCount: entry.accessCount + 1, expiresAt }
-}
+const accessed = (entry: Entry, now: number): Entry => ({
+  ...entry,
+  accessedAt: Math.max(entry.accessedAt, now),
+  accessCount: entry.accessCount + 1,
+  expiresAt: slidExpiry(entry, now),
+})
 
 const noArchive = (store: MemoryStore, scope: MemoryScope): MemoryError =>
   new MemoryError(

@@ -1,6 +1,7 @@
 import { asRestored } from './archive.ts'
 import { alreadyExists, changedUnderneath, writtenSinceArchived } from './conflicts.ts'
 import { entryMetadata } from './entry-metadata.ts'
+import { isExpired, slidExpiry } from './expiry.ts'
 import { matchesFilter } from './filter/matches-filter.ts'
 import { byOrder } from './found-order.ts'
 import { type Searchable, searchable, searchEntries } from './in-memory-search.ts'
@@ -116,7 +117,7 @@ function createShelves(isArchive: boolean) {
         const { entry } = kept
         entry.accessedAt = Math.max(entry.accessedAt, now)
         entry.accessCount++
-        if (entry.ttl !== null) entry.expiresAt = Math.max(entry.expiresAt ?? 0, now + entry.ttl)
+        entry.expiresAt = slidExpiry(entry, now)
       }
     },
 
@@ -237,5 +238,3 @@ function succeed(entry: Entry, earlier: Entry, expected: Expected | undefined): 
 
 const isAsExpected = (present: Entry | undefined, { updatedAt, value }: Expected): boolean =>
   present?.updatedAt === updatedAt && (value === undefined || equalJson(present.value, value))
-
-const isExpired = (entry: Entry, now: number): boolean => entry.expiresAt !== null && entry.expiresAt <= now
