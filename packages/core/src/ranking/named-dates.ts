@@ -23,22 +23,8 @@ export function namedDates(question: string, now: number): string {
 const hint = /\b(?:\d|(?:today|tonight|this|yesterday|last|ago|on)\b)/
 
 const months = monthNames.map((name) => name.toLowerCase())
-const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
-const numbers = [
-  'a',
-  'one',
-  'two',
-  'three',
-  'four',
-  'five',
-  'six',
-  'seven',
-  'eight',
-  'nine',
-  'ten',
-  'eleven',
-  'twelve',
-]
+const weekdays = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ')
+const numbers = 'a one two three four five six seven eight nine ten eleven twelve'.split(' ')
 
 const monthWords = (date: Date): string => dateWords(date.getTime()).replace(/^\d+ /, '')
 const yearWords = (date: Date): string => String(date.getUTCFullYear())

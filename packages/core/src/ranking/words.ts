@@ -20,13 +20,16 @@ const stopWords = new Set(
   ),
 )
 
+/** A run of letters, numbers and marks. */
+const runs = /[\p{L}\p{N}\p{M}\p{Co}]+/gu
+
 /**
  * Splits a text the way SQLite's `porter unicode61` tokenizer does once its letters are folded: runs of letters,
  * numbers and marks, stemmed, so that every store agrees on what a word is.
  */
 export function wordsOf(text: string): Word[] {
   const words: Word[] = []
-  for (const match of text.matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)) {
+  for (const match of text.matchAll(runs)) {
     words.push({ term: termOf(match[0]), start: match.index, end: match.index + match[0].length })
   }
   return words
@@ -50,17 +53,13 @@ export function queryWords(text: string): string[] {
   return [...new Set(telling.length > 0 ? telling : raw)]
 }
 
-const rawWords = (text: string): string[] =>
-  [...foldLetters(text).matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)].flatMap(([word]) => [
-    word,
-    ...innerWords(word),
-  ])
+const rawWords = (text: string): string[] => runsIn(text).flatMap((run) => [run, ...innerWords(run)])
 
 /** The words to look for. A run in a script without spaces may be a whole question, so only its parts are used. */
 const askedWords = (text: string): string[] =>
-  [...foldLetters(text).matchAll(/[\p{L}\p{N}\p{M}\p{Co}]+/gu)].flatMap(([word]) =>
-    isUnspaced(word) ? unspacedWords(word, true) : [word, ...identifierWords(word)],
-  )
+  runsIn(text).flatMap((run) => (isUnspaced(run) ? unspacedWords(run, true) : [run, ...identifierWords(run)]))
+
+const runsIn = (text: string): string[] => foldLetters(text).match(runs) ?? []
 
 function termOf(found: string): string {
   const known = terms.get(found)
