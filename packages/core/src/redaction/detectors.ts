@@ -43,7 +43,7 @@ const isKey = (secret: string): boolean => looksGenerated(secret) && !isPublicId
 const publicWord =
   /(?:^|[^A-Za-z])(?:id|ids|uuid|guid|hash|digest|checksum|etag|cursor|sha|integrity|ref|nonce|fingerprint)["'`\]\s\\]*$/i
 const publicEnding = /[a-z](?:Id|Ids|Hash|Digest|Ref)["'`\]\s\\]*$/
-const isPublic = (name: string): boolean => publicWord.test(name) || publicEnding.test(name)
+export const isPublicName = (name: string): boolean => publicWord.test(name) || publicEnding.test(name)
 
 /** Tokens that are not credentials, such as page tokens and tokens of a language model's vocabulary. */
 const harmlessToken =
@@ -123,7 +123,7 @@ export const detectors: readonly Detector[] = [
   { kind: 'secret', gate: ['key', 'token', 'secret', 'auth', 'credential'], pattern: new RegExp(`(?:${tokenNames})${suffix}(?:${toBlock}|${toValue}|${assigns}(?:token[ \\t]{1,2})?)`, 'gi'), follows: isToken, accept: (_, before) => !harmlessToken.test(before) },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:--?(?:[\\w-]{0,20}-)?(?:api-?key|token|secret|key)${flagEnd}|<(?:[a-z]{0,12}_?)(?:key|token|secret)>)`, 'gi'), follows: isToken },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:${tokenNames})["'\`]?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken },
-  { kind: 'high-entropy', gate: [], pattern: /[:=][ \t]{0,4}\\{0,3}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,}={0,2})/gd, accept: (secret, before) => isKey(secret) && !isPublic(before) },
+  { kind: 'high-entropy', gate: [], pattern: /[:=][ \t]{0,4}\\{0,3}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,}={0,2})/gd, accept: (secret, before) => isKey(secret) && !isPublicName(before) },
   { kind: 'high-entropy', gate: [], pattern: /^[^\S\n]{0,16}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,}={0,2})["'`]?[^\S\n]{0,16}$/gmd, accept: isKey },
 ]
 
@@ -155,5 +155,3 @@ export function isSecretMember(name: string, value: string): 'password' | 'secre
   if (!tokenName.test(name) || harmlessToken.test(name.replace(/tokens?$/i, ''))) return undefined
   return isToken(value, evidence) ? 'secret' : undefined
 }
-
-export const isPublicMember = (name: string): boolean => isPublic(name)

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../json.ts'
 import { type Assigned, assignedReader } from './assignments.ts'
-import { type Detector, detectors, isPublicMember, isSecretMember } from './detectors.ts'
+import { type Detector, detectors, isPublicName, isSecretMember } from './detectors.ts'
 import { placeholder, withoutPlaceholders } from './placeholder.ts'
 
 /** How often each kind of secret was replaced. */
@@ -43,7 +43,7 @@ function redactValue(value: JsonValue, name: string, counts: RedactionCounts): J
   if (typeof value === 'string') {
     const kind = name === '' ? undefined : isSecretMember(name, value)
     if (kind === undefined)
-      return redactString(value, isPublicMember(name) ? withoutEntropy : detectors, counts)
+      return redactString(value, isPublicName(name) ? withoutEntropy : detectors, counts)
     count(counts, kind)
     return placeholder(kind)
   }
