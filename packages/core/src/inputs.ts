@@ -9,7 +9,7 @@ const maxKeyLength = 1024
 /** Most results one search returns. */
 const maxSearchLimit = 1000
 /** Longest query text, in UTF-16 units. */
-const maxQueryLength = 10_000
+export const maxQueryLength = 10_000
 
 // zod/mini has no messages of its own; importing this one locale keeps the other forty from loading.
 const english = en().localeError
@@ -28,15 +28,22 @@ const vector = z.array(z.number()).check(z.minLength(1), z.maxLength(16_384))
 const positive = z.number().check(z.positive('must be above 0'))
 /** Milliseconds, about three thousand years: keeps every expiry within the range of a `Date`. */
 const longestTtl = 1e14
-const ttl = z
-  .number()
-  .check(
-    z.positive('must be above 0; use Infinity to keep the entry for ever'),
-    z.lte(longestTtl, 'must be at most 1e14, three thousand years; use Infinity to keep the entry for ever'),
-  )
+const endless = z.literal(Number.POSITIVE_INFINITY)
+const ttl = z.union([
+  z
+    .number()
+    .check(
+      z.positive('must be above 0; use Infinity to keep the entry for ever'),
+      z.lte(
+        longestTtl,
+        'must be at most 1e14, three thousand years; use Infinity to keep the entry for ever',
+      ),
+    ),
+  endless,
+])
 
 export const writeOptionsSchema = z.strictObject({
-  ttl: z.optional(z.union([ttl, z.literal(Number.POSITIVE_INFINITY)])),
+  ttl: z.optional(ttl),
   overwrite: z.optional(z.boolean()),
   encrypt: z.optional(z.boolean()),
   index: z.optional(z.boolean()),
@@ -46,9 +53,8 @@ export const writeOptionsSchema = z.strictObject({
   embedding: z.optional(vector),
 })
 
-const endless = z.literal(Number.POSITIVE_INFINITY)
 export const policiesSchema = z.strictObject({
-  defaultTtl: z.optional(z.partialRecord(scopeSchema, z.union([ttl, endless]))),
+  defaultTtl: z.optional(z.partialRecord(scopeSchema, ttl)),
   quotas: z.optional(z.partialRecord(scopeSchema, z.union([positive, endless]))),
 })
 
