@@ -74,6 +74,8 @@ export function isMemoryError(error: unknown, code?: MemoryErrorCode): error is 
   return code === undefined || (error as MemoryError).code === code
 }
 
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 /** HTTP status for each code, and whether trying the same call again can help. */
 export const errorStatus: Record<MemoryErrorCode, { status: number; retryable: boolean }> = {
   MEMORY_NOT_FOUND: { status: 404, retryable: false },

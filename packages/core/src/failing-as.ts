@@ -1,4 +1,4 @@
-import { isMemoryError, MemoryError, type MemoryErrorCode } from './errors.ts'
+import { isMemoryError, MemoryError, type MemoryErrorCode, messageOf } from './errors.ts'
 import type { MemoryScope } from './scope.ts'
 
 /** Lets a store's own `MemoryError` through and gives every other failure a code, a scope and its cause. */
@@ -11,7 +11,6 @@ export async function failingAs<T>(
     return await call()
   } catch (error) {
     if (isMemoryError(error)) throw error
-    const message = error instanceof Error ? error.message : String(error)
-    throw new MemoryError(message, code, { ...context, cause: error })
+    throw new MemoryError(messageOf(error), code, { ...context, cause: error })
   }
 }

@@ -77,13 +77,11 @@ export function mapStrings(value: JsonValue, change: (text: string) => string): 
 }
 
 /** The text that a value is found by: a string itself, otherwise its string leaves, one per line. */
-export function searchableText(value: JsonValue): string {
-  const lines: string[] = []
-  mapStrings(value, (text) => {
-    lines.push(text)
-    return text
-  })
-  return lines.join('\n')
+export const searchableText = (value: JsonValue): string => stringsIn(value).join('\n')
+
+function stringsIn(value: JsonValue): string[] {
+  if (typeof value === 'string') return [value]
+  return value === null || typeof value !== 'object' ? [] : Object.values(value).flatMap(stringsIn)
 }
 
 /** Size of a value as compact JSON in UTF-8: what quotas count. */

@@ -1,4 +1,5 @@
 import { archiveAfter, archivedScope } from './archive.ts'
+import { messageOf } from './errors.ts'
 import { evictLeastRecent } from './eviction.ts'
 import type { CleanupOptions, CleanupResult } from './memory-manager.ts'
 import type { MemoryStore, Place } from './memory-store.ts'
@@ -54,5 +55,3 @@ export async function cleanUp(run: CleanupRun): Promise<Omit<CleanupResult, 'dur
   }
   return result
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -87,10 +87,8 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Reser
 
   /** As `reserve`, for a write whose room is what it frees: no other one may count on that. */
   const reserveFreed = (added: number, puts: readonly Entry[], removed: readonly Address[]): (() => void) => {
-    const own: [key: string, left: { bytes: number }][] = [
-      ...puts.map(({ key, value }): [string, { bytes: number }] => [key, { bytes: jsonBytes(value) }]),
-      ...removed.map(({ key }): [string, { bytes: number }] => [key, { bytes: 0 }]),
-    ]
+    const own = new Map(puts.map(({ key, value }) => [key, { bytes: jsonBytes(value) }]))
+    for (const { key } of removed) own.set(key, { bytes: 0 })
     for (const [key, left] of own) leaving.set(key, left)
     const written = reserve(added)
     return () => {

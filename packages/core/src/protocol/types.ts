@@ -25,8 +25,7 @@ export interface Lesson {
 /** What is needed of a lesson; an interface of your own may have more. */
 export type AnyLesson = Pick<Lesson, 'id' | 'category' | 'text'>
 
-export const loopStates = ['perceive', 'reason', 'act', 'observe', 'reflect'] as const
-export type LoopStateName = (typeof loopStates)[number]
+export type LoopStateName = 'perceive' | 'reason' | 'act' | 'observe' | 'reflect'
 
 /** One step of a loop as the episode records it. */
 export interface LoopState {
