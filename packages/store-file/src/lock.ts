@@ -5,6 +5,7 @@ import { ensureFolder, writing } from './atomic-write.ts'
 import { type FileSystem, orAbsent, overwriteInPlace, statusOf } from './file-system.ts'
 import type { Database, OpenDatabase } from './index/driver.ts'
 import { isBusy, isDamage } from './index/index-file.ts'
+import { pause } from './pause.ts'
 
 /** Critical sections take milliseconds: a lock held longer than this is held by something that hangs. */
 const lockTimeoutMs = 15_000
@@ -13,8 +14,6 @@ const lockTimeoutMs = 15_000
 const pauses = { shortestMs: 1, longestMs: 16 }
 /** After each of these a waiter shortens its pause by a millisecond. */
 const patienceMs = 100
-/** Nobody ever wakes a waiter: the operating system does not tell when the lock is free. */
-const nobody = new Int32Array(new SharedArrayBuffer(4))
 
 /**
  * One lock for all processes that write to a memory. It is an exclusive transaction on a SQLite file that holds
@@ -71,7 +70,7 @@ export function createLock(
         holder = current
         deadline = now + timeoutMs
       }
-      Atomics.wait(nobody, 0, 0, pauseAfter(tries, now - begun))
+      pause(pauseAfter(tries, now - begun))
     }
   }
 

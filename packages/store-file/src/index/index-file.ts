@@ -1,6 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import { ensureFolder, writing } from '../atomic-write.ts'
 import { causeOf, errorCode, type FileSystem, orAbsent, statusOf } from '../file-system.ts'
+import { pause } from '../pause.ts'
 import type { Database, OpenDatabase } from './driver.ts'
 import { schema, schemaVersion } from './schema.ts'
 import { indexName, logSize, readSeal, writeSeal } from './seal.ts'
@@ -159,13 +160,10 @@ export function useWriteAheadLog(database: Pick<Database, 'exec'>): void {
       return
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadline) throw error
-      Atomics.wait(nobody, 0, 0, 1 + Math.random())
+      pause(1 + Math.random())
     }
   }
 }
-
-/** Nobody ever wakes a waiter: the operating system does not tell when a database is free. */
-const nobody = new Int32Array(new SharedArrayBuffer(4))
 
 const versionOf = (database: Database): number =>
   (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
