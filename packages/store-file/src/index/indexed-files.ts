@@ -209,6 +209,12 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
       | FolderState
       | undefined
 
+  const withProblem = (condition = '', ...values: number[]) =>
+    sql(
+      `SELECT f.path AS folder, d.name AS name, d.problem AS problem FROM documents d JOIN folders f ON f.id = d.folder
+       WHERE d.problem IS NOT NULL ${condition}`,
+    ).all(...values) as { folder: string; name: string; problem: string }[]
+
   return {
     transaction,
 
@@ -282,22 +288,14 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
       sql("UPDATE documents SET hash = x'' WHERE folder = ? AND name = ?").run(folder, name)
     },
 
-    problems: () =>
-      sql(
-        'SELECT f.path AS folder, d.name AS name, d.problem AS problem FROM documents d JOIN folders f ON f.id = d.folder WHERE d.problem IS NOT NULL',
-      ).all() as { folder: string; name: string; problem: string }[],
+    /** Files of which something could not be read, and why. */
+    problems: () => withProblem(),
 
     /** Files that could not be read when they were last looked at, for a reason that may pass. */
-    unreadable: () =>
-      sql(
-        'SELECT f.path AS folder, d.name AS name, d.problem AS problem FROM documents d JOIN folders f ON f.id = d.folder WHERE d.scope = ? AND d.changed = ? AND d.problem IS NOT NULL',
-      ).all(noScope, neverRead) as { folder: string; name: string; problem: string }[],
+    unreadable: () => withProblem('AND d.scope = ? AND d.changed = ?', noScope, neverRead),
 
     /** Files of which nothing could be read, for whatever reason. */
-    unread: () =>
-      sql(
-        'SELECT f.path AS folder, d.name AS name, d.problem AS problem FROM documents d JOIN folders f ON f.id = d.folder WHERE d.scope = ? AND d.problem IS NOT NULL',
-      ).all(noScope) as { folder: string; name: string; problem: string }[],
+    unread: () => withProblem('AND d.scope = ?', noScope),
 
     hashes: () =>
       sql(
