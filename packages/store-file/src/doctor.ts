@@ -13,7 +13,7 @@ import { parseConversation } from './documents/conversation.ts'
 import type { FileStore } from './file-store.ts'
 import { errorCode, type FileSystem, orAbsent } from './file-system.ts'
 import { indexName } from './index/seal.ts'
-import { archiveFile, archiveName, layouts } from './layout.ts'
+import { archiveFile, archiveName, archiveNumber, layouts } from './layout.ts'
 import { layoutFile } from './layout-file.ts'
 import { fromShown } from './paths.ts'
 import { readText } from './read-text.ts'
@@ -40,13 +40,7 @@ export interface CheckUpOptions {
 export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }: CheckUpOptions): Finding[] {
   const { root, layout } = store
   const findings: Finding[] = []
-  const report = (
-    check: string,
-    problems: string[],
-    fine: string,
-    remedy: string,
-    mend?: () => void,
-  ): void => {
+  const report: Report = (check, problems, fine, remedy, mend) => {
     if (problems.length === 0) return void findings.push({ check, ok: true, message: fine })
     const fixed = fix && mend !== undefined
     if (fixed) mend()
@@ -142,14 +136,14 @@ function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Rep
     return
   }
   const names = (found ?? []).filter((name) => archiveFile.test(name)).sort()
-  const files = names.map(numberOf)
+  const files = names.map(archiveNumber)
   const [ofRows, ofFiles] = [new Set(rows), new Set(files)]
-  const missing = names.filter((name) => !ofRows.has(numberOf(name)))
+  const missing = names.filter((name) => !ofRows.has(archiveNumber(name)))
   const extra = rows.filter((number) => !ofFiles.has(number))
   report(
     'archive table',
     named([
-      ...missing.map((name) => `archive ${numberOf(name)} has no row`),
+      ...missing.map((name) => `archive ${archiveNumber(name)} has no row`),
       ...extra.map((number) => `row ${number} has no archive`),
     ]),
     `${counted(files.length, 'archive')}, ${counted(rows.length, 'row')}`,
@@ -157,7 +151,7 @@ function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Rep
     () =>
       store.exclusively(() => {
         const table = readText(fileSystem, path)?.content ?? ''
-        const added = missing.map((name) => [numberOf(name), rowOf(fileSystem, store, name)] as const)
+        const added = missing.map((name) => [archiveNumber(name), rowOf(fileSystem, store, name)] as const)
         replaceFile(fileSystem, path, withoutArchiveRows(withArchiveRows(table, new Map(added)), extra))
       }),
   )
@@ -185,14 +179,12 @@ function repeated(numbers: readonly number[]): number[] {
   return numbers.filter((number) => seen.size === seen.add(number).size)
 }
 
-const numberOf = (name: string): number => Number(archiveFile.exec(name)?.[1])
-
 /** The table row of an archive; one that cannot be read gets a row without details. */
 function rowOf(fileSystem: FileSystem, { root, layout }: FileStore, name: string): string {
   const file = orUnreadable(() => readText(fileSystem, join(root, layout.archives, name)))
   const times = { modified: file?.stamp.modified ?? 0 }
-  const entry = parseConversation(file?.content ?? '', numberOf(name), name.slice(0, -3), times)
-  return printArchiveRow(entry.value as ConversationArchive, numberOf(name))
+  const entry = parseConversation(file?.content ?? '', archiveNumber(name), name.slice(0, -3), times)
+  return printArchiveRow(entry.value as ConversationArchive, archiveNumber(name))
 }
 
 /** Reports notes and archives in places, or under names, that no search reads. */

@@ -56,6 +56,9 @@ export const layouts: Record<Layout['name'], Layout> = {
 /** Archives of either layout are readable in both. */
 export const archiveFile = /^(?:conversation-|archive-log-)(\d{3,})\.md$/
 
+/** The number in the name of an archive file. */
+export const archiveNumber = (name: string): number => Number(archiveFile.exec(name)?.[1])
+
 /** Archives of the other layout are memory too. */
 export const archiveFoldersOf = (layout: Layout): string[] => [
   ...new Set([layout.archives, ...Object.values(layouts).map(({ archives }) => archives)]),

@@ -20,7 +20,7 @@ import { requireSectionText, sectionOf, withoutSection, withSection } from './do
 import { withoutBlocks, withSession } from './documents/window.ts'
 import { type EntryFiles, succeed } from './entry-files.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
-import { archiveFile, archiveName, type Layout } from './layout.ts'
+import { archiveName, archiveNumber, type Layout } from './layout.ts'
 import { shownPath } from './paths.ts'
 import { type Placement, placementOf, specialPlace } from './placement.ts'
 import type { Workspace } from './workspace.ts'
@@ -94,9 +94,7 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
 
   const planArchive = (workspace: Workspace, archive: ConversationArchiveOf, key: string): void => {
     const known = archivePath(key)
-    let number = known
-      ? Number(archiveFile.exec(basename(known))?.[1])
-      : index.fresh().lastArchiveNumber() + 1
+    let number = known ? archiveNumber(basename(known)) : index.fresh().lastArchiveNumber() + 1
     let path = known ?? join(paths.archives, archiveName(layout, number))
     while (!known && workspace.exists(path)) path = join(paths.archives, archiveName(layout, ++number))
     workspace.write(path, printConversation(archive, number, workspace.read(path)))
@@ -135,7 +133,7 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
     if (!path || !workspace.exists(path)) return false
     workspace.write(path, null)
     const table = workspace.read(paths.archiveIndex)
-    const without = withoutArchiveRows(table, [Number(archiveFile.exec(basename(path))?.[1])])
+    const without = withoutArchiveRows(table, [archiveNumber(basename(path))])
     if (without !== table) workspace.write(paths.archiveIndex, without)
     return true
   }

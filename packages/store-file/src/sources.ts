@@ -6,7 +6,7 @@ import { parseNote } from './documents/note.ts'
 import { sectionEntries } from './documents/sections.ts'
 import { windowEntries } from './documents/window.ts'
 import { type FileSystem, orAbsent } from './file-system.ts'
-import { archiveFile, archiveFoldersOf, folderOf, type Layout } from './layout.ts'
+import { archiveFile, archiveFoldersOf, archiveNumber, folderOf, type Layout } from './layout.ts'
 import { fileStem } from './paths.ts'
 
 export const defaultNamespace = 'default'
@@ -92,8 +92,7 @@ function noteSource(path: string, scope: MemoryScope, folderName: string): Sourc
 }
 
 function parseArchive(name: string, content: string, times: FileTimes): LocatedEntry[] {
-  const number = Number(archiveFile.exec(name)?.[1])
-  return located('episodic', [parseConversation(content, number, name.slice(0, -3), times)])
+  return located('episodic', [parseConversation(content, archiveNumber(name), name.slice(0, -3), times)])
 }
 
 const located = (scope: MemoryScope, entries: FileEntry[]): LocatedEntry[] =>

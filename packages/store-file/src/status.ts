@@ -7,7 +7,7 @@ import { parseWindow } from './documents/window.ts'
 import { type FileSystem, orAbsent, orUnusable, statusOf } from './file-system.ts'
 import { parseFrontMatter } from './front-matter.ts'
 import { indexName, readSeal } from './index/seal.ts'
-import { archiveFile, type Layout } from './layout.ts'
+import { archiveFile, archiveNumber, type Layout } from './layout.ts'
 import { fromShown, isInside } from './paths.ts'
 import { readText } from './read-text.ts'
 import { sourcesOf } from './sources.ts'
@@ -109,7 +109,7 @@ function statusAt(
     index: indexStatus(fileSystem, root, layout),
     recent: latest(archives, table?.content ?? '').flatMap((name) => {
       const file = readable(() => readText(fileSystem, join(root, layout.archives, name)))
-      return file ? [recentArchive(file.content, numberOf(name))] : []
+      return file ? [recentArchive(file.content, archiveNumber(name))] : []
     }),
     unread,
     ...(problem ? { problem } : {}),
@@ -137,7 +137,7 @@ function latest(archives: readonly string[], table: string): string[] {
   const rows = datesInTable(table)
   const newestFirst = archives
     .map((name) => {
-      const number = numberOf(name)
+      const number = archiveNumber(name)
       return { name, number, ...(rows.get(number) ?? { date: '', session: name }) }
     })
     .filter(({ session }) => !session.includes('/'))
@@ -164,8 +164,6 @@ function recentArchive(content: string, number: number): RecentArchive {
     ...(typeof fields.title === 'string' ? { title: fields.title } : {}),
   }
 }
-
-const numberOf = (name: string): number => Number(archiveFile.exec(name)?.[1])
 
 const sizeOf = (fileSystem: FileSystem, path: string): number => statusOf(fileSystem, path)?.size ?? 0
 
