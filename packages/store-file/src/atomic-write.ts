@@ -91,6 +91,13 @@ export function isLeftover(fileSystem: FileSystem, folder: string, name: string)
   return isGone({ pid: Number(pid), started: 0, place }, written)
 }
 
+/** Removes what dead processes left unfinished in a folder. */
+export function sweepLeftovers(fileSystem: FileSystem, folder: string): void {
+  for (const name of orAbsent(() => fileSystem.readdirSync(folder, 'utf8')) ?? []) {
+    if (isLeftover(fileSystem, folder, name)) removeFile(fileSystem, join(folder, name))
+  }
+}
+
 /** Adds text to the end of a file with one write, and makes it durable. */
 export function appendDurably(fileSystem: FileSystem, path: string, text: string): void {
   writing(path, () => {

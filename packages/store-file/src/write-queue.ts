@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path'
-import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { MemoryError, MemoryErrorCode, memoryScopes } from '@recall/core'
 import { type QueueItem, queueCapacity, queueIsFull, type WriteQueue } from '@recall/core/protocol'
 import * as z from 'zod/mini'
-import { createFile, ensureFolder, isLeftover, removeFile, replaceFile } from './atomic-write.ts'
+import { createFile, ensureFolder, removeFile, replaceFile, sweepLeftovers } from './atomic-write.ts'
 import { defaultFileSystem, type FileSystem, orAbsent } from './file-system.ts'
 import { type Database, loadSqlite } from './index/driver.ts'
 import { isBusy } from './index/index-file.ts'
@@ -18,7 +18,7 @@ export interface WriteQueueOptions {
 const itemName = /^(\d{16})\.json$/
 const itemSchema = z.object({
   namespace: z.string(),
-  scope: z.enum(['working', 'short-term', 'long-term', 'episodic']),
+  scope: z.enum(memoryScopes),
   key: z.string(),
   value: z.json(),
   options: z.optional(z.looseObject({})),
@@ -69,12 +69,6 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
 
   const print = (item: QueueItem): string => `${JSON.stringify(item)}\n`
 
-  const sweepLeftovers = (): void => {
-    for (const name of fileSystem.readdirSync(folder, 'utf8')) {
-      if (isLeftover(fileSystem, folder, name)) removeFile(fileSystem, join(folder, name))
-    }
-  }
-
   return {
     durable: true,
 
@@ -119,7 +113,7 @@ export async function openWriteQueue(options: WriteQueueOptions): Promise<WriteQ
       }
       held = true
       try {
-        sweepLeftovers()
+        sweepLeftovers(fileSystem, folder)
         return await section()
       } finally {
         held = false

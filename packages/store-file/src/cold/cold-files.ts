@@ -18,11 +18,12 @@ import {
   type SweepSelection,
 } from '@recall/core'
 import * as z from 'zod/mini'
-import { ensureFolder, isLeftover, removeFile, replaceFile, writing } from '../atomic-write.ts'
+import { ensureFolder, removeFile, replaceFile, sweepLeftovers, writing } from '../atomic-write.ts'
+import { isExpired } from '../entry-files.ts'
 import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
 import { fileStem, fromShown, isInside } from '../paths.ts'
 import { defaultNamespace } from '../sources.ts'
-import { mayBeExpired, pack, unpack } from './packed-entry.ts'
+import { mayBeExpired, pack, packedEnding, unpack } from './packed-entry.ts'
 
 export interface ColdFilesOptions {
   fileSystem: FileSystem
@@ -33,8 +34,6 @@ export interface ColdFilesOptions {
   /** Runs a section under the memory's lock. */
   exclusively: <T>(section: () => T) => T
 }
-
-const ending = '.json.gz'
 
 const timestamp = z.number()
 const entrySchema = z.object({
@@ -61,7 +60,8 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
     const own = namespace === defaultNamespace ? '' : `namespaces/${fileStem(namespace)}/`
     return fromShown(root, `${folder}/${own}${scope}`)
   }
-  const pathOf = (address: Address): string => join(folderOf(address), `${fileStem(address.key)}${ending}`)
+  const pathOf = (address: Address): string =>
+    join(folderOf(address), `${fileStem(address.key)}${packedEnding}`)
 
   /** No symbolic link may lead a write out of the root, or a foreign file into the memory. */
   const bytesOf = (path: string): Buffer | null => {
@@ -93,7 +93,7 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
     if (!isInside(fileSystem, root, own)) return []
     const names = orAbsent(() => fileSystem.readdirSync(own, 'utf8')) ?? []
     return names
-      .filter((name) => name.endsWith(ending) && !name.startsWith('.'))
+      .filter((name) => name.endsWith(packedEnding) && !name.startsWith('.'))
       .map((name) => join(own, name))
   }
 
@@ -171,7 +171,7 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
 
     sweep({ now, dryRun, ...place }: SweepSelection): number {
       const paths = filesIn(place)
-      if (!dryRun && paths.length > 0) sweepLeftovers(folderOf(place))
+      if (!dryRun && paths.length > 0) sweepLeftovers(fileSystem, folderOf(place))
       let count = 0
       for (const path of paths) {
         const bytes = bytesOf(path)
@@ -186,12 +186,6 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
       return count
     },
   }
-
-  function sweepLeftovers(own: string): void {
-    for (const name of orAbsent(() => fileSystem.readdirSync(own, 'utf8')) ?? []) {
-      if (isLeftover(fileSystem, own, name)) removeFile(fileSystem, join(own, name))
-    }
-  }
 }
 
 export type ColdFiles = ReturnType<typeof createColdFiles>
@@ -204,8 +198,6 @@ function isSelected({ updatedBefore, tags, type }: Selection, read: () => Entry 
   if (type !== undefined && entry.type !== type) return false
   return (tags ?? []).every((tag) => entry.tags.includes(tag))
 }
-
-const isExpired = ({ expiresAt }: Entry, now: number): boolean => expiresAt !== null && expiresAt <= now
 
 const conflict = ({ scope, key }: { scope: MemoryScope; key: string }, problem: string): MemoryError =>
   new MemoryError(`'${key}' ${problem}`, MemoryErrorCode.CONFLICT, { scope, key })

@@ -5,6 +5,9 @@ const zlib = (): typeof import('node:zlib') => process.getBuiltinModule('node:zl
 
 const version = 1
 
+/** How the name of such a file ends. */
+export const packedEnding = '.json.gz'
+
 /** An archived entry as one gzip file of JSON, its expiry first. */
 export function pack({ expiresAt, ...entry }: Entry): Uint8Array {
   return zlib().gzipSync(JSON.stringify({ version, expiresAt, ...entry }))

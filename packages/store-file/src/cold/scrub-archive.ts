@@ -13,7 +13,7 @@ import { replaceFile } from '../atomic-write.ts'
 import type { FileStore } from '../file-store.ts'
 import { type FileSystem, orAbsent } from '../file-system.ts'
 import { fromShown, isInside, shownPath } from '../paths.ts'
-import { pack, unpack } from './packed-entry.ts'
+import { pack, packedEnding, unpack } from './packed-entry.ts'
 
 /** Every archived file, relative to the root. */
 export function archivedFiles(
@@ -23,7 +23,7 @@ export function archivedFiles(
   const folder = fromShown(root, layout.cold)
   const found = orAbsent(() => fileSystem.readdirSync(folder, { recursive: true, encoding: 'utf8' })) ?? []
   return found
-    .filter((name) => name.endsWith('.json.gz'))
+    .filter((name) => name.endsWith(packedEnding))
     .map((name) => shownPath(root, join(folder, name)))
     .sort()
 }

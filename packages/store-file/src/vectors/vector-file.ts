@@ -60,6 +60,7 @@ export const extraCandidates = 32
 
 /** Rows compared with their exact vectors when the files are opened, in less than a millisecond. */
 const sampledRows = 32
+
 /**
  * Opens the vectors in a folder, or creates empty files; a caller who may create them holds the memory's lock.
  *
