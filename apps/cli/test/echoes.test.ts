@@ -194,7 +194,7 @@ describe('echoes', () => {
     const shell = createShell()
     expect(await shell.run('echoes', 'add', 'team', 'x', ...entry)).toMatchObject({
       code: 3,
-      err: expect.stringContaining('Only the lead'),
+      err: expect.stringContaining('only the lead'),
     })
     expect((await shell.run('echoes', 'add', 'team', 'x', '--lead', ...entry)).code).toBe(0)
     await shell.run('echoes', 'add', 'reviewer', 'y', '--agent', 'ann', ...entry)
@@ -254,7 +254,7 @@ describe('what only a person does', () => {
       ]) {
         expect(await shell.run(...argv)).toMatchObject({
           code: 3,
-          err: expect.stringContaining('Only a person'),
+          err: expect.stringContaining('only a person'),
         })
       }
       expect(memoryOf(shell)).not.toContain('etched')

@@ -33,7 +33,7 @@ export function parseKnowledgePlan(printed: string | null, text: string): Knowle
 }
 
 /** A file of at most this many lines is not compressed. */
-const lineLimit = 300
+export const knowledgeLineLimit = 300
 /** Entries in one block: with their evidence, a block has at most five lines. */
 const blockEntries = 4
 
@@ -50,7 +50,7 @@ export async function planKnowledge(
 ): Promise<KnowledgePlan> {
   const lines = countLines(text)
   const document = parseEchoes(text)
-  const open = lines > lineLimit ? document.blocks.filter(isOpen) : []
+  const open = lines > knowledgeLineLimit ? document.blocks.filter(isOpen) : []
   const kept = document.blocks.filter((block) => !open.includes(block as Entry))
   const blocks: KnowledgePlan['blocks'] = []
   const newline = newlineOf(text)

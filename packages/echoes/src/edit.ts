@@ -3,7 +3,14 @@ import { dayOf } from './day.ts'
 import { sha256 } from './digest.ts'
 import { type EchoBlock, parseEchoes, withFields } from './echo-document.ts'
 import { type EchoLayer, layerRules } from './layers.ts'
-import { backupChange, type LoadedRole, memoryChange, outdatedPlan, sidecarChange } from './role-folder.ts'
+import {
+  backupChange,
+  type LoadedRole,
+  memoryChange,
+  outdatedPlan,
+  sidecarChange,
+  unfitPlan,
+} from './role-folder.ts'
 import { identify, type KnownEcho } from './sidecar.ts'
 import type { FileChange } from './transaction.ts'
 
@@ -43,8 +50,10 @@ export const planRemoval = (role: LoadedRole, ids: readonly string[], now: numbe
  */
 export function planMove(role: LoadedRole, id: string, to: EchoLayer, now: number): EditPlan {
   const echo = echoOf(role, id)
-  if (!layerRules[echo.entry.layer].transitions.some((each) => each.to === to)) {
-    throw new MemoryError(`${id} cannot be moved to ${to}`, MemoryErrorCode.INVALID_INPUT)
+  const { layer } = echo.entry
+  if (!layerRules[layer].transitions.some((each) => each.to === to)) {
+    const message = `${id} is ${layer} and cannot be moved to ${to}: name another layer`
+    throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
   }
   if (role.sidecar.entries[id]?.compressed === true) {
     throw new MemoryError(`${id} was shortened: restore it before it is moved`, MemoryErrorCode.CONFLICT)
@@ -72,9 +81,7 @@ export function editChanges(root: string, role: LoadedRole, plan: EditPlan): Fil
     const { block, entry } = echoOf(role, id)
     const known = sidecar.entries[id]
     if (entry.layer !== layer || replaced.has(block) || !known) {
-      throw new MemoryError('The plan does not fit the memory', MemoryErrorCode.INVALID_INPUT, {
-        details: { id },
-      })
+      throw unfitPlan(id)
     }
     if (to === 'archive') {
       replaced.set(block, '')

@@ -25,6 +25,9 @@ export interface EchoEntry {
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
+/** Two texts that differ only in letter case and white space read the same. */
+export const plain = (text: string): string => oneLine(text).toLowerCase()
+
 /**
  * The entry in a form that the format can hold: every field but the learning on one line.
  *
@@ -51,7 +54,7 @@ export function normalizeEntry(entry: EchoEntry): EchoEntry {
   const issues = entryIssues(clean)
   if (issues.length > 0) {
     throw new MemoryError(
-      `This entry cannot be written: ${issues.join('; ')}`,
+      `this entry cannot be written: ${issues.join('; ')}`,
       MemoryErrorCode.INVALID_INPUT,
       { details: { issues } },
     )
@@ -99,6 +102,5 @@ export const printConfidence = (confidence: number): string => {
 
 /** Two entries with the same key are duplicates: the same pattern, on the same evidence. */
 export function entryKey({ kind, title, evidence }: EchoEntry): string {
-  const plain = (text: string): string => oneLine(text).toLowerCase()
   return sha256(`${plain(kind)}\n${plain(title)}\n${plain(evidence)}`).slice(0, 20)
 }

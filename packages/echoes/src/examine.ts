@@ -1,5 +1,6 @@
 import { lstatSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { knowledgeLineLimit } from './compress-knowledge.ts'
 import { countLines } from './echo-document.ts'
 import { namesIn, orAbsent, readText } from './files.ts'
 import { readFindings } from './findings.ts'
@@ -42,7 +43,7 @@ export function examine(
 }
 
 function examineRole(root: string, role: string, lineLimit: number): EchoFinding[] {
-  const wrong = (message: string, remedy: string): EchoFinding => ({ role, ok: false, message, remedy })
+  const wrong = wrongIn(role)
   let memory: ReturnType<typeof loadRole>
   try {
     memory = loadRole(root, role)
@@ -71,8 +72,10 @@ function examineRole(root: string, role: string, lineLimit: number): EchoFinding
     }
   }
   try {
-    if (countLines(readText(join(root, knowledgePath(role))) ?? '') > 300) {
-      findings.push(wrong('knowledge.md is above its 300 lines', 'look at the plan of prune'))
+    if (countLines(readText(join(root, knowledgePath(role))) ?? '') > knowledgeLineLimit) {
+      findings.push(
+        wrong(`knowledge.md is above its ${knowledgeLineLimit} lines`, 'look at the plan of prune'),
+      )
     }
   } catch (error) {
     findings.push(wrong((error as Error).message, 'mend the file; until then it is not compressed'))
@@ -85,7 +88,7 @@ function examineRole(root: string, role: string, lineLimit: number): EchoFinding
 }
 
 function examineFindings(root: string, role: string, agent: string): EchoFinding[] {
-  const wrong = (message: string, remedy: string): EchoFinding => ({ role, ok: false, message, remedy })
+  const wrong = wrongIn(role)
   const mendFile = 'mend the file; until then its findings are not consolidated'
   try {
     const { path, kept, problem } = readFindings(root, role, agent)
@@ -102,6 +105,10 @@ function examineFindings(root: string, role: string, agent: string): EchoFinding
     return [wrong((error as Error).message, mendFile)]
   }
 }
+
+const wrongIn =
+  (role: string) =>
+  (message: string, remedy: string): EchoFinding => ({ role, ok: false, message, remedy })
 
 const isThere = (path: string): boolean => orAbsent(() => lstatSync(path)) !== null
 

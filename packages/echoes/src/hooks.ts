@@ -1,4 +1,4 @@
-import type { EchoEntry } from './entry.ts'
+import { type EchoEntry, plain } from './entry.ts'
 import type { Consolidation, Echoes } from './open-echoes.ts'
 import { type Surfaced, surface } from './surface.ts'
 
@@ -141,5 +141,3 @@ const entryOf = (
 
 const sourceOf = (source: string, { context, workflow }: Occasion): string =>
   `${source} ${context ?? workflow}`.replace(/\s+/g, ' ').trim()
-
-const plain = (text: string): string => text.toLowerCase().replace(/\s+/g, ' ').trim()

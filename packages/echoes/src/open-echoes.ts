@@ -172,7 +172,10 @@ export function openEchoes(options: EchoesOptions): Echoes {
   const mayWrite = (role: string): void => {
     checkName(role, 'role')
     if (role === teamRole && !lead) {
-      throw new MemoryError('Only the lead writes to the memory of the team', MemoryErrorCode.FORBIDDEN)
+      throw new MemoryError(
+        "only the lead writes to the memory of the team: say '--lead', in a program 'lead: true'",
+        MemoryErrorCode.FORBIDDEN,
+      )
     }
   }
 
@@ -180,7 +183,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
   const requireConsent = async (question: string): Promise<void> => {
     if ((await askHuman?.(question)) === true) return
     throw new MemoryError(
-      'Only a person adds etched entries, takes them out or moves them: say yes at a terminal',
+      'only a person adds etched entries, takes them out or moves them: say yes at a terminal',
       MemoryErrorCode.FORBIDDEN,
     )
   }
@@ -292,7 +295,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
         const [active] = activeWorkflows(root)
         if (active !== undefined) {
           throw new MemoryError(
-            `The workflow ${active} is active: memories are pruned only between workflows`,
+            `the workflow ${active} is active: prune once it has ended`,
             MemoryErrorCode.CONFLICT,
           )
         }
@@ -416,5 +419,5 @@ function cleaned(entry: EchoEntry): { block: EchoBlock; stripped: string[] } {
   const clean = withoutSecrets(block as EchoBlock)
   if (clean.block.entry) return clean
   const problems = clean.block.problems ?? ['it is no entry']
-  throw new MemoryError(`This entry cannot be written: ${problems.join('; ')}`, MemoryErrorCode.INVALID_INPUT)
+  throw new MemoryError(`this entry cannot be written: ${problems.join('; ')}`, MemoryErrorCode.INVALID_INPUT)
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { redactJson } from '@recall/core'
 import { sha256 } from './digest.ts'
+import { plain } from './entry.ts'
 import { createFile } from './files.ts'
 import {
   checkCategoryFolder,
@@ -158,7 +159,6 @@ function duplicatesOf(
   })
 }
 
-const plain = (text: string): string => text.toLowerCase().replace(/\s+/g, ' ').trim()
 const wordsIn = (text: string): Set<string> => new Set(plain(text).match(/[\p{L}\p{N}]{3,}/gu))
 
 /** Jaccard similarity of the words of two texts, 0..1. */

@@ -5,7 +5,14 @@ import { type EchoBlock, parseEchoes, withFields, withLearning } from './echo-do
 import { entryKey } from './entry.ts'
 import { readText } from './files.ts'
 import { type PrunePlan, shortened } from './plan-prune.ts'
-import { backupChange, type LoadedRole, memoryChange, outdatedPlan, sidecarChange } from './role-folder.ts'
+import {
+  backupChange,
+  type LoadedRole,
+  memoryChange,
+  outdatedPlan,
+  sidecarChange,
+  unfitPlan,
+} from './role-folder.ts'
 import type { Sidecar } from './sidecar.ts'
 import type { FileChange } from './transaction.ts'
 
@@ -29,9 +36,7 @@ export function pruneChanges(root: string, role: LoadedRole, plan: PrunePlan): F
     const echo = role.echoes.find((each) => each.id === id)
     const known = sidecar.entries[id]
     if (!echo || !known || echo.entry.layer === 'etched' || replaced.has(echo.block)) {
-      throw new MemoryError('The plan does not fit the memory', MemoryErrorCode.INVALID_INPUT, {
-        details: { id },
-      })
+      throw unfitPlan(id)
     }
     const compressed = action === 'compress'
     replaced.set(echo.block, compressed ? withLearning(echo.block, shortened(echo.entry.learning)).text : '')
@@ -62,9 +67,13 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   const block = backup.find(({ section }) => section === archived.block)
   // Compares only the layer, because a migration may have changed the evidence.
   if (!block?.entry || !id.startsWith(block.entry.layer)) {
-    throw new MemoryError(`${path} does not hold ${id} any more`, MemoryErrorCode.CORRUPTION, {
-      details: { path, id },
-    })
+    throw new MemoryError(
+      `${path} does not hold ${id} any more: put that file back from a backup`,
+      MemoryErrorCode.CORRUPTION,
+      {
+        details: { path, id },
+      },
+    )
   }
   delete known.archived
   delete known.compressed
@@ -94,7 +103,7 @@ function withWholeLearning(standing: EchoBlock, whole: EchoBlock, path: string):
   if (!entry || !whole.entry) return whole
   if (entry.learning !== shortened(whole.entry.learning)) {
     throw new MemoryError(
-      `The learning was written anew since it was shortened: it stays; the earlier one is in ${path}`,
+      `the learning was written anew since it was shortened: it stays; the earlier one is in ${path}`,
       MemoryErrorCode.CONFLICT,
       { details: { path } },
     )

@@ -128,5 +128,5 @@ export function checkCategoryFolder(folder: string, category: string): void {
   const known = (remembranceCategories as readonly string[]).includes(category)
   if (known && orAbsent(() => lstatSync(join(folder, category)))?.isSymbolicLink() !== true) return
   const problem = known ? 'is a link out of its folder' : `must be one of ${remembranceCategories.join(', ')}`
-  throw new MemoryError(`The category ${problem}`, MemoryErrorCode.INVALID_INPUT)
+  throw new MemoryError(`the category ${problem}`, MemoryErrorCode.INVALID_INPUT)
 }

@@ -90,8 +90,16 @@ export function loadRole(root: string, role: string): LoadedRole {
 /** The error for a plan that was made for another text than the one that stands now. */
 export const outdatedPlan = (subject: string): MemoryError =>
   new MemoryError(
-    `The ${subject} has changed since this plan was made; make a new plan`,
+    `the ${subject} has changed since this plan was made: make a new plan`,
     MemoryErrorCode.CONFLICT,
+  )
+
+/** The error for a step of a plan that names no entry, or one that it may not touch. */
+export const unfitPlan = (id: string): MemoryError =>
+  new MemoryError(
+    `the plan does not fit the memory at ${id}: make a new plan, and apply it as it is`,
+    MemoryErrorCode.INVALID_INPUT,
+    { details: { id } },
   )
 
 /** The change that writes a role's memory, unless somebody has written it since it was loaded. */

@@ -41,10 +41,14 @@ function optsIn(path: string): boolean {
     const settings = settingsSchema.parse(readYaml(text))
     return settings?.echoes?.version_controlled === true
   } catch (cause) {
-    throw new MemoryError(`${path} cannot be read`, MemoryErrorCode.INVALID_INPUT, {
-      cause,
-      details: { path },
-    })
+    throw new MemoryError(
+      `${path} cannot be read: mend it, so that its settings are known`,
+      MemoryErrorCode.INVALID_INPUT,
+      {
+        cause,
+        details: { path },
+      },
+    )
   }
 }
 

@@ -44,7 +44,7 @@ function parseOwner(text: string): z.output<typeof workflowSchema> | undefined {
 function pathOf(root: string, workflow: string): string {
   if (!/^\w[\w.-]{0,99}$/.test(workflow)) {
     throw new MemoryError(
-      'The name of a workflow is made of letters, digits, dots and dashes',
+      `'${workflow}' is no name of a workflow: it is made of letters, digits, dots and dashes`,
       MemoryErrorCode.INVALID_INPUT,
     )
   }

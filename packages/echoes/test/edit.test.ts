@@ -94,6 +94,15 @@ describe('moving an entry', () => {
     expect((await echoes.read('reviewer')).echoes).toMatchObject([{ id: 'inscribed-001', sessions: 1 }])
   })
 
+  it('names the layer that an entry has already', async () => {
+    const { echoes } = await open()
+    await echoes.add('reviewer', entryOf())
+    await expect(echoes.planMove('reviewer', 'inscribed-001', 'inscribed')).rejects.toMatchObject({
+      code: 'MEMORY_INVALID_INPUT',
+      message: 'inscribed-001 is inscribed and cannot be moved to inscribed: name another layer',
+    })
+  })
+
   it('etches for a person only', async () => {
     const { echoes, byPerson } = await open()
     await echoes.add('reviewer', entryOf())

@@ -84,7 +84,7 @@ export function applyDistill(
 ): { memory: string; topics: Record<string, string> } {
   if (fingerprint(memoryText) !== plan.fingerprint) {
     throw new MemoryError(
-      'The memory has changed since this plan was made; make a new plan',
+      'the memory has changed since this plan was made: make a new plan',
       MemoryErrorCode.CONFLICT,
     )
   }
@@ -96,9 +96,13 @@ export function applyDistill(
     const { fromLine, toLine, topicFile, pointer } = extraction
     const isSound = fromLine > position && toLine >= fromLine && toLine <= lines.length
     if (!isSound || !isTopicFile(topicFile) || topicFile in topics) {
-      throw new MemoryError('The plan does not fit the memory', MemoryErrorCode.INVALID_INPUT, {
-        details: { extraction },
-      })
+      throw new MemoryError(
+        'the plan does not fit the memory: make a new plan, and apply it as it is',
+        MemoryErrorCode.INVALID_INPUT,
+        {
+          details: { extraction },
+        },
+      )
     }
     pieces.push(lines.slice(position, fromLine - 1), replacement(pointer, extraction, lines))
     const section = lines.slice(fromLine - 1, toLine)
