@@ -1,15 +1,19 @@
 import { existsSync } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
+import { claudeCodeFolder } from './claude-code/target.ts'
+import { codexFolder } from './codex/target.ts'
 import { listConversations } from './conversation-export/list-conversations.ts'
+import { copilotFolder } from './copilot/target.ts'
+import { filesBelow, mayHoldSessions } from './files-below.ts'
 import { geminiFolder } from './gemini/target.ts'
 import { splitAddress } from './one-of-many.ts'
 import { isStream, toMemoryError } from './open-file.ts'
 import { listOpencodeSessions } from './opencode/read-session.ts'
 import { opencodeDatabase } from './opencode/target.ts'
 
-/** Files of hosts that are neither sessions nor memories, and folders without any. */
+/** Files of hosts that are neither sessions nor memories. */
 const otherFiles = new Set([
   'history.jsonl',
   'journal.jsonl',
@@ -17,21 +21,18 @@ const otherFiles = new Set([
   'sessions-index.json',
   'package.json',
 ])
-const otherFolders = new Set(['tool-results', 'memory', 'node_modules'])
 
 /** Where the hosts on this machine keep their sessions. */
 export function sessionSources(machine: {
   home: string
   env: Readonly<Record<string, string | undefined>>
 }): string[] {
-  const { home, env } = machine
-  const codex = env.CODEX_HOME || join(home, '.codex')
   return [
-    join(env.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'projects'),
-    join(codex, 'sessions'),
-    join(codex, 'archived_sessions'),
+    join(claudeCodeFolder(machine), 'projects'),
+    join(codexFolder(machine), 'sessions'),
+    join(codexFolder(machine), 'archived_sessions'),
     join(geminiFolder(machine), 'tmp'),
-    join(env.COPILOT_HOME || join(home, '.copilot'), 'session-state'),
+    join(copilotFolder(machine), 'session-state'),
     opencodeDatabase(machine),
   ].filter((path) => existsSync(path))
 }
@@ -48,7 +49,7 @@ export async function listImportable(path: string): Promise<string[]> {
   try {
     const stats = await stat(path)
     if (stats.isDirectory()) {
-      const files = (await listBelow(path)).sort(byCodeUnit)
+      const files = await filesBelow(path, isImportable, isSearched)
       const found: string[] = []
       for (const file of files) found.push(...(await listConversationsIn(file).catch(leaveToOpening(file))))
       return found
@@ -115,18 +116,5 @@ async function listConversationsIn(path: string): Promise<string[]> {
   return conversations === null ? [path] : [...conversations.keys()].map((id) => `${path}#${id}`)
 }
 
-async function listBelow(folder: string): Promise<string[]> {
-  const found: string[] = []
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name)
-    if (entry.isFile() && /\.(?:jsonl?|md)$/i.test(entry.name) && !otherFiles.has(entry.name))
-      found.push(path)
-    else if (entry.isDirectory() && !otherFolders.has(entry.name) && !entry.name.startsWith('.')) {
-      found.push(...(await listBelow(path)))
-    }
-  }
-  return found
-}
-
-/** Puts `id.jsonl` right before `id/…`, since `.` sorts before `/`. */
-const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+const isImportable = (name: string): boolean => /\.(?:jsonl?|md)$/i.test(name) && !otherFiles.has(name)
+const isSearched = (folderName: string): boolean => mayHoldSessions(folderName) && !folderName.startsWith('.')

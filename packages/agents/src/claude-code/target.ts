@@ -16,14 +16,15 @@ const claudeCodeHooks: readonly [event: string, hook: HookEvent, seconds: number
   ['SessionEnd', 'session-end', 10],
 ]
 
-const folderOf = ({ env, home }: Surroundings): string => env.CLAUDE_CONFIG_DIR || join(home, '.claude')
+export const claudeCodeFolder = ({ env, home }: Pick<Surroundings, 'env' | 'home'>): string =>
+  env.CLAUDE_CONFIG_DIR || join(home, '.claude')
 
 export const claudeCodeTarget: Target = {
   name: 'claude',
   title: 'Claude Code',
-  isInstalled: (machine) => machine.exists(folderOf(machine)),
+  isInstalled: (machine) => machine.exists(claudeCodeFolder(machine)),
   edits(machine, wiring) {
-    const folder = folderOf(machine)
+    const folder = claudeCodeFolder(machine)
     const hooks = claudeCodeHooks.map(([event, hook, timeout]) =>
       hookPart(wiring, ['hooks', event], hook, (command) => ({
         hooks: [{ type: 'command', command, timeout }],
@@ -45,7 +46,7 @@ export const claudeCodeTarget: Target = {
     ]
   },
   notes(machine) {
-    const settings = machine.readText(join(folderOf(machine), 'settings.json')) ?? ''
+    const settings = machine.readText(join(claudeCodeFolder(machine), 'settings.json')) ?? ''
     return [
       ...(/"claude-mem[^"]*"\s*:\s*true/.test(settings)
         ? ['claude-mem is enabled too: sessions will be given the memories of both. Disable one of them.']

@@ -7,15 +7,16 @@ import { protocolText } from '../install/protocol.ts'
 import type { Surroundings, Target } from '../install/target.ts'
 import { tomlTable } from '../install/toml-table.ts'
 
-const folderOf = ({ env, home }: Surroundings): string => env.CODEX_HOME || join(home, '.codex')
+export const codexFolder = ({ env, home }: Pick<Surroundings, 'env' | 'home'>): string =>
+  env.CODEX_HOME || join(home, '.codex')
 
 /** The host has no event for the end of a session: it is archived when the next one starts. */
 export const codexTarget: Target = {
   name: 'codex',
   title: 'Codex CLI',
-  isInstalled: (machine) => machine.exists(folderOf(machine)),
+  isInstalled: (machine) => machine.exists(codexFolder(machine)),
   edits(machine, wiring) {
-    const folder = folderOf(machine)
+    const folder = codexFolder(machine)
     const events: [string, HookEvent][] = [
       ['SessionStart', 'session-start'],
       ['UserPromptSubmit', 'prompt'],

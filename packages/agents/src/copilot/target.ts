@@ -6,14 +6,15 @@ import { ownFile } from '../install/own-file.ts'
 import { protocolText } from '../install/protocol.ts'
 import type { Surroundings, Target } from '../install/target.ts'
 
-const folderOf = ({ env, home }: Surroundings): string => env.COPILOT_HOME || join(home, '.copilot')
+export const copilotFolder = ({ env, home }: Pick<Surroundings, 'env' | 'home'>): string =>
+  env.COPILOT_HOME || join(home, '.copilot')
 
 export const copilotTarget: Target = {
   name: 'copilot',
   title: 'GitHub Copilot CLI',
-  isInstalled: (machine) => machine.exists(folderOf(machine)),
+  isInstalled: (machine) => machine.exists(copilotFolder(machine)),
   edits(machine, wiring) {
-    const folder = folderOf(machine)
+    const folder = copilotFolder(machine)
     const events: [string, HookEvent][] = [
       ['sessionStart', 'session-start'],
       ['preCompact', 'pre-compact'],

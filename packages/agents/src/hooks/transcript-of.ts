@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { copilotFolder } from '../copilot/target.ts'
 import { opencodeDatabase } from '../opencode/target.ts'
 import type { HookInput } from './hook-input.ts'
 
@@ -11,8 +12,7 @@ export function transcriptOf(
   // An id with path separators, or `..`, would lead out of the folder.
   if (!/^[\w.-]+$/.test(input.sessionId) || /^\.+$/.test(input.sessionId)) return undefined
   if (input.host === 'copilot') {
-    const folder = machine.env.COPILOT_HOME || join(machine.home, '.copilot')
-    return join(folder, 'session-state', input.sessionId, 'events.jsonl')
+    return join(copilotFolder(machine), 'session-state', input.sessionId, 'events.jsonl')
   }
   if (input.host === 'opencode') return `${opencodeDatabase(machine)}#${input.sessionId}`
   return undefined
