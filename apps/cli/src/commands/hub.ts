@@ -11,6 +11,7 @@ import {
 } from '../hub-access.ts'
 import type { Io } from '../io.ts'
 import { printable } from '../printable.ts'
+import { splitTags } from '../split-tags.ts'
 
 export interface HubOptions {
   json: boolean
@@ -133,7 +134,7 @@ function checked(url: string): string {
 }
 
 async function save({ hub, options, print }: Call, content: string): Promise<undefined> {
-  const tags = (options.tags ?? '').split(',').flatMap((tag) => tag.trim() || [])
+  const tags = splitTags(options.tags)
   if (tags.length === 0)
     throw new UsageError('say what it is about, in 2 to 6 words: --tags redis,rate-limit')
   const saved = await hub.save({ content, tags, ...(options.source ? { source_url: options.source } : {}) })

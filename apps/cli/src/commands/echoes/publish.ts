@@ -5,8 +5,9 @@ import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { formatCounts } from '../../format.ts'
 import { findHubAccess } from '../../hub-access.ts'
 import { printable } from '../../printable.ts'
+import { splitTags } from '../../split-tags.ts'
 import { type EchoesOptions, type Project, print } from './project.ts'
-import { echoOf, tagsOf } from './remembrance.ts'
+import { echoOf } from './remembrance.ts'
 
 /** Publishes one echo on the hub. Shows first what would be sent and what was redacted and, without `--yes`, asks. */
 export async function publish(
@@ -51,7 +52,7 @@ function sharedOf(
   const { text, counts } = redactText(
     `${kind === '' ? '' : `${kind}: `}${title}\n\n${learning}\n\nEvidence: ${evidence}`,
   )
-  const given = tagsOf(withoutSecrets(texts.tags ?? ''))
+  const given = splitTags(withoutSecrets(texts.tags ?? ''))
   const words =
     withoutSecrets(title)
       .toLowerCase()

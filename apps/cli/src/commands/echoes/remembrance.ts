@@ -11,6 +11,7 @@ import {
   remembranceCategories,
 } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
+import { splitTags } from '../../split-tags.ts'
 import { type EchoesOptions, type Project, parseReference, print, toApply } from './project.ts'
 
 const docsOf = ({ io, path }: Project, { texts }: EchoesOptions): string =>
@@ -76,19 +77,13 @@ function detailsOf({ texts, actionable }: EchoesOptions): PromotionDetails {
     throw new UsageError(`--category takes ${remembranceCategories.join(', ')}`)
   return {
     category: texts.category,
-    tags: tagsOf(texts.tags),
+    tags: splitTags(texts.tags),
     symptom: texts.symptom ?? '',
     root_cause: texts['root-cause'] ?? '',
     solution_summary: texts.solution ?? '',
     actionable,
   }
 }
-
-export const tagsOf = (text = ''): string[] =>
-  text
-    .split(',')
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== '')
 
 /** @throws MemoryError NOT_FOUND; CONFLICT when the reference has a hash and the entry has changed since */
 export async function echoOf(
