@@ -15,6 +15,7 @@ import {
   searchableText,
 } from '@recall/core'
 import { defaultFileSystem, type FileStore, readTombstones } from '@recall/store-file'
+import { addCounts } from './add-counts.ts'
 
 export interface EntryImport {
   written: number
@@ -77,8 +78,7 @@ export function createEntryImporter(
         if (!isWanted || (raw.scope === 'short-term') !== isWindow) continue
         try {
           const { entry, counts } = await admitted(store, raw)
-          for (const [kind, n] of Object.entries(counts))
-            outcome.redactions[kind] = (outcome.redactions[kind] ?? 0) + n
+          addCounts(outcome.redactions, counts)
           await putBack(entry)
         } catch (error) {
           if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) throw error

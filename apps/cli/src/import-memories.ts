@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type ImportedMemory, readMemoryExport } from '@recall/agents'
 import { type MemoryManager, redactText } from '@recall/core'
 import { defaultFileSystem, type FileStore, readTombstones } from '@recall/store-file'
+import { addCounts } from './add-counts.ts'
 import type { ImportJournal } from './import-journal.ts'
 
 export interface MemoryImport {
@@ -71,7 +72,7 @@ export function createMemoryImporter(
           journal.add(key, hashOf(text))
         } else if (present.has(key) && !journal.has(key, hashOf(present.get(key)))) outcome.kept++
         else {
-          for (const [kind, n] of Object.entries(counts)) redactions[kind] = (redactions[kind] ?? 0) + n
+          addCounts(redactions, counts)
           const type = toTag(record.type ?? '')
           writes.push({ key, value: text, options: { tags: tagsOf(record), ...(type ? { type } : {}) } })
         }

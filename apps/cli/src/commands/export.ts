@@ -9,6 +9,7 @@ import {
   searchableText,
   sessionSummaryType,
 } from '@recall/core'
+import { addCounts } from '../add-counts.ts'
 import { everyEntry, everyNamespace } from '../every-entry.ts'
 import type { RootOptions } from '../find-root.ts'
 import { formatCounts } from '../format.ts'
@@ -35,8 +36,8 @@ export async function exportMemory(
           ? { value: entry.value, counts: {} }
           : redactJson(entry.value)
         const found = foundBy(entry)
-        for (const [kind, n] of [...Object.entries(counts), ...Object.entries(found.counts)])
-          redactions[kind] = (redactions[kind] ?? 0) + n
+        addCounts(redactions, counts)
+        addCounts(redactions, found.counts)
         const line = {
           ...entryMetadata(entry),
           ...(entry.ttl === null ? {} : { ttl: entry.ttl }),

@@ -4,6 +4,7 @@ import { dirname, relative, resolve, sep } from 'node:path'
 import { listImportable, openTranscript, sessionSources, splitAddress, stateOfSource } from '@recall/agents'
 import { isMemoryError, MemoryError, MemoryErrorCode, type MemoryManager } from '@recall/core'
 import type { FileStore } from '@recall/store-file'
+import { addCounts } from '../add-counts.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
 import { count, formatCounts, formatSkipped } from '../format.ts'
@@ -275,10 +276,6 @@ const emptyReport = (): ImportReport => ({
   redactions: {},
   skipped: {},
 })
-
-function addCounts(total: Record<string, number>, more: Readonly<Record<string, number>>): void {
-  for (const [kind, n] of Object.entries(more)) total[kind] = (total[kind] ?? 0) + n
-}
 
 /** The formats that a file of none of them could have had. */
 const formatsIn = ({ details }: MemoryError): string[] | undefined =>
