@@ -35,6 +35,7 @@ export default defineConfig({
     {
       name: 'a file for each command',
       setup(build) {
+        // A command that names another one as `../commands/…` loads that file instead of holding a copy.
         build.onResolve({ filter: /^\.\.?\/commands\/.*\.ts$/ }, ({ path }) => ({
           path: path.replace(/\.ts$/, '.cjs'),
           external: true,

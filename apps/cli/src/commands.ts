@@ -54,6 +54,19 @@ const shared = ({ options: { root, layout, json } }: CommandLine): RootOptions &
   json: json === true,
 })
 
+/** Those of these options that were given, with their texts. */
+function textsOf<Name extends string>(
+  { options }: CommandLine,
+  ...names: Name[]
+): Partial<Record<Name, string>> {
+  const texts: Partial<Record<Name, string>> = {}
+  for (const name of names) {
+    const value = options[name]
+    if (typeof value === 'string') texts[name] = value
+  }
+  return texts
+}
+
 const scopeOf = ({ options }: CommandLine): { scope?: MemoryScope } =>
   options.scope === undefined ? {} : { scope: options.scope as MemoryScope }
 
@@ -79,7 +92,7 @@ export const commands: readonly Command[] = [
     run: async (io, line) =>
       (await import('./commands/init.ts')).init(io, line.positionals[0], {
         ...shared(line),
-        ...(typeof line.options.target === 'string' ? { target: line.options.target } : {}),
+        ...textsOf(line, 'target'),
         yes: line.options.yes === true,
         recallPrompts: line.options['recall-prompts'] === true,
         consume: line.options.consume === true,
@@ -101,7 +114,7 @@ export const commands: readonly Command[] = [
     run: async (io, line) =>
       (await import('./commands/uninit.ts')).uninit(io, {
         json: line.options.json === true,
-        ...(typeof line.options.target === 'string' ? { target: line.options.target } : {}),
+        ...textsOf(line, 'target'),
         purge: line.options.purge === true,
         yes: line.options.yes === true,
         dryRun: line.options['dry-run'] === true,
@@ -156,8 +169,7 @@ export const commands: readonly Command[] = [
       (await import('./commands/import.ts')).importAll(io, line.positionals, {
         ...shared(line),
         dryRun: line.options['dry-run'] === true,
-        ...(typeof line.options.since === 'string' ? { since: line.options.since } : {}),
-        ...(typeof line.options.project === 'string' ? { project: line.options.project } : {}),
+        ...textsOf(line, 'since', 'project'),
       }),
   },
   {
@@ -312,7 +324,7 @@ export const commands: readonly Command[] = [
         ...shared(line),
         ...scopeOf(line),
         yes: line.options.yes === true,
-        ...(typeof line.options.containing === 'string' ? { containing: line.options.containing } : {}),
+        ...textsOf(line, 'containing'),
       }),
   },
   {
@@ -402,19 +414,17 @@ export const commands: readonly Command[] = [
       },
       ...common,
     },
-    run: async (io, line) => {
-      const texts = Object.entries(line.options).filter(([, value]) => typeof value === 'string')
-      return (await import('./commands/echoes.ts')).echoes(io, line.positionals, {
+    run: async (io, line) =>
+      (await import('./commands/echoes.ts')).echoes(io, line.positionals, {
         ...shared(line),
         yes: line.options.yes === true,
         dryRun: line.options['dry-run'] === true,
         lead: line.options.lead === true,
         etched: line.options.etched === true,
         actionable: line.options.actionable === true,
-        texts: Object.fromEntries(texts),
+        texts: textsOf(line, ...Object.keys(line.options)),
         limit: wholeNumber('limit', line.options.limit, 8, 100),
-      })
-    },
+      }),
   },
   {
     name: 'hub',
@@ -440,19 +450,16 @@ export const commands: readonly Command[] = [
       explain: { description: 'search: what each signal adds to the rank' },
       json: common.json as OptionSpec,
     },
-    run: async (
-      io,
-      { positionals, options: { url, 'key-file': keyFile, tags, source, limit, explain, json } },
-    ) =>
-      (await import('./commands/hub.ts')).hub(io, positionals, {
+    run: async (io, line) => {
+      const { 'key-file': keyFile, limit, explain, json } = line.options
+      return (await import('./commands/hub.ts')).hub(io, line.positionals, {
         json: json === true,
-        ...(typeof url === 'string' ? { url } : {}),
+        ...textsOf(line, 'url', 'tags', 'source'),
         ...(typeof keyFile === 'string' ? { keyFile } : {}),
-        ...(typeof tags === 'string' ? { tags } : {}),
-        ...(typeof source === 'string' ? { source } : {}),
         limit: wholeNumber('limit', limit, 10, 50),
         explain: explain === true,
-      }),
+      })
+    },
   },
   {
     name: 'mcp',

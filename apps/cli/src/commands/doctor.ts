@@ -32,8 +32,8 @@ export async function doctor(
   else {
     const colour = paint(io)
     for (const { check, ok, message, remedy, fixed } of findings) {
-      const mark = fixed ? colour.yellow('mended') : ok ? colour.green('ok') : colour.red('wrong')
-      io.out(`${mark.padEnd(7 + mark.length - (fixed ? 6 : ok ? 2 : 5))} ${check}: ${printable(message)}\n`)
+      const mark = fixed ? colour.yellow('mended  ') : ok ? colour.green('ok      ') : colour.red('wrong   ')
+      io.out(`${mark}${check}: ${printable(message)}\n`)
       if (!ok && remedy) io.out(`        → ${printable(remedy)}\n`)
     }
   }
