@@ -74,7 +74,7 @@ describe('the protocol', () => {
 
   const withCode = specification.filter((heading) => heading !== 'Version History')
 
-  it.each(withCode)('%s', async (heading) => {
+  it.each(withCode)('has an example under %s that prints what it says', async (heading) => {
     const code = codeOf(heading) ?? ''
     expect(code).toBe(read(fileOf(heading)))
     const printed: string[] = []
@@ -86,7 +86,7 @@ describe('the protocol', () => {
     expect(printed).not.toEqual([])
   })
 
-  it('Version History', () => {
+  it('names its version, and since when it is, in its history', () => {
     expect(document).toContain('ECHOMEN Memory Protocol 1.0.0')
     expect(sections.get('Version History')).toMatch(/\| 1\.0\.0 +\| 2026-03-01/)
   })
