@@ -33,6 +33,16 @@ export interface Candidate extends Pick<Found, 'score' | 'confidence' | 'signals
 export const unitsOfEntries = sql`${units} join ${entries}
   on ${entries.place} = ${units.place} and ${entries.id} = ${units.entry} and ${units.unit} < ${entries.unitCount}`
 
+/**
+ * The same, from the entries to their units, whatever the planner believes: it underestimates places, then joins all
+ * units of one for the sake of the first few.
+ */
+export const entriesWithUnits = sql`${entries} cross join lateral (
+  select * from ${units}
+  where ${units.place} = ${entries.place} and ${units.entry} = ${entries.id} and ${units.unit} < ${entries.unitCount}
+  offset 0
+) as units`
+
 /** The columns of `UnitMatch` except for the similarity, selected from `unitsOfEntries`. */
 export const matchColumns = sql`${entries.id} as id, ${units.unit} as unit, ${entries.unitCount} as units,
   ${units.label} as label, ${entries.key} as key, ${entries.updatedAt} as "updatedAt",

@@ -10,7 +10,7 @@ import { and, asc, desc, inArray, type SQL, sql } from 'drizzle-orm'
 import { type Candidate, untilEnough } from './candidates.ts'
 import { inPlace, isEligible, type Shelf } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
-import { areMany, checkModel, matchMeaning, type NearMatches } from './match-meaning.ts'
+import { checkModel, matchMeaning, type NearMatches } from './match-meaning.ts'
 import { coverageOf, matchWords, type WordMatches } from './match-words.ts'
 import { nearest, rankMatches } from './rank-matches.ts'
 import { type EntryRow, entryOf, foundEntry, wholeEntry } from './rows.ts'
@@ -101,11 +101,9 @@ async function findNear(
   eligible: SQL,
   embedding: NonNullable<StoreQuery['embedding']>,
 ): Promise<NearMatches> {
-  const literal = JSON.stringify(storableVector(embedding.vector))
-  const many = await areMany(database, query, shelf, eligible, embedding)
   let spread: NearMatches['spread'] | undefined
   const rows = await untilEnough(query.offset + query.limit, poolOf(query), async (most) => {
-    const near = await matchMeaning(database, eligible, embedding, literal, { most, many })
+    const near = await matchMeaning(database, query, shelf, eligible, embedding, most)
     spread = near.spread
     return near.rows
   })

@@ -1,17 +1,25 @@
-import { MemoryError, MemoryErrorCode, type Spread, type StoreQuery, spreadOf } from '@recall/core'
+import {
+  everything,
+  MemoryError,
+  MemoryErrorCode,
+  type Spread,
+  type StoreQuery,
+  spreadOf,
+} from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
 import { placeId } from './address.ts'
-import { matchColumns, similarityTo, type UnitMatch, unitsOfEntries } from './candidates.ts'
+import { entriesWithUnits, matchColumns, similarityTo, type UnitMatch, unitsOfEntries } from './candidates.ts'
 import { inPlace, isLive, type Shelf } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
 import { entries, placeSizes, units } from './schema/entries.ts'
+import { storableVector } from './storable-vector.ts'
 import { halfVector, indexableDimensions, throughIndex } from './vector-index.ts'
 
 type Embedding = NonNullable<StoreQuery['embedding']>
 
 /**
- * Up to this many eligible units are compared one by one, which is exact and takes milliseconds. An approximate index
- * under a condition that few rows meet returns too few of them, or searches for long.
+ * Up to this many eligible units are compared one by one, which is exact and takes milliseconds. A walk through an
+ * approximate index under a condition that few rows meet takes long, or gives up.
  */
 const mostCompared = 5000
 
@@ -26,50 +34,61 @@ export interface NearMatches {
   spread: Spread
 }
 
-/** Whether there are so many eligible units that they have to be found through the index. */
-export async function areMany(
+/** What a search by meaning compares. */
+interface Comparison {
+  database: Database
+  /** SQL for the units that may be found. */
+  comparable: SQL
+  vector: readonly number[]
+  /** The vector as JSON. */
+  literal: string
+  unrelated: Embedding['unrelated']
+}
+
+/**
+ * Finds the units nearest to the query's vector: through the index where there are many, else by comparing each.
+ *
+ * @param most limit of the result; `null` for all, but a few thousand through the index
+ */
+export async function matchMeaning(
   database: Database,
   query: StoreQuery,
   shelf: Shelf,
   eligible: SQL,
-  { vector }: Embedding,
-): Promise<boolean> {
-  if (vector.length > indexableDimensions) return false
+  { vector, unrelated }: Embedding,
+  most: number | null,
+): Promise<NearMatches> {
+  const comparison = {
+    database,
+    comparable: sql`${eligible} and ${entries.dimensions} = ${vector.length} and ${units.embedding} is not null`,
+    vector,
+    literal: JSON.stringify(storableVector(vector)),
+    unrelated,
+  }
+  const isIndexed =
+    vector.length <= indexableDimensions && (await keptUnits(database, query, shelf)) > mostCompared
+  if (!isIndexed) return (await compareAll(comparison, most)).near
+  if (hasConditions(query)) {
+    const { near, compared } = await compareAll(comparison, most, mostCompared + 1)
+    if (compared <= mostCompared) return near
+  }
+  const near = await nearestByIndex(comparison, most ?? mostCompared)
+  // The index walk gave up: hardly any unit that is near may be found.
+  return near.rows.length < (most ?? mostCompared) ? (await compareAll(comparison, most)).near : near
+}
+
+const hasConditions = ({ filter = everything, tags = [] }: StoreQuery): boolean =>
+  tags.length > 0 || filter.kind !== 'all' || filter.filters.length > 0
+
+/** How many units a place holds, expired ones among them. */
+async function keptUnits(database: Database, query: StoreQuery, shelf: Shelf): Promise<number> {
   const [kept] = await rowsOf<{ units: number }>(
     database,
     sql`
       select coalesce(sum(${placeSizes.units}), 0)::float8 as units
       from ${placeSizes} where ${placeSizes.place} = ${placeId(query, shelf)}`,
   )
-  if ((kept?.units ?? 0) <= mostCompared) return false
-  const [counted] = await rowsOf<{ count: number }>(
-    database,
-    sql`
-      select count(*)::int as count from (
-        select from ${unitsOfEntries} where ${eligible} and ${entries.dimensions} = ${vector.length}
-        limit ${mostCompared + 1}
-      ) as some_units`,
-  )
-  return (counted?.count ?? 0) > mostCompared
-}
-
-/**
- * Finds the units nearest to the query's vector.
- *
- * @param literal the query's vector, as JSON
- * @param most limit of the result; the index is asked for a few thousand at most
- */
-export function matchMeaning(
-  database: Database,
-  eligible: SQL,
-  { vector, unrelated }: Embedding,
-  literal: string,
-  { most, many }: { most: number | null; many: boolean },
-): Promise<NearMatches> {
-  const comparable = sql`${eligible} and ${entries.dimensions} = ${vector.length} and ${units.embedding} is not null`
-  return many
-    ? nearestByIndex(database, comparable, vector.length, literal, most ?? mostCompared, unrelated)
-    : nearestOfAll(database, comparable, literal, most, unrelated)
+  return kept?.units ?? 0
 }
 
 interface Measured {
@@ -85,41 +104,43 @@ const noneMeasured: Measured = { count: 0, sum: 0, squares: 0, best: -1 }
 const measures = sql`count(*)::float8 as count, coalesce(sum(similarity), 0)::float8 as sum,
   coalesce(sum(similarity ^ 2), 0)::float8 as squares, coalesce(max(similarity), -1)::float8 as best`
 
-async function nearestOfAll(
-  database: Database,
-  comparable: SQL,
-  literal: string,
+/**
+ * Compares units one by one.
+ *
+ * @param mostUnits compares any that many; `null` for all
+ * @returns the nearest, and how many were compared
+ */
+async function compareAll(
+  { database, comparable, literal, unrelated }: Comparison,
   most: number | null,
-  unrelated: Embedding['unrelated'],
-): Promise<NearMatches> {
+  mostUnits: number | null = null,
+): Promise<{ near: NearMatches; compared: number }> {
   const rows = await rowsOf<NearMatch & Measured>(
     database,
     sql`
       with compared as materialized (
-        select ${matchColumns}, ${similarityTo(literal)} as similarity from ${unitsOfEntries} where ${comparable}
+        select ${matchColumns}, ${similarityTo(literal)} as similarity from ${entriesWithUnits}
+        where ${comparable} limit ${mostUnits}
       )
       select compared.*, measured.* from compared, (select ${measures} from compared) as measured
       order by similarity desc, "updatedAt" desc, key collate "C", unit limit ${most}`,
   )
-  return { rows, spread: spreadOf(rows[0] ?? noneMeasured, unrelated) }
+  const measured = rows[0] ?? noneMeasured
+  return { near: { rows, spread: spreadOf(measured, unrelated) }, compared: measured.count }
 }
 
 /** The index holds vectors of half precision; the rows it finds are compared in full precision. */
 async function nearestByIndex(
-  database: Database,
-  comparable: SQL,
-  dimensions: number,
-  literal: string,
+  { database, comparable, vector, literal, unrelated }: Comparison,
   most: number,
-  unrelated: Embedding['unrelated'],
 ): Promise<NearMatches> {
   const near = await throughIndex(database, 'units', most, (transaction) =>
     rowsOf<NearMatch>(
       transaction,
       sql`
         select ${matchColumns}, ${similarityTo(literal)} as similarity from ${unitsOfEntries}
-        where ${comparable} and vector_dims(${units.embedding}) = ${sql.raw(String(dimensions))}
-        order by ${halfVector(sql`${units.embedding}`, dimensions)} <=> ${halfVector(sql`${literal}::text::vector`, dimensions)}
+        where ${comparable} and vector_dims(${units.embedding}) = ${sql.raw(String(vector.length))}
+        order by ${halfVector(sql`${units.embedding}`, vector.length)} <=> ${halfVector(sql`${literal}::text::vector`, vector.length)}
         limit ${most}`,
     ),
   )
@@ -128,7 +149,7 @@ async function nearestByIndex(
     database,
     sql`
       select ${measures} from (
-        select ${similarityTo(literal)} as similarity from ${unitsOfEntries} where ${comparable} limit ${sampleSize}
+        select ${similarityTo(literal)} as similarity from ${entriesWithUnits} where ${comparable} limit ${sampleSize}
       ) as compared`,
   )
   const best = Math.max(sample.best, ...near.map(({ similarity }) => similarity))

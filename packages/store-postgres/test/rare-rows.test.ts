@@ -17,18 +17,21 @@ const query = {
   now: 1,
 } as const
 
-/** Seven centres with noise around them, the same at every run. */
-const vectorOf = (i: string, own: string): string => `(
-  select array_agg(sin((${i} % 7) * 12.9898 + d * 78.233) + 0.2 * sin(${i} * 39.3468 + d * 11.135 + ${own}))::real[]::vector
+/** A centre, one of seven or the one given, with noise around it, the same at every run. */
+const vectorOf = (i: string, own: number, centre = `${i} % 7`): string => `(
+  select array_agg(sin((${centre}) * 12.9898 + d * 78.233) + 0.2 * sin(${i} * 39.3468 + d * 11.135 + ${own}))::real[]::vector
   from generate_series(1, ${dimensions}) as d
 )`
+
+/** The centre opposite to the one that is asked for. */
+const farAway = String(3 + Math.PI / 12.9898)
 
 // PGlite takes minutes to index so many; server-database.ts says when there is no server.
 describe.skipIf(!serverUrl)('100,000 rows with a vector index', () => {
   let engine: Engine
   const store = () => createPostgresStore(engine.database)
 
-  const fill = (namespace: string, count: number, own: number): Promise<unknown> => {
+  const fill = (namespace: string, count: number, own: number, centre?: string): Promise<unknown> => {
     const place = placeId({ namespace, scope: 'long-term' }, { tenant: '', archived: false })
     return engine.database.execute(
       sql.raw(`
@@ -41,7 +44,7 @@ describe.skipIf(!serverUrl)('100,000 rows with a vector index', () => {
           returning place, id, key
         )
         insert into units (place, entry, unit, words, word_count, label, embedding)
-        select place, id, 0, '', 0, '', ${vectorOf('key::int', String(own))} from made`),
+        select place, id, 0, '', 0, '', ${vectorOf('key::int', own, centre)} from made`),
     )
   }
 
@@ -51,6 +54,7 @@ describe.skipIf(!serverUrl)('100,000 rows with a vector index', () => {
     await engine.database.execute(sql`set statement_timeout = 0`)
     await fill('everybody', rows, 0)
     await fill('newcomer', rows / 10_000, 1)
+    await fill('stranger', 6000, 2, farAway)
     await indexVectors(engine.database, dimensions)
     await engine.database.execute(sql`analyze entries, units`)
   })
@@ -66,6 +70,10 @@ describe.skipIf(!serverUrl)('100,000 rows with a vector index', () => {
     expect((await ask('newcomer', [])).sort()).toEqual(
       Array.from({ length: 10 }, (_, i) => String(i + 1)).sort(),
     )
+  })
+
+  it('finds what an owner has, however much of others is nearer', async () => {
+    expect(await ask('stranger', [])).toHaveLength(10)
   })
 
   it('finds all that a filter lets through, be it a ten-thousandth', async () => {
