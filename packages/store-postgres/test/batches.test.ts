@@ -1,17 +1,8 @@
 import { type Change, createMemoryManager, MemoryErrorCode, type MemoryScope } from '@recall/core'
 import { type Query, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Database, rowsOf } from '../src/database.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { type Engine, emptyTables, engines, plainEntry } from './support.ts'
-
-/** Every session of an engine, those of transactions as well, prepares its statements by this object. */
-const sessionOf = (database: Database): { prepareQuery(...given: unknown[]): unknown } =>
-  Object.getPrototypeOf((database as unknown as { session: object }).session)
-
-/** A statement with its values in it, as `explain` wants it. */
-const inlined = ({ sql: text, params }: Query) =>
-  sql.raw(text.replace(/\$(\d+)/g, (_, n) => `'${String(params[Number(n) - 1])}'`))
+import { type Engine, emptyTables, engines, explained, plainEntry, sessionOf } from './support.ts'
 
 describe.each(engines)('many changes at once on %s', (_, open) => {
   let engine: Engine
@@ -70,11 +61,7 @@ describe.each(engines)('many changes at once on %s', (_, open) => {
     statements.mockRestore()
     await write('working')
     const [clear] = cleared
-    const plans = await rowsOf<{ 'QUERY PLAN': string }>(
-      database,
-      sql`explain (analyze, costs off, timing off) ${inlined(clear as Query)}`,
-    )
-    const locking = plans.map((row) => row['QUERY PLAN']).filter((line) => line.includes('LockRows'))
+    const locking = (await explained(database, clear as Query)).filter((line) => line.includes('LockRows'))
     expect(locking).toEqual([expect.stringMatching(/rows=1000(?:\.00)? loops=1\)/)])
   })
 

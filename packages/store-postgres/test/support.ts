@@ -1,6 +1,6 @@
 import type { Entry } from '@recall/core'
-import { sql } from 'drizzle-orm'
-import type { Database } from '../src/database.ts'
+import { type Query, sql } from 'drizzle-orm'
+import { type Database, rowsOf } from '../src/database.ts'
 import { type EmbeddedDatabase, openPglite } from '../src/pglite.ts'
 import type { OpenDatabase } from '../src/postgres.ts'
 import { createVectorIndex } from '../src/vector-index.ts'
@@ -40,6 +40,23 @@ export const plainEntry = (key: string, other: Partial<Entry> = {}): Entry => ({
 export async function emptyTables(database: Database): Promise<void> {
   await database.execute(sql`truncate entries, units, place_sizes`)
 }
+
+/** Every session of an engine, those of transactions as well, prepares its statements by this object. */
+export const sessionOf = (database: Database): { prepareQuery(...given: unknown[]): unknown } =>
+  Object.getPrototypeOf((database as unknown as { session: object }).session)
+
+/** Runs a statement and tells how it was run, a line for each step. */
+export async function explained(database: Database, { sql: text, params }: Query): Promise<string[]> {
+  const inlined = text.replace(/\$(\d+)/g, (_, n) => literalOf(params[Number(n) - 1]))
+  const plan = await rowsOf<{ 'QUERY PLAN': string }>(
+    database,
+    sql`explain (analyze, costs off, timing off) ${sql.raw(inlined)}`,
+  )
+  return plan.map((line) => line['QUERY PLAN'])
+}
+
+const literalOf = (value: unknown): string =>
+  value === null ? 'null' : `'${String(value).replaceAll("'", "''")}'`
 
 /** Indexes the vectors of units, however long it takes. */
 export async function indexVectors(database: Database, dimensions: number): Promise<void> {

@@ -1,0 +1,51 @@
+import { createMemoryManager, type MemoryScope } from '@recall/core'
+import { type Query, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createPostgresStore } from '../src/postgres-store.ts'
+import { type Engine, emptyTables, engines, explained, sessionOf } from './support.ts'
+
+const count = 1500
+
+describe.each(engines)('a place that is new since the tables were analyzed, on %s', (_, open) => {
+  let engine: Engine
+  const openMemory = () => createMemoryManager({ stores: createPostgresStore(engine.database) })
+
+  beforeAll(async () => {
+    engine = await open()
+    await emptyTables(engine.database)
+    const memory = openMemory()
+    const fill = (scope: MemoryScope) =>
+      memory.batchWrite(
+        scope,
+        Array.from({ length: count }, (_, i) => ({
+          key: `k${i}`,
+          value: `apples and pears ${i}`,
+          options: { embedding: [1, i], tags: ['fruit'] },
+        })),
+      )
+    await fill('long-term')
+    await engine.database.execute(sql`analyze entries, units`)
+    await fill('working')
+  })
+  afterAll(() => engine.close())
+
+  it.each([
+    ['words', { text: 'apples pears' }],
+    ['a vector', { embedding: [1, 0] }],
+    ['words, a vector and a tag', { text: 'apples pears', embedding: [1, 0], tags: ['fruit'] }],
+  ])('is searched by %s without comparing each unit with each entry', async (_, query) => {
+    const { database } = engine
+    const statements = vi.spyOn(sessionOf(database), 'prepareQuery')
+    const found = await openMemory().search('working', query, { touch: false })
+    const queries = statements.mock.calls.map(([each]) => each as Query)
+    statements.mockRestore()
+    expect(found).toHaveLength(10)
+    const joins = queries.filter((each) => each.sql.includes('"units"') && each.sql.includes('"entries"'))
+    expect(joins).not.toHaveLength(0)
+    for (const join of joins) {
+      const lines = await explained(database, join)
+      const rejected = lines.map((line) => Number(/Rows Removed by Join Filter: (\d+)/.exec(line)?.[1] ?? 0))
+      expect(Math.max(...rejected)).toBeLessThan((count * count) / 10)
+    }
+  })
+})
