@@ -13,6 +13,7 @@ import type { FileEntry } from './documents/file-entry.ts'
 import { parseNote } from './documents/note.ts'
 import { sectionOf } from './documents/sections.ts'
 import { windowEntries } from './documents/window.ts'
+import { isExpired } from './expiry.ts'
 import { type FileSystem, statusOf } from './file-system.ts'
 import type { DocumentRow } from './index/document-row.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
@@ -213,9 +214,6 @@ const versionOf = ({ createdAt, updatedAt, ttl }: Entry): ReadVersion => ({
   updated: updatedAt,
   ttl,
 })
-
-export const isExpired = ({ expiresAt }: Entry, now: number): boolean =>
-  expiresAt !== null && expiresAt <= now
 
 /** An entry that replaces another one: it is as old as that, and its version differs. */
 export const succeed = (entry: Entry, earlier: Entry, expected?: Expected): Entry => ({

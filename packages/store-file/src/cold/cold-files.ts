@@ -19,7 +19,7 @@ import {
 } from '@recall/core'
 import * as z from 'zod/mini'
 import { ensureFolder, removeFile, replaceFile, sweepLeftovers, writing } from '../atomic-write.ts'
-import { isExpired } from '../entry-files.ts'
+import { isExpired } from '../expiry.ts'
 import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
 import { fileStem, fromShown, isInside } from '../paths.ts'
 import { defaultNamespace } from '../sources.ts'
