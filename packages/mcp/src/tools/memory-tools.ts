@@ -10,13 +10,14 @@ import {
   type MemoryMatch,
   type MemoryRecord,
   type MemoryScope,
+  memoryScopes,
   type ReadOptions,
 } from '@recall/core'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
 import { answer, answerFrom, orFailure, pieceOf, withoutSecrets } from './answer.ts'
 
-const scope = z.enum(['working', 'short-term', 'long-term', 'episodic'])
+const scope = z.enum(memoryScopes)
 const key = z.string().min(1).max(1024)
 /** Longest text in characters: of a result, of each neighbour of it, and of a piece that is read. */
 const resultLength = 700
