@@ -45,6 +45,12 @@ export async function registered(memory: MemoryManager<{ working: { goal: Goal }
   expectTypeOf(await memory.read('working', 'other')).toEqualTypeOf<unknown>()
   expectTypeOf(await memory.read<number>('long-term', 'goal')).toEqualTypeOf<number | null>()
   await memory.write('working', 'goal', { name: 'ship', steps: 3 })
+  await memory.write('working', 'other', ['any', 'shape'])
+  await memory.write('long-term', 'goal', ['any', 'shape'])
+  // @ts-expect-error a goal has steps
+  await memory.write('working', 'goal', { name: 'ship' })
+  // @ts-expect-error a goal is no number
+  await memory.write('working', 'goal', 3)
 }
 
 export async function inferred(): Promise<void> {
@@ -54,6 +60,10 @@ export async function inferred(): Promise<void> {
   })
   expectTypeOf(await memory.read('working', 'goal')).toEqualTypeOf<Goal | null>()
   expectTypeOf(await memory.read('episodic', 'goal')).toEqualTypeOf<unknown>()
+  await memory.write('working', 'goal', { name: 'ship', steps: 3 })
+  await memory.write('working', 'other', 3)
+  // @ts-expect-error a goal has steps
+  await memory.write('working', 'goal', { name: 'ship' })
 }
 
 export function assignable(typed: MemoryManager<{ working: { goal: Goal } }>): MemoryManager {

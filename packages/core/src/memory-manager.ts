@@ -20,13 +20,12 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
    * (`overwrite: false` and the key exists), NOT_SUPPORTED (`encrypt` without a key, a vector where none is kept),
    * QUOTA_EXCEEDED, WRITE_FAILED, CLOSED
    */
-  write<S extends keyof Schemas & MemoryScope, K extends keyof Schemas[S] & string>(
+  write<T, S extends MemoryScope = MemoryScope, K extends string = string>(
     scope: S,
     key: K,
-    value: Schemas[S][K],
+    value: T & RegisteredValue<Schemas, S, K>,
     options?: WriteOptions,
   ): Promise<void>
-  write<T>(scope: MemoryScope, key: string, value: T, options?: WriteOptions): Promise<void>
 
   /**
    * The value, or `null` when the key is absent or expired. Counts as an access: it slides the expiry.
@@ -110,6 +109,10 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
 
 /** Value types by scope and key, for a manager that was given schemas. */
 export type ValueTypes = { [Scope in MemoryScope]?: Record<string, unknown> }
+
+/** The type that is registered for a key; `unknown` for any other key. */
+export type RegisteredValue<Schemas extends ValueTypes, S extends MemoryScope, K extends string> = (Schemas &
+  Record<MemoryScope, Record<string, unknown>>)[S][K]
 
 export interface Capabilities {
   /** Entries outlive the process. */
