@@ -25,6 +25,8 @@ export { readNeutralTranscript } from './neutral/read-transcript.ts'
 export { splitAddress } from './one-of-many.ts'
 export { openTranscript } from './open-transcript.ts'
 export {
+  type ArchiveReceipt,
+  type ConversationArchiver,
   type HealthStatus,
   type HostMessage,
   type HostSession,

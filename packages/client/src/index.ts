@@ -6,4 +6,11 @@ export {
   registerAgent,
 } from './connect-hub.ts'
 export type { HttpOptions } from './http.ts'
-export type { FoundMemory, NewMemory, RelatedMemory, SavedMemory, SharedMemory } from './shared.ts'
+export type {
+  FoundMemory,
+  MemoryFacts,
+  NewMemory,
+  RelatedMemory,
+  SavedMemory,
+  SharedMemory,
+} from './shared.ts'

@@ -26,7 +26,8 @@ export interface RelatedMemory {
   similarity: number | null
 }
 
-interface MemoryFacts {
+/** What is told of every memory that agents share. */
+export interface MemoryFacts {
   id: string
   short_id: string
   content: string

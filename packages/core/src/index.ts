@@ -11,7 +11,7 @@ export {
 } from './create-memory-manager.ts'
 export { embedTexts } from './embed-texts.ts'
 export type { Embedder } from './embedder.ts'
-export { isEnvelope, type KeyRing } from './encryption.ts'
+export { type Envelope, isEnvelope, type KeyRing } from './encryption.ts'
 export { asRead } from './entry-identity.ts'
 export { entryMetadata } from './entry-metadata.ts'
 export {
@@ -53,6 +53,7 @@ export type {
   MemoryMetadata,
   MemoryRecord,
   ReadOptions,
+  RegisteredValue,
   SearchMode,
   SearchOptions,
   SearchQuery,
@@ -100,10 +101,15 @@ export { wordScores } from './ranking/word-scores.ts'
 export { indexedTerms, queryTerms, queryWords, type Word, wordsOf } from './ranking/words.ts'
 export { readTogether } from './read-together.ts'
 export { fenceRecalled, stripRecalled } from './recalled-text.ts'
-export { redactJson, redactText } from './redaction/redact.ts'
-export { createRedactor, type RedactionReport, type RedactPolicy } from './redaction/redactor.ts'
+export { type RedactionCounts, redactJson, redactText } from './redaction/redact.ts'
+export {
+  createRedactor,
+  type RedactableContent,
+  type RedactionReport,
+  type RedactPolicy,
+} from './redaction/redactor.ts'
 export { type RotationOptions, type RotationResult, rotateEncryption } from './rotate-encryption.ts'
-export type { TypesOf, ValueSchema, ValueSchemas } from './schemas.ts'
+export type { SchemaIssue, TypesOf, ValueSchema, ValueSchemas } from './schemas.ts'
 export { type MemoryScope, memoryScopes } from './scope.ts'
 export {
   conversationKey,

@@ -5,15 +5,19 @@ import type { MemoryScope } from './scope.ts'
 
 /** Anything that validates like zod: zod itself, zod/mini, or ten lines of one's own. */
 export interface ValueSchema<T = unknown> {
-  safeParse(value: unknown): { success: true; data: T } | { success: false; error: { issues: Issue[] } }
+  safeParse(value: unknown): { success: true; data: T } | { success: false; error: { issues: SchemaIssue[] } }
 }
 
-interface Issue {
+/** What a schema has against a value, and where. */
+export interface SchemaIssue {
   path: PropertyKey[]
   message: string
 }
 
-/** Schemas by scope and key. A name that ends in `*` covers every key with that prefix; the longest match wins. */
+/**
+ * Schemas by scope and key. A name that ends in `*` covers every key with that prefix; the longest match wins. Values
+ * of these keys are checked as well, but TypeScript knows the types of whole keys only.
+ */
 export type ValueSchemas = { [Scope in MemoryScope]?: Record<string, ValueSchema> }
 
 /** The value types that a set of schemas promises. */

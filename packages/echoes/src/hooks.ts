@@ -19,7 +19,8 @@ export interface Discovery {
   confidence: number
 }
 
-interface Occasion {
+/** Which run of a workflow something was learned in. */
+export interface Occasion {
   workflow: string
   /** `YYYY-MM-DD` */
   day: string

@@ -18,6 +18,7 @@ export {
   beforePlan,
   beforeWork,
   type Discovery,
+  type Occasion,
   type ReviewFinding,
 } from './hooks.ts'
 export { type EchoLayer, echoLayers, type LayerRule, layerRules } from './layers.ts'

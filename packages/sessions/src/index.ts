@@ -16,6 +16,7 @@ export {
 } from './distill.ts'
 export { formatDuration } from './duration.ts'
 export { assessHealth, type Health, type MemoryFacts } from './health.ts'
+export type { KeywordCounter } from './keywords.ts'
 export { type OpenAiCompatibleOptions, openAiCompatibleLm } from './open-ai-compatible-lm.ts'
 export { recoverWindow } from './recover.ts'
 export { renderSessionSummary, renderWindow } from './render-window.ts'

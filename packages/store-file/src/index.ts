@@ -6,7 +6,8 @@ export { archiveIndexHeader } from './documents/archive-index.ts'
 export type { LocatedHit } from './file-search.ts'
 export type { FileStore } from './file-store.ts'
 export { defaultFileSystem, type FileSystem } from './file-system.ts'
-export type { IndexProgress } from './index/memory-index.ts'
+export type { FileStamp } from './index/file-stamp.ts'
+export type { IndexProgress, MemoryIndex } from './index/memory-index.ts'
 export { writeInternal } from './internal-files.ts'
 export { type Layout, layoutOf, layouts, layoutsOf } from './layout.ts'
 export { layoutFile } from './layout-file.ts'
@@ -16,11 +17,18 @@ export {
   openFileMemory,
   openFileStore,
 } from './open-file-memory.ts'
+export type { Passage } from './passages.ts'
 export { readText, type TextFile } from './read-text.ts'
-export { type ScrubbedFile, scrubFiles } from './scrub.ts'
-export { type MemoryStatus, memoryLineLimit, type RecentArchive, readStatus } from './status.ts'
+export { type Redact, type Scrubbed, type ScrubbedFile, scrubFiles } from './scrub.ts'
+export {
+  type MemoryStatus,
+  memoryLineLimit,
+  type RecentArchive,
+  readStatus,
+  type StatusAsRead,
+} from './status.ts'
 export { addTombstones, readTombstones } from './tombstones.ts'
 export { keptModel } from './vectors/kept-model.ts'
 export { openVectorFile, type VectorFile } from './vectors/vector-file.ts'
 export type { VectorSpace } from './vectors/vector-format.ts'
-export type { Coverage, EmbedProgress } from './vectors/vector-index.ts'
+export type { Coverage, EmbedProgress, VectorIndex } from './vectors/vector-index.ts'

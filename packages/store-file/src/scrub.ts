@@ -60,8 +60,10 @@ export function scrubFiles(
   return found
 }
 
-type Scrubbed = Pick<FileStore, 'root' | 'layout' | 'index' | 'reindex' | 'exclusively'>
-type Redact = (text: string) => { text: string; counts: Record<string, number> }
+/** What is needed of a store to look through all that it keeps. */
+export type Scrubbed = Pick<FileStore, 'root' | 'layout' | 'index' | 'reindex' | 'exclusively'>
+/** For example `redactText` of `@recall/core`. */
+export type Redact = (text: string) => { text: string; counts: Record<string, number> }
 
 function storedFiles(fileSystem: FileSystem, { root, layout }: Scrubbed): string[] {
   const files = sourcesOf(fileSystem, root, layout).flatMap((source) => {

@@ -63,7 +63,8 @@ export function readStatus(
   return orUnusable(root, () => statusAt(fileSystem, root, layout, config))
 }
 
-type StatusAsRead = Omit<MemoryStatus, 'index'> & { index: MemoryStatus['index'] | null }
+/** The index is `null` where it cannot be read. */
+export type StatusAsRead = Omit<MemoryStatus, 'index'> & { index: MemoryStatus['index'] | null }
 
 function statusAt(
   fileSystem: FileSystem,

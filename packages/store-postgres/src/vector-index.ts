@@ -5,8 +5,6 @@ import { type Database, rowsOf } from './database.ts'
 /** Most dimensions that pgvector indexes in half precision. */
 export const indexableDimensions = 4000
 
-type Table = 'units' | 'memories'
-
 /** Smallest `hnsw.ef_search`; recall falls off below. */
 const leastEffort = 100
 /** The largest value that pgvector allows. */
@@ -22,7 +20,7 @@ export const halfVector = (vector: SQL, dimensions: number): SQL =>
   sql`(${vector})::halfvec(${sql.raw(String(dimensions))})`
 
 /** SQL for `hnsw.ef_search`: it grows with the size of the table, as Postgres estimates it. */
-const effortFor = (table: Table, limit: number): SQL => sql`(
+const effortFor = (table: VectorColumn['table'], limit: number): SQL => sql`(
   select least(${mostEffort}, greatest(${limit},
     ${leastEffort} * power(greatest(reltuples / ${easilySearched}, 1), ${growth})))::int::text
   from pg_class where oid = ${table}::regclass
@@ -33,7 +31,7 @@ const effortFor = (table: Table, limit: number): SQL => sql`(
  * through a vector index, with at most `limit` rows, then gets that many if they exist: the scan continues past rows
  * that other conditions reject. It needs no transaction, and affects only its statement.
  */
-export const walkingIndex = (table: Table, limit: number): SQL => sql`(
+export const walkingIndex = (table: VectorColumn['table'], limit: number): SQL => sql`(
   select set_config('hnsw.iterative_scan', 'relaxed_order', true) is not null
     and set_config('hnsw.ef_search', ${effortFor(table, limit)}, true) is not null
 )`
@@ -44,7 +42,7 @@ export const walkingIndex = (table: Table, limit: number): SQL => sql`(
  */
 export function throughIndex<T>(
   database: Database,
-  table: Table,
+  table: VectorColumn['table'],
   limit: number,
   search: (transaction: Database) => Promise<T>,
 ): Promise<T> {
@@ -61,7 +59,7 @@ export function throughIndex<T>(
 
 /** The vectors of one length in a table. */
 export interface VectorColumn {
-  table: Table
+  table: 'units' | 'memories'
   dimensions: number
 }
 

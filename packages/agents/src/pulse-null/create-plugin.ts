@@ -56,13 +56,13 @@ export interface HostSession {
 export interface PluginParts {
   /** Opens the memory below an entity's root, and creates it when there is none. */
   open(entityRoot: string): Promise<MemoryManager>
-  archiveSession: Archive
-  createCheckpoint: Archive
+  archiveSession: ConversationArchiver
+  createCheckpoint: ConversationArchiver
   /** How many sessions the rolling window holds; asked again for each archive. */
   maxEntries?(entityRoot: string): number
 }
 
-type Archive = (
+export type ConversationArchiver = (
   memory: MemoryManager,
   conversation: Conversation,
   options: { lm?: LmProvider; maxEntries?: number },

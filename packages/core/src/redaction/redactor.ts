@@ -14,7 +14,8 @@ export interface RedactionReport {
   counts: Record<string, number>
 }
 
-interface Content {
+/** What a write brings that could hold a secret. */
+export interface RedactableContent {
   value: JsonValue
   text: string | null
   type: string | null
@@ -30,7 +31,7 @@ interface Content {
 export function createRedactor(
   policy: RedactPolicy,
   onRedaction?: (report: RedactionReport) => void,
-): (address: Address, content: Content) => Content {
+): (address: Address, content: RedactableContent) => RedactableContent {
   if (policy === 'allow') return (_address, content) => content
   return ({ scope, key }, content) => {
     if (withoutSecrets(key) !== key) {

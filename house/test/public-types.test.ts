@@ -1,0 +1,81 @@
+import { join } from 'node:path'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+import { libraries, root } from './workspace.ts'
+
+const entries = libraries.map(({ folder, manifest }) => ({
+  folder,
+  files: Object.values(manifest.exports ?? {}).map((conditions) =>
+    join(root, folder, conditions['@recall/source'] ?? ''),
+  ),
+}))
+
+const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
+const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
+const program = ts.createProgram(
+  entries.flatMap(({ files }) => files),
+  options,
+)
+const checker = program.getTypeChecker()
+
+const meant = (symbol: ts.Symbol): ts.Symbol =>
+  symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
+
+function exportsOf(file: string): ts.Symbol[] {
+  const source = program.getSourceFile(file)
+  const module = source && checker.getSymbolAtLocation(source)
+  return module ? checker.getExportsOfModule(module).map(meant) : []
+}
+
+const exported = new Set(entries.flatMap(({ files }) => files.flatMap(exportsOf)))
+
+/** The types that the signature of a declaration names; what stands in bodies and private members is nobody's affair. */
+function namedTypes(declaration: ts.Node): ts.Symbol[] {
+  const found: ts.Symbol[] = []
+  const look = (node: ts.Node): void => {
+    if (ts.isBlock(node) || ts.isPrivateIdentifier(node)) return
+    if (
+      ts.canHaveModifiers(node) &&
+      node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.PrivateKeyword)
+    )
+      return
+    if (ts.isVariableDeclaration(node) && node.type) {
+      look(node.type)
+      return
+    }
+    if (ts.isArrowFunction(node)) {
+      for (const part of [...(node.typeParameters ?? []), ...node.parameters, node.type]) if (part) look(part)
+      return
+    }
+    const name = ts.isTypeReferenceNode(node)
+      ? node.typeName
+      : ts.isExpressionWithTypeArguments(node)
+        ? node.expression
+        : undefined
+    const symbol = name && checker.getSymbolAtLocation(name)
+    if (symbol) found.push(meant(symbol))
+    ts.forEachChild(node, look)
+  }
+  look(declaration)
+  return found
+}
+
+const isOurs = (symbol: ts.Symbol): boolean =>
+  symbol.declarations?.some((each) => each.getSourceFile().fileName.startsWith(join(root, 'packages'))) ??
+  false
+
+const isTypeParameter = ({ flags }: ts.Symbol): boolean => (flags & ts.SymbolFlags.TypeParameter) !== 0
+
+describe.each(entries)('$folder', ({ files }) => {
+  it('exports every type that its signatures name', () => {
+    const symbols = files.flatMap(exportsOf)
+    expect(symbols).not.toEqual([])
+    const unnamed = symbols.flatMap((symbol) =>
+      (symbol.declarations ?? [])
+        .flatMap(namedTypes)
+        .filter((type) => isOurs(type) && !isTypeParameter(type) && !exported.has(type))
+        .map((type) => `${type.name} in ${symbol.name}`),
+    )
+    expect([...new Set(unnamed)]).toEqual([])
+  })
+})
