@@ -164,6 +164,28 @@ describe('createMemoryManager', () => {
     })
   })
 
+  it.each([
+    ['no stores', { stores: undefined }, /^stores: there is no store for working; give one/],
+    ['stores for some scopes', { stores: { working: createInMemoryStore() } }, /no store for short-term/],
+    ['a store that is still being opened', { stores: Promise.resolve() }, /opened already/],
+    ['a store that was not made', { stores: createInMemoryStore }, /createInMemoryStore\(\)/],
+    [
+      'a policy for secrets that does not exist',
+      { redact: 'rejct' },
+      /^redact: .*"redact"\|"reject"\|"allow"/,
+    ],
+    ['schemas of a scope that does not exist', { schemas: { longterm: {} } }, /^schemas.*longterm/],
+    [
+      'something else for a schema',
+      { schemas: { working: { goal: {} } } },
+      /^schemas.working.goal: .*safeParse/,
+    ],
+  ])('refuses %s and says what is wrong', (_, options, message) => {
+    const open = (): unknown => createMemoryManager({ stores: createInMemoryStore(), ...options } as never)
+    expect(open).toThrow(expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }))
+    expect(open).toThrow(message)
+  })
+
   it('refuses a namespace that is no key', () => {
     expect(() => createMemoryManager({ stores: createInMemoryStore(), namespace: '' })).toThrow('namespace')
   })

@@ -20,9 +20,11 @@ import {
   parseScope,
   policiesSchema,
   readOptionsSchema,
+  redactPolicySchema,
   searchOptionsSchema,
   searchQuerySchema,
   updatesSchema,
+  valueSchemasSchema,
 } from './inputs.ts'
 import type { JsonValue } from './json.ts'
 import { cleanUp } from './maintenance.ts'
@@ -95,18 +97,23 @@ export interface MemoryPolicies {
 /** Default TTL of short-term memory, milliseconds. */
 export const shortTermTtl = 60 * 60 * 1000
 
-/** The front of every memory: validation, expiry instants, redaction and embedding, written once. */
+/**
+ * The front of every memory: validation, expiry instants, redaction and embedding, written once.
+ *
+ * @throws MemoryError INVALID_INPUT when an option is wrong
+ */
 export function createMemoryManager<Schemas extends ValueSchemas = Record<never, never>>(
   options: MemoryManagerOptions<Schemas>,
 ): MemoryManager<TypesOf<Schemas>> {
   const { embedder, clock = systemClock } = options
   const namespace = parseInput(keySchema, options.namespace ?? 'default', 'namespace')
   const schemas: ValueSchemas = options.schemas ?? {}
+  parseInput(valueSchemasSchema, schemas, 'schemas')
   const policies = parseInput(policiesSchema, options.policies ?? {}, 'policies') as MemoryPolicies
   const sealer = options.encryptionKey ? createSealer(options.encryptionKey) : undefined
   const toEntry = createEntryFactory({
     schemas,
-    redact: options.redact ?? 'redact',
+    redact: parseInput(redactPolicySchema, options.redact ?? 'redact', 'redact'),
     onRedaction: options.onRedaction,
     embedder,
     sealer,

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import en from 'zod/v4/locales/en.js'
 import { MemoryError, MemoryErrorCode } from './errors.ts'
 import { withoutSecrets } from './redaction/redact.ts'
+import type { ValueSchema } from './schemas.ts'
 import { type MemoryScope, memoryScopes } from './scope.ts'
 
 /** Longest key, in UTF-16 units. */
@@ -57,6 +58,20 @@ export const policiesSchema = z.strictObject({
   defaultTtl: z.optional(z.partialRecord(scopeSchema, ttl)),
   quotas: z.optional(z.partialRecord(scopeSchema, z.union([positive, endless]))),
 })
+
+export const redactPolicySchema = z.enum(['redact', 'reject', 'allow'])
+
+/** A schema of a scope that does not exist would never check anything. */
+export const valueSchemasSchema = z.partialRecord(
+  scopeSchema,
+  z.record(
+    z.string(),
+    z.custom<ValueSchema>(
+      (schema) => typeof (schema as Partial<ValueSchema> | undefined)?.safeParse === 'function',
+      'must be a schema with a method safeParse, such as those of zod',
+    ),
+  ),
+)
 
 /** Most changes that one batch or atomic update may hold. */
 const maxBatchSize = 10_000

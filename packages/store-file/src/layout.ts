@@ -82,10 +82,13 @@ export const archiveName = (layout: Layout, number: number): string =>
  * Where things lie in a root: by the layout that is named, else the one of `.recall-echo.json`, else the one that the
  * root already has; `entity` when it has none yet. Paths of `.recall-echo.json` take the place of the layout's own.
  *
- * @throws MemoryError CONFLICT when the root holds both layouts and none is named, INVALID_INPUT when
- * `.recall-echo.json` is not valid
+ * @throws MemoryError CONFLICT when the root holds both layouts and none is named, INVALID_INPUT when there is none of
+ * that name, or `.recall-echo.json` is not valid
  */
 export function layoutOf(fileSystem: FileSystem, root: string, name?: Layout['name']): Layout {
+  if (name !== undefined && !Object.hasOwn(layouts, name)) {
+    throw new MemoryError("layout is 'entity' or 'user'", MemoryErrorCode.INVALID_INPUT)
+  }
   const file = readLayoutFile(fileSystem, root)
   const named = name ?? file.layout
   const layout = {

@@ -3,6 +3,8 @@ import { resolve, sep } from 'node:path'
 import {
   createMemoryManager,
   type Embedder,
+  MemoryError,
+  MemoryErrorCode,
   type MemoryManager,
   type MemoryManagerOptions,
   type RankWeights,
@@ -39,7 +41,7 @@ export interface FileMemoryOptions<Schemas extends ValueSchemas = ValueSchemas>
  * Markdown files below `root` are the memory. The index beside them may be deleted at any time.
  *
  * @throws MemoryError UNAVAILABLE when the root is missing or cannot be read, CONFLICT when it holds two layouts,
- * INVALID_INPUT when its `.recall-echo.json` is not valid
+ * INVALID_INPUT when an option or its `.recall-echo.json` is not valid
  */
 export async function openFileMemory<Schemas extends ValueSchemas = Record<never, never>>(
   options: FileMemoryOptions<Schemas>,
@@ -50,13 +52,22 @@ export async function openFileMemory<Schemas extends ValueSchemas = Record<never
 /** The store by itself, for tools that need to know where things lie in the files. */
 export async function openFileStore(settings: FileStoreSettings): Promise<FileStore> {
   const { fileSystem = defaultFileSystem, onNotice = () => {} } = settings
-  const path = resolve(settings.root)
+  const path = pathOf(settings.root)
   const root = orUnusable(path, () => rootAt(fileSystem, path, settings.create === true))
   const layout = orUnusable(path, () => layoutOf(fileSystem, root, settings.layout))
   const { embedder, ranking } = settings
   const openDatabase = await loadSqlite()
   return orUnusable(path, () =>
     createFileStore({ root, layout, fileSystem, openDatabase, onNotice, embedder, ranking }),
+  )
+}
+
+/** An empty root, of a setting that is not set, would be the folder in which the program happens to run. */
+function pathOf(root: string): string {
+  if (typeof root === 'string' && root !== '') return resolve(root)
+  throw new MemoryError(
+    'root is the path of the folder that holds the memory, as a text that is not empty (a URL becomes one by fileURLToPath)',
+    MemoryErrorCode.INVALID_INPUT,
   )
 }
 

@@ -10,7 +10,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { conversationKey, conversationType, createMemoryManager, isMemoryError } from '@recall/core'
+import { pathToFileURL } from 'node:url'
+import {
+  conversationKey,
+  conversationType,
+  createMemoryManager,
+  isMemoryError,
+  MemoryErrorCode,
+} from '@recall/core'
 import { createTicker } from '@recall/core/conformance'
 import { describe, expect, it } from 'vitest'
 import { readConfig, setConfig } from '../src/config.ts'
@@ -37,6 +44,21 @@ async function openWithArchives(count: number) {
   }
   return { root, store, memory, notices, at: (...names: string[]) => join(root, 'memory', ...names) }
 }
+
+it('refuses a root that is no path and a layout that does not exist', async () => {
+  const folder = temporaryRoot()
+  for (const wrong of [
+    { root: undefined },
+    { root: '' },
+    { root: pathToFileURL(folder) },
+    { root: folder, layout: 'flat' },
+  ]) {
+    const error = await openFileMemory(wrong as never).catch((error: unknown) => error)
+    expect(isMemoryError(error, MemoryErrorCode.INVALID_INPUT) && error.message).toMatch(
+      /^(?:root|layout) is /,
+    )
+  }
+})
 
 it('a root that is opened in the other layout misses nothing, and reads its files anew', async () => {
   const root = temporaryRoot()
