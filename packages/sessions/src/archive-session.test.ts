@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { fenceRecalled, type Message } from '@recall/core'
+import { fenceRecalled, MemoryErrorCode, type Message } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -26,6 +26,28 @@ it('enters no session in the window in which nobody said more than commands', as
   const cleared = conversation('cleared', ['/clear', { role: 'user', content: [text('Fix the login')] }])
   expect((await archiveSession(memory, cleared, { clock })).window).toBe('added')
   expect(await readWindow(memory)).toMatchObject([{ sessionId: 'cleared', summary: 'Fix the login' }])
+})
+
+it('refuses what is no conversation, says what one is, and archives nothing of it', async () => {
+  const memory = openMemory()
+  const said = { id: 'm1', role: 'user', content: [text('Fix the login')] }
+  const facts = { skipped: {} }
+  const wrong = [
+    undefined,
+    { messages: [said], facts },
+    { sessionId: 's', facts },
+    { sessionId: 's', messages: [said] },
+    { sessionId: 's', messages: [said, { ...said, content: 'Fix the login' }], facts },
+    { sessionId: 's', messages: [said, { ...said, role: 'system' }], facts },
+    { sessionId: 's', messages: [said, { ...said, content: [{ type: 'image' }] }], facts },
+  ]
+  for (const each of wrong) {
+    await expect(archiveSession(memory, each as never)).rejects.toMatchObject({
+      code: MemoryErrorCode.INVALID_INPUT,
+      message: expect.stringContaining(': a conversation is { sessionId, messages, facts'),
+    })
+  }
+  expect(await memory.search('episodic', {})).toEqual([])
 })
 
 it('says in the window which project a session worked in', async () => {

@@ -9,7 +9,13 @@ import {
 import { createArchivePart } from './archive-part.ts'
 import { createMessageCleaner } from './clean-message.ts'
 import { createTimeSpan } from './duration.ts'
-import { defaultMaxEntries, parseMaxEntries, parsePartSize } from './options.ts'
+import {
+  checkConversation,
+  checkMessage,
+  defaultMaxEntries,
+  parseMaxEntries,
+  parsePartSize,
+} from './options.ts'
 import { type PlacedPart, placePart } from './place-part.ts'
 import { byAlgorithm } from './summarize.ts'
 import { addToWindow, projectOf, spanOf, type WindowOutcome } from './window.ts'
@@ -36,7 +42,7 @@ export interface ArchiveOutcome {
   /** `empty`: there was nothing to archive. `unchanged`: nothing new was said since the last time. */
   status: 'archived' | 'updated' | 'unchanged' | 'empty'
   /** The session's archives in order, and what happened to each. */
-  parts: { key: string; status: PlacedPart['status'] }[]
+  parts: { key: string; status: 'created' | 'replaced' | 'unchanged' }[]
   messageCount: number
   /** What wrote the summary of the last part: `algorithm`, or the model's name. */
   summarizedBy?: string
@@ -84,6 +90,7 @@ async function archive(
   const { clock = systemClock, undated, lmTimeoutMs } = options
   const maxEntries = parseMaxEntries(options.maxEntries ?? defaultMaxEntries)
   const partSize = parsePartSize(options.partSize)
+  checkConversation(conversation)
   const { sessionId, facts } = conversation
   const cleaner = createMessageCleaner()
   const span = createTimeSpan()
@@ -113,6 +120,7 @@ async function archive(
   }
 
   for await (const message of conversation.messages) {
+    checkMessage(message)
     const clean = cleaner.clean(message)
     if (!part.hasRoomFor(clean)) {
       await place()

@@ -1,4 +1,4 @@
-import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { type Conversation, MemoryError, MemoryErrorCode, type Message } from '@recall/core'
 
 export const defaultMaxEntries = 5
 const defaultPartSize = 500_000
@@ -14,6 +14,32 @@ export function parseMaxEntries(maxEntries: number): number {
 export function parsePartSize(partSize: number = defaultPartSize): number {
   return wholeNumber('partSize', partSize, 1, Number.MAX_SAFE_INTEGER)
 }
+
+const shape =
+  "a conversation is { sessionId, messages, facts: { skipped: {} } }, each of its messages { id, role: 'user' or 'assistant', content: [{ type: 'text', text }] }"
+
+/** Programs bring messages of other shapes, with a mere text for the content for example: better refused than lost. */
+const refuseUnless = (isRight: boolean, wrong: string): void => {
+  if (!isRight) throw new MemoryError(`${wrong}: ${shape}`, MemoryErrorCode.INVALID_INPUT)
+}
+
+/** @throws MemoryError INVALID_INPUT unless it has the parts of one */
+export function checkConversation(conversation: Conversation): void {
+  const { sessionId, messages, facts } = conversation ?? {}
+  refuseUnless(typeof sessionId === 'string' && sessionId !== '', 'the conversation has no sessionId')
+  const isIterable = messages && (Symbol.asyncIterator in messages || Symbol.iterator in messages)
+  refuseUnless(Boolean(isIterable), 'the conversation has no messages')
+  refuseUnless(typeof facts === 'object' && facts !== null, 'the conversation has no facts')
+}
+
+/** @throws MemoryError INVALID_INPUT unless archives can hold what was said and by whom */
+export function checkMessage({ role, content }: Message): void {
+  refuseUnless(role === 'user' || role === 'assistant', 'a message is of nobody who speaks')
+  const isKnown = ({ type }: Message['content'][number]): boolean => blockTypes.includes(type)
+  refuseUnless(Array.isArray(content) && content.every(isKnown), 'the content of a message is unknown')
+}
+
+const blockTypes: readonly string[] = ['text', 'thinking', 'tool_use', 'tool_result']
 
 function wholeNumber(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value
