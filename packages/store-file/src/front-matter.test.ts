@@ -1,5 +1,6 @@
+import { MemoryErrorCode } from '@recall/core'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { parseFrontMatter, printFrontMatter } from './front-matter.ts'
 
@@ -20,6 +21,19 @@ describe('front matter', () => {
       }),
       { numRuns: 500 },
     )
+  })
+
+  it('does not take a file for one without fields when the YAML library is missing', () => {
+    const load = vi.spyOn(process, 'getBuiltinModule').mockImplementation(() => {
+      throw new Error('Cannot find module')
+    })
+    try {
+      expect(() => fieldsOf('tags: [a, b]')).toThrow(
+        expect.objectContaining({ code: MemoryErrorCode.UNAVAILABLE }),
+      )
+    } finally {
+      load.mockRestore()
+    }
   })
 
   it('reads plain lines as the YAML library does', () => {

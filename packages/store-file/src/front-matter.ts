@@ -1,8 +1,29 @@
-import { equalJson, isDeepYaml, isJsonObject, type JsonObject, type JsonValue } from '@recall/core'
+import {
+  equalJson,
+  isDeepYaml,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  MemoryError,
+  MemoryErrorCode,
+} from '@recall/core'
 
-/** Most memories never need the YAML parser, and loading it takes as long as a short search. */
-const loadYaml = (): typeof import('yaml') =>
-  process.getBuiltinModule('node:module').createRequire(import.meta.url)('yaml')
+/**
+ * Most memories never need the YAML parser, and loading it takes as long as a short search. A bundler does not see it.
+ *
+ * @throws MemoryError UNAVAILABLE when it is not installed: what a file says is then unknown, not absent
+ */
+function loadYaml(): typeof import('yaml') {
+  try {
+    return process.getBuiltinModule('node:module').createRequire(import.meta.url)('yaml')
+  } catch (cause) {
+    throw new MemoryError(
+      'the package yaml cannot be loaded: install it, and leave @recall/store-file out of the bundle if there is one',
+      MemoryErrorCode.UNAVAILABLE,
+      { cause },
+    )
+  }
+}
 
 /** Larger front matter is not parsed: it is a mistake or an attack. */
 export const maxFrontMatterLength = 64 * 1024
@@ -108,11 +129,11 @@ function parseFields(source: string): JsonObject | string {
   const quick = parseJsonLines(source)
   if (quick) return quick
   if (isDeepYaml(source)) return 'front matter is nested too deep'
+  const { isCollection, parseDocument, visit } = loadYaml()
   const { stackTraceLimit } = Error
   try {
     // A hostile text can cause an error per letter: skip computing a position for each.
     Error.stackTraceLimit = 0
-    const { isCollection, parseDocument, visit } = loadYaml()
     const document = parseDocument(source, yamlOptions)
     const [problem] = document.errors
     if (problem)

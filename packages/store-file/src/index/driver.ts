@@ -1,3 +1,5 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+
 /** The part of the `node:sqlite` interface that the index uses. */
 export interface Database {
   exec(sql: string): void
@@ -35,13 +37,27 @@ const oldestSafeSqlite = [3, 51, 3] as const
 /**
  * Node's own SQLite where it is settled and recent enough, else a prebuilt one with the same interface. Neither
  * needs a compiler or an install script.
+ *
+ * @throws MemoryError UNAVAILABLE when neither can be loaded
  */
 export async function loadSqlite(): Promise<OpenDatabase> {
   const builtIn = hasSafeBuiltIn() ? process.getBuiltinModule?.('node:sqlite' as 'fs') : undefined
-  const { DatabaseSync } = (builtIn ?? (await import('@photostructure/sqlite'))) as unknown as {
+  const { DatabaseSync } = (builtIn ?? (await loadPrebuilt())) as unknown as {
     DatabaseSync: DatabaseConstructor
   }
   return (path) => new DatabaseSync(path)
+}
+
+async function loadPrebuilt(): Promise<unknown> {
+  try {
+    return await import('@photostructure/sqlite')
+  } catch (cause) {
+    throw new MemoryError(
+      '@photostructure/sqlite cannot be loaded: install it, and leave @recall/store-file out of the bundle if there is one. Where it has no binary for the machine, the newest Node 24 needs none',
+      MemoryErrorCode.UNAVAILABLE,
+      { cause },
+    )
+  }
 }
 
 /** Earlier versions of Node consider their SQLite experimental and print a warning in every process. */
