@@ -111,18 +111,17 @@ export async function openPgliteMemory<Schemas extends ValueSchemas = Record<nev
         { concurrently: false },
       )
     }
+    return createMemoryManager({
+      ...options,
+      stores: createPostgresStore(database, {
+        name: 'pglite',
+        durable: options.folder !== undefined,
+        close,
+        ...(textConfiguration ? { textConfiguration } : {}),
+      }),
+    })
   } catch (error) {
     await close()
     throw error
   }
-  const durable = options.folder !== undefined
-  return createMemoryManager({
-    ...options,
-    stores: createPostgresStore(database, {
-      name: 'pglite',
-      durable,
-      close,
-      ...(textConfiguration ? { textConfiguration } : {}),
-    }),
-  })
 }

@@ -95,16 +95,16 @@ export async function openPostgresMemory<Schemas extends ValueSchemas = Record<n
   const { database, close } = await openPostgres({ indexed, ...options })
   try {
     await keepTextConfiguration(database, textConfiguration ?? null)
+    return createMemoryManager({
+      ...options,
+      stores: createPostgresStore(database, {
+        timeoutMs,
+        close,
+        ...(textConfiguration ? { textConfiguration } : {}),
+      }),
+    })
   } catch (error) {
     await close()
     throw error
   }
-  return createMemoryManager({
-    ...options,
-    stores: createPostgresStore(database, {
-      timeoutMs,
-      close,
-      ...(textConfiguration ? { textConfiguration } : {}),
-    }),
-  })
 }

@@ -53,6 +53,14 @@ describe('an embedded database', () => {
     await memory.close()
   })
 
+  it('is free again when an option of the memory was refused', async () => {
+    const folder = temporaryFolder()
+    const wrong = { folder, encryptionKey: new Uint8Array(3) }
+    expect(await refusal(() => openPgliteMemory(wrong))).toBe(MemoryErrorCode.INVALID_INPUT)
+    const memory = await openPgliteMemory({ folder })
+    await memory.close()
+  })
+
   it('is closed to other users, also one that was open to them before', async () => {
     const folder = join(temporaryFolder(), 'new')
     const data = join(folder, 'data')
