@@ -1,5 +1,6 @@
 import {
   createMemoryManager,
+  MemoryError,
   MemoryErrorCode,
   type MemoryManager,
   type MemoryManagerOptions,
@@ -41,7 +42,8 @@ const defaultTimeoutMs = 10_000
 /**
  * Opens a pool of connections to a server.
  *
- * @throws MemoryError UNAVAILABLE when tables or indexes have to be made and the server cannot be reached
+ * @throws MemoryError UNAVAILABLE when tables or indexes have to be made and the server cannot be reached, INVALID_INPUT
+ * when the url is none
  */
 export async function openPostgres(options: PostgresOptions): Promise<OpenDatabase> {
   const {
@@ -58,7 +60,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenDataba
   }
   if (migrations || indexed.length > 0) {
     // No statement timeout: migrations and indexes may take minutes.
-    const one = postgres(url, { ...settings, max: 1 })
+    const one = connect(url, { ...settings, max: 1 })
     try {
       const database = drizzle(one)
       if (migrations) await migrate(database)
@@ -69,7 +71,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenDataba
       await one.end({ timeout: 5 })
     }
   }
-  const pool = postgres(url, {
+  const pool = connect(url, {
     ...settings,
     max: connections,
     keep_alive: 30,
@@ -80,6 +82,19 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenDataba
     database: drizzle(pool),
     close: () => pool.end({ timeout: 5 }),
   }
+}
+
+/** Without a url the driver would take any server that the environment names, and its own error shows the password. */
+function connect(url: string, settings: Parameters<typeof postgres>[1]): postgres.Sql {
+  try {
+    if (/^postgres(?:ql)?:\/\//.test(url)) return postgres(url, settings)
+  } catch {
+    // Said below, without the url.
+  }
+  throw new MemoryError(
+    'url is none of a Postgres server: it looks like postgres://user:password@host:5432/database, with characters such as # / @ % in the password percent-encoded',
+    MemoryErrorCode.INVALID_INPUT,
+  )
 }
 
 export type PostgresMemoryOptions<Schemas extends ValueSchemas = ValueSchemas> = PostgresOptions &

@@ -4,6 +4,7 @@ import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
 import { PGlite } from '@electric-sql/pglite'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -211,6 +212,18 @@ describe('the lock of a folder', () => {
     fs.utimesSync(note, twoHoursAgo, twoHoursAgo)
     lockFolder(folder).release()
   })
+})
+
+it.each([
+  undefined,
+  '',
+  'localhost:5432',
+  'postgres://ana:s3cret#word@host/db',
+  'postgres://ana:s3cret%@host/db',
+])('refuses the url %s without repeating it', async (url) => {
+  const error = await openPostgresMemory({ url: url as string }).catch((error: unknown) => error)
+  expect(error).toMatchObject({ code: MemoryErrorCode.INVALID_INPUT })
+  expect(inspect(error)).not.toContain('s3cret')
 })
 
 describe.runIf(serverUrl)('a server', () => {
