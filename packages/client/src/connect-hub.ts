@@ -1,11 +1,18 @@
-import { createMemoryManager, type MemoryManager, type MemoryManagerOptions } from '@recall/core'
+import {
+  createMemoryManager,
+  type MemoryManager,
+  type MemoryManagerOptions,
+  type TypesOf,
+  type ValueSchemas,
+  type ValueTypes,
+} from '@recall/core'
 import { createHttp, type HttpOptions } from './http.ts'
 import { createHubStore } from './hub-store.ts'
 import type { FoundMemory, NewMemory, SavedMemory, SharedMemory } from './shared.ts'
 
-export interface HubOptions extends HttpOptions {
+export interface HubOptions<Schemas extends ValueSchemas = ValueSchemas> extends HttpOptions {
   /** Options of the agent's private memory: schemas, embedder, encryption and so on, as for any memory. */
-  memory?: Omit<MemoryManagerOptions, 'stores'>
+  memory?: Omit<MemoryManagerOptions<Schemas>, 'stores'>
 }
 
 export interface CallOptions {
@@ -13,9 +20,9 @@ export interface CallOptions {
 }
 
 /** The hub as an agent sees it. All failures are `MemoryError`s. */
-export interface HubClient extends AsyncDisposable {
+export interface HubClient<Schemas extends ValueTypes = ValueTypes> extends AsyncDisposable {
   /** The agent's private memory, which no other agent can see. */
-  readonly memory: MemoryManager
+  readonly memory: MemoryManager<Schemas>
   /**
    * Shares a lesson. A retry after a lost answer does not store it twice.
    *
@@ -43,7 +50,9 @@ export interface HubClient extends AsyncDisposable {
 }
 
 /** Connects an agent to a hub. Nothing is sent before the first call. */
-export function connectHub(options: HubOptions): HubClient {
+export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
+  options: HubOptions<Schemas>,
+): HubClient<TypesOf<Schemas>> {
   const send = createHttp(options)
   const memory = createMemoryManager({ ...options.memory, stores: createHubStore(send) })
   const at = (id: string): string => `memory/${encodeURIComponent(id)}`

@@ -1,5 +1,5 @@
-import { isMemoryError, MemoryErrorCode } from '@recall/core'
-import { expect, it } from 'vitest'
+import { isMemoryError, MemoryErrorCode, type ValueSchema } from '@recall/core'
+import { expect, expectTypeOf, it } from 'vitest'
 import { createHttp } from '../src/http.ts'
 import { createHubStore } from '../src/hub-store.ts'
 import { connectHub, type HubClient } from '../src/index.ts'
@@ -42,6 +42,20 @@ it('asks once more for a new key when the answer with the first was lost', async
   const { hub, requests } = hubOf([new Error('connection lost'), json({ api_key: 'recall_new' })])
   expect(await hub.rotateKey()).toBe('recall_new')
   expect(requests).toHaveLength(2)
+})
+
+it('knows the types of the schemas that it is given', async () => {
+  const goal: ValueSchema<{ name: string }> = {
+    safeParse: () => ({ success: false, error: { issues: [{ path: ['name'], message: 'is missing' }] } }),
+  }
+  const hub = connectHub({ url: 'https://hub.example', memory: { schemas: { working: { goal } } } })
+  expectTypeOf(() => hub.memory.read('working', 'goal')).returns.resolves.toEqualTypeOf<{
+    name: string
+  } | null>()
+  // @ts-expect-error a goal has a name
+  expect(await failure(hub.memory.write('working', 'goal', {}))).toMatchObject({
+    code: MemoryErrorCode.INVALID_INPUT,
+  })
 })
 
 it('sends the key, below the path of the hub', async () => {
