@@ -10,7 +10,7 @@ describe.each([...libraries, ...apps])('$folder', ({ folder, manifest }: Workspa
       type: 'module',
       engines: { node: '^20.19.0 || >=22.12.0' },
     })
-    expect(manifest.files).toContain('dist')
+    expect(manifest.files).toEqual(expect.arrayContaining(['dist', 'CHANGELOG.md']))
     expect(manifest.scripts).toMatchObject({
       build: expect.any(String),
       test: expect.any(String),
