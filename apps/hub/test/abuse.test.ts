@@ -277,6 +277,16 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
     }
   })
 
+  it.each(['text', 'http://', 'https://[', 'ftp://example.com/x', ''])(
+    'says that %j is no address to check',
+    async (source_url) => {
+      const { key } = await hub.agent('ada', 1)
+      const answer = await post('memory', key, { content: content('an address'), tags, source_url })
+      expect(answer.status).toBe(400)
+      expect(await answer.json()).toMatchObject({ errors: [{ pointer: '#/source_url' }] })
+    },
+  )
+
   it('keeps no secret that comes with an address, a tag or a question', async () => {
     const { key } = await hub.agent('ada', 1)
     const save = (more: object) => post('memory', key, { content: content('redis'), tags, ...more })

@@ -129,6 +129,11 @@ describe('settings', () => {
     ])
   })
 
+  it('are told as wrong where production compares what is no text', () => {
+    const wrong = { production: true, postgresUrl: 'postgres://localhost/recall', publicUrl: 5 }
+    expect(Object.keys(wrongIn(() => parseConfig(wrong)))).toEqual(['publicUrl'])
+  })
+
   it('are refused where they are no object, as anything else is', () => {
     for (const none of [null, undefined, 'x', []])
       expect(Object.keys(wrongIn(() => parseConfig(none)))).toEqual([''])

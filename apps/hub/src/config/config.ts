@@ -133,7 +133,7 @@ const privateBytesSchema = z.strictObject({
   episodic: count.default(1024 * megabyte),
 } satisfies Record<MemoryScope, unknown>)
 
-/** A condition that must hold in production, reported together with other problems. */
+/** A condition that must hold in production, reported together with other problems: members may be of any type. */
 const inProduction = (
   path: keyof HubConfig,
   error: string,
@@ -193,10 +193,8 @@ const configSchema = z
       ({ embedding }) => embedding?.provider !== 'fake',
     ),
     inProduction('postgresUrl', 'production needs a Postgres server', ({ postgresUrl }) => !!postgresUrl),
-    inProduction(
-      'publicUrl',
-      'production needs the https address that agents use',
-      ({ publicUrl }) => publicUrl?.startsWith('https:') === true,
+    inProduction('publicUrl', 'production needs the https address that agents use', ({ publicUrl }) =>
+      String(publicUrl).startsWith('https:'),
     ),
   )
 

@@ -68,7 +68,8 @@ export const newMemorySchema = ({ thresholds }: HubConfig) =>
         )
         .openapi({ minItems: thresholds.minTags, maxItems: thresholds.maxTags }),
       source_url: z
-        .url({ protocol: /^https?$/ })
+        // Aborts, because the checks after it need an address.
+        .url({ protocol: /^https?$/, abort: true })
         .max(2048)
         .refine((url) => !hasCredentials(url), 'must not hold a user name or a password')
         .refine(isVisible, 'must not hold control characters, or ones that nobody sees')
