@@ -86,11 +86,15 @@ export async function answeringOnce<T>(
 }
 
 const otherBody = (): MemoryError =>
-  new MemoryError('this Idempotency-Key came with another body before', MemoryErrorCode.INVALID_INPUT, {
-    details: { status: 422 },
-  })
+  new MemoryError(
+    'this Idempotency-Key came with another body before: give each new request a key of its own',
+    MemoryErrorCode.INVALID_INPUT,
+    { details: { status: 422 } },
+  )
 
 const stillRunning = (): MemoryError =>
-  new MemoryError('the first request with this Idempotency-Key is still running', MemoryErrorCode.CONFLICT, {
-    retryAfterMs: 1000,
-  })
+  new MemoryError(
+    'the first request with this Idempotency-Key is still running: try again in a second',
+    MemoryErrorCode.CONFLICT,
+    { retryAfterMs: 1000 },
+  )
