@@ -8,7 +8,7 @@ import { createAuthenticator } from './auth/principal.ts'
 import type { HubConfig } from './config/config.ts'
 import { createDatabaseCalls } from './database-calls.ts'
 import { guardHost, isLoopback } from './guard-host.ts'
-import type { Hub, HubParts } from './hub.ts'
+import type { Hub, HubParts, Log } from './hub.ts'
 import { limitBodies } from './limits/limit-bodies.ts'
 import { networkOf } from './limits/network-of.ts'
 import { createLimits } from './limits/rate-limits.ts'
@@ -37,8 +37,7 @@ export interface HubDependencies {
   embedder: Embedder
   redis?: Redis
   clock?: Clock
-  /** Receives log lines about requests and failures. They never hold a key, a query or a memory. */
-  log?: (line: Record<string, unknown>) => void
+  log?: Log
   /** The peer address of a request's connection, regardless of what a proxy claims. */
   remoteAddress?: (context: Context) => string | undefined
 }
@@ -92,7 +91,6 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
 }
 
 type App = ReturnType<typeof newRoutes>
-type Log = NonNullable<HubDependencies['log']>
 
 function compose(
   config: HubConfig,

@@ -19,6 +19,9 @@ export interface HubParts {
   search<T>(run: () => Promise<T>): Promise<T>
 }
 
+/** Receives log lines about requests and failures. They never hold a key, a query or a memory. */
+export type Log = (line: Record<string, unknown>) => void
+
 /** The context that every part of the hub works with. */
 export interface Hub extends HubParts {
   retrievals: RetrievalLog

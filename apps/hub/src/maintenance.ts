@@ -1,14 +1,14 @@
 import { entries, idempotencyKeys, memories, privateNamespaces, rateLimits } from '@recall/store-postgres'
 import { and, isNull, lt, sql } from 'drizzle-orm'
-import type { Hub } from './hub.ts'
+import type { Hub, Log } from './hub.ts'
 import { rememberedMs } from './idempotency.ts'
-import { embedWaiting, type QueueLog } from './pipelines/embed-waiting.ts'
+import { embedWaiting } from './pipelines/embed-waiting.ts'
 import { pauseWritesWhenSilent } from './trust/heartbeat.ts'
 import { promoteAuthors } from './trust/promotion.ts'
 import { recomputeQuality } from './trust/quarantine.ts'
 
 /** Does the work that no request triggers. Running it twice, or in two hubs at once, does no harm. */
-export async function maintainHub(hub: Hub, log: QueueLog) {
+export async function maintainHub(hub: Hub, log: Log) {
   let embedded = 0
   for (;;) {
     const some = await embedWaiting(hub, log)

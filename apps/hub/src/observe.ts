@@ -1,14 +1,14 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import { Counter, Histogram, Registry } from 'prom-client'
-import type { HubDependencies } from './create-hub.ts'
+import type { Log } from './hub.ts'
 import { newRoutes } from './routes/app.ts'
 
 /**
  * Logs one line for each request and keeps metrics. Both identify a request by its route only: they never hold a key,
  * a query, a memory or an address.
  */
-export function createObserver(log: NonNullable<HubDependencies['log']>) {
+export function createObserver(log: Log) {
   const registry = new Registry()
   const requests = new Counter({
     name: 'recall_requests_total',

@@ -11,9 +11,7 @@ import { openPglite } from '@recall/store-postgres/pglite'
 import { openPostgres } from '@recall/store-postgres/postgres'
 import { Redis } from 'ioredis'
 import type { HubConfig } from './config/config.ts'
-import type { HubDependencies } from './create-hub.ts'
-
-type Log = NonNullable<HubDependencies['log']>
+import type { Log } from './hub.ts'
 
 export interface Dependencies {
   database: Database

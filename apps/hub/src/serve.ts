@@ -3,8 +3,9 @@ import { serve } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import { collectDefaultMetrics } from 'prom-client'
 import type { HubConfig } from './config/config.ts'
-import { createHub, type HubDependencies, type RunningHub } from './create-hub.ts'
+import { createHub, type RunningHub } from './create-hub.ts'
 import { urlOf } from './guard-host.ts'
+import type { Log } from './hub.ts'
 import { openDependencies } from './open-dependencies.ts'
 
 export interface ListeningHub {
@@ -28,10 +29,7 @@ const patience = {
 const mostSockets = 2000
 
 /** Opens the dependencies that the settings name, starts the hub, and listens. */
-export async function serveHub(
-  config: HubConfig,
-  log: NonNullable<HubDependencies['log']>,
-): Promise<ListeningHub> {
+export async function serveHub(config: HubConfig, log: Log): Promise<ListeningHub> {
   const { close: closeDependencies, ...dependencies } = await openDependencies(config, log)
   try {
     const hub = await createHub(config, {
@@ -74,7 +72,7 @@ export async function serveHub(
 const queueMs = 500
 
 /** Embeds queued memories until it is stopped. */
-function workOn(hub: RunningHub, log: NonNullable<HubDependencies['log']>): { stop(): Promise<void> } {
+function workOn(hub: RunningHub, log: Log): { stop(): Promise<void> } {
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
   let turn = Promise.resolve()

@@ -2,7 +2,7 @@ import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { agents, memories, rowsOf } from '@recall/store-postgres'
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { tierOf } from '../auth/principal.ts'
-import type { Hub } from '../hub.ts'
+import type { Hub, Log } from '../hub.ts'
 import { currentModel } from './current-model.ts'
 import { embedText } from './embed.ts'
 import { judge, keepLinks, lockLinked } from './write-memory.ts'
@@ -19,9 +19,6 @@ const claimed = 16
 /** Longest pause between two attempts, in seconds. The first pause is 2 seconds; each one doubles. */
 const longestPause = 600
 
-/** Receives log lines when the queue stops or rows could not be released. */
-export type QueueLog = (line: Record<string, unknown>) => void
-
 /**
  * Embeds memories that were stored without a vector, and does the rest of what a write does. The rows are the queue:
  * any number of hubs may work on it, each row is claimed by one of them for a limited time, and a hub that dies loses
@@ -31,7 +28,7 @@ export type QueueLog = (line: Record<string, unknown>) => void
  * @returns how many memories got their vector
  * @throws MemoryError for any other failure; the rows are tried again after their pause
  */
-export async function embedWaiting(hub: Hub, log: QueueLog, stop?: AbortSignal): Promise<number> {
+export async function embedWaiting(hub: Hub, log: Log, stop?: AbortSignal): Promise<number> {
   let done = 0
   const rows = await claim(hub)
   for (const [i, waiting] of rows.entries()) {

@@ -1,8 +1,7 @@
 import { prepared } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import type { Principal } from '../auth/principal.ts'
-import type { HubDependencies } from '../create-hub.ts'
-import type { HubParts } from '../hub.ts'
+import type { HubParts, Log } from '../hub.ts'
 import { promoteAuthors } from '../trust/promotion.ts'
 import type { NearMemory } from './nearest.ts'
 
@@ -36,7 +35,7 @@ const mostWaiting = 50
  * next one, so the more searches there are, the less each of them adds. Retrievals that cannot be recorded are lost,
  * which is logged: their searches have been answered.
  */
-export function createRetrievalLog(hub: HubParts, log: NonNullable<HubDependencies['log']>): RetrievalLog {
+export function createRetrievalLog(hub: HubParts, log: Log): RetrievalLog {
   let batch: Retrieval[] = []
   let current = Promise.resolve()
   let last = current
