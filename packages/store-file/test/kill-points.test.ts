@@ -30,6 +30,23 @@ async function prepare(run: (typeof operations)[number]['run']) {
   return { copy, before: await observe(copy('before')), after: await observe(done) }
 }
 
+/** Runs a call as a process of its own would: what it has not done when it ends, no timer does later. */
+async function asProcess<T>(call: () => Promise<T>): Promise<T> {
+  const begin = globalThis.setTimeout
+  const timers: NodeJS.Timeout[] = []
+  const spy = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((...given: Parameters<typeof begin>) => {
+    const timer = begin(...given)
+    timers.push(timer)
+    return timer
+  }) as typeof begin)
+  try {
+    return await call()
+  } finally {
+    spy.mockRestore()
+    for (const timer of timers) clearTimeout(timer)
+  }
+}
+
 describe('a process that dies at any moment', () => {
   for (const { name, run, stepwise } of operations) {
     it(`leaves the old state or the new one: ${name}`, async () => {
@@ -38,12 +55,10 @@ describe('a process that dies at any moment', () => {
       for (let k = 1; ; k++) {
         const root = copy(`k${k}`)
         const { fileSystem } = dyingFileSystem(k)
-        const outcome = await openAt(root, fileSystem)
-          .then((opened) => run(opened))
-          .then(
-            () => 'finished',
-            (error: unknown) => error,
-          )
+        const outcome = await asProcess(async () => run(await openAt(root, fileSystem))).then(
+          () => 'finished',
+          (error: unknown) => error,
+        )
         const found = await observe(root)
         // Compared with one of the two, so that a failure shows what differs.
         if (!stepwise && found !== before) expect(found, `killed before call ${k}`).toBe(after)
