@@ -1,5 +1,5 @@
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
-import { asMemoryErrors, pendingMigrations, rowsOf } from '@recall/store-postgres'
+import { asMemoryErrors, pendingMigrations, rowsOf, vectorIndexNames } from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
 import type { HubConfig } from './config/config.ts'
 import type { Dependencies } from './open-dependencies.ts'
@@ -47,11 +47,13 @@ export async function examine(
         }
   })
   await check('vector index', async () => {
+    const { dimensions } = embedder
+    const names = (['memories', 'units'] as const).flatMap((table) => vectorIndexNames({ table, dimensions }))
     const { valid } = await one<{ valid: number }>(sql`
       select count(*)::int as valid from pg_index join pg_class on pg_class.oid = indexrelid
-      where indisvalid and relname in (${`memories_embedding_${embedder.dimensions}`}, ${`units_embedding_${embedder.dimensions}`})`)
-    return valid === 2
-      ? { ok: true, says: `${embedder.dimensions} dimensions` }
+      where indisvalid and relname in ${names}`)
+    return valid === names.length
+      ? { ok: true, says: `${dimensions} dimensions` }
       : { ok: false, says: 'missing or not valid: a hub makes it when it starts' }
   })
   await check('embedding provider', async () => {

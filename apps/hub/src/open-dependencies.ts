@@ -2,7 +2,7 @@ import { type Embedder, isMemoryError } from '@recall/core'
 import { cachedEmbedder, fakeEmbedder, httpEmbedder } from '@recall/embeddings'
 import { workerEmbedder } from '@recall/embeddings/local'
 import {
-  createVectorIndex,
+  createVectorIndexes,
   type Database,
   keepTextConfiguration,
   type VectorColumn,
@@ -68,7 +68,7 @@ export async function openDatabase(
   }
   const opened = await openPglite({ folder: config.dataFolder })
   try {
-    for (const column of indexed) await createVectorIndex(opened.database, column, { concurrently: false })
+    for (const column of indexed) await createVectorIndexes(opened.database, column, { concurrently: false })
   } catch (error) {
     await opened.close()
     throw error

@@ -1,5 +1,11 @@
 import { type Database, systemConfig } from '@recall/store-postgres'
-import { nearestMemories, own } from '../src/pipelines/nearest.ts'
+import { sql } from 'drizzle-orm'
+import { type Among, nearestMemories, own } from '../src/pipelines/nearest.ts'
+
+const ofAgent: Among[] = [
+  { where: sql`m.quality = 0 and ${own}`, index: 'good_memories' },
+  { where: sql`m.quality < 0 and ${own}` },
+]
 
 /** What a search finds among the memories of one agent: the hub's own way to them, under a condition. */
 export async function nearestInMemories(
@@ -10,6 +16,6 @@ export async function nearestInMemories(
 ): Promise<string[]> {
   const [config] = await database.select({ model: systemConfig.embeddingModel }).from(systemConfig)
   const values = { agent: owner, model: config?.model ?? '' }
-  const [found] = await nearestMemories({ allowed: own, candidates: limit })(database, vector, values)
+  const [found] = await nearestMemories({ among: ofAgent, candidates: limit })(database, vector, values)
   return (found?.memories ?? []).map(({ id }) => id)
 }

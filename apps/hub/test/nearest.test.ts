@@ -1,8 +1,8 @@
 import { MemoryErrorCode } from '@recall/core'
-import { agents, type Database, systemConfig } from '@recall/store-postgres'
+import { agents, createVectorIndexes, type Database, systemConfig } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { nearestMemories, own, visible } from '../src/pipelines/nearest.ts'
+import { good, lowOfOthers, nearestMemories, own, visible } from '../src/pipelines/nearest.ts'
 import { type Engine, engines } from './support.ts'
 
 const ids = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'] as const
@@ -10,10 +10,15 @@ const [ada, bob] = ids
 
 const model = 'three'
 
+const mine = [{ where: own }]
+
 /** So many that rows are no longer compared one by one. */
 const crowd = 5500
 
-describe.each(engines)('the nearest memories on %s', (_, open) => {
+/** More than a walk through an index passes by. */
+const flood = 25_000
+
+describe.each(engines)('the nearest memories on %s', (engineName, open) => {
   let engine: Engine
   let database: Database
   beforeAll(async () => {
@@ -34,9 +39,7 @@ describe.each(engines)('the nearest memories on %s', (_, open) => {
         insert into memories (short_id, agent_id, content, tags, embedding, embedding_model)
         values (${name}, ${bob}::uuid, ${name}, '{a,b}', ${vector}::vector, ${model})`)
     }
-    await database.execute(
-      sql`create index on memories using hnsw ((embedding::halfvec(3)) halfvec_cosine_ops) where vector_dims(embedding) = 3`,
-    )
+    await createVectorIndexes(database, { table: 'memories', dimensions: 3 }, { concurrently: false })
   })
   afterAll(() => engine.close())
 
@@ -47,7 +50,7 @@ describe.each(engines)('the nearest memories on %s', (_, open) => {
   it('are found among more than are compared one by one, also when those that were seen first are all far', async () => {
     const search = nearestMemories({
       shelf: 'visible',
-      allowed: visible,
+      among: visible,
       candidates: 10,
       similarity: sql.placeholder('least'),
     })
@@ -62,7 +65,7 @@ describe.each(engines)('the nearest memories on %s', (_, open) => {
   })
 
   it('are found under a condition that few rows meet', async () => {
-    const [found] = await nearestMemories({ allowed: own, candidates: 2 })(database, asked, {
+    const [found] = await nearestMemories({ among: mine, candidates: 2 })(database, asked, {
       model,
       agent: bob,
     })
@@ -70,8 +73,12 @@ describe.each(engines)('the nearest memories on %s', (_, open) => {
   })
 
   it('of a second kind are looked for unless the first has some that are near enough', async () => {
-    const first = { allowed: own, candidates: 5 }
-    const second = { allowed: sql`not ${own}`, candidates: 3, unlessFound: sql.placeholder('enough') }
+    const first = { among: mine, candidates: 5 }
+    const second = {
+      among: [{ where: sql`not ${own}` }],
+      candidates: 3,
+      unlessFound: sql.placeholder('enough'),
+    }
     const search = nearestMemories(first, second)
     const [near, spared] = await search(database, asked, { model, agent: bob, enough: 0.9 })
     expect([names(near), names(spared)]).toEqual([['nearer', 'near'], []])
@@ -83,7 +90,7 @@ describe.each(engines)('the nearest memories on %s', (_, open) => {
     ['of the same length', asked],
     ['of another length', [1, 2]],
   ])('are not told by the vector of another model, %s', async (_, vector) => {
-    const search = nearestMemories({ shelf: 'visible', allowed: visible, candidates: 10 })
+    const search = nearestMemories({ shelf: 'visible', among: visible, candidates: 10 })
     for (let i = 0; i < 2; i++) {
       const answer = search(database, vector, { model: 'two', agent: ada })
       await expect(answer).rejects.toMatchObject({ code: MemoryErrorCode.UNAVAILABLE })
@@ -92,8 +99,30 @@ describe.each(engines)('the nearest memories on %s', (_, open) => {
 
   it('are returned in the order that is asked for, after the nearest were chosen', async () => {
     const order = sql`candidate.short_id desc`
-    const search = nearestMemories({ allowed: own, candidates: 2, order, limit: 1 })
+    const search = nearestMemories({ among: mine, candidates: 2, order, limit: 1 })
     const [found] = await search(database, [0, 0, 1], { model, agent: bob })
     expect([names(found), found?.best]).toEqual([['nearer'], 1])
   })
+
+  // PGlite takes half a minute to index so many.
+  it.skipIf(engineName === 'pglite')(
+    'are found as good beneath a flood of others on the same subject',
+    async () => {
+      for (let first = 1; first <= flood; first += 5000) {
+        await database.execute(sql`
+      insert into memories (short_id, agent_id, content, tags, embedding, embedding_model, quality, crowded)
+      select 'low-' || i, ${ada}::uuid, 'low', '{a,b}', ('[' || cos(i) / 20 || ',' || sin(i) / 20 || ',1]')::vector, ${model}, -1, i > 3
+      from generate_series(${first}::integer, ${first + 4999}::integer) as i`)
+      }
+      const search = nearestMemories(
+        { shelf: 'good', among: good, candidates: 10 },
+        { among: [lowOfOthers], candidates: 10 },
+      )
+      for (let i = 0; i < 2; i++) {
+        const [found, others] = await search(database, asked, { model, agent: bob })
+        expect(names(found)?.slice(0, 2)).toEqual(['nearer', 'near'])
+        expect(names(others)?.sort()).toEqual(['low-1', 'low-2', 'low-3'])
+      }
+    },
+  )
 })

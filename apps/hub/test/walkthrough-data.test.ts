@@ -1,4 +1,4 @@
-import { createVectorIndex, type Database, rowsOf } from '@recall/store-postgres'
+import { createVectorIndexes, type Database, rowsOf } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Engine, emptyTables, engines } from './support.ts'
@@ -35,7 +35,7 @@ describe.each(engines)('the tables on %s', (_, open) => {
   let engine: Engine
   beforeAll(async () => {
     engine = await open()
-    await createVectorIndex(engine.database, { table: 'memories', dimensions: 64 }, { concurrently: false })
+    await createVectorIndexes(engine.database, { table: 'memories', dimensions: 64 }, { concurrently: false })
     await emptyTables(engine.database)
   })
   afterAll(() => engine.close())
@@ -98,7 +98,9 @@ describe.each(engines)('the tables on %s', (_, open) => {
         'btree (created_at)',
         'btree (agent_id)',
         'btree (quality)',
-        expect.stringMatching(/^hnsw \(.*embedding.*64.*\)/),
+        expect.stringMatching(/^hnsw \(.*embedding.*64.*\(quality = 0\)/),
+        expect.stringMatching(/^hnsw \(.*embedding.*64.*\(quality < 0\) AND \(NOT crowded\)/),
+        expect.stringMatching(/^hnsw \(.*embedding.*64.*\(quality < 0\) AND crowded/),
       ]),
     )
   })

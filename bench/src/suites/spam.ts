@@ -1,6 +1,6 @@
 import { fakeEmbedder } from '@recall/embeddings'
 import { workerEmbedder } from '@recall/embeddings/local'
-import { createVectorIndex } from '@recall/store-postgres'
+import { createVectorIndexes } from '@recall/store-postgres'
 import {
   type SpamFigures,
   type SpamSizes,
@@ -22,7 +22,7 @@ export interface SpamSettings extends SpamSizes {
 export function measureSpam({ postgres, embedder: name, ...sizes }: SpamSettings): Promise<SpamFigures> {
   const embedder = name === 'local' ? workerEmbedder() : fakeEmbedder({ dimensions: 384 })
   return withDatabase(postgres, async ({ database }) => {
-    await createVectorIndex(
+    await createVectorIndexes(
       database,
       { table: 'memories', dimensions: embedder.dimensions },
       { concurrently: false },

@@ -18,9 +18,11 @@ export {
 } from './schema/hub.ts'
 export { keepTextConfiguration } from './text-configuration.ts'
 export {
-  createVectorIndex,
+  createVectorIndexes,
   halfVector,
   indexableDimensions,
   type VectorColumn,
+  type VectorIndex,
+  vectorIndexNames,
   walkingIndex,
 } from './vector-index.ts'

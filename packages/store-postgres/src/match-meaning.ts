@@ -134,7 +134,7 @@ async function nearestByIndex(
   { database, comparable, vector, literal, unrelated }: Comparison,
   most: number,
 ): Promise<NearMatches> {
-  const near = await throughIndex(database, 'units', most, (transaction) =>
+  const near = await throughIndex(database, vector.length, most, (transaction) =>
     rowsOf<NearMatch>(
       transaction,
       sql`

@@ -19,7 +19,7 @@ import { migrate } from './migrate.ts'
 import { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
 import { SyncingFiles, syncFolder, syncingStartParams } from './syncing-files.ts'
 import { keepTextConfiguration } from './text-configuration.ts'
-import { createVectorIndex } from './vector-index.ts'
+import { createVectorIndexes } from './vector-index.ts'
 
 export interface EmbeddedOptions {
   /** The folder of the database and its lock, created when missing. Without one everything is kept in memory. */
@@ -105,7 +105,7 @@ export async function openPgliteMemory<Schemas extends ValueSchemas = Record<nev
   try {
     await keepTextConfiguration(database, textConfiguration ?? null)
     if (options.embedder) {
-      await createVectorIndex(
+      await createVectorIndexes(
         database,
         { table: 'units', dimensions: options.embedder.dimensions },
         { concurrently: false },

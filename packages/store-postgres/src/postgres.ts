@@ -14,7 +14,7 @@ import { migrate } from './migrate.ts'
 import { asMemoryErrors } from './postgres-errors.ts'
 import { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
 import { keepTextConfiguration } from './text-configuration.ts'
-import { createVectorIndex, type VectorColumn } from './vector-index.ts'
+import { createVectorIndexes, type VectorColumn } from './vector-index.ts'
 
 export interface PostgresOptions {
   /** For example `postgres://user:password@host:5432/database`. */
@@ -65,7 +65,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenDataba
       const database = drizzle(one)
       if (migrations) await migrate(database)
       await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, async () => {
-        for (const column of indexed) await createVectorIndex(database, column, { concurrently: true })
+        for (const column of indexed) await createVectorIndexes(database, column, { concurrently: true })
       })
     } finally {
       await one.end({ timeout: 5 })

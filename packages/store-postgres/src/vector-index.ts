@@ -5,6 +5,22 @@ import { type Database, rowsOf } from './database.ts'
 /** Most dimensions that pgvector indexes in half precision. */
 export const indexableDimensions = 4000
 
+/**
+ * The indexes of each table, and the rows that each holds. Every row is in one of them. Good memories have an index
+ * to themselves: a walk among them never has to get past a flood of others on the same subject.
+ */
+const indexes = {
+  units: { units: 'true' },
+  memories: {
+    good_memories: 'quality = 0',
+    low_memories: 'quality < 0 and not crowded',
+    crowded_memories: 'quality < 0 and crowded',
+  },
+} as const
+
+/** Names the vector index of some rows, whatever the length of the vectors. */
+export type VectorIndex = keyof typeof indexes.units | keyof typeof indexes.memories
+
 /** Smallest `hnsw.ef_search`; recall falls off below. */
 const leastEffort = 100
 /** The largest value that pgvector allows. */
@@ -19,30 +35,37 @@ const growth = 0.65
 export const halfVector = (vector: SQL, dimensions: number): SQL =>
   sql`(${vector})::halfvec(${sql.raw(String(dimensions))})`
 
-/** SQL for `hnsw.ef_search`: it grows with the size of the table, as Postgres estimates it. */
-const effortFor = (table: VectorColumn['table'], limit: number): SQL => sql`(
-  select least(${mostEffort}, greatest(${limit},
-    ${leastEffort} * power(greatest(reltuples / ${easilySearched}, 1), ${growth})))::int::text
-  from pg_class where oid = ${table}::regclass
-)`
+const nameOf = (index: string, dimensions: number): string => `${index}_embedding_${dimensions}`
+
+/** The names of the indexes that `createVectorIndexes` makes. */
+export const vectorIndexNames = ({ table, dimensions }: VectorColumn): string[] =>
+  Object.keys(indexes[table]).map((index) => nameOf(index, dimensions))
+
+/** SQL for `hnsw.ef_search`: it grows with the size of the index, as Postgres estimates it. */
+const effortFor = (index: VectorIndex, dimensions: number, limit: number): SQL => sql`
+  coalesce((
+    select least(${mostEffort}, greatest(${limit},
+      ${leastEffort} * power(greatest(reltuples / ${easilySearched}, 1), ${growth})))::int::text
+    from pg_class where oid = to_regclass(${nameOf(index, dimensions)})
+  ), ${String(mostEffort)})`
 
 /**
  * A condition that is always true, and configures the index scan of its statement. A statement that reads one table
- * through a vector index, with at most `limit` rows, then gets that many if they exist: the scan continues past rows
- * that other conditions reject. It needs no transaction, and affects only its statement.
+ * through a vector index, with at most `limit` rows, then walks on past rows that other conditions reject. It needs no
+ * transaction, and affects only its statement.
  */
-export const walkingIndex = (table: VectorColumn['table'], limit: number): SQL => sql`(
+export const walkingIndex = (index: VectorIndex, dimensions: number, limit: number): SQL => sql`(
   select set_config('hnsw.iterative_scan', 'relaxed_order', true) is not null
-    and set_config('hnsw.ef_search', ${effortFor(table, limit)}, true) is not null
+    and set_config('hnsw.ef_search', ${effortFor(index, dimensions, limit)}, true) is not null
 )`
 
 /**
- * Runs a search through a vector index that may join other tables. The scan continues past rows that a condition
- * rejects, so the search gets `limit` rows if they exist.
+ * Runs a search through the vector index of units that may join other tables. The scan continues past rows that a
+ * condition rejects, until it has `limit` rows or gives up.
  */
 export function throughIndex<T>(
   database: Database,
-  table: VectorColumn['table'],
+  dimensions: number,
   limit: number,
   search: (transaction: Database) => Promise<T>,
 ): Promise<T> {
@@ -51,7 +74,7 @@ export function throughIndex<T>(
       // Sorting is off: for a join the planner sometimes prefers to sort all rows, which is never faster.
       sql`
         select set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('enable_sort', 'off', true),
-          set_config('hnsw.ef_search', ${effortFor(table, limit)}, true)`,
+          set_config('hnsw.ef_search', ${effortFor('units', dimensions, limit)}, true)`,
     )
     return search(transaction)
   })
@@ -80,37 +103,43 @@ async function tryToLock(database: Database): Promise<boolean> {
 const indexLock = 727_002
 
 /**
- * Creates the index that makes search by vectors of one length fast in large tables. A table holds vectors of any
- * length, and an index those of one, so it is created when the length is known. Does nothing for lengths that
+ * Creates the indexes that make search by vectors of one length fast in large tables. A table holds vectors of any
+ * length, and an index those of one, so they are created when the length is known. Does nothing for lengths that
  * pgvector cannot index.
  *
  * @param options.concurrently lets writers go on meanwhile. Needs a database of one connection without a statement
  * timeout
  */
-export async function createVectorIndex(
+export async function createVectorIndexes(
   database: Database,
   { table, dimensions }: VectorColumn,
   { concurrently }: { concurrently: boolean },
 ): Promise<void> {
   if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > indexableDimensions) return
-  const name = `${table}_embedding_${dimensions}`
-  const create = `create index ${concurrently ? 'concurrently' : ''} if not exists ${name} on ${table}
-    using hnsw ((embedding::halfvec(${dimensions})) halfvec_cosine_ops) where vector_dims(embedding) = ${dimensions}`
-  if (!concurrently) {
-    await database.execute(sql.raw(create))
-    return
-  }
-  // Polls, because creating the index waits for all running statements, including one that waits for this lock.
-  while (!(await tryToLock(database))) await setTimeout(lockPauseMs)
+  const manner = concurrently ? 'concurrently' : ''
+  // Polls, because creating an index waits for all running statements, including one that waits for this lock.
+  while (concurrently && !(await tryToLock(database))) await setTimeout(lockPauseMs)
   try {
-    // An interrupted run left an invalid index: it has the name, but no search uses it.
-    const [index] = await rowsOf<{ valid: boolean }>(
-      database,
-      sql`select indisvalid as valid from pg_index where indexrelid = to_regclass(${name})`,
-    )
-    if (index && !index.valid) await database.execute(sql.raw(`drop index concurrently ${name}`))
-    await database.execute(sql.raw(create))
+    for (const [index, rows] of Object.entries(indexes[table])) {
+      const name = nameOf(index, dimensions)
+      // An interrupted run left an invalid index: it has the name, but no search uses it.
+      const [known] = await rowsOf<{ valid: boolean }>(
+        database,
+        sql`select indisvalid as valid from pg_index where indexrelid = to_regclass(${name})`,
+      )
+      if (known?.valid) continue
+      if (known) await database.execute(sql.raw(`drop index ${manner} ${name}`))
+      await database.execute(
+        sql.raw(`create index ${manner} ${name} on ${table}
+          using hnsw ((embedding::halfvec(${dimensions})) halfvec_cosine_ops)
+          where vector_dims(embedding) = ${dimensions} and ${rows}`),
+      )
+    }
+    // Earlier versions had one index for all memories.
+    if (table === 'memories') {
+      await database.execute(sql.raw(`drop index ${manner} if exists ${nameOf(table, dimensions)}`))
+    }
   } finally {
-    await database.execute(sql`select pg_advisory_unlock(${indexLock})`)
+    if (concurrently) await database.execute(sql`select pg_advisory_unlock(${indexLock})`)
   }
 }

@@ -3,7 +3,7 @@ import { type Query, sql } from 'drizzle-orm'
 import { type Database, rowsOf } from '../src/database.ts'
 import { type EmbeddedDatabase, openPglite } from '../src/pglite.ts'
 import type { OpenDatabase } from '../src/postgres.ts'
-import { createVectorIndex } from '../src/vector-index.ts'
+import { createVectorIndexes } from '../src/vector-index.ts'
 import { openServerDatabase, serverUrl } from './server-database.ts'
 import { template } from './template.ts'
 
@@ -62,6 +62,6 @@ const literalOf = (value: unknown): string =>
 export async function indexVectors(database: Database, dimensions: number): Promise<void> {
   await database.transaction(async (transaction) => {
     await transaction.execute(sql`set local statement_timeout = 0`)
-    await createVectorIndex(transaction, { table: 'units', dimensions }, { concurrently: false })
+    await createVectorIndexes(transaction, { table: 'units', dimensions }, { concurrently: false })
   })
 }

@@ -3,6 +3,7 @@ import {
   halfVector,
   indexableDimensions,
   prepared,
+  type VectorIndex,
   walkingIndex,
 } from '@recall/store-postgres'
 import { type Placeholder, type SQL, sql } from 'drizzle-orm'
@@ -39,9 +40,17 @@ const fewestCandidates = 40
 /** Names the set of memories that a condition selects, whoever asks. */
 export type Shelf = 'good' | 'low' | 'visible'
 
+/** Memories that a condition selects. */
+export interface Among {
+  where: SQL
+  /** The index that holds them all. Default: none, there are few of them. */
+  index?: VectorIndex
+}
+
 /** One kind of memories to look for near a vector. Its SQL may hold placeholders, whose values each search supplies. */
 export interface Wanted {
-  allowed: SQL
+  /** Where to look; no memory is among two of them. */
+  among: readonly Among[]
   /** How many of the most similar memories are considered. */
   candidates: number
   /** The least similarity. Default: any. */
@@ -142,13 +151,7 @@ const foundIn = (rows: readonly FoundRow[]): Found => ({
 
 /** The SQL for one kind of memories: its common table expressions, and the rows it adds to the result. */
 function partFor(wanted: Wanted, i: number, dimensions: number, throughIndex: boolean) {
-  const {
-    allowed,
-    candidates,
-    similarity = sql`-1`,
-    order = sql`similarity desc`,
-    limit = candidates,
-  } = wanted
+  const { among, candidates, similarity = sql`-1`, order = sql`similarity desc`, limit = candidates } = wanted
   const [near, found] = [sql.raw(`near_${i}`), sql.raw(`found_${i}`)]
   const before = sql.raw(`found_${i - 1}`)
   const unlessFound =
@@ -157,11 +160,24 @@ function partFor(wanted: Wanted, i: number, dimensions: number, throughIndex: bo
       : sql`and (select coalesce(max(similarity), -1) from ${before}) < ${wanted.unlessFound}::float8`
   // Evaluated once, before any row is compared: vectors of another model may have another length.
   const comparable = sql`(select model from asked) = ${sql.placeholder('model')}`
-  const condition = sql`${comparable} and m.embedding is not null and m.deleted_at is null and ${allowed} ${unlessFound}`
+  const allowed = ({ where }: Among): SQL =>
+    sql`${comparable} and m.embedding is not null and m.deleted_at is null and ${where} ${unlessFound}`
+  const distances = sql`select *, m.embedding <=> (select vector from asked) as distance from memories m`
+  const anywhere = sql.join(
+    among.map(({ where }) => where),
+    sql` or `,
+  )
   const nearest = throughIndex
-    ? nearestByIndex(condition, dimensions, candidates)
-    : sql`select *, m.embedding <=> (select vector from asked) as distance from memories m
-        where ${condition} ${dimensions > indexableDimensions ? sql`` : sql`limit ${whole(mostCompared + 1)}`}`
+    ? sql.join(
+        among.map((each) =>
+          each.index
+            ? sql`(${walk(allowed(each), each.index, dimensions, candidates)})`
+            : sql`(${distances} where ${allowed(each)})`,
+        ),
+        sql` union all `,
+      )
+    : sql`${distances} where ${allowed({ where: sql`(${anywhere})` })}
+        ${dimensions > indexableDimensions ? sql`` : sql`limit ${whole(mostCompared + 1)}`}`
   return {
     found: sql`
       ${near} as materialized (${nearest}),
@@ -183,11 +199,12 @@ function partFor(wanted: Wanted, i: number, dimensions: number, throughIndex: bo
   }
 }
 
-function nearestByIndex(condition: SQL, dimensions: number, candidates: number): SQL {
+function walk(condition: SQL, index: VectorIndex, dimensions: number, candidates: number): SQL {
   const looked = Math.max(fewestCandidates, candidates)
   return sql`
     select *, ${halfVector(sql`m.embedding`, dimensions)} <=> (select half from halved) as distance from memories m
-    where ${condition} and vector_dims(m.embedding) = ${whole(dimensions)} and ${walkingIndex('memories', looked)}
+    where ${condition} and vector_dims(m.embedding) = ${whole(dimensions)}
+      and ${walkingIndex(index, dimensions, looked)}
     order by distance limit ${whole(looked)}`
 }
 
@@ -197,5 +214,24 @@ const whole = (number: number): SQL => sql.raw(String(Math.trunc(number)))
 /** Selects the agent's own memories. */
 export const own: SQL = sql`m.agent_id = ${sql.placeholder('agent')}::uuid`
 
-/** Selects what an agent may see: everything outside quarantine, and all of its own. */
-export const visible: SQL = sql`(m.quality > -2 or ${own})`
+/** Selects an agent's own memories that others do not find among the good ones. */
+const ownLow: SQL = sql`m.quality < 0 and ${own}`
+
+/** What an agent finds as good: good memories, and all of its own. */
+export const good: readonly Among[] = [
+  { where: sql`m.quality = 0`, index: 'good_memories' },
+  { where: ownLow },
+]
+
+/** The low-signal memories of others. */
+export const lowOfOthers: Among = {
+  where: sql`m.quality = -1 and not m.crowded and not ${own}`,
+  index: 'low_memories',
+}
+
+/** What an agent may see: everything outside quarantine, and all of its own. */
+export const visible: readonly Among[] = [
+  ...good,
+  lowOfOthers,
+  { where: sql`m.quality = -1 and m.crowded and not ${own}`, index: 'crowded_memories' },
+]

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { Principal } from '../auth/principal.ts'
 import type { Hub } from '../hub.ts'
 import { embedText } from './embed.ts'
-import { type Found, type NearMemory, nearestMemories, own } from './nearest.ts'
+import { type Found, good, lowOfOthers, type NearMemory, nearestMemories } from './nearest.ts'
 
 /** Candidates for each result, so that the other signals have something to reorder. */
 const candidatesPerResult = 4
@@ -50,7 +50,7 @@ const searches = new LRUCache<number, ReturnType<typeof nearestMemories>>({
     nearestMemories(
       {
         shelf: 'good',
-        allowed: sql`(m.quality = 0 or ${own})`,
+        among: good,
         candidates: limit * candidatesPerResult,
         similarity: sql.placeholder('minSimilarity'),
         order: byRank,
@@ -59,7 +59,7 @@ const searches = new LRUCache<number, ReturnType<typeof nearestMemories>>({
       // A search of its own, so that a flood of low-signal memories cannot crowd out good candidates.
       {
         shelf: 'low',
-        allowed: sql`m.quality = -1 and not m.crowded and not ${own} and ${isNews}`,
+        among: [{ ...lowOfOthers, where: sql`${lowOfOthers.where} and ${isNews}` }],
         candidates: lowCandidates,
         similarity: sql.placeholder('minSimilarity'),
         order: byRank,

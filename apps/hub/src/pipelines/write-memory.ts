@@ -21,7 +21,7 @@ export interface NewMemory {
 /** Neighbours to check for duplicates and links. */
 const neighbours = 10
 
-const nearestVisible = nearestMemories({ shelf: 'visible', allowed: visible, candidates: neighbours + 1 })
+const nearestVisible = nearestMemories({ shelf: 'visible', among: visible, candidates: neighbours + 1 })
 
 /** From this many near-duplicates by the same agent on, a memory counts as a template. */
 export const templateCopies = 5

@@ -23,7 +23,7 @@ const warmUps = 1000
 const bareSearch = (sql: Sql, i: number): Promise<{ id: string }[]> =>
   sql.unsafe(
     `select id, short_id, content, tags, created_at, 1 - (embedding <=> $1::text::vector) as similarity from memories
-     where vector_dims(embedding) = ${dimensions} and quality > -2
+     where vector_dims(embedding) = ${dimensions} and quality = 0
      order by embedding::halfvec(${dimensions}) <=> $1::text::vector::halfvec(${dimensions}) limit 10`,
     [literalOf(queryName(i))],
     { prepare: true },

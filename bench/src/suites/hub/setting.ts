@@ -60,13 +60,14 @@ export async function fill(sql: Sql, size: number): Promise<void> {
   await pipeline(Readable.from(rows()), into)
 }
 
-/** The index that the hub makes, by a connection that may take its time. */
+/** The index that the hub makes for good memories, which all are, by a connection that may take its time. */
 export async function buildIndex(sql: Sql): Promise<void> {
   const connection = await sql.reserve()
   await connection`set maintenance_work_mem = '3GB'`
   await connection.unsafe(
-    `create index memories_embedding_${dimensions} on memories
-     using hnsw ((embedding::halfvec(${dimensions})) halfvec_cosine_ops) where vector_dims(embedding) = ${dimensions}`,
+    `create index good_memories_embedding_${dimensions} on memories
+     using hnsw ((embedding::halfvec(${dimensions})) halfvec_cosine_ops)
+     where vector_dims(embedding) = ${dimensions} and quality = 0`,
   )
   await connection`vacuum analyze memories`
   connection.release()

@@ -85,6 +85,7 @@ export const memories = pgTable(
     index('memories_tags').using('gin', table.tags),
     index('memories_created_at').on(table.createdAt),
     index('memories_agent_id').on(table.agentId),
+    index('memories_low_of_agents').on(table.agentId).where(sql`${table.quality} < 0`),
     index('memories_quality').on(table.quality),
     index('memories_discoveries')
       .on(table.createdAt)

@@ -1,0 +1,1 @@
+CREATE INDEX "memories_low_of_agents" ON "memories" USING btree ("agent_id") WHERE "memories"."quality" < 0;
