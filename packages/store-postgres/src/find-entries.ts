@@ -33,7 +33,7 @@ export async function findEntries(
 ): Promise<Found[]> {
   const { text, embedding, minScore } = query
   const eligible = isEligible(query, shelf)
-  if (text === undefined && !embedding) return listEntries(database, query, eligible)
+  if (text === undefined && !embedding) return listEntries(database, query, shelf, eligible)
   const terms = meant ?? (await termsOf(database, text ?? '', shelf))
   if (embedding) await checkModel(database, query, shelf, embedding)
   const [words, meaning] = await Promise.all([
@@ -124,18 +124,30 @@ async function rank(
   return rankMatches(query, queryTerms(query.text ?? ''), words, meaning, coverage)
 }
 
-async function listEntries(database: Database, query: StoreQuery, eligible: SQL): Promise<Found[]> {
+async function listEntries(
+  database: Database,
+  query: StoreQuery,
+  shelf: Shelf,
+  eligible: SQL,
+): Promise<Found[]> {
   const { limit, offset, sortBy, sortOrder } = query
   const direction = sortOrder === 'asc' ? asc : desc
   const byUse = { accessCount: [direction(entries.accessCount)], lastAccess: [direction(entries.accessedAt)] }
   const first = sortBy === 'accessCount' || sortBy === 'lastAccess' ? byUse[sortBy] : []
+  const order = [...first, direction(entries.updatedAt), sql`${entries.key} collate "C"`]
+  // Chosen first, so that nothing more is read of the entries that are skipped.
+  const page = database
+    .select({ id: entries.id })
+    .from(entries)
+    .where(eligible)
+    .orderBy(...order)
+    .limit(limit)
+    .offset(offset)
   const rows = await database
     .select(wholeEntry)
     .from(entries)
-    .where(eligible)
-    .orderBy(...first, direction(entries.updatedAt), sql`${entries.key} collate "C"`)
-    .limit(limit)
-    .offset(offset)
+    .where(and(inPlace(query, shelf), sql`${entries.id} = any(array(${page}))`))
+    .orderBy(...order)
   return rows.map((row) => ({ entry: entryOf(row), score: 1, mode: 'filter', signals: {} }))
 }
 

@@ -29,6 +29,19 @@ describe.each(engines)('a place that is new since the tables were analyzed, on %
   })
   afterAll(() => engine.close())
 
+  it('is listed page by page, reading no vectors of the entries before the page', async () => {
+    const { database } = engine
+    const statements = vi.spyOn(sessionOf(database), 'prepareQuery')
+    const found = await openMemory().search('working', {}, { limit: 10, offset: 1400, touch: false })
+    const [list] = statements.mock.calls.map(([each]) => each as Query)
+    statements.mockRestore()
+    expect(found).toHaveLength(10)
+    const readings = (await explained(database, list as Query)).flatMap(
+      (line) => /\bon units .*loops=(\d+)/.exec(line)?.[1] ?? [],
+    )
+    expect(readings).toEqual(['10'])
+  })
+
   it.each([
     ['words', { text: 'apples pears' }],
     ['a vector', { embedding: [1, 0] }],
