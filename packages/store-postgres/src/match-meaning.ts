@@ -1,5 +1,6 @@
 import {
   everything,
+  type Filter,
   MemoryError,
   MemoryErrorCode,
   type Spread,
@@ -78,7 +79,9 @@ export async function matchMeaning(
 }
 
 const hasConditions = ({ filter = everything, tags = [] }: StoreQuery): boolean =>
-  tags.length > 0 || filter.kind !== 'all' || filter.filters.length > 0
+  tags.length > 0 || !takesAll(filter)
+
+const takesAll = (filter: Filter): boolean => filter.kind === 'all' && filter.filters.every(takesAll)
 
 /** How many units a place holds, expired ones among them. */
 async function keptUnits(database: Database, query: StoreQuery, shelf: Shelf): Promise<number> {

@@ -1,9 +1,10 @@
+import { everything, type Filter } from '@recall/core'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { placeId } from '../src/address.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { serverUrl } from './server-database.ts'
-import { type Engine, emptyTables, engines, indexVectors } from './support.ts'
+import { type Engine, emptyTables, engines, indexVectors, sessionOf } from './support.ts'
 
 const rows = 100_000
 const dimensions = 16
@@ -84,5 +85,19 @@ describe.skipIf(!serverUrl)('100,000 rows with a vector index', () => {
 
   it('finds as many as are asked for where everything passes', async () => {
     expect(await ask('everybody', [])).toHaveLength(10)
+  })
+
+  it('asks no more of the database for a filter without conditions', async () => {
+    const statementsFor = async (filter?: Filter): Promise<number> => {
+      const statements = vi.spyOn(sessionOf(engine.database), 'prepareQuery')
+      const embedding = { model: 'clusters', vector: new Array<number>(dimensions).fill(1) }
+      await store().find({ ...query, namespace: 'everybody', ...(filter ? { filter } : {}), embedding })
+      const { length } = statements.mock.calls
+      statements.mockRestore()
+      return length
+    }
+    expect(await statementsFor({ kind: 'all', filters: [everything, everything] })).toBe(
+      await statementsFor(),
+    )
   })
 })
