@@ -7,12 +7,15 @@ import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { PGlite } from '@electric-sql/pglite'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
+import { sql } from 'drizzle-orm'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { rowsOf } from '../src/database.ts'
 import { lockFolder } from '../src/folder-lock.ts'
 import { openPglite, openPgliteMemory } from '../src/pglite.ts'
 import { openPostgres, openPostgresMemory } from '../src/postgres.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { syncFolder } from '../src/syncing-files.ts'
+import { vectorIndexNames } from '../src/vector-index.ts'
 import { createServerDatabase, serverUrl } from './server-database.ts'
 import { runOnSmallDisk } from './small-disk.ts'
 import { template } from './template.ts'
@@ -249,6 +252,24 @@ describe.runIf(serverUrl)('a server', () => {
     const opened = await Promise.all([1, 2, 3].map(() => openPostgres({ url, indexed, timeoutMs: 1 })))
     expect(await first.database.execute(validity)).toMatchObject([{ indisvalid: true }])
     for (const { close } of [first, ...opened]) await close()
+    await drop()
+  })
+
+  it('gets an index for each kind of memories in place of the one for all that earlier versions made', async () => {
+    const { url, drop } = await createServerDatabase()
+    const earlier = await openPostgres({ url })
+    await earlier.database.execute(
+      'create index memories_embedding_3 on memories using hnsw ((embedding::halfvec(3)) halfvec_cosine_ops) where vector_dims(embedding) = 3',
+    )
+    const column = { table: 'memories', dimensions: 3 } as const
+    const { close } = await openPostgres({ url, indexed: [column] })
+    const found = await rowsOf<{ name: string }>(
+      earlier.database,
+      sql`select indexname as name from pg_indexes where tablename = 'memories' and indexdef like '%hnsw%' order by name`,
+    )
+    expect(found.map(({ name }) => name)).toEqual(vectorIndexNames(column).sort())
+    await close()
+    await earlier.close()
     await drop()
   })
 
