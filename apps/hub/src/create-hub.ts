@@ -3,7 +3,7 @@ import type { Database } from '@recall/store-postgres'
 import type { Context } from 'hono'
 import type { Redis } from 'ioredis'
 import type { Registry } from 'prom-client'
-import { hashOfKey } from './auth/keys.ts'
+import { bearerOf, hashOfKey } from './auth/keys.ts'
 import { createAuthenticator } from './auth/principal.ts'
 import type { HubConfig } from './config/config.ts'
 import { createDatabaseCalls } from './database-calls.ts'
@@ -195,7 +195,8 @@ function maySeeMetrics(config: HubConfig): (context: Context) => boolean {
   const isLocal = isLoopback(config.host) && !config.publicUrl && !config.behindProxy
   // The token is compared by its hash, as keys are.
   const tokenHash = config.metricsToken && hashOfKey(config.metricsToken)
-  return (context) => (tokenHash ? hashOfKey(bearerOf(context)) === tokenHash : isLocal)
+  return (context) =>
+    tokenHash ? hashOfKey(bearerOf(context.req.header('Authorization'))) === tokenHash : isLocal
 }
 
 /** Whether a request needs no key. Every other request below `/api` needs one. */
@@ -216,6 +217,3 @@ const apiOf = ({ publicUrl }: HubConfig) => ({
   info: { title: 'Recall', version: '1.0.0', description: 'Shared long-term memory for AI agents.' },
   ...(publicUrl ? { servers: [{ url: publicUrl }] } : {}),
 })
-
-const bearerOf = (context: Context): string =>
-  (context.req.header('Authorization') ?? '').replace(/^Bearer /i, '')

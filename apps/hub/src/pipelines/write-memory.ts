@@ -27,7 +27,7 @@ const nearestVisible = nearestMemories({ shelf: 'visible', among: visible, candi
 export const templateCopies = 5
 
 /** From this many low-signal memories by other agents on that say the same, a memory counts as crowded. */
-const crowdSize = 3
+const othersInCrowd = 3
 
 /** The answer to a writer. */
 export interface SavedAnswer {
@@ -257,4 +257,4 @@ const isCrowd = ({ config }: Hub, author: Pick<Principal, 'id'>, around: readonl
   around.filter(
     ({ agentId, quality, similarity }) =>
       quality < 0 && agentId !== author.id && similarity >= config.thresholds.crowd,
-  ).length >= crowdSize
+  ).length >= othersInCrowd

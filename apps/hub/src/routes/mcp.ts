@@ -1,5 +1,6 @@
 import { connectHub } from '@recall/client'
 import { createMcpFetch, type McpOptions } from '@recall/mcp'
+import { bearerOf } from '../auth/keys.ts'
 import { newRoutes } from './app.ts'
 
 /** The caller's key, and the origin under which it reached the hub. */
@@ -24,7 +25,7 @@ export function mcpRoutes(fetch: (request: Request) => Response | Promise<Respon
   // Middleware has authenticated the caller and checked the host.
   return newRoutes().all('/mcp', async (context) => {
     const { origin } = new URL(context.req.url)
-    const key = (context.req.header('Authorization') ?? '').replace(/^Bearer /i, '')
+    const key = bearerOf(context.req.header('Authorization'))
     const request = new Request(context.req.raw)
     request.headers.set('Host', 'localhost')
     request.headers.delete('Origin')
