@@ -24,6 +24,9 @@ type Embedding = NonNullable<StoreQuery['embedding']>
  */
 const mostCompared = 5000
 
+/** After so many rows a walk through an index gives up; the default of pgvector's `hnsw.max_scan_tuples`. */
+const mostWalked = 20_000
+
 export interface NearMatch extends UnitMatch {
   similarity: number
 }
@@ -66,16 +69,17 @@ export async function matchMeaning(
     literal: JSON.stringify(storableVector(vector)),
     unrelated,
   }
-  const isIndexed =
-    vector.length <= indexableDimensions && (await keptUnits(database, query, shelf)) > mostCompared
-  if (!isIndexed) return (await compareAll(comparison, most)).near
+  const limit = most ?? mostCompared
+  const { kept, inTable } = await sizes(database, query, shelf)
+  const isWorthAWalk = kept > mostCompared && (kept / inTable) * mostWalked >= limit
+  if (vector.length > indexableDimensions || !isWorthAWalk) return (await compareAll(comparison, most)).near
   if (hasConditions(query)) {
     const { near, compared } = await compareAll(comparison, most, mostCompared + 1)
     if (compared <= mostCompared) return near
   }
-  const near = await nearestByIndex(comparison, most ?? mostCompared)
-  // The index walk gave up: hardly any unit that is near may be found.
-  return near.rows.length < (most ?? mostCompared) ? (await compareAll(comparison, most)).near : near
+  const near = await nearestByIndex(comparison, limit)
+  // The walk gave up: hardly any unit that is near may be found.
+  return near.rows.length < limit ? (await compareAll(comparison, most)).near : near
 }
 
 const hasConditions = ({ filter = everything, tags = [] }: StoreQuery): boolean =>
@@ -83,15 +87,23 @@ const hasConditions = ({ filter = everything, tags = [] }: StoreQuery): boolean 
 
 const takesAll = (filter: Filter): boolean => filter.kind === 'all' && filter.filters.every(takesAll)
 
-/** How many units a place holds, expired ones among them. */
-async function keptUnits(database: Database, query: StoreQuery, shelf: Shelf): Promise<number> {
-  const [kept] = await rowsOf<{ units: number }>(
+/** How many units a place holds, expired ones among them, and how many there are of all, as Postgres estimates. */
+async function sizes(
+  database: Database,
+  query: StoreQuery,
+  shelf: Shelf,
+): Promise<{ kept: number; inTable: number }> {
+  const [row] = await rowsOf<{ kept: number; inTable: number }>(
     database,
     sql`
-      select coalesce(sum(${placeSizes.units}), 0)::float8 as units
-      from ${placeSizes} where ${placeSizes.place} = ${placeId(query, shelf)}`,
+      select kept, greatest(1, kept, reltuples)::float8 as "inTable"
+      from pg_class, (
+        select coalesce(sum(${placeSizes.units}), 0)::float8 as kept
+        from ${placeSizes} where ${placeSizes.place} = ${placeId(query, shelf)}
+      ) as place
+      where pg_class.oid = 'units'::regclass`,
   )
-  return kept?.units ?? 0
+  return row ?? { kept: 0, inTable: 1 }
 }
 
 interface Measured {

@@ -1,5 +1,5 @@
 import { everything, type Filter } from '@recall/core'
-import { sql } from 'drizzle-orm'
+import { type Query, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { placeId } from '../src/address.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
@@ -85,6 +85,17 @@ describe.skipIf(!serverUrl)('100,000 rows with a vector index', () => {
 
   it('finds as many as are asked for where everything passes', async () => {
     expect(await ask('everybody', [])).toHaveLength(10)
+  })
+
+  it('walks through no index that would give up before the page is full', async () => {
+    const statements = vi.spyOn(sessionOf(engine.database), 'prepareQuery')
+    const embedding = { model: 'clusters', vector: new Array<number>(dimensions).fill(1) }
+    const page = { offset: 1900, limit: 100 }
+    const found = await store().find({ ...query, ...page, namespace: 'stranger', embedding })
+    const asked = statements.mock.calls.map(([each]) => (each as Query).sql)
+    statements.mockRestore()
+    expect(found).toHaveLength(100)
+    expect(asked.filter((each) => each.includes('hnsw'))).toEqual([])
   })
 
   it('asks no more of the database for a filter without conditions', async () => {
