@@ -3,9 +3,8 @@ import { realpathSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { keepCompiledCode } from './compile-cache.ts'
-import { isScreen, resultTaken, screenColumns, writeResult } from './output.ts'
+import { isScreen, resultTaken, screenColumns, writeResult, writeTalk } from './output.ts'
 import { readPayload, readText, startDetached, workingFolder } from './own-process.ts'
-import { printable } from './printable.ts'
 import { run } from './run.ts'
 
 keepCompiledCode(process.env)
@@ -28,8 +27,7 @@ let askPerson: ((question: string) => Promise<string>) | undefined
 void run(process.argv.slice(2), {
   out: writeResult,
   taken: resultTaken,
-  // What others named a file, or answered, may steer a terminal.
-  err: (text) => void process.stderr.write(printable(text)),
+  err: writeTalk,
   env: process.env,
   cwd: workingFolder(process.env),
   now: Date.now,

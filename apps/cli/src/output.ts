@@ -1,5 +1,6 @@
 import { fstatSync, writeSync } from 'node:fs'
 import { exitCodes } from './exit-codes.ts'
+import { printable } from './printable.ts'
 
 /** Whether the reader went away before it had everything. */
 let isCutOff = false
@@ -15,7 +16,7 @@ const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
 function leaveUnlessClosed(error: NodeJS.ErrnoException): void {
   isCutOff = true
   if (error.code === 'EPIPE') return
-  process.stderr.write(`recall: the result cannot be written: ${error.message}\n`)
+  writeTalk(`recall: the result cannot be written: ${error.message}\n`)
   process.exit(exitCodes.failed)
 }
 
@@ -60,6 +61,16 @@ export function writeResult(text: string): void {
   if (!process.stdout.listeners('error').includes(leaveUnlessClosed))
     process.stdout.on('error', leaveUnlessClosed)
   process.stdout.write(rest)
+}
+
+/** The work goes on when nobody can be told how it goes: the reader of standard error left, or its disk is full. */
+const goOnUntold = (): void => {}
+
+/** Writes progress, notices and errors to standard error. */
+export function writeTalk(text: string): void {
+  if (!process.stderr.listeners('error').includes(goOnUntold)) process.stderr.on('error', goOnUntold)
+  // What others named a file, or answered, may steer a terminal.
+  process.stderr.write(printable(text))
 }
 
 /** Waits until the results are handed over. @returns whether their reader, or the disk, took all of them */

@@ -11,7 +11,7 @@ for (let i = 0; i < 3000; i++) writeResult(String(i).padStart(999) + '\\n')`
 
 const start = (code: string) =>
   spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
 
 const exitCode = (child: ReturnType<typeof start>): Promise<number | null> =>
@@ -33,6 +33,23 @@ it('takes a reader that goes away for the end', async () => {
   const child = start(program)
   child.stdout.once('data', () => child.stdout.destroy())
   expect(await exitCode(child)).toBe(0)
+})
+
+it('goes on when nobody reads what it tells', async () => {
+  const child = start(`
+import { writeResult, writeTalk } from ${JSON.stringify(output)}
+writeTalk('reading\\n')
+setImmediate(() => {
+  writeTalk('still reading\\n')
+  writeResult('done')
+})`)
+  child.stderr.destroy()
+  let out = ''
+  child.stdout.on('data', (chunk) => {
+    out += chunk
+  })
+  expect(await exitCode(child)).toBe(0)
+  expect(out).toBe('done')
 })
 
 it('leaves symbolic links to be followed', async () => {
