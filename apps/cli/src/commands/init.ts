@@ -102,7 +102,7 @@ function createMemory(root: string, layout: Layout, isDry: boolean): CreatedMemo
     const full = join(root, path)
     if (existsSync(full)) return void memory.kept.push(path)
     folder(dirname(full))
-    if (!isDry) writeFileSync(full, content, { flag: 'wx' })
+    if (!isDry && !createFile(full, content)) return void memory.kept.push(path)
     memory.created.push({ path, digest: createHash('sha256').update(content).digest('hex') })
   }
   folder(root)
@@ -115,6 +115,18 @@ function createMemory(root: string, layout: Layout, isDry: boolean): CreatedMemo
     memory.created.push({ path: `${layout.archives}/` })
   }
   return memory
+}
+
+/** @returns false when another process has just created the file */
+function createFile(path: string, content: string): boolean {
+  try {
+    writeFileSync(path, content, { flag: 'wx' })
+    return true
+  } catch (error) {
+    // A link that leads nowhere is in the way as well.
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && existsSync(path)) return false
+    throw error
+  }
 }
 
 /** The layout that was asked for, else that of the existing memory, else the user's choice. */
