@@ -9,7 +9,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { UsageError } from './exit-codes.ts'
 import type { Io } from './io.ts'
 
@@ -30,10 +30,13 @@ export interface HubAccessOptions {
 }
 
 /** The path from `--key-file`, else `hub.json` in the user's configuration folder. */
-export const keyFileOf = (io: Io, { keyFile }: HubAccessOptions): string =>
-  keyFile
-    ? resolve(io.cwd, keyFile)
-    : join(io.env.XDG_CONFIG_HOME || join(io.home, '.config'), 'recall', 'hub.json')
+export function keyFileOf({ cwd, env, home }: Io, { keyFile }: HubAccessOptions): string {
+  if (keyFile) return resolve(cwd, keyFile)
+  const named = env.XDG_CONFIG_HOME ?? ''
+  // A relative path is to be ignored: the key would lie in whatever project one happens to be in.
+  const configuration = isAbsolute(named) ? named : join(home, '.config')
+  return join(configuration, 'recall', 'hub.json')
+}
 
 /**
  * Finds address and key: in the file that was named, else in the environment, else in the default file.

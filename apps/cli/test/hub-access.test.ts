@@ -1,7 +1,8 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
-import { reserveKeyFile } from '../src/hub-access.ts'
+import { keyFileOf, reserveKeyFile } from '../src/hub-access.ts'
+import type { Io } from '../src/io.ts'
 import { temporaryFolder } from './support.ts'
 
 const done = vi.hoisted((): string[] => [])
@@ -31,3 +32,11 @@ it('a new key is on the disk before it is told, and so is its name', () => {
     api_key: 'recall_new',
   })
 })
+
+it.each([undefined, '', 'conf', './conf'])(
+  'looks for the key at home when XDG_CONFIG_HOME is %o',
+  (folder) => {
+    const io = { cwd: '/project', home: '/home/ada', env: { XDG_CONFIG_HOME: folder } } as unknown as Io
+    expect(keyFileOf(io, {})).toBe(join('/home/ada', '.config/recall/hub.json'))
+  },
+)
