@@ -75,7 +75,20 @@ it('names topic files after headings, never over an existing one or the memory i
     'memory-notes.md',
     'topic.md',
   ])
-  expect(planDistill(section('Über API', 40), { limit: 9 }).extractions[0]?.topicFile).toBe('uber-api.md')
+})
+
+it.each([
+  ['Über API', 'uber-api.md'],
+  ['Straße', 'strasse.md'],
+  ['हिन्दी में', 'हिन्दी-में.md'],
+  ['ガイド', 'ガイド.md'],
+  ['ที่นี่', 'ที่นี่.md'],
+  ['⚙\ufe0f Setup', 'setup.md'],
+])('names the topic file of %s by whole words', (heading, topicFile) => {
+  const memory = section(heading, 40)
+  const plan = planDistill(memory, { limit: 9 })
+  expect(plan.extractions[0]?.topicFile).toBe(topicFile)
+  expect(applyDistill(memory, plan).topics).toHaveProperty([topicFile])
 })
 
 it('takes no heading from inside a code block', () => {

@@ -1,4 +1,8 @@
+import { foldLetters } from '@recall/core'
+
 const longestSlug = 60
+/** Marks are part of a word, such as the vowels of Devanagari; those that make a sign an emoji are not. */
+const words = /[\p{L}\p{N}](?:[\p{L}\p{N}]|(?!\p{Variation_Selector})[\p{Mn}\p{Mc}])*/gu
 /** Names that belong to the memory itself. */
 const reserved = new Set(['memory', 'ephemeral', 'archive'])
 
@@ -9,13 +13,7 @@ const reserved = new Set(['memory', 'ephemeral', 'archive'])
  * @param taken names in use, in lower case
  */
 export function topicFileFor(heading: string, taken: ReadonlySet<string>): string {
-  const slug = heading
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .normalize('NFC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-+|-+$/g, '')
+  const slug = foldLetters(heading).toLowerCase().match(words)?.join('-') ?? ''
   const name = [...slug].slice(0, longestSlug).join('').replace(/-+$/, '') || 'topic'
   const base = reserved.has(name) ? `${name}-notes` : name
   for (let number = 1; ; number++) {
@@ -26,5 +24,7 @@ export function topicFileFor(heading: string, taken: ReadonlySet<string>): strin
 
 /** Whether a plan may name this file: one plain name, never a path. */
 export function isTopicFile(name: string): boolean {
-  return /^[\p{L}\p{N}][\p{L}\p{N}_-]*\.md$/u.test(name) && !reserved.has(name.slice(0, -3).toLowerCase())
+  return (
+    /^[\p{L}\p{N}][\p{L}\p{M}\p{N}_-]*\.md$/u.test(name) && !reserved.has(name.slice(0, -3).toLowerCase())
+  )
 }

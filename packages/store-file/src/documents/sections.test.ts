@@ -91,12 +91,23 @@ describe('sections', () => {
 
   it('are found again under the key they were written with, or are none', () => {
     fc.assert(
-      fc.property(fc.stringMatching(/^[\p{L}\p{N}-]{1,12}$/u), (slug) => {
+      fc.property(fc.stringMatching(/^[\p{L}\p{M}\p{N}-]{1,12}$/u), (slug) => {
         if (isSlug(slug))
           expect(parseSections(withSection('', slug, 'x')).map((each) => each.slug)).toContain(slug)
       }),
     )
     expect(isSlug('Preferences')).toBe(false)
+  })
+
+  it.each([
+    ['हिन्दी में', 'हिन्दी-में'],
+    ['ที่นี่', 'ที่นี่'],
+    ['U\u0308ber uns', '\u00fcber-uns'],
+    ['İletişim', 'i\u0307letişim'],
+    ['⚙\ufe0f Setup 1\ufe0f\u20e3', 'setup-1'],
+  ])('are named by whole words: %s', (heading, slug) => {
+    expect(parseSections(`## ${heading}\n`).at(-1)?.slug).toBe(slug)
+    expect(isSlug(slug)).toBe(true)
   })
 
   it('have names of their own, however many have one heading', () => {

@@ -5,7 +5,7 @@ import { keepingLineEnds, lineEndsOf, linesOf } from './line-ends.ts'
 
 /** What a key such as `MEMORY.md#preferences` names: a section of a curated file. `null` for any other key. */
 export function sectionOf(key: string): { fileName: string; slug: string } | null {
-  const [, stem = '', slug = ''] = /^(.+)\.md#([\p{L}\p{N}-]+)$/u.exec(key) ?? []
+  const [, stem = '', slug = ''] = /^(.+)\.md#([\p{L}\p{M}\p{N}-]+)$/u.exec(key) ?? []
   return isHandName(stem) ? { fileName: `${stem}.md`, slug } : null
 }
 
@@ -144,13 +144,12 @@ export function requireSectionText(value: unknown, key: string): string {
   return value
 }
 
+/** Marks are part of a word, such as the vowels of Devanagari; those that make a sign an emoji are not. */
+const slugWords = /[\p{L}\p{N}](?:[\p{L}\p{N}]|(?!\p{Variation_Selector})[\p{Mn}\p{Mc}])*/gu
+
 /** @param seen next number to try for each slug */
 function uniqueSlug(heading: string, seen: Map<string, number>): string {
-  const base =
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}]+/gu, '-')
-      .replace(/^-+|-+$/g, '') || 'section'
+  const base = heading.normalize('NFC').toLowerCase().match(slugWords)?.join('-') ?? 'section'
   let slug = base
   // Counting goes on from the last number used: with thousands of equal headings it would otherwise take a minute.
   let next = seen.get(base) ?? 2
