@@ -77,6 +77,7 @@ export type {
   StoreStats,
   SweepSelection,
 } from './memory-store.ts'
+export { parseInstant } from './parse-instant.ts'
 export { fewestUnits, rarityInMemory } from './ranking/bm25.ts'
 export { confidenceRank } from './ranking/confidence.ts'
 export { dateWords } from './ranking/date-words.ts'

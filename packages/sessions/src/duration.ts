@@ -1,3 +1,5 @@
+import { parseInstant } from '@recall/core'
+
 /** Milliseconds for people: `45s`, `30m`, `1h 5m`, from two days on `2d 1h`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000))
@@ -35,7 +37,7 @@ export function createTimeSpan(): TimeSpan {
   let end: string | undefined
   return {
     add(at) {
-      const time = at === undefined ? Number.NaN : Date.parse(at)
+      const time = at === undefined ? Number.NaN : parseInstant(at)
       if (Number.isNaN(time)) return
       earliest = Math.min(earliest, time)
       latest = Math.max(latest, time)

@@ -1,4 +1,10 @@
-import { type ConversationArchive, conversationKey, conversationType, type MemoryManager } from '@recall/core'
+import {
+  type ConversationArchive,
+  conversationKey,
+  conversationType,
+  type MemoryManager,
+  parseInstant,
+} from '@recall/core'
 import { formatDuration, parseDuration } from './duration.ts'
 import { defaultMaxEntries, parseMaxEntries } from './options.ts'
 import { digestOf } from './place-part.ts'
@@ -64,7 +70,7 @@ async function partsUpTo(memory: MemoryManager, last: ConversationArchive): Prom
 function durationOf(archives: readonly ConversationArchive[]): string {
   const [first, last] = [archives[0], archives.at(-1)]
   if (first === undefined || last === undefined || first === last) return last?.duration ?? 'unknown'
-  const began = Date.parse(first.date) - (parseDuration(first.duration) ?? Number.NaN)
-  const length = Date.parse(last.date) - began
+  const began = parseInstant(first.date) - (parseDuration(first.duration) ?? Number.NaN)
+  const length = parseInstant(last.date) - began
   return Number.isNaN(length) ? last.duration : formatDuration(length)
 }

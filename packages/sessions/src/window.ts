@@ -2,6 +2,7 @@ import {
   type AtomicUpdate,
   type Clock,
   type MemoryManager,
+  parseInstant,
   type SessionSummary,
   sessionSummaryKey,
   sessionSummaryType,
@@ -190,7 +191,7 @@ const latestOf = (...dates: (string | undefined)[]): string | undefined =>
     .at(-1)
 
 /** A date that does not parse counts as the oldest. */
-export const timeOf = (date: string): number => Date.parse(date) || 0
+export const timeOf = (date: string): number => parseInstant(date) || 0
 
 const byDate = (a: SessionSummary, b: SessionSummary): number =>
   timeOf(a.date) - timeOf(b.date) || (a.sessionId < b.sessionId ? -1 : 1)

@@ -1,3 +1,5 @@
+import { parseInstant } from '../parse-instant.ts'
+
 export const monthNames =
   'January February March April May June July August September October November December'.split(' ')
 
@@ -8,7 +10,7 @@ export const monthNames =
  * @returns '' when `at` is not a date
  */
 export function dateWords(at: string | number): string {
-  const date = new Date(at)
+  const date = new Date(typeof at === 'string' ? parseInstant(at) : at)
   if (Number.isNaN(date.getTime())) return ''
   return `${date.getUTCDate()} ${monthNames[date.getUTCMonth()]} ${date.getUTCFullYear()}`
 }

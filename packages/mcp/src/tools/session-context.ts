@@ -1,5 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { fenceRecalled, sessionSummary, sessionSummaryType } from '@recall/core'
+import { fenceRecalled, parseInstant, sessionSummary, sessionSummaryType } from '@recall/core'
 import * as z from 'zod'
 import type { McpOptions } from '../options.ts'
 import { answerFrom, orFailure, pieceOf, withoutSecrets } from './answer.ts'
@@ -53,4 +53,4 @@ export function addSessionContext(server: McpServer, { memory }: McpOptions): vo
 }
 
 /** A date that does not parse counts as the oldest. */
-const timeOf = (date: string): number => Date.parse(date) || 0
+const timeOf = (date: string): number => parseInstant(date) || 0

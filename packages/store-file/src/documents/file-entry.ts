@@ -1,4 +1,4 @@
-import { type JsonValue, splitUnits, type Unit } from '@recall/core'
+import { type JsonValue, parseInstant, splitUnits, type Unit } from '@recall/core'
 
 /** One entry as a file holds it, before access counts and addresses are added. */
 export interface FileEntry {
@@ -36,7 +36,7 @@ export interface FileTimes {
 /** Reads an ISO 8601 time; `undefined` when the text is not one. */
 export function parseTime(value: unknown): number | undefined {
   if (typeof value !== 'string') return undefined
-  const time = Date.parse(value)
+  const time = parseInstant(value)
   return Number.isNaN(time) ? undefined : time
 }
 

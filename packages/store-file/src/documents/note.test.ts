@@ -1,7 +1,7 @@
 import type { Entry, JsonValue } from '@recall/core'
 import { searchableText } from '@recall/core'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { fileStem } from '../paths.ts'
 import { parseNote, printNote } from './note.ts'
 
@@ -109,4 +109,16 @@ it('a note that was renamed is read by its name, and says that its key is anothe
   expect(parseNote('---\nkey: My idea\n---\ntext\n', 'My idea', { modified: 0 })).not.toHaveProperty(
     'problem',
   )
+})
+
+it('the times that a person writes without a zone are the same on every machine', () => {
+  const note = '---\nupdated: 2026-03-29 02:30\nexpires: 2026-03-30T02:30:00\n---\ntext\n'
+  for (const timeZone of ['UTC', 'Europe/Berlin', 'Pacific/Kiritimati']) {
+    vi.stubEnv('TZ', timeZone)
+    expect(parseNote(note, 'key', { modified: 0 })).toMatchObject({
+      updated: Date.UTC(2026, 2, 29, 2, 30),
+      expires: Date.UTC(2026, 2, 30, 2, 30),
+    })
+  }
+  vi.unstubAllEnvs()
 })
