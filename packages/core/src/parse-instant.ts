@@ -12,5 +12,5 @@ export function parseInstant(text: string): number {
   return inUtc.find((each) => !Number.isNaN(each)) ?? time
 }
 
-/** `Z`, an abbreviation that `Date.parse` knows, or a distance from UTC behind the time. */
-const zone = /z$|\b(?:utc?|gmt|[ecmp][sd]t)\b|:\d\d.*[+-]\d/i
+/** `Z`, an abbreviation that `Date.parse` knows, or a distance behind the time. A day of ISO 8601 is one of UTC anyway. */
+const zone = /^[+-]?\d{4,6}(?:-\d\d){0,2}$|z$|\b(?:utc?|gmt|[ecmp][sd]t)\b|:\d\d.*[+-]\d/i
