@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import { fenceRecalled, redactText } from '@recall/core'
+import { beginningOf, fenceRecalled, redactText } from '@recall/core'
 import { defaultFileSystem, memoryLineLimit, readText } from '@recall/store-file'
-import { beginningOf } from './clip.ts'
 import { emptyMemory } from './empty-memory.ts'
 import type { MemoryPlace } from './host-sessions.ts'
 

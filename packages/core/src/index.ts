@@ -1,4 +1,5 @@
 export { asRestored } from './archive.ts'
+export { beginningOf } from './beginning-of.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { compareCodePoints } from './code-points.ts'
 export { alreadyExists, changedUnderneath, writtenSinceArchived } from './conflicts.ts'

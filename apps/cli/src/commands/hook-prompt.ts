@@ -1,6 +1,6 @@
 import { contextLimits, contextOutput, type HookInput } from '@recall/agents'
-import { fenceRecalled, type MemoryMatch, redactText } from '@recall/core'
-import { beginningOf, clip } from '../clip.ts'
+import { beginningOf, fenceRecalled, type MemoryMatch, redactText } from '@recall/core'
+import { clip } from '../clip.ts'
 import type { RootOptions } from '../find-root.ts'
 import type { Io } from '../io.ts'
 import { withMemory } from '../memory.ts'
