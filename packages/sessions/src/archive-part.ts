@@ -4,6 +4,7 @@ import type { SpokenTurn } from './condense.ts'
 import { createTimeSpan } from './duration.ts'
 import { createTagCollector } from './extract-tags.ts'
 import { createKeywordCounter } from './keywords.ts'
+import { notAhead } from './not-ahead.ts'
 import { renderArchive, renderTurn, turnSeparator } from './render-archive.ts'
 import { isBareCommand, keywordWeights, type SummarizeOptions, type Summary, summarize } from './summarize.ts'
 import { toolTarget } from './tool-target.ts'
@@ -107,14 +108,9 @@ export function createArchivePart(size: number, project: () => string | undefine
   }
 }
 
-/** Clocks of two machines differ; what is from further ahead was dated by one that is wrong. */
-const mostAheadMs = 24 * 60 * 60_000
-
-/** Of what a wrong clock dated, the end is unknown: it would be the newest session until that date has come. */
-function endOf(told: string | undefined, now: number, undated = now): string {
-  if (told === undefined) return new Date(undated).toISOString()
-  return Date.parse(told) > now + mostAheadMs ? new Date(now).toISOString() : told
-}
+/** When the session ended; one without times at the time of its transcript's file. */
+const endOf = (told: string | undefined, now: number, undated = now): string =>
+  notAhead(told ?? new Date(undated).toISOString(), now)
 
 /** Whether a text is more than a marker in brackets, for example `[image]`. */
 const saysSomething = (text: string): boolean => !/^\s*(?:\[[^\]\n]*\]\s*)?$/.test(text)

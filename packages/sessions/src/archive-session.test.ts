@@ -90,6 +90,16 @@ describe('what an archive holds', () => {
     expect(again.status).toBe('unchanged')
   })
 
+  it('ends when it was archived, if it has no times and its file was dated far ahead', async () => {
+    const memory = openMemory()
+    const messages = [
+      { id: 'm1', role: 'user' as const, content: [{ type: 'text' as const, text: 'a question' }] },
+    ]
+    const undated = start + 70 * 365 * 24 * 60 * minute
+    await archiveSession(memory, { ...conversation('s', talk), messages }, { clock, undated })
+    expect(await readArchive(memory, 's')).toMatchObject({ date: '2026-03-06T10:00:00.000Z' })
+  })
+
   it('has the facts, the summary, every turn to the letter and the tags', async () => {
     const memory = openMemory()
     const outcome = await archiveSession(

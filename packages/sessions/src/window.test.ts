@@ -97,6 +97,15 @@ it('does not take back what was consumed, and takes what ended later', async () 
   expect(await addToWindow(memory, entry('a', 11), { maxEntries: 5 })).toBe('consumed')
 })
 
+it('takes sessions after one was consumed that is dated far ahead', async () => {
+  const memory = openMemory()
+  await addToWindow(memory, entry('a', 10), { maxEntries: 5 })
+  await addToWindow(memory, entry('future', 0, { date: '2099-01-01T00:00:00.000Z' }), { maxEntries: 5 })
+  await consumeWindow(memory, { clear: true, clock: () => start + 20 * minute })
+  expect(await addToWindow(memory, entry('a', 10), { maxEntries: 5 })).toBe('consumed')
+  expect(await addToWindow(memory, entry('next', 30), { maxEntries: 5 })).toBe('added')
+})
+
 it('keeps a session that went on after it was read', async () => {
   const memory = openMemory()
   for (const id of ['a', 'b']) await addToWindow(memory, entry(id, 10), { maxEntries: 5 })

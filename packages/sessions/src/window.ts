@@ -10,6 +10,7 @@ import {
   windowNotesKey,
 } from '@recall/core'
 import { oneLine } from './clip.ts'
+import { notAhead } from './not-ahead.ts'
 import { parseMaxEntries } from './options.ts'
 import type { ArchiveDigest } from './place-part.ts'
 import { renderWindow } from './render-window.ts'
@@ -140,7 +141,8 @@ export async function clearWindow(
   { entries, notes }: SeenWindow,
   { clock = systemClock }: { clock?: Clock } = {},
 ): Promise<void> {
-  const at = new Date(clock()).toISOString()
+  const now = clock()
+  const at = new Date(now).toISOString()
   const isRead = notes !== undefined && (await memory.read('short-term', windowNotesKey)) === notes
   if (isRead)
     await memory.write('episodic', `window:${at}`, notes, {
@@ -150,8 +152,8 @@ export async function clearWindow(
     })
   const present = await readWindow(memory)
   const unchanged = entries.filter((entry) => {
-    const now = present.find(({ sessionId }) => sessionId === entry.sessionId)
-    return now === undefined || sameEntry(now, entry)
+    const current = present.find(({ sessionId }) => sessionId === entry.sessionId)
+    return current === undefined || sameEntry(current, entry)
   })
   const gone = [
     ...unchanged.map(({ sessionId }) => sessionSummaryKey(sessionId)),
@@ -159,7 +161,8 @@ export async function clearWindow(
   ]
   if (gone.length === 0) return
   const before = await memory.read<ConsumedMarker>('short-term', consumedKey)
-  const date = latestOf(before?.date, unchanged.at(-1)?.date)
+  const dates = [before?.date, ...unchanged.map(({ date }) => date)]
+  const date = latestOf(...dates.map((each) => each && notAhead(each, now)))
   const marker: AtomicUpdate[] =
     date === undefined
       ? []
