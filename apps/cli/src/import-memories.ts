@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type ImportedMemory, readMemoryExport } from '@recall/agents'
-import { type MemoryManager, redactText } from '@recall/core'
+import { beginningOf, type MemoryManager, redactText } from '@recall/core'
 import { defaultFileSystem, type FileStore, readTombstones } from '@recall/store-file'
 import { addCounts } from './add-counts.ts'
 import type { ImportJournal } from './import-journal.ts'
@@ -102,11 +102,7 @@ const tagsOf = ({ source, tags }: ImportedMemory): string[] =>
 
 /** A tag, or a type, as a memory takes it: one that it refuses would keep out all memories of its file. */
 const toTag = (text: string): string =>
-  text
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .trim()
-    .slice(0, longestTag)
-    .toWellFormed()
+  beginningOf(text.replace(/[\s\p{Cc}]+/gu, ' ').trim(), longestTag).toWellFormed()
 
 /** Adds the origin below the text: another tool recorded it, elsewhere and earlier. */
 function toText({ text, source, id, at, project }: ImportedMemory): string {

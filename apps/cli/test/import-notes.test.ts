@@ -29,6 +29,8 @@ it('takes memories with tags and types that no memory takes as they are', async 
   })
   expect(await shell.json('import', folder)).toMatchObject({ memories: 3, failed: [] })
   for (const word of ['tag299', 'walrus', 'ocelot']) expect((await shell.run('search', word)).code).toBe(0)
+  // A tag that is too long ends with a whole character.
+  expect((await shell.run('export')).out).not.toContain('\ufffd')
 })
 
 describe('notes with the same name', () => {

@@ -167,6 +167,11 @@ it('takes the tags of observations in a note, with a category or without, and no
   expect(texts(found)?.[0]).toMatch(/^# Coffee\n/)
 })
 
+it('takes the tags of a note whole in every script', async () => {
+  const found = await read('- one #हिन्दी\n- two #u\u0308ber\n- three #ที่นี่\n', 'note.md')
+  expect(found?.records).toMatchObject([{ tags: ['हिन्दी', 'u\u0308ber', 'ที่นี่'] }])
+})
+
 it('keeps the properties of a note that a memory has no place for below its text', async () => {
   const head =
     'title: Quoll\ntags: [pet]\nstatus: urgent\naliases: [Spotty, "Native cat"]\nage: 3\nsize:\n  cm: 40\nempty:\n'

@@ -86,7 +86,8 @@ function shown(value: unknown): string {
 /** Tags of observations: `- [category] text #tag`, the category is optional. Tasks and lists of links do not count. */
 function tagsIn(body: string): string[] {
   return [...body.matchAll(/^[ \t]*-[ \t]+(?![ \t]|\[[ x-]\]|\[\[|\[[^\]]*\]\()(.*)$/gm)].flatMap(
-    ([, line = '']) => [...line.matchAll(/(?:^|\s)#([\p{L}\p{N}_/-]+)/gu)].map(([, tag]) => tag as string),
+    ([, line = '']) =>
+      [...line.matchAll(/(?:^|\s)#([\p{L}\p{M}\p{N}_/-]+)/gu)].map(([, tag]) => tag as string),
   )
 }
 
