@@ -37,10 +37,14 @@ export async function reembed(
   const call = <T>(run: () => Promise<T>): Promise<T> => asMemoryErrors(MemoryErrorCode.WRITE_FAILED, run)
   const kind = vectorTables[table]
   const { model } = embedder
-  await call(() => refuseWithoutText(database, table, model))
-  const total = await call(() => countRows(database, table, model))
-  // Removes vectors that an abandoned run left. Any that appear later belong to a run in progress.
-  await call(() => database.execute(kind.dropOthers(model)))
+  const total = await call(() =>
+    unhurried(database, async (transaction) => {
+      await refuseWithoutText(transaction, table, model)
+      // Removes vectors that an abandoned run left. Any that appear later belong to a run in progress.
+      await transaction.execute(kind.dropOthers(model))
+      return countRows(transaction, table, model)
+    }),
+  )
   let done = 0
   let last: OutdatedRow | undefined
   for (;;) {
@@ -99,7 +103,7 @@ async function embedRows(
  */
 const exchange = (database: Database, table: keyof typeof vectorTables, model: string): Promise<boolean> => {
   const { locked, missing, exchange } = vectorTables[table]
-  return database.transaction(async (transaction) => {
+  return unhurried(database, async (transaction) => {
     await transaction.execute(sql`lock table ${locked} in exclusive mode`)
     const [left] = await rowsOf<{ any: boolean }>(transaction, sql`select exists (${missing(model)}) as any`)
     if (left?.any) return false
@@ -107,6 +111,13 @@ const exchange = (database: Database, table: keyof typeof vectorTables, model: s
     return true
   })
 }
+
+/** Runs what changes every row: each enters the index of vectors once more, and with many that takes minutes. */
+const unhurried = <T>(database: Database, run: (transaction: Database) => Promise<T>): Promise<T> =>
+  database.transaction(async (transaction) => {
+    await transaction.execute(sql`set local statement_timeout = 0`)
+    return run(transaction)
+  })
 
 async function countRows(
   database: Database,

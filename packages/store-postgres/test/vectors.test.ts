@@ -9,6 +9,7 @@ import {
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { placeId } from '../src/address.ts'
+import { rowsOf } from '../src/database.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { reembed } from '../src/reembed.ts'
 import { type Engine, emptyTables, engines, indexVectors, plainEntry } from './support.ts'
@@ -121,6 +122,29 @@ describe.each(engines)('%s', (name, open) => {
     await reembed(engine.database, 'entries', third, { batch: 4 })
     const after = createMemoryManager({ stores: createPostgresStore(engine.database), embedder: third })
     expect(await after.search('long-term', { embedding: [1, 0, 0] }, { limit: 6 })).toHaveLength(6)
+  })
+
+  it('may take its time for what changes every row', async () => {
+    const { database } = engine
+    await emptyTables(database)
+    const memory = createMemoryManager({ stores: createPostgresStore(database), embedder: first })
+    await memory.write('long-term', 'n', 'xxx')
+    await database.execute(sql`update units set next_embedding = '[1]', next_embedding_model = 'given up'`)
+    await database.execute(sql`
+      create function refuse_hurry() returns trigger language plpgsql as $$ begin
+        if current_setting('statement_timeout') <> '0' then raise 'this may take longer'; end if;
+        return new;
+      end $$`)
+    await database.execute(sql`
+      create trigger refuse_hurry before update on units for each row when (new.next_embedding is null)
+      execute function refuse_hurry()`)
+    expect(await reembed(database, 'entries', second)).toBe(1)
+    const [after] = await rowsOf<{ setting: string }>(
+      database,
+      sql`select current_setting('statement_timeout') as setting`,
+    )
+    expect(after?.setting).toBe(name === 'pglite' ? '0' : '10s')
+    await database.execute(sql`drop function refuse_hurry cascade`)
   })
 
   it('embeds a long entry from before there were units as a whole, as it stands', async () => {
