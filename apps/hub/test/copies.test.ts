@@ -1,6 +1,6 @@
 import { memories } from '@recall/store-postgres'
-import { eq, isNotNull } from 'drizzle-orm'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { eq, isNotNull, sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { engines, lesson, openHub, type TestAgent, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
 
@@ -45,6 +45,26 @@ describe.each(engines)('copies of what is deleted, on %s,', (_, open) => {
     const weak = await save(newcomer)
     await ada?.delete(first)
     expect(await stateOf(weak)).toEqual({ quality: -1, duplicateOf: null })
+  })
+
+  it('may be thousands: they change some at a time', async () => {
+    const first = await save(ada)
+    await database().execute(sql`
+      insert into memories (short_id, agent_id, content, embedding_model, quality, duplicate_of)
+      select 'RCL-' || i, ${bob?.id}, 'a copy', 'fake', -1, ${first} from generate_series(1, 1200) as i`)
+    await database().execute(sql`
+      create function refuse_many() returns trigger language plpgsql as $$ begin
+        if (select count(*) from changed) > 500 then raise 'too many at once'; end if;
+        return null;
+      end $$`)
+    onTestFinished(async () => {
+      await database().execute(sql`drop function refuse_many cascade`)
+    })
+    await database().execute(sql`
+      create trigger refuse_many after update on memories referencing new table as changed
+      for each statement execute function refuse_many()`)
+    expect(await ada?.delete(first)).toBe('deleted')
+    expect(await database().$count(memories, isNotNull(memories.duplicateOf))).toBe(0)
   })
 
   it('are mended by maintenance where they were marked as copies of a tombstone', async () => {

@@ -7,6 +7,7 @@ import { notFound } from '../problems.ts'
 import { isNamed } from '../short-id.ts'
 import { type Decision, noteDecision } from '../trust/decisions.ts'
 import { repeatsOnly } from '../trust/freed-copies.ts'
+import { changeMemories } from './change-memories.ts'
 
 type Reader = Pick<Principal, 'id'>
 
@@ -137,6 +138,8 @@ export async function deleteMemory(
   if (memory.agentId !== caller.id) {
     throw new MemoryError('only its author can delete a memory', MemoryErrorCode.FORBIDDEN)
   }
+  // A flood may have left thousands of copies: they lose their mark some at a time. Those that come meanwhile are few.
+  await changeMemories(hub, sql`duplicate_of = null`, sql`duplicate_of = ${memory.id}::uuid`)
   return call(() =>
     database.transaction(async (transaction) => {
       if (!decision) return removeMemory(hub, transaction, memory.id)

@@ -1,7 +1,8 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { agents, type Database, memories, rowsOf } from '@recall/store-postgres'
-import { and, eq, isNotNull, lte, type SQL, sql } from 'drizzle-orm'
+import { agents, type Database, memories } from '@recall/store-postgres'
+import { and, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
+import { changeMemories } from '../pipelines/change-memories.ts'
 import { notFound } from '../problems.ts'
 import { isNamed } from '../short-id.ts'
 import { type Decision, noteDecision } from './decisions.ts'
@@ -100,36 +101,8 @@ export async function quarantineAgent(hub: Hub, id: string, decision: Decision):
   auth.forget()
   // Locks the agent, so that none is hidden once it was let back in.
   const disabled = sql`select id from agents where id = ${id}::uuid and disabled_at is not null for share`
-  await setQuality(hub, -2, sql`agent_id = (${disabled}) and quality > -2`)
+  await changeMemories(hub, sql`quality = -2`, sql`agent_id = (${disabled}) and quality > -2`)
   return call(() => database.$count(memories, eq(memories.agentId, id)))
-}
-
-/** Changes a quality enters the memory into the index of vectors once more: so many take about a second. */
-const rowsAtOnce = 500
-
-/**
- * Sets the quality of all memories that a condition selects, some at a time, because one statement for many would take
- * longer than any statement may. They are locked in the order of everybody, and so that others may refer to them.
- *
- * @param condition no longer selects a memory whose quality was set
- * @returns how many were changed
- */
-async function setQuality({ database, call }: Hub, quality: number, condition: SQL): Promise<number> {
-  for (let changed = 0; ; ) {
-    const rows = await call(() =>
-      rowsOf(
-        database,
-        sql`
-          update memories set quality = ${quality}
-          where id in (
-            select id from memories where ${condition} order by id limit ${rowsAtOnce} for no key update
-          )
-          returning id`,
-      ),
-    )
-    changed += rows.length
-    if (rows.length < rowsAtOnce) return changed
-  }
 }
 
 /**
@@ -144,7 +117,7 @@ export async function restoreAgent(hub: Hub, id: string, decision: Decision): Pr
   // The key comes last: where this was interrupted, it may be repeated.
   do {
     if ((await call(() => database.$count(agents, disabled))) > 0)
-      await setQuality(hub, -1, sql`agent_id = ${id}::uuid and quality <= -2`)
+      await changeMemories(hub, sql`quality = -1`, sql`agent_id = ${id}::uuid and quality <= -2`)
   } while (!(await letBackIn(hub, id, decision)))
   auth.forget()
 }
@@ -199,9 +172,9 @@ const unusedDays = 90
  */
 export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; raised: number }> {
   const before = new Date(hub.clock() - unusedDays * 24 * 60 * 60 * 1000).toISOString()
-  const lowered = await setQuality(
+  const lowered = await changeMemories(
     hub,
-    -1,
+    sql`quality = -1`,
     sql`quality = 0 and retrieval_count = 0 and created_at < ${before}::timestamptz
       and not exists (select from memory_links l where l.memory_id = memories.id or l.related_id = memories.id)
       and not exists (
@@ -209,15 +182,15 @@ export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; rai
         where c.memory_id = memories.id and a.trust_level > 0
       )`,
   )
-  const raised = await setQuality(
+  const raised = await changeMemories(
     hub,
-    0,
+    sql`quality = 0`,
     sql`quality = -1 and retrieval_count > 0 and duplicate_of is null
       and agent_id in (select id from agents where trust_level > 0)`,
   )
   // Marks from before a deletion freed the copies.
   const marked = sql`duplicate_of in (${tombstones})`
-  const freed = await setQuality(hub, 0, sql`${marked} and ${repeatsOnly(hub, tombstones)}`)
-  await hub.call(() => hub.database.update(memories).set({ duplicateOf: null }).where(marked))
+  const freed = await changeMemories(hub, sql`quality = 0`, sql`${marked} and ${repeatsOnly(hub, tombstones)}`)
+  await changeMemories(hub, sql`duplicate_of = null`, marked)
   return { lowered, raised: raised + freed }
 }
