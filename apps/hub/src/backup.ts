@@ -64,14 +64,15 @@ export async function backup(database: Database, path: string): Promise<Record<s
           yield `${JSON.stringify({ format: 'recall-hub-backup', version: 1, schema })}\n`
           for (const table of tables) {
             counts[table] = 0
-            for await (const row of rowsIn(transaction, table)) {
-              counts[table]++
-              yield `${table}\t${row}\n`
+            for await (const rows of rowsIn(transaction, table)) {
+              counts[table] += rows.length
+              // Together: each piece that is packed by itself costs as much as hundreds of rows.
+              yield rows.map(({ row }) => `${table}\t${row}\n`).join('')
             }
           }
           yield `end\t${JSON.stringify(counts)}\n`
         }
-        await pipeline(lines, createGzip(), createWriteStream(unfinished, { fd: file }))
+        await pipeline(lines, createGzip({ level }), createWriteStream(unfinished, { fd: file }))
       },
       { isolationLevel: 'repeatable read', accessMode: 'read only' },
     )
@@ -86,8 +87,11 @@ export async function backup(database: Database, path: string): Promise<Record<s
   return counts
 }
 
-/** The rows of a table as JSON, within a transaction. */
-async function* rowsIn(transaction: Database, table: Table): AsyncGenerator<string> {
+/** The digits of vectors hardly get smaller: the usual level takes three times as long and saves 7 %. */
+const level = 3
+
+/** The rows of a table as JSON, some at a time, within a transaction. */
+async function* rowsIn(transaction: Database, table: Table): AsyncGenerator<{ row: string }[]> {
   await transaction.execute(
     sql`declare backup_rows no scroll cursor for select to_json(t)::text as row from ${sql.identifier(table)} t`,
   )
@@ -95,7 +99,7 @@ async function* rowsIn(transaction: Database, table: Table): AsyncGenerator<stri
   for (;;) {
     const rows = await rowsOf<{ row: string }>(transaction, fetch)
     if (rows.length === 0) break
-    for (const { row } of rows) yield row
+    yield rows
   }
   await transaction.execute(sql`close backup_rows`)
 }
