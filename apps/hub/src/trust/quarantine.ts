@@ -190,7 +190,11 @@ export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; rai
   )
   // Marks from before a deletion freed the copies.
   const marked = sql`duplicate_of in (${tombstones})`
-  const freed = await changeMemories(hub, sql`quality = 0`, sql`${marked} and ${repeatsOnly(hub, tombstones)}`)
+  const freed = await changeMemories(
+    hub,
+    sql`quality = 0`,
+    sql`${marked} and ${repeatsOnly(hub, tombstones)}`,
+  )
   await changeMemories(hub, sql`duplicate_of = null`, marked)
   return { lowered, raised: raised + freed }
 }
