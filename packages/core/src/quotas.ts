@@ -24,6 +24,9 @@ export const evictionThreshold = 0.8
 /** Milliseconds for which a measurement is trusted, as other processes may write meanwhile. */
 const trustedForMs = 5000
 
+/** Entries that are read at once: a store may read them in one call. */
+const readAtOnce = 100
+
 /**
  * Reserves room for a write before it begins; call the result when the write is over.
  *
@@ -76,11 +79,15 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Reser
 
   /** Bytes that a write frees by replacing or removing these entries, and that no other one under way frees. */
   const replacedBy = async (addresses: readonly Address[]): Promise<number> => {
-    let bytes = 0
-    for (const address of addresses) {
+    const bytesAt = async (address: Address): Promise<number> => {
       const left = leaving.get(address.key)
       const entry = left ? null : await store.get(address, clock())
-      bytes += left?.bytes ?? (entry ? jsonBytes(entry.value) : 0)
+      return left?.bytes ?? (entry ? jsonBytes(entry.value) : 0)
+    }
+    let bytes = 0
+    for (let i = 0; i < addresses.length; i += readAtOnce) {
+      const sizes = await Promise.all(addresses.slice(i, i + readAtOnce).map(bytesAt))
+      bytes += sizes.reduce((sum, size) => sum + size, 0)
     }
     return bytes
   }

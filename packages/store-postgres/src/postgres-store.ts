@@ -3,7 +3,6 @@ import {
   type Change,
   type ColdStore,
   changedUnderneath,
-  type Expected,
   equalJson,
   type JsonValue,
   MemoryErrorCode,
@@ -91,11 +90,6 @@ function createShelf(
   const searching = <T>(call: () => Promise<T>): Promise<T> =>
     asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, call, timeoutMs)
 
-  const remove = async (via: Database, address: Address): Promise<boolean> => {
-    const removed = await via.delete(entries).where(at(address)).returning({ id: entries.id })
-    return removed.length > 0
-  }
-
   /**
    * Selects and locks entries of a place. Everybody locks in the same order, or two calls could wait for each other.
    * The place is not named again outside: while Postgres thinks it nearly empty, it would lock all for each entry.
@@ -110,25 +104,29 @@ function createShelf(
     return sql`(${entries.place}, ${entries.id}) in ${locked}`
   }
 
-  const removeIn = async (place: Place, condition: SQL | undefined): Promise<number> => {
-    const removed = await database
-      .delete(entries)
-      .where(lockedIn(place, condition))
-      .returning({ id: entries.id })
+  const removeIn = async (via: Database, place: Place, condition: SQL | undefined): Promise<number> => {
+    const removed = await via.delete(entries).where(lockedIn(place, condition)).returning({ id: entries.id })
     return removed.length
   }
 
-  /** Locks the entry, so that nobody changes it between this check and the write. */
-  const check = async (via: Database, address: Address, expected: Expected): Promise<void> => {
-    const [present] = await via
-      .select({ updatedAt: entries.updatedAt, value: entries.value })
+  /** Locks entries, so that nobody changes them between this check and the write. */
+  const check = async (via: Database, where: SQL, changes: readonly Change[]): Promise<void> => {
+    const rows = await via
+      .select({ id: entries.id, updatedAt: entries.updatedAt, value: entries.value })
       .from(entries)
-      .where(at(address))
+      .where(where)
+      .orderBy(entries.id)
       .for('update')
-    const same =
-      present?.updatedAt === expected.updatedAt &&
-      (expected.value === undefined || equalJson(JSON.parse(present.value) as JsonValue, expected.value))
-    if (!same) throw changedUnderneath(address)
+    const present = new Map(rows.map((row) => [row.id, row]))
+    for (const change of changes) {
+      const { expected } = change
+      if (!expected) continue
+      const row = present.get(entryId(addressOf(change)))
+      const same =
+        row?.updatedAt === expected.updatedAt &&
+        (expected.value === undefined || equalJson(JSON.parse(row.value) as JsonValue, expected.value))
+      if (!same) throw changedUnderneath(addressOf(change))
+    }
   }
 
   return {
@@ -167,11 +165,16 @@ function createShelf(
           .where(lockedIn(first, and(inArray(entries.id, [...times.keys()]), isLive(now))))
       }),
 
-    remove: (address) => writing(() => remove(database, address)),
+    remove: (address) =>
+      writing(async () => {
+        const removed = await database.delete(entries).where(at(address)).returning({ id: entries.id })
+        return removed.length > 0
+      }),
 
     removeAll: ({ updatedBefore, tags = [], type, ...place }) =>
       writing(() =>
         removeIn(
+          database,
           place,
           and(
             updatedBefore === undefined ? undefined : lt(entries.updatedAt, updatedBefore),
@@ -185,14 +188,19 @@ function createShelf(
       writing(() =>
         database.transaction(async (transaction) => {
           for (const run of inRuns(inLockOrder(changes))) {
-            const [change] = run
-            const address = 'put' in change ? change.put : change.remove
-            if (change.expected) await check(transaction, address, change.expected)
-            if ('put' in change) {
-              const others = run.flatMap((each) => ('put' in each && each !== change ? each.put : []))
-              const manner = { ...change.options, seen: change.expected !== undefined }
-              await putEntries(transaction, [change.put, ...others], shelf, manner)
-            } else await remove(transaction, address)
+            const [first] = run
+            const place = addressOf(first)
+            const isChanged = inArray(
+              entries.id,
+              run.map((change) => entryId(addressOf(change))),
+            )
+            if (run.some(({ expected }) => expected))
+              await check(transaction, and(inPlace(place, shelf), isChanged) as SQL, run)
+            if ('put' in first) {
+              const others = run.flatMap((each) => ('put' in each && each !== first ? each.put : []))
+              const manner = { ...first.options, seen: first.expected !== undefined }
+              await putEntries(transaction, [first.put, ...others], shelf, manner)
+            } else await removeIn(transaction, place, isChanged)
           }
         }),
       ),
@@ -200,7 +208,7 @@ function createShelf(
     sweep: ({ now, dryRun, ...place }) =>
       writing(async () => {
         if (dryRun) return database.$count(entries, and(inPlace(place, shelf), isExpired(now)))
-        const removed = await removeIn(place, isExpired(now))
+        const removed = await removeIn(database, place, isExpired(now))
         await joinSizes(database, placeId(place, shelf))
         return removed
       }),
@@ -235,14 +243,19 @@ const accessesOf = (times: ReadonlyMap<string, number>, total: number): SQL =>
  * Everybody changes entries in the same order; otherwise two batches could wait for each other. Each key occurs once.
  */
 function inLockOrder(changes: readonly Change[]): Change[] {
-  const order = (change: Change): string => entryId('put' in change ? change.put : change.remove)
+  const order = (change: Change): string => entryId(addressOf(change))
   return [...changes].sort((a, b) => (order(a) < order(b) ? -1 : 1))
 }
 
 /** Most entries that one statement writes: it has a parameter for each of their columns. */
 const mostTogether = 500
 
-/** Groups neighbouring changes that one statement can make: puts in the same manner, none of which expects a version. */
+const addressOf = (change: Change): Address => ('put' in change ? change.put : change.remove)
+
+/**
+ * Groups neighbouring changes that one statement can make: puts in the same manner, none of which expects a version, and
+ * removals.
+ */
 function inRuns(changes: readonly Change[]): [Change, ...Change[]][] {
   const runs: [Change, ...Change[]][] = []
   for (const change of changes) {
@@ -254,16 +267,16 @@ function inRuns(changes: readonly Change[]): [Change, ...Change[]][] {
   return runs
 }
 
-const areAlike = (a: Change, b: Change): boolean =>
-  'put' in a &&
-  'put' in b &&
-  !a.expected &&
-  !b.expected &&
-  a.put.namespace === b.put.namespace &&
-  a.put.scope === b.put.scope &&
-  a.put.key !== b.put.key &&
-  a.options.overwrite === b.options.overwrite &&
-  a.options.now === b.options.now
+const areAlike = (a: Change, b: Change): boolean => {
+  const [one, other] = [addressOf(a), addressOf(b)]
+  const isNeighbour = one.namespace === other.namespace && one.scope === other.scope && one.key !== other.key
+  return isNeighbour && ('put' in a ? 'put' in b && arePutAlike(a, b) : 'remove' in b)
+}
+
+const arePutAlike = (a: Put, b: Put): boolean =>
+  !a.expected && !b.expected && a.options.overwrite === b.options.overwrite && a.options.now === b.options.now
+
+type Put = Extract<Change, { put: unknown }>
 
 /** Merges the counts of backends that have ended, so that few rows remain to sum. */
 async function joinSizes(database: Database, place: string): Promise<void> {

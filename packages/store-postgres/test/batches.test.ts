@@ -93,6 +93,44 @@ describe.each(engines)('many changes at once on %s', (_, open) => {
     expect(await found('harbour')).toEqual(['k1'])
   })
 
+  it('make room at a quota in few statements', async () => {
+    const { database } = engine
+    const values = Array.from({ length: 1000 }, (_, i) => ({ key: `k${i}`, value: `entry ${i}`.padEnd(100) }))
+    await openMemory().batchWrite('short-term', values)
+    const quotas = { 'short-term': 60_000 }
+    const full = createMemoryManager({ stores: createPostgresStore(database), policies: { quotas } })
+    const statements = vi.spyOn(sessionOf(database), 'prepareQuery')
+    // What is replaced frees as much as is needed: its sizes are read, many together.
+    await full.batchWrite('short-term', values.slice(0, 500))
+    expect(statements.mock.calls.length).toBeLessThan(25)
+    statements.mockClear()
+    const others = values.slice(0, 500).map(({ key, value }) => ({ key: `new ${key}`, value }))
+    await full.batchWrite('short-term', others)
+    expect(statements.mock.calls.length).toBeLessThan(50)
+    statements.mockRestore()
+    const left = await full.search('short-term', {}, { limit: 1000 })
+    expect(left.filter(({ key }) => key.startsWith('new'))).toHaveLength(500)
+    expect(left.length).toBeLessThan(600)
+  })
+
+  it('remove only what is as it was seen, or nothing', async () => {
+    const store = createPostgresStore(engine.database)
+    const seen = Array.from({ length: 3 }, (_, i) => plainEntry(`k${i}`, { value: i }))
+    await store.commit(seen.map((put) => ({ put, options: { overwrite: true, now: 1 } })))
+    const removals = (values: number[]): Change[] =>
+      seen.map(({ namespace, scope, key, updatedAt }, i) => ({
+        remove: { namespace, scope, key },
+        expected: { updatedAt, value: values[i] as number },
+      }))
+    await expect(store.commit(removals([0, 7, 2]))).rejects.toMatchObject({
+      code: MemoryErrorCode.CONFLICT,
+      key: 'k1',
+    })
+    expect(await store.stats(plainEntry(''))).toMatchObject({ entries: 3 })
+    await store.commit(removals([0, 1, 2]))
+    expect(await store.stats(plainEntry(''))).toMatchObject({ entries: 0 })
+  })
+
   it('may write a key twice: the last one stays', async () => {
     const store = createPostgresStore(engine.database)
     const put = (key: string, value: string): Change => ({
