@@ -243,8 +243,9 @@ const accessesOf = (times: ReadonlyMap<string, number>, total: number): SQL =>
  * Everybody changes entries in the same order; otherwise two batches could wait for each other. Each key occurs once.
  */
 function inLockOrder(changes: readonly Change[]): Change[] {
-  const order = (change: Change): string => entryId(addressOf(change))
-  return [...changes].sort((a, b) => (order(a) < order(b) ? -1 : 1))
+  // Each id is a digest: it is made once, not for every comparison.
+  const named = changes.map((change) => ({ change, id: entryId(addressOf(change)) }))
+  return named.sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ change }) => change)
 }
 
 /** Most entries that one statement writes: it has a parameter for each of their columns. */

@@ -131,6 +131,26 @@ describe.each(engines)('many changes at once on %s', (_, open) => {
     expect(await store.stats(plainEntry(''))).toMatchObject({ entries: 0 })
   })
 
+  it('find their order by one digest of each key', async () => {
+    const store = createPostgresStore(engine.database)
+    const readsOfKeys = async (count: number): Promise<number> => {
+      let reads = 0
+      const changes = Array.from({ length: count }, (_, i): Change => {
+        const put = plainEntry('')
+        Object.defineProperty(put, 'key', {
+          get() {
+            reads++
+            return `k${i}`
+          },
+        })
+        return { put, options: { overwrite: true, now: 1 } }
+      })
+      await store.commit(changes)
+      return reads / count
+    }
+    expect(await readsOfKeys(400)).toBeLessThan(1.2 * (await readsOfKeys(50)))
+  })
+
   it('may write a key twice: the last one stays', async () => {
     const store = createPostgresStore(engine.database)
     const put = (key: string, value: string): Change => ({
