@@ -52,7 +52,7 @@ interface Comparison {
 /**
  * Finds the units nearest to the query's vector: through the index where there are many, else by comparing each.
  *
- * @param most limit of the result; `null` for all, but a few thousand through the index
+ * @param most limit of the result; `null` for a few thousand, or all where their vectors are too long for an index
  */
 export async function matchMeaning(
   database: Database,
@@ -69,17 +69,18 @@ export async function matchMeaning(
     literal: JSON.stringify(storableVector(vector)),
     unrelated,
   }
+  if (vector.length > indexableDimensions) return (await compareAll(comparison, most)).near
   const limit = most ?? mostCompared
   const { kept, inTable } = await sizes(database, query, shelf)
   const isWorthAWalk = kept > mostCompared && (kept / inTable) * mostWalked >= limit
-  if (vector.length > indexableDimensions || !isWorthAWalk) return (await compareAll(comparison, most)).near
+  if (!isWorthAWalk) return (await compareAll(comparison, limit)).near
   if (hasConditions(query)) {
-    const { near, compared } = await compareAll(comparison, most, mostCompared + 1)
+    const { near, compared } = await compareAll(comparison, limit, mostCompared + 1)
     if (compared <= mostCompared) return near
   }
   const near = await nearestByIndex(comparison, limit)
   // The walk gave up: hardly any unit that is near may be found.
-  return near.rows.length < limit ? (await compareAll(comparison, most)).near : near
+  return near.rows.length < limit ? (await compareAll(comparison, limit)).near : near
 }
 
 const hasConditions = ({ filter = everything, tags = [] }: StoreQuery): boolean =>

@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 
 /** Each memory that changes enters the index of vectors once more: so many take about a second. */
-const rowsAtOnce = 500
+export const rowsAtOnce = 500
 
 /**
  * Changes all memories that a condition selects, some at a time, because one statement for many would take longer than

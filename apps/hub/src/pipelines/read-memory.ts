@@ -7,7 +7,7 @@ import { notFound } from '../problems.ts'
 import { isNamed } from '../short-id.ts'
 import { type Decision, noteDecision } from '../trust/decisions.ts'
 import { repeatsOnly } from '../trust/freed-copies.ts'
-import { changeMemories } from './change-memories.ts'
+import { changeMemories, rowsAtOnce } from './change-memories.ts'
 
 type Reader = Pick<Principal, 'id'>
 
@@ -138,8 +138,10 @@ export async function deleteMemory(
   if (memory.agentId !== caller.id) {
     throw new MemoryError('only its author can delete a memory', MemoryErrorCode.FORBIDDEN)
   }
-  // A flood may have left thousands of copies: they lose their mark some at a time. Those that come meanwhile are few.
-  await changeMemories(hub, sql`duplicate_of = null`, sql`duplicate_of = ${memory.id}::uuid`)
+  const copies = sql`duplicate_of = ${memory.id}::uuid`
+  // A flood may have left more than one statement can change: they lose their mark before the deletion.
+  if ((await call(() => database.$count(memories, copies))) > rowsAtOnce)
+    await changeMemories(hub, sql`duplicate_of = null`, copies)
   return call(() =>
     database.transaction(async (transaction) => {
       if (!decision) return removeMemory(hub, transaction, memory.id)
