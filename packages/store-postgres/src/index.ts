@@ -19,8 +19,9 @@ export {
 export { keepTextConfiguration } from './text-configuration.ts'
 export {
   createVectorIndexes,
-  halfVector,
   indexableDimensions,
+  indexedType,
+  indexedVector,
   type VectorColumn,
   type VectorIndex,
   vectorIndexNames,

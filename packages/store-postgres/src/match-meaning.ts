@@ -14,7 +14,7 @@ import { inPlace, isLive, type Shelf } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
 import { entries, placeSizes, units } from './schema/entries.ts'
 import { storableVector } from './storable-vector.ts'
-import { halfVector, indexableDimensions, throughIndex } from './vector-index.ts'
+import { indexableDimensions, indexedType, indexedVector, throughIndex } from './vector-index.ts'
 
 type Embedding = NonNullable<StoreQuery['embedding']>
 
@@ -145,18 +145,20 @@ async function compareAll(
   return { near: { rows, spread: spreadOf(measured, unrelated) }, compared: measured.count }
 }
 
-/** The index holds vectors of half precision; the rows it finds are compared in full precision. */
+/** The index may hold vectors of half precision; the rows it finds are compared in full precision. */
 async function nearestByIndex(
   { database, comparable, vector, literal, unrelated }: Comparison,
   most: number,
 ): Promise<NearMatches> {
+  const type = indexedType(database, vector.length)
   const near = await throughIndex(database, vector.length, most, (transaction) =>
     rowsOf<NearMatch>(
       transaction,
       sql`
         select ${matchColumns}, ${similarityTo(literal)} as similarity from ${unitsOfEntries}
         where ${comparable} and vector_dims(${units.embedding}) = ${sql.raw(String(vector.length))}
-        order by ${halfVector(sql`${units.embedding}`, vector.length)} <=> ${halfVector(sql`${literal}::text::vector`, vector.length)}
+        order by ${indexedVector(sql`${units.embedding}`, type, vector.length)}
+          <=> ${indexedVector(sql`${literal}::text::vector`, type, vector.length)}
         limit ${most}`,
     ),
   )

@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
-import { type SQL, sql } from 'drizzle-orm'
+import { entityKind, type SQL, sql } from 'drizzle-orm'
 import { type Database, rowsOf } from './database.ts'
 
-/** Most dimensions that pgvector indexes in half precision. */
+/** Most dimensions that pgvector indexes in half precision, and in full. */
 export const indexableDimensions = 4000
+const fullyIndexable = 2000
 
 /**
  * The indexes of each table, and the rows that each holds. Every row is in one of them. Good memories have an index
@@ -32,8 +33,20 @@ const mostEffort = 1000
 const easilySearched = 100_000
 const growth = 0.65
 
-export const halfVector = (vector: SQL, dimensions: number): SQL =>
-  sql`(${vector})::halfvec(${sql.raw(String(dimensions))})`
+/**
+ * The type in which vectors are indexed. A server compares those of half precision as fast, and holds twice as many in
+ * memory; PGlite, which has no instructions for them, takes six times as long to add one.
+ */
+export const indexedType = (database: Database, dimensions: number): 'halfvec' | 'vector' =>
+  isEmbedded(database) && dimensions <= fullyIndexable ? 'vector' : 'halfvec'
+
+/** The kind is that of drizzle's class, also of a transaction's. */
+const isEmbedded = ({ constructor }: Database): boolean =>
+  (constructor as unknown as { [entityKind]: string })[entityKind].startsWith('Pglite')
+
+/** SQL for a vector as it is indexed. */
+export const indexedVector = (vector: SQL, type: 'halfvec' | 'vector', dimensions: number): SQL =>
+  sql`(${vector})::${sql.raw(type)}(${sql.raw(String(dimensions))})`
 
 const nameOf = (index: string, dimensions: number): string => `${index}_embedding_${dimensions}`
 
@@ -117,21 +130,24 @@ export async function createVectorIndexes(
 ): Promise<void> {
   if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > indexableDimensions) return
   const manner = concurrently ? 'concurrently' : ''
+  const type = indexedType(database, dimensions)
   // Polls, because creating an index waits for all running statements, including one that waits for this lock.
   while (concurrently && !(await tryToLock(database))) await setTimeout(lockPauseMs)
   try {
     for (const [index, rows] of Object.entries(indexes[table])) {
       const name = nameOf(index, dimensions)
-      // An interrupted run left an invalid index: it has the name, but no search uses it.
-      const [known] = await rowsOf<{ valid: boolean }>(
+      // No search uses the invalid index of an interrupted run, or one of the other type by an earlier version.
+      const [known] = await rowsOf<{ usable: boolean }>(
         database,
-        sql`select indisvalid as valid from pg_index where indexrelid = to_regclass(${name})`,
+        sql`
+          select indisvalid and strpos(pg_get_indexdef(indexrelid), ${`)::${type}(`}) > 0 as usable
+          from pg_index where indexrelid = to_regclass(${name})`,
       )
-      if (known?.valid) continue
+      if (known?.usable) continue
       if (known) await database.execute(sql.raw(`drop index ${manner} ${name}`))
       await database.execute(
         sql.raw(`create index ${manner} ${name} on ${table}
-          using hnsw ((embedding::halfvec(${dimensions})) halfvec_cosine_ops)
+          using hnsw ((embedding::${type}(${dimensions})) ${type}_cosine_ops)
           where vector_dims(embedding) = ${dimensions} and ${rows}`),
       )
     }

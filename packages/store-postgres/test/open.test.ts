@@ -15,7 +15,7 @@ import { openPglite, openPgliteMemory } from '../src/pglite.ts'
 import { openPostgres, openPostgresMemory } from '../src/postgres.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { syncFolder } from '../src/syncing-files.ts'
-import { vectorIndexNames } from '../src/vector-index.ts'
+import { createVectorIndexes, vectorIndexNames } from '../src/vector-index.ts'
 import { createServerDatabase, serverUrl } from './server-database.ts'
 import { runOnSmallDisk } from './small-disk.ts'
 import { template } from './template.ts'
@@ -55,6 +55,24 @@ describe('an embedded database', () => {
     const kept = await memory.batchRead('long-term', acknowledged)
     expect([...kept.keys()]).toEqual(acknowledged)
     await memory.close()
+  })
+
+  it('indexes vectors in full precision, also where an earlier version did so in half', async () => {
+    const { database, close } = await openPglite({ template: await template() })
+    const indexed = async (): Promise<string | undefined> => {
+      const [index] = await rowsOf<{ made: string }>(
+        database,
+        sql`select indexdef as made from pg_indexes where indexname = 'units_embedding_3'`,
+      )
+      return /::(\w+)\(3\)/.exec(index?.made ?? '')?.[1]
+    }
+    await database.execute(
+      'create index units_embedding_3 on units using hnsw ((embedding::halfvec(3)) halfvec_cosine_ops) where vector_dims(embedding) = 3',
+    )
+    expect(await indexed()).toBe('halfvec')
+    await createVectorIndexes(database, { table: 'units', dimensions: 3 }, { concurrently: false })
+    expect(await indexed()).toBe('vector')
+    await close()
   })
 
   it('is free again when an option of the memory was refused', async () => {

@@ -1,7 +1,8 @@
 import {
   type Database,
-  halfVector,
   indexableDimensions,
+  indexedType,
+  indexedVector,
   prepared,
   type VectorIndex,
   walkingIndex,
@@ -102,19 +103,20 @@ export function nearestMemories(
   ...wanted: Wanted[]
 ): (database: Database, vector: readonly number[], values: Values) => Promise<Found[]> {
   const statements = new Map<string, ReturnType<typeof prepared<FoundRow>>>()
-  const statementFor = (dimensions: number, throughIndex: readonly boolean[]) => {
-    const name = `${dimensions} ${throughIndex}`
-    const known = statements.get(name) ?? prepared<FoundRow>(statementOf(wanted, dimensions, throughIndex))
+  const statementFor = (space: Space, throughIndex: readonly boolean[]) => {
+    const name = `${space.dimensions} ${space.type} ${throughIndex}`
+    const known = statements.get(name) ?? prepared<FoundRow>(statementOf(wanted, space, throughIndex))
     statements.set(name, known)
     return known
   }
   return async (database, vector, values) => {
     const large = largeShelvesOf(database)
     const isIndexed = vector.length <= indexableDimensions
+    const space = { dimensions: vector.length, type: indexedType(database, vector.length) }
     const isLarge = ({ shelf }: Wanted): boolean => shelf !== undefined && large.get(shelf) === true
     const throughIndex = wanted.map((each) => isIndexed && isLarge(each))
     for (;;) {
-      const search = statementFor(vector.length, throughIndex)
+      const search = statementFor(space, throughIndex)
       const rows = await search(database, { ...values, vector: JSON.stringify(vector) })
       if (rows[0]?.model !== values.model) throw modelWasReplaced()
       const tooMany = rows.filter(
@@ -130,8 +132,16 @@ export function nearestMemories(
   }
 }
 
-function statementOf(wanted: readonly Wanted[], dimensions: number, throughIndex: readonly boolean[]): SQL {
-  const parts = wanted.map((each, i) => partFor(each, i, dimensions, throughIndex[i] === true))
+/** The vectors of one length, and the type in which they are indexed. */
+interface Space {
+  dimensions: number
+  type: ReturnType<typeof indexedType>
+}
+
+const indexed = (vector: SQL, { type, dimensions }: Space): SQL => indexedVector(vector, type, dimensions)
+
+function statementOf(wanted: readonly Wanted[], space: Space, throughIndex: readonly boolean[]): SQL {
+  const parts = wanted.map((each, i) => partFor(each, i, space, throughIndex[i] === true))
   const tables = parts.map(({ found }) => found)
   const answers = parts.map(({ rows }) => rows)
   return sql`
@@ -139,7 +149,7 @@ function statementOf(wanted: readonly Wanted[], dimensions: number, throughIndex
       select ${sql.placeholder('vector')}::text::vector as vector, ${currentModel} as model
     ),
     -- Converted once: that takes longer than to compare it with a row.
-    halved as materialized (select ${halfVector(sql`vector`, dimensions)} as half from asked),
+    sought as materialized (select ${indexed(sql`vector`, space)} as vector from asked),
       ${sql.join(tables, sql`, `)}
     ${sql.join(answers, sql` union all `)}`
 }
@@ -150,7 +160,7 @@ const foundIn = (rows: readonly FoundRow[]): Found => ({
 })
 
 /** The SQL for one kind of memories: its common table expressions, and the rows it adds to the result. */
-function partFor(wanted: Wanted, i: number, dimensions: number, throughIndex: boolean) {
+function partFor(wanted: Wanted, i: number, space: Space, throughIndex: boolean) {
   const { among, candidates, similarity = sql`-1`, order = sql`similarity desc`, limit = candidates } = wanted
   const [near, found] = [sql.raw(`near_${i}`), sql.raw(`found_${i}`)]
   const before = sql.raw(`found_${i - 1}`)
@@ -171,13 +181,13 @@ function partFor(wanted: Wanted, i: number, dimensions: number, throughIndex: bo
     ? sql.join(
         among.map((each) =>
           each.index
-            ? sql`(${walk(allowed(each), each.index, dimensions, candidates)})`
+            ? sql`(${walk(allowed(each), each.index, space, candidates)})`
             : sql`(${distances} where ${allowed(each)})`,
         ),
         sql` union all `,
       )
     : sql`${distances} where ${allowed({ where: sql`(${anywhere})` })}
-        ${dimensions > indexableDimensions ? sql`` : sql`limit ${whole(mostCompared + 1)}`}`
+        ${space.dimensions > indexableDimensions ? sql`` : sql`limit ${whole(mostCompared + 1)}`}`
   return {
     found: sql`
       ${near} as materialized (${nearest}),
@@ -199,12 +209,12 @@ function partFor(wanted: Wanted, i: number, dimensions: number, throughIndex: bo
   }
 }
 
-function walk(condition: SQL, index: VectorIndex, dimensions: number, candidates: number): SQL {
+function walk(condition: SQL, index: VectorIndex, space: Space, candidates: number): SQL {
   const looked = Math.max(fewestCandidates, candidates)
   return sql`
-    select *, ${halfVector(sql`m.embedding`, dimensions)} <=> (select half from halved) as distance from memories m
-    where ${condition} and vector_dims(m.embedding) = ${whole(dimensions)}
-      and ${walkingIndex(index, dimensions, looked)}
+    select *, ${indexed(sql`m.embedding`, space)} <=> (select vector from sought) as distance from memories m
+    where ${condition} and vector_dims(m.embedding) = ${whole(space.dimensions)}
+      and ${walkingIndex(index, space.dimensions, looked)}
     order by distance limit ${whole(looked)}`
 }
 
