@@ -41,8 +41,8 @@ export const indexedType = (database: Database, dimensions: number): 'halfvec' |
   isEmbedded(database) && dimensions <= fullyIndexable ? 'vector' : 'halfvec'
 
 /** The kind is that of drizzle's class, also of a transaction's. */
-const isEmbedded = ({ constructor }: Database): boolean =>
-  (constructor as unknown as { [entityKind]: string })[entityKind].startsWith('Pglite')
+const isEmbedded = (database: Database): boolean =>
+  (database.constructor as unknown as { [entityKind]: string })[entityKind].startsWith('Pglite')
 
 /** SQL for a vector as it is indexed. */
 export const indexedVector = (vector: SQL, type: 'halfvec' | 'vector', dimensions: number): SQL =>
