@@ -86,6 +86,7 @@ export const updatesSchema = z
       z.strictObject({
         operation: z.literal('delete'),
         key: keySchema,
+        value: z.optional(z.unknown()),
         ifUpdatedAt: z.optional(timestamp),
       }),
     ]),

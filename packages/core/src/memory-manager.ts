@@ -315,8 +315,8 @@ export interface BatchWrite {
 
 /**
  * `ifUpdatedAt` is the `updatedAt` that was read from the metadata. If the entry was written since, the whole call
- * fails with CONFLICT and changes nothing.
+ * fails with CONFLICT and changes nothing. A `value` beside `delete` is ignored: both kinds may have one shape.
  */
 export type AtomicUpdate =
   | { operation: 'set'; key: string; value: unknown; options?: WriteOptions; ifUpdatedAt?: number }
-  | { operation: 'delete'; key: string; ifUpdatedAt?: number }
+  | { operation: 'delete'; key: string; value?: unknown; ifUpdatedAt?: number }

@@ -178,5 +178,15 @@ export const batches: Theme = {
         expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
       },
     ),
+
+    law('A deletion in an atomic update may carry a value, which is ignored.', async ({ memory }) => {
+      await memory.write('long-term', 'victim', 'before')
+      await memory.atomicUpdate('long-term', [
+        { operation: 'delete', key: 'victim', value: 'left over' },
+        { operation: 'delete', key: 'absent', value: undefined },
+      ])
+      expect(await memory.read('long-term', 'victim')).toBeNull()
+      expect(await memory.exists('long-term', 'absent')).toBe(false)
+    }),
   ],
 }
