@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { errorStatus, isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import { errorStatus, isMemoryError, MemoryError, MemoryErrorCode, problemsInWords } from '@recall/core'
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
@@ -78,8 +78,9 @@ function pointersOf({ details }: MemoryError): Pick<Problem, 'errors'> {
 /** Joins the problems that a route's validator found into one error. */
 export function invalidRequest(issues: readonly { path: PropertyKey[]; message: string }[]): MemoryError {
   const problems = issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }))
-  const text = problems.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; ')
-  return new MemoryError(text, MemoryErrorCode.INVALID_INPUT, { details: { issues: problems } })
+  return new MemoryError(problemsInWords(problems), MemoryErrorCode.INVALID_INPUT, {
+    details: { issues: problems },
+  })
 }
 
 export const notFound = (what: string): MemoryError =>

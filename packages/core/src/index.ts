@@ -29,6 +29,7 @@ export { parseFilter } from './filter/parse-filter.ts'
 export { findWhenSure } from './find-when-sure.ts'
 export { takenPlaceAt } from './in-memory-search.ts'
 export { createInMemoryStore, type InMemoryStoreOptions } from './in-memory-store.ts'
+export { problemsInWords } from './inputs.ts'
 export {
   equalJson,
   isJsonObject,

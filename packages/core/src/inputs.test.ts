@@ -32,6 +32,17 @@ it('gives back what is right', () => {
   expect(parseInput(writeOptionsSchema, given, 'options')).toEqual(given)
 })
 
+it('tells the first of many problems in its message, and all to a program', () => {
+  const error = invalidInput(
+    'writes',
+    Array.from({ length: 1000 }, (_, i) => ({ path: [i, 'key'], message: 'is empty' })),
+  )
+  expect(error.message).toBe(
+    'writes.0.key: is empty; writes.1.key: is empty; writes.2.key: is empty; writes.3.key: is empty; writes.4.key: is empty; and 995 more',
+  )
+  expect(error.details?.issues).toHaveLength(1000)
+})
+
 it('repeats no secret that names a member', () => {
   const token = ['gh', 'p_', 'aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4'].join('')
   const error = invalidInput('value', [{ path: ['list', 0, token], message: `Unrecognized key: "${token}"` }])

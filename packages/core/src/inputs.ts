@@ -164,6 +164,19 @@ export function invalidInput(
     path: [name, ...path.map((part) => withoutSecrets(String(part)))].join('.'),
     message: withoutSecrets(message),
   }))
-  const text = problems.map(({ path, message }) => `${path}: ${message}`).join('; ')
-  return new MemoryError(text, MemoryErrorCode.INVALID_INPUT, { details: { issues: problems } })
+  return new MemoryError(problemsInWords(problems), MemoryErrorCode.INVALID_INPUT, {
+    details: { issues: problems },
+  })
+}
+
+/** A batch may be wrong in ten thousand places: who reads the message needs a few of them. */
+const mostTold = 5
+
+/** One line for a message: the first five problems with their paths, and how many more there are. */
+export function problemsInWords(problems: readonly { path: string; message: string }[]): string {
+  const told = problems
+    .slice(0, mostTold)
+    .map(({ path, message }) => (path ? `${path}: ${message}` : message))
+  const more = problems.length - told.length
+  return [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
 }
