@@ -16,6 +16,7 @@ import { entryId, placeId } from './address.ts'
 import { inPlace, isExpired, isLive, type Shelf } from './conditions.ts'
 import type { Database } from './database.ts'
 import { findEntries } from './find-entries.ts'
+import { addressOf, inLockOrder, inRuns } from './group-changes.ts'
 import { archiveEntries, restoreEntry } from './move-entries.ts'
 import { asMemoryErrors } from './postgres-errors.ts'
 import { putEntries } from './put-entries.ts'
@@ -238,46 +239,6 @@ const accessesOf = (times: ReadonlyMap<string, number>, total: number): SQL =>
   times.size === total
     ? sql`1`
     : sql`(${JSON.stringify(Object.fromEntries(times))}::text::jsonb ->> ${entries.id}::text)::bigint`
-
-/**
- * Everybody changes entries in the same order; otherwise two batches could wait for each other. Each key occurs once.
- */
-function inLockOrder(changes: readonly Change[]): Change[] {
-  // Each id is a digest: it is made once, not for every comparison.
-  const named = changes.map((change) => ({ change, id: entryId(addressOf(change)) }))
-  return named.sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ change }) => change)
-}
-
-/** Most entries that one statement writes: it has a parameter for each of their columns. */
-const mostTogether = 500
-
-const addressOf = (change: Change): Address => ('put' in change ? change.put : change.remove)
-
-/**
- * Groups neighbouring changes that one statement can make: puts in the same manner, none of which expects a version, and
- * removals.
- */
-function inRuns(changes: readonly Change[]): [Change, ...Change[]][] {
-  const runs: [Change, ...Change[]][] = []
-  for (const change of changes) {
-    const run = runs.at(-1)
-    const last = run?.at(-1)
-    if (run && last && run.length < mostTogether && areAlike(last, change)) run.push(change)
-    else runs.push([change])
-  }
-  return runs
-}
-
-const areAlike = (a: Change, b: Change): boolean => {
-  const [one, other] = [addressOf(a), addressOf(b)]
-  const isNeighbour = one.namespace === other.namespace && one.scope === other.scope && one.key !== other.key
-  return isNeighbour && ('put' in a ? 'put' in b && arePutAlike(a, b) : 'remove' in b)
-}
-
-const arePutAlike = (a: Put, b: Put): boolean =>
-  !a.expected && !b.expected && a.options.overwrite === b.options.overwrite && a.options.now === b.options.now
-
-type Put = Extract<Change, { put: unknown }>
 
 /** Merges the counts of backends that have ended, so that few rows remain to sum. */
 async function joinSizes(database: Database, place: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { alreadyExists, type Entry } from '@recall/core'
-import { type SQL, sql } from 'drizzle-orm'
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { isExpired, isLive, type Shelf } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
 import { rowsFor } from './rows.ts'
@@ -28,51 +28,35 @@ export async function putEntries(
 ): Promise<void> {
   const made = some.map((entry) => rowsFor(entry, shelf))
   const rows = made.map(({ row }) => row) as [Row, ...Row[]]
-  const { place, id: _, createdAt: __, accessCount: ___, ...replaced } = rows[0]
+  const [{ place }] = rows
   // An expired entry counts as absent. An archive stores entries unchanged.
   const succeeds = shelf.archived ? sql`false` : isLive(now)
-  const later = sql`greatest(excluded.updated_at, ${entries.updatedAt} + 1)`
-  const kept = via
-    .insert(entries)
-    .values(rows)
-    .onConflictDoUpdate({
-      target: [entries.place, entries.id],
-      set: {
-        ...fromExcluded(Object.keys(replaced) as (keyof Row)[]),
-        version: sql`excluded.version`,
-        createdAt: sql`case when ${succeeds} then ${entries.createdAt} else excluded.created_at end`,
-        accessCount: sql`case when ${succeeds} then ${entries.accessCount} else excluded.access_count end`,
-        // The version differs from the one it replaces, also within a millisecond; an expected one was seen.
-        ...(seen
-          ? {}
-          : {
-              updatedAt: sql`case when ${succeeds} then ${later} else excluded.updated_at end`,
-              accessedAt: sql`case when ${succeeds} then ${later} else excluded.accessed_at end`,
-            }),
-      },
-      ...(overwrite ? {} : { setWhere: isExpired(now) }),
-    })
-    .returning({ id: entries.id })
+  const kept = sql`
+    insert into ${entries} (${columnNames})
+    select ${rowNames} from json_to_recordset(${JSON.stringify(rows)}::text::json) as made (${rowTypes})
+    -- Tells the planner how many there are.
+    limit ${rows.length}::int
+    on conflict (place, id) do update set ${replacements}, ${timesOf(succeeds, seen)},
+      created_at = case when ${succeeds} then entries.created_at else excluded.created_at end,
+      access_count = case when ${succeeds} then entries.access_count else excluded.access_count end
+    ${overwrite ? sql`` : sql`where ${isExpired(now)}`}
+    returning id, unit_count`
   const words = shelf.textConfiguration
     ? sql`counted_words(${shelf.textConfiguration}::regconfig, "text")`
     : sql`"words"::tsvector`
   const quota = shelf.quotas[some[0].scope]
   const limited = quota === undefined ? sql`` : sql`, ${namingQuota(place, quota)}`
-  const counts = rows.map(({ id, unitCount }) => ({ id, unitCount }))
   const parts = made.flatMap(({ row, units: own }) => own.map((unit) => ({ ...unit, entry: row.id })))
   // A concurrent writer may leave units beyond `unitCount`: readers ignore them.
   const written = await rowsOf<{ id: string }>(
     via,
     sql`
-      with kept as ${kept}, gone as (
-        delete from ${units} using kept
-          join jsonb_to_recordset(${JSON.stringify(counts)}::text::jsonb) as counted (id uuid, "unitCount" int)
-            on counted.id = kept.id
-        where place = ${place} and entry = kept.id and unit >= "unitCount"
+      with kept as (${kept}), gone as (
+        delete from ${units} using kept where place = ${place} and entry = kept.id and unit >= unit_count
       ), units_kept as (
         insert into ${units} (place, entry, unit, words, word_count, label, embedding)
         select ${place}::uuid, kept.id, unit, ${words}, "wordCount", label, embedding::vector
-        from kept join jsonb_to_recordset(${JSON.stringify(parts)}::text::jsonb)
+        from kept join json_to_recordset(${JSON.stringify(parts)}::text::json)
           as made (entry uuid, unit int, "text" text, words text, "wordCount" int, label text, embedding text)
           on made.entry = kept.id
         on conflict (place, entry, unit) do update
@@ -95,6 +79,35 @@ export const namingQuota = (place: string, quota: number): SQL => sql`
 
 type Row = ReturnType<typeof rowsFor>['row']
 
-/** The values that a row which is written anew had, as `set` takes them. */
-const fromExcluded = (names: readonly (keyof Row)[]) =>
-  Object.fromEntries(names.map((name) => [name, sql`excluded.${sql.identifier(entries[name].name)}`]))
+const { version: _, ...columns } = getTableColumns(entries)
+
+/** SQL for each column of a row, printed once: drizzle would take a millisecond for each write. */
+const listed = (
+  print: (column: string, name: string, type: string) => string,
+  without: readonly string[] = [],
+): SQL =>
+  sql.raw(
+    Object.entries(columns)
+      .filter(([name]) => !without.includes(name))
+      .map(([name, column]) => print(column.name, name, column.getSQLType()))
+      .join(', '),
+  )
+
+const columnNames = listed((column) => column)
+const rowNames = listed((_, name) => `"${name}"`)
+const rowTypes = listed((_, name, type) => `"${name}" ${type}`)
+
+/** Sets what a row that is written anew takes over as it is. */
+const replacements = sql`version = excluded.version, ${listed(
+  (column) => `${column} = excluded.${column}`,
+  ['place', 'id', 'createdAt', 'accessCount', 'updatedAt', 'accessedAt'],
+)}`
+
+/** The version differs from the one it replaces, also within a millisecond; one that was seen has been compared. */
+function timesOf(succeeds: SQL, seen: boolean): SQL {
+  if (seen) return sql`updated_at = excluded.updated_at, accessed_at = excluded.accessed_at`
+  const later = sql`greatest(excluded.updated_at, entries.updated_at + 1)`
+  return sql`
+    updated_at = case when ${succeeds} then ${later} else excluded.updated_at end,
+    accessed_at = case when ${succeeds} then ${later} else excluded.accessed_at end`
+}

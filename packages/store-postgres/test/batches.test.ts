@@ -29,6 +29,21 @@ describe.each(engines)('many changes at once on %s', (_, open) => {
     expect([...read]).toEqual(writes.map(({ key, value }) => [key, value]))
   })
 
+  it('are sent in parts where their values are large', async () => {
+    const memory = openMemory()
+    const value = 'x'.repeat(3_000_000)
+    const writes = ['a', 'b', 'c'].map((key) => ({ key, value, options: { index: false } }))
+    const statements = vi.spyOn(sessionOf(engine.database), 'prepareQuery')
+    await memory.batchWrite('long-term', writes)
+    const longest = statements.mock.calls.map(([query]) =>
+      Math.max(0, ...(query as Query).params.map((param) => String(param).length)),
+    )
+    statements.mockRestore()
+    expect(Math.max(...longest)).toBeGreaterThan(value.length)
+    expect(Math.max(...longest)).toBeLessThan(3 * value.length)
+    expect((await memory.batchRead('long-term', ['a', 'b', 'c'])).size).toBe(3)
+  })
+
   it('are read together', async () => {
     const memory = openMemory()
     const keys = Array.from({ length: 64 }, (_, i) => `k${i}`)
