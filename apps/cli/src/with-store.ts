@@ -2,6 +2,7 @@ import type { Embedder } from '@recall/core'
 import { type FileStore, openFileStore } from '@recall/store-file'
 import { findRoot, type RootOptions } from './find-root.ts'
 import type { Io } from './io.ts'
+import { layoutToWrite } from './one-layout.ts'
 
 /** Opens the store for the duration of a call, and closes it even after an error. */
 export async function withStore<T>(
@@ -9,8 +10,10 @@ export async function withStore<T>(
   options: RootOptions & { create?: boolean; embedder?: Embedder },
   call: (store: FileStore) => T | Promise<T>,
 ): Promise<T> {
+  const root = findRoot(io, options)
+  if (options.create) layoutToWrite(root, options.layout)
   const store = await openFileStore({
-    root: findRoot(io, options),
+    root,
     onNotice: (text) => io.err(`recall: ${text}\n`),
     ...(options.layout ? { layout: options.layout } : {}),
     ...(options.create ? { create: true } : {}),

@@ -1,4 +1,13 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
@@ -23,6 +32,34 @@ describe('init', () => {
     const shell = createShell()
     await shell.run('init', '--layout', 'user')
     expect(readdirSync(shell.root).sort()).toEqual(['ARCHIVE.md', 'EPHEMERAL.md', 'memories', 'memory'])
+  })
+})
+
+describe('a root that holds a memory in the other layout', () => {
+  const inEntityLayout = async () => {
+    const shell = createShell()
+    await shell.run('init')
+    return shell
+  }
+
+  it('is not given a second layout', async () => {
+    const shell = await inEntityLayout()
+    const session = writeSession(temporaryFolder(), 's', poolSession)
+    for (const command of [['init'], ['init', '--dry-run'], ['archive', session], ['import', session]]) {
+      const { code, err } = await shell.run(...command, '--layout', 'user')
+      expect(code).toBe(2)
+      expect(err).toContain('holds a memory in the entity layout: leave out --layout')
+    }
+    expect(readdirSync(shell.root)).toEqual(['memory'])
+    expect((await shell.run('status')).code).toBe(0)
+  })
+
+  it('takes the other one when its own file names it, or when it has both', async () => {
+    const shell = await inEntityLayout()
+    writeFileSync(join(shell.root, '.recall-echo.json'), '{ "layout": "user" }')
+    expect((await shell.run('init', '--layout', 'user')).code).toBe(0)
+    rmSync(join(shell.root, '.recall-echo.json'))
+    expect((await shell.run('init', '--layout', 'user')).code).toBe(0)
   })
 })
 

@@ -9,6 +9,7 @@ import { findRoot, type RootOptions, usualRoot, withRoot } from '../find-root.ts
 import { quoted } from '../format.ts'
 import type { Io } from '../io.ts'
 import { noteCreated } from '../memory-receipt.ts'
+import { layoutToWrite } from '../one-layout.ts'
 import { stateFolder } from '../receipts.ts'
 import { machineOf, namedTargets, wiringOf } from '../wiring.ts'
 
@@ -136,7 +137,7 @@ async function chooseLayout(
   { layout, json, yes }: InitOptions,
   chosen: readonly Target[],
 ): Promise<Layout> {
-  const detected = layoutOf(defaultFileSystem, root, layout)
+  const detected = layoutToWrite(root, layout)
   if (layout) return detected
   const isNew = ![layoutFile, detected.window, detected.archiveIndex, detected.archives].some((path) =>
     existsSync(join(root, path)),
