@@ -11,13 +11,12 @@ import {
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { layouts, openFileMemory } from '@recall/store-file'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { takeArchivingLock } from '../src/archiving-lock.ts'
 import { hookEvents } from '../src/hook-events.ts'
 import { readSessions, saveSession } from '../src/host-sessions.ts'
-import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
+import { createShell, poolSession, serveTinyModel, temporaryFolder, writeSession } from './support.ts'
 
 describe('hook', () => {
   const event = (fields: Record<string, unknown>): string => JSON.stringify(fields)
@@ -236,21 +235,9 @@ describe('hook', () => {
 
   it('gives what it archived its vectors in the background, where a memory has some', async () => {
     const asked: string[] = []
-    const server = createServer(async (request, response) => {
-      const { input } = JSON.parse(await text(request)) as { input: string[] }
-      asked.push(...input)
-      response.setHeader('Content-Type', 'application/json')
-      response.end(JSON.stringify({ data: input.map((_, index) => ({ index, embedding: [1, 0, 0] })) }))
-    })
-    onTestFinished(() => void server.close())
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const root = temporaryFolder()
-    const shell = createShell(root, null, {
-      RECALL_ROOT: root,
-      RECALL_EMBEDDING_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-      RECALL_EMBEDDING_MODEL: 'tiny',
-      RECALL_EMBEDDING_DIMENSIONS: '3',
-    })
+    const model = await serveTinyModel((texts) => asked.push(...texts))
+    const shell = createShell(root, null, { RECALL_ROOT: root, ...model })
     await shell.run('init', '--layout', 'entity')
     const end = async (name: string): Promise<void> => {
       const transcript_path = writeSession(root, name, poolSession)

@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openFileMemory } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
-import { createShell, shellWithSession, temporaryFolder, writeSession } from './support.ts'
+import { createShell, serveTinyModel, shellWithSession, temporaryFolder, writeSession } from './support.ts'
 
 describe('search', () => {
   it('prints the documented JSON', async () => {
@@ -27,6 +27,17 @@ describe('search', () => {
       path: 'memory/conversations/conversation-001.md',
       snippet: 'The retry path in src/pool.ts takes a client and never releases it.',
     })
+  })
+
+  it('says that meaning was searched as well, also when nothing was found', async () => {
+    const root = temporaryFolder()
+    const shell = createShell(root, null, { RECALL_ROOT: root, ...(await serveTinyModel()) })
+    await shell.run('init', '--layout', 'entity')
+    const nothing = ['search', 'harbour', '--ranked', '--scope', 'episodic']
+    expect(await shell.json(...nothing)).toMatchObject({ mode: 'lexical', results: [] })
+    await shell.run('reindex', '--model')
+    expect(await shell.json(...nothing)).toMatchObject({ mode: 'hybrid', results: [] })
+    expect(await shell.json(...nothing, '--lexical')).toMatchObject({ mode: 'lexical', results: [] })
   })
 
   it('shows every line that has all the words, and with --ranked the best of each memory', async () => {

@@ -1,6 +1,9 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { run } from '../src/run.ts'
@@ -48,6 +51,27 @@ export interface Shell {
   run(...argv: string[]): Promise<Ran>
   withInput(text: string): Shell
   json<T = Record<string, unknown>>(...argv: string[]): Promise<T>
+}
+
+/**
+ * An embedding model for the rest of the test, to which all texts mean the same.
+ *
+ * @returns the variables that name it
+ */
+export async function serveTinyModel(onTexts: (texts: string[]) => void = () => {}) {
+  const server = createServer(async (request, response) => {
+    const { input } = (await json(request)) as { input: string[] }
+    onTexts(input)
+    response.setHeader('Content-Type', 'application/json')
+    response.end(JSON.stringify({ data: input.map((_, index) => ({ index, embedding: [1, 0, 0] })) }))
+  })
+  onTestFinished(() => void server.close())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    RECALL_EMBEDDING_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    RECALL_EMBEDDING_MODEL: 'tiny',
+    RECALL_EMBEDDING_DIMENSIONS: '3',
+  }
 }
 
 /** A command line in a folder of its own, as a person or a script would run it. */

@@ -91,7 +91,7 @@ export async function search(io: Io, query: string, options: SearchCommandOption
       io.out(
         `${JSON.stringify({
           query,
-          mode: found[0]?.mode ?? 'lexical',
+          mode: found[0]?.mode ?? (embedding ? 'hybrid' : 'lexical'),
           ...(options.ranked ? { confidence: rounded(confidence) } : {}),
           tookMs,
           results,
