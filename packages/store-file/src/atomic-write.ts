@@ -122,6 +122,12 @@ export function removeFile(fileSystem: FileSystem, path: string): boolean {
   })
 }
 
+/** Removes those of the files that are there, and makes that durable folder by folder. */
+export function removeFiles(fileSystem: FileSystem, paths: readonly string[]): void {
+  for (const path of paths) writing(path, () => orAbsent(() => fileSystem.unlinkSync(path)))
+  for (const folder of new Set(paths.map(dirname))) writing(folder, () => syncFolder(fileSystem, folder))
+}
+
 /** Makes the names in a folder durable. Windows cannot open folders and needs no such call. */
 export function syncFolder(fileSystem: FileSystem, folder: string): void {
   if (process.platform === 'win32') return

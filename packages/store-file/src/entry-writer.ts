@@ -12,7 +12,7 @@ import {
   type Selection,
 } from '@recall/core'
 import type { AccessLog } from './access-log.ts'
-import { createFile, removeFile, replaceFile } from './atomic-write.ts'
+import { createFile, removeFile, removeFiles, replaceFile } from './atomic-write.ts'
 import { printNote } from './documents/note.ts'
 import { addressName, type EntryFiles, succeed } from './entry-files.ts'
 import { isExpired } from './expiry.ts'
@@ -54,15 +54,15 @@ export function createEntryWriter(options: EntryWriterOptions) {
   const { notePath, readNote, toEntry, refuseForeignFile } = files
   const { planPut, planRemove, isSelected, assertExpected } = createPlanner({ layout, index, files })
 
-  /** Tells the index about a change to a file, before and after. */
-  const changing = (path: string, change: () => void): void => {
-    const shown = shownPath(root, path)
-    index.changing(shown)
+  /** Tells the index about a change to files, before and after. */
+  const changing = (paths: readonly string[], change: () => void): void => {
+    const shown = paths.map((path) => shownPath(root, path))
+    for (const path of shown) index.changing(path)
     try {
       change()
     } finally {
       // Also on failure: the new file may be in place although syncing its folder failed.
-      index.changed(shown)
+      for (const path of shown) index.changed(path)
     }
   }
 
@@ -72,7 +72,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
     prepareFolder(dirname(path))
     if (!overwrite) {
       let created = false
-      changing(path, () => {
+      changing([path], () => {
         created = createFile(fileSystem, path, printNote(entry))
       })
       if (created) {
@@ -88,7 +88,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
       const alive = known && !isExpired(known, now)
       if (alive && !overwrite) throw alreadyExists(entry)
       const content = printNote(alive ? succeed(entry, known) : entry)
-      changing(path, () => replaceFile(fileSystem, path, content))
+      changing([path], () => replaceFile(fileSystem, path, content))
       if (!alive) accessLog.startAnew(entry)
     }
     // Only one of several writers may find the key free.
@@ -105,14 +105,14 @@ export function createEntryWriter(options: EntryWriterOptions) {
         const result = index.lookingOnce(() => plan(workspace))
         const changes = workspace.changes()
         for (const { path, content } of changes) if (content !== null) prepareFolder(dirname(path))
-        for (const { path } of changes) index.changing(shownPath(root, path))
         try {
-          applyChanges(fileSystem, root, internal, changes, workspace.assertUnchanged)
+          changing(
+            changes.map(({ path }) => path),
+            () => applyChanges(fileSystem, root, internal, changes, workspace.assertUnchanged),
+          )
         } catch (error) {
           if (isMemoryError(error, MemoryErrorCode.CONFLICT) && attempt < attempts) continue
           throw error
-        } finally {
-          for (const { path } of changes) index.changed(shownPath(root, path))
         }
         return result
       }
@@ -158,7 +158,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
       const path = notePath(address)
       if (!readNote(address)) return false
       let removed = false
-      changing(path, () => {
+      changing([path], () => {
         removed = removeFile(fileSystem, path)
       })
       accessLog.forget(address)
@@ -179,13 +179,17 @@ export function createEntryWriter(options: EntryWriterOptions) {
 
     hasExpired,
 
-    /** Checks again before it removes: the entry may have been written or read since. Call it under the lock. */
-    removeExpired(address: Address, now: number): boolean {
-      if (!hasExpired(address, now)) return false
-      const path = notePath(address)
-      changing(path, () => removeFile(fileSystem, path))
-      accessLog.forget(address)
-      return true
+    /**
+     * Checks again before it removes: an entry may have been written or read since. Call it under the lock.
+     *
+     * @returns how many were removed
+     */
+    removeExpired(addresses: readonly Address[], now: number): number {
+      const expired = addresses.filter((address) => hasExpired(address, now))
+      const paths = expired.map(notePath)
+      changing(paths, () => removeFiles(fileSystem, paths))
+      for (const address of expired) accessLog.forget(address)
+      return expired.length
     },
   }
 }

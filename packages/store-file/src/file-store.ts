@@ -69,6 +69,9 @@ export interface FileStore extends MemoryStore {
   vectors?: VectorIndex
 }
 
+/** How many expired entries are removed at a time: meanwhile other processes wait. */
+const sweptAtOnce = 500
+
 export function createFileStore(options: FileStoreOptions): FileStore {
   const { root, layout, fileSystem, openDatabase, onNotice } = options
   const internal = join(root, layout.internal)
@@ -234,12 +237,13 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       recover()
       assertPresent()
       const rows = index.query((current) => current.expired(scope, namespace, now))
+      // The file decides, not the index: nothing is deleted on a guess.
+      const expired = rows.map(addressOfRow).filter((address) => writer.hasExpired(address, now))
+      if (dryRun) return expired.length
       let count = 0
-      for (const address of rows.map(addressOfRow)) {
-        // The file decides, not the index: nothing is deleted on a guess.
-        if (!writer.hasExpired(address, now)) continue
-        if (dryRun) count++
-        else if (exclusively(() => writer.removeExpired(address, now))) count++
+      for (let at = 0; at < expired.length; at += sweptAtOnce) {
+        const some = expired.slice(at, at + sweptAtOnce)
+        count += exclusively(() => writer.removeExpired(some, now))
       }
       return count
     },

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Embedder } from '@recall/core'
 import { expect, it, onTestFinished } from 'vitest'
@@ -8,10 +8,13 @@ import { loadSqlite, type OpenDatabase } from '../src/index/driver.ts'
 import { layouts } from '../src/layout.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
-/** A memory that counts the rows its databases return, how often they rank units by words, and the files it opens. */
+/**
+ * A memory that counts the rows its databases return, how often they rank units by words, and the files it opens
+ * and syncs.
+ */
 async function openCounted(root: string, embedder?: Embedder) {
   const sqlite = await loadSqlite()
-  const counts = { rows: 0, rankings: 0, opened: 0 }
+  const counts = { rows: 0, rankings: 0, opened: 0, synced: 0 }
   const openDatabase: OpenDatabase = (path) => {
     const database = sqlite(path)
     return {
@@ -41,6 +44,10 @@ async function openCounted(root: string, embedder?: Embedder) {
     openSync(...given) {
       counts.opened++
       return defaultFileSystem.openSync(...given)
+    },
+    fsyncSync(descriptor) {
+      counts.synced++
+      defaultFileSystem.fsyncSync(descriptor)
     },
   }
   const store = createFileStore({
@@ -138,4 +145,22 @@ it('ranks the turns of sessions once, although it looks at more of them than of 
   const found = await store.find({ ...query, sortBy: 'relevance', sortOrder: 'desc', minScore: 0, now: 0 })
   expect(found).toHaveLength(10)
   expect(counts.rankings).toBe(1)
+})
+
+it('removes expired entries together, not each with a sync of its own', async () => {
+  const root = temporaryRoot()
+  const folder = join(root, 'memory/short-term')
+  mkdirSync(folder, { recursive: true })
+  for (let i = 0; i < 50; i++)
+    writeFileSync(
+      join(folder, `note-${i}.md`),
+      '---\nttl: 1000\nexpires: 2026-01-01T00:00:00.000Z\n---\n\npool\n',
+    )
+  const { store, counts } = await openCounted(root)
+  const place = { scope: 'short-term', namespace: 'default' } as const
+  await store.stats(place)
+  counts.synced = 0
+  expect(await store.sweep({ ...place, now: Date.UTC(2026, 1), dryRun: false })).toBe(50)
+  expect(readdirSync(folder)).toEqual([])
+  expect(counts.synced).toBeLessThan(5)
 })
