@@ -23,7 +23,10 @@ import { journalPath } from './transaction.ts'
 export interface Finding {
   check: string
   ok: boolean
+  /** What is wrong: the first few of the problems, and how many more there are. */
   message: string
+  /** All problems, where there are several. */
+  problems?: string[]
   /** What to do, when something is wrong. */
   remedy?: string
   fixed?: boolean
@@ -44,7 +47,9 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
     if (problems.length === 0) return void findings.push({ check, ok: true, message: fine })
     const fixed = fix && mend !== undefined
     if (fixed) mend()
-    findings.push({ check, ok: fixed, message: problems.join('; '), remedy, ...(fixed ? { fixed } : {}) })
+    const several = problems.length > 1 ? { problems } : {}
+    const message = named(problems).join('; ')
+    findings.push({ check, ok: fixed, message, ...several, remedy, ...(fixed ? { fixed } : {}) })
   }
 
   report(
@@ -142,10 +147,10 @@ function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Rep
   const extra = rows.filter((number) => !ofFiles.has(number))
   report(
     'archive table',
-    named([
+    [
       ...missing.map((name) => `archive ${archiveNumber(name)} has no row`),
       ...extra.map((number) => `row ${number} has no archive`),
-    ]),
+    ],
     `${counted(files.length, 'archive')}, ${counted(rows.length, 'row')}`,
     "run 'recall doctor --fix' to add and remove rows",
     () =>
@@ -193,7 +198,7 @@ function checkPlaces(fileSystem: FileSystem, store: FileStore, report: Report): 
   const unread = findUnread(fileSystem, store)
   report(
     'places',
-    named(unread.map((path) => `${path} is not read`)),
+    unread.map((path) => `${path} is not read`),
     'every markdown file is read',
     `move or rename them: ${memory}/*.md, ${memory}/<scope>/*.md and ${archives}/${archiveName(store.layout, 1)} are read`,
   )

@@ -19,6 +19,7 @@ import {
   MemoryErrorCode,
 } from '@recall/core'
 import { createTicker } from '@recall/core/conformance'
+import { thisProcess } from '@recall/core/process'
 import { describe, expect, it } from 'vitest'
 import { readConfig, setConfig } from '../src/config.ts'
 import { defaultConfig } from '../src/default-config.ts'
@@ -152,6 +153,22 @@ describe('the doctor', () => {
     })
     for (let i = 0; i < 9; i++) writeFileSync(at(`long-term/projects/${i}.md`), 'not read')
     expect(places()?.message.endsWith('; and 6 more')).toBe(true)
+    await memory.close()
+  })
+
+  it('names a few of many unreadable and unfinished files, and hands out all', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    mkdirSync(at('long-term'))
+    for (let i = 0; i < 12; i++) {
+      writeFileSync(at(`long-term/note-${i}.md`), '---\nkey: [unclosed\n---\n')
+      writeFileSync(at(`long-term/.tmp-999999999-${thisProcess().place}0${i}`), 'unfinished')
+    }
+    const findings = checkUp(defaultFileSystem, store, { deep: false, fix: false })
+    for (const name of ['files', 'leftovers']) {
+      const { message, problems } = findings.find(({ check }) => check === name) ?? {}
+      expect(message).toMatch(/; and 7 more$/)
+      expect(problems).toHaveLength(12)
+    }
     await memory.close()
   })
 
