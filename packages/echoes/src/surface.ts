@@ -39,9 +39,10 @@ export async function surface(echoes: Echoes, options: SurfaceOptions): Promise<
     .slice(0, limit)
     .map(({ role, echo }) => ({ role, echo }))
   if (workflow !== undefined) {
-    for (const role of roles) {
+    const present = new Set(echoes.roles())
+    for (const role of roles.filter((each) => present.has(each))) {
       const ids = best.filter((each) => each.role === role).map(({ echo }) => echo.id)
-      if (echoes.roles().includes(role)) await echoes.reference(role, workflow, ids)
+      await echoes.reference(role, workflow, ids)
     }
   }
   return { echoes: best, text: best.length === 0 ? '' : fenceRecalled(best.map(lineOf).join('\n'), 'echoes') }
