@@ -12,7 +12,7 @@ import type { ConversationArchive } from '@recall/core'
 import { openFileMemory, openFileStore } from '@recall/store-file'
 import { describe, expect, it, vi } from 'vitest'
 import { byKey } from '../src/commands/forget.ts'
-import { shellWithSession } from './support.ts'
+import { createShell, shellWithSession } from './support.ts'
 
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
@@ -48,6 +48,19 @@ describe('forget', () => {
     expect(again.code).toBe(3)
     expect(again.err).toContain('was forgotten')
     expect(await shell.json('import', shell.path)).toMatchObject({ archived: 0, forgotten: 1, failed: [] })
+  })
+
+  it('shows the first of many memories and how many more there are', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    for (let i = 0; i < 45; i++)
+      writeFile(join(shell.root, `memory/long-term/note-${i}.md`), 'the pool leaks\n')
+    const { out } = await shell.run('forget', '--containing', 'pool')
+    expect(out).toContain('and 25 more memories, all of which --json prints\n')
+    expect(out).toContain('Run the same with --yes to forget 45 memories.')
+    expect(out.split('\n').length).toBeLessThan(30)
+    const { memories } = await shell.json<{ memories: unknown[] }>('forget', '--containing', 'pool')
+    expect(memories).toHaveLength(45)
   })
 
   it('finds memories by what they contain', async () => {
@@ -242,6 +255,18 @@ describe('scrub', () => {
     expect(await shell.run('scrub', '--yes')).toMatchObject({ code: 0 })
     expect(readFileSync(join(shell.root, 'memory/MEMORY.md'), 'utf8')).not.toContain(secret)
     expect(await shell.run('scrub')).toMatchObject({ code: 0, out: 'No secrets found.\n' })
+  })
+
+  it('names the first of many files with secrets and how many more there are', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const secret = ['sk_', 'live_', '4eC39HqLyjWDarjtT1zdp7dc'].join('')
+    for (let i = 0; i < 45; i++) writeFile(join(shell.root, `memory/long-term/note-${i}.md`), secret)
+    const { out } = await shell.run('scrub')
+    expect(out).toContain('and 25 more files, all of which --json prints\n')
+    expect(out).toContain("Run 'recall scrub --yes' to replace them in 45 files.")
+    expect(out.split('\n').length).toBeLessThan(30)
+    expect((await shell.json<{ files: unknown[] }>('scrub')).files).toHaveLength(45)
   })
 
   it('names the files that no search reads when they hold secrets, and leaves them as they are', async () => {

@@ -71,6 +71,18 @@ describe('distill', () => {
     expect((await shell.run('search', 'fact 117')).out).toContain('memory/debugging.md')
   })
 
+  it('shows the first of many sections and how many more there are', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const sections = Array.from({ length: 45 }, (_, i) => `## Subject ${i}\n\n${'- fact\n'.repeat(9)}`)
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), `# Memory\n\n${sections.join('\n')}`)
+    const { plan } = await shell.json<{ plan: { extractions: unknown[] } }>('distill')
+    const { out } = await shell.run('distill')
+    const more = plan.extractions.length - 20
+    expect(out).toContain(`and ${more} more sections, all of which --json prints\n`)
+    expect(out.split('\n').length).toBeLessThan(30)
+  })
+
   it.runIf(process.platform !== 'win32')(
     'moves nothing where more people can read it than before',
     async () => {

@@ -3,6 +3,7 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { applyDistill, planDistill } from '@recall/sessions'
 import { curatedFiles } from '@recall/store-file'
 import { type RootOptions, withRoot } from '../find-root.ts'
+import { firstFew } from '../first-few.ts'
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
 import { printable } from '../printable.ts'
@@ -50,8 +51,10 @@ export async function distill(
         )
     } else {
       lines.push('', applied ? 'Moved to topic files:' : 'Would move to topic files:')
-      for (const { heading, lines: n, topicFile } of plan.extractions)
-        lines.push(`  ${heading} (${count(n, 'line')}) → ${topicFile}`)
+      const moves = plan.extractions.map(
+        ({ heading, lines: n, topicFile }) => `  ${heading} (${count(n, 'line')}) → ${topicFile}`,
+      )
+      lines.push(...firstFew(moves, 'section'))
       if (!applied) lines.push('', "Run 'recall distill --apply' to do it.")
     }
     io.out(printable(`${lines.join('\n')}\n`))

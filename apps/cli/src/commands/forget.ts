@@ -15,6 +15,7 @@ import { addTombstones, defaultFileSystem, type FileStore } from '@recall/store-
 import { everyEntry, everyNamespace } from '../every-entry.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import type { RootOptions } from '../find-root.ts'
+import { firstFew } from '../first-few.ts'
 import { count } from '../format.ts'
 import { compactionKey, compactionType } from '../host-sessions.ts'
 import type { Io } from '../io.ts'
@@ -56,10 +57,11 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
     if (options.json) io.out(`${JSON.stringify(receipt)}\n`)
     else if (addresses.length === 0) io.out('Nothing to forget.\n')
     else {
-      for (const { scope, namespace, key } of addresses)
-        io.out(
-          `${scope.padEnd(11)} ${printable(key)}${namespace === 'default' ? '' : ` (of ${printable(namespace)})`}\n`,
-        )
+      const lines = addresses.map(
+        ({ scope, namespace, key }) =>
+          `${scope.padEnd(11)} ${printable(key)}${namespace === 'default' ? '' : ` (of ${printable(namespace)})`}`,
+      )
+      for (const line of firstFew(lines, 'memory', 'memories')) io.out(`${line}\n`)
       const n = count(addresses.length, 'memory', 'memories')
       io.out(
         options.yes

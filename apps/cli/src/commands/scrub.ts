@@ -4,6 +4,7 @@ import { defaultFileSystem, scrubFiles } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { secretsBeside } from '../files-beside.ts'
 import type { RootOptions } from '../find-root.ts'
+import { firstFew } from '../first-few.ts'
 import { count, formatCounts } from '../format.ts'
 import type { Io } from '../io.ts'
 import { printable } from '../printable.ts'
@@ -30,16 +31,15 @@ export async function scrub(
       const report = { applied: apply, files, ...(others.length > 0 ? { beside: others } : {}) }
       io.out(`${JSON.stringify(report)}\n`)
     } else {
-      for (const { path, counts } of secret) io.out(`${printable(path)}: ${formatCounts(counts)}\n`)
-      const lines = [
-        ...unread.map(({ path, problem }) => `${path}: not looked at: ${problem}\n`),
+      const named = secret.map(({ path, counts }) => `${path}: ${formatCounts(counts)}`)
+      const asTheyAre = [
+        ...unread.map(({ path, problem }) => `${path}: not looked at: ${problem}`),
         ...beside.map(
-          ({ path, counts }) => `${path}: ${formatCounts(counts)}, in a file that no search reads\n`,
+          ({ path, counts }) => `${path}: ${formatCounts(counts)}, in a file that no search reads`,
         ),
       ]
-      for (const line of lines.slice(0, mostNamed)) io.out(printable(line))
-      if (lines.length > mostNamed)
-        io.out(`and ${count(lines.length - mostNamed, 'more file', 'more files')}\n`)
+      for (const line of [...firstFew(named, 'file'), ...firstFew(asTheyAre, 'file')])
+        io.out(`${printable(line)}\n`)
       if (secret.length > 0 || beside.length === 0) io.out(conclusion(secret.length, apply))
       if (beside.length > 0)
         io.out('\nFiles that no search reads are left as they are: mend or delete them.\n')
@@ -48,8 +48,6 @@ export async function scrub(
     return isLeft ? exitCodes.no : exitCodes.fine
   })
 }
-
-const mostNamed = 20
 
 /** Looks for secrets once in texts that are the same, such as those of copies. */
 function onceForEachText(redact: typeof redactText): typeof redactText {
