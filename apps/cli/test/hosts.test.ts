@@ -151,6 +151,30 @@ describe('init for hosts', () => {
     expect(read(join(shell.root, '.claude/settings.json'))).toBe('{ broken')
   })
 
+  it('asks a person before a file of somebody else is replaced, and puts it back', async () => {
+    const argv = ['init', '--target', 'claude']
+    const withRules = (answer: string | null) => {
+      const shell = createHome(answer)
+      const rules = join(shell.root, '.claude/rules/recall-echo.md')
+      mkdirSync(dirname(rules))
+      writeFileSync(rules, 'my own rules\n')
+      return { shell, rules }
+    }
+    for (const answer of [null, '', 'n']) {
+      const { shell, rules } = withRules(answer)
+      expect((await shell.run(...argv)).code).toBe(3)
+      expect(read(rules)).toBe('my own rules\n')
+    }
+    const { shell, rules } = withRules('y')
+    for (const silent of ['--yes', '--json', '--dry-run'])
+      expect((await shell.run(...argv, silent)).code).toBe(3)
+    expect(read(rules)).toBe('my own rules\n')
+    expect((await shell.run(...argv)).code).toBe(0)
+    expect(read(rules)).toContain('# Memory')
+    await shell.run('uninit', '--target', 'claude')
+    expect(read(rules)).toBe('my own rules\n')
+  })
+
   it('takes a module for a target, and refuses a name that is none', async () => {
     const shell = createHome()
     writeFileSync(

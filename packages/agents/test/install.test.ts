@@ -322,6 +322,28 @@ it('a file of ours that a person wrote, or changed, is theirs', async () => {
   expect(readFileSync(join(other, '.claude/rules/recall-echo.md'), 'utf8')).toBe('changed by hand')
 })
 
+it.each(['my own rules', ''])('a file that is given up is replaced, and comes back: "%s"', async (mine) => {
+  const home = await temporaryFolder()
+  const path = join(home, '.mine/rules.md')
+  // As a target of somebody else may be written.
+  const edits = [{ ...ownFile(path, 'ours'), remove: () => null }]
+  const options = { state: join(home, '.recall-state') }
+  write(home, { '.mine/rules.md': mine })
+  const before = snapshot(home)
+  expect(install('mine', edits, options)).toMatchObject([{ status: 'refused', replaceable: true }])
+  expect(install('mine', edits, { ...options, replace: [path] })).toMatchObject([{ status: 'changed' }])
+  expect(install('mine', edits, options)).toMatchObject([{ status: 'kept' }])
+  expect(uninstall('mine', edits, options)).toMatchObject([{ status: 'restored' }])
+  expect(snapshot(home)).toEqual(before)
+
+  install('mine', edits, { ...options, replace: [path] })
+  write(home, { '.mine/rules.md': 'ours, changed by hand' })
+  install('mine', edits, { ...options, replace: [path] })
+  expect(readFileSync(path, 'utf8')).toBe('ours')
+  uninstall('mine', edits, options)
+  expect(readFileSync(path, 'utf8')).toBe('ours, changed by hand')
+})
+
 describe('a server of the same name that is not ours', () => {
   const theirs = { command: 'npx', args: ['-y', 'recall-of-others'] }
   const toml = (name: string) => `[mcp_servers.${name}]\ncommand = "npx"\nargs = ["recall-of-others"]\n`

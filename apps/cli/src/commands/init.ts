@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { type FileOutcome, install, type Target, targets } from '@recall/agents'
+import { type FileEdit, type FileOutcome, install, type Target, targets } from '@recall/agents'
 import { archiveIndexHeader, defaultFileSystem, type Layout, layoutFile, layoutOf } from '@recall/store-file'
 import { emptyMemory } from '../empty-memory.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
@@ -41,11 +41,14 @@ export async function init(io: Io, given: string | undefined, asked: InitOptions
   if (!isDry && chosen.length > 0) noteCreated(stateFolder(io), root, memory)
   const wiring = wiringOf(io, root, layout, options)
   const machine = machineOf(io)
-  const hosts = chosen.map((target): WiredHost => {
+  const hosts: WiredHost[] = []
+  for (const target of chosen) {
     const edits = target.edits(machine, wiring)
-    const files = install(target.name, edits, { state: stateFolder(io), dryRun: isDry })
-    return { target: target.name, title: target.title, files, notes: target.notes?.(machine, wiring) ?? [] }
-  })
+    const replace = options.json || options.yes || isDry ? [] : await givenUp(io, target.name, edits)
+    const files = install(target.name, edits, { state: stateFolder(io), dryRun: isDry, replace })
+    const notes = target.notes?.(machine, wiring) ?? []
+    hosts.push({ target: target.name, title: target.title, files, notes })
+  }
   const created = memory.created.map(({ path }) => path)
   const report = { root, layout: layout.name, created, kept: memory.kept }
   if (options.json) {
@@ -73,6 +76,19 @@ async function chooseTargets(io: Io, options: InitOptions): Promise<Target[]> {
   )?.trim()
   if (answer === undefined || answer === 'none' || /^no?$/i.test(answer)) return []
   return answer === '' || /^y(es)?$/i.test(answer) ? present : namedTargets(io, answer)
+}
+
+/** Files of the names that we need which somebody else wrote, and the person lets us replace. */
+async function givenUp(io: Io, name: string, edits: readonly FileEdit[]): Promise<string[]> {
+  const paths: string[] = []
+  for (const { path, replaceable } of install(name, edits, { state: stateFolder(io), dryRun: true })) {
+    if (!replaceable) continue
+    const answer = await io.ask(
+      `${path} was not written by recall, or changed since. Replace it? 'recall uninit' puts it back. [y/N] `,
+    )
+    if (/^y(es)?$/i.test(answer?.trim() ?? '')) paths.push(path)
+  }
+  return paths
 }
 
 /** The root of the memory. One for hosts belongs to the user, not to the folder where the command happens to run. */

@@ -15,6 +15,8 @@ export interface FileOutcome {
   status: 'created' | 'changed' | 'kept' | 'restored' | 'removed' | 'edited' | 'absent' | 'refused'
   reason?: string
   byHand?: string
+  /** Of a refused file: it would be ours alone, somebody else wrote it, and `replace` would take it. */
+  replaceable?: true
   /** Folder that keeps the bytes from before. */
   backup?: string
 }
@@ -24,6 +26,8 @@ export interface InstallOptions {
   state: string
   /** Report what would happen without changing anything. */
   dryRun?: boolean
+  /** Paths of files that a person gives up to `install`; `uninstall` puts their bytes back. */
+  replace?: readonly string[]
 }
 
 /**
@@ -39,9 +43,8 @@ export function install(name: string, edits: readonly FileEdit[], options: Insta
       const text = textOf(before)
       const after = edit.add(text)
       if (text === after) return { path: edit.path, status: 'kept' }
-      if (edit.own && before !== null && receipt.find(edit.path)?.written !== digest(before)) {
-        throw new CannotEdit('there is a file of that name that was not written by recall, or changed since')
-      }
+      const isTheirs = edit.own && before !== null && receipt.find(edit.path)?.written !== digest(before)
+      if (isTheirs && !options.replace?.includes(edit.path)) return theirs(edit)
       const outcome: FileOutcome = {
         path: edit.path,
         status: before === null ? 'created' : 'changed',
@@ -56,6 +59,14 @@ export function install(name: string, edits: readonly FileEdit[], options: Insta
   )
 }
 
+const theirs = ({ path, byHand }: FileEdit): FileOutcome => ({
+  path,
+  status: 'refused',
+  reason: 'there is a file of that name that was not written by recall, or changed since',
+  byHand,
+  replaceable: true,
+})
+
 /**
  * The bytes that `uninstall` restores: those from before our first change. If somebody else wrote since, they are the
  * present bytes without our part; `null` for no file.
@@ -64,6 +75,7 @@ function baseline(edit: FileEdit, receipt: OpenReceipt, before: Buffer | null): 
   const earlier = receipt.find(edit.path)
   if (before === null) return null
   if (earlier && digest(before) === earlier.written) return receipt.originalOf(earlier)
+  if (edit.own) return before
   const without = edit.remove(before.toString('utf8'))
   return earlier && without === null ? null : Buffer.from(without ?? before)
 }
