@@ -92,6 +92,23 @@ describe.each(engines)('the hub on %s', (_, open) => {
     expect([refused.status, await refused.json()]).toMatchObject([400, { errors: [{ pointer: '#' }] }])
   })
 
+  it.each([
+    ['POST', 'agents/register', {}, 'name: must be a text'],
+    ['POST', 'memory', {}, 'content: must be a text; tags: must be a list of texts'],
+    ['POST', 'memory', { content: 5, tags: 'a,b' }, 'content: must be a text; tags: must be a list of texts'],
+    [
+      'POST',
+      'memory',
+      { content: lesson('redis'), tags, source_url: 'example.com' },
+      'source_url: must be an address that begins with http:// or https://',
+    ],
+    ['GET', 'memory/search', undefined, 'q: must be a text'],
+  ] as const)('3 what is missing or of another type is named: %s %s', async (method, path, body, detail) => {
+    const { key } = await hub.agent('ada', 1)
+    const answer = await hub.request(method, `/api/v1/${path}`, { key, body })
+    expect([answer.status, await answer.json()]).toMatchObject([400, { detail }])
+  })
+
   it('3.2 an agent is known before its input is looked at, and its input is right before anything is embedded', async () => {
     let embedded = 0
     const counting: Embedder = {

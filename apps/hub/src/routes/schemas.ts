@@ -7,9 +7,12 @@ const printable = (text: string): boolean => !/\p{Cc}/u.test(text) && text.isWel
 /** Invisible characters: of formats, fillers among the letters, separators of lines; not those that choose an emoji. */
 const invisible = /(?![\ufe0e\ufe0f])[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/gu
 
+/** For a member of another type, and for one that is missing. */
+const aText = 'must be a text'
+
 const line = (longest: number) =>
   z
-    .string()
+    .string(aText)
     .trim()
     .min(1, 'must not be empty')
     .max(longest, tooLong(longest))
@@ -46,7 +49,7 @@ export const newMemorySchema = ({ thresholds }: HubConfig) =>
   z
     .strictObject({
       content: z
-        .string()
+        .string(aText)
         .trim()
         .min(
           thresholds.minContent,
@@ -58,7 +61,7 @@ export const newMemorySchema = ({ thresholds }: HubConfig) =>
         )
         .refine((text) => text.isWellFormed() && !text.includes('\u0000'), 'must be plain text'),
       tags: z
-        .array(tagSchema)
+        .array(tagSchema, 'must be a list of texts')
         .transform((tags) => [...new Map(tags.map((tag) => [tag.toLowerCase(), tag])).values()])
         .pipe(
           z
@@ -69,7 +72,11 @@ export const newMemorySchema = ({ thresholds }: HubConfig) =>
         .openapi({ minItems: thresholds.minTags, maxItems: thresholds.maxTags }),
       source_url: z
         // Aborts, because the checks after it need an address.
-        .url({ protocol: /^https?$/, abort: true })
+        .url({
+          protocol: /^https?$/,
+          abort: true,
+          error: 'must be an address that begins with http:// or https://',
+        })
         .max(2048)
         .refine((url) => !hasCredentials(url), 'must not hold a user name or a password')
         .refine(isVisible, 'must not hold control characters, or ones that nobody sees')
@@ -163,7 +170,7 @@ const fromOneTo50 = 'must be a whole number from 1 to 50'
 
 export const searchQuerySchema = z.object({
   q: z
-    .string()
+    .string(aText)
     .trim()
     .min(1, 'must not be empty')
     .max(500, 'must have at most 500 characters')
