@@ -55,6 +55,15 @@ describe('the environment', () => {
     expect(wrongIn(() => configFrom(misspelt))['']).toMatch(/EMBEDDING_APIKEY.*EMBEDDINGS.*HUB_URL/)
   })
 
+  it('is told what a switch and a number must be', () => {
+    const wrong = { RECALL_HUB_EMBED_ASYNC: 'maybe', RECALL_HUB_PORT: 'abc', RECALL_HUB_CONNECTIONS: 'ten' }
+    expect(wrongIn(() => configFrom(wrong))).toEqual({
+      embedAsync: 'must be true or false',
+      port: 'must be a number',
+      connections: 'must be a number',
+    })
+  })
+
   it('wins over the file, and leaves what it does not name', () => {
     const file = fileOf({ embedding: http, port: 1 })
     const base = { RECALL_HUB_CONFIG: file, RECALL_HUB_PORT: '2' }

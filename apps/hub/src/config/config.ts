@@ -3,16 +3,16 @@ import * as z from 'zod'
 
 const megabyte = 1024 * 1024
 
+const number = z.coerce.number('must be a number')
 /** At most what a timer takes, and what Postgres takes for a number: some 24 days in milliseconds. */
-const count = z.coerce
-  .number()
+const count = number
   .int()
   .positive()
   .max(2 ** 31 - 1)
 /** A century at most: dates end somewhere. */
 const days = count.max(36_500)
-const similarity = z.coerce.number().min(0).max(1)
-const flag = z.union([z.boolean(), z.stringbool()])
+const similarity = number.min(0).max(1)
+const flag = z.union([z.boolean(), z.stringbool()], 'must be true or false')
 
 /** At most this many requests in this many seconds. */
 const windowSchema = z.strictObject({ requests: count, seconds: count })
@@ -148,7 +148,7 @@ const inProduction = (
 const configSchema = z
   .strictObject({
     host: z.string().default('127.0.0.1'),
-    port: z.coerce.number().int().min(0).max(65_535).default(8787),
+    port: number.int().min(0).max(65_535).default(8787),
     /** How agents reach the hub; shown in the skill and the API description. Default: from host and port. */
     publicUrl: z.url().optional(),
     /**
