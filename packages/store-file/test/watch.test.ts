@@ -1,4 +1,4 @@
-import {
+import fileSystem, {
   appendFileSync,
   mkdirSync,
   mkdtempSync,
@@ -8,10 +8,11 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { conversationKey, conversationType } from '@recall/core'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { openFileMemory } from '../src/index.ts'
 import { archiveOf } from './storm-values.ts'
 
@@ -109,4 +110,51 @@ it('knows what another handle wrote before the event loop has brought a notice o
     expect(await memory.exists('long-term', 'note')).toBe(false)
   }
   expect(readdirSync(join(root, 'memory/conversations'))).toEqual([])
+})
+
+/** How often files were looked at while a section ran. */
+async function looksDuring(section: () => Promise<unknown>): Promise<number> {
+  const look = vi.spyOn(fileSystem, 'lstatSync')
+  syncBuiltinESMExports()
+  try {
+    await section()
+    return look.mock.calls.length
+  } finally {
+    look.mockRestore()
+    syncBuiltinESMExports()
+  }
+}
+
+it('looks at what was written, not at every other file, where the system tells in time', async () => {
+  const { memory, find, folder } = await openMemory()
+  mkdirSync(folder, { recursive: true })
+  const others = 1000
+  for (let i = 0; i < others; i++) writeFileSync(join(folder, `other-${i}.md`), 'nothing\n')
+  // What is trusted for a time stays trusted, however slow the machine is.
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  for (let i = 0; i < 3; i++) await find('pool')
+  const looks = await looksDuring(async () => {
+    for (let i = 0; i < 20; i++) {
+      await memory.write('long-term', `note-${i}`, `pool number${i}`)
+      expect(await find(`number${i}`)).toEqual([`note-${i}`])
+    }
+  })
+  expect(looks < 5 * others).toBe(process.platform === 'linux')
+})
+
+it('sees that the folder of a namespace was moved away', async () => {
+  const { root, find } = await openMemory()
+  const lists = async () => (await other.search('long-term', { text: 'pool' })).map(({ key }) => key)
+  const other = await openFileMemory({ root, namespace: 'team' })
+  onTestFinished(() => other.close())
+  await other.write('long-term', 'leak', 'the pool leaks')
+  for (let i = 0; i < 3; i++) expect(await lists()).toEqual(['leak'])
+  await find('pool')
+  renameSync(join(root, 'memory/namespaces/team'), join(root, 'team'))
+  await expect(lists()).rejects.toMatchObject({ code: 'MEMORY_UNAVAILABLE' })
+  renameSync(join(root, 'team'), join(root, 'memory/namespaces/team'))
+  expect(await lists()).toEqual(['leak'])
+  writeFileSync(join(root, 'memory/namespaces/team/long-term/drip.md'), 'the pool drips\n')
+  expect((await lists()).sort()).toEqual(['drip', 'leak'])
 })

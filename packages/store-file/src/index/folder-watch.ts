@@ -1,9 +1,11 @@
 import { existsSync, type FSWatcher, watch } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join, sep } from 'node:path'
 import { defaultFileSystem, type FileSystem } from '../file-system.ts'
 
 /** Check everything again after this long even without events, because remote disks report none. */
 const longestTrustMs = 1000
+/** With more files than this, the system may have had to drop some of its notices. */
+const mostNamed = 1000
 
 export interface FolderWatch {
   /** Lets pending events arrive; call it before `isQuiet`. */
@@ -11,10 +13,10 @@ export interface FolderWatch {
   /** Whether no event arrived since the last check that went through `checked`. */
   isQuiet(): boolean
   /**
-   * Runs a check of the folders, given the files that events have named. Events from its start on count for the next
-   * check.
+   * Runs a check of the folders, given the files that events have named, and whether nothing else can have changed.
+   * Events from its start on count for the next check.
    */
-  checked<T>(folders: () => readonly string[], check: (named: readonly string[]) => T): T
+  checked<T>(folders: () => readonly string[], check: (named: readonly string[], areAll: boolean) => T): T
   close(): void
 }
 
@@ -28,7 +30,8 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
   const watchers = new Map<string, FSWatcher>()
   const named = new Set<string>()
   let checks = 0
-  let dirty = true
+  /** Something may have changed that no event has named. */
+  let unnamed = true
   let replaced = false
   /** A watch takes a turn of the event loop to begin. */
   let beginning = false
@@ -45,17 +48,28 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
     stop()
   }
 
+  /** Whether a folder that is watched may be another one, or elsewhere: itself or one that it lies in was moved. */
+  const isOfFolders = (folder: string, name: string): boolean => {
+    const path = join(folder, name)
+    const isAbove = (watched: string): boolean => watched === path || watched.startsWith(path + sep)
+    return name === basename(folder) || [...watchers.keys()].some(isAbove)
+  }
+
+  const note = (folder: string, event: string, name: string | null): void => {
+    if (name === null) unnamed = true
+    else named.add(join(folder, name))
+    if (event === 'rename' && (name === null || isOfFolders(folder, name))) replaced = true
+  }
+
+  const isTrusted = (): boolean =>
+    !unnamed && !replaced && watchers.size > 0 && Date.now() - checkedAt < longestTrustMs
+
   const begin = (folders: readonly string[]): void => {
     const known = watchers.size
     for (const folder of folders) {
       if (watchers.has(folder) || !existsSync(folder)) continue
       try {
-        const watcher = watch(folder, { persistent: false }, (event, name) => {
-          dirty = true
-          // This includes the folder itself, when it is removed or moved.
-          if (event === 'rename') replaced = true
-          if (name !== null) named.add(join(folder, name))
-        })
+        const watcher = watch(folder, { persistent: false }, (event, name) => note(folder, event, name))
         watcher.on('error', fail)
         watchers.set(folder, watcher)
       } catch {
@@ -76,7 +90,7 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
       if (watchers.size > 0) await new Promise(setImmediate)
     },
 
-    isQuiet: () => !dirty && watchers.size > 0 && Date.now() - checkedAt < longestTrustMs,
+    isQuiet: () => named.size === 0 && isTrusted(),
 
     checked(folders, check) {
       // A store that is searched once, as by a command, would pay for watches it never uses.
@@ -87,13 +101,14 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
         begin(folders())
       }
       const files = [...named]
+      const areAll = isTrusted() && !beginning && files.length <= mostNamed
       named.clear()
-      dirty = beginning
-      checkedAt = Date.now()
+      unnamed = beginning
+      if (!areAll) checkedAt = Date.now()
       try {
-        return check(files)
+        return check(files, areAll)
       } catch (error) {
-        dirty = true
+        unnamed = true
         throw error
       }
     },
@@ -105,6 +120,6 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
 const withoutNotices: FolderWatch = {
   settle: async () => {},
   isQuiet: () => false,
-  checked: (_folders, check) => check([]),
+  checked: (_folders, check) => check([], false),
   close: () => {},
 }

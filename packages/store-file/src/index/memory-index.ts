@@ -152,7 +152,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   const bringUpToDate = (isSettled: boolean): SearchIndex => {
     const before = opened
     const index = open()
-    if (opened === before && watch.isQuiet()) {
+    if (opened === before && lastWalk > 0 && watch.isQuiet()) {
       flush()
       if (!isSettled) absorbOthers(index)
       return index
@@ -161,13 +161,14 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   }
 
   /** Brings the index up to date, in a large memory without looking at every file each time. */
-  const check = (named: readonly string[]): SearchIndex => {
+  const check = (named: readonly string[], areAll: boolean): SearchIndex => {
     if (!fileSystem.existsSync(root)) throw missingRoot(root)
     const index = open()
     flush()
     absorbOthers(index)
     const shown = named.map((path) => shownPath(root, path))
     if (shown.length > 0) index.transaction(() => indexPaths(index, shown))
+    if (areAll && lastWalk > 0) return index
     const total = index.countFiles()
     const age = Date.now() - lastWalk
     if (total <= alwaysWalk || age > longestUnwalkedMs || age < 0) lookEverywhere(index)
