@@ -1,9 +1,10 @@
 import { embedTexts } from './embed-texts.ts'
 import type { Embedder } from './embedder.ts'
 import { isEnvelope, type Sealer } from './encryption.ts'
+import { statedType } from './entry-identity.ts'
 import { MemoryError, MemoryErrorCode } from './errors.ts'
 import { parseInput, writeOptionsSchema } from './inputs.ts'
-import { isJsonObject, type JsonValue, searchableText, toJsonValue } from './json.ts'
+import { type JsonValue, searchableText, toJsonValue } from './json.ts'
 import type { WriteOptions } from './memory-manager.ts'
 import type { Address, Entry, MemoryStore } from './memory-store.ts'
 import { splitUnits } from './ranking/units.ts'
@@ -66,7 +67,7 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
     const isSealed = wanted.encrypt === true && sealer !== undefined
     // Words and vectors would give away what the ciphertext hides.
     const text = wanted.index === false || isSealed ? '' : (clean.text ?? searchableText(clean.value))
-    const foundBy = { text, type: clean.type ?? ownType(clean.value) }
+    const foundBy = { text, type: clean.type ?? statedType(clean.value) }
     const ttl = wanted.ttl ?? defaultTtl[scope] ?? Number.POSITIVE_INFINITY
     return {
       namespace: address.namespace,
@@ -149,6 +150,3 @@ export function toJson(value: unknown): JsonValue {
     throw new MemoryError(withoutSecrets((error as Error).message), MemoryErrorCode.INVALID_INPUT)
   }
 }
-
-const ownType = (value: JsonValue): string | null =>
-  isJsonObject(value) && typeof value.type === 'string' && value.type !== '' ? value.type : null

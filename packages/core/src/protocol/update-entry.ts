@@ -1,5 +1,5 @@
+import { statedType } from '../entry-identity.ts'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
-import { isJsonObject } from '../json.ts'
 import type { MemoryManager, WriteOptions } from '../memory-manager.ts'
 import type { MemoryScope } from '../scope.ts'
 
@@ -29,7 +29,8 @@ export async function updateEntry<T>(
           // An access sets the expiry to one TTL later, so the distance between the two is the TTL.
           ttl: expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt - accessedAt,
           tags,
-          ...(type === null || type === ownType(known.value) ? {} : { type }),
+          // The next value states its own.
+          ...(type === null || type === statedType(known.value) ? {} : { type }),
           ...(encrypted ? { encrypt: true } : {}),
           ...options,
         }
@@ -46,6 +47,3 @@ export async function updateEntry<T>(
     }
   }
 }
-
-/** The type that a value states itself. It is not passed on: the next value states its own. */
-const ownType = (value: unknown): unknown => (isJsonObject(value) ? value.type : undefined)
