@@ -1,15 +1,6 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { renamePatiently } from '@recall/core/process'
 import { UsageError } from './exit-codes.ts'
 import type { Io } from './io.ts'
 
@@ -99,7 +90,7 @@ export function reserveKeyFile(path: string) {
       writeSync(file, `${JSON.stringify({ url, api_key: apiKey })}\n`)
       fsyncSync(file)
       closeSync(file)
-      renameSync(temporary, path)
+      renamePatiently(temporary, path)
       // Without this, a power cut could bring back the old file, whose key no longer works.
       if (process.platform !== 'win32') syncFolder(dirname(path))
     },

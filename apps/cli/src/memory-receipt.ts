@@ -4,13 +4,13 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { join, relative } from 'node:path'
+import { renamePatiently } from '@recall/core/process'
 import { defaultFileSystem, layoutsOf } from '@recall/store-file'
 import type { CreatedMemory } from './commands/init.ts'
 import { isDerived } from './derived-files.ts'
@@ -117,5 +117,5 @@ const isSame = (path: string, digest: string): boolean =>
 function writeReceipts(state: string, receipts: readonly MemoryReceipt[]): void {
   const unfinished = `${nameIn(state)}.${process.pid}`
   writeFileSync(unfinished, `${JSON.stringify(receipts, null, 2)}\n`)
-  renameSync(unfinished, nameIn(state))
+  renamePatiently(unfinished, nameIn(state))
 }

@@ -11,12 +11,12 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  renameSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import { renamePatiently } from '@recall/core/process'
 
 /** The call's result, or `null` when the file or folder does not exist. Every other failure is thrown. */
 export function orAbsent<T>(call: () => T): T | null {
@@ -80,7 +80,7 @@ export function replaceFile(path: string, content: string): void {
     ensureFolder(dirname(path))
     const temporary = writeTemporary(path, content)
     try {
-      renameSync(temporary, path)
+      renamePatiently(temporary, path)
     } catch (error) {
       orAbsent(() => unlinkSync(temporary))
       throw error

@@ -1,8 +1,8 @@
-import { linkSync, lstatSync, mkdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, lstatSync, mkdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { isGone, type ProcessIdentity, thisProcess } from '@recall/core/process'
+import { isGone, type ProcessIdentity, renamePatiently, thisProcess } from '@recall/core/process'
 import { namesIn, orAbsent, readText } from './files.ts'
 
 /** Critical sections take milliseconds, so the holder of a lock that is held longer than this hangs. */
@@ -24,7 +24,7 @@ export async function withLock<T>(folder: string, section: () => T): Promise<T> 
       try {
         return section()
       } finally {
-        write(folder, { free: true }, (temporary) => renameSync(temporary, join(folder, held)))
+        write(folder, { free: true }, (temporary) => renamePatiently(temporary, join(folder, held)))
       }
     }
     if (Date.now() > end) {

@@ -1,5 +1,6 @@
 import * as nodeFileSystem from 'node:fs'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import { renamePatiently } from '@recall/core/process'
 
 /**
  * The synchronous calls this store makes, injected so that tests can fail or kill at every one of them.
@@ -26,7 +27,8 @@ export type FileSystem = Pick<
   | 'writeSync'
 >
 
-export const defaultFileSystem: FileSystem = nodeFileSystem
+export const defaultFileSystem: FileSystem =
+  process.platform === 'win32' ? { ...nodeFileSystem, renameSync: renamePatiently } : nodeFileSystem
 
 const { O_CREAT, O_WRONLY } = nodeFileSystem.constants
 

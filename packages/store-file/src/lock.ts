@@ -1,11 +1,10 @@
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { type ProcessIdentity, thisProcess } from '@recall/core/process'
+import { type ProcessIdentity, pause, thisProcess } from '@recall/core/process'
 import { ensureFolder, writing } from './atomic-write.ts'
 import { type FileSystem, orAbsent, overwriteInPlace, statusOf } from './file-system.ts'
 import type { Database, OpenDatabase } from './index/driver.ts'
 import { isBusy, isDamage } from './index/index-file.ts'
-import { pause } from './pause.ts'
 
 /** Critical sections take milliseconds: a lock held longer than this is held by something that hangs. */
 const lockTimeoutMs = 15_000

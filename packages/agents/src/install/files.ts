@@ -8,12 +8,12 @@ import {
   openSync,
   readFileSync,
   realpathSync,
-  renameSync,
   rmdirSync,
   rmSync,
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { renamePatiently } from '@recall/core/process'
 import { CannotEdit } from './target.ts'
 
 /**
@@ -62,7 +62,7 @@ export function replaceBytes(path: string, bytes: Buffer | string): void {
     } finally {
       closeSync(descriptor)
     }
-    renameSync(temporary, target)
+    renamePatiently(temporary, target)
   } catch (error) {
     rmSync(temporary, { force: true })
     throw error

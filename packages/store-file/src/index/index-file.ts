@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path'
+import { pause } from '@recall/core/process'
 import { ensureFolder, writing } from '../atomic-write.ts'
 import { causeOf, errorCode, type FileSystem, orAbsent, statusOf } from '../file-system.ts'
-import { pause } from '../pause.ts'
 import type { Database, OpenDatabase } from './driver.ts'
 import { schema, schemaVersion } from './schema.ts'
 import { indexName, logSize, readSeal, writeSeal } from './seal.ts'

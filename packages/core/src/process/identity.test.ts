@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
-import { identityOf, isGone, longestElsewhereMs, thisProcess } from './process-identity.ts'
+import { identityOf, isGone, longestElsewhereMs, thisProcess } from './identity.ts'
 
 const never = (): number => {
   throw new Error('a process that runs here is asked for by its id')

@@ -1,0 +1,3 @@
+export { identityOf, isGone, longestElsewhereMs, type ProcessIdentity, thisProcess } from './identity.ts'
+export { pause } from './pause.ts'
+export { renamePatiently } from './rename-patiently.ts'
