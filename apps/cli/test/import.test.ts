@@ -265,6 +265,21 @@ describe('import', () => {
     })
   })
 
+  it('names the first of many files that it would read or could not, and how many more there are', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    for (let i = 0; i < 25; i++) {
+      writeFileSync(join(folder, `bad-${i}.jsonl`), 'no transcript\n')
+      writeFileSync(join(folder, `good-${i}.jsonl`), rollout)
+    }
+    const plan = await shell.run('import', folder, '--dry-run')
+    expect(plan.out).toContain('and 30 more files, all of which --json prints\n50 files would be read')
+    const { out } = await shell.run('import', folder)
+    expect(out.match(/^not imported: /gm)).toHaveLength(20)
+    expect(out).toContain('and 5 more files, all of which --json prints\n')
+    expect((await shell.json<ImportReport>('import', folder)).failed).toHaveLength(25)
+  })
+
   it('says in a line why a file was not imported, and once which formats there are', async () => {
     const folder = temporaryFolder()
     const [one, two] = [join(folder, 'one.jsonl'), join(folder, 'two.jsonl')]

@@ -7,6 +7,7 @@ import type { FileStore } from '@recall/store-file'
 import { addCounts } from '../add-counts.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions } from '../find-root.ts'
+import { firstFew } from '../first-few.ts'
 import { count, formatCounts, formatSkipped } from '../format.ts'
 import { createEntryImporter } from '../import-entries.ts'
 import { type ImportJournal, openJournal } from '../import-journal.ts'
@@ -250,16 +251,24 @@ function showPlan(
   json: boolean,
 ): number {
   const paths = todo.map(({ path }) => path)
+  const lines = [
+    ...firstFew(paths, 'file'),
+    `${count(paths.length, 'file')} would be read, ${unchanged} unchanged`,
+    ...describeFailed(failed),
+  ]
   io.out(
     json
       ? `${JSON.stringify({ wouldRead: paths, unchanged, ...(failed.length > 0 ? { failed } : {}) })}\n`
-      : `${printable(paths.map((path) => `${path}\n`).join(''))}${count(paths.length, 'file')} would be read, ${unchanged} unchanged\n${printable(describeFailed(failed))}`,
+      : printable(`${lines.join('\n')}\n`),
   )
   return failed.length > 0 ? exitCodes.failed : exitCodes.fine
 }
 
-const describeFailed = (failed: ImportReport['failed']): string =>
-  failed.map(({ path, reason }) => `not imported: ${path}: ${reason}\n`).join('')
+const describeFailed = (failed: ImportReport['failed']): string[] =>
+  firstFew(
+    failed.map(({ path, reason }) => `not imported: ${path}: ${reason}`),
+    'file',
+  )
 
 const emptyReport = (): ImportReport => ({
   archived: 0,
@@ -307,7 +316,7 @@ function describe(report: ImportReport, formats: readonly string[] = []): string
       : []),
     ...(Object.keys(report.skipped).length > 0 ? [`passed over: ${formatSkipped(report.skipped)}`] : []),
     ...(report.forgotten > 0 ? [`left out, because forgotten: ${report.forgotten}`] : []),
-    ...report.failed.map(({ path, reason }) => `not imported: ${path}: ${reason}`),
+    ...describeFailed(report.failed),
     ...(formats.length > 0 ? [`Recall understands: ${formats.join('; ')}`] : []),
   ]
   return `${lines.join('\n')}\n`
