@@ -46,6 +46,7 @@ export const tokens: SecretSample[] = [
   }),
   ...['p', 'o', 'u', 's', 'r'].map((letter) => sample('github', `gh${letter}_${fill(36)}`)),
   sample('github', `github_pat_${fill(22)}_${fill(59)}`),
+  sample('recall', `recall_${fill(43, `${alphanumeric}-_`)}`),
   sample('gitlab', `glpat-${fill(20)}`),
   sample('npm', `npm_${fill(36)}`),
   sample('npm', fill(36), `//registry.example.org/:_authToken=${fill(36)}`),

@@ -64,6 +64,7 @@ export const detectors: readonly Detector[] = [
   { kind: 'aws-key-id', gate: ['AKIA', 'ASIA', 'ABIA', 'ACCA', 'AGPA', 'AIDA', 'AROA', 'AIPA', 'ANPA', 'ANVA', 'A3T'], pattern: /(?<![A-Za-z0-9+])(?:A3T[A-Z0-9]|A(?:KI|SI|BI|CC|GP|ID|RO|IP|NP|NV)A)[A-Z0-9]{16}(?![a-z])/g },
   { kind: 'aws-secret', gate: ['access'], pattern: /secret_?access_?key\\{0,3}["'`]?[ \t]{0,8}(?:=>|[:=])[ \t]{0,8}\\{0,3}["'`]?(?<secret>[A-Za-z0-9/+=]{32,})/gid },
   { kind: 'github', gate: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'github_pat_'], pattern: /(?:gh[opsur]|github_pat)_\w{20,}/g },
+  { kind: 'recall', gate: ['recall_'], pattern: /(?<![A-Za-z0-9])recall_[\w-]{43,}/g, accept: (secret) => /[A-Z]/.test(secret) },
   { kind: 'gitlab', gate: ['glpat-', 'gldt-', 'glrt-', 'glcbt-', 'glptt-', 'glsoat-', 'glft-'], pattern: /gl(?:pat|dt|rt|cbt|ptt|soat|ft)-[\w-]{20,}/g },
   { kind: 'npm', gate: ['npm_'], pattern: /npm_(?:[A-Za-z0-9]{30,}|\w{36}(?!\w))/g },
   { kind: 'npm', gate: ['_authtoken', '_password', '_auth'], pattern: /:_(?:authToken|password|auth)[ \t]{0,4}=[ \t]{0,4}(?<secret>[^\s$"'[][^\s"'[]{3,})/gid },
