@@ -49,9 +49,7 @@ function inTwoProcesses(): Harness {
   beforeAll(async () => {
     script = await bundleScript('store-server.ts')
   })
-  afterAll(() => {
-    for (const each of idle) each.kill()
-  })
+  afterAll(() => Promise.all(idle.map((each) => each.kill())))
   const open: Harness['open'] = async (options) => {
     const two = [1, 2].map(() => idle.pop() ?? startStore(script))
     busy.push(...two)

@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { conversationKey, createMemoryManager, type MemoryManager, sessionSummaryKey } from '@recall/core'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem } from '../src/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
 import { bundleScript, startChild } from './child-process.ts'
-import { startStore, takingTurns } from './store-in-processes.ts'
+import { type StoreProcess, startStore, takingTurns } from './store-in-processes.ts'
 import { openSealed } from './storm-values.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
@@ -57,9 +57,16 @@ it('shows each of two processes at once what the other wrote, changed and delete
   const root = temporaryRoot()
   const script = await bundleScript('store-server.ts')
   const processes = [startStore(script), startStore(script)]
-  onTestFinished(() => {
-    for (const each of processes) each.kill()
-  })
+  try {
+    await writeByTurns(root, processes)
+  } finally {
+    // Before their folder is removed.
+    await Promise.all(processes.map((each) => each.kill()))
+  }
+})
+
+/** Each of two processes writes, changes and deletes, and the other looks. */
+async function writeByTurns(root: string, processes: readonly StoreProcess[]): Promise<void> {
   const [capabilities] = await Promise.all(processes.map((each) => each.open(root)))
   if (!capabilities) throw new Error('no process')
   const [one, other] = processes.map((each) =>
@@ -78,4 +85,4 @@ it('shows each of two processes at once what the other wrote, changed and delete
     expect(await reader.read('long-term', `key ${n}`)).toBe(null)
     expect(await reader.search('long-term', { text: `text${n}` })).toHaveLength(0)
   }
-})
+}

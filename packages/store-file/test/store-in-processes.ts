@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { type Capabilities, MemoryError, type MemoryStore } from '@recall/core'
 
 interface Answer {
@@ -11,7 +12,8 @@ interface Answer {
 export interface StoreProcess {
   open(root: string): Promise<Capabilities>
   call(name: string, given: unknown[]): Promise<unknown>
-  kill(): void
+  /** Resolves when the process has ended. */
+  kill(): Promise<void>
 }
 
 export function startStore(script: string): StoreProcess {
@@ -32,6 +34,7 @@ export function startStore(script: string): StoreProcess {
     if (error) caller?.reject(new MemoryError(error.message, error.code, error))
     else caller?.resolve(value)
   })
+  const ended = once(child, 'exit')
   child.on('exit', (code, signal) => {
     for (const { reject } of waiting.values())
       reject(new Error(`the store's process ended: ${signal ?? code}`))
@@ -45,7 +48,10 @@ export function startStore(script: string): StoreProcess {
   return {
     open: (root) => call('open', [root]) as Promise<Capabilities>,
     call,
-    kill: () => void child.kill('SIGKILL'),
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
   }
 }
 
