@@ -79,7 +79,10 @@ async function run(words: readonly string[]): Promise<void> {
   if (command?.takes === rest.length && rest.every((word) => /^[^-]/.test(word))) {
     return command.run(rest[0] ?? '')
   }
-  const reason = `'${words.join(' ')}' is no command; settings are variables, such as RECALL_HUB_PORT=8080`
+  const isCut = command !== undefined && rest.length < command.takes
+  const reason = isCut
+    ? `'${name}' needs one more word, see below`
+    : `'${words.join(' ')}' is no command; settings are variables, such as RECALL_HUB_PORT=8080`
   process.stderr.write(`recall-hub: ${reason}\n\n${usage}`)
   process.exitCode = 2
 }

@@ -110,10 +110,12 @@ it('does nothing when there are words that a command does not take', async () =>
     ['serve', '--port', '9000'],
     ['admin', 'create', 'two', 'names'],
     ['backup', ''],
+    ['backup'],
   ]
   const ended = await Promise.all(wrong.map((words) => runHub(fake, ...words)))
-  expect(ended.map(({ code }) => code)).toEqual([2, 2, 2])
+  expect(ended.map(({ code }) => code)).toEqual([2, 2, 2, 2])
   expect(ended[0]?.stderr).toContain("'serve --port 9000' is no command; settings are variables")
+  expect(ended[3]?.stderr).toContain("'backup' needs one more word")
   const asked = await runHub(fake, 'admin', 'create', '--help')
   expect(asked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^recall-hub /) })
 })
