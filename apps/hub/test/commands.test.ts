@@ -106,12 +106,7 @@ it.skipIf(!serverUrl)('looks at a database that it has not made, and changes not
 })
 
 it('does nothing when there are words that a command does not take', async () => {
-  const wrong = [
-    ['serve', '--port', '9000'],
-    ['admin', 'create', 'two', 'names'],
-    ['backup', ''],
-    ['backup'],
-  ]
+  const wrong = [['serve', '--port', '9000'], ['admin', 'create', 'two', 'names'], ['backup', ''], ['backup']]
   const ended = await Promise.all(wrong.map((words) => runHub(fake, ...words)))
   expect(ended.map(({ code }) => code)).toEqual([2, 2, 2, 2])
   expect(ended[0]?.stderr).toContain("'serve --port 9000' is no command; settings are variables")
