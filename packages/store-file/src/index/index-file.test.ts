@@ -1,5 +1,9 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { isBusy, isDamage, isDiskFull, isUnwritable, useWriteAheadLog } from './index-file.ts'
+import { temporaryRoot } from '../../test/temporary-root.ts'
+import { loadSqlite } from './driver.ts'
+import { comesOfDamage, isBusy, isDamage, isDiskFull, isUnwritable, useWriteAheadLog } from './index-file.ts'
 
 const failure = (message: string, errcode?: number): Error =>
   Object.assign(new Error(message), {
@@ -11,6 +15,7 @@ it('knows what failed by the code of SQLite, and by its words where the driver g
   // 267 is 11, with more detail.
   expect(isDamage(failure('database disk image is malformed', 267))).toBe(true)
   expect(isDamage(failure('database disk image is malformed'))).toBe(true)
+  expect(isDamage(failure('fts5: corruption found reading blob 10 from table "words2"'))).toBe(true)
   expect(isDamage(failure('file is not a database'))).toBe(true)
   expect(isDamage(failure('disk I/O error'))).toBe(true)
   // 1555 is 19, with more detail: a table holds a row that another one knows nothing of.
@@ -30,6 +35,23 @@ it('takes no other failure for one of them', () => {
   ]
   for (const each of others)
     for (const is of [isDamage, isBusy, isDiskFull, isUnwritable]) expect(is(each)).toBe(false)
+})
+
+it('asks the database whether a mistake in a call comes of nonsense in its rows', async () => {
+  const open = await loadSqlite()
+  const path = join(temporaryRoot(), 'index.db')
+  const whole = open(path)
+  whole.exec("CREATE TABLE words (word TEXT); INSERT INTO words VALUES ('harbour')")
+  expect(comesOfDamage(new TypeError('received null'), whole)).toBe(false)
+  expect(comesOfDamage(failure('database disk image is malformed', 11), whole)).toBe(true)
+  whole.close()
+  const bytes = readFileSync(path)
+  writeFileSync(path, bytes.fill(0, 4096))
+  const damaged = open(path)
+  expect(comesOfDamage(new TypeError('received null'), damaged)).toBe(true)
+  expect(comesOfDamage(new RangeError('invalid time'), damaged)).toBe(true)
+  expect(comesOfDamage(new Error('no such file'), damaged)).toBe(false)
+  damaged.close()
 })
 
 it('waits for a process that opens the same new database, and for nothing else', () => {

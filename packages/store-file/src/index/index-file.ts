@@ -169,8 +169,13 @@ const versionOf = (database: Database): number =>
   (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
 
 export function passesCheck(database: Database): boolean {
-  const rows = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[]
-  return rows.length === 1 && rows[0]?.quick_check === 'ok'
+  try {
+    const rows = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[]
+    return rows.length === 1 && rows[0]?.quick_check === 'ok'
+  } catch (error) {
+    if (isDamage(error)) return false
+    throw error
+  }
 }
 
 const changesOf = (database: Database): number =>
@@ -232,7 +237,9 @@ function sqliteCode(error: unknown): number {
     message?: string
   }
   if (errcode !== undefined) return errcode & 0xff
-  return code === 'ERR_SQLITE_ERROR' ? (codesByMessage[message ?? ''] ?? 0) : 0
+  if (code !== 'ERR_SQLITE_ERROR' || message === undefined) return 0
+  // FTS5 says which of its tables is corrupt.
+  return message.startsWith('fts5: corrupt') ? 11 : (codesByMessage[message] ?? 0)
 }
 
 /** 13 FULL. */
@@ -252,3 +259,13 @@ export const isBusy = (error: unknown): boolean => sqliteCode(error) === 5
  * 19 CONSTRAINT, since what we write keeps every constraint of a whole database.
  */
 export const isDamage = (error: unknown): boolean => [10, 11, 19, 26].includes(sqliteCode(error))
+
+/** Errors of the language itself: a row that says nonsense leads to them, as a mistake of ours does. */
+const ofLanguage = [TypeError, RangeError, SyntaxError]
+
+/**
+ * Whether a call failed because the database is damaged. SQLite notices only what it stumbles on: of a changed byte it
+ * may make a row that lacks a value.
+ */
+export const comesOfDamage = (error: unknown, database: Database): boolean =>
+  isDamage(error) || (ofLanguage.some((kind) => error instanceof kind) && !passesCheck(database))

@@ -11,8 +11,8 @@ import { createFolderWalk } from './folder-walk.ts'
 import { createFolderWatch } from './folder-watch.ts'
 import {
   closeIndexFile,
+  comesOfDamage,
   inodeOf,
-  isDamage,
   isSealed,
   isUnwritable,
   type OpenedIndex,
@@ -192,8 +192,9 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     try {
       return call()
     } catch (error) {
-      if (!isDamage(error) || !opened || opened.temporary) return inMemory(error, call)
       const damaged = opened
+      if (!damaged || damaged.temporary || !comesOfDamage(error, damaged.database))
+        return inMemory(error, call)
       damaged.database.close()
       opened = undefined
       exclusively(() => {
