@@ -178,6 +178,17 @@ export const inContext: SecretSample[] = [
   sample('password', 'hunter22', 'パスワードは「hunter22」です'),
   sample('password', 'hunter22', '비밀번호: hunter22'),
   sample('password', fill(20), `токен = "${fill(20)}"`),
+  ...[
+    (secret: string) => `< Set-Cookie: connect.sid=s%3A${secret}.x; Path=/; HttpOnly`,
+    (secret: string) => `"set-cookie": [\n    "sid=${secret}; Path=/"\n  ]`,
+    (secret: string) => `Cookie: theme=dark; sid=${secret}; lang=en`,
+    (secret: string) => `curl -H 'cookie: sid=${secret}' https://example.com`,
+    (secret: string) => `{\\"Cookie\\": \\"sid=${secret}\\"}`,
+    (secret: string) => `curl -s -b "theme=dark; sid=${secret}" https://example.com`,
+    (secret: string) => `document.cookie = "sid=${secret}"`,
+    (secret: string) => `https://example.com/cart;jsessionid=${secret}?page=2`,
+    (secret: string) => `#HttpOnly_localhost\tFALSE\t/\tFALSE\t0\tsessionid\t${secret}`,
+  ].map((text) => sample('cookie', fill(26, lower + digits), text(fill(26, lower + digits)))),
   sample('high-entropy', fill(40), `DEPLOY=${fill(40)}`),
   sample('high-entropy', fill(40), `first line\n  ${fill(40)}\nlast line`),
 ]

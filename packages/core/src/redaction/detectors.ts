@@ -39,6 +39,16 @@ const notNamed = (secret: string): boolean => !isNamed(secret)
 const longOrUnnamed = (secret: string): boolean => !isNamed(secret) || /[A-Za-z0-9]{20}/.test(secret)
 const isKey = (secret: string): boolean => looksGenerated(secret) && !isPublicId(secret)
 
+/** `sid=…; theme=dark`, as a browser sends cookies. */
+const cookiePair = '[\\w.!#$%&*+^|~-]{1,128}=[^\\s;,"\'`\\\\]{0,4096}'
+const cookies = `${cookiePair}(?:; ?${cookiePair}){0,100}`
+/** Cookies that hold a session, whatever site they are of. */
+const sessionCookies =
+  'PHPSESSID|JSESSIONID|ASPSESSIONID[A-Z]{8}|ASP\\.NET_SessionId|connect\\.sid|laravel_session|session_?cookie'
+const isSession = (value: string): boolean => value.length >= 16 && longOrUnnamed(value)
+const holdSession = (pairs: string): boolean =>
+  pairs.split(';').some((pair) => isSession(pair.slice(pair.indexOf('=') + 1)))
+
 /** Names whose values are random but public. */
 const publicWord =
   /(?:^|[^A-Za-z])(?:id|ids|uuid|guid|hash|digest|checksum|etag|cursor|sha|integrity|ref|nonce|fingerprint)["'`\]\s\\]*$/i
@@ -111,6 +121,11 @@ export const detectors: readonly Detector[] = [
   { kind: 'basic-auth', gate: ['basic'], pattern: /(?<![A-Za-z])basic[ \t]{1,4}(?<secret>[A-Za-z0-9+/_-]{10,}={0,2})/gid, accept: isBasicCredential },
   { kind: 'basic-auth', gate: ['curl', 'wget', '--user'], pattern: /(?<![\w-])(?:-u|--user)[ =]["']?[^\s:"'[]{1,128}:(?<secret>[^\s"'[]{3,256})/gd, accept: (secret) => !/^\d+$/.test(secret) },
   { kind: 'secret', gate: ['authorization'], pattern: /authorization\\{0,3}["']?[ \t]{0,2}[:=][ \t]{0,2}\\{0,3}["']?[a-z][\w-]{1,20}[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=:-]{16,})/gid, accept: longOrUnnamed },
+  { kind: 'cookie', gate: ['set-cookie'], pattern: new RegExp(`set-cookie(?:${assigns})\\[?\\s{0,40}\\\\{0,3}["'\`]?[\\w.-]{1,128}=(?<secret>[^\\s;,"'\`\\\\]{1,4096})`, 'gid'), accept: isSession },
+  { kind: 'cookie', gate: ['cookie'], pattern: new RegExp(`(?<![\\w-])cookie(?:${assigns})\\\\{0,3}["'\`]?(?<secret>${cookies})`, 'gid'), accept: holdSession },
+  { kind: 'cookie', gate: ['curl'], pattern: new RegExp(`[ \\t](?:-b|--cookie)[ \\t=]{1,4}["']?(?<secret>${cookies})`, 'gd'), accept: holdSession },
+  { kind: 'cookie', gate: ['sess', 'connect.sid'], pattern: new RegExp(`(?:${sessionCookies})(?:${assigns})\\\\{0,3}["'\`]?(?<secret>[\\w.%:~+/-]{16,512})`, 'gid'), accept: isSession },
+  { kind: 'cookie', gate: ['\t'], pattern: /^\S{1,256}\t(?:TRUE|FALSE)\t\S{1,256}\t(?:TRUE|FALSE)\t\d{1,16}\t\S{1,256}\t(?<secret>\S{1,4096})/gmd, accept: isSession },
   { kind: 'password', gate: ['sshpass', 'redis-cli', 'mysql', 'docker login'], pattern: /(?:sshpass[ \t]{1,4}-p[ \t]{0,4}|redis-cli\b[^\n|;&]{0,120}?[ \t]-a[ \t]{1,4}|docker login\b[^\n|;&]{0,120}?[ \t]-p[ \t]{1,4}|mysql(?:dump|admin|import)?\b[^\n|;&]{0,120}?[ \t]-p(?=\S))/g, follows: isPassword },
   { kind: 'password', gate: ['login'], pattern: /login\s{1,8}\S{1,128}\s{1,8}password[ \t]{1,8}/gi, follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})${suffix}(?:${toBlock}|${toValue}|${assigns})`, 'gi'), follows: isPassword },
@@ -149,8 +164,9 @@ function isShortPassword(value: string): boolean {
 }
 
 /** Whether the value of a member with this name must be hidden. */
-export function isSecretMember(name: string, value: string): 'password' | 'secret' | undefined {
+export function isSecretMember(name: string, value: string): 'cookie' | 'password' | 'secret' | undefined {
   const evidence: Evidence = { quoted: true, environment: false }
+  if (/^(?:set-)?cookies?$/i.test(name)) return holdSession(value) ? 'cookie' : undefined
   if (/^pass$|^pw$/i.test(name)) return isShortPassword(value) ? 'password' : undefined
   if (passwordName.test(name)) return isPassword(value, evidence) ? 'password' : undefined
   if (!tokenName.test(name) || harmlessToken.test(name.replace(/tokens?$/i, ''))) return undefined

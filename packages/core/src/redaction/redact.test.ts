@@ -59,6 +59,12 @@ describe('redactText', () => {
     'algorithm: CipherChaCha20Poly1305Types,',
     'if (e.token===1074790415||e.token===18) return',
     '2026-11-21T08:22:01.123Z',
+    'Cookie: theme=dark; lang=en-US; consent=accepted',
+    'Set-Cookie: seen=1; Expires=Wed, 09 Jun 2027 10:18:14 GMT; Path=/a/long/path/of/words',
+    'the cookie: chocolate chip=the-best-of-the-lot',
+    'const cookie = request.cookies.get(sessionName)',
+    'curl -b cookies.txt https://example.com',
+    'sessionId: 550e8400-e29b-41d4-a716-446655440000',
   ])('leaves alone: %s', (text) => {
     expect(redactText(text)).toEqual({ text, counts: {} })
   })
@@ -105,7 +111,7 @@ describe('redactText', () => {
     }
   })
 
-  it.each(['token=', 'eyJ-', 'api_key=token.'])(
+  it.each(['token=', 'eyJ-', 'api_key=token.', 'cookie=a=', 'a\tTRUE\t'])(
     'takes little longer with a megabyte of %s than of words',
     (piece) => {
       const time = (text: string): number =>
