@@ -85,7 +85,7 @@ describe.each([
     const asked = { query: 'orders pool', scope: 'long-term', minConfidence: confidence - 0.001 }
     expect((await call(client, 'memory_search', asked)).structuredContent).toMatchObject({ confidence })
     const unsure = await call(client, 'memory_search', { ...asked, minConfidence: confidence + 0.001 })
-    expect(unsure.structuredContent).toEqual({ mode: 'lexical', results: [] })
+    expect(unsure.structuredContent).toEqual({ results: [] })
 
     const kept = await call(client, 'memory_remember', { text: 'Ana prefers tabs.', tags: ['people'] })
     const { key } = kept.structuredContent as { key: string }

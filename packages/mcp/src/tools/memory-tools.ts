@@ -72,7 +72,10 @@ function addSearch(server: McpServer, { memory }: McpOptions): void {
       }),
       outputSchema: z.object({
         results: z.array(hit),
-        mode: z.string(),
+        mode: z
+          .string()
+          .optional()
+          .describe('how the first result was found: by words, by meaning or by both'),
         confidence: z.number().optional().describe('how likely memory knows what was asked, 0 to 1'),
       }),
       annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
@@ -100,10 +103,10 @@ function addSearch(server: McpServer, { memory }: McpOptions): void {
           ...besideOf(match),
           ...(match.archived ? { archived: true } : {}),
         }))
-        const { mode = 'lexical', confidence } = best[0] ?? {}
+        const { mode, confidence } = best[0] ?? {}
         return answerFrom('search of memory', {
           results,
-          mode,
+          ...(mode === undefined ? {} : { mode }),
           ...(confidence === undefined ? {} : { confidence: rounded(confidence) }),
         })
       }),
