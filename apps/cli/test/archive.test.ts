@@ -305,6 +305,22 @@ describe('archive', () => {
     expect(readdirSync(nothing.root)).toEqual([])
   })
 
+  it('says once which formats it understands, however many files have none of them', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    writeSession(folder, 'good', poolSession)
+    for (const name of ['one', 'two']) writeFileSync(join(folder, `${name}.jsonl`), 'hello {')
+    const { code, err } = await shell.run('archive', folder)
+    expect(code).toBe(3)
+    const lines = err.trimEnd().split('\n')
+    expect(lines.slice(0, -1)).toEqual(
+      ['one', 'two'].map(
+        (name) => `recall: not archived: ${join(folder, name)}.jsonl is no transcript that Recall can read`,
+      ),
+    )
+    expect(lines.at(-1)).toMatch(/^recall: it understands: Claude Code session/)
+  })
+
   it('replaces secrets before they reach the disk and says so', async () => {
     const shell = createShell()
     await shell.run('init')

@@ -36,11 +36,13 @@ export async function archive(
     const archiver = await createArchiver(memory, store, source, { lm: languageModel(io) })
     const archived: ArchiveResult[] = []
     const failed: { path: string; reason: string }[] = []
-    const fail = (path: string, reason: string): void => {
-      failed.push({ path, reason })
-      if (!options.json) io.err(`recall: not archived: ${reason}\n`)
+    let formats: readonly string[] | undefined
+    const fail = (path: string, error: MemoryError): void => {
+      failed.push({ path, reason: error.message })
+      formats ??= formatsIn(error)
+      if (!options.json) io.err(`recall: not archived: ${printable(withoutFormats(error, path))}\n`)
     }
-    for (const { message, details } of unreadable) fail(String(details?.path), message)
+    for (const error of unreadable) fail(String(error.details?.path), error)
     for (const path of transcripts) {
       try {
         const result = await archiver(path)
@@ -49,13 +51,22 @@ export async function archive(
       } catch (error) {
         // One bad file must not stop the others.
         if (!isMemoryError(error) || transcripts.length + unreadable.length === 1) throw error
-        fail(path, error.message)
+        fail(path, error)
       }
     }
+    if (formats && !options.json) io.err(`recall: it understands: ${formats.join('; ')}\n`)
     if (options.json) io.out(`${JSON.stringify({ archived, ...(failed.length > 0 ? { failed } : {}) })}\n`)
     return failed.length > 0 ? exitCodes.failed : exitCodes.fine
   })
 }
+
+/** The formats that a file of none of them could have had. */
+export const formatsIn = ({ details }: MemoryError): string[] | undefined =>
+  Array.isArray(details?.formats) ? details.formats : undefined
+
+/** Why a file cannot be read, without the formats: of many files they are said once. */
+export const withoutFormats = (error: MemoryError, path: string): string =>
+  formatsIn(error) ? `${path} is no transcript that Recall can read` : error.message
 
 /**
  * The transcripts below some paths, each once, sessions before their helpers, and the paths that cannot be read.

@@ -16,7 +16,7 @@ import type { Io } from '../io.ts'
 import { languageModel, withMemory } from '../memory.ts'
 import { printable } from '../printable.ts'
 import { withProgress } from '../progress.ts'
-import { createArchiver, throwAll } from './archive.ts'
+import { createArchiver, formatsIn, throwAll, withoutFormats } from './archive.ts'
 
 export interface ImportOptions extends RootOptions {
   json?: boolean
@@ -286,14 +286,9 @@ const emptyReport = (): ImportReport => ({
   skipped: {},
 })
 
-/** The formats that a file of none of them could have had. */
-const formatsIn = ({ details }: MemoryError): string[] | undefined =>
-  Array.isArray(details?.formats) ? details.formats : undefined
-
-/** Why a file was not imported, without its path, and without the formats, which are said once. */
+/** Why a file was not imported, without its path. */
 function reasonOf(error: MemoryError, path: string): string {
-  if (formatsIn(error)) return 'is no transcript that Recall can read'
-  const { message } = error
+  const message = withoutFormats(error, path)
   return message.startsWith(`${path} `) ? message.slice(path.length + 1) : message
 }
 
