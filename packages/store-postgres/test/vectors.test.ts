@@ -29,6 +29,31 @@ const letters = (model: string, alphabet: string): Embedder => ({
 const first = letters('letters/1', 'abcdef')
 const second = letters('letters/2', 'xyz')
 
+/** A model that does something before each of its first calls. */
+function doing(embedder: Embedder, steps: (() => unknown)[]): Embedder {
+  const left = [...steps]
+  return {
+    ...embedder,
+    async embed(texts, mode) {
+      await left.shift()?.()
+      return embedder.embed(texts, mode)
+    },
+  }
+}
+
+function gate() {
+  let pass = (): void => {}
+  const opened = new Promise<void>((resolve) => {
+    pass = resolve
+  })
+  /** Opens it and, where something is given, waits for that. */
+  const open = async (then?: Promise<unknown>): Promise<void> => {
+    pass()
+    await then
+  }
+  return { open, opened }
+}
+
 describe.each(engines)('%s', (name, open) => {
   let engine: Engine
   beforeAll(async () => {
@@ -113,12 +138,18 @@ describe.each(engines)('%s', (name, open) => {
     const memory = createMemoryManager({ stores: createPostgresStore(engine.database), embedder: first })
     for (let i = 0; i < 12; i++) await memory.write('long-term', `n${i}`, i % 2 ? 'aaa' : 'bbb')
     const third = letters('letters/3', 'ab')
-    const runs = [second, third].map((embedder) =>
-      reembed(engine.database, 'entries', embedder, { batch: 4 }),
+    const run = (embedder: Embedder) => reembed(engine.database, 'entries', embedder, { batch: 4 })
+    const [begin, atWork, keptMore] = [gate(), gate(), gate()]
+    const other = begin.opened.then(() => run(doing(third, [() => atWork.open(keptMore.opened)])))
+    const one = run(
+      doing(second, [
+        () => {},
+        () => begin.open(atWork.opened),
+        () => keptMore.open(Promise.allSettled([other])),
+      ]),
     )
-    const ended = (await Promise.allSettled(runs)).filter(({ status }) => status === 'rejected')
-    expect(ended.length).toBeGreaterThanOrEqual(1)
-    for (const each of ended) expect(each).toMatchObject({ reason: { code: MemoryErrorCode.CONFLICT } })
+    const conflict = { status: 'rejected', reason: { code: MemoryErrorCode.CONFLICT } }
+    expect(await Promise.allSettled([one, other])).toMatchObject([conflict, conflict])
     await reembed(engine.database, 'entries', third, { batch: 4 })
     const after = createMemoryManager({ stores: createPostgresStore(engine.database), embedder: third })
     expect(await after.search('long-term', { embedding: [1, 0, 0] }, { limit: 6 })).toHaveLength(6)
