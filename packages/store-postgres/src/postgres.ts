@@ -87,7 +87,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenDataba
 /** Without a url the driver would take any server that the environment names, and its own error shows the password. */
 function connect(url: string, settings: Parameters<typeof postgres>[1]): postgres.Sql {
   try {
-    if (/^postgres(?:ql)?:\/\//.test(url)) return postgres(url, settings)
+    if (/^postgres(?:ql)?:\/\//.test(url)) return withoutHoles(postgres(url, settings))
   } catch {
     // Said below, without the url.
   }
@@ -95,6 +95,27 @@ function connect(url: string, settings: Parameters<typeof postgres>[1]): postgre
     'url is none of a Postgres server: it looks like postgres://user:password@host:5432/database, with characters such as # / @ % in the password percent-encoded',
     MemoryErrorCode.INVALID_INPUT,
   )
+}
+
+type PendingQuery = ReturnType<postgres.Sql['unsafe']> & { resolve(rows: unknown[]): void }
+
+/**
+ * In postgres 3.4 a statement that fails after some rows leaves as many holes before those of the next one on its
+ * connection: what is there would be taken for absent. A transaction begins with a statement that has no rows.
+ */
+function withoutHoles(pool: postgres.Sql): postgres.Sql {
+  const { unsafe } = pool
+  pool.unsafe = (...call: Parameters<typeof unsafe>) => {
+    const query = unsafe(...call) as PendingQuery
+    const { resolve } = query
+    query.resolve = (rows) => {
+      const holes = rows.findIndex((row) => row !== undefined)
+      if (holes > 0) rows.splice(0, holes)
+      resolve(rows)
+    }
+    return query as never
+  }
+  return pool
 }
 
 export type PostgresMemoryOptions<Schemas extends ValueSchemas = ValueSchemas> = PostgresOptions &

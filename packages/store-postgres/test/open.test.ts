@@ -9,7 +9,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { sql } from 'drizzle-orm'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { rowsOf } from '../src/database.ts'
+import { prepared, rowsOf } from '../src/database.ts'
 import { lockFolder } from '../src/folder-lock.ts'
 import { openPglite, openPgliteMemory } from '../src/pglite.ts'
 import { openPostgres, openPostgresMemory } from '../src/postgres.ts'
@@ -313,6 +313,27 @@ describe.runIf(serverUrl)('a server', () => {
     }
     await again.close()
     await drop()
+  })
+
+  it('answers the statement after one that failed between its rows with all of its own', async () => {
+    const { database, close } = await openPostgres({
+      url: serverUrl ?? '',
+      migrations: false,
+      connections: 1,
+    })
+    const numbers = sql`select n from generate_series(1, 3) as n`
+    const reads = [
+      () => rowsOf(database, numbers),
+      () => prepared(numbers)(database),
+      () => database.select({ n: sql`n` }).from(sql`generate_series(1, 3) as n`),
+      () => database.transaction((transaction) => rowsOf(transaction, numbers)),
+    ]
+    for (const read of reads) {
+      const failing = sql`select 1 / (3 - n) from generate_series(1, 9) as n`
+      await expect(database.execute(failing)).rejects.toThrow()
+      expect(await read()).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
+    }
+    await close()
   })
 
   it('tells nothing of a memory in an error', async () => {
