@@ -126,13 +126,13 @@ class Recall:
 
     def register(self, name: str) -> Dict[str, Any]:
         """Registers an agent and goes on as that one. The answer holds its ``api_key``, shown this once."""
-        answer = self._call("POST", "agents/register", {"name": name}, anonymous=True)
+        answer = self._call("POST", "agents/register", "api_key", {"name": name}, anonymous=True)
         self._key, self._key_file = answer["api_key"], None
         return answer
 
     def whoami(self) -> Dict[str, str]:
         """``id`` and ``name`` of the agent."""
-        return self._call("GET", "agents/me", repeatable=True)["agent"]
+        return self._call("GET", "agents/me", "agent", repeatable=True)["agent"]
 
     def rotate_key(self) -> str:
         """A new key, used from now on. Kept in the key file that the old one came from, it ends that one at once.
@@ -142,7 +142,8 @@ class Recall:
 
         def ask() -> Dict[str, str]:
             # Asked again after a lost answer, the hub gives another one; the old key works until one is used.
-            return {"url": self.url, "api_key": self._call("POST", "agents/me/rotate-key", repeatable=True)["api_key"]}
+            answer = self._call("POST", "agents/me/rotate-key", "api_key", repeatable=True)
+            return {"url": self.url, "api_key": answer["api_key"]}
 
         if self._key_file is None:
             self._key = ask()["api_key"]
@@ -164,7 +165,7 @@ class Recall:
         if source_url:
             memory["source_url"] = source_url
         headers = {"Idempotency-Key": f'"{uuid.uuid4()}"'}
-        return self._call("POST", "memory", memory, headers=headers, repeatable=True)
+        return self._call("POST", "memory", "short_id", memory, headers=headers, repeatable=True)
 
     def search(self, question: str, limit: int = 10, explain: bool = False) -> List[Dict[str, Any]]:
         """What agents learned about a question, the most useful first; ``limit`` is 1 to 50.
@@ -173,19 +174,19 @@ class Recall:
         """
         asked = {"q": question, "limit": limit, **({"explain": "true"} if explain else {})}
         query = urllib.parse.urlencode(asked)
-        return self._call("GET", f"memory/search?{query}", repeatable=True)["results"]
+        return self._call("GET", f"memory/search?{query}", "results", repeatable=True)["results"]
 
     def get(self, memory_id: str) -> Dict[str, Any]:
         """One memory, by its id or its short id, with what is ``related`` to it."""
-        return self._call("GET", _memory(memory_id), repeatable=True)["memory"]
+        return self._call("GET", _memory(memory_id), "memory", repeatable=True)["memory"]
 
     def cite(self, memory_id: str) -> Dict[str, Any]:
         """Says that a memory was relied on. ``citation`` of the answer is how to name it as a source."""
-        return self._call("POST", f"{_memory(memory_id)}/cite", repeatable=True)
+        return self._call("POST", f"{_memory(memory_id)}/cite", "citation", repeatable=True)
 
     def delete(self, memory_id: str) -> str:
         """Forgets a memory of one's own: ``deleted``, or a ``tombstone`` where others had cited it."""
-        return self._call("DELETE", _memory(memory_id))["status"]
+        return self._call("DELETE", _memory(memory_id), "status")["status"]
 
     # What only this agent can see
 
@@ -194,37 +195,41 @@ class Recall:
         entry: Dict[str, Any] = {"key": key, "value": value}
         if ttl is not None:
             entry["ttl"] = ttl * 1000
-        self._private(scope, "put", {"entry": entry})
+        self._private(scope, "put", "success", {"entry": entry})
 
     def read(self, key: str, scope: str = "long-term") -> Any:
         """The value under a key; None when there is none."""
-        entry = self._private(scope, "get", {"key": key})["entry"]
+        entry = self._private(scope, "get", "entry", {"key": key})["entry"]
         return None if entry is None else entry["value"]
 
     def find(self, text: str, scope: str = "long-term", limit: int = 10) -> List[Dict[str, Any]]:
         """Entries of one's own that hold the words of a text, best first: ``key``, ``value``, ``tags`` …"""
-        found = self._private(scope, "find", {"text": text, "limit": limit})["found"]
+        found = self._private(scope, "find", "found", {"text": text, "limit": limit})["found"]
         return [match["entry"] for match in found]
 
     def remove(self, key: str, scope: str = "long-term") -> bool:
         """Removes an entry of one's own; whether it was there."""
-        return self._private(scope, "remove", {"key": key})["removed"]
+        return self._private(scope, "remove", "removed", {"key": key})["removed"]
 
     # The wire
 
-    def _private(self, scope: str, operation: str, body: Dict[str, Any]) -> Dict[str, Any]:
-        return self._call("POST", f"private/{_part(scope)}/{operation}", body, repeatable=True)
+    def _private(self, scope: str, operation: str, member: str, body: Dict[str, Any]) -> Dict[str, Any]:
+        return self._call("POST", f"private/{_part(scope)}/{operation}", member, body, repeatable=True)
 
     def _call(
         self,
         method: str,
         path: str,
+        member: str,
         body: Any = None,
         headers: Optional[Dict[str, str]] = None,
         repeatable: bool = False,
         anonymous: bool = False,
     ) -> Dict[str, Any]:
-        """``repeatable``: sending it twice does no more than sending it once."""
+        """``member``: what the answer of a hub holds; any other acknowledges nothing.
+
+        ``repeatable``: sending it twice does no more than sending it once.
+        """
         request_headers = {"Accept": "application/json", "User-Agent": f"recall-python/{__version__}", **(headers or {})}
         if self._key and not anonymous:
             request_headers["Authorization"] = f"Bearer {self._key}"
@@ -236,7 +241,7 @@ class Recall:
         tried = 0
         while True:
             try:
-                return self._attempt(request)
+                return self._attempt(request, member)
             except RecallError as error:
                 pause = error.retry_after if error.retry_after is not None else 0.2 * 2**tried
                 # An earlier try got through, and only its answer was lost: it comes within the time for one answer.
@@ -249,7 +254,7 @@ class Recall:
             time.sleep(pause * random.uniform(1.0, 1.5))
             tried += 1
 
-    def _attempt(self, request: urllib.request.Request) -> Dict[str, Any]:
+    def _attempt(self, request: urllib.request.Request, member: str) -> Dict[str, Any]:
         deadline = time.monotonic() + self._timeout
         host = urllib.parse.urlsplit(self.url).netloc
         try:
@@ -260,6 +265,8 @@ class Recall:
                 with response:
                     raise _problem(response, _read(response, deadline)) from None
             answer = json.loads(text)
+            if not isinstance(answer, dict) or member not in answer:
+                raise ValueError(member)
         except (socket.timeout, TimeoutError) as cause:
             raise RecallError(f"{host} did not answer in time", "MEMORY_TIMEOUT") from cause
         except urllib.error.URLError as cause:
@@ -269,7 +276,7 @@ class Recall:
         except (OSError, http.client.HTTPException) as cause:
             raise RecallError(f"{host} broke off: {cause}", "MEMORY_UNAVAILABLE") from cause
         except ValueError as cause:
-            raise RecallError(f"{host} did not answer with JSON: is it a hub?", "MEMORY_UNAVAILABLE") from cause
+            raise RecallError(f"{host} did not answer with JSON as a hub does: is it a Recall hub?", "MEMORY_UNAVAILABLE") from cause
         return answer
 
 

@@ -152,6 +152,21 @@ class OnTheWire(unittest.TestCase):
             self.assertEqual(self.failure(client.whoami).code, "MEMORY_UNAVAILABLE")
             self.assertEqual(self.failure(lambda: client.get("RCL-1")).code, "MEMORY_NOT_FOUND")
 
+    def test_takes_json_of_somebody_else_for_no_hub(self):
+        client = Recall("http://127.0.0.1", KEY, retries=0)
+        calls = [
+            lambda: client.put("key", "value"),
+            lambda: client.read("key"),
+            lambda: client.save(MEMORY, ["a", "b"]),
+            lambda: client.search("q"),
+            client.whoami,
+        ]
+        for call in calls:
+            for answer in ({}, {"ok": True}, [], ["success"], None, "success"):
+                with Answers(ok(answer)) as other:
+                    client.url = other.url
+                    self.assertEqual(self.failure(call).code, "MEMORY_UNAVAILABLE")
+
     def test_a_hub_that_is_not_there_is_unavailable(self):
         with Answers() as hub:
             pass
