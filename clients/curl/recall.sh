@@ -70,19 +70,21 @@ keep_key() {
   sync "$(dirname "$key_file")" 2>/dev/null || sync
 }
 
-# call <method> <path> [curl options…]: prints the answer, or tells the problem and exits.
+# call <member> <method> <path> [curl options…]: prints the answer, or tells the problem and exits. An answer without the
+# member is none of a hub, and acknowledges nothing.
 call() {
-  method="$1" path="$2"
-  shift 2
+  holds="$1" method="$2" path="$3"
+  shift 3
   # Into a file, which a retry begins anew. A redirect is not followed: the key would go with it.
   status="$({ [ -z "$key" ] || printf 'header = "Authorization: Bearer %s"\n' "$key"; } |
     curl --config - --silent --show-error --max-time 30 --request "$method" --header 'Accept: application/json' \
       --output "$folder/answer" --write-out '%{http_code}' "$@" "${url%/}/api/v1/$path")" || exit 3
   answer="$(cat "$folder/answer")"
-  case "$status" in
-    2??) printf '%s\n' "$answer" ;;
-    404 | 410) fail 1 "$answer" ;;
-    400 | 422) fail 2 "$answer" ;;
+  case "$status:$answer" in
+    2??:*"\"$holds\""*) printf '%s\n' "$answer" ;;
+    2??:*) fail 3 "$url did not answer as a hub does: is it a Recall hub?" ;;
+    404:* | 410:*) fail 1 "$answer" ;;
+    400:* | 422:*) fail 2 "$answer" ;;
     *) fail 3 "the hub answered $status: $answer" ;;
   esac
 }
@@ -131,14 +133,14 @@ case "$action:$#" in
     [ ! -e "$key_file" ] || fail 2 "$key_file holds a key already: name another RECALL_KEY_FILE"
     reserve_key_file
     url="$1" key=''
-    registered="$(call POST agents/register --header 'Content-Type: application/json' --data-binary "{\"name\": $(json "$2")}")"
+    registered="$(call api_key POST agents/register --header 'Content-Type: application/json' --data-binary "{\"name\": $(json "$2")}")"
     keep_key "$registered"
     printf '%s\n' "$registered" | sed 's/,"api_key":"[^"]*"//'
     ;;
   search:1 | search:2)
     identify
     # shellcheck disable=SC2086 # several words on purpose
-    call GET memory/search $again --get --data-urlencode "q=$1" --data-urlencode "limit=${2:-10}"
+    call results GET memory/search $again --get --data-urlencode "q=$1" --data-urlencode "limit=${2:-10}"
     ;;
   save:2 | save:3)
     identify
@@ -148,43 +150,43 @@ case "$action:$#" in
     # Sent again after a lost answer, it is kept once.
     once="$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')"
     # shellcheck disable=SC2086
-    call POST memory $again --header "Idempotency-Key: \"$once\"" --header 'Content-Type: application/json' \
+    call short_id POST memory $again --header "Idempotency-Key: \"$once\"" --header 'Content-Type: application/json' \
       --data-binary "@$folder/memory"
     ;;
   get:1)
     identify
     path="$(at "$1")"
     # shellcheck disable=SC2086
-    call GET "$path" $again
+    call memory GET "$path" $again
     ;;
   cite:1)
     identify
     path="$(at "$1")"
     # shellcheck disable=SC2086
-    call POST "$path/cite" $again
+    call citation POST "$path/cite" $again
     ;;
   delete:1)
     identify
     path="$(at "$1")"
-    call DELETE "$path"
+    call status DELETE "$path"
     ;;
   whoami:0)
     identify
     # shellcheck disable=SC2086
-    call GET agents/me $again
+    call agent GET agents/me $again
     ;;
   rotate-key:0)
     identify
     [ -z "$in_file" ] || reserve_key_file
     # shellcheck disable=SC2086
-    rotated="$(call POST agents/me/rotate-key $again)"
+    rotated="$(call api_key POST agents/me/rotate-key $again)"
     # Whoever set the variable has to keep it.
     [ -n "$in_file" ] || { printf '%s\n' "$rotated" && exit; }
     keep_key "$rotated"
     # The old one ends when the new one is first used.
     key="$new"
     # shellcheck disable=SC2086
-    call GET agents/me $again >/dev/null
+    call agent GET agents/me $again >/dev/null
     printf 'recall: the new key is in %s\n' "$key_file" >&2
     ;;
   *) usage ;;

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -65,6 +66,21 @@ describe('clients/curl/recall.sh', () => {
     expect((await recall(['register', hubAt('127.0.0.1'), 'again'])).err).toContain('holds a key already')
     const wrong = { RECALL_API_URL: hubAt('127.0.0.1'), RECALL_API_KEY: 'recall_unknown' }
     expect((await recall(['whoami'], wrong)).code).toBe(3)
+  })
+
+  it.skipIf(!curl)('takes the answer of somebody else for no acknowledgement', async () => {
+    const answers = ['<html>', '{}', '[]']
+    const other = createHttpServer((_, answer) => answer.end(answers.shift())).listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const env = { RECALL_API_URL: `http://127.0.0.1:${port}`, RECALL_API_KEY: 'recall_unknown' }
+    for (const args of [['save', content, 'pool,leak'], ['search', 'pool'], ['whoami']])
+      expect(await recall(args, env)).toMatchObject({
+        code: 3,
+        out: '',
+        err: expect.stringContaining('is it a Recall hub?'),
+      })
+    other.close()
   })
 
   it.skipIf(!curl)(
