@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import {
   conversationKey,
@@ -153,6 +153,28 @@ describe('archived entries', () => {
   })
 })
 
+it('an entry that was brought back while its copy could not be removed is there once, at the next try', async () => {
+  const root = temporaryRoot()
+  let isFailing = true
+  const unlinkSync: FileSystem['unlinkSync'] = (path) => {
+    if (isFailing && String(path).endsWith('key.json.gz'))
+      throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' })
+    defaultFileSystem.unlinkSync(path)
+  }
+  const time = createTicker()
+  const stores = await openFileStore({ root, fileSystem: { ...defaultFileSystem, unlinkSync } })
+  const memory = createMemoryManager({ stores, clock: time.clock })
+  await memory.write('episodic', 'key', 'kept')
+  time.advance(100 * day)
+  await memory.cleanup()
+  await expect(memory.restore('episodic', 'key')).rejects.toMatchObject({ code: 'MEMORY_WRITE_FAILED' })
+  isFailing = false
+  expect(await memory.restore('episodic', 'key')).toBe(true)
+  expect(await memory.read('episodic', 'key')).toBe('kept')
+  expect(readdirSync(join(root, 'memory/cold/episodic'))).toEqual([])
+  await memory.close()
+})
+
 describe('a note that is archived while', () => {
   const place = { namespace: 'default', scope: 'episodic' } as const
   const address = { ...place, key: 'key' }
@@ -167,12 +189,16 @@ describe('a note that is archived while', () => {
   } as const
 
   /** Archives a note; something happens when its copy is made and the note still stands. */
-  async function archiveWhile(meanwhile: (other: FileStore, entry: Entry) => void) {
+  async function archiveWhile(
+    meanwhile: (other: FileStore, entry: Entry) => void,
+    faults: Partial<FileSystem> = {},
+  ) {
     const root = temporaryRoot()
     const other = await openFileStore({ root })
     let entry: Entry | null = null
     const fileSystem: FileSystem = {
       ...defaultFileSystem,
+      ...faults,
       renameSync(from, to) {
         defaultFileSystem.renameSync(from, to)
         if (String(to).endsWith('.json.gz')) meanwhile(other, entry as Entry)
@@ -202,6 +228,37 @@ describe('a note that is archived while', () => {
     expect(found).toEqual({ run: { archived: 0, errors: [] }, current: undefined, archived: [] })
   })
 
+  it('another process writes or deletes those that wait is the only one archived', async () => {
+    const root = temporaryRoot()
+    const other = await openFileStore({ root })
+    const entries = new Map<string, Entry>()
+    const fileSystem: FileSystem = {
+      ...defaultFileSystem,
+      renameSync(from, to) {
+        defaultFileSystem.renameSync(from, to)
+        if (entries.size < 3 || !String(to).endsWith('.json.gz')) return
+        entries.delete(basename(String(to), '.json.gz'))
+        const [written, deleted] = [...entries.values()] as [Entry, Entry]
+        void other.put({ ...written, value: 'second', updatedAt: 100 }, ever)
+        void other.remove(deleted)
+      },
+    }
+    const store = await openFileStore({ root, fileSystem })
+    const memory = createMemoryManager({ stores: store, clock: () => 10 })
+    for (const key of ['one', 'two', 'three']) {
+      await memory.write('episodic', key, 'first')
+      entries.set(key, (await store.get({ ...place, key }, 10)) as Entry)
+    }
+    const run = await store.cold?.archive({ ...place, before: 100, now: 1000, dryRun: false })
+    const archived = (await store.cold?.find({ ...place, ...listed })) ?? []
+    const current = await store.find({ ...place, ...listed })
+    expect(run).toEqual({ archived: 1, errors: [] })
+    expect(archived.map(({ entry }) => entry.value)).toEqual(['first'])
+    expect(current.map(({ entry }) => entry.value)).toEqual(['second'])
+    await memory.close()
+    await other.close()
+  })
+
   it('its file does not hold what it announces stays as it is', async () => {
     const { root, time, memory } = await open()
     await memory.write('episodic', 'key', { n: 1 })
@@ -223,6 +280,22 @@ describe('a note that is archived while', () => {
     })
     expect(found.run).toMatchObject({ archived: 0, errors: [{ key: 'key' }] })
     expect(found).toMatchObject({ current: 'first' })
+  })
+
+  it('its file goes and the disk then fails is kept in the archive', async () => {
+    let isFailing = false
+    const found = await archiveWhile(() => {}, {
+      unlinkSync(path) {
+        defaultFileSystem.unlinkSync(path)
+        if (String(path).endsWith('key.md')) isFailing = true
+      },
+      fsyncSync(descriptor) {
+        if (isFailing) throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' })
+        defaultFileSystem.fsyncSync(descriptor)
+      },
+    })
+    expect(found.run).toMatchObject({ archived: 0, errors: [{ key: 'key' }] })
+    expect(found).toMatchObject({ current: undefined, archived: ['first'] })
   })
 })
 
