@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import {
@@ -73,6 +73,47 @@ describe('archived entries', () => {
     rmSync(path)
     symlinkSync('/etc/hostname', path)
     await expect(memory.restore('episodic', 'key')).rejects.toMatchObject({ code: 'MEMORY_CORRUPTION' })
+    await memory.close()
+  })
+
+  it('of another memory stay there, and are not seen, where a link leads to them', async () => {
+    const theirs = await open()
+    await theirs.memory.write('episodic', 'key', 'theirs')
+    theirs.time.advance(100 * day)
+    await theirs.memory.cleanup()
+    const folder = 'memory/cold/episodic'
+    const name = 'key.json.gz'
+    const { root, time, memory } = await open()
+    mkdirSync(join(root, folder), { recursive: true })
+    symlinkSync(join(theirs.root, folder, name), join(root, folder, name))
+    const read = () => memory.read('episodic', 'key', { includeArchived: true })
+    await expect(read()).rejects.toMatchObject({ code: 'MEMORY_CORRUPTION' })
+    rmSync(join(root, folder), { recursive: true })
+    symlinkSync(join(theirs.root, folder), join(root, folder))
+    const search = () => memory.search('episodic', {}, { includeArchived: true })
+    for (const call of [read, search, () => memory.delete('episodic', 'key'), () => memory.clear('episodic')])
+      await expect(call()).rejects.toMatchObject({ code: 'MEMORY_FORBIDDEN' })
+    await memory.write('episodic', 'own', 'mine')
+    time.advance(100 * day)
+    expect(await memory.cleanup()).toMatchObject({ archived: 0 })
+    expect(await memory.read('episodic', 'own')).toBe('mine')
+    expect(readdirSync(join(theirs.root, folder))).toEqual([name])
+    await memory.close()
+    await theirs.memory.close()
+  })
+
+  it('are told from what a person or a system puts beside them', async () => {
+    const { root, time, memory } = await open()
+    await memory.write('episodic', 'key', 1)
+    time.advance(100 * day)
+    await memory.cleanup()
+    const folder = join(root, 'memory/cold/episodic')
+    const others = ['._key.json.gz', 'about.txt']
+    for (const name of others) writeFileSync(join(folder, name), 'of somebody else')
+    const found = await memory.search('episodic', {}, { includeArchived: true })
+    expect(found.map(({ key }) => key)).toEqual(['key'])
+    await memory.clear('episodic')
+    expect(readdirSync(folder).sort()).toEqual(others)
     await memory.close()
   })
 
