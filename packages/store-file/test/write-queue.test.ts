@@ -1,5 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { thisProcess } from '@recall/core/process'
 import { expect, it } from 'vitest'
 import { defaultFileSystem } from '../src/file-system.ts'
 import { openWriteQueue } from '../src/write-queue.ts'
@@ -49,6 +50,53 @@ it('takes the number of a write that another process queued and drained at the s
   await queue.close()
 })
 
+it('takes the next number when another process takes the same one first', async () => {
+  const folder = temporaryRoot()
+  const other = await openWriteQueue({ folder })
+  let isFirst = true
+  const linkSync: typeof defaultFileSystem.linkSync = (existing, path) => {
+    if (isFirst) void other.append(write('theirs', 1000))
+    isFirst = false
+    defaultFileSystem.linkSync(existing, path)
+  }
+  const queue = await openWriteQueue({ folder, fileSystem: { ...defaultFileSystem, linkSync } })
+  await queue.append(write('ours', 1000))
+  expect(await queue.items()).toMatchObject([
+    { id: 1000, key: 'theirs' },
+    { id: 1001, key: 'ours' },
+  ])
+  await queue.close()
+  await other.close()
+})
+
+it('refuses a write where no hard link tells whose a number is', async () => {
+  const linkSync = () => {
+    throw Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' })
+  }
+  const queue = await openWriteQueue({
+    folder: temporaryRoot(),
+    fileSystem: { ...defaultFileSystem, linkSync },
+  })
+  await expect(queue.append(write('a'))).rejects.toMatchObject({ code: 'MEMORY_NOT_SUPPORTED' })
+  expect(await queue.items()).toEqual([])
+  await queue.close()
+})
+
+it('passes over a write that another process drains while it is read', async () => {
+  const folder = join(temporaryRoot(), 'new')
+  const other = await openWriteQueue({ folder })
+  const { id } = await other.append(write('drained'))
+  await other.append(write('waiting'))
+  const readFileSync = ((...given: Parameters<typeof defaultFileSystem.readFileSync>) => {
+    void other.remove(id)
+    return defaultFileSystem.readFileSync(...given)
+  }) as typeof defaultFileSystem.readFileSync
+  const queue = await openWriteQueue({ folder, fileSystem: { ...defaultFileSystem, readFileSync } })
+  expect((await queue.items()).map(({ key }) => key)).toEqual(['waiting'])
+  await queue.close()
+  await other.close()
+})
+
 it('takes over attempts, and does not bring back what is gone', async () => {
   const queue = await openWriteQueue({ folder: temporaryRoot() })
   const item = await queue.append(write('a'))
@@ -74,6 +122,23 @@ it('lets one section run at a time, of whatever handle', async () => {
   expect(await one.exclusively(async () => 2)).toBe(2)
   await one.close()
   await two.close()
+})
+
+it('says that its lock is damaged, and does not take that for another process', async () => {
+  const folder = temporaryRoot()
+  writeFileSync(join(folder, 'lock.db'), 'rubbish '.repeat(1000))
+  const queue = await openWriteQueue({ folder })
+  await expect(queue.exclusively(async () => 1)).rejects.toThrow('not a database')
+  await queue.close()
+})
+
+it('removes what a dead process left unfinished, which holds what was to be written', async () => {
+  const folder = temporaryRoot()
+  writeFileSync(join(folder, `.tmp-999999999-${thisProcess().place}00`), 'unfinished')
+  const queue = await openWriteQueue({ folder })
+  await queue.exclusively(async () => 1)
+  expect(readdirSync(folder).filter((name) => name.startsWith('.tmp-'))).toEqual([])
+  await queue.close()
 })
 
 it('gives the outcome of a section during which it was closed', async () => {
