@@ -1,0 +1,71 @@
+import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { createMemoryManager, redactText } from '@recall/core'
+import { expect, it } from 'vitest'
+import { defaultFileSystem, type FileSystem } from '../src/file-system.ts'
+import { openFileStore } from '../src/open-file-memory.ts'
+import { scrubFiles } from '../src/scrub.ts'
+import { temporaryRoot } from './temporary-root.ts'
+
+const secret = 'password: hunter2hunter2'
+const clean = 'password: [redacted:password]'
+
+/** Scrubs a note; something happens to its file when the new text is ready to take its place. */
+async function scrubWhile(meanwhile: (path: string) => void) {
+  const root = temporaryRoot()
+  const store = await openFileStore({ root })
+  const memory = createMemoryManager({ stores: store, redact: 'allow' })
+  await memory.write('long-term', 'note', secret)
+  const path = join(root, 'memory/long-term/note.md')
+  let isFirst = true
+  const fileSystem: FileSystem = {
+    ...defaultFileSystem,
+    openSync(opened, ...rest) {
+      const descriptor = defaultFileSystem.openSync(opened, ...rest)
+      if (isFirst && basename(String(opened)).startsWith('.tmp-')) {
+        isFirst = false
+        meanwhile(path)
+      }
+      return descriptor
+    },
+  }
+  const found = scrubFiles(fileSystem, store, redactText, true)
+  expect(found).toEqual([{ path: 'memory/long-term/note.md', counts: { password: 1 } }])
+  await memory.close()
+  return path
+}
+
+it('keeps what a person writes into a file while it is scrubbed', async () => {
+  const path = await scrubWhile((file) => appendFileSync(file, '\nby hand\n'))
+  const text = readFileSync(path, 'utf8')
+  expect(text).toContain(clean)
+  expect(text).toContain('by hand')
+})
+
+it('does not bring back a file that is deleted while it is scrubbed', async () => {
+  expect(existsSync(await scrubWhile((file) => rmSync(file)))).toBe(false)
+})
+
+it('changes nothing outside the memory, whatever links lead there', async () => {
+  const root = temporaryRoot()
+  const outside = temporaryRoot()
+  let now = 0
+  const stores = await openFileStore({ root })
+  const memory = createMemoryManager({ stores, clock: () => now, redact: 'allow' })
+  await memory.write('episodic', 'old', secret)
+  now = 100 * 24 * 60 * 60 * 1000
+  await memory.cleanup()
+  await memory.write('long-term', 'note', secret)
+  const folders = ['memory/long-term', 'memory/cold/episodic']
+  for (const folder of folders) {
+    cpSync(join(root, folder), join(outside, folder), { recursive: true })
+    rmSync(join(root, folder), { recursive: true })
+    symlinkSync(join(outside, folder), join(root, folder))
+  }
+  const files = ['memory/long-term/note.md', 'memory/cold/episodic/old.json.gz']
+  const before = files.map((file) => readFileSync(join(outside, file)))
+  const found = scrubFiles(defaultFileSystem, stores, redactText, true)
+  expect(found.filter(({ problem }) => !problem)).toEqual([])
+  expect(files.map((file) => readFileSync(join(outside, file)))).toEqual(before)
+  await memory.close()
+})
