@@ -228,6 +228,21 @@ it('tells an agent no secret that somebody typed into a file, also where a text 
   expect(told.join()).not.toContain(secret.slice(0, 10))
 })
 
+it('tells an agent no secret that a hub took for none, also where a text is cut', async () => {
+  const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_')
+  const content = `${'The pool waits. '.repeat(61)}${secret} is its token.`
+  const options = await sampleOptions()
+  const hub = {
+    ...(options.hub as NonNullable<typeof options.hub>),
+    search: async () => [{ short_id: 'RCL-1', content, author: { name: 'mallory' }, similarity: 0.9 }],
+  }
+  const server = createMcpFetch({ optionsFor: () => ({ ...options, hub }) })
+  const request = modern('tools/call', { name: 'hub_search', arguments: { query: 'pool' } }, 'hub_search')
+  const told = await (await server.fetch(request)).text()
+  expect(told).toContain('[redacted:github]')
+  expect(told).not.toContain(secret.slice(0, 10))
+})
+
 it('remembers the same words again with the tags of both', async () => {
   const options = await sampleOptions()
   const server = createMcpFetch({ optionsFor: () => options })

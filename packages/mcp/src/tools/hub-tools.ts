@@ -2,7 +2,7 @@ import type { McpServer } from '@modelcontextprotocol/server'
 import { fenceRecalled, MemoryErrorCode, redactJson, redactText } from '@recall/core'
 import * as z from 'zod'
 import type { SharedMemories } from '../options.ts'
-import { answer, answerFrom, orFailure, pieceOf } from './answer.ts'
+import { answer, answerFrom, orFailure, pieceOf, withoutSecrets } from './answer.ts'
 
 const resultLength = 1000
 /** Longest question that a hub accepts, in characters. */
@@ -36,7 +36,10 @@ export function addHubTools(server: McpServer, hub: SharedMemories): void {
           id: short_id,
           author: author.name,
           score: similarity,
-          text: fenceRecalled(pieceOf(content, 0, resultLength), `hub, written by ${author.name}`),
+          text: fenceRecalled(
+            pieceOf(withoutSecrets(content), 0, resultLength),
+            `hub, written by ${author.name}`,
+          ),
         }))
         return answerFrom('hub', { results })
       }),
