@@ -1,6 +1,6 @@
-import type { Filter, MemoryScope, Place } from '@recall/core'
+import type { Address, Filter, MemoryScope, Place } from '@recall/core'
 import { and, arrayContains, eq, type SQL, sql } from 'drizzle-orm'
-import { placeId } from './address.ts'
+import { entryId, placeId } from './address.ts'
 import { compileFilter } from './compile-filter.ts'
 import { entries } from './schema/entries.ts'
 
@@ -16,6 +16,9 @@ export interface Shelf {
 }
 
 export const inPlace = (place: Place, shelf: Shelf): SQL => eq(entries.place, placeId(place, shelf))
+
+export const isAt = (address: Address, shelf: Shelf): SQL =>
+  and(inPlace(address, shelf), eq(entries.id, entryId(address))) as SQL
 
 /** Whether an entry has not expired yet. It expires at the very instant `expiresAt`. */
 export const isLive = (now: number): SQL =>

@@ -6,10 +6,10 @@ import {
   type Place,
   writtenSinceArchived,
 } from '@recall/core'
-import { and, eq, getTableColumns, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { and, getTableColumns, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
-import { entryId, placeId } from './address.ts'
-import { inPlace, isLive, type Shelf } from './conditions.ts'
+import { placeId } from './address.ts'
+import { inPlace, isAt, isLive, type Shelf } from './conditions.ts'
 import type { Database } from './database.ts'
 import { namingQuota, putEntries } from './put-entries.ts'
 import { entryOf, wholeEntry } from './rows.ts'
@@ -118,12 +118,11 @@ export async function restoreEntry(
   address: Address,
   now: number,
 ): Promise<boolean> {
-  const at = (shelf: Shelf): SQL => and(inPlace(address, shelf), eq(entries.id, entryId(address))) as SQL
   const read = async (transaction: Database, shelf: Shelf) => {
     const [row] = await transaction
       .select(wholeEntry)
       .from(entries)
-      .where(and(at(shelf), isLive(now)))
+      .where(and(isAt(address, shelf), isLive(now)))
       .for('update')
     return row ? entryOf(row) : null
   }
@@ -134,7 +133,7 @@ export async function restoreEntry(
     if (!copy) return false
     if (present && !equalJson(present.value, copy.value)) throw writtenSinceArchived(address)
     if (!present) await putEntries(transaction, [asRestored(copy, now)], current, { overwrite: false, now })
-    await transaction.delete(entries).where(at(archive))
+    await transaction.delete(entries).where(isAt(address, archive))
     return true
   })
 }

@@ -1,5 +1,4 @@
 import {
-  type Address,
   type Change,
   type ColdStore,
   changedUnderneath,
@@ -13,7 +12,7 @@ import {
 } from '@recall/core'
 import { and, arrayContains, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import { entryId, placeId } from './address.ts'
-import { inPlace, isExpired, isLive, type Shelf } from './conditions.ts'
+import { inPlace, isAt, isExpired, isLive, type Shelf } from './conditions.ts'
 import type { Database } from './database.ts'
 import { findEntries } from './find-entries.ts'
 import { addressOf, inLockOrder, inRuns } from './group-changes.ts'
@@ -84,8 +83,6 @@ function createShelf(
   shelf: Shelf,
   timeoutMs: number | undefined,
 ): Omit<MemoryStore, 'name' | 'capabilities' | 'close'> {
-  const at = (address: Address): SQL => and(inPlace(address, shelf), eq(entries.id, entryId(address))) as SQL
-
   const writing = <T>(call: () => Promise<T>): Promise<T> =>
     asMemoryErrors(MemoryErrorCode.WRITE_FAILED, call, timeoutMs)
   const searching = <T>(call: () => Promise<T>): Promise<T> =>
@@ -168,7 +165,10 @@ function createShelf(
 
     remove: (address) =>
       writing(async () => {
-        const removed = await database.delete(entries).where(at(address)).returning({ id: entries.id })
+        const removed = await database
+          .delete(entries)
+          .where(isAt(address, shelf))
+          .returning({ id: entries.id })
         return removed.length > 0
       }),
 
@@ -228,7 +228,10 @@ function createShelf(
 
     stamp: (address) =>
       searching(async () => {
-        const [row] = await database.select({ version: entries.version }).from(entries).where(at(address))
+        const [row] = await database
+          .select({ version: entries.version })
+          .from(entries)
+          .where(isAt(address, shelf))
         return row ? String(row.version) : null
       }),
   }
