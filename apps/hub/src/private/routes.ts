@@ -71,7 +71,11 @@ const operations = {
       filter: { kind: 'all', filters: [filter ?? everything, parseFilter(filters)] },
       tags,
       sortBy: sortBy ?? (text?.trim() || embedding ? 'relevance' : 'recency'),
-      ...{ limit, offset, sortOrder, minScore, now },
+      sortOrder,
+      limit,
+      offset,
+      minScore,
+      now,
     }
     return { found: await findWhenSure((each) => shelf.find(each), query, minConfidence) }
   }),
