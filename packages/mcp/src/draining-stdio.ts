@@ -46,7 +46,8 @@ export function createDrainingStdio(
     },
   })
   stdin.pipe(input)
-  // A broken pipe closes its stream without ending it.
+  // A broken pipe closes its stream without ending it. Its error would end the process before the answers are out.
+  stdin.once('error', (error) => transport.onerror?.(error))
   stdin.once('close', () => input.end())
 
   const wire = new StdioServerTransport(input as unknown as typeof process.stdin, stdout)

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { createInMemoryStore, createMemoryManager } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createDrainingStdio } from '../src/draining-stdio.ts'
 import { createMcpFetch } from '../src/index.ts'
 import { hubInstructions, instructions } from '../src/instructions.ts'
 import { sampleOptions, writeSession } from './support.ts'
@@ -417,6 +419,22 @@ it('answers what was asked before the input ended, and leaves then', async () =>
   const answers: { id: number }[] = []
   for await (const line of createInterface(server.stdout)) answers.push(JSON.parse(line))
   expect(answers.map(({ id }) => id).sort()).toEqual([1, 2, 3])
+})
+
+it('answers what was asked before the input broke, and leaves then', async () => {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()]
+  const { transport, ended } = createDrainingStdio(stdin, stdout)
+  const errors: Error[] = []
+  transport.onerror = (error) => errors.push(error)
+  transport.onmessage = () => {
+    stdin.destroy(new Error('the terminal is gone'))
+    stdin.once('close', () => void transport.send({ jsonrpc: '2.0', id: 1, result: {} }))
+  }
+  await transport.start()
+  stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+  await ended
+  expect(String(stdout.read())).toBe('{"jsonrpc":"2.0","id":1,"result":{}}\n')
+  expect(errors).toMatchObject([{ message: 'the terminal is gone' }])
 })
 
 it.each([
