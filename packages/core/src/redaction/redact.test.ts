@@ -83,6 +83,11 @@ describe('redactText', () => {
     )
   })
 
+  it('replaces the whole of a secret that another one stands in', () => {
+    const inner = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_')
+    expect(redactText(`password: "a ${inner} 1234" next`).text).toBe('password: "[redacted:github]" next')
+  })
+
   it('keeps an escaped quote inside a value from ending it', () => {
     expect(redactText(String.raw`password: "abc\"def123" next`).text).toBe(
       'password: "[redacted:password]" next',
