@@ -118,6 +118,19 @@ it('lets several writes at once make the same entry smaller', async () => {
   expect(await stores.stats(place)).toEqual({ entries: 2, bytes: 80 })
 })
 
+it('counts what an entry frees by what it holds now, not by an earlier write to it', async () => {
+  const stores = createInMemoryStore()
+  const memory = createMemoryManager({ stores, policies: { quotas: { 'long-term': 1000 } } })
+  const write = (key: string, bytes: number) => memory.write('long-term', key, 'x'.repeat(bytes - 2))
+  await write('a', 900)
+  await write('kept', 50)
+  await write('a', 500)
+  await memory.delete('long-term', 'a')
+  await write('a', 900)
+  await write('a', 920)
+  expect(await stores.stats(place)).toEqual({ entries: 2, bytes: 970 })
+})
+
 it.each([
   ['ascii', 'abc', 5],
   ['two bytes', 'äö', 6],
