@@ -66,6 +66,20 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(await isTrusted(fourth)).toBe(true)
   })
 
+  it('one memory is one useful memory, however many found it', async () => {
+    const trust = { usefulMemories: 2, heartbeatDays: 1000 }
+    hub = await openHub(engine.database, { ...noLimits, trust }, { clock: () => now })
+    const author = await foundBy(await hub.agent('reader', 1))
+    const [memory] = await hub.database.select().from(memories).where(eq(memories.agentId, author.id))
+    const other = await hub.agent('other reader', 1)
+    await other.search(memory?.content ?? '')
+    expect(await isTrusted(author)).toBe(false)
+    const content = 'lynx stoat marmot: the words of a second memory, which the other reader finds as well.'
+    await author.save({ content, tags: ['one', 'more'] })
+    await other.search(content)
+    expect(await isTrusted(author)).toBe(true)
+  })
+
   it('whom others made trusted speaks for nobody until a month has passed', async () => {
     const reader = await hub.agent('reader', 1)
     const promoted = await foundBy(reader)
@@ -128,6 +142,44 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(await isTrusted(agent)).toBe(false)
     await set(1)
     expect(await isTrusted(agent)).toBe(true)
+  })
+
+  it.each<[string, (author: TestAgent, reader: TestAgent, admin: TestAgent) => Promise<unknown>]>([
+    [
+      'its reader was set back',
+      (_, { id }, { key }) =>
+        hub.request('POST', `/api/v1/admin/agents/${id}/trust`, { key, body: { trust_level: 0 } }),
+    ],
+    [
+      'its reader is in quarantine, whatever the trust it has',
+      async (_, { id }, { key }) => {
+        await hub.request('POST', `/api/v1/admin/agents/${id}/quarantine`, { key })
+        await hub.request('POST', `/api/v1/admin/agents/${id}/trust`, { key, body: { trust_level: 1 } })
+      },
+    ],
+    [
+      'its memory is a copy',
+      async ({ id }, reader) => {
+        const original = await foundBy(reader)
+        const [of] = await hub.database.select().from(memories).where(eq(memories.agentId, original.id))
+        await hub.database.update(memories).set({ duplicateOf: of?.id }).where(eq(memories.agentId, id))
+      },
+    ],
+  ])('a retrieval does not speak for an author: %s', async (_, change) => {
+    const admin = await hub.agent('admin', 2)
+    const reader = await hub.agent('reader', 1)
+    const author = await foundBy(reader)
+    const setBack = async () => {
+      await hub.database.delete(vouches)
+      await hub.database.update(agents).set({ trustLevel: 0 }).where(eq(agents.id, author.id))
+    }
+    await setBack()
+    await hub.maintain()
+    expect(await isTrusted(author)).toBe(true)
+    await setBack()
+    await change(author, reader, admin)
+    await hub.maintain()
+    expect(await isTrusted(author)).toBe(false)
   })
 
   it('nothing of an agent is written beside what its quarantine hides', async () => {
