@@ -66,3 +66,27 @@ describe.each(engines)('the quota of private memory on %s', (_, open) => {
     expect(await (await send('stats', {})).json()).toMatchObject({ entries: 1 })
   })
 })
+
+describe.each(engines)('an answer of private memory on %s', (_, open) => {
+  const database = useDatabase(open)
+
+  it('is refused when its entries are more than four full bodies, which the client asks for in parts', async () => {
+    const hub = await openHub(database(), { ...noLimits, maxBody: 5000 })
+    const { key, memory } = await hub.agent('ada')
+    const keys = Array.from({ length: 11 }, (_, i) => `note ${i}`)
+    for (const name of keys) await memory.write('long-term', name, `harbour ${name} ${'v'.repeat(2000)}`)
+    const answer = await hub.request('POST', '/api/v1/private/long-term/find', { key, body: { limit: 11 } })
+    expect(answer.status).toBe(413)
+    expect(await answer.json()).toMatchObject({
+      code: MemoryErrorCode.QUOTA_EXCEEDED,
+      detail: expect.stringMatching(/^these 11 entries hold \d+ bytes, more than the 20000 of one answer/),
+    })
+    for (const query of [{}, { text: 'harbour' }])
+      expect((await memory.search('long-term', query, { limit: 11 })).map((each) => each.key).sort()).toEqual(
+        [...keys].sort(),
+      )
+    const values = await Promise.all(keys.map((name) => memory.read<string>('long-term', name)))
+    expect(values.map((value) => value?.split(' ').slice(1, 3).join(' '))).toEqual(keys)
+    await memory.close()
+  })
+})

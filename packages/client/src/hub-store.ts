@@ -4,6 +4,8 @@ import {
   type ColdStore,
   type Entry,
   type Found,
+  isMemoryError,
+  MemoryErrorCode,
   type MemoryStore,
   type Place,
   type PutOptions,
@@ -89,35 +91,49 @@ function createShelf(send: Send, archived: boolean): Shelf {
       repeatable,
     })
 
+  const read = async (place: Place, keys: readonly string[], now: number): Promise<(Entry | null)[]> => {
+    const [key, ...others] = keys
+    if (others.length === 0)
+      return [(await call<{ entry: Entry | null }>('get', place, { key, now }, oneEntry, true)).entry]
+    const entries = await unlessTooLarge(keys.length, async () => {
+      const body = { keys, now }
+      return (await call<{ entries: (Entry | null)[] }>('get-many', place, body, severalEntries, true))
+        .entries
+    })
+    if (entries !== tooLarge) return entries
+    const half = Math.ceil(keys.length / 2)
+    return [...(await read(place, keys.slice(0, half), now)), ...(await read(place, keys.slice(half), now))]
+  }
+
   return {
     async put(entry: Entry, { overwrite, now }: PutOptions) {
       // Not repeatable without overwriting: a retry would conflict with the entry of the first try.
       await call('put', entry, { entry: wireEntry(entry), overwrite, now }, done, overwrite)
     },
 
-    get: readTogether(mostRead, async (place, keys, now) => {
-      const [key, ...others] = keys
-      if (others.length === 0)
-        return [(await call<{ entry: Entry | null }>('get', place, { key, now }, oneEntry, true)).entry]
-      return (
-        await call<{ entries: (Entry | null)[] }>('get-many', place, { keys, now }, severalEntries, true)
-      ).entries
-    }),
+    get: readTogether(mostRead, read),
 
     async find({ namespace, scope, ...query }: StoreQuery) {
       const all: Found[] = []
+      let most = mostFound
       for (;;) {
-        const limit = Math.min(mostFound, query.limit - all.length)
+        const limit = Math.min(most, query.limit - all.length)
         const page = { ...query, limit, offset: query.offset + all.length }
-        const { found } = await call<{ found: Found[] }>(
-          'find',
-          { namespace, scope },
-          page,
-          { found: 'list' },
-          true,
-        )
-        all.push(...found)
-        if (found.length < limit || all.length === query.limit) return all
+        const found = await unlessTooLarge(limit, async () => {
+          const answer = await call<{ found: Found[] }>(
+            'find',
+            { namespace, scope },
+            page,
+            { found: 'list' },
+            true,
+          )
+          return answer.found
+        })
+        if (found === tooLarge) most = Math.ceil(limit / 2)
+        else {
+          all.push(...found)
+          if (found.length < limit || all.length === query.limit) return all
+        }
       }
     },
 
@@ -195,6 +211,18 @@ function createShelf(send: Send, archived: boolean): Shelf {
       )
       return stamp
     },
+  }
+}
+
+const tooLarge = Symbol('too large')
+
+/** What a call for several entries returns, or `tooLarge` when they are more than the hub puts into one answer. */
+async function unlessTooLarge<T>(entries: number, ask: () => Promise<T>): Promise<T | typeof tooLarge> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (entries > 1 && isMemoryError(error, MemoryErrorCode.QUOTA_EXCEEDED)) return tooLarge
+    throw error
   }
 }
 

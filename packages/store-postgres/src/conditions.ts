@@ -13,6 +13,8 @@ export interface Shelf {
   textConfiguration: string | null
   /** Most bytes that a place of a scope may hold. */
   quotas: Partial<Record<MemoryScope, number>>
+  /** Most bytes that the entries of one answer may hold together. */
+  answerBytes: number
 }
 
 export const inPlace = (place: Place, shelf: Shelf): SQL => eq(entries.place, placeId(place, shelf))

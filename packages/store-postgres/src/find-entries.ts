@@ -13,7 +13,7 @@ import { type Database, rowsOf } from './database.ts'
 import { checkModel, matchMeaning, type NearMatches } from './match-meaning.ts'
 import { coverageOf, matchWords, type WordMatches } from './match-words.ts'
 import { nearest, rankMatches } from './rank-matches.ts'
-import { type EntryRow, entryOf, foundEntry, wholeEntry } from './rows.ts'
+import { type EntryRow, entryOf, foundEntry, refuseTooLarge, wholeEntry } from './rows.ts'
 import { entries } from './schema/entries.ts'
 import { storableVector } from './storable-vector.ts'
 import { corrected } from './typos.ts'
@@ -143,10 +143,12 @@ async function listEntries(
     .orderBy(...order)
     .limit(limit)
     .offset(offset)
+  const chosen = and(inPlace(query, shelf), sql`${entries.id} = any(array(${page}))`)
+  await refuseTooLarge(database, chosen, shelf)
   const rows = await database
     .select(wholeEntry)
     .from(entries)
-    .where(and(inPlace(query, shelf), sql`${entries.id} = any(array(${page}))`))
+    .where(chosen)
     .orderBy(...order)
   return rows.map((row) => ({ entry: entryOf(row), score: 1, mode: 'filter', signals: {} }))
 }
@@ -159,10 +161,12 @@ async function readPage(
 ): Promise<Found[]> {
   if (page.length === 0) return []
   const ids = page.map(({ id }) => id)
+  const chosen = and(inPlace(query, shelf), inArray(entries.id, ids))
+  await refuseTooLarge(database, chosen, shelf)
   const rows = await database
     .select({ id: entries.id, ...foundEntry })
     .from(entries)
-    .where(and(inPlace(query, shelf), inArray(entries.id, ids)))
+    .where(chosen)
   const byId = new Map<string, EntryRow>(rows.map((row) => [row.id, row]))
   const terms = queryTerms(query.text ?? '')
   return page.flatMap(({ id, score, confidence, mode, signals, found }) => {

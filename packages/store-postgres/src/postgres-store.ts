@@ -19,7 +19,7 @@ import { addressOf, inLockOrder, inRuns } from './group-changes.ts'
 import { archiveEntries, restoreEntry } from './move-entries.ts'
 import { asMemoryErrors } from './postgres-errors.ts'
 import { putEntries } from './put-entries.ts'
-import { entryOf, wholeEntry } from './rows.ts'
+import { entryOf, refuseTooLarge, wholeEntry } from './rows.ts'
 import { entries, placeSizes } from './schema/entries.ts'
 
 export interface PostgresStoreOptions {
@@ -42,6 +42,11 @@ export interface PostgresStoreOptions {
    * write at the same moment. Default: no limit.
    */
   quotas?: Partial<Record<MemoryScope, number>>
+  /**
+   * Most bytes that the entries of one answer may hold together, counted as for `quotas`: they are in memory at once. A
+   * `find` of more throws QUOTA_EXCEEDED, and so do reads of several entries at the same moment. Default: no limit.
+   */
+  answerBytes?: number
   /** Closes the database, when the store closes. */
   close?: () => Promise<void>
 }
@@ -54,8 +59,8 @@ export type PostgresStore = MemoryStore & { readonly cold: ColdStore }
  */
 export function createPostgresStore(database: Database, options: PostgresStoreOptions = {}): PostgresStore {
   const { name = 'postgres', tenant = '', durable = true, timeoutMs, close = async () => {} } = options
-  const { textConfiguration = null, quotas = {} } = options
-  const current: Shelf = { tenant, archived: false, textConfiguration, quotas }
+  const { textConfiguration = null, quotas = {}, answerBytes = Number.POSITIVE_INFINITY } = options
+  const current: Shelf = { tenant, archived: false, textConfiguration, quotas, answerBytes }
   const shelves = { current, archive: { ...current, archived: true } }
   const moving = <T>(call: () => Promise<T>): Promise<T> =>
     asMemoryErrors(MemoryErrorCode.WRITE_FAILED, call, timeoutMs)
@@ -132,11 +137,10 @@ function createShelf(
 
     get: readTogether(mostRead, (place, keys, now) =>
       searching(async () => {
-        const ids = new Set(keys.map((key) => entryId({ key })))
-        const rows = await database
-          .select(wholeEntry)
-          .from(entries)
-          .where(and(inPlace(place, shelf), inArray(entries.id, [...ids]), isLive(now)))
+        const ids = [...new Set(keys.map((key) => entryId({ key })))]
+        const chosen = and(inPlace(place, shelf), inArray(entries.id, ids), isLive(now))
+        if (ids.length > 1) await refuseTooLarge(database, chosen, shelf)
+        const rows = await database.select(wholeEntry).from(entries).where(chosen)
         const found = new Map(rows.map((row) => [row.key, row]))
         return keys.map((key) => {
           const row = found.get(key)

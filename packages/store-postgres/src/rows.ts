@@ -1,8 +1,9 @@
 import { type Entry, MemoryError, MemoryErrorCode, type MemoryScope } from '@recall/core'
-import { type SQL, sql } from 'drizzle-orm'
+import { count, type SQL, sql } from 'drizzle-orm'
 import { entryId, placeId } from './address.ts'
 import { storableText } from './comparable-text.ts'
 import type { Shelf } from './conditions.ts'
+import type { Database } from './database.ts'
 import { filterFields } from './filter-fields.ts'
 import { entries, units } from './schema/entries.ts'
 import { storableVector } from './storable-vector.ts'
@@ -59,6 +60,38 @@ export const wholeEntry = {
 export const foundEntry = {
   ...selected,
   vectors: vectorsAs(sql`l2_normalize(avg(${units.embedding}))::text`),
+}
+
+/** What an entry holds, as the migrations count it for quotas: no text is read for it. */
+const heldBytes = sql`held_bytes(
+  ${entries.key}, ${entries.value}, ${entries.text}, ${entries.type}, ${entries.tags}, ${entries.unitCount},
+  ${entries.dimensions}
+)`
+
+/**
+ * To be called before several entries are read, which are in memory together. One alone is never too large: it was
+ * written in one piece.
+ *
+ * @param chosen condition on the entries
+ * @throws MemoryError QUOTA_EXCEEDED
+ */
+export async function refuseTooLarge(
+  database: Database,
+  chosen: SQL | undefined,
+  shelf: Shelf,
+): Promise<void> {
+  const { answerBytes } = shelf
+  if (answerBytes === Number.POSITIVE_INFINITY) return
+  const [sum] = await database
+    .select({ count: count(), bytes: sql<number>`coalesce(sum(${heldBytes}), 0)::float8` })
+    .from(entries)
+    .where(chosen)
+  if (!sum || sum.count <= 1 || sum.bytes <= answerBytes) return
+  throw new MemoryError(
+    `these ${sum.count} entries hold ${sum.bytes} bytes, more than the ${answerBytes} of one answer: ask for fewer at a time`,
+    MemoryErrorCode.QUOTA_EXCEEDED,
+    { details: { entries: sum.count, bytes: sum.bytes, most: answerBytes } },
+  )
 }
 
 /** @throws MemoryError INVALID_INPUT for a vector or a text that Postgres cannot index */

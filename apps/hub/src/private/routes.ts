@@ -195,6 +195,7 @@ export function privateRoutes(hub: Hub) {
           tenant: id,
           timeoutMs: hub.config.databaseTimeoutMs,
           quotas: hub.config.privateBytes,
+          answerBytes: bodiesInAnswer * hub.config.maxBody,
           ...(hub.config.textConfiguration ? { textConfiguration: hub.config.textConfiguration } : {}),
         })
         const shelf = input.archived ? store.cold : store
@@ -206,6 +207,9 @@ export function privateRoutes(hub: Hub) {
   }
   return routes
 }
+
+/** Entries that fill a body each, of which one answer may hold so many: they are in memory together. */
+const bodiesInAnswer = 4
 
 /** Rewords a QUOTA_EXCEEDED of the store for the agent: it names the scope and its quota. */
 async function withinQuota<T>({ place, hub }: Call, write: () => Promise<T>): Promise<T> {
