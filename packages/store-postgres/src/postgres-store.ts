@@ -83,6 +83,9 @@ export function createPostgresStore(database: Database, options: PostgresStoreOp
 /** Most entries that one statement reads: their values and vectors are in memory together. */
 const mostRead = 100
 
+/** Most entries that one statement removes. */
+const mostRemoved = 5000
+
 function createShelf(
   database: Database,
   shelf: Shelf,
@@ -97,19 +100,34 @@ function createShelf(
    * Selects and locks entries of a place. Everybody locks in the same order, or two calls could wait for each other.
    * The place is not named again outside: while Postgres thinks it nearly empty, it would lock all for each entry.
    */
-  const lockedIn = (place: Place, condition: SQL | undefined): SQL => {
-    const locked = database
+  const lockedIn = (place: Place, condition: SQL | undefined, most?: number): SQL => {
+    const inOrder = database
       .select({ place: entries.place, id: entries.id })
       .from(entries)
       .where(and(inPlace(place, shelf), condition))
       .orderBy(entries.id)
-      .for('update')
+    const locked = most === undefined ? inOrder.for('update') : inOrder.limit(most).for('update')
     return sql`(${entries.place}, ${entries.id}) in ${locked}`
   }
 
-  const removeIn = async (via: Database, place: Place, condition: SQL | undefined): Promise<number> => {
-    const removed = await via.delete(entries).where(lockedIn(place, condition)).returning({ id: entries.id })
-    return removed.length
+  const removeIn = async (
+    via: Database,
+    place: Place,
+    condition: SQL | undefined,
+    most?: number,
+  ): Promise<number> => {
+    const where = lockedIn(place, condition, most)
+    return (await via.delete(entries).where(where).returning({ id: entries.id })).length
+  }
+
+  /** However many there are, no statement takes long; after a failure the next call goes on from there. */
+  const removeInSteps = async (place: Place, condition: SQL | undefined): Promise<number> => {
+    let removed = 0
+    for (;;) {
+      const gone = await removeIn(database, place, condition, mostRemoved)
+      removed += gone
+      if (gone < mostRemoved) return removed
+    }
   }
 
   /** Locks entries, so that nobody changes them between this check and the write. */
@@ -178,8 +196,7 @@ function createShelf(
 
     removeAll: ({ updatedBefore, tags = [], type, ...place }) =>
       writing(() =>
-        removeIn(
-          database,
+        removeInSteps(
           place,
           and(
             updatedBefore === undefined ? undefined : lt(entries.updatedAt, updatedBefore),
@@ -213,7 +230,7 @@ function createShelf(
     sweep: ({ now, dryRun, ...place }) =>
       writing(async () => {
         if (dryRun) return database.$count(entries, and(inPlace(place, shelf), isExpired(now)))
-        const removed = await removeIn(database, place, isExpired(now))
+        const removed = await removeInSteps(place, isExpired(now))
         await joinSizes(database, placeId(place, shelf))
         return removed
       }),

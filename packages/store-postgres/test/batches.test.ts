@@ -80,6 +80,25 @@ describe.each(engines)('many changes at once on %s', (_, open) => {
     expect(locking).toEqual([expect.stringMatching(/rows=1000(?:\.00)? loops=1\)/)])
   })
 
+  it.each(['sweep', 'removeAll'] as const)('%s in steps, so that no statement takes long', async (call) => {
+    const memory = createMemoryManager({ stores: createPostgresStore(engine.database), clock: () => 0 })
+    const options = { ttl: 10, index: false }
+    await memory.batchWrite(
+      'working',
+      Array.from({ length: 5001 }, (_, i) => ({ key: `k${i}`, value: i, options })),
+    )
+    const steps = vi.spyOn(sessionOf(engine.database), 'prepareQuery')
+    const store = createPostgresStore(engine.database)
+    const place = { namespace: 'default', scope: 'working' } as const
+    expect(await store[call]({ ...place, now: 11, dryRun: false })).toBe(5001)
+    const deletes = steps.mock.calls.filter(([query]) =>
+      (query as Query).sql.startsWith('delete from "entries"'),
+    )
+    expect(deletes).toHaveLength(2)
+    steps.mockRestore()
+    expect(await store.stats(place)).toEqual({ entries: 0, bytes: 0 })
+  })
+
   it('name the key that exists already, and change nothing', async () => {
     const memory = openMemory()
     await memory.write('long-term', 'k700', 'there')
