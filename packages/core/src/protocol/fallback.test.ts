@@ -192,6 +192,31 @@ describe('writeWithDegradation', () => {
     expect(await fallback.drain()).toMatchObject({ written: 0, dead: 1 })
   })
 
+  it('keeps a write that waits for room until there is room', async () => {
+    const { memory, fallback, queue, failWith, told, time } = setUp()
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'large', 'x'.repeat(250))
+    failWith(null)
+    await memory.write('long-term', 'other', 'y'.repeat(150))
+    expect(await fallback.drain()).toMatchObject({ waiting: 1, dead: 0 })
+    await memory.delete('long-term', 'other')
+    time.advance(1000)
+    expect(await fallback.drain()).toMatchObject({ written: 1, waiting: 0 })
+    expect(await memory.read('long-term', 'large')).toBe('x'.repeat(250))
+    expect(await queue.items()).toEqual([])
+    expect(told.map(({ kind }) => kind)).toEqual(['queued'])
+  })
+
+  it('leaves the writes of other namespaces in a queue that they share', async () => {
+    const { memory, fallback, queue } = setUp()
+    const write = { scope: 'long-term', key: 'key', queuedAt: 0 } as const
+    await queue.append({ ...write, namespace: 'other', value: 'theirs' })
+    await queue.append({ ...write, namespace: 'default', value: 'ours' })
+    expect(await fallback.drain()).toEqual({ written: 1, superseded: 0, waiting: 0, dead: 0 })
+    expect(await memory.read('long-term', 'key')).toBe('ours')
+    expect(await queue.items()).toMatchObject([{ namespace: 'other', value: 'theirs' }])
+  })
+
   it('leaves the queue as it is when the memory is closed', async () => {
     const { memory, fallback, queue, failWith } = setUp()
     failWith(MemoryErrorCode.TIMEOUT)
