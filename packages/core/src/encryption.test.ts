@@ -49,6 +49,21 @@ describe('createSealer', () => {
     }
   })
 
+  it('goes on with its key when the caller wipes the bytes that were given', async () => {
+    const given = bytes(1)
+    const wiped = createSealer(given)
+    given.fill(0)
+    expect(await sealer.open(address, await wiped.seal(address, 'private'))).toBe('private')
+  })
+
+  it('says of a later format that it does not know it', async () => {
+    const envelope = { ...(await sealer.seal(address, 'private')), v: 2 as 1 }
+    await expect(sealer.open(address, envelope)).rejects.toMatchObject({
+      code: MemoryErrorCode.CORRUPTION,
+      message: expect.stringContaining('format 2'),
+    })
+  })
+
   it('agrees with an independent implementation of AES-256-GCM', async () => {
     const { createDecipheriv } = await import('node:crypto')
     const envelope = await sealer.seal(address, { n: 1 })
