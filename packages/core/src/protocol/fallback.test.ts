@@ -241,6 +241,17 @@ describe('writeWithDegradation', () => {
     expect(await memory.read('long-term', 'diary')).toBe('private words')
   })
 
+  it('queues no words of what is to be encrypted, by which it would be found', async () => {
+    const { fallback, queue, failWith } = setUp({ encryptionKey: new Uint8Array(32) })
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'diary', 'first', { encrypt: true })
+    for (const found of [{ text: 'private words' }, { embedding: [1, 0] }]) {
+      const write = fallback.writeWithDegradation('long-term', 'diary', 'x', { encrypt: true, ...found })
+      await expect(write).rejects.toMatchObject({ code: MemoryErrorCode.INVALID_INPUT })
+    }
+    expect(await queue.items()).toHaveLength(1)
+  })
+
   it('does not queue what is to be encrypted when it has no key', async () => {
     const { fallback, queue, failWith } = setUp()
     failWith(MemoryErrorCode.TIMEOUT)
