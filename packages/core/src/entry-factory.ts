@@ -134,7 +134,7 @@ export const encryptedYetIndexed = ({ scope, key }: Address): MemoryError =>
     { scope, key },
   )
 
-const looksSealed = ({ scope, key }: Address): MemoryError =>
+export const looksSealed = ({ scope, key }: Address): MemoryError =>
   new MemoryError(
     'the value looks like an encrypted one: read it decrypted, and write it with encrypt: true',
     MemoryErrorCode.INVALID_INPUT,

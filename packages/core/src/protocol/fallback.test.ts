@@ -269,6 +269,7 @@ describe('writeWithDegradation', () => {
       ['private', { encrypt: true }, MemoryErrorCode.NOT_SUPPORTED],
       [new Date(0), {}, MemoryErrorCode.INVALID_INPUT],
       ['late', { ttl: -1 }, MemoryErrorCode.INVALID_INPUT],
+      [{ sealed: 'aes-256-gcm', v: 1, kid: 'k', iv: '', data: '' }, {}, MemoryErrorCode.INVALID_INPUT],
     ] as const
     for (const [value, options, code] of refusals) {
       const write = fallback.writeWithDegradation<unknown>('long-term', 'key', value, options)

@@ -1,5 +1,5 @@
 import { createSealer, isEnvelope, type KeyRing } from '../encryption.ts'
-import { encryptedYetIndexed, noKey, toJson } from '../entry-factory.ts'
+import { encryptedYetIndexed, looksSealed, noKey, toJson } from '../entry-factory.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import { parseInput, parseKey, parseScope, writeOptionsSchema } from '../inputs.ts'
 import type { JsonValue } from '../json.ts'
@@ -56,6 +56,7 @@ export function createQueuedValues(policy: QueuedValuesOptions): QueuedValues {
       const options = given === undefined ? undefined : checkOptions(address, given)
       const { text = null, type = null, tags = [] } = options ?? {}
       const checked = toJson(checkWritten(schemas, address.scope, address.key, value))
+      if (isEnvelope(checked)) throw looksSealed(address)
       const clean = redactor(address, { value: checked, text, type, tags })
       if (clean.value !== checked) checkWritten(schemas, address.scope, address.key, clean.value)
       return {
