@@ -28,9 +28,7 @@ describe('the lock', () => {
     }
     holder.process.kill('SIGKILL')
     await holder.ended
-    const begun = performance.now()
-    expect(lock.hold(() => 'mine')).toBe('mine')
-    expect(performance.now() - begun).toBeLessThan(100)
+    expect((await openLock(folder, 0)).hold(() => 'mine')).toBe('mine')
   })
 
   it('may be taken again by who holds it, and is let go when the section fails', async () => {
