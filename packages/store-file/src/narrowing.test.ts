@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, matchesFilter, parseFilter } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { loadSqlite } from './index/driver.ts'
+import { createStatements, loadSqlite } from './index/driver.ts'
 import { narrowingOf } from './narrowing.ts'
 
 const openDatabase = await loadSqlite()
@@ -55,11 +55,10 @@ function createRow() {
   database.exec(
     'CREATE TABLE documents (fields TEXT, key TEXT, type TEXT, created INTEGER, updated INTEGER, expires INTEGER)',
   )
+  const sql = createStatements(database)
   const { key, type, createdAt, updatedAt, expiresAt } = metadata
-  database
-    .prepare('INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?)')
-    .run(key, type, createdAt, updatedAt, expiresAt)
-  const hold = database.prepare('UPDATE documents SET fields = ?')
+  sql('INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?)').run(key, type, createdAt, updatedAt, expiresAt)
+  const hold = sql('UPDATE documents SET fields = ?')
   return (fields: JsonValue, { text, values }: { text: string; values: (string | number)[] }): boolean => {
     hold.run(JSON.stringify(fields))
     return database.prepare(`SELECT 1 FROM documents d WHERE ${text}`).get(...values) !== undefined

@@ -1,7 +1,7 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { Database } from './index/driver.ts'
+import { createStatements, type Database } from './index/driver.ts'
 import { schema } from './index/schema.ts'
 import { createSearchIndex } from './index/search-index.ts'
 import { splitByRarity, wordFactsOf } from './word-facts.ts'
@@ -13,8 +13,9 @@ const conditions = { scope: 'long-term', namespace: 'default', now: 0, tags: [] 
 function indexOf(texts: readonly string[]) {
   const database: Database = new DatabaseSync(':memory:')
   database.exec(schema)
-  const word = database.prepare('INSERT INTO words2 (rowid, text) VALUES (?, ?)')
-  const document = database.prepare(
+  const sql = createStatements(database)
+  const word = sql('INSERT INTO words2 (rowid, text) VALUES (?, ?)')
+  const document = sql(
     `INSERT INTO documents (id, folder, name, scope, namespace, key, created, updated, units, bytes, size, modified,
        changed, inode, hash) VALUES (?, 1, '', 2, '', ?, 0, 0, 1, 0, 0, 0, 0, 0, x'')`,
   )

@@ -22,7 +22,6 @@ async function openCounted(root: string, embedder?: Embedder) {
       prepare(sql) {
         const statement = database.prepare(sql)
         return {
-          run: (...values) => statement.run(...values),
           get(...values) {
             counts.rows++
             return statement.get(...values)

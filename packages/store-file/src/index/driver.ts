@@ -3,15 +3,18 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 /** The part of the `node:sqlite` interface that the index uses. */
 export interface Database {
   exec(sql: string): void
-  prepare(sql: string): Statement
+  prepare(sql: string): Query
   close(): void
 }
 
-export interface Statement {
-  run(...parameters: SqlValue[]): { changes: number | bigint; lastInsertRowid: number | bigint }
+interface Query {
   get(...parameters: SqlValue[]): unknown
   all(...parameters: SqlValue[]): unknown[]
   iterate(...parameters: SqlValue[]): Iterable<unknown>
+}
+
+export interface Statement extends Query {
+  run(...parameters: SqlValue[]): void
 }
 
 export type SqlValue = null | number | bigint | string | Uint8Array
@@ -23,11 +26,22 @@ export function createStatements(database: Database): (text: string) => Statemen
   return (text) => {
     const known = statements.get(text)
     if (known) return known
-    const statement = database.prepare(text)
+    const statement = runnable(database.prepare(text))
     statements.set(text, statement)
     return statement
   }
 }
+
+/**
+ * The `run` of a driver also returns the last row id, and that of Node 26 throws where this is no safe integer: a
+ * deletion from a full-text table leaves such a one. `all` does the same and returns rows alone.
+ */
+const runnable = (query: Query): Statement => ({
+  run: (...parameters) => void query.all(...parameters),
+  get: (...parameters) => query.get(...parameters),
+  all: (...parameters) => query.all(...parameters),
+  iterate: (...parameters) => query.iterate(...parameters),
+})
 
 type DatabaseConstructor = new (path: string) => Database
 
