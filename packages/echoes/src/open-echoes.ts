@@ -41,7 +41,13 @@ import {
 } from './role-folder.ts'
 import { withoutSecrets } from './sensitive.ts'
 import { identify, type KnownEcho, withReferences } from './sidecar.ts'
-import { applyChanges, type FileChange, finishJournal, isChangedMeanwhile } from './transaction.ts'
+import {
+  applyChanges,
+  type FileChange,
+  finishJournal,
+  isChangedMeanwhile,
+  isUnfinished,
+} from './transaction.ts'
 import { activeWorkflows, forgetWorkflow, noteWorkflow } from './workflows.ts'
 
 export interface EchoesOptions {
@@ -207,7 +213,9 @@ export function openEchoes(options: EchoesOptions): Echoes {
 
     async read(role) {
       checkName(role, 'role')
-      if (readText(join(root, memoryPath(role))) === null) return publicOf(loadRole(root, role))
+      const isNew = readText(join(root, memoryPath(role))) === null
+      // A look at what is not there yet creates no folder for the lock.
+      if (isNew && !isUnfinished(root)) return publicOf(loadRole(root, role))
       return locked(() => {
         const loaded = loadRole(root, role)
         applyChanges(root, [sidecarChange(role, loaded.sidecar)])

@@ -25,6 +25,9 @@ const journalSchema = z.object({
 
 const journalOf = (root: string): string => join(root, '.journal.json')
 
+/** Whether a process died, or is busy, between the files that it changes. */
+export const isUnfinished = (root: string): boolean => readText(journalOf(root)) !== null
+
 /**
  * Changes several files, all or none, also across a crash: a durable journal records their new contents, then they are
  * changed in order. A crash before the journal is written changes nothing; after it, the next holder of the lock

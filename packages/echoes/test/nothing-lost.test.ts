@@ -61,6 +61,18 @@ it('reads again every confidence that it has written', async () => {
   expect(entries[0]?.entry.confidence).toBeCloseTo(1e-7, 12)
 })
 
+it('reads what a process had begun to write before there was a memory', async () => {
+  const finding = printEntry(entryOf())
+  const path = 'reviewer/MEMORY.md'
+  const { echoes, titles, text } = await open({
+    'reviewer/ann-findings.md': finding,
+    '.journal.json': JSON.stringify({ version: 1, steps: [{ path, content: finding, before: null }] }),
+  })
+  expect(await titles()).toEqual([entryOf().title])
+  expect(await text(path)).toBe(finding)
+  expect(await echoes.roles()).toEqual(['reviewer'])
+})
+
 it('leaves a file as it is that is not UTF-8, and says which', async () => {
   const latin = Buffer.from('# Reviewer\n\nCaf\xe9\n', 'latin1')
   const { echoes, path } = await open({ 'reviewer/MEMORY.md': latin })
