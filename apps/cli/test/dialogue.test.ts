@@ -5,6 +5,10 @@ import { createDialogue } from '../src/dialogue.ts'
 it('takes the answers that were typed ahead of their questions', async () => {
   const input = new PassThrough()
   const output = Object.assign(new PassThrough(), { isTTY: true })
+  let printed = ''
+  output.on('data', (chunk) => {
+    printed += chunk
+  })
   const ask = createDialogue(input, output)
   const first = ask('Which? ')
   input.write('none\nuser\nye')
@@ -12,5 +16,5 @@ it('takes the answers that were typed ahead of their questions', async () => {
   const last = ask('Sure? ')
   input.write('s\n')
   expect(await last).toBe('yes')
-  expect(String(output.read())).toContain('How? user\n')
+  expect(printed).toContain('How? user\n')
 })
