@@ -1,7 +1,7 @@
 import { clusteredEmbedder } from '../../clustered-vectors.ts'
 import { burst, createCaller } from '../../load.ts'
 import type { Row } from '../../report.ts'
-import { type Context, inTurn, key, literalOf, readerId, searchPath } from './setting.ts'
+import { type Context, inTurn, key, literalOf, readerId, searchPath, warmUps } from './setting.ts'
 
 export async function measureWrites({ sql, hub, size, rounds, say }: Context): Promise<Row[]> {
   const { call, close } = createCaller(hub.port, key)
@@ -18,10 +18,13 @@ export async function measureWrites({ sql, hub, size, rounds, say }: Context): P
       { prepare: true },
     )
   }
+  const write = (): Promise<unknown> =>
+    call('POST', '/api/v1/memory', { content: content(), tags: ['load', 'bench'] })
+  await burst(warmUps, 8, write)
+  await burst(warmUps, 8, insert)
   const measured = await inTurn(
     rounds,
-    () =>
-      burst(120, 8, () => call('POST', '/api/v1/memory', { content: content(), tags: ['load', 'bench'] })),
+    () => burst(120, 8, write),
     () => burst(120, 8, insert),
   )
   close()

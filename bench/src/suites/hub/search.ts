@@ -14,10 +14,10 @@ import {
   searchPath,
   sixteenthId,
   thousandthId,
+  warmUps,
 } from './setting.ts'
 
 const clientCounts = [1, 8, 32, 64]
-const warmUps = 1000
 
 /** What a program without a hub would send: one statement, by the same index and with the same effort. */
 const bareSearch = (sql: Sql, i: number): Promise<{ id: string }[]> =>
@@ -108,7 +108,6 @@ export async function measureSearch({ url, hub, size, rounds, say }: Context): P
   const pool = barePool(url, size)
   const { call, close } = createCaller(hub.port, key)
   const rows: Row[] = []
-  // The engine compiles what runs often: the first searches of a process take several times as long.
   await burst(warmUps, 8, (i) => call('GET', searchPath(i)))
   await burst(warmUps, 8, (i) => bareSearch(pool, i))
   for (const clients of clientCounts) {

@@ -21,6 +21,8 @@ export interface Context extends HubSettings {
 
 export const key = 'recall_load'
 export const connections = 10
+/** Calls before it counts: the engine compiles what runs often, and the first of a process take several times as long. */
+export const warmUps = 1000
 /** Agents by the share of all memories that they own: the filters of the measurement. */
 const shares = { sixteenth: 1 / 16, thousandth: 1 / 1000 }
 const agentIds = ['reader', 'sixteenth', 'thousandth', 'others'].map(
