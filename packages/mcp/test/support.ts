@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import {
   createInMemoryStore,
   createMemoryManager,
@@ -6,6 +7,9 @@ import {
   sessionSummaryType,
 } from '@recall/core'
 import type { McpOptions } from '../src/index.ts'
+
+/** The script of a server over stdio that holds the sample. */
+export const stdioChild = fileURLToPath(new URL('stdio-child.ts', import.meta.url))
 
 /** A session in the window, of this summary. */
 export const writeSession = (
@@ -51,4 +55,31 @@ export async function sampleOptions(): Promise<McpOptions & { cited: string[]; s
       cite: async (id) => void cited.push(id),
     },
   }
+}
+
+/** A request of the modern era, as a client sends it over HTTP. */
+export function modern(
+  method: string,
+  params: Record<string, unknown>,
+  name?: string,
+  headers: Record<string, string> = {},
+): Request {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  }
+  return new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: {
+      host: 'localhost',
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      ...(name === undefined ? {} : { 'mcp-name': name }),
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
+  })
 }

@@ -1,18 +1,11 @@
-import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
-import { PassThrough } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { createInMemoryStore, createMemoryManager } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createDrainingStdio } from '../src/draining-stdio.ts'
 import { createMcpFetch } from '../src/index.ts'
 import { hubInstructions, instructions } from '../src/instructions.ts'
-import { sampleOptions, writeSession } from './support.ts'
-
-const child = fileURLToPath(new URL('stdio-child.ts', import.meta.url))
+import { modern, sampleOptions, stdioChild, writeSession } from './support.ts'
 
 const eras = { legacy: 'legacy', modern: { pin: '2026-07-28' } } as const
 type Era = keyof typeof eras
@@ -21,7 +14,7 @@ async function connect(transport: 'stdio' | 'http', era: Era): Promise<Client> {
   const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode: eras[era] } })
   onTestFinished(() => client.close())
   if (transport === 'stdio') {
-    const args = ['--import', 'tsx', '-C', '@recall/source', child]
+    const args = ['--import', 'tsx', '-C', '@recall/source', stdioChild]
     await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'inherit' }))
   } else {
     const options = await sampleOptions()
@@ -184,67 +177,6 @@ it('says of a key that is taken only what the tool can do about it', async () =>
   })
 })
 
-it('no secret travels to a hub, wherever it stands', async () => {
-  const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_')
-  const options = await sampleOptions()
-  const asked: string[] = []
-  const hub = {
-    ...(options.hub as NonNullable<typeof options.hub>),
-    async search(question: string) {
-      asked.push(question)
-      return []
-    },
-  }
-  const server = createMcpFetch({ optionsFor: () => ({ ...options, hub }) })
-  const send = async (name: string, args: Record<string, unknown>) =>
-    (await server.fetch(modern('tools/call', { name, arguments: args }, name))).text()
-  await send('hub_search', { query: `why does ${secret} not work` })
-  const saved = await send('hub_save', {
-    content: 'The pool leaked until the retry released it.',
-    tags: ['pool', secret],
-    source_url: `https://example.com/run?log=${secret}`,
-  })
-  expect(saved).toContain('a secret was replaced before anything was sent: github')
-  expect(options.saved).toHaveLength(1)
-  expect(asked).toHaveLength(1)
-  expect(JSON.stringify([asked, options.saved])).not.toContain(secret)
-})
-
-it('tells an agent no secret that somebody typed into a file, also where a text is cut', async () => {
-  const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_')
-  const memory = createMemoryManager({ stores: createInMemoryStore(), redact: 'allow' })
-  for (const length of [10, 670, 690]) {
-    const text = `The orders pool ${'waits '.repeat(200)}`.slice(0, length)
-    await memory.write('long-term', `pool:${length}`, `${text} ${secret} is its token.`)
-  }
-  await writeSession(memory, `Used ${secret}.`)
-  const server = createMcpFetch({ optionsFor: () => ({ memory }) })
-  const send = async (name: string, args: Record<string, unknown>) =>
-    (await server.fetch(modern('tools/call', { name, arguments: args }, name))).text()
-  const told = [
-    await send('memory_search', { query: 'orders pool' }),
-    await send('memory_read', { key: 'pool:10', scope: 'long-term' }),
-    await send('session_context', {}),
-  ]
-  for (const each of told) expect(each).toContain('[redacted:github]')
-  expect(told.join()).not.toContain(secret.slice(0, 10))
-})
-
-it('tells an agent no secret that a hub took for none, also where a text is cut', async () => {
-  const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_')
-  const content = `${'The pool waits. '.repeat(61)}${secret} is its token.`
-  const options = await sampleOptions()
-  const hub = {
-    ...(options.hub as NonNullable<typeof options.hub>),
-    search: async () => [{ short_id: 'RCL-1', content, author: { name: 'mallory' }, similarity: 0.9 }],
-  }
-  const server = createMcpFetch({ optionsFor: () => ({ ...options, hub }) })
-  const request = modern('tools/call', { name: 'hub_search', arguments: { query: 'pool' } }, 'hub_search')
-  const told = await (await server.fetch(request)).text()
-  expect(told).toContain('[redacted:github]')
-  expect(told).not.toContain(secret.slice(0, 10))
-})
-
 it('remembers the same words again with the tags of both', async () => {
   const options = await sampleOptions()
   const server = createMcpFetch({ optionsFor: () => options })
@@ -298,67 +230,6 @@ it('without a hub there are no tools for one', async () => {
   expect(result.cacheScope).toBe('private')
 })
 
-it('each request sees the memory of who asks', async () => {
-  const [ana, bo] = [await sampleOptions(), await sampleOptions()]
-  await ana.memory.write('long-term', 'secret', 'the walrus sleeps')
-  const server = createMcpFetch({ optionsFor: (principal) => (principal === 'ana' ? ana : bo) })
-  const count = async (principal: string): Promise<number> => {
-    const request = modern(
-      'tools/call',
-      { name: 'memory_search', arguments: { query: 'walrus' } },
-      'memory_search',
-    )
-    const answer = (await (await server.fetch(request, principal)).json()) as {
-      result: { structuredContent: { results: unknown[] } }
-    }
-    return answer.result.structuredContent.results.length
-  }
-  expect([await count('ana'), await count('bo')]).toEqual([1, 0])
-})
-
-describe('foreign requests', () => {
-  it.each([
-    ['a foreign host', { host: 'evil.example' }],
-    ['a foreign origin', { origin: 'https://evil.example' }],
-    ['an origin that is none', { origin: 'null' }],
-  ])('%s gets 403', async (_, headers) => {
-    const options = await sampleOptions()
-    const server = createMcpFetch({ optionsFor: () => options })
-    const answer = await server.fetch(modern('tools/list', {}, undefined, headers))
-    expect(answer.status).toBe(403)
-  })
-
-  it('only POST is answered, and a body over 4 MiB is not', async () => {
-    const options = await sampleOptions()
-    const server = createMcpFetch({ optionsFor: () => options })
-    expect(
-      (await server.fetch(new Request('http://localhost/mcp', { headers: { host: 'localhost' } }))).status,
-    ).toBe(405)
-    const large = modern(
-      'tools/call',
-      { name: 'memory_search', arguments: { query: 'x'.repeat(5 << 20) } },
-      'memory_search',
-    )
-    expect((await server.fetch(large)).status).toBe(413)
-  })
-})
-
-it('shares no secret with a hub, and says that there was one', async () => {
-  const options = await sampleOptions()
-  const server = createMcpFetch({ optionsFor: () => options })
-  const token = `ghp_${'a1B2'.repeat(9)}`
-  const lesson = {
-    content: `The push failed until the token ${token} was renewed.`,
-    tags: ['git', 'token'],
-    source_url: 'https://example.com/42',
-  }
-  const answer = await server.fetch(modern('tools/call', { name: 'hub_save', arguments: lesson }, 'hub_save'))
-  const text = await answer.text()
-  expect(text).toContain('a secret was replaced before anything was sent')
-  expect(options.saved).toMatchObject([{ tags: lesson.tags, source_url: lesson.source_url }])
-  expect(JSON.stringify(options.saved) + text).not.toContain(token)
-})
-
 it('no arguments bring it down', async () => {
   const options = await sampleOptions()
   const server = createMcpFetch({ optionsFor: () => options })
@@ -399,42 +270,6 @@ it('no arguments bring it down', async () => {
     ),
     { numRuns: 150 },
   )
-})
-
-it('answers what was asked before the input ended, and leaves then', async () => {
-  const args = ['--import', 'tsx', '-C', '@recall/source', child]
-  const server = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
-  const clientInfo = { name: 'test', version: '1' }
-  const request = (id: number, method: string, params: object) =>
-    `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`
-  server.stdin.end(
-    request(1, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }) +
-      request(2, 'tools/call', { name: 'hub_search', arguments: { query: 'slow' } }) +
-      request(3, 'tools/call', { name: 'memory_remember', arguments: { text: 'kept', key: 'k' } }) +
-      // Nothing is owed for these.
-      request(4, 'tools/call', { name: 'hub_search', arguments: { query: 'slow' } }) +
-      `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 4 } })}\n` +
-      'no JSON\n{"jsonrpc":',
-  )
-  const answers: { id: number }[] = []
-  for await (const line of createInterface(server.stdout)) answers.push(JSON.parse(line))
-  expect(answers.map(({ id }) => id).sort()).toEqual([1, 2, 3])
-})
-
-it('answers what was asked before the input broke, and leaves then', async () => {
-  const [stdin, stdout] = [new PassThrough(), new PassThrough()]
-  const { transport, ended } = createDrainingStdio(stdin, stdout)
-  const errors: Error[] = []
-  transport.onerror = (error) => errors.push(error)
-  transport.onmessage = () => {
-    stdin.destroy(new Error('the terminal is gone'))
-    stdin.once('close', () => void transport.send({ jsonrpc: '2.0', id: 1, result: {} }))
-  }
-  await transport.start()
-  stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
-  await ended
-  expect(String(stdout.read())).toBe('{"jsonrpc":"2.0","id":1,"result":{}}\n')
-  expect(errors).toMatchObject([{ message: 'the terminal is gone' }])
 })
 
 it.each([
@@ -479,29 +314,3 @@ it('does not take a search for nothing for one for everything', async () => {
   const { result } = (await (await server.fetch(request)).json()) as { result: { isError: boolean } }
   expect(result.isError).toBe(true)
 })
-
-function modern(
-  method: string,
-  params: Record<string, unknown>,
-  name?: string,
-  headers: Record<string, string> = {},
-): Request {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': {},
-    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-  }
-  return new Request('http://localhost/mcp', {
-    method: 'POST',
-    headers: {
-      host: 'localhost',
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': method,
-      ...(name === undefined ? {} : { 'mcp-name': name }),
-      ...headers,
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
-  })
-}

@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
+import { expect, it } from 'vitest'
+import { createDrainingStdio } from '../src/draining-stdio.ts'
+import { stdioChild } from './support.ts'
+
+it('answers what was asked before the input ended, and leaves then', async () => {
+  const args = ['--import', 'tsx', '-C', '@recall/source', stdioChild]
+  const server = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const clientInfo = { name: 'test', version: '1' }
+  const request = (id: number, method: string, params: object) =>
+    `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`
+  server.stdin.end(
+    request(1, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }) +
+      request(2, 'tools/call', { name: 'hub_search', arguments: { query: 'slow' } }) +
+      request(3, 'tools/call', { name: 'memory_remember', arguments: { text: 'kept', key: 'k' } }) +
+      // Nothing is owed for these.
+      request(4, 'tools/call', { name: 'hub_search', arguments: { query: 'slow' } }) +
+      `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 4 } })}\n` +
+      'no JSON\n{"jsonrpc":',
+  )
+  const answers: { id: number }[] = []
+  for await (const line of createInterface(server.stdout)) answers.push(JSON.parse(line))
+  expect(answers.map(({ id }) => id).sort()).toEqual([1, 2, 3])
+})
+
+it('answers what was asked before the input broke, and leaves then', async () => {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()]
+  const { transport, ended } = createDrainingStdio(stdin, stdout)
+  const errors: Error[] = []
+  transport.onerror = (error) => errors.push(error)
+  transport.onmessage = () => {
+    stdin.destroy(new Error('the terminal is gone'))
+    stdin.once('close', () => void transport.send({ jsonrpc: '2.0', id: 1, result: {} }))
+  }
+  await transport.start()
+  stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+  await ended
+  expect(String(stdout.read())).toBe('{"jsonrpc":"2.0","id":1,"result":{}}\n')
+  expect(errors).toMatchObject([{ message: 'the terminal is gone' }])
+})
