@@ -94,6 +94,27 @@ describe('redactText', () => {
     )
   })
 
+  const green = (text: string): string => `\u001b[1;32m${text}\u001b[0m`
+
+  it.each(samples)('replaces a coloured secret of kind $kind in: $text', ({ secret, text }) => {
+    const coloured = text.replaceAll(secret, () => green(secret))
+    expect(redactText(coloured).text).not.toContain(secret)
+  })
+
+  it('finds a secret under the colours of its name and within its own, and keeps the text around it', () => {
+    const key = `AKIA${fill(16, 'ABCDEFGH234567')}`
+    expect(redactText(`${green('password')}: ${green('hunter2hunter2')} ${green('ok')}`)).toEqual({
+      text: `${green('password')}: ${green('[redacted:password]')} ${green('ok')}`,
+      counts: { password: 1 },
+    })
+    expect(redactText(`at ${key.slice(0, 9)}${green(key.slice(9))}.`).text).toBe(
+      'at [redacted:aws-key-id]\u001b[0m.',
+    )
+    const link = `\u001b]8;;https://ana:${key}@example.com\u0007docs\u001b]8;;\u0007`
+    expect(redactText(link).text).not.toContain(key)
+    expect(redactText(green('nothing')).counts).toEqual({})
+  })
+
   it('finds a key in a path', () => {
     const key = ['AKIA', 'IOSFODNN7QWERTYZ'].join('')
     expect(redactText(`/srv/${key}/x`).text).toBe('/srv/[redacted:aws-key-id]/x')
@@ -203,6 +224,9 @@ describe('redactText', () => {
     'ENV A_PASSWORD ',
     'pass: "',
     'Private-Lines: 1\n',
+    '\u001b[',
+    '\u001b]',
+    '\u001b[1mtoken=',
   ])('takes time in proportion to the length of hostile text made of: %s', (piece) => {
     /** In microseconds. */
     const time = (length: number): number => {

@@ -82,7 +82,7 @@ function redactString(text: string, table: readonly Detector[], counts: Redactio
   let clean = text
   // A replacement can expose another secret beside it; only a text made for that needs more than two rounds.
   for (let round = 0; round < 8; round++) {
-    const spans = findSecrets(clean, table)
+    const spans = merge([...findSecrets(clean, table), ...findUnderStyles(clean, table)])
     if (spans.length === 0) break
     clean = replaceSpans(clean, spans, counts)
   }
@@ -117,7 +117,34 @@ function findSecrets(text: string, table: readonly Detector[]): Span[] {
       if (span) spans.push({ ...span, kind, row })
     }
   })
-  return merge(spans)
+  return spans
+}
+
+/** What a program writes to colour its output, to move in it or to link it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they begin with one
+const styles = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g
+
+/** The secrets of a text as a terminal shows it: a style can stand between a name and its value, or within either. */
+function findUnderStyles(text: string, table: readonly Detector[]): Span[] {
+  if (!text.includes('\u001b')) return []
+  const places = new Uint32Array(text.length)
+  let shown = ''
+  let from = 0
+  const show = (to: number): void => {
+    for (let i = from; i < to; i++) places[shown.length + i - from] = i
+    shown += text.slice(from, to)
+  }
+  for (const style of text.matchAll(styles)) {
+    show(style.index)
+    from = style.index + style[0].length
+  }
+  show(text.length)
+  if (shown.length === text.length) return []
+  return findSecrets(shown, table).map((span) => ({
+    ...span,
+    start: places[span.start] ?? 0,
+    end: (places[span.end - 1] ?? 0) + 1,
+  }))
 }
 
 /** The run without spaces that a detector is in, and how many of its values it has judged there. */
