@@ -4,6 +4,7 @@ import { idempotencyKeys } from '@recall/store-postgres'
 import { and, eq, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Context } from 'hono'
 import type { Hub, HubEnv } from './hub.ts'
+import { limitAgent } from './limits/limit-agent.ts'
 
 /** How long an answer is remembered. */
 export const rememberedMs = 24 * 60 * 60 * 1000
@@ -29,7 +30,7 @@ export interface Claim {
  * exists and is unanswered; otherwise `answer` returns `undefined`. So a slow attempt that was given up cannot write
  * a second time
  * @throws MemoryError CONFLICT while the first request is still running; INVALID_INPUT, with status 422, when the key
- * was used with another body before
+ * was used with another body before; RATE_LIMITED for too many repetitions, which count as reading a memory
  */
 export async function answeringOnce<T>(
   hub: Hub,
@@ -73,7 +74,10 @@ export async function answeringOnce<T>(
     if (earlier?.body) return JSON.parse(earlier.body) as T
     throw stillRunning()
   }
-  if (!claimed) return firstAnswer()
+  if (!claimed) {
+    await limitAgent(hub, context, 'get')
+    return firstAnswer()
+  }
   try {
     return (await answer({ agentId, route, key, fingerprint })) ?? (await firstAnswer())
   } catch (error) {

@@ -4,7 +4,7 @@ import { memories, retrievalEvents } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { degrees } from './degrees.ts'
-import { codeOf, engines, lesson, openHub, routesOf, type TestHub } from './support.ts'
+import { codeOf, engines, lesson, noLimits, openHub, routesOf, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
 
 const day = 24 * 60 * 60 * 1000
@@ -90,6 +90,22 @@ describe.each(engines)('the hub on %s', (_, open) => {
       code: MemoryErrorCode.RATE_LIMITED,
       'violated-policies': ['minute'],
     })
+  })
+
+  it('4.4 each route has a limit, a repeated request and a new key too', async () => {
+    const one = [{ requests: 1, seconds: 60 }]
+    const { tiers } = noLimits.limits
+    const limits = { ...noLimits.limits, tiers: { ...tiers, unverified: { ...tiers.unverified, get: one } } }
+    const strict = await openHub(database(), { limits }, { clock: () => now })
+    const statusesOf = async (agent: string, method: string, path: string, given = {}) => {
+      const { key } = await strict.agent(agent)
+      const ask = () => strict.request(method, `/api/v1/${path}`, { key, ...given })
+      return [(await ask()).status, (await ask()).status, (await ask()).status]
+    }
+    expect(await statusesOf('ada', 'GET', 'agents/me')).toEqual([200, 429, 429])
+    expect(await statusesOf('bob', 'POST', 'agents/me/rotate-key')).toEqual([200, 429, 429])
+    const again = { body: { content: lesson('redis'), tags }, headers: { 'Idempotency-Key': 'a' } }
+    expect(await statusesOf('cyd', 'POST', 'memory', again)).toEqual([201, 201, 429])
   })
 
   it('4.5 what is near is linked, what is very near is a candidate, and what is the same is a duplicate', async () => {

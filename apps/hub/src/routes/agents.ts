@@ -5,6 +5,7 @@ import type { Context } from 'hono'
 import { hashOfKey, newApiKey } from '../auth/keys.ts'
 import { unauthenticated } from '../auth/principal.ts'
 import type { Hub } from '../hub.ts'
+import { limitAgent } from '../limits/limit-agent.ts'
 import { newRoutes } from './app.ts'
 import { answers, jsonBody, keyed } from './describe.ts'
 import { nameSchema, registeredSchema } from './schemas.ts'
@@ -47,7 +48,8 @@ export function agentRoutes(hub: Hub, addressOf: (context: Context) => string) {
           'The agent',
         ),
       }),
-      (context) => {
+      async (context) => {
+        await limitAgent(hub, context, 'get')
         const { id, name } = context.get('principal')
         return context.json({ agent: { id, name } }, 200)
       },
@@ -62,6 +64,7 @@ export function agentRoutes(hub: Hub, addressOf: (context: Context) => string) {
         responses: answers(200, z.object({ api_key: z.string() }), 'The new key, shown this once'),
       }),
       async (context) => {
+        await limitAgent(hub, context, 'get')
         const key = newApiKey()
         const { id, keyHash } = context.get('principal')
         // A key that was replaced, and is still known here for a moment, gets no other.

@@ -1,9 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
-import type { Context } from 'hono'
-import type { Hub, HubEnv } from '../hub.ts'
+import type { Hub } from '../hub.ts'
 import { answeringOnce, rememberedMs } from '../idempotency.ts'
-import type { Action } from '../limits/rate-limits.ts'
+import { limitAgent } from '../limits/limit-agent.ts'
 import { citeMemory, deleteMemory, getMemory } from '../pipelines/read-memory.ts'
 import { searchMemories, signalsOf } from '../pipelines/search-memories.ts'
 import { type SavedAnswer, writeMemory } from '../pipelines/write-memory.ts'
@@ -26,7 +25,7 @@ const idempotencySchema = z.object({
     .regex(/[^"]/, 'must not be empty')
     .optional()
     .openapi({
-      description: `Any text that is new with each memory, bare or in quotes. For ${rememberedMs / 3_600_000} hours the same agent's request with the same key is answered as the first one was, and nothing is written; with another body (told by the SHA-256 of its members) it is refused with 422, while the first one runs with 409.`,
+      description: `Any text that is new with each memory, bare or in quotes. For ${rememberedMs / 3_600_000} hours the same agent's request with the same key is answered as the first one was, and nothing is written; with another body (told by the SHA-256 of its members) it is refused with 422, while the first one runs with 409. A repetition counts as reading a memory.`,
     }),
 })
 
@@ -35,13 +34,7 @@ const notWritten = new Set<MemoryErrorCode>([MemoryErrorCode.FORBIDDEN, MemoryEr
 
 /** Routes for the memories that agents share. */
 export function memoryRoutes(hub: Hub) {
-  const limit = async (context: Context<HubEnv>, action: Action): Promise<void> => {
-    const { tier, id } = context.get('principal')
-    const headers = await hub.limits.ofAgent(tier, action, id)
-    for (const [name, value] of Object.entries(headers)) context.header(name, value)
-  }
   const params = memoryIdSchema
-
   return newRoutes()
     .openapi(
       createRoute({
@@ -58,7 +51,7 @@ export function memoryRoutes(hub: Hub) {
       async (context) => {
         const input = context.req.valid('json')
         const saved = await answeringOnce<SavedAnswer>(hub, context, input, async (claim) => {
-          await limit(context, 'write')
+          await limitAgent(hub, context, 'write')
           const author = context.get('principal')
           try {
             return await writeMemory(hub, author, input, claim)
@@ -81,7 +74,7 @@ export function memoryRoutes(hub: Hub) {
         responses: answers(200, foundSchema, 'The most useful first'),
       }),
       async (context) => {
-        await limit(context, 'search')
+        await limitAgent(hub, context, 'search')
         const { q, limit: most, explain } = context.req.valid('query')
         const results = await hub.retrievals.during(() =>
           searchMemories(hub, context.get('principal'), q, most),
@@ -117,7 +110,7 @@ export function memoryRoutes(hub: Hub) {
         responses: answers(200, memorySchema, 'The memory'),
       }),
       async (context) => {
-        await limit(context, 'get')
+        await limitAgent(hub, context, 'get')
         const memory = await getMemory(hub, context.get('principal'), context.req.valid('param').id)
         return context.json({ success: true as const, memory }, 200)
       },
@@ -132,7 +125,7 @@ export function memoryRoutes(hub: Hub) {
         responses: answers(200, citedSchema, 'How to cite it, and how often it was'),
       }),
       async (context) => {
-        await limit(context, 'get')
+        await limitAgent(hub, context, 'get')
         return context.json(
           await citeMemory(hub, context.get('principal'), context.req.valid('param').id),
           200,
@@ -155,7 +148,7 @@ export function memoryRoutes(hub: Hub) {
         ),
       }),
       async (context) => {
-        await limit(context, 'get')
+        await limitAgent(hub, context, 'get')
         const status = await deleteMemory(hub, context.get('principal'), context.req.valid('param').id)
         return context.json({ success: true as const, status }, 200)
       },
