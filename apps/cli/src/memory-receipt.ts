@@ -12,9 +12,16 @@ import {
 import { join, relative } from 'node:path'
 import { renamePatiently } from '@recall/core/process'
 import { defaultFileSystem, layoutsOf } from '@recall/store-file'
-import type { CreatedMemory } from './commands/init.ts'
 import { isDerived } from './derived-files.ts'
 import { type MemoryReceipt, nameIn, readReceipts } from './receipts.ts'
+
+/** What creating a memory made. */
+export interface CreatedMemory {
+  created: { path: string; digest?: string }[]
+  kept: string[]
+  /** Folders that did not exist, outermost first, absolute. */
+  folders: string[]
+}
 
 /** Records which files and folders of a memory were created for hosts, so that `uninit` can remove them. */
 export function noteCreated(state: string, root: string, { created, folders }: CreatedMemory): void {

@@ -3,15 +3,17 @@ import type { Database } from '@recall/store-postgres'
 import type { Context } from 'hono'
 import type { Redis } from 'ioredis'
 import type { Registry } from 'prom-client'
+import { createAuthenticator } from './auth/authenticator.ts'
 import { bearerOf, hashOfKey } from './auth/keys.ts'
-import { createAuthenticator } from './auth/principal.ts'
 import type { HubConfig } from './config/config.ts'
 import { createDatabaseCalls } from './database-calls.ts'
 import { guardHost, isLoopback } from './guard-host.ts'
-import type { Hub, HubParts, Log } from './hub.ts'
+import type { Hub } from './hub.ts'
+import type { HubParts } from './hub-parts.ts'
 import { limitBodies } from './limits/limit-bodies.ts'
 import { networkOf } from './limits/network-of.ts'
 import { createLimits } from './limits/rate-limits.ts'
+import type { Log } from './log.ts'
 import { maintainHub } from './maintenance.ts'
 import { createObserver, metricsRoutes } from './observe.ts'
 import { refuseOtherModels } from './pipelines/current-model.ts'
@@ -109,7 +111,7 @@ function compose(
       database: config.postgresUrl ? database : undefined,
       timeoutMs: config.databaseTimeoutMs,
     }),
-    auth: createAuthenticator({ database, call: calls.call }),
+    auth: createAuthenticator(database, calls),
   }
   return { ...parts, retrievals: createRetrievalLog(parts, log) }
 }

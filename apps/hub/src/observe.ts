@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import { Counter, Histogram, Registry } from 'prom-client'
-import type { Log } from './hub.ts'
+import type { Log } from './log.ts'
 import { newRoutes } from './routes/app.ts'
 
 /**

@@ -11,7 +11,7 @@ import { openPglite } from '@recall/store-postgres/pglite'
 import { openPostgres } from '@recall/store-postgres/postgres'
 import { Redis } from 'ioredis'
 import type { HubConfig } from './config/config.ts'
-import type { Log } from './hub.ts'
+import type { Log } from './log.ts'
 
 export interface Dependencies {
   database: Database

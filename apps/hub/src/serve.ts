@@ -5,7 +5,7 @@ import { collectDefaultMetrics } from 'prom-client'
 import type { HubConfig } from './config/config.ts'
 import { createHub, type RunningHub } from './create-hub.ts'
 import { urlOf } from './guard-host.ts'
-import type { Log } from './hub.ts'
+import type { Log } from './log.ts'
 import { openDependencies } from './open-dependencies.ts'
 
 export interface ListeningHub {

@@ -6,10 +6,11 @@ export { archiveIndexHeader } from './documents/archive-index.ts'
 export type { LocatedHit } from './file-search.ts'
 export type { FileStore } from './file-store.ts'
 export { defaultFileSystem, type FileSystem } from './file-system.ts'
+export { layoutOf, layoutsOf } from './find-layout.ts'
 export type { FileStamp } from './index/file-stamp.ts'
 export type { IndexProgress, MemoryIndex } from './index/memory-index.ts'
 export { writeInternal } from './internal-files.ts'
-export { type Layout, layoutOf, layouts, layoutsOf } from './layout.ts'
+export { type Layout, layouts } from './layout.ts'
 export { layoutFile } from './layout-file.ts'
 export {
   type FileMemoryOptions,

@@ -13,9 +13,10 @@ import {
 } from '@recall/core'
 import { createFileStore, type FileStore } from './file-store.ts'
 import { defaultFileSystem, type FileSystem, orAbsent, orUnusable } from './file-system.ts'
+import { layoutOf } from './find-layout.ts'
 import { loadSqlite } from './index/driver.ts'
 import { missingRoot } from './index/memory-index.ts'
-import { type Layout, layoutOf } from './layout.ts'
+import type { Layout } from './layout.ts'
 
 export interface FileStoreSettings {
   /** Folder that holds the memory. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Address, Place } from '@recall/core'
-import type { Shelf } from './conditions.ts'
+import type { Shelf } from './shelf.ts'
 
 /** The id of a place: a scope of a namespace, or its archive. */
 export const placeId = (

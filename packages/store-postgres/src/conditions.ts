@@ -1,21 +1,9 @@
-import type { Address, Filter, MemoryScope, Place } from '@recall/core'
+import type { Address, Filter, Place } from '@recall/core'
 import { and, arrayContains, eq, type SQL, sql } from 'drizzle-orm'
 import { entryId, placeId } from './address.ts'
 import { compileFilter } from './compile-filter.ts'
 import { entries } from './schema/entries.ts'
-
-/** Which part of the entries table a store works on, and how. */
-export interface Shelf {
-  /** Owner of the entries. Stores of different tenants share nothing. */
-  tenant: string
-  archived: boolean
-  /** The text search configuration that splits and stems texts; `null` for core's own splitting. */
-  textConfiguration: string | null
-  /** Most bytes that a place of a scope may hold. */
-  quotas: Partial<Record<MemoryScope, number>>
-  /** Most bytes that the entries of one answer may hold together. */
-  answerBytes: number
-}
+import type { Shelf } from './shelf.ts'
 
 export const inPlace = (place: Place, shelf: Shelf): SQL => eq(entries.place, placeId(place, shelf))
 

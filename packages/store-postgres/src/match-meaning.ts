@@ -10,9 +10,10 @@ import {
 import { type SQL, sql } from 'drizzle-orm'
 import { placeId } from './address.ts'
 import { entriesWithUnits, matchColumns, similarityTo, type UnitMatch, unitsOfEntries } from './candidates.ts'
-import { inPlace, isLive, type Shelf } from './conditions.ts'
+import { inPlace, isLive } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
 import { entries, placeSizes, units } from './schema/entries.ts'
+import type { Shelf } from './shelf.ts'
 import { storableVector } from './storable-vector.ts'
 import { indexableDimensions, indexedType, indexedVector, throughIndex } from './vector-index.ts'
 

@@ -2,9 +2,9 @@ import { fewestUnits, noiseRank, type StoreQuery } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
 import { placeId } from './address.ts'
 import { matchColumns, similarityTo, type UnitMatch, unitsOfEntries } from './candidates.ts'
-import type { Shelf } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
 import { entries, placeSizes, units } from './schema/entries.ts'
+import type { Shelf } from './shelf.ts'
 import { quoted } from './words.ts'
 
 export interface WordMatch extends UnitMatch {

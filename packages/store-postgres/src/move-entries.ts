@@ -9,11 +9,12 @@ import {
 import { and, getTableColumns, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
 import { placeId } from './address.ts'
-import { inPlace, isAt, isLive, type Shelf } from './conditions.ts'
+import { inPlace, isAt, isLive } from './conditions.ts'
 import type { Database } from './database.ts'
 import { namingQuota, putEntries } from './put-entries.ts'
 import { entryOf, wholeEntry } from './rows.ts'
 import { entries, units } from './schema/entries.ts'
+import type { Shelf } from './shelf.ts'
 
 /** Entries that one transaction moves. */
 const movedTogether = 500

@@ -12,7 +12,7 @@ import {
 } from '@recall/core'
 import { and, arrayContains, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import { entryId, placeId } from './address.ts'
-import { inPlace, isAt, isExpired, isLive, type Shelf } from './conditions.ts'
+import { inPlace, isAt, isExpired, isLive } from './conditions.ts'
 import type { Database } from './database.ts'
 import { findEntries } from './find-entries.ts'
 import { addressOf, inLockOrder, inRuns } from './group-changes.ts'
@@ -21,6 +21,7 @@ import { asMemoryErrors } from './postgres-errors.ts'
 import { putEntries } from './put-entries.ts'
 import { entryOf, refuseTooLarge, wholeEntry } from './rows.ts'
 import { entries, placeSizes } from './schema/entries.ts'
+import type { Shelf } from './shelf.ts'
 
 export interface PostgresStoreOptions {
   /** Shown to people. Default `postgres`. */

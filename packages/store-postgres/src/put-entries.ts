@@ -1,9 +1,10 @@
 import { alreadyExists, type Entry } from '@recall/core'
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
-import { isExpired, isLive, type Shelf } from './conditions.ts'
+import { isExpired, isLive } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
 import { rowsFor } from './rows.ts'
 import { entries, units } from './schema/entries.ts'
+import type { Shelf } from './shelf.ts'
 
 /** How entries are written. */
 interface PutManner {

@@ -2,10 +2,10 @@ import { type Entry, MemoryError, MemoryErrorCode, type MemoryScope } from '@rec
 import { count, type SQL, sql } from 'drizzle-orm'
 import { entryId, placeId } from './address.ts'
 import { storableText } from './comparable-text.ts'
-import type { Shelf } from './conditions.ts'
 import type { Database } from './database.ts'
 import { filterFields } from './filter-fields.ts'
 import { entries, units } from './schema/entries.ts'
+import type { Shelf } from './shelf.ts'
 import { storableVector } from './storable-vector.ts'
 import { type UnitRow, unitRowsOf } from './unit-rows.ts'
 

@@ -1,9 +1,9 @@
 import type { StoreQuery } from '@recall/core'
 import { sql } from 'drizzle-orm'
 import { placeId } from './address.ts'
-import type { Shelf } from './conditions.ts'
 import { type Database, rowsOf } from './database.ts'
 import { units } from './schema/entries.ts'
+import type { Shelf } from './shelf.ts'
 
 /** Terms of three letters or fewer are not corrected. */
 const shortest = 4

@@ -8,7 +8,7 @@ import { exitCodes, UsageError } from '../exit-codes.ts'
 import { findRoot, type RootOptions, usualRoot, withRoot } from '../find-root.ts'
 import { quoted } from '../format.ts'
 import type { Io } from '../io.ts'
-import { noteCreated } from '../memory-receipt.ts'
+import { type CreatedMemory, noteCreated } from '../memory-receipt.ts'
 import { layoutToWrite } from '../one-layout.ts'
 import { stateFolder } from '../receipts.ts'
 import { machineOf, namedTargets, wiringOf } from '../wiring.ts'
@@ -97,13 +97,6 @@ function rootFor(io: Io, options: InitOptions, chosen: readonly Target[]): strin
   // In the user layout, everything lies in the host's own folder.
   const isForClaude = options.layout === 'user' && chosen.some(({ name }) => name === 'claude')
   return isForClaude ? io.env.CLAUDE_CONFIG_DIR || join(io.home, '.claude') : usualRoot(io)
-}
-
-export interface CreatedMemory {
-  created: { path: string; digest?: string }[]
-  kept: string[]
-  /** Folders that did not exist, outermost first, absolute. */
-  folders: string[]
 }
 
 function createMemory(root: string, layout: Layout, isDry: boolean): CreatedMemory {

@@ -1,7 +1,8 @@
 import { prepared } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import type { Principal } from '../auth/principal.ts'
-import type { HubParts, Log } from '../hub.ts'
+import type { HubParts } from '../hub-parts.ts'
+import type { Log } from '../log.ts'
 import { promoteAuthors } from '../trust/promotion.ts'
 import type { NearMemory } from './nearest.ts'
 

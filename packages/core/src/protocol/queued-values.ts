@@ -1,3 +1,4 @@
+import { checkWritten } from '../check-values.ts'
 import { createSealer, isEnvelope, type KeyRing } from '../encryption.ts'
 import { encryptedYetIndexed, looksSealed, noKey, toJson } from '../entry-factory.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
@@ -6,7 +7,7 @@ import type { JsonValue } from '../json.ts'
 import type { WriteOptions } from '../memory-manager.ts'
 import type { Address } from '../memory-store.ts'
 import { createRedactor, type RedactPolicy } from '../redaction/redactor.ts'
-import { checkWritten, type ValueSchemas } from '../schemas.ts'
+import type { ValueSchemas } from '../schemas.ts'
 import type { QueuedWrite } from './write-queue.ts'
 
 /** What somebody asked to write, unchecked. */

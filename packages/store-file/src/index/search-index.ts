@@ -1,26 +1,11 @@
 import type { MemoryScope } from '@recall/core'
+import type { Conditions, RowCondition } from './conditions.ts'
 import { type DocumentRow, documentColumns, joinTags, keptNamespace, shownNamespace } from './document-row.ts'
 import { createStatements, type Database, type SqlValue } from './driver.ts'
 import { createIndexedFiles } from './indexed-files.ts'
 import { scopeNumbers } from './schema.ts'
 import { createVectorRows } from './vector-rows.ts'
 import { createWordRows } from './word-rows.ts'
-
-/** Conditions that the database can test; all that are given must hold. */
-export interface Conditions {
-  scope: MemoryScope
-  namespace: string
-  now: number
-  tags: readonly string[]
-  /** A condition of rows whose value the index holds. Rows of other values always fulfil it. */
-  narrowing?: RowCondition | undefined
-}
-
-/** A condition on rows `d` of `documents`. */
-export interface RowCondition {
-  text: string
-  values: SqlValue[]
-}
 
 /** Rows that are held in memory at a time. */
 const rowsAtOnce = 500

@@ -1,7 +1,7 @@
 import type { MemoryScope } from '@recall/core'
+import type { Conditions } from './conditions.ts'
 import type { SqlValue, Statement } from './driver.ts'
 import { scopeNumbers } from './schema.ts'
-import type { Conditions } from './search-index.ts'
 
 /** What to match units by, in the query language of FTS5. */
 export interface WordQuery {
