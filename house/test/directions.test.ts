@@ -1,5 +1,5 @@
 import { builtinModules } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { apps, filesIn, isTest, libraries, read, sourcesOf, type Workspace } from './workspace.ts'
@@ -58,6 +58,23 @@ describe.each(libraries)('$folder', (library: Workspace) => {
         isRelative(specifier) && !join(dirname(path), specifier).startsWith(`${folder}/`),
     )
     expect(shown(leaving)).toEqual([])
+  })
+})
+
+describe.each([...libraries, ...apps])('$folder', (workspace: Workspace) => {
+  it('has folders that stand one above the other: none needs what needs it', () => {
+    const sources = `${workspace.folder}/src`
+    const roomOf = (path: string): string => relative(sources, path).split(sep)[0] as string
+    const needs = new Map<string, Set<string>>()
+    for (const { path, specifier } of imports(sourcesOf(workspace))) {
+      const [from, to] = [roomOf(path), roomOf(join(dirname(path), specifier))]
+      if (isRelative(specifier) && from !== to) needs.set(from, (needs.get(from) ?? new Set()).add(to))
+    }
+    const allNeedsOf = (room: string, known = new Set<string>()): Set<string> => {
+      for (const need of needs.get(room) ?? []) if (!known.has(need)) allNeedsOf(need, known.add(need))
+      return known
+    }
+    expect([...needs.keys()].filter((room) => allNeedsOf(room).has(room))).toEqual([])
   })
 })
 

@@ -1,7 +1,6 @@
 import type { MemoryScope } from '@recall/core'
-import type { RootOptions } from './find-root.ts'
-import { hookEvents } from './hook-events.ts'
-import type { Io } from './io.ts'
+import { hookEvents } from './hosts/hook-events.ts'
+import type { RootOptions } from './memory/find-root.ts'
 import {
   type CommandLine,
   type CommandSpec,
@@ -9,6 +8,7 @@ import {
   share,
   wholeNumber,
 } from './parse-command-line.ts'
+import type { Io } from './terminal/io.ts'
 
 export interface Command extends CommandSpec {
   /**

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync, statSy
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { renamePatiently } from '@recall/core/process'
 import { UsageError } from './exit-codes.ts'
-import type { Io } from './io.ts'
+import type { Io } from './terminal/io.ts'
 
 /** The address of a hub, and the key of an agent on it. */
 export interface HubAccess {

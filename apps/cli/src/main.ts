@@ -3,9 +3,9 @@ import { realpathSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { keepCompiledCode } from './compile-cache.ts'
-import { isScreen, resultTaken, screenColumns, writeResult, writeTalk } from './output.ts'
 import { readPayload, readText, startDetached, workingFolder } from './own-process.ts'
 import { run } from './run.ts'
+import { isScreen, resultTaken, screenColumns, writeResult, writeTalk } from './terminal/output.ts'
 
 keepCompiledCode(process.env)
 
@@ -52,7 +52,7 @@ void run(process.argv.slice(2), {
   detach: (argv) => void startDetached([...process.execArgv, process.argv[1] ?? '', ...argv]),
   async ask(question) {
     if (!process.stdin.isTTY || !process.stderr.isTTY) return null
-    askPerson ??= (await import('./dialogue.ts')).createDialogue(process.stdin, process.stderr)
+    askPerson ??= (await import('./terminal/dialogue.ts')).createDialogue(process.stdin, process.stderr)
     return askPerson(question)
   },
 }).then((code) => {

@@ -1,9 +1,9 @@
 import { commands } from './commands.ts'
 import { exitCodeOf, exitCodes } from './exit-codes.ts'
-import { commandHelp, programHelp } from './help.ts'
-import type { Io } from './io.ts'
 import { parseCommandLine } from './parse-command-line.ts'
-import { printable } from './printable.ts'
+import { commandHelp, programHelp } from './terminal/help.ts'
+import type { Io } from './terminal/io.ts'
+import { printable } from './terminal/printable.ts'
 
 const description =
   'Memory for AI agents: sessions archived, summarised and found again, in files you can read.'

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from './exit-codes.ts'
-import type { Io } from './io.ts'
+import type { Io } from './terminal/io.ts'
 
 /** In the repository the hub runs from its sources, like this command. */
 const source = import.meta.url.endsWith('.ts')

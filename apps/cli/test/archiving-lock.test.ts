@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { thisProcess } from '@recall/core/process'
 import { layouts } from '@recall/store-file'
 import { expect, it } from 'vitest'
-import { takeArchivingLock } from '../src/archiving-lock.ts'
+import { takeArchivingLock } from '../src/hosts/archiving-lock.ts'
 import { temporaryFolder } from './support.ts'
 
 const newPlace = () => {

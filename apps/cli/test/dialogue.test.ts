@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect, it } from 'vitest'
-import { createDialogue } from '../src/dialogue.ts'
+import { createDialogue } from '../src/terminal/dialogue.ts'
 
 it('takes the answers that were typed ahead of their questions', async () => {
   const input = new PassThrough()

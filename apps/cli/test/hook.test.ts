@@ -13,9 +13,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { layouts, openFileMemory } from '@recall/store-file'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { takeArchivingLock } from '../src/archiving-lock.ts'
-import { hookEvents } from '../src/hook-events.ts'
-import { readSessions, saveSession } from '../src/host-sessions.ts'
+import { takeArchivingLock } from '../src/hosts/archiving-lock.ts'
+import { hookEvents } from '../src/hosts/hook-events.ts'
+import { readSessions, saveSession } from '../src/hosts/host-sessions.ts'
 import { createShell, poolSession, serveTinyModel, temporaryFolder, writeSession } from './support.ts'
 
 describe('hook', () => {

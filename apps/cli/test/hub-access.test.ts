@@ -2,7 +2,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { keyFileOf, reserveKeyFile } from '../src/hub-access.ts'
-import type { Io } from '../src/io.ts'
+import type { Io } from '../src/terminal/io.ts'
 import { temporaryFolder } from './support.ts'
 
 const done = vi.hoisted((): string[] => [])

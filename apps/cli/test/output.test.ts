@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { temporaryFolder } from './support.ts'
 
-const output = fileURLToPath(new URL('../src/output.ts', import.meta.url))
+const output = fileURLToPath(new URL('../src/terminal/output.ts', import.meta.url))
 const program = `import { writeResult } from ${JSON.stringify(output)}
 for (let i = 0; i < 3000; i++) writeResult(String(i).padStart(999) + '\\n')`
 

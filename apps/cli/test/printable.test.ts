@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { printable } from '../src/printable.ts'
+import { printable } from '../src/terminal/printable.ts'
 import { createShell, temporaryFolder, writeSession } from './support.ts'
 
 const steering = '\u001b[2J\u001b]0;gone\u0007\u202e\u061c\u00ad\u{e0049}\u{e0067}'

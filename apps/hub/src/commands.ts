@@ -1,6 +1,6 @@
 import { MemoryErrorCode } from '@recall/core'
 import { agents, asMemoryErrors, type Database, type ReembedProgress, reembed } from '@recall/store-postgres'
-import { hashOfKey, newApiKey } from './auth/keys.ts'
+import { hashOfKey, newApiKey } from './access/keys.ts'
 import { backup, restore } from './backup.ts'
 import type { HubConfig } from './config/config.ts'
 import { createHub } from './create-hub.ts'

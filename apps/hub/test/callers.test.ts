@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { hashOfKey } from '../src/auth/keys.ts'
+import { hashOfKey } from '../src/access/keys.ts'
 import { engines, noLimits, openHub, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
 

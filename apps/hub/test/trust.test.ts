@@ -2,7 +2,7 @@ import { agents, memories, retrievalEvents, vouches } from '@recall/store-postgr
 import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
-import type { HubParts } from '../src/hub-parts.ts'
+import type { HubParts } from '../src/hub.ts'
 import { promoteAuthors } from '../src/trust/promotion.ts'
 import { type Engine, engines, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
 

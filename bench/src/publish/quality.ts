@@ -2,15 +2,9 @@ import type { Runtime } from '@recall/embeddings/local'
 import { type Options, say } from '../options.ts'
 import { readDataSet } from '../quality/data-set.ts'
 import { fileName, qualityChart, qualityReport } from '../quality/quality-report.ts'
+import type { LeftOut } from '../quality/results.ts'
 import { machineFacts, writeResult } from '../report.ts'
-import {
-  hashOf,
-  type LeftOut,
-  leaveOneOut,
-  measureQuality,
-  type QualitySettings,
-  slim,
-} from '../suites/quality.ts'
+import { hashOf, leaveOneOut, measureQuality, type QualitySettings, slim } from '../suites/quality.ts'
 
 export async function publishQuality(options: Options): Promise<boolean> {
   const { data = '', ablation, stores, postgres } = options

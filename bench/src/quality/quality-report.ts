@@ -1,6 +1,6 @@
 import { table } from '../report.ts'
-import { commonThreshold, type LeftOut, type RetrieverResult } from '../suites/quality.ts'
 import type { DataSet } from './data-set.ts'
+import { commonThreshold, type LeftOut, type RetrieverResult } from './results.ts'
 
 /** A table of measures, a chart of the first recall, and what each collection and category says. */
 export function qualityReport(

@@ -1,20 +1,6 @@
-export { asRestored } from './archive.ts'
-export { beginningOf } from './beginning-of.ts'
 export { type Clock, systemClock } from './clock.ts'
-export { compareCodePoints } from './code-points.ts'
-export { alreadyExists, changedUnderneath, writtenSinceArchived } from './conflicts.ts'
 export type { ContentBlock, Conversation, ConversationFacts, Message } from './conversation.ts'
-export {
-  createMemoryManager,
-  type MemoryManagerOptions,
-  type MemoryPolicies,
-  shortTermTtl,
-} from './create-memory-manager.ts'
-export { embedTexts } from './embed-texts.ts'
 export type { Embedder } from './embedder.ts'
-export { type Envelope, isEnvelope, type KeyRing } from './encryption.ts'
-export { asRead } from './entry-identity.ts'
-export { entryMetadata } from './entry-metadata.ts'
 export {
   errorStatus,
   isMemoryError,
@@ -22,14 +8,20 @@ export {
   MemoryErrorCode,
   type MemoryErrorContext,
 } from './errors.ts'
-export { closingFences, trackFence } from './fenced-code.ts'
 export { type Comparison, everything, type Filter } from './filter/filter.ts'
 export { type FilterSubject, matchesFilter } from './filter/matches-filter.ts'
 export { parseFilter } from './filter/parse-filter.ts'
-export { findWhenSure } from './find-when-sure.ts'
-export { takenPlaceAt } from './in-memory-search.ts'
-export { createInMemoryStore, type InMemoryStoreOptions } from './in-memory-store.ts'
-export { problemsInWords } from './inputs.ts'
+export {
+  createMemoryManager,
+  type MemoryManagerOptions,
+  type MemoryPolicies,
+  shortTermTtl,
+} from './front/create-memory-manager.ts'
+export { embedTexts } from './front/embed-texts.ts'
+export { type Envelope, isEnvelope, type KeyRing } from './front/encryption.ts'
+export { findWhenSure } from './front/find-when-sure.ts'
+export { problemsInWords } from './front/inputs.ts'
+export { type RotationOptions, type RotationResult, rotateEncryption } from './front/rotate-encryption.ts'
 export {
   equalJson,
   isJsonObject,
@@ -79,7 +71,6 @@ export type {
   StoreStats,
   SweepSelection,
 } from './memory-store.ts'
-export { parseInstant } from './parse-instant.ts'
 export { fewestUnits, rarityInMemory } from './ranking/bm25.ts'
 export { confidenceRank } from './ranking/confidence.ts'
 export { dateWords } from './ranking/date-words.ts'
@@ -102,8 +93,6 @@ export { unitLabel } from './ranking/unit-label.ts'
 export { splitUnits, type Unit } from './ranking/units.ts'
 export { wordScores } from './ranking/word-scores.ts'
 export { indexedTerms, queryTerms, queryWords, type Word, wordsOf } from './ranking/words.ts'
-export { readTogether } from './read-together.ts'
-export { fenceRecalled, stripRecalled } from './recalled-text.ts'
 export { type RedactionCounts, redactJson, redactText } from './redaction/redact.ts'
 export {
   createRedactor,
@@ -111,7 +100,6 @@ export {
   type RedactionReport,
   type RedactPolicy,
 } from './redaction/redactor.ts'
-export { type RotationOptions, type RotationResult, rotateEncryption } from './rotate-encryption.ts'
 export type { SchemaIssue, TypesOf, ValueSchema, ValueSchemas } from './schemas.ts'
 export { type MemoryScope, memoryScopes } from './scope.ts'
 export {
@@ -127,5 +115,18 @@ export {
   type SessionSummary,
   sessionSummary,
 } from './session-records.ts'
-export { spokenText } from './spoken-text.ts'
-export { isDeepYaml } from './yaml-depth.ts'
+export { asRestored } from './stores/archive.ts'
+export { alreadyExists, changedUnderneath, writtenSinceArchived } from './stores/conflicts.ts'
+export { asRead } from './stores/entry-identity.ts'
+export { entryMetadata } from './stores/entry-metadata.ts'
+export { isExpired } from './stores/expiry.ts'
+export { takenPlaceAt } from './stores/in-memory-search.ts'
+export { createInMemoryStore, type InMemoryStoreOptions } from './stores/in-memory-store.ts'
+export { readTogether } from './stores/read-together.ts'
+export { beginningOf } from './text/beginning-of.ts'
+export { compareCodePoints } from './text/code-points.ts'
+export { closingFences, trackFence } from './text/fenced-code.ts'
+export { parseInstant } from './text/parse-instant.ts'
+export { fenceRecalled, stripRecalled } from './text/recalled-text.ts'
+export { spokenText } from './text/spoken-text.ts'
+export { isDeepYaml } from './text/yaml-depth.ts'

@@ -1,8 +1,8 @@
 import { expectTypeOf } from 'vitest'
 import * as z from 'zod/mini'
-import { createMemoryManager } from './create-memory-manager.ts'
-import { createInMemoryStore } from './in-memory-store.ts'
+import { createMemoryManager } from './front/create-memory-manager.ts'
 import type { MemoryManager, MemoryMatch, MemoryRecord, ReadOptions } from './memory-manager.ts'
+import { createInMemoryStore } from './stores/in-memory-store.ts'
 
 interface Goal {
   name: string

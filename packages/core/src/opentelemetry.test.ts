@@ -1,9 +1,9 @@
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { expect, it } from 'vitest'
-import { createMemoryManager } from './create-memory-manager.ts'
-import { createInMemoryStore } from './in-memory-store.ts'
+import { createMemoryManager } from './front/create-memory-manager.ts'
 import type { MemoryManager } from './memory-manager.ts'
 import { type TraceOptions, traceMemory } from './opentelemetry.ts'
+import { createInMemoryStore } from './stores/in-memory-store.ts'
 
 function traced(options: TraceOptions = {}) {
   const exporter = new InMemorySpanExporter()

@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
-import type { MemoryCache } from '../src/cached-read.ts'
 import { describeMemory, type HandleOptions, type Harness } from '../src/conformance/index.ts'
-import { createMemoryManager } from '../src/create-memory-manager.ts'
-import { createInMemoryStore } from '../src/in-memory-store.ts'
+import type { MemoryCache } from '../src/front/cached-read.ts'
+import { createMemoryManager } from '../src/front/create-memory-manager.ts'
 import type { MemoryManager } from '../src/memory-manager.ts'
 import type { MemoryStore } from '../src/memory-store.ts'
 import { createMemoryCache } from '../src/protocol/memory-cache.ts'
 import { memoryScopes } from '../src/scope.ts'
+import { createInMemoryStore } from '../src/stores/in-memory-store.ts'
 
 describeMemory('in-memory', inMemory())
 describeMemory('in-memory, cached', inMemory(createMemoryCache))

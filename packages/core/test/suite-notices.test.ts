@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { runLaw } from '../src/conformance/describe-memory.ts'
 import { themes } from '../src/conformance/themes.ts'
-import { createMemoryManager } from '../src/create-memory-manager.ts'
-import { createInMemoryStore } from '../src/in-memory-store.ts'
+import { createMemoryManager } from '../src/front/create-memory-manager.ts'
 import type { ColdStore, MemoryStore } from '../src/memory-store.ts'
+import { createInMemoryStore } from '../src/stores/in-memory-store.ts'
 
 /** Mistakes that a store could make, each with the theme that must notice it. */
 const mistakes: [string, string, (store: MemoryStore) => Partial<MemoryStore>][] = [

@@ -1,4 +1,4 @@
-import { type EchoEntry, plain } from './entry.ts'
+import { type EchoEntry, plain } from './documents/entry.ts'
 import type { Consolidation, Echoes } from './open-echoes.ts'
 import { type Surfaced, surface } from './surface.ts'
 

@@ -1,4 +1,3 @@
-export type { KnowledgePlan } from './compress-knowledge.ts'
 export {
   appendEntries,
   type EchoBlock,
@@ -6,10 +5,23 @@ export {
   emptyEchoes,
   parseEchoes,
   printEchoes,
-} from './echo-document.ts'
+} from './documents/echo-document.ts'
+export { type EchoEntry, entryKey, printEntry } from './documents/entry.ts'
+export { type EchoLayer, echoLayers, type LayerRule, layerRules } from './documents/layers.ts'
+export {
+  emptySidecar,
+  identify,
+  type KnownEcho,
+  parseSidecar,
+  printSidecar,
+  type Sidecar,
+  withReferences,
+} from './documents/sidecar.ts'
 export type { EditPlan, EditStep } from './edit.ts'
-export { type EchoEntry, entryKey, printEntry } from './entry.ts'
-export type { EchoFinding } from './examine.ts'
+export type { Renamed } from './files/migrate.ts'
+export type { Migrated } from './files/migration.ts'
+export { type RoleMemory, teamRole } from './files/role-folder.ts'
+export { applyVersionControl } from './files/version-control.ts'
 export {
   afterAudit,
   afterPlan,
@@ -21,13 +33,10 @@ export {
   type Occasion,
   type ReviewFinding,
 } from './hooks.ts'
-export { type EchoLayer, echoLayers, type LayerRule, layerRules } from './layers.ts'
-export type { Renamed } from './migrate.ts'
-export type { Migrated } from './migration.ts'
-export { type Mirrored, mirrorEchoes } from './mirror.ts'
-export { type Consolidation, type Echoes, type EchoesOptions, openEchoes } from './open-echoes.ts'
-export { type PrunePlan, type PrunePolicy, type PruneStep, planPrune } from './plan-prune.ts'
-export { type Promotion, type PromotionDetails, planPromotion, promoteEcho } from './promote.ts'
+export type { KnowledgePlan } from './lifecycle/compress-knowledge.ts'
+export type { EchoFinding } from './lifecycle/examine.ts'
+export { type PrunePlan, type PrunePolicy, type PruneStep, planPrune } from './lifecycle/plan-prune.ts'
+export { type Promotion, type PromotionDetails, planPromotion, promoteEcho } from './lifecycle/promote.ts'
 export {
   findRemembrance,
   parseRemembrance,
@@ -36,17 +45,8 @@ export {
   type RemembranceCategory,
   type RemembranceDocument,
   remembranceCategories,
-} from './remembrance.ts'
-export { type RoleMemory, teamRole } from './role-folder.ts'
-export { type EchoScore, scoreEcho } from './score.ts'
-export {
-  emptySidecar,
-  identify,
-  type KnownEcho,
-  parseSidecar,
-  printSidecar,
-  type Sidecar,
-  withReferences,
-} from './sidecar.ts'
+} from './lifecycle/remembrance.ts'
+export { type EchoScore, scoreEcho } from './lifecycle/score.ts'
+export { type Mirrored, mirrorEchoes } from './mirror.ts'
+export { type Consolidation, type Echoes, type EchoesOptions, openEchoes } from './open-echoes.ts'
 export { type Surfaced, type SurfaceOptions, surface } from './surface.ts'
-export { applyVersionControl } from './version-control.ts'

@@ -1,9 +1,8 @@
 import { lstatSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, type LmProvider, MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
-import { type KnowledgePlan, parseKnowledgePlan, planKnowledge } from './compress-knowledge.ts'
-import { dayOf } from './day.ts'
-import { sha256 } from './digest.ts'
+import { dayOf } from './documents/day.ts'
+import { sha256 } from './documents/digest.ts'
 import {
   appendTexts,
   type EchoBlock,
@@ -11,18 +10,15 @@ import {
   parseEchoes,
   printEchoes,
   upgradeEchoes,
-} from './echo-document.ts'
+} from './documents/echo-document.ts'
+import { type EchoEntry, normalizeEntry, printEntry } from './documents/entry.ts'
+import type { EchoLayer } from './documents/layers.ts'
+import { withoutSecrets } from './documents/sensitive.ts'
+import { identify, type KnownEcho, withReferences } from './documents/sidecar.ts'
 import { type EditPlan, editChanges, needsPerson, planMove, planRemoval } from './edit.ts'
-import { type EchoEntry, normalizeEntry, printEntry } from './entry.ts'
-import { type EchoFinding, examine } from './examine.ts'
-import { namesIn, orAbsent, readText } from './files.ts'
-import { readFindings } from './findings.ts'
-import type { EchoLayer } from './layers.ts'
-import { withLock } from './lock.ts'
-import { mergeFindings } from './merge-findings.ts'
-import { type Migrated, migrationChanges, roleOf } from './migration.ts'
-import { defaultPrunePolicy, type PrunePlan, type PrunePolicy, planPrune } from './plan-prune.ts'
-import { pruneChanges, restoreChanges } from './prune.ts'
+import { namesIn, orAbsent, readText } from './files/files.ts'
+import { withLock } from './files/lock.ts'
+import { type Migrated, migrationChanges, roleOf } from './files/migration.ts'
 import {
   backupChange,
   checkName,
@@ -38,16 +34,20 @@ import {
   sidecarChange,
   teamRole,
   waitingAgents,
-} from './role-folder.ts'
-import { withoutSecrets } from './sensitive.ts'
-import { identify, type KnownEcho, withReferences } from './sidecar.ts'
+} from './files/role-folder.ts'
 import {
   applyChanges,
   type FileChange,
   finishJournal,
   isChangedMeanwhile,
   isUnfinished,
-} from './transaction.ts'
+} from './files/transaction.ts'
+import { type KnowledgePlan, parseKnowledgePlan, planKnowledge } from './lifecycle/compress-knowledge.ts'
+import { type EchoFinding, examine } from './lifecycle/examine.ts'
+import { readFindings } from './lifecycle/findings.ts'
+import { mergeFindings } from './lifecycle/merge-findings.ts'
+import { defaultPrunePolicy, type PrunePlan, type PrunePolicy, planPrune } from './lifecycle/plan-prune.ts'
+import { pruneChanges, restoreChanges } from './lifecycle/prune.ts'
 import { activeWorkflows, forgetWorkflow, noteWorkflow } from './workflows.ts'
 
 export interface EchoesOptions {

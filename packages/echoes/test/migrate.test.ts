@@ -2,11 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { parseEchoes } from '../src/echo-document.ts'
+import { parseEchoes } from '../src/documents/echo-document.ts'
 import { openEchoes } from '../src/index.ts'
 import { entryOf } from './support.ts'
 
-vi.mock('../src/echo-document.ts', { spy: true })
+vi.mock('../src/documents/echo-document.ts', { spy: true })
 
 it('renames in metadata only, keeps a copy and the ids, and reports', async () => {
   const root = await mkdtemp(join(tmpdir(), 'echoes-'))

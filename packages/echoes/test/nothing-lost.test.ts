@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { applyChanges } from '../src/files/transaction.ts'
 import { openEchoes, printEntry } from '../src/index.ts'
-import { applyChanges } from '../src/transaction.ts'
 import { entryOf } from './support.ts'
 
 const now = Date.parse('2026-06-30T12:00:00Z')

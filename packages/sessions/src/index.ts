@@ -4,8 +4,18 @@ export {
   type ArchiveOutcome,
   archiveSession,
   createCheckpoint,
-} from './archive-session.ts'
-export { condense, type SpokenTurn } from './condense.ts'
+} from './archive/archive-session.ts'
+export { formatDuration } from './archive/duration.ts'
+export { recoverWindow } from './archive/recover.ts'
+export { renderSessionSummary, renderWindow } from './archive/render-window.ts'
+export {
+  type ConsumedWindow,
+  clearWindow,
+  consumeWindow,
+  readWindow,
+  type SeenWindow,
+  type WindowOutcome,
+} from './archive/window.ts'
 export {
   applyDistill,
   type DistillExtraction,
@@ -14,18 +24,8 @@ export {
   type DistillSection,
   planDistill,
 } from './distill.ts'
-export { formatDuration } from './duration.ts'
 export { assessHealth, type Health, type MemoryFacts } from './health.ts'
-export type { KeywordCounter } from './keywords.ts'
 export { type OpenAiCompatibleOptions, openAiCompatibleLm } from './open-ai-compatible-lm.ts'
-export { recoverWindow } from './recover.ts'
-export { renderSessionSummary, renderWindow } from './render-window.ts'
-export { type SummarizeOptions, type Summary, summarize } from './summarize.ts'
-export {
-  type ConsumedWindow,
-  clearWindow,
-  consumeWindow,
-  readWindow,
-  type SeenWindow,
-  type WindowOutcome,
-} from './window.ts'
+export { condense, type SpokenTurn } from './summary/condense.ts'
+export type { KeywordCounter } from './summary/keywords.ts'
+export { type SummarizeOptions, type Summary, summarize } from './summary/summarize.ts'

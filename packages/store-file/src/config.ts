@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { parse } from 'smol-toml'
 import * as z from 'zod/mini'
-import { replaceFile } from './atomic-write.ts'
 import { defaultConfig, type ReadConfig } from './default-config.ts'
 import type { FileStore } from './file-store.ts'
-import { defaultFileSystem, type FileSystem } from './file-system.ts'
-import type { Layout } from './layout.ts'
-import { readText } from './read-text.ts'
-import { createWorkspace } from './workspace.ts'
+import { replaceFile } from './files/atomic-write.ts'
+import { defaultFileSystem, type FileSystem } from './files/file-system.ts'
+import { readText } from './files/read-text.ts'
+import { createWorkspace } from './files/workspace.ts'
+import type { Layout } from './layout/layout.ts'
 
 const configSchema = z.object({
   ephemeral: z.optional(z.object({ max_entries: z.optional(z.int().check(z.gte(1), z.lte(50))) })),

@@ -1,10 +1,10 @@
 import { basename, dirname, join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import type { FileStore } from './file-store.ts'
-import { defaultFileSystem, type FileSystem } from './file-system.ts'
-import { readText } from './read-text.ts'
-import { applyChanges } from './transaction.ts'
-import { createWorkspace } from './workspace.ts'
+import { defaultFileSystem, type FileSystem } from './files/file-system.ts'
+import { readText } from './files/read-text.ts'
+import { applyChanges } from './files/transaction.ts'
+import { createWorkspace } from './files/workspace.ts'
 
 /** MEMORY.md and its topic files as whole texts, for tools that move text between them. */
 export function curatedFiles(store: FileStore, fileSystem: FileSystem = defaultFileSystem) {

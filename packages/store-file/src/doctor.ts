@@ -1,8 +1,6 @@
 import { join } from 'node:path'
 import { type ConversationArchive, isMemoryError } from '@recall/core'
-import { isLeftover, replaceFile } from './atomic-write.ts'
 import { readConfig } from './config.ts'
-import { contentHash } from './digest.ts'
 import {
   archiveRows,
   printArchiveRow,
@@ -11,14 +9,16 @@ import {
 } from './documents/archive-index.ts'
 import { parseConversation } from './documents/conversation.ts'
 import type { FileStore } from './file-store.ts'
-import { errorCode, type FileSystem, orAbsent } from './file-system.ts'
+import { isLeftover, replaceFile } from './files/atomic-write.ts'
+import { contentHash } from './files/digest.ts'
+import { errorCode, type FileSystem, orAbsent } from './files/file-system.ts'
+import { fromShown } from './files/paths.ts'
+import { readText } from './files/read-text.ts'
+import { journalPath } from './files/transaction.ts'
 import { indexName } from './index/seal.ts'
-import { archiveFile, archiveName, archiveNumber, layouts } from './layout.ts'
-import { layoutFile } from './layout-file.ts'
-import { fromShown } from './paths.ts'
-import { readText } from './read-text.ts'
-import { sourcesOf } from './sources.ts'
-import { journalPath } from './transaction.ts'
+import { archiveFile, archiveName, archiveNumber, layouts } from './layout/layout.ts'
+import { layoutFile } from './layout/layout-file.ts'
+import { sourcesOf } from './layout/sources.ts'
 
 export interface Finding {
   check: string

@@ -4,6 +4,7 @@ import {
   asRead,
   type Embedder,
   type Entry,
+  isExpired,
   type MemoryScope,
   type MemoryStore,
   type RankWeights,
@@ -11,23 +12,22 @@ import {
   type Selection,
   type StoreQuery,
 } from '@recall/core'
-import { createAccessLog } from './access-log.ts'
-import { ensureFolder, writing } from './atomic-write.ts'
 import { createColdStore } from './cold/cold-store.ts'
 import { requireValue } from './documents/note.ts'
-import { createEntryFiles } from './entry-files.ts'
-import { createEntryWriter } from './entry-writer.ts'
-import { isExpired } from './expiry.ts'
-import { createFileSearch, type LocatedHit } from './file-search.ts'
-import { type FileSystem, statusOf } from './file-system.ts'
+import { createAccessLog } from './entries/access-log.ts'
+import { createEntryFiles } from './entries/entry-files.ts'
+import { createEntryWriter } from './entries/entry-writer.ts'
+import { ensureFolder, writing } from './files/atomic-write.ts'
+import { type FileSystem, statusOf } from './files/file-system.ts'
+import { isInside, refuseLinks, shownPath } from './files/paths.ts'
+import { finishJournal, journalPath } from './files/transaction.ts'
 import type { OpenDatabase } from './index/driver.ts'
 import { isBusy, isDamage, isUnwritable } from './index/index-file.ts'
 import { createMemoryIndex, type IndexProgress, type MemoryIndex, missingRoot } from './index/memory-index.ts'
-import { type Layout, placesOf } from './layout.ts'
+import { type Layout, placesOf } from './layout/layout.ts'
+import { specialPlace } from './layout/placement.ts'
 import { createLock } from './lock.ts'
-import { isInside, refuseLinks, shownPath } from './paths.ts'
-import { specialPlace } from './placement.ts'
-import { finishJournal, journalPath } from './transaction.ts'
+import { createFileSearch, type LocatedHit } from './search/file-search.ts'
 import type { Coverage, VectorIndex } from './vectors/vector-index.ts'
 
 export interface FileStoreOptions {

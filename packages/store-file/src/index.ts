@@ -3,24 +3,24 @@ export { curatedFiles } from './curated-files.ts'
 export { defaultConfig, type FileMemoryConfig, type ReadConfig } from './default-config.ts'
 export { type CheckUpOptions, checkUp, type Finding } from './doctor.ts'
 export { archiveIndexHeader } from './documents/archive-index.ts'
-export type { LocatedHit } from './file-search.ts'
 export type { FileStore } from './file-store.ts'
-export { defaultFileSystem, type FileSystem } from './file-system.ts'
-export { layoutOf, layoutsOf } from './find-layout.ts'
-export type { FileStamp } from './index/file-stamp.ts'
+export type { FileStamp } from './files/file-stamp.ts'
+export { defaultFileSystem, type FileSystem } from './files/file-system.ts'
+export { readText, type TextFile } from './files/read-text.ts'
 export type { IndexProgress, MemoryIndex } from './index/memory-index.ts'
 export { writeInternal } from './internal-files.ts'
-export { type Layout, layouts } from './layout.ts'
-export { layoutFile } from './layout-file.ts'
+export { layoutOf, layoutsOf } from './layout/find-layout.ts'
+export { type Layout, layouts } from './layout/layout.ts'
+export { layoutFile } from './layout/layout-file.ts'
 export {
   type FileMemoryOptions,
   type FileStoreSettings,
   openFileMemory,
   openFileStore,
 } from './open-file-memory.ts'
-export type { Passage } from './passages.ts'
-export { readText, type TextFile } from './read-text.ts'
 export { type Redact, type Scrubbed, type ScrubbedFile, scrubFiles } from './scrub.ts'
+export type { LocatedHit } from './search/file-search.ts'
+export type { Passage } from './search/passages.ts'
 export {
   type MemoryStatus,
   memoryLineLimit,

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { ensureFolder, replaceFile } from './atomic-write.ts'
 import type { FileStore } from './file-store.ts'
-import { defaultFileSystem } from './file-system.ts'
+import { ensureFolder, replaceFile } from './files/atomic-write.ts'
+import { defaultFileSystem } from './files/file-system.ts'
 
 /** Writes a small file of a tool's own, whole or not at all, beside the index. */
 export function writeInternal(

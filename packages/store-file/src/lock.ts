@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type ProcessIdentity, pause, thisProcess } from '@recall/core/process'
-import { ensureFolder, writing } from './atomic-write.ts'
-import { type FileSystem, orAbsent, overwriteInPlace, statusOf } from './file-system.ts'
+import { ensureFolder, writing } from './files/atomic-write.ts'
+import { type FileSystem, orAbsent, overwriteInPlace, statusOf } from './files/file-system.ts'
 import type { Database, OpenDatabase } from './index/driver.ts'
 import { isBusy, isDamage } from './index/index-file.ts'
 

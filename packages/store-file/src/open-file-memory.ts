@@ -12,11 +12,11 @@ import {
   type ValueSchemas,
 } from '@recall/core'
 import { createFileStore, type FileStore } from './file-store.ts'
-import { defaultFileSystem, type FileSystem, orAbsent, orUnusable } from './file-system.ts'
-import { layoutOf } from './find-layout.ts'
+import { defaultFileSystem, type FileSystem, orAbsent, orUnusable } from './files/file-system.ts'
 import { loadSqlite } from './index/driver.ts'
 import { missingRoot } from './index/memory-index.ts'
-import type { Layout } from './layout.ts'
+import { layoutOf } from './layout/find-layout.ts'
+import type { Layout } from './layout/layout.ts'
 
 export interface FileStoreSettings {
   /** Folder that holds the memory. */

@@ -1,14 +1,14 @@
 import { dirname } from 'node:path'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
-import { replaceFile } from './atomic-write.ts'
-import { archivedFiles, scrubArchived } from './cold/scrub-archive.ts'
 import { sealedLength } from './documents/note.ts'
 import type { FileStore } from './file-store.ts'
-import { type FileSystem, orAbsent } from './file-system.ts'
-import { fromShown, isInside } from './paths.ts'
-import { readText } from './read-text.ts'
-import { sourcesOf } from './sources.ts'
-import { createWorkspace } from './workspace.ts'
+import { replaceFile } from './files/atomic-write.ts'
+import { type FileSystem, orAbsent } from './files/file-system.ts'
+import { fromShown, isInside } from './files/paths.ts'
+import { readText } from './files/read-text.ts'
+import { createWorkspace } from './files/workspace.ts'
+import { sourcesOf } from './layout/sources.ts'
+import { archivedFiles, scrubArchived } from './scrub-archive.ts'
 
 export interface ScrubbedFile {
   path: string

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import type { Address } from '@recall/core'
 import * as z from 'zod/mini'
-import { appendDurably, ensureFolder } from './atomic-write.ts'
-import { sha256 } from './digest.ts'
 import type { FileStore } from './file-store.ts'
-import type { FileSystem } from './file-system.ts'
-import { readText } from './read-text.ts'
+import { appendDurably, ensureFolder } from './files/atomic-write.ts'
+import { sha256 } from './files/digest.ts'
+import type { FileSystem } from './files/file-system.ts'
+import { readText } from './files/read-text.ts'
 
 const tombstoneSchema = z.object({ address: z.string(), at: z.string() })
 

@@ -1,4 +1,4 @@
-import { defaultFileSystem, type FileSystem } from '../src/file-system.ts'
+import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 
 /** Calls that change something on disk, or make it durable. */
 const mutating = new Set([

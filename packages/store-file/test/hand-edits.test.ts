@@ -23,7 +23,7 @@ import {
 } from '@recall/core'
 import { describe, expect, it, vi } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
-import { defaultFileSystem, type FileSystem } from '../src/file-system.ts'
+import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
 import { archiveOf, summaryOf } from './storm-values.ts'
 import { temporaryRoot } from './temporary-root.ts'

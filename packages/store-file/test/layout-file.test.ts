@@ -10,7 +10,7 @@ import {
 } from '@recall/core'
 import { expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
-import { defaultFileSystem } from '../src/file-system.ts'
+import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
 import { archiveOf, summaryOf } from './storm-values.ts'
 import { temporaryRoot } from './temporary-root.ts'

@@ -1,4 +1,4 @@
-import { defaultFileSystem } from '../src/file-system.ts'
+import { defaultFileSystem } from '../src/files/file-system.ts'
 import { loadSqlite } from '../src/index/driver.ts'
 import { createLock } from '../src/lock.ts'
 

@@ -13,7 +13,7 @@ import {
 } from '@recall/core'
 import { createTicker } from '@recall/core/conformance'
 import type { FileStore } from '../src/file-store.ts'
-import { defaultFileSystem, type FileSystem } from '../src/file-system.ts'
+import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
 import { scrubFiles } from '../src/scrub.ts'
 import { archiveOf, summaryOf } from './storm-values.ts'

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { appendDurably, createFile, ensureFolder, removeFile, replaceFile } from '../src/atomic-write.ts'
-import type { FileSystem } from '../src/file-system.ts'
-import { applyChanges, finishJournal } from '../src/transaction.ts'
+import {
+  appendDurably,
+  createFile,
+  ensureFolder,
+  removeFile,
+  replaceFile,
+} from '../src/files/atomic-write.ts'
+import type { FileSystem } from '../src/files/file-system.ts'
+import { applyChanges, finishJournal } from '../src/files/transaction.ts'
 import { type DiskState, simulateDisk } from './simulated-disk.ts'
 
 const root = '/m'

@@ -2,7 +2,7 @@ import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, symlinkSync }
 import { basename, join } from 'node:path'
 import { createMemoryManager, redactText } from '@recall/core'
 import { expect, it } from 'vitest'
-import { defaultFileSystem, type FileSystem } from '../src/file-system.ts'
+import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
 import { scrubFiles } from '../src/scrub.ts'
 import { temporaryRoot } from './temporary-root.ts'

@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import type { FileSystem } from '../src/file-system.ts'
+import type { FileSystem } from '../src/files/file-system.ts'
 
 type Content = string
 type Folders = Map<string, Map<string, number>>

@@ -9,7 +9,7 @@ import {
 } from '@recall/core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
-import { defaultFileSystem } from '../src/file-system.ts'
+import { defaultFileSystem } from '../src/files/file-system.ts'
 import { type FileStore, type FileStoreSettings, openFileStore } from '../src/index.ts'
 import { openVectorFile } from '../src/vectors/vector-file.ts'
 import { readOnlyFileSystem } from './faulty-file-system.ts'

@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { thisProcess } from '@recall/core/process'
 import { expect, it } from 'vitest'
-import { defaultFileSystem } from '../src/file-system.ts'
+import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openWriteQueue } from '../src/write-queue.ts'
 import { temporaryRoot } from './temporary-root.ts'
 

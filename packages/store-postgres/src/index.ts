@@ -1,6 +1,7 @@
-export { type Database, prepared, rowsOf } from './database.ts'
+export { type Database, prepared, rowsOf } from './engines/database.ts'
+export { asMemoryErrors } from './engines/postgres-errors.ts'
+export { keepTextConfiguration } from './engines/text-configuration.ts'
 export { migrate, pendingMigrations } from './migrate.ts'
-export { asMemoryErrors } from './postgres-errors.ts'
 export { createPostgresStore, type PostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
 export { type ReembedOptions, type ReembedProgress, reembed } from './reembed.ts'
 export { entries, placeSizes } from './schema/entries.ts'
@@ -16,7 +17,6 @@ export {
   systemConfig,
   vouches,
 } from './schema/hub.ts'
-export { keepTextConfiguration } from './text-configuration.ts'
 export {
   createVectorIndexes,
   indexableDimensions,
@@ -26,4 +26,4 @@ export {
   type VectorIndex,
   vectorIndexNames,
   walkingIndex,
-} from './vector-index.ts'
+} from './search/vector-index.ts'

@@ -4,9 +4,9 @@ import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { migrate as runMigrations } from 'drizzle-orm/postgres-js/migrator'
-import { type Database, rowsOf } from './database.ts'
-import { asMemoryErrors } from './postgres-errors.ts'
-import { recountWords } from './recount-words.ts'
+import { type Database, rowsOf } from './engines/database.ts'
+import { asMemoryErrors } from './engines/postgres-errors.ts'
+import { recountWords } from './entries/recount-words.ts'
 
 const migrationsFolder = fileURLToPath(new URL('../migrations', import.meta.url))
 

@@ -12,14 +12,14 @@ import {
   type ValueSchemas,
 } from '@recall/core'
 import { drizzle } from 'drizzle-orm/pglite'
-import type { Database } from './database.ts'
-import { createEngine, type Engine } from './embedded-engine.ts'
-import { lockFolder } from './folder-lock.ts'
+import type { Database } from './engines/database.ts'
+import { createEngine, type Engine } from './engines/embedded-engine.ts'
+import { lockFolder } from './engines/folder-lock.ts'
+import { SyncingFiles, syncFolder, syncingStartParams } from './engines/syncing-files.ts'
+import { keepTextConfiguration } from './engines/text-configuration.ts'
 import { migrate } from './migrate.ts'
 import { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
-import { SyncingFiles, syncFolder, syncingStartParams } from './syncing-files.ts'
-import { keepTextConfiguration } from './text-configuration.ts'
-import { createVectorIndexes } from './vector-index.ts'
+import { createVectorIndexes } from './search/vector-index.ts'
 
 export interface EmbeddedOptions {
   /** The folder of the database and its lock, created when missing. Without one everything is kept in memory. */

@@ -11,17 +11,17 @@ import {
   readTogether,
 } from '@recall/core'
 import { and, arrayContains, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
-import { entryId, placeId } from './address.ts'
-import { inPlace, isAt, isExpired, isLive } from './conditions.ts'
-import type { Database } from './database.ts'
-import { findEntries } from './find-entries.ts'
-import { addressOf, inLockOrder, inRuns } from './group-changes.ts'
-import { archiveEntries, restoreEntry } from './move-entries.ts'
-import { asMemoryErrors } from './postgres-errors.ts'
-import { putEntries } from './put-entries.ts'
-import { entryOf, refuseTooLarge, wholeEntry } from './rows.ts'
+import type { Database } from './engines/database.ts'
+import { asMemoryErrors } from './engines/postgres-errors.ts'
+import { entryId, placeId } from './entries/address.ts'
+import { inPlace, isAt, isExpired, isLive } from './entries/conditions.ts'
+import { addressOf, inLockOrder, inRuns } from './entries/group-changes.ts'
+import { archiveEntries, restoreEntry } from './entries/move-entries.ts'
+import { putEntries } from './entries/put-entries.ts'
+import { entryOf, refuseTooLarge, wholeEntry } from './entries/rows.ts'
+import type { Shelf } from './entries/shelf.ts'
 import { entries, placeSizes } from './schema/entries.ts'
-import type { Shelf } from './shelf.ts'
+import { findEntries } from './search/find-entries.ts'
 
 export interface PostgresStoreOptions {
   /** Shown to people. Default `postgres`. */

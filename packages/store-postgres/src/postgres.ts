@@ -9,12 +9,12 @@ import {
 } from '@recall/core'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
-import type { Database } from './database.ts'
+import type { Database } from './engines/database.ts'
+import { asMemoryErrors } from './engines/postgres-errors.ts'
+import { keepTextConfiguration } from './engines/text-configuration.ts'
 import { migrate } from './migrate.ts'
-import { asMemoryErrors } from './postgres-errors.ts'
 import { createPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
-import { keepTextConfiguration } from './text-configuration.ts'
-import { createVectorIndexes, type VectorColumn } from './vector-index.ts'
+import { createVectorIndexes, type VectorColumn } from './search/vector-index.ts'
 
 export interface PostgresOptions {
   /** For example `postgres://user:password@host:5432/database`. */

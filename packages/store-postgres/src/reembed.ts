@@ -1,7 +1,7 @@
 import { type Embedder, embedTexts, MemoryError, MemoryErrorCode } from '@recall/core'
 import { sql } from 'drizzle-orm'
-import { type Database, rowsOf } from './database.ts'
-import { asMemoryErrors } from './postgres-errors.ts'
+import { type Database, rowsOf } from './engines/database.ts'
+import { asMemoryErrors } from './engines/postgres-errors.ts'
 import { type OutdatedRow, type RowVectors, vectorTables } from './vector-tables.ts'
 
 export interface ReembedOptions {

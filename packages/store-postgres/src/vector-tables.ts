@@ -1,6 +1,6 @@
 import { spokenText } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
-import { unitTexts } from './unit-rows.ts'
+import { unitTexts } from './entries/unit-rows.ts'
 
 export interface RowKey {
   /** The place of an entry; `null` for a memory. */

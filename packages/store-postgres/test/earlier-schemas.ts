@@ -5,8 +5,8 @@ import { wordsOf } from '@recall/core'
 import { sql } from 'drizzle-orm'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { migrate as runMigrations } from 'drizzle-orm/postgres-js/migrator'
-import { entryId, placeId } from '../src/address.ts'
-import { type Database, rowsOf } from '../src/database.ts'
+import { type Database, rowsOf } from '../src/engines/database.ts'
+import { entryId, placeId } from '../src/entries/address.ts'
 
 const migrations = fileURLToPath(new URL('../migrations', import.meta.url))
 const journal = JSON.parse(readFileSync(join(migrations, 'meta/_journal.json'), 'utf8')) as {

@@ -1,7 +1,7 @@
 import { createMemoryManager } from '@recall/core'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Database, rowsOf } from '../src/database.ts'
+import { type Database, rowsOf } from '../src/engines/database.ts'
 import { openPostgres } from '../src/postgres.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { lastStep, migrateTo, stepBefore, steps, textOf, writeAt } from './earlier-schemas.ts'

@@ -2,8 +2,8 @@ import { createMemoryManager, isMemoryError, MemoryErrorCode } from '@recall/cor
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { placeId } from '../src/address.ts'
-import { rowsOf } from '../src/database.ts'
+import { rowsOf } from '../src/engines/database.ts'
+import { placeId } from '../src/entries/address.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { type Engine, emptyTables, engines } from './support.ts'
 

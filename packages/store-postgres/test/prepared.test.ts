@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { prepared } from '../src/database.ts'
+import { prepared } from '../src/engines/database.ts'
 import { openPostgres } from '../src/postgres.ts'
 import { serverUrl } from './server-database.ts'
 import { type Engine, engines } from './support.ts'

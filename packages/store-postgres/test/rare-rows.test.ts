@@ -1,7 +1,7 @@
 import { everything, type Filter } from '@recall/core'
 import { type Query, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { placeId } from '../src/address.ts'
+import { placeId } from '../src/entries/address.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { serverUrl } from './server-database.ts'
 import { type Engine, emptyTables, engines, indexVectors, sessionOf } from './support.ts'

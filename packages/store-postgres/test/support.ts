@@ -1,9 +1,9 @@
 import type { Entry } from '@recall/core'
 import { type Query, sql } from 'drizzle-orm'
-import { type Database, rowsOf } from '../src/database.ts'
+import { type Database, rowsOf } from '../src/engines/database.ts'
 import { type EmbeddedDatabase, openPglite } from '../src/pglite.ts'
 import type { OpenDatabase } from '../src/postgres.ts'
-import { createVectorIndexes } from '../src/vector-index.ts'
+import { createVectorIndexes } from '../src/search/vector-index.ts'
 import { openServerDatabase, serverUrl } from './server-database.ts'
 import { template } from './template.ts'
 

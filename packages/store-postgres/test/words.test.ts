@@ -1,8 +1,8 @@
 import { createMemoryManager, MemoryErrorCode } from '@recall/core'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { keepTextConfiguration } from '../src/engines/text-configuration.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
-import { keepTextConfiguration } from '../src/text-configuration.ts'
 import { type Engine, emptyTables, engines } from './support.ts'
 
 describe.each(engines)('%s', (_, open) => {

@@ -13,14 +13,14 @@ import {
 import { type ArchiveOutcome, archiveSession, createCheckpoint } from '@recall/sessions'
 import { defaultFileSystem, type FileStore, readConfig, readTombstones } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
-import type { RootOptions } from '../find-root.ts'
-import { findSessionId } from '../find-session-id.ts'
-import { count, formatCounts, formatSkipped } from '../format.ts'
-import { type ImportJournal, openJournal } from '../import-journal.ts'
-import type { Io } from '../io.ts'
-import { languageModel, withMemory } from '../memory.ts'
-import { printable } from '../printable.ts'
-import { renewMessageIds } from '../renew-message-ids.ts'
+import { findSessionId } from '../imports/find-session-id.ts'
+import { type ImportJournal, openJournal } from '../imports/import-journal.ts'
+import { renewMessageIds } from '../imports/renew-message-ids.ts'
+import type { RootOptions } from '../memory/find-root.ts'
+import { languageModel, withMemory } from '../memory/memory.ts'
+import { count, formatCounts, formatSkipped } from '../terminal/format.ts'
+import type { Io } from '../terminal/io.ts'
+import { printable } from '../terminal/printable.ts'
 
 export type ArchiveResult = ArchiveOutcome & { path: string; title?: string; skipped: Record<string, number> }
 

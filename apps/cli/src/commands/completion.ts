@@ -1,6 +1,6 @@
 import { UsageError } from '../exit-codes.ts'
-import type { Io } from '../io.ts'
 import type { CommandSpec } from '../parse-command-line.ts'
+import type { Io } from '../terminal/io.ts'
 
 /** Prints a shell script that completes commands, their options and the words that these take. */
 export async function completion(io: Io, shell: string, specs: readonly CommandSpec[]): Promise<undefined> {

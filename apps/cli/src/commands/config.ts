@@ -1,8 +1,8 @@
 import { defaultFileSystem, readConfig, setConfig, settingNames } from '@recall/store-file'
 import { UsageError } from '../exit-codes.ts'
-import type { RootOptions } from '../find-root.ts'
-import type { Io } from '../io.ts'
-import { withStore } from '../with-store.ts'
+import type { RootOptions } from '../memory/find-root.ts'
+import { withStore } from '../memory/with-store.ts'
+import type { Io } from '../terminal/io.ts'
 
 /** Shows all settings, shows one, or changes one. */
 export async function config(

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { clearWindow, consumeWindow } from '@recall/sessions'
 import { defaultFileSystem, readText } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
-import { type RootOptions, withRoot } from '../find-root.ts'
-import type { Io } from '../io.ts'
-import { withMemory } from '../memory.ts'
-import { printable } from '../printable.ts'
+import { type RootOptions, withRoot } from '../memory/find-root.ts'
+import { withMemory } from '../memory/memory.ts'
+import type { Io } from '../terminal/io.ts'
+import { printable } from '../terminal/printable.ts'
 
 /** Prints the file of the window and, with `clear`, removes what was printed. */
 export async function consume(

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { exitCodes } from '../exit-codes.ts'
-import { paint } from '../format.ts'
-import type { Io } from '../io.ts'
 import { startHub } from '../start-hub.ts'
+import { paint } from '../terminal/format.ts'
+import type { Io } from '../terminal/io.ts'
 
 /** The sample lies beside both `src` and `dist`, so this path works from either. */
 const sample = fileURLToPath(new URL('../../demo/session.jsonl', import.meta.url))

@@ -2,12 +2,12 @@ import { basename } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { applyDistill, planDistill } from '@recall/sessions'
 import { curatedFiles } from '@recall/store-file'
-import { type RootOptions, withRoot } from '../find-root.ts'
-import { firstFew } from '../first-few.ts'
-import { count } from '../format.ts'
-import type { Io } from '../io.ts'
-import { printable } from '../printable.ts'
-import { withStore } from '../with-store.ts'
+import { type RootOptions, withRoot } from '../memory/find-root.ts'
+import { withStore } from '../memory/with-store.ts'
+import { firstFew } from '../terminal/first-few.ts'
+import { count } from '../terminal/format.ts'
+import type { Io } from '../terminal/io.ts'
+import { printable } from '../terminal/printable.ts'
 
 /** Shows how to bring MEMORY.md below its line limit; with `apply`, does so. */
 export async function distill(

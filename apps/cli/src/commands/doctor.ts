@@ -8,12 +8,12 @@ import {
   layoutOf,
 } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
-import { findRoot, type RootOptions } from '../find-root.ts'
-import { paint, quoted } from '../format.ts'
-import { isGivenUp, readSessions } from '../host-sessions.ts'
-import type { Io } from '../io.ts'
-import { printable } from '../printable.ts'
-import { withStore } from '../with-store.ts'
+import { isGivenUp, readSessions } from '../hosts/host-sessions.ts'
+import { findRoot, type RootOptions } from '../memory/find-root.ts'
+import { withStore } from '../memory/with-store.ts'
+import { paint, quoted } from '../terminal/format.ts'
+import type { Io } from '../terminal/io.ts'
+import { printable } from '../terminal/printable.ts'
 
 /** Examines the memory. Exit code 1 when something is wrong and was not fixed. */
 export async function doctor(

@@ -1,5 +1,5 @@
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import type { Io } from '../io.ts'
+import type { Io } from '../terminal/io.ts'
 import { consolidate, migrate, prune } from './echoes/care.ts'
 import { doctor } from './echoes/doctor.ts'
 import { add, move, remove, reset, restore } from './echoes/edit.ts'

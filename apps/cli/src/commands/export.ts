@@ -9,12 +9,12 @@ import {
   searchableText,
   sessionSummaryType,
 } from '@recall/core'
-import { addCounts } from '../add-counts.ts'
-import { everyEntry, everyNamespace } from '../every-entry.ts'
-import type { RootOptions } from '../find-root.ts'
-import { formatCounts } from '../format.ts'
-import type { Io } from '../io.ts'
-import { withStore } from '../with-store.ts'
+import { addCounts } from '../imports/add-counts.ts'
+import { everyEntry, everyNamespace } from '../memory/every-entry.ts'
+import type { RootOptions } from '../memory/find-root.ts'
+import { withStore } from '../memory/with-store.ts'
+import { formatCounts } from '../terminal/format.ts'
+import type { Io } from '../terminal/io.ts'
 
 /**
  * Prints one JSON line for each entry of every namespace, in all scopes or one: its metadata, what it is found by if

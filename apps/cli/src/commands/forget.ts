@@ -12,15 +12,15 @@ import {
   sessionSummaryKey,
 } from '@recall/core'
 import { addTombstones, defaultFileSystem, type FileStore } from '@recall/store-file'
-import { everyEntry, everyNamespace } from '../every-entry.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import type { RootOptions } from '../find-root.ts'
-import { firstFew } from '../first-few.ts'
-import { count } from '../format.ts'
-import { compactionKey, compactionType } from '../host-sessions.ts'
-import type { Io } from '../io.ts'
-import { printable } from '../printable.ts'
-import { withStore } from '../with-store.ts'
+import { compactionKey, compactionType } from '../hosts/host-sessions.ts'
+import { everyEntry, everyNamespace } from '../memory/every-entry.ts'
+import type { RootOptions } from '../memory/find-root.ts'
+import { withStore } from '../memory/with-store.ts'
+import { firstFew } from '../terminal/first-few.ts'
+import { count } from '../terminal/format.ts'
+import type { Io } from '../terminal/io.ts'
+import { printable } from '../terminal/printable.ts'
 
 export interface ForgetOptions extends RootOptions {
   json?: boolean

@@ -10,7 +10,7 @@ import {
 } from '@recall/core'
 import { clearWindow as clear, consumeWindow, recoverWindow } from '@recall/sessions'
 import { defaultFileSystem, type FileStore, keptModel, readConfig } from '@recall/store-file'
-import { type ArchivingLock, takeArchivingLock } from '../archiving-lock.ts'
+import { type ArchivingLock, takeArchivingLock } from '../hosts/archiving-lock.ts'
 import {
   compactionKey,
   compactionType,
@@ -22,10 +22,10 @@ import {
   readSessions,
   saveSession,
   stampOf,
-} from '../host-sessions.ts'
-import type { Io } from '../io.ts'
-import { languageModel } from '../memory.ts'
-import { withStore } from '../with-store.ts'
+} from '../hosts/host-sessions.ts'
+import { languageModel } from '../memory/memory.ts'
+import { withStore } from '../memory/with-store.ts'
+import type { Io } from '../terminal/io.ts'
 import { createArchiver, listTranscriptsOf } from './archive.ts'
 
 /**
@@ -85,7 +85,7 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
  */
 async function embedNew(io: Io, { root, layout }: MemoryPlace): Promise<void> {
   if (keptModel({ root, layout }) === null) return
-  const { openEmbedder } = await import('../embedder.ts')
+  const { openEmbedder } = await import('../memory/embedder.ts')
   try {
     const embedder = await openEmbedder(io)
     await withStore(io, { root, layout: layout.name, embedder }, (store) => store.vectors?.catchUp())

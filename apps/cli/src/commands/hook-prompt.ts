@@ -1,9 +1,9 @@
 import { contextLimits, contextOutput, type HookInput } from '@recall/agents'
 import { beginningOf, fenceRecalled, type MemoryMatch, redactText } from '@recall/core'
-import { clip } from '../clip.ts'
-import type { RootOptions } from '../find-root.ts'
-import type { Io } from '../io.ts'
-import { withMemory } from '../memory.ts'
+import type { RootOptions } from '../memory/find-root.ts'
+import { withMemory } from '../memory/memory.ts'
+import { clip } from '../terminal/clip.ts'
+import type { Io } from '../terminal/io.ts'
 
 /** The host waits five seconds. A late answer is of no use. */
 const budgetMs = 4000

@@ -12,8 +12,7 @@ import {
 import { redactText, stripRecalled } from '@recall/core'
 import { defaultFileSystem, layoutOf } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
-import { findRoot, type RootOptions } from '../find-root.ts'
-import { hookEvents } from '../hook-events.ts'
+import { hookEvents } from '../hosts/hook-events.ts'
 import {
   forgetOldSessions,
   type HostSession,
@@ -22,9 +21,10 @@ import {
   readSession,
   readSessions,
   saveSession,
-} from '../host-sessions.ts'
-import type { Io } from '../io.ts'
-import { nothingToTell, type SessionContext, sessionContext } from '../session-context.ts'
+} from '../hosts/host-sessions.ts'
+import { nothingToTell, type SessionContext, sessionContext } from '../hosts/session-context.ts'
+import { findRoot, type RootOptions } from '../memory/find-root.ts'
+import type { Io } from '../terminal/io.ts'
 
 export interface HookOptions extends RootOptions {
   /** Empty the window after the session was given it. */

@@ -1,6 +1,5 @@
 import { connectHub, type FoundMemory, type HubClient, registerAgent } from '@recall/client'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import { formatSignals, paint } from '../format.ts'
 import {
   type FoundAccess,
   findHubAccess,
@@ -9,9 +8,10 @@ import {
   readKeyFile,
   reserveKeyFile,
 } from '../hub-access.ts'
-import type { Io } from '../io.ts'
-import { printable } from '../printable.ts'
 import { splitTags } from '../split-tags.ts'
+import { formatSignals, paint } from '../terminal/format.ts'
+import type { Io } from '../terminal/io.ts'
+import { printable } from '../terminal/printable.ts'
 
 export interface HubOptions {
   json: boolean

@@ -1,7 +1,7 @@
 import type { MemoryStatus } from '@recall/store-file'
-import type { RootOptions } from '../find-root.ts'
-import type { Io } from '../io.ts'
-import { withStore } from '../with-store.ts'
+import type { RootOptions } from '../memory/find-root.ts'
+import { withStore } from '../memory/with-store.ts'
+import type { Io } from '../terminal/io.ts'
 
 /** The state of an index that has to be opened first. */
 export const indexFacts = (io: Io, options: RootOptions): Promise<MemoryStatus['index']> =>

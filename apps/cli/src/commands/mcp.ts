@@ -3,10 +3,10 @@ import { connectHub, type HubClient } from '@recall/client'
 import type { Address } from '@recall/core'
 import { serveMcp } from '@recall/mcp/stdio'
 import { UsageError } from '../exit-codes.ts'
-import type { RootOptions } from '../find-root.ts'
 import { findHubAccess } from '../hub-access.ts'
-import type { Io } from '../io.ts'
-import { withMemory } from '../memory.ts'
+import type { RootOptions } from '../memory/find-root.ts'
+import { withMemory } from '../memory/memory.ts'
+import type { Io } from '../terminal/io.ts'
 import { byKey, remove } from './forget.ts'
 
 /** Serves the memory over standard input and output until the host closes them. */

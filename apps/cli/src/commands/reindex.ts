@@ -1,10 +1,10 @@
 import { type Coverage, type FileStore, keptModel } from '@recall/store-file'
-import { openEmbedder } from '../embedder.ts'
-import type { RootOptions } from '../find-root.ts'
-import { count } from '../format.ts'
-import type { Io } from '../io.ts'
-import { withProgress } from '../progress.ts'
-import { withStore } from '../with-store.ts'
+import { openEmbedder } from '../memory/embedder.ts'
+import type { RootOptions } from '../memory/find-root.ts'
+import { withStore } from '../memory/with-store.ts'
+import { count } from '../terminal/format.ts'
+import type { Io } from '../terminal/io.ts'
+import { withProgress } from '../terminal/progress.ts'
 
 export async function reindex(
   io: Io,

@@ -12,14 +12,14 @@ import {
   wordsOf,
 } from '@recall/core'
 import { type FileStore, keptModel, type LocatedHit, layouts } from '@recall/store-file'
-import { clip } from '../clip.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import { findRoot, type RootOptions } from '../find-root.ts'
-import { formatSignals, paint } from '../format.ts'
-import type { Io } from '../io.ts'
 import { countTerms, matchingLines } from '../matching-lines.ts'
-import { printable } from '../printable.ts'
-import { withStore } from '../with-store.ts'
+import { findRoot, type RootOptions } from '../memory/find-root.ts'
+import { withStore } from '../memory/with-store.ts'
+import { clip } from '../terminal/clip.ts'
+import { formatSignals, paint } from '../terminal/format.ts'
+import type { Io } from '../terminal/io.ts'
+import { printable } from '../terminal/printable.ts'
 
 export interface SearchCommandOptions extends RootOptions {
   json?: boolean
@@ -109,7 +109,7 @@ async function embedderFor(io: Io, options: SearchCommandOptions): Promise<Embed
   if (!options.ranked || options.lexical) return undefined
   const root = findRoot(io, options)
   const hasVectors = Object.values(layouts).some((layout) => keptModel({ root, layout }) !== null)
-  return hasVectors ? (await import('../embedder.ts')).openEmbedder(io) : undefined
+  return hasVectors ? (await import('../memory/embedder.ts')).openEmbedder(io) : undefined
 }
 
 async function embed(embedder: Embedder, query: string): Promise<StoreQuery['embedding']> {

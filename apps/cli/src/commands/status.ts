@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { assessHealth } from '@recall/sessions'
 import { defaultConfig, defaultFileSystem, layoutOf, type MemoryStatus, readStatus } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
-import { findRoot, type RootOptions, withRoot } from '../find-root.ts'
-import { count, formatBytes, paint } from '../format.ts'
-import type { Io } from '../io.ts'
-import { printable } from '../printable.ts'
+import { findRoot, type RootOptions, withRoot } from '../memory/find-root.ts'
+import { count, formatBytes, paint } from '../terminal/format.ts'
+import type { Io } from '../terminal/io.ts'
+import { printable } from '../terminal/printable.ts'
 
 /** Shows the state of the whole memory. Exit code 1 when it is not healthy. */
 export async function status(

@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path'
 import { type FileOutcome, installedNames, type Target, targets, uninstall } from '@recall/agents'
 import { layouts } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
-import type { Io } from '../io.ts'
-import { type MemoryLeft, removeCreated } from '../memory-receipt.ts'
-import { stateFolder } from '../receipts.ts'
-import { machineOf, namedTargets, wiringOf } from '../wiring.ts'
+import { type MemoryLeft, removeCreated } from '../hosts/memory-receipt.ts'
+import { machineOf, namedTargets, wiringOf } from '../hosts/wiring.ts'
+import { stateFolder } from '../memory/receipts.ts'
+import type { Io } from '../terminal/io.ts'
 
 export interface UninitOptions {
   json?: boolean

@@ -1,7 +1,7 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { asMemoryErrors, memories, prepared, systemConfig } from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
-import type { HubParts } from '../hub-parts.ts'
+import type { HubParts } from '../hub.ts'
 
 /**
  * The model of the memories' vectors. `reembed` replaces it while hubs with the old model still run, so the statement

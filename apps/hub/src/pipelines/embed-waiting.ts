@@ -1,7 +1,7 @@
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { agents, memories, rowsOf } from '@recall/store-postgres'
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
-import { tierOf } from '../auth/principal.ts'
+import { tierOf } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import type { Log } from '../log.ts'
 import { currentModel } from './current-model.ts'

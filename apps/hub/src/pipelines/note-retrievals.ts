@@ -1,30 +1,9 @@
 import { prepared } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
-import type { Principal } from '../auth/principal.ts'
-import type { HubParts } from '../hub-parts.ts'
+import type { Principal } from '../access/principal.ts'
+import type { HubParts, Retrieval, RetrievalLog } from '../hub.ts'
 import type { Log } from '../log.ts'
 import { promoteAuthors } from '../trust/promotion.ts'
-import type { NearMemory } from './nearest.ts'
-
-/** What a search returned, and to whom. */
-export interface Retrieval {
-  searcher: Principal
-  query: string
-  found: readonly Pick<NearMemory, 'id' | 'similarity' | 'agentId' | 'trustLevel'>[]
-}
-
-/** What searches returned, on its way into the database. */
-export interface RetrievalLog {
-  /**
-   * Runs a search. One that runs alone first waits until the earlier ones are recorded, so that its counts hold what
-   * they returned. Searches that run at the same time have no order.
-   */
-  during<T>(search: () => Promise<T>): Promise<T>
-  /** Begins to record a retrieval. Resolves at once, unless too many wait already. */
-  note(retrieval: Retrieval): Promise<void>
-  /** Resolves when all that was noted before is recorded. Never rejects. */
-  settled(): Promise<void>
-}
 
 /** The most searches that one statement records, so that none takes long. */
 const mostTogether = 25

@@ -1,13 +1,14 @@
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { agents, citations, type Database, memories, rowsOf } from '@recall/store-postgres'
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
-import type { Principal } from '../auth/principal.ts'
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import type { Principal } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
 import { isNamed } from '../short-id.ts'
+import { changeMemories, rowsAtOnce } from '../trust/change-memories.ts'
+import { countedCitations } from '../trust/counted-citations.ts'
 import { type Decision, noteDecision } from '../trust/decisions.ts'
 import { repeatsOnly } from '../trust/freed-copies.ts'
-import { changeMemories, rowsAtOnce } from './change-memories.ts'
 
 type Reader = Pick<Principal, 'id'>
 
@@ -89,13 +90,6 @@ const relatedTo = ({ database }: Hub, reader: Reader, id: string): Promise<Relat
       )
       select id, short_id, relation, similarity from placed where not low or place <= ${mostLow}
       order by low, similarity desc nulls last, id limit 20`,
-  )
-
-/** Selects the citations that count: those by trusted agents. */
-export const countedCitations = (memoryId: string): SQL | undefined =>
-  and(
-    eq(citations.memoryId, memoryId),
-    sql`exists (select from agents a where a.id = ${citations.agentId} and a.trust_level > 0)`,
   )
 
 /** SQLSTATE of a row that names another one which is gone, such as a memory that was deleted since it was read. */

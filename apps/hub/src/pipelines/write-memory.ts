@@ -1,10 +1,10 @@
 import { redactText } from '@recall/core'
 import { type Database, memories, memoryLinks, prepared } from '@recall/store-postgres'
 import { and, inArray, isNull, sql } from 'drizzle-orm'
-import { agentDisabled, type Principal } from '../auth/principal.ts'
+import { agentDisabled, type Principal } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
-import type { Claim } from '../idempotency.ts'
 import { newShortId } from '../short-id.ts'
+import { templateCopies } from '../trust/freed-copies.ts'
 import { refuseWhenReadOnly } from '../trust/heartbeat.ts'
 import { currentModel, modelWasReplaced } from './current-model.ts'
 import { embedText } from './embed.ts'
@@ -18,13 +18,19 @@ export interface NewMemory {
   source_url?: string | undefined
 }
 
+/** A request with an `Idempotency-Key` that is not answered yet. */
+export interface Claim {
+  agentId: string
+  route: string
+  key: string
+  /** SHA-256 of the body, in hex. */
+  fingerprint: string
+}
+
 /** Neighbours to check for duplicates and links. */
 const neighbours = 10
 
 const nearestVisible = nearestMemories({ shelf: 'visible', among: visible, candidates: neighbours + 1 })
-
-/** From this many near-duplicates by the same agent on, a memory counts as a template. */
-export const templateCopies = 5
 
 /** From this many low-signal memories by other agents on that say the same, a memory counts as crowded. */
 const othersInCrowd = 3

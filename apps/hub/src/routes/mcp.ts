@@ -1,6 +1,6 @@
 import { connectHub } from '@recall/client'
 import { createMcpFetch, type McpOptions } from '@recall/mcp'
-import { bearerOf } from '../auth/keys.ts'
+import { bearerOf } from '../access/keys.ts'
 import { newRoutes } from './app.ts'
 
 /** The caller's key, and the origin under which it reached the hub. */

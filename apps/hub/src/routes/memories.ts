@@ -1,13 +1,13 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import type { Hub } from '../hub.ts'
-import { answeringOnce, rememberedMs } from '../idempotency.ts'
-import { limitAgent } from '../limits/limit-agent.ts'
 import { citeMemory, deleteMemory, getMemory } from '../pipelines/read-memory.ts'
 import { searchMemories, signalsOf } from '../pipelines/search-memories.ts'
 import { type SavedAnswer, writeMemory } from '../pipelines/write-memory.ts'
 import { newRoutes } from './app.ts'
 import { answers, jsonBody, keyed } from './describe.ts'
+import { answeringOnce, rememberedMs } from './idempotency.ts'
+import { limitAgent } from './limit-agent.ts'
 import {
   citedSchema,
   foundSchema,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { urlOf } from '../access/guard-host.ts'
 import type { HubConfig } from '../config/config.ts'
-import { urlOf } from '../guard-host.ts'
 import type { Hub } from '../hub.ts'
 import { newRoutes } from './app.ts'
 

@@ -1,7 +1,7 @@
 import { redactText } from '@recall/core'
 import { agents, type Database } from '@recall/store-postgres'
 import { eq, sql } from 'drizzle-orm'
-import type { Principal } from '../auth/principal.ts'
+import type { Principal } from '../access/principal.ts'
 import { notFound } from '../problems.ts'
 
 /** Who made a decision about an agent or its memory, and why. A contest will ask for both. */

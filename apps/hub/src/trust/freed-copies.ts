@@ -1,6 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
-import { templateCopies } from '../pipelines/write-memory.ts'
+
+/** From this many near-duplicates by the same agent on, a memory counts as a template. */
+export const templateCopies = 5
 
 /** Selects tombstones. */
 export const tombstones = sql`select id from memories where deleted_at is not null`

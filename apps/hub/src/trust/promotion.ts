@@ -1,6 +1,6 @@
 import { type Database, rowsOf } from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
-import type { HubParts } from '../hub-parts.ts'
+import type { HubParts } from '../hub.ts'
 
 /** Days for which a vouch counts against the limit of the agent that gave it. */
 const vouchDays = 30

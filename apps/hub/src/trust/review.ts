@@ -1,9 +1,9 @@
 import { agents, citations, memories } from '@recall/store-postgres'
 import { desc, eq, getTableColumns, type SQL } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
-import { countedCitations } from '../pipelines/read-memory.ts'
 import { notFound } from '../problems.ts'
 import { isNamed } from '../short-id.ts'
+import { countedCitations } from './counted-citations.ts'
 
 /** Most agents, and most memories of one agent, in a list. */
 const most = 100

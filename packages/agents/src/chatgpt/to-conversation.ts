@@ -1,6 +1,6 @@
 import type { ContentBlock, Conversation, ConversationFacts, Message } from '@recall/core'
 import { isRecord } from '../content-blocks.ts'
-import type { ConversationForm } from '../conversation-export/conversation-form.ts'
+import type { ConversationForm } from '../conversation-form.ts'
 import { toInstant } from '../instants.ts'
 import { countInto, type Skip } from '../skipped.ts'
 import { currentBranch, type Tree } from './current-branch.ts'

@@ -1,6 +1,6 @@
 import type { ContentBlock, Conversation, ConversationFacts, Message } from '@recall/core'
 import { isRecord, toContentBlocks } from '../content-blocks.ts'
-import type { ConversationForm } from '../conversation-export/conversation-form.ts'
+import type { ConversationForm } from '../conversation-form.ts'
 import { toInstant } from '../instants.ts'
 import { createMessageIds } from '../message-ids.ts'
 import { countInto, type Skip, skippedKinds } from '../skipped.ts'

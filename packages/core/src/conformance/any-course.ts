@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { createMemoryManager } from '../create-memory-manager.ts'
 import { isMemoryError } from '../errors.ts'
-import { createInMemoryStore } from '../in-memory-store.ts'
+import { createMemoryManager } from '../front/create-memory-manager.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import { memoryScopes } from '../scope.ts'
+import { createInMemoryStore } from '../stores/in-memory-store.ts'
 import { anyCall, type Call } from './any-call.ts'
 import { type HandleOptions, law, type Theme } from './harness.ts'
 

@@ -1,5 +1,5 @@
-import { compareCodePoints } from '../code-points.ts'
 import { equalJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { compareCodePoints } from '../text/code-points.ts'
 import type { Comparison, Filter } from './filter.ts'
 
 /** What a filter looks at: the value, and the metadata for paths that the value does not have. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createMemoryManager } from '../create-memory-manager.ts'
-import { createInMemoryStore } from '../in-memory-store.ts'
+import { createMemoryManager } from '../front/create-memory-manager.ts'
+import { createInMemoryStore } from '../stores/in-memory-store.ts'
 import { type MemoryEvent, observeMemory } from './events.ts'
 
 const token = ['gh', 'p_', 'aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4'].join('')

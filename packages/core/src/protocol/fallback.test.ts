@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createTicker } from '../conformance/ticker.ts'
-import { createMemoryManager } from '../create-memory-manager.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
-import { createInMemoryStore } from '../in-memory-store.ts'
+import { createMemoryManager } from '../front/create-memory-manager.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import type { MemoryStore } from '../memory-store.ts'
+import { createInMemoryStore } from '../stores/in-memory-store.ts'
 import { createMemoryFallback, type Degradation, type FallbackOptions } from './fallback.ts'
 import { createInMemoryQueue } from './write-queue.ts'
 

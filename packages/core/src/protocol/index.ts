@@ -1,4 +1,4 @@
-export type { CachedEntry, MemoryCache } from '../cached-read.ts'
+export type { CachedEntry, MemoryCache } from '../front/cached-read.ts'
 export { type ContextBundle, type ContextOptions, retrieveContext } from './context.ts'
 export type { DrainResult } from './drain-queue.ts'
 export { type MemoryEvent, observeMemory } from './events.ts'

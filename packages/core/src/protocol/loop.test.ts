@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createTicker } from '../conformance/ticker.ts'
-import { createMemoryManager } from '../create-memory-manager.ts'
 import { MemoryErrorCode } from '../errors.ts'
-import { createInMemoryStore } from '../in-memory-store.ts'
+import { createMemoryManager } from '../front/create-memory-manager.ts'
+import { createInMemoryStore } from '../stores/in-memory-store.ts'
 import { observeMemory } from './events.ts'
 import { type LoopSteps, type Reflection, runLoop } from './loop.ts'
 

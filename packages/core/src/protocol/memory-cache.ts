@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { CachedEntry, MemoryCache } from '../cached-read.ts'
+import type { CachedEntry, MemoryCache } from '../front/cached-read.ts'
 import { jsonBytes } from '../json.ts'
 
 export interface MemoryCacheOptions {

@@ -1,4 +1,4 @@
-import { maxQueryLength } from '../inputs.ts'
+import { maxQueryLength } from '../front/inputs.ts'
 
 /** Shortens and repairs a description so that `search` accepts it. */
 export const queryOf = (description: string): string => description.slice(0, maxQueryLength).toWellFormed()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createTicker } from '../conformance/ticker.ts'
-import { createMemoryManager } from '../create-memory-manager.ts'
-import { createInMemoryStore } from '../in-memory-store.ts'
+import { createMemoryManager } from '../front/create-memory-manager.ts'
+import { createInMemoryStore } from '../stores/in-memory-store.ts'
 import { type CleanupTurn, createCleanupScheduler, type SchedulerOptions, type Timers } from './scheduler.ts'
 
 const minute = 60_000

@@ -1,6 +1,6 @@
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
+import { evictedScope, evictionThreshold } from '../front/quotas.ts'
 import type { CleanupOptions, CleanupResult, MemoryManager } from '../memory-manager.ts'
-import { evictedScope, evictionThreshold } from '../quotas.ts'
 
 const minute = 60_000
 

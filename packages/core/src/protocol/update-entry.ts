@@ -1,7 +1,7 @@
-import { statedType } from '../entry-identity.ts'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 import type { MemoryManager, WriteOptions } from '../memory-manager.ts'
 import type { MemoryScope } from '../scope.ts'
+import { statedType } from '../stores/entry-identity.ts'
 
 /** Attempts at an entry that others keep writing. */
 const attempts = 20

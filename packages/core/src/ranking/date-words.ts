@@ -1,4 +1,4 @@
-import { parseInstant } from '../parse-instant.ts'
+import { parseInstant } from '../text/parse-instant.ts'
 
 export const monthNames =
   'January February March April May June July August September October November December'.split(' ')

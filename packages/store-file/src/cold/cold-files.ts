@@ -6,6 +6,7 @@ import {
   type Entry,
   equalJson,
   type Found,
+  isExpired,
   isMemoryError,
   MemoryError,
   MemoryErrorCode,
@@ -18,11 +19,10 @@ import {
   type SweepSelection,
 } from '@recall/core'
 import * as z from 'zod/mini'
-import { ensureFolder, removeFile, replaceFile, sweepLeftovers, writing } from '../atomic-write.ts'
-import { isExpired } from '../expiry.ts'
-import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
-import { fileStem, fromShown, isInside } from '../paths.ts'
-import { defaultNamespace } from '../sources.ts'
+import { ensureFolder, removeFile, replaceFile, sweepLeftovers, writing } from '../files/atomic-write.ts'
+import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
+import { fileStem, fromShown, isInside } from '../files/paths.ts'
+import { defaultNamespace } from '../layout/sources.ts'
 import { mayBeExpired, pack, packedEnding, unpack } from './packed-entry.ts'
 
 export interface ColdFilesOptions {

@@ -10,7 +10,7 @@ import {
   type Place,
   writtenSinceArchived,
 } from '@recall/core'
-import { specialPlace } from '../placement.ts'
+import { specialPlace } from '../layout/placement.ts'
 import type { ColdFiles } from './cold-files.ts'
 
 /** The entries that are not archived, as far as moving needs them. */

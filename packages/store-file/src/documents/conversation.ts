@@ -1,7 +1,7 @@
 import { type ConversationArchive, conversationKey, type JsonObject, type JsonValue } from '@recall/core'
-import { sha256 } from '../digest.ts'
-import { parseFrontMatter, updateFrontMatter } from '../front-matter.ts'
+import { sha256 } from '../files/digest.ts'
 import { type FileEntry, type FileTimes, parseTime, stringsOf } from './file-entry.ts'
+import { parseFrontMatter, updateFrontMatter } from './front-matter.ts'
 
 /**
  * A conversation archive: the front matter of the specification, then summary, turns and tags.

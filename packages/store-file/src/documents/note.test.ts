@@ -2,7 +2,7 @@ import type { Entry, JsonValue } from '@recall/core'
 import { searchableText } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
-import { fileStem } from '../paths.ts'
+import { fileStem } from '../files/paths.ts'
 import { parseNote, printNote } from './note.ts'
 
 const entryOf = (key: string, value: JsonValue, more: Partial<Entry> = {}): Entry => ({

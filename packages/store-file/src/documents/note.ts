@@ -6,9 +6,9 @@ import {
   MemoryErrorCode,
   searchableText,
 } from '@recall/core'
-import { maxFrontMatterLength, parseFrontMatter, printFrontMatter } from '../front-matter.ts'
-import { fileStem } from '../paths.ts'
+import { fileStem } from '../files/paths.ts'
 import { type FileEntry, type FileTimes, parseTime, printTime, stringsOf } from './file-entry.ts'
+import { maxFrontMatterLength, parseFrontMatter, printFrontMatter } from './front-matter.ts'
 
 /** Values larger than this are not copied into the index: filters read them from the file. */
 const largestIndexedValue = 2048

@@ -1,5 +1,5 @@
 import { MemoryError, MemoryErrorCode, trackFence } from '@recall/core'
-import { isHandName } from '../paths.ts'
+import { isHandName } from '../files/paths.ts'
 import type { FileEntry, FileTimes } from './file-entry.ts'
 import { keepingLineEnds, lineEndsOf, linesOf } from './line-ends.ts'
 

@@ -1,4 +1,4 @@
-import { defaultNamespace } from '../sources.ts'
+import { defaultNamespace } from '../layout/sources.ts'
 
 /** A row of `documents`, as searches return it. */
 export interface DocumentRow {

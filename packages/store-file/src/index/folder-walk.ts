@@ -1,12 +1,12 @@
 import { join, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { isLeftover, temporaryName } from '../atomic-write.ts'
-import { type FileSystem, orAbsent } from '../file-system.ts'
-import { fromShown, isInside } from '../paths.ts'
-import type { Source } from '../sources.ts'
-import { journalPath } from '../transaction.ts'
+import { isLeftover, temporaryName } from '../files/atomic-write.ts'
+import { createStampList, type FileStamp, modifiedAt, stampAt } from '../files/file-stamp.ts'
+import { type FileSystem, orAbsent } from '../files/file-system.ts'
+import { fromShown, isInside } from '../files/paths.ts'
+import { journalPath } from '../files/transaction.ts'
+import type { Source } from '../layout/sources.ts'
 import type { FileIndexer } from './file-indexer.ts'
-import { createStampList, type FileStamp, modifiedAt, stampAt } from './file-stamp.ts'
 import type { SearchIndex } from './search-index.ts'
 
 const filesPerTransaction = 5000

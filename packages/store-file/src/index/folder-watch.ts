@@ -1,6 +1,6 @@
 import { existsSync, type FSWatcher, watch } from 'node:fs'
 import { basename, join, sep } from 'node:path'
-import { defaultFileSystem, type FileSystem } from '../file-system.ts'
+import { defaultFileSystem, type FileSystem } from '../files/file-system.ts'
 
 /** Check everything again after this long even without events, because remote disks report none. */
 const longestTrustMs = 1000

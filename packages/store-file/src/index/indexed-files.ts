@@ -1,10 +1,10 @@
 import { dateWords, foldLetters, jsonBytes, type Unit, unitLabel, wordsInIdentifiers } from '@recall/core'
-import { contentHash } from '../digest.ts'
 import { unitsOf } from '../documents/file-entry.ts'
-import type { LocatedEntry } from '../sources.ts'
+import { contentHash } from '../files/digest.ts'
+import { type FileStamp, mixStamp, stampModulus } from '../files/file-stamp.ts'
+import type { LocatedEntry } from '../layout/sources.ts'
 import { joinTags, keptNamespace } from './document-row.ts'
 import type { Database, Statement } from './driver.ts'
-import { type FileStamp, mixStamp, stampModulus } from './file-stamp.ts'
 import { scopeNumbers } from './schema.ts'
 
 export interface FolderState {

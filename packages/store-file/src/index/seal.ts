@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { type FileSystem, orAbsent, overwriteInPlace, statusOf } from '../file-system.ts'
-import { type FileStamp, stampOf } from './file-stamp.ts'
+import { type FileStamp, stampOf } from '../files/file-stamp.ts'
+import { type FileSystem, orAbsent, overwriteInPlace, statusOf } from '../files/file-system.ts'
 
 export const indexName = 'index.db'
 const sealName = 'index.seal'

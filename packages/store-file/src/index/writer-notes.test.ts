@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { temporaryRoot } from '../../test/temporary-root.ts'
-import { defaultFileSystem } from '../file-system.ts'
+import { defaultFileSystem } from '../files/file-system.ts'
 import { openWriterNotes } from './writer-notes.ts'
 
 it('reads what a writer noted that was killed in a long import', () => {

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { isGone, thisProcess } from '@recall/core/process'
-import { ensureFolder, writing } from '../atomic-write.ts'
-import { randomName } from '../digest.ts'
-import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
+import { ensureFolder, writing } from '../files/atomic-write.ts'
+import { randomName } from '../files/digest.ts'
+import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
 import { isDiskFull } from './index-file.ts'
 
 const noteName = /^(\d+)-(\d+)-([0-9a-f]{8})[0-9a-f]+$/

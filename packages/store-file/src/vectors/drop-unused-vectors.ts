@@ -1,6 +1,6 @@
-import { syncFolder, writeTemporary, writing } from '../atomic-write.ts'
-import { randomName } from '../digest.ts'
-import { type FileSystem, statusOf } from '../file-system.ts'
+import { syncFolder, writeTemporary, writing } from '../files/atomic-write.ts'
+import { randomName } from '../files/digest.ts'
+import { type FileSystem, statusOf } from '../files/file-system.ts'
 import {
   hashLength,
   headerBytes,

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { defaultFileSystem, type FileSystem } from '../file-system.ts'
-import type { Layout } from '../layout.ts'
+import { defaultFileSystem, type FileSystem } from '../files/file-system.ts'
+import type { Layout } from '../layout/layout.ts'
 import { pathsIn, readHeader } from './vector-format.ts'
 
 /** The model whose vectors a memory keeps, if it keeps any: whether meaning takes part in its searches. */

@@ -1,4 +1,4 @@
-import { textHash } from '../digest.ts'
+import { textHash } from '../files/digest.ts'
 import type { DocumentRow, HashedRow } from '../index/document-row.ts'
 import type { SearchIndex } from '../index/search-index.ts'
 

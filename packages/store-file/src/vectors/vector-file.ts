@@ -1,7 +1,7 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { ensureFolder } from '../atomic-write.ts'
-import { randomName } from '../digest.ts'
-import { type FileSystem, statusOf } from '../file-system.ts'
+import { ensureFolder } from '../files/atomic-write.ts'
+import { randomName } from '../files/digest.ts'
+import { type FileSystem, statusOf } from '../files/file-system.ts'
 import { highest } from './highest.ts'
 import { createScan, type Scan } from './scan.ts'
 import {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { textHash } from '../digest.ts'
-import { type FileSystem, orAbsent, statusOf } from '../file-system.ts'
+import { textHash } from '../files/digest.ts'
+import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
 
 export interface VectorSpace {
   model: string

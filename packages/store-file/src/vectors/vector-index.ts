@@ -1,8 +1,7 @@
-import { type Embedder, embedTexts, type MemoryScope, spreadOf } from '@recall/core'
-import type { FileSystem } from '../file-system.ts'
+import { type Embedder, embedTexts, type MemoryScope, type Spread, spreadOf } from '@recall/core'
+import type { FileSystem } from '../files/file-system.ts'
 import type { MemoryIndex } from '../index/memory-index.ts'
 import type { SearchIndex } from '../index/search-index.ts'
-import type { MeaningArm } from '../search-matches.ts'
 import { highest } from './highest.ts'
 import { bringInStep, isInStep, putKnown } from './in-step.ts'
 import { documentsAtOnce, textsOf, type UnitTexts } from './texts.ts'
@@ -19,6 +18,15 @@ export interface VectorIndexOptions {
   /** Runs a section that no other process runs at the same time. */
   exclusively: <T>(section: () => T) => T
   unitTexts: UnitTexts
+}
+
+/** The vectors of a scope, asked about one query. */
+export interface MeaningArm {
+  spread: Spread
+  /** Row ids of the `count` units nearest to the query, nearest first; fewer when there are not so many. */
+  nearest(count: number): number[]
+  /** Cosine of a unit, by its row id, when it has a vector. */
+  similarity(id: number): number | undefined
 }
 
 export interface EmbedProgress {

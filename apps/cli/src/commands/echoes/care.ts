@@ -1,8 +1,8 @@
 import { isMemoryError } from '@recall/core'
 import { type KnowledgePlan, type PrunePlan, teamRole } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
-import { count } from '../../format.ts'
-import { languageModel } from '../../memory.ts'
+import { languageModel } from '../../memory/memory.ts'
+import { count } from '../../terminal/format.ts'
 import { afterChange, checkRoles, type EchoesOptions, type Project, print, toApply } from './project.ts'
 
 /** Prunes memories above their line limit, and shortens `knowledge.md` files above theirs. */

@@ -1,7 +1,7 @@
 import type { EchoFinding } from '@recall/echoes'
 import { exitCodes } from '../../exit-codes.ts'
-import { paint } from '../../format.ts'
-import { printable } from '../../printable.ts'
+import { paint } from '../../terminal/format.ts'
+import { printable } from '../../terminal/printable.ts'
 import { type EchoesOptions, mirror, type Project } from './project.ts'
 
 /** Examines the echoes and copies them into the memory; with `--yes`, removes what killed processes left. */

@@ -1,6 +1,6 @@
 import type { EchoEntry, EditPlan } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
-import { count } from '../../format.ts'
+import { count } from '../../terminal/format.ts'
 import {
   afterChange,
   type EchoesOptions,

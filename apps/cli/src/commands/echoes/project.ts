@@ -11,10 +11,10 @@ import {
   openEchoes,
 } from '@recall/echoes'
 import { UsageError } from '../../exit-codes.ts'
-import { findRoot, type RootOptions } from '../../find-root.ts'
-import type { Io } from '../../io.ts'
-import { withMemory } from '../../memory.ts'
-import { printable } from '../../printable.ts'
+import { findRoot, type RootOptions } from '../../memory/find-root.ts'
+import { withMemory } from '../../memory/memory.ts'
+import type { Io } from '../../terminal/io.ts'
+import { printable } from '../../terminal/printable.ts'
 
 export interface EchoesOptions extends RootOptions {
   json: boolean

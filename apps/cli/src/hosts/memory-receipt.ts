@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join, relative } from 'node:path'
+import { renamePatiently } from '@recall/core/process'
+import { defaultFileSystem, layoutsOf } from '@recall/store-file'
+import { isDerived } from '../memory/derived-files.ts'
+import { type MemoryReceipt, nameIn, readReceipts } from '../memory/receipts.ts'
+
+/** What creating a memory made. */
+export interface CreatedMemory {
+  created: { path: string; digest?: string }[]
+  kept: string[]
+  /** Folders that did not exist, outermost first, absolute. */
+  folders: string[]
+}
+
+/** Records which files and folders of a memory were created for hosts, so that `uninit` can remove them. */
+export function noteCreated(state: string, root: string, { created, folders }: CreatedMemory): void {
+  const earlier = readReceipts(state)
+  const known = earlier.find((receipt) => receipt.root === root)
+  const files = created.flatMap(({ path, digest }) => (digest ? [{ path, digest }] : []))
+  if (known && files.length === 0 && folders.length === 0) return
+  const receipt = {
+    root,
+    files: [...(known?.files ?? []), ...files],
+    folders: [...new Set([...(known?.folders ?? []), ...folders])],
+  }
+  mkdirSync(state, { recursive: true })
+  const others = earlier.filter((each) => each !== known)
+  writeReceipts(state, [...others, receipt])
+}
+
+export interface MemoryLeft {
+  root: string
+  /** Roots that were not removed, because they hold more than `init` created. */
+  kept: string[]
+  /** The memory existed before it was wired into hosts, so only its user may delete it. */
+  isOlder?: true
+}
+
+/**
+ * Removes what `init` created and nobody has written to since. With `purge` it also removes the memory itself:
+ * archives, window, index, and the curated memory if `init` created it. What existed before stays.
+ *
+ * @returns `left`, the memories that stay, and `removed`, the roots that are gone or, in a dry run, would be
+ */
+export function removeCreated(
+  state: string,
+  options: { purge: boolean; dryRun: boolean },
+): { left: MemoryLeft[]; removed: string[] } {
+  const receipts = readReceipts(state)
+  const outcomes = receipts.map(({ root, files, folders }): MemoryLeft => {
+    if (files.length === 0 && folders.length === 0) return { root, kept: [root], isOlder: true }
+    const isUnused =
+      files.every(({ path, digest }) => isSame(join(root, path), digest)) && !holdsMore(root, files)
+    if (!isUnused && !options.purge) return { root, kept: [root] }
+    if (!options.dryRun) clear(root, files, folders, options.purge)
+    const isLeft =
+      !options.dryRun &&
+      layoutsOf(defaultFileSystem, root).some(({ curated }) => existsSync(join(root, curated)))
+    return isLeft ? { root, kept: [root], isOlder: true } : { root, kept: [] }
+  })
+  const left = outcomes.filter(({ kept }) => kept.length > 0)
+  const still = receipts.filter(({ root }) => left.some((each) => each.root === root && !each.isOlder))
+  // Memories that stay can still be purged another time.
+  if (!options.dryRun && still.length > 0) {
+    writeReceipts(state, still)
+  } else if (!options.dryRun) rmSync(nameIn(state), { force: true })
+  return { left, removed: outcomes.flatMap(({ root, kept }) => (kept.length > 0 ? [] : root)) }
+}
+
+function clear(root: string, files: MemoryReceipt['files'], folders: string[], purge: boolean): void {
+  for (const { path, digest } of files) {
+    if (purge || isSame(join(root, path), digest)) rmSync(join(root, path), { force: true })
+  }
+  for (const layout of layoutsOf(defaultFileSystem, root)) {
+    rmSync(join(root, layout.internal), { recursive: true, force: true })
+    for (const folder of [layout.memory, layout.archives].map((path) => join(root, path))) {
+      // A folder that existed before is not ours to empty.
+      if (purge && folders.includes(folder)) rmSync(folder, { recursive: true, force: true })
+    }
+  }
+  for (const folder of [...folders].sort((a, b) => b.length - a.length)) {
+    if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder)
+  }
+}
+
+/** Whether there are files other than those that `init` created and those derived from them. */
+function holdsMore(root: string, files: MemoryReceipt['files']): boolean {
+  const own = new Set(files.map(({ path }) => join(root, path)))
+  return layoutsOf(defaultFileSystem, root).some((layout) =>
+    [layout.memory, layout.archives, layout.window, layout.archiveIndex].some((path) =>
+      filesBelow(join(root, path)).some(
+        (file) => !own.has(file) && !saysNothing(relative(join(root, layout.internal), file)),
+      ),
+    ),
+  )
+}
+
+/** Vectors and access counts mean nothing without the memories that they belong to. */
+const saysNothing = (path: string): boolean => isDerived(path) || /^(?:vectors\.|access)/.test(path)
+
+function filesBelow(path: string): string[] {
+  if (!existsSync(path)) return []
+  if (!statSync(path).isDirectory()) return [path]
+  return readdirSync(path, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [] : join(entry.parentPath, entry.name),
+  )
+}
+
+const isSame = (path: string, digest: string): boolean =>
+  !existsSync(path) || createHash('sha256').update(readFileSync(path)).digest('hex') === digest
+
+/** Written beside its place and renamed, so that a crash leaves the old receipts or the new ones. */
+function writeReceipts(state: string, receipts: readonly MemoryReceipt[]): void {
+  const unfinished = `${nameIn(state)}.${process.pid}`
+  writeFileSync(unfinished, `${JSON.stringify(receipts, null, 2)}\n`)
+  renamePatiently(unfinished, nameIn(state))
+}

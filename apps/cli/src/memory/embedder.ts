@@ -1,0 +1,22 @@
+import type { Embedder } from '@recall/core'
+import { UsageError } from '../exit-codes.ts'
+import type { Io } from '../terminal/io.ts'
+
+/** The embedder that the environment names, else the local model, which needs neither network nor key. */
+export async function openEmbedder(io: Io): Promise<Embedder> {
+  const {
+    RECALL_EMBEDDING_URL: url,
+    RECALL_EMBEDDING_MODEL: model,
+    RECALL_EMBEDDING_DIMENSIONS: length,
+    RECALL_EMBEDDING_KEY: apiKey,
+  } = io.env
+  if (!url) return (await import('@recall/embeddings/local')).localEmbedder()
+  const dimensions = Number(length)
+  if (!model || !Number.isInteger(dimensions) || dimensions < 1) {
+    throw new UsageError(
+      'RECALL_EMBEDDING_URL needs RECALL_EMBEDDING_MODEL and RECALL_EMBEDDING_DIMENSIONS beside it',
+    )
+  }
+  const { httpEmbedder } = await import('@recall/embeddings')
+  return httpEmbedder({ url, model, dimensions, ...(apiKey ? { apiKey } : {}) })
+}

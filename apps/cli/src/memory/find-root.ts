@@ -1,0 +1,53 @@
+import { existsSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { UsageError } from '../exit-codes.ts'
+import type { Io } from '../terminal/io.ts'
+import { wiredRoot } from './receipts.ts'
+
+export interface RootOptions {
+  root?: string
+  layout?: 'entity' | 'user'
+}
+
+/**
+ * The root of the memory: the one asked for, else `RECALL_ROOT`, else this folder if it holds a memory, else the usual
+ * one.
+ *
+ * @throws UsageError when a file is in its place
+ */
+export function findRoot(io: Io, { root }: RootOptions): string {
+  const asked = root ?? io.env.RECALL_ROOT
+  if (asked) return folder(resolve(io.cwd, asked))
+  return existsSync(join(io.cwd, 'memory', 'MEMORY.md')) ||
+    existsSync(join(io.cwd, 'memory', 'conversations'))
+    ? io.cwd
+    : usualRoot(io)
+}
+
+/** `.recall` in the home folder; if it holds no memory, the one that was wired into the agents of this machine. */
+export function usualRoot(io: Io): string {
+  const usual = join(io.home, '.recall')
+  return existsSync(join(usual, 'memory')) ? usual : (wiredRoot(io) ?? usual)
+}
+
+/**
+ * The options with the root that an argument names.
+ *
+ * @throws UsageError when `--root` names another
+ */
+export function withRoot<Options extends RootOptions>(
+  io: Io,
+  given: string | undefined,
+  options: Options,
+): Options {
+  if (!given) return options
+  if (options.root && resolve(io.cwd, options.root) !== resolve(io.cwd, given))
+    throw new UsageError(`${given} and --root ${options.root} are two memories: name one`)
+  return { ...options, root: given }
+}
+
+function folder(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile())
+    throw new UsageError(`${path} is a file: a memory is a folder`)
+  return path
+}

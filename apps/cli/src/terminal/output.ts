@@ -1,0 +1,92 @@
+import { fstatSync, writeSync } from 'node:fs'
+import { exitCodes } from '../exit-codes.ts'
+import { printable } from './printable.ts'
+
+/** Whether the reader went away before it had everything. */
+let isCutOff = false
+
+/** Ignores a closed pipe, such as that of `head`; any other failure to write a result ends the command. */
+const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
+  isCutOff = true
+  if (error.code === 'EPIPE') return
+  throw new Error(`the result cannot be written: ${error.message}`, { cause: error })
+}
+
+/** The same for a stream, whose error event nobody else handles. */
+function leaveUnlessClosed(error: NodeJS.ErrnoException): void {
+  isCutOff = true
+  if (error.code === 'EPIPE') return
+  writeTalk(`recall: the result cannot be written: ${error.message}\n`)
+  process.exit(exitCodes.failed)
+}
+
+/**
+ * Whether a file descriptor may be a terminal; opening its stream to find out costs milliseconds. A bigint `fstat`,
+ * because Node's `realpathSync`, which loads modules, stops at a link when the last plain `fstat` was of a pipe.
+ */
+function isDevice(descriptor: number): boolean {
+  try {
+    return fstatSync(descriptor, { bigint: true }).isCharacterDevice()
+  } catch {
+    return false
+  }
+}
+
+let isStreaming = process.platform === 'win32' || isDevice(1)
+
+/**
+ * Writes to a pipe or a file without opening its stream.
+ *
+ * @returns the rest of the text that a slow reader has not taken yet
+ */
+function writeNow(text: string): Uint8Array | undefined {
+  let rest: Uint8Array = Buffer.from(text)
+  try {
+    while (rest.length > 0) rest = rest.subarray(writeSync(1, rest))
+    return undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return rest
+    ignoreClosedPipe(error as NodeJS.ErrnoException)
+    return undefined
+  }
+}
+
+/** Writes results to standard output. */
+export function writeResult(text: string): void {
+  const rest = isStreaming ? text : writeNow(text)
+  if (rest === undefined) return
+  isStreaming = true
+  // Looks for this very listener: a worker's output, piped here, adds one of its own, which is removed with the first
+  // error.
+  if (!process.stdout.listeners('error').includes(leaveUnlessClosed))
+    process.stdout.on('error', leaveUnlessClosed)
+  process.stdout.write(rest)
+}
+
+/** The work goes on when nobody can be told how it goes: the reader of standard error left, or its disk is full. */
+const goOnUntold = (): void => {}
+
+/** Writes progress, notices and errors to standard error. */
+export function writeTalk(text: string): void {
+  if (!process.stderr.listeners('error').includes(goOnUntold)) process.stderr.on('error', goOnUntold)
+  // What others named a file, or answered, may steer a terminal.
+  process.stderr.write(printable(text))
+}
+
+/** Waits until the results are handed over. @returns whether their reader, or the disk, took all of them */
+export async function resultTaken(): Promise<boolean> {
+  if (isStreaming && !isCutOff) {
+    await new Promise<void>((resolve) => {
+      process.stdout.write('', (error) => {
+        isCutOff ||= Boolean(error)
+        resolve()
+      })
+    })
+  }
+  return !isCutOff
+}
+
+export const isScreen = (stream: 'stdout' | 'stderr'): boolean =>
+  isDevice(stream === 'stdout' ? 1 : 2) && process[stream].isTTY === true
+
+export const screenColumns = (): number => (isDevice(1) && process.stdout.columns) || 100

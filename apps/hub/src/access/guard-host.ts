@@ -1,0 +1,43 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import type { MiddlewareHandler } from 'hono'
+import type { HubConfig } from '../config/config.ts'
+
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/** Whether a server that listens on this host can be reached from this machine only. */
+export const isLoopback = (host: string): boolean => loopback.has(host) || host === '::1'
+
+/** The URL of a server on this machine; an IPv6 address stands in brackets there. */
+export const urlOf = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+/** Probes reveal next to nothing, and orchestrators call them by an IP address or a service name. */
+const probes = new Set(['/livez', '/readyz', '/healthz'])
+const isMachine = (hostname: string): boolean => /^(?:\[.*\]|[\d.]+|[^.]+)$/.test(hostname)
+
+/**
+ * Keeps web pages in a browser from reaching a hub on the same machine, through DNS rebinding or from another origin:
+ * answers only requests to a host name that belongs to the hub. Two exceptions: probes are answered under IP
+ * addresses and single-label names, and `/metrics` under any name when it needs a token.
+ */
+export function guardHost(config: HubConfig): MiddlewareHandler {
+  const own = config.publicUrl ? new URL(config.publicUrl) : undefined
+  const isLocal = isLoopback(config.host)
+  const isAnybodys = (path: string, hostname: string): boolean =>
+    (probes.has(path) && isMachine(hostname)) || (path === '/metrics' && config.metricsToken !== undefined)
+  return async (context, next) => {
+    const { hostname, host } = new URL(context.req.url)
+    if (isAnybodys(context.req.path, hostname)) return next()
+    // A hub on a public interface without `publicUrl` cannot know its own names: it accepts all of them.
+    const isOwn = hostname === own?.hostname || (isLocal ? loopback.has(hostname) : own === undefined)
+    const origin = context.req.header('Origin')
+    if (isOwn && (origin === undefined || hostOf(origin) === host || hostOf(origin) === own?.host))
+      return next()
+    throw new MemoryError(
+      `this hub is not reached as ${hostname}, or not from there: set its publicUrl`,
+      MemoryErrorCode.FORBIDDEN,
+    )
+  }
+}
+
+const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host : null)

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { idempotencyKeys } from '@recall/store-postgres'
+import { and, eq, isNull, lt, or, sql } from 'drizzle-orm'
+import type { Context } from 'hono'
+import type { Hub, HubEnv } from '../hub.ts'
+import type { Claim } from '../pipelines/write-memory.ts'
+import { limitAgent } from './limit-agent.ts'
+
+/** How long an answer is remembered. */
+export const rememberedMs = 24 * 60 * 60 * 1000
+/** A first request that has not answered within this time has died: all of its steps together take no longer. */
+const abandonedMs = ({ embedTimeoutMs, databaseTimeoutMs }: Hub['config']): number =>
+  embedTimeoutMs + 6 * databaseTimeoutMs
+
+/**
+ * Runs a request once for each `Idempotency-Key` of an agent; a repetition gets the first answer. A request that
+ * fails is forgotten and may be tried again.
+ *
+ * @param answer runs the request. Given a claim, it must store its answer under the claim in the same statement that
+ * writes the result, so that a hub that restarts repeats that answer. The statement may write only while the claim
+ * exists and is unanswered; otherwise `answer` returns `undefined`. So a slow attempt that was given up cannot write
+ * a second time
+ * @throws MemoryError CONFLICT while the first request is still running; INVALID_INPUT, with status 422, when the key
+ * was used with another body before; RATE_LIMITED for too many repetitions, which count as reading a memory
+ */
+export async function answeringOnce<T>(
+  hub: Hub,
+  context: Context<HubEnv>,
+  input: unknown,
+  answer: (claim?: Claim) => Promise<T | undefined>,
+): Promise<T> {
+  const key = context.req.header('Idempotency-Key')?.replace(/^"(.*)"$/, '$1')
+  if (!key) return (await answer()) as T
+  const { database, call, clock } = hub
+  const agentId = context.get('principal').id
+  const route = `${context.req.method} ${context.req.routePath}`
+  const fingerprint = createHash('sha256').update(JSON.stringify(input)).digest('hex')
+  const named = and(
+    eq(idempotencyKeys.agentId, agentId),
+    eq(idempotencyKeys.route, route),
+    eq(idempotencyKeys.key, key),
+  )
+  const createdAt = new Date(clock())
+  const [claimed] = await call(() =>
+    database
+      .insert(idempotencyKeys)
+      .values({ agentId, route, key, fingerprint, createdAt })
+      .onConflictDoUpdate({
+        target: [idempotencyKeys.agentId, idempotencyKeys.route, idempotencyKeys.key],
+        set: { fingerprint, createdAt, status: null, body: null },
+        setWhere:
+          or(
+            lt(idempotencyKeys.createdAt, new Date(clock() - rememberedMs)),
+            and(
+              isNull(idempotencyKeys.status),
+              lt(idempotencyKeys.createdAt, new Date(clock() - abandonedMs(hub.config))),
+            ),
+          ) ?? sql`false`,
+      })
+      .returning({ key: idempotencyKeys.key }),
+  )
+  const firstAnswer = async (): Promise<T> => {
+    const [earlier] = await call(() => database.select().from(idempotencyKeys).where(named))
+    if (earlier && earlier.fingerprint !== fingerprint) throw otherBody()
+    if (earlier?.body) return JSON.parse(earlier.body) as T
+    throw stillRunning()
+  }
+  if (!claimed) {
+    await limitAgent(hub, context, 'get')
+    return firstAnswer()
+  }
+  try {
+    return (await answer({ agentId, route, key, fingerprint })) ?? (await firstAnswer())
+  } catch (error) {
+    // Also after an error that leaves the outcome of the write unknown: without its claim it can no longer write. If
+    // the database is down, the claim stays until it counts as abandoned, and the caller gets the original error.
+    const own = and(named, isNull(idempotencyKeys.status), eq(idempotencyKeys.createdAt, createdAt))
+    await call(() => database.delete(idempotencyKeys).where(own)).catch(() => {})
+    throw error
+  }
+}
+
+const otherBody = (): MemoryError =>
+  new MemoryError(
+    'this Idempotency-Key came with another body before: give each new request a key of its own',
+    MemoryErrorCode.INVALID_INPUT,
+    { details: { status: 422 } },
+  )
+
+const stillRunning = (): MemoryError =>
+  new MemoryError(
+    'the first request with this Idempotency-Key is still running: try again in a second',
+    MemoryErrorCode.CONFLICT,
+    { retryAfterMs: 1000 },
+  )

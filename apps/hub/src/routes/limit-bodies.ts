@@ -1,0 +1,52 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import type { Context } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import type { HubEnv } from '../hub.ts'
+import type { newRoutes } from './app.ts'
+
+/** Largest body of a caller without a key, who has no more than a name to send; in bytes. */
+const mostUnknown = 16 * 1024
+
+/**
+ * Refuses bodies that are too large. To be used after the callers are known.
+ *
+ * @param most largest body of a known caller, in bytes
+ */
+export function limitBodies(app: ReturnType<typeof newRoutes>, most: number): void {
+  app.use('/api/v1/agents/register', limitedTo(Math.min(most, mostUnknown)))
+  app.on(['POST', 'PUT', 'PATCH'], ['/api/v1/*', '/mcp'], limitedTo(most))
+}
+
+const limitedTo = (maxSize: number) =>
+  bodyLimit({
+    maxSize,
+    async onError(context: Context<HubEnv>) {
+      if (context.get('principal')) await discardBody(context.req.raw)
+      throw bodyTooLarge(maxSize)
+    },
+  })
+
+/** Longest body that is read to its end though it is too large, in bytes. */
+const mostDiscarded = 64 * 1024 * 1024
+
+/**
+ * Reads a body and keeps nothing of it: a caller whose connection closes while it sends gets no answer, and takes the
+ * hub for one that cannot be reached.
+ */
+async function discardBody({ headers, body }: Request): Promise<void> {
+  // One of unknown length has been read from already, and may never end.
+  if (!body || !(Number(headers.get('Content-Length') ?? Number.NaN) <= mostDiscarded)) return
+  try {
+    for await (const _ of body);
+  } catch {
+    // The caller has gone.
+  }
+}
+
+/** Closes the connection with the answer instead of reading the rest of the body. */
+const bodyTooLarge = (maxSize: number): MemoryError =>
+  new MemoryError(
+    `the body is larger than the ${maxSize} bytes that one call may have: send less at once, and a batch in several`,
+    MemoryErrorCode.QUOTA_EXCEEDED,
+    { details: { status: 413, headers: { Connection: 'close' } } },
+  )

@@ -1,0 +1,184 @@
+import { toJsonValue } from '../json.ts'
+import type { Address, Entry, MemoryStore } from '../memory-store.ts'
+import type { MemoryScope } from '../scope.ts'
+import { isExpired, slidExpiry } from '../stores/expiry.ts'
+
+/** The cache to read through: an `LRUCache` of lru-cache fits, and so does a `Map`. */
+export interface MemoryCache {
+  get(name: string): CachedEntry | undefined
+  set(name: string, entry: CachedEntry): unknown
+}
+
+export interface CachedEntry {
+  entry: Entry
+  /** The store's stamp of the entry before it was read. */
+  stamp: string
+}
+
+/** Milliseconds after which accesses answered from the cache are recorded in the store. */
+const countedAfterMs = 1000
+
+export interface CachedReads {
+  /** `null` when the cache cannot answer and the store must. */
+  read(store: MemoryStore, address: Address, now: number): Promise<Entry | null>
+  /** Reads from the store and caches the entry. The caller records the access. */
+  load(store: MemoryStore, address: Address, now: number): Promise<Entry | null>
+  /** Wraps a store so that pending accesses are recorded before every call that could show or change them. */
+  counting(store: MemoryStore): MemoryStore
+}
+
+/**
+ * Answers reads from a cache while the store's stamp of the entry is unchanged. Encrypted entries and entries of
+ * stores without stamps are not cached. Recording an access can cost more than the read, so it is deferred, except
+ * for an entry with a TTL, whose expiry it moves.
+ */
+export function createCachedReads(cache: MemoryCache): CachedReads {
+  const wrappers = new Map<MemoryStore, MemoryStore>()
+  /** The counter of each wrapper. */
+  const counters = new Map<MemoryStore, Counter>()
+  const storeBehind = (wrapper: MemoryStore): MemoryStore => counters.get(wrapper)?.store ?? wrapper
+
+  return {
+    async read(store, address, now) {
+      const known = cache.get(nameOf(storeBehind(store), address))
+      if (!known || !store.stamp || isExpired(known.entry, now)) return null
+      if ((await store.stamp(address)) !== known.stamp) return null
+      const { entry } = known
+      const counter = counters.get(store)
+      if (entry.ttl === null && counter) counter.add(address, now)
+      else {
+        await store.touch([address], now)
+        // Only now: an access that was not recorded lets the entry expire in the store.
+        entry.expiresAt = slidExpiry(entry, now)
+      }
+      return { ...entry, value: toJsonValue(entry.value) }
+    },
+
+    async load(store, address, now) {
+      // Taken before the read: a write in between changes the stamp, so an outdated entry is never answered.
+      const stamp = store.stamp ? await store.stamp(address) : null
+      const entry = await store.get(address, now)
+      if (entry && stamp !== null && !entry.encrypted) {
+        cache.set(nameOf(storeBehind(store), address), {
+          entry: { ...entry, value: toJsonValue(entry.value) },
+          stamp,
+        })
+      }
+      return entry
+    },
+
+    counting(store) {
+      const known = wrappers.get(store)
+      if (known) return known
+      const counter = createCounter(store)
+      const afterFlush =
+        (name: (typeof countingCalls)[number]) =>
+        async (...given: unknown[]): Promise<unknown> => {
+          await counter.flush()
+          return Reflect.apply(store[name] as AnyCall, store, given)
+        }
+      const { name, capabilities, cold } = store
+      // Member by member: a store may be an object of a class, whose methods are not its own.
+      const wrapper = {
+        name,
+        capabilities,
+        ...(cold ? { cold } : {}),
+        ...(store.stamp ? { stamp: (address: Address) => store.stamp?.(address) } : {}),
+        ...Object.fromEntries(countingCalls.map((call) => [call, afterFlush(call)])),
+        async close() {
+          // A failure to record the accesses must not keep the store open.
+          try {
+            await counter.flush()
+          } finally {
+            await store.close()
+          }
+        },
+      } as MemoryStore
+      wrappers.set(store, wrapper)
+      counters.set(wrapper, counter)
+      return wrapper
+    },
+  }
+}
+
+type AnyCall = (...given: unknown[]) => Promise<unknown>
+
+/** All calls but `stamp`, and `close`, which has a wrapper of its own. */
+const countingCalls = [
+  'put',
+  'get',
+  'find',
+  'touch',
+  'remove',
+  'removeAll',
+  'commit',
+  'sweep',
+  'stats',
+] as const satisfies readonly (keyof MemoryStore)[]
+
+type Counter = ReturnType<typeof createCounter>
+
+/** Collects accesses that the store has not recorded yet. */
+function createCounter(store: MemoryStore) {
+  /** By scope, because `touch` takes addresses of one place; the namespace is always the same. */
+  const waiting = new Map<MemoryScope, Address[]>()
+  let last = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  /** The recording under way, if any. */
+  let counting: Promise<void> | undefined
+
+  const countAll = async (): Promise<void> => {
+    for (const [scope, addresses] of [...waiting]) {
+      waiting.delete(scope)
+      try {
+        await store.touch(addresses, last)
+      } catch (error) {
+        waiting.set(scope, [...addresses, ...(waiting.get(scope) ?? [])])
+        throw error
+      }
+    }
+  }
+
+  /** Also waits for a recording under way: the next call must see every access, and `close` must not interrupt it. */
+  const flush = async (): Promise<void> => {
+    clearTimeout(timer)
+    timer = undefined
+    while (counting !== undefined) await counting.catch(() => undefined)
+    if (waiting.size === 0) return
+    counting = countAll().finally(() => {
+      counting = undefined
+    })
+    await counting
+  }
+
+  return {
+    store,
+    flush,
+
+    add(address: Address, now: number): void {
+      const addresses = waiting.get(address.scope) ?? []
+      waiting.set(address.scope, addresses)
+      addresses.push(address)
+      last = Math.max(last, now)
+      timer ??= setTimeout(() => {
+        // Accesses that could not be recorded keep waiting, and the next call reports the error.
+        flush().catch(() => undefined)
+      }, countedAfterMs)
+      if (typeof timer === 'object') timer.unref()
+    },
+  }
+}
+
+/** Namespaces and keys hold no control characters, so NUL separates the parts unambiguously. */
+const nameOf = (store: MemoryStore, { namespace, scope, key }: Address): string =>
+  `${numberOf(store)}\u0000${namespace}\u0000${scope}\u0000${key}`
+
+/** Tells stores apart in a shared cache: two of them may give equal stamps to different entries at one address. */
+const numbers = new WeakMap<MemoryStore, number>()
+let lastNumber = 0
+
+function numberOf(store: MemoryStore): number {
+  const number = numbers.get(store) ?? ++lastNumber
+  numbers.set(store, number)
+  return number
+}

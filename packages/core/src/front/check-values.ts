@@ -1,0 +1,41 @@
+import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import type { ValueSchema, ValueSchemas } from '../schemas.ts'
+import type { MemoryScope } from '../scope.ts'
+import { invalidInput } from './inputs.ts'
+
+function schemaFor(schemas: ValueSchemas, scope: MemoryScope, key: string): ValueSchema | undefined {
+  const ofScope = schemas[scope]
+  if (!ofScope) return undefined
+  if (Object.hasOwn(ofScope, key)) return ofScope[key]
+  const patterns = Object.keys(ofScope).filter(
+    (name) => name.endsWith('*') && key.startsWith(name.slice(0, -1)),
+  )
+  const longest = patterns.sort((a, b) => b.length - a.length)[0]
+  return longest === undefined ? undefined : ofScope[longest]
+}
+
+/** @throws MemoryError INVALID_INPUT when the value about to be written does not match the key's schema */
+export function checkWritten(
+  schemas: ValueSchemas,
+  scope: MemoryScope,
+  key: string,
+  value: unknown,
+): unknown {
+  const result = schemaFor(schemas, scope, key)?.safeParse(value)
+  if (!result) return value
+  if (result.success) return result.data
+  throw invalidInput('value', result.error.issues)
+}
+
+/** @throws MemoryError CORRUPTION when the stored value does not match the key's schema */
+export function checkRead(schemas: ValueSchemas, scope: MemoryScope, key: string, value: unknown): unknown {
+  const result = schemaFor(schemas, scope, key)?.safeParse(value)
+  if (!result) return value
+  if (result.success) return result.data
+  const problem = invalidInput('value', result.error.issues)
+  throw new MemoryError(
+    `what is stored under '${key}' does not match its schema: ${problem.message}`,
+    MemoryErrorCode.CORRUPTION,
+    { scope, key, details: problem.details ?? {} },
+  )
+}

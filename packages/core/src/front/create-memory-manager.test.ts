@@ -1,0 +1,219 @@
+import { describe, expect, it, vi } from 'vitest'
+import { createConceptEmbedder } from '../conformance/concept-embedder.ts'
+import { createTicker } from '../conformance/ticker.ts'
+import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import type { MemoryStore } from '../memory-store.ts'
+import type { RedactionReport } from '../redaction/redactor.ts'
+import { createInMemoryStore } from '../stores/in-memory-store.ts'
+import { createMemoryManager } from './create-memory-manager.ts'
+
+function failing(method: keyof MemoryStore, error: unknown): MemoryStore {
+  return { ...createInMemoryStore(), [method]: () => Promise.reject(error) }
+}
+
+describe('createMemoryManager', () => {
+  it('sends each scope to its own store and closes every store once', async () => {
+    const working = createInMemoryStore()
+    const shared = createInMemoryStore()
+    const close = [vi.spyOn(working, 'close'), vi.spyOn(shared, 'close')]
+    const memory = createMemoryManager({
+      stores: { working, 'short-term': shared, 'long-term': shared, episodic: shared },
+    })
+    await memory.write('working', 'key', 'w')
+    await memory.write('episodic', 'key', 'e')
+    expect((await working.stats({ namespace: 'default', scope: 'working' })).entries).toBe(1)
+    expect((await working.stats({ namespace: 'default', scope: 'episodic' })).entries).toBe(0)
+    await memory.close()
+    await memory.close()
+    for (const spy of close) expect(spy).toHaveBeenCalledTimes(1)
+  })
+
+  it('closes what can be closed when something cannot, and says so', async () => {
+    const working = failing('close', new Error('the disk is gone'))
+    const shared = createInMemoryStore()
+    const close = vi.spyOn(shared, 'close')
+    const embedder = { model: 'm', dimensions: 1, embed: async () => [], close: vi.fn(async () => {}) }
+    const memory = createMemoryManager({
+      stores: { working, 'short-term': shared, 'long-term': shared, episodic: shared },
+      embedder,
+    })
+    await expect(memory.close()).rejects.toThrow('the disk is gone')
+    expect(close).toHaveBeenCalledTimes(1)
+    expect(embedder.close).toHaveBeenCalledTimes(1)
+  })
+
+  it('gives a failure of the embedder a code', async () => {
+    const cause = new TypeError('fetch failed')
+    const embedder = { model: 'm', dimensions: 1, embed: () => Promise.reject(cause) }
+    const memory = createMemoryManager({ stores: createInMemoryStore(), embedder })
+    const failed = { code: MemoryErrorCode.WRITE_FAILED, scope: 'long-term', cause }
+    await expect(memory.write('long-term', 'key', 'text')).rejects.toMatchObject(failed)
+    const writes = [{ key: 'key', value: 'text' }]
+    await expect(memory.batchWrite('long-term', writes)).rejects.toMatchObject(failed)
+  })
+
+  it.each([
+    ['put', MemoryErrorCode.WRITE_FAILED, 'write'],
+    ['get', MemoryErrorCode.SEARCH_FAILED, 'read'],
+    ['find', MemoryErrorCode.SEARCH_FAILED, 'search'],
+    ['removeAll', MemoryErrorCode.WRITE_FAILED, 'clear'],
+    ['remove', MemoryErrorCode.WRITE_FAILED, 'delete'],
+    ['commit', MemoryErrorCode.WRITE_FAILED, 'batchWrite'],
+  ] as const)('gives a failure of %s a code, the scope and its cause', async (method, code, call) => {
+    const cause = new Error('disk full')
+    const memory = createMemoryManager({ stores: failing(method, cause) })
+    const calls = {
+      write: () => memory.write('long-term', 'key', 1),
+      read: () => memory.read('long-term', 'key'),
+      search: () => memory.search('long-term', {}),
+      clear: () => memory.clear('long-term'),
+      delete: () => memory.delete('long-term', 'key'),
+      batchWrite: () => memory.batchWrite('long-term', [{ key: 'key', value: 1 }]),
+    }
+    await expect(calls[call]()).rejects.toMatchObject({
+      code,
+      scope: 'long-term',
+      cause,
+      message: 'disk full',
+    })
+  })
+
+  it("lets a store's own MemoryError through", async () => {
+    const error = new MemoryError('the disk is gone', MemoryErrorCode.UNAVAILABLE)
+    const memory = createMemoryManager({ stores: failing('put', error) })
+    await expect(memory.write('long-term', 'key', 1)).rejects.toBe(error)
+  })
+
+  it('goes on cleaning where one scope fails, and says which', async () => {
+    const sound = createInMemoryStore()
+    const memory = createMemoryManager({
+      stores: {
+        working: failing('sweep', new Error('locked')),
+        'short-term': sound,
+        'long-term': sound,
+        episodic: sound,
+      },
+      clock: createTicker().clock,
+    })
+    const result = await memory.cleanup()
+    expect(result.errors).toMatchObject([{ scope: 'working', message: 'locked' }])
+  })
+
+  it('takes other default lifetimes', async () => {
+    const { clock, advance } = createTicker()
+    const memory = createMemoryManager({
+      stores: createInMemoryStore(),
+      clock,
+      policies: { defaultTtl: { working: 1000, 'short-term': Number.POSITIVE_INFINITY } },
+    })
+    await memory.write('working', 'key', 1)
+    await memory.write('short-term', 'key', 1)
+    advance(1e12)
+    expect(await memory.exists('working', 'key')).toBe(false)
+    expect(await memory.exists('short-term', 'key')).toBe(true)
+  })
+
+  it('tells what was redacted without telling the secret', async () => {
+    const reports: RedactionReport[] = []
+    const memory = createMemoryManager({
+      stores: createInMemoryStore(),
+      onRedaction: (report) => reports.push(report),
+    })
+    await memory.write('long-term', 'login', { password: 'hunter2hunter2' })
+    await memory.write('long-term', 'clean', 'nothing to hide')
+    expect(reports).toEqual([{ scope: 'long-term', key: 'login', counts: { password: 1 } }])
+  })
+
+  it('embeds what is stored after redaction and once for each write and search', async () => {
+    const embedder = createConceptEmbedder()
+    const embed = vi.spyOn(embedder, 'embed')
+    const memory = createMemoryManager({ stores: createInMemoryStore(), embedder })
+    await memory.write('long-term', 'car', 'the car of ada, password=hunter22')
+    await memory.write('long-term', 'quiet', 'not indexed', { index: false })
+    await memory.search('long-term', { text: 'vehicle' })
+    await memory.search('long-term', { tags: ['none'] })
+    expect(embed.mock.calls).toEqual([
+      [['the car of ada, password=[redacted:password]'], 'document'],
+      [['vehicle'], 'query'],
+    ])
+  })
+
+  it('refuses a vector of its own that has another length than those of its embedder', async () => {
+    const memory = createMemoryManager({ stores: createInMemoryStore(), embedder: createConceptEmbedder() })
+    const write = memory.write('long-term', 'car', 'a car', { embedding: [1, 0, 0] })
+    await expect(write).rejects.toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
+    expect(await memory.search('long-term', { text: 'vehicle' })).toEqual([])
+  })
+
+  it('finds by no vector what is not indexed', async () => {
+    const memory = createMemoryManager({ stores: createInMemoryStore() })
+    await memory.write('long-term', 'hidden', 1, { embedding: [1, 0], index: false })
+    expect(await memory.search('long-term', { embedding: [1, 0] })).toEqual([])
+  })
+
+  it('refuses to compare vectors of two models', async () => {
+    const stores = createInMemoryStore()
+    const first = createMemoryManager({ stores, embedder: createConceptEmbedder() })
+    await first.write('long-term', 'car', 'a car')
+    const second = createMemoryManager({
+      stores,
+      embedder: { ...createConceptEmbedder(), model: 'concepts-v2' },
+    })
+    await expect(second.search('long-term', { text: 'car' })).rejects.toMatchObject({
+      code: MemoryErrorCode.CONFLICT,
+    })
+  })
+
+  it.each([
+    ['no stores', { stores: undefined }, /^stores: there is no store for working; give one/],
+    ['stores for some scopes', { stores: { working: createInMemoryStore() } }, /no store for short-term/],
+    ['a store that is still being opened', { stores: Promise.resolve() }, /opened already/],
+    ['a store that was not made', { stores: createInMemoryStore }, /createInMemoryStore\(\)/],
+    [
+      'a policy for secrets that does not exist',
+      { redact: 'rejct' },
+      /^redact: .*"redact"\|"reject"\|"allow"/,
+    ],
+    ['schemas of a scope that does not exist', { schemas: { longterm: {} } }, /^schemas.*longterm/],
+    [
+      'something else for a schema',
+      { schemas: { working: { goal: {} } } },
+      /^schemas.working.goal: .*safeParse/,
+    ],
+  ])('refuses %s and says what is wrong', (_, options, message) => {
+    const open = (): unknown => createMemoryManager({ stores: createInMemoryStore(), ...options } as never)
+    expect(open).toThrow(expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }))
+    expect(open).toThrow(message)
+  })
+
+  it('refuses a namespace that is no key', () => {
+    expect(() => createMemoryManager({ stores: createInMemoryStore(), namespace: '' })).toThrow('namespace')
+  })
+})
+
+it('is closed when it is closed again meanwhile', async () => {
+  const sound = createInMemoryStore()
+  const order: string[] = []
+  let answer = (): void => {}
+  const stores: MemoryStore = {
+    ...sound,
+    put: () =>
+      new Promise((resolve) => {
+        answer = resolve
+      }),
+    async close() {
+      order.push('store')
+      throw new Error('away')
+    },
+  }
+  const memory = createMemoryManager({ stores })
+  const written = memory.write('long-term', 'key', 1)
+  await new Promise((resolve) => setImmediate(resolve))
+  const first = memory.close().catch((error: Error) => order.push(error.message))
+  const second = memory.close().then(() => order.push('again'))
+  await new Promise((resolve) => setImmediate(resolve))
+  answer()
+  await Promise.all([written, first, second])
+  expect(order[0]).toBe('store')
+  expect(order.sort()).toEqual(['again', 'away', 'store'])
+})

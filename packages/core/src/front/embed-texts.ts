@@ -1,0 +1,51 @@
+import type { Embedder } from '../embedder.ts'
+import { MemoryError, MemoryErrorCode } from '../errors.ts'
+
+/**
+ * One vector of unit length for each text. The model's answer is checked before it is kept or compared: a NaN would
+ * spoil every comparison with its vector, and a missing vector would assign the others to the wrong texts.
+ *
+ * @throws MemoryError UNAVAILABLE when the answer is not one vector per text, each with the model's dimensions and a
+ * direction; whatever the embedder throws
+ */
+export async function embedTexts(
+  embedder: Embedder,
+  texts: readonly string[],
+  mode: 'document' | 'query',
+  options?: { signal?: AbortSignal },
+): Promise<Float32Array[]> {
+  const { model, dimensions } = embedder
+  const vectors: unknown = await (options
+    ? embedder.embed(texts, mode, options)
+    : embedder.embed(texts, mode))
+  if (!Array.isArray(vectors) || vectors.length !== texts.length) {
+    const given = Array.isArray(vectors) ? vectors.length : 'no'
+    throw unavailable(`'${model}' gave ${given} vectors for ${texts.length} texts`)
+  }
+  return vectors.map((vector: ArrayLike<number> | null | undefined) => {
+    if (vector?.length !== dimensions) {
+      throw unavailable(`'${model}' gave ${vector?.length ?? 'no'} dimensions, not ${dimensions}`)
+    }
+    return unitVector(vector, model)
+  })
+}
+
+/** Scales a vector to length 1, because only directions are compared. */
+function unitVector(vector: ArrayLike<number>, model: string): Float32Array {
+  let squares = 0
+  for (let i = 0; i < vector.length; i++) squares += (vector[i] as number) ** 2
+  // Negated as a whole, so that NaN is refused too.
+  if (!(squares > 0 && squares < Number.POSITIVE_INFINITY)) {
+    throw unavailable(`'${model}' gave a vector without a direction`)
+  }
+  const length = Math.abs(squares - 1) < tolerance ? 1 : Math.sqrt(squares)
+  return length === 1 && vector instanceof Float32Array
+    ? vector
+    : Float32Array.from(vector, (value) => value / length)
+}
+
+/** How far single precision may move a squared length away from 1. */
+const tolerance = 1e-4
+
+const unavailable = (message: string): MemoryError =>
+  new MemoryError(`${message}: nothing of it is kept`, MemoryErrorCode.UNAVAILABLE)

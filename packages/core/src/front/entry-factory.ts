@@ -1,0 +1,153 @@
+import type { Embedder } from '../embedder.ts'
+import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import { type JsonValue, searchableText, toJsonValue } from '../json.ts'
+import type { WriteOptions } from '../memory-manager.ts'
+import type { Address, Entry, MemoryStore } from '../memory-store.ts'
+import { splitUnits } from '../ranking/units.ts'
+import { withoutSecrets } from '../redaction/redact.ts'
+import { createRedactor, type RedactionReport, type RedactPolicy } from '../redaction/redactor.ts'
+import type { ValueSchemas } from '../schemas.ts'
+import type { MemoryScope } from '../scope.ts'
+import { conversationType } from '../session-keys.ts'
+import { statedType } from '../stores/entry-identity.ts'
+import { spokenText } from '../text/spoken-text.ts'
+import { checkWritten } from './check-values.ts'
+import { embedTexts } from './embed-texts.ts'
+import { isEnvelope, type Sealer } from './encryption.ts'
+import { parseInput, writeOptionsSchema } from './inputs.ts'
+
+export interface EntryFactoryOptions {
+  schemas: ValueSchemas
+  redact: RedactPolicy
+  onRedaction: ((report: RedactionReport) => void) | undefined
+  embedder: Embedder | undefined
+  sealer: Sealer | undefined
+  /** Milliseconds by scope; entries of a scope without one never expire. */
+  defaultTtl: Partial<Record<MemoryScope, number>>
+}
+
+export type EntryFactory = (
+  store: MemoryStore,
+  address: Address,
+  value: unknown,
+  options: WriteOptions | undefined,
+  now: number,
+) => Promise<Entry>
+
+/** Turns a write into an entry before a store sees it: checks, redacts, embeds or encrypts it and sets its times. */
+export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
+  const { schemas, embedder, sealer, defaultTtl } = options
+  const redactor = createRedactor(options.redact, options.onRedaction)
+
+  const embed = async (
+    { text, type }: { text: string; type: string | null },
+    own?: number[],
+  ): Promise<Entry['embedding']> => {
+    if (own) return { model: embedder?.model ?? 'custom', vector: own }
+    if (!embedder || text === '') return null
+    const units = splitUnits(text, type === conversationType).map(({ start, end }) =>
+      spokenText(text.slice(start, end)),
+    )
+    const vectors = await embedTexts(embedder, units, 'document')
+    return embeddingOf(embedder.model, vectors)
+  }
+
+  return async (store, address, value, given, now) => {
+    const { scope, key } = address
+    const wanted = given === undefined ? noOptions : parseInput(writeOptionsSchema, given, 'options')
+    if (wanted.encrypt && !sealer) throw noKey(address)
+    if (wanted.embedding && !store.capabilities.semantic) throw noVectors(store, scope)
+    if (wanted.encrypt && (wanted.embedding || wanted.text)) throw encryptedYetIndexed(address)
+    if (wanted.embedding && embedder) checkLength(wanted.embedding, embedder, address)
+    const checked = toJson(checkWritten(schemas, scope, key, value))
+    if (isEnvelope(checked)) throw looksSealed(address)
+    const { text: ownText = null, type = null, tags = [] } = wanted
+    const clean = redactor(address, { value: checked, text: ownText, type, tags })
+    // A placeholder may break the schema, of an e-mail address, say: refuse the write, or every read would fail.
+    if (clean.value !== checked) checkWritten(schemas, scope, key, clean.value)
+    const isSealed = wanted.encrypt === true && sealer !== undefined
+    // Words and vectors would give away what the ciphertext hides.
+    const text = wanted.index === false || isSealed ? '' : (clean.text ?? searchableText(clean.value))
+    const foundBy = { text, type: clean.type ?? statedType(clean.value) }
+    const ttl = wanted.ttl ?? defaultTtl[scope] ?? Number.POSITIVE_INFINITY
+    return {
+      namespace: address.namespace,
+      scope,
+      key,
+      value: isSealed ? await sealer.seal(address, clean.value) : clean.value,
+      ...foundBy,
+      tags: clean.tags.length > 1 ? [...new Set(clean.tags)] : [...clean.tags],
+      createdAt: now,
+      updatedAt: now,
+      accessedAt: now,
+      accessCount: 0,
+      ttl: Number.isFinite(ttl) ? ttl : null,
+      expiresAt: Number.isFinite(ttl) ? now + ttl : null,
+      encrypted: isSealed,
+      embedding:
+        store.capabilities.semantic && wanted.index !== false ? await embed(foundBy, wanted.embedding) : null,
+    }
+  }
+}
+
+/** The normalised sum of the units' vectors, and each of them when there are several. */
+function embeddingOf(model: string, vectors: readonly Float32Array[]): Entry['embedding'] {
+  const [first] = vectors
+  if (!first) return null
+  if (vectors.length === 1) return { model, vector: [...first] }
+  const sum = Array.from(first, (_, i) => vectors.reduce((total, vector) => total + (vector[i] as number), 0))
+  const length = Math.hypot(...sum) || 1
+  return { model, vector: sum.map((value) => value / length), units: vectors.map((vector) => [...vector]) }
+}
+
+const noOptions: WriteOptions = {}
+
+/** One vector of another length would make every search of the scope fail. */
+function checkLength(
+  vector: readonly number[],
+  { model, dimensions }: Embedder,
+  { scope, key }: Address,
+): void {
+  if (vector.length === dimensions) return
+  throw new MemoryError(
+    `the embedding has ${vector.length} dimensions, those of ${model} have ${dimensions}`,
+    MemoryErrorCode.INVALID_INPUT,
+    { scope, key },
+  )
+}
+
+export const noVectors = (store: MemoryStore, scope: MemoryScope): MemoryError =>
+  new MemoryError(`the ${store.name} store keeps no vectors: search by text`, MemoryErrorCode.NOT_SUPPORTED, {
+    scope,
+  })
+
+export const noKey = ({ scope, key }: Address): MemoryError =>
+  new MemoryError(
+    'no encryption key was supplied: pass encryptionKey when the memory is created',
+    MemoryErrorCode.NOT_SUPPORTED,
+    { scope, key },
+  )
+
+export const encryptedYetIndexed = ({ scope, key }: Address): MemoryError =>
+  new MemoryError(
+    'an encrypted value is not indexed: leave out text and embedding',
+    MemoryErrorCode.INVALID_INPUT,
+    { scope, key },
+  )
+
+export const looksSealed = ({ scope, key }: Address): MemoryError =>
+  new MemoryError(
+    'the value looks like an encrypted one: read it decrypted, and write it with encrypt: true',
+    MemoryErrorCode.INVALID_INPUT,
+    { scope, key },
+  )
+
+/** @throws MemoryError INVALID_INPUT naming what JSON cannot hold */
+export function toJson(value: unknown): JsonValue {
+  try {
+    return toJsonValue(value)
+  } catch (error) {
+    // The path to what JSON cannot hold may lead through a member whose name is a secret. So the cause is left out.
+    throw new MemoryError(withoutSecrets((error as Error).message), MemoryErrorCode.INVALID_INPUT)
+  }
+}

@@ -1,0 +1,88 @@
+import { isMemoryError, MemoryErrorCode } from '../errors.ts'
+import { jsonBytes } from '../json.ts'
+import type { Entry, MemoryStore, Place } from '../memory-store.ts'
+import { windowNotesKey } from '../session-keys.ts'
+import { addressOf, asRead } from '../stores/entry-identity.ts'
+
+/**
+ * How many entries are read and removed at a time, first and at most. It doubles, because a store puts all its entries
+ * in order for every page.
+ */
+const firstPage = 100
+const largestPage = 1600
+
+const nextPage = (size: number): number => Math.min(size * 2, largestPage)
+
+/**
+ * Removes the least recently used entries until at most `target` bytes are kept; with `dryRun` only counts
+ * them. An entry that is written meanwhile stays, and so does what a person wrote into the window. Several evictions at
+ * once remove no more than one.
+ *
+ * @returns how many were removed
+ */
+export async function evictLeastRecent(
+  store: MemoryStore,
+  place: Place,
+  target: number,
+  { now, dryRun = false }: { now: number; dryRun?: boolean },
+): Promise<number> {
+  // The statistics count expired entries. A real run swept them before, a dry run did not: it counts live ones itself.
+  let bytes = dryRun ? await liveBytes(store, place, now) : (await store.stats(place)).bytes
+  let evicted = 0
+  let seen = 0
+  const kept = new Set([windowNotesKey])
+  for (let pageSize = firstPage; bytes > target; pageSize = nextPage(pageSize)) {
+    // Evicted entries leave the result list, so a real run always reads from its start.
+    const offset = dryRun ? seen : 0
+    const list = await store.find({ ...place, ...unusedFirst, limit: pageSize + kept.size, offset, now })
+    seen += list.length
+    // Measured after the look at the entries: of several evictions at once, each would remove as much as one must.
+    if (!dryRun) bytes = (await store.stats(place)).bytes
+    const page = list.filter(({ entry }) => !kept.has(entry.key))
+    if (page.length === 0) break
+    const chosen: Entry[] = []
+    let freed = 0
+    for (const { entry } of page) {
+      if (bytes - freed <= target) break
+      freed += jsonBytes(entry.value)
+      chosen.push(entry)
+    }
+    const removed = dryRun ? chosen : await removeUnchanged(store, chosen)
+    for (const entry of removed) bytes -= jsonBytes(entry.value)
+    for (const entry of chosen) if (!removed.includes(entry)) kept.add(entry.key)
+    evicted += removed.length
+  }
+  return evicted
+}
+
+async function liveBytes(store: MemoryStore, place: Place, now: number): Promise<number> {
+  let bytes = 0
+  for (let offset = 0, pageSize = firstPage; ; offset += pageSize, pageSize = nextPage(pageSize)) {
+    const page = await store.find({ ...place, ...unusedFirst, limit: pageSize, offset, now })
+    for (const { entry } of page) bytes += jsonBytes(entry.value)
+    if (page.length < pageSize) return bytes
+  }
+}
+
+const unusedFirst = { sortBy: 'lastAccess', sortOrder: 'asc', minScore: 0 } as const
+
+/**
+ * Removes all entries in one commit, or in smaller ones when some were written meanwhile or it would be too large;
+ * returns those removed.
+ */
+async function removeUnchanged(store: MemoryStore, entries: readonly Entry[]): Promise<readonly Entry[]> {
+  const changes = entries.map((entry) => ({ remove: addressOf(entry), expected: asRead(entry) }))
+  try {
+    await store.commit(changes)
+    return entries
+  } catch (error) {
+    const isWritten = isMemoryError(error, MemoryErrorCode.CONFLICT)
+    // No removal is beyond a quota: a hub says so of a call that is too large, as the values are sent along.
+    const isTooLarge = isMemoryError(error, MemoryErrorCode.QUOTA_EXCEEDED) && entries.length > 1
+    if (!isWritten && !isTooLarge) throw error
+    if (entries.length === 1) return []
+    const half = entries.length >> 1
+    const removed = await removeUnchanged(store, entries.slice(0, half))
+    return [...removed, ...(await removeUnchanged(store, entries.slice(half)))]
+  }
+}

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest'
+import { isMemoryError } from '../errors.ts'
+import { invalidInput, parseInput, searchOptionsSchema, writeOptionsSchema } from './inputs.ts'
+
+function problems(call: () => unknown): unknown {
+  try {
+    call()
+  } catch (error) {
+    if (isMemoryError(error, 'MEMORY_INVALID_INPUT')) return error.details?.issues
+    throw error
+  }
+  return []
+}
+
+it('reports every problem with its path', () => {
+  const given = { limit: 0, offset: -1, sortBy: 'name' }
+  expect(problems(() => parseInput(searchOptionsSchema, given, 'options'))).toMatchObject([
+    { path: 'options.limit' },
+    { path: 'options.offset' },
+    { path: 'options.sortBy' },
+  ])
+})
+
+it('names an option that does not exist', () => {
+  expect(JSON.stringify(problems(() => parseInput(writeOptionsSchema, { ttll: 5 }, 'options')))).toContain(
+    'ttll',
+  )
+})
+
+it('gives back what is right', () => {
+  const given = { ttl: Number.POSITIVE_INFINITY, tags: ['a'], overwrite: false }
+  expect(parseInput(writeOptionsSchema, given, 'options')).toEqual(given)
+})
+
+it('tells the first of many problems in its message, and all to a program', () => {
+  const error = invalidInput(
+    'writes',
+    Array.from({ length: 1000 }, (_, i) => ({ path: [i, 'key'], message: 'is empty' })),
+  )
+  expect(error.message).toBe(
+    'writes.0.key: is empty; writes.1.key: is empty; writes.2.key: is empty; writes.3.key: is empty; writes.4.key: is empty; and 995 more',
+  )
+  expect(error.details?.issues).toHaveLength(1000)
+})
+
+it('repeats no secret that names a member', () => {
+  const token = ['gh', 'p_', 'aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4'].join('')
+  const error = invalidInput('value', [{ path: ['list', 0, token], message: `Unrecognized key: "${token}"` }])
+  expect(JSON.stringify([error.message, error.details])).not.toContain(token)
+  expect(error.message).toContain('value.list.0.')
+})

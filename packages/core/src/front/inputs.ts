@@ -1,0 +1,182 @@
+import * as z from 'zod/mini'
+import en from 'zod/v4/locales/en.js'
+import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import { withoutSecrets } from '../redaction/redact.ts'
+import type { ValueSchema } from '../schemas.ts'
+import { type MemoryScope, memoryScopes } from '../scope.ts'
+
+/** Longest key, in UTF-16 units. */
+const maxKeyLength = 1024
+/** Most results one search returns. */
+const maxSearchLimit = 1000
+/** Longest query text, in UTF-16 units. */
+export const maxQueryLength = 10_000
+
+// zod/mini has no messages of its own; importing this one locale keeps the other forty from loading.
+const english = en().localeError
+
+const wellFormed = z.refine<string>((text) => text.isWellFormed(), 'must be well-formed Unicode')
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
+const controlCharacter = /[\u0000-\u001f\u007f]/
+const printable = z.refine<string>((text) => !controlCharacter.test(text), 'must not hold control characters')
+
+export const keySchema = z.string().check(z.minLength(1), z.maxLength(maxKeyLength), wellFormed, printable)
+const scopeSchema = z.enum(memoryScopes)
+const tagSchema = z.string().check(z.minLength(1), z.maxLength(256), wellFormed, printable)
+const tagsSchema = z.array(tagSchema).check(z.maxLength(256))
+const timestamp = z.number().check(z.nonnegative())
+const vector = z.array(z.number()).check(z.minLength(1), z.maxLength(16_384))
+const positive = z.number().check(z.positive('must be above 0'))
+/** Milliseconds, about three thousand years: keeps every expiry within the range of a `Date`. */
+const longestTtl = 1e14
+const endless = z.literal(Number.POSITIVE_INFINITY)
+const ttl = z.union([
+  z
+    .number()
+    .check(
+      z.positive('must be above 0; use Infinity to keep the entry for ever'),
+      z.lte(
+        longestTtl,
+        'must be at most 1e14, three thousand years; use Infinity to keep the entry for ever',
+      ),
+    ),
+  endless,
+])
+
+export const writeOptionsSchema = z.strictObject({
+  ttl: z.optional(ttl),
+  overwrite: z.optional(z.boolean()),
+  encrypt: z.optional(z.boolean()),
+  index: z.optional(z.boolean()),
+  tags: z.optional(tagsSchema),
+  type: z.optional(tagSchema),
+  text: z.optional(z.string()),
+  embedding: z.optional(vector),
+})
+
+export const policiesSchema = z.strictObject({
+  defaultTtl: z.optional(z.partialRecord(scopeSchema, ttl)),
+  quotas: z.optional(z.partialRecord(scopeSchema, z.union([positive, endless]))),
+})
+
+export const redactPolicySchema = z.enum(['redact', 'reject', 'allow'])
+
+/** A schema of a scope that does not exist would never check anything. */
+export const valueSchemasSchema = z.partialRecord(
+  scopeSchema,
+  z.record(
+    z.string(),
+    z.custom<ValueSchema>(
+      (schema) => typeof (schema as Partial<ValueSchema> | undefined)?.safeParse === 'function',
+      'must be a schema with a method safeParse, such as those of zod',
+    ),
+  ),
+)
+
+/** Most changes that one batch or atomic update may hold. */
+const maxBatchSize = 10_000
+
+export const keysSchema = z.array(keySchema).check(z.maxLength(maxBatchSize))
+const write = { key: keySchema, value: z.unknown(), options: z.optional(writeOptionsSchema) }
+export const batchSchema = z.array(z.strictObject(write)).check(z.maxLength(maxBatchSize))
+export const updatesSchema = z
+  .array(
+    z.discriminatedUnion('operation', [
+      z.strictObject({ operation: z.literal('set'), ...write, ifUpdatedAt: z.optional(timestamp) }),
+      z.strictObject({
+        operation: z.literal('delete'),
+        key: keySchema,
+        value: z.optional(z.unknown()),
+        ifUpdatedAt: z.optional(timestamp),
+      }),
+    ]),
+  )
+  .check(z.maxLength(maxBatchSize))
+
+export const readOptionsSchema = z.strictObject({
+  decrypt: z.optional(z.boolean()),
+  includeMetadata: z.optional(z.boolean()),
+  includeArchived: z.optional(z.boolean()),
+})
+
+export const searchQuerySchema = z.strictObject({
+  text: z.optional(z.string().check(z.maxLength(maxQueryLength), wellFormed)),
+  filters: z.optional(z.record(z.string(), z.unknown())),
+  embedding: z.optional(vector),
+  tags: z.optional(tagsSchema),
+})
+
+export const searchOptionsSchema = z.strictObject({
+  limit: z.optional(z.int().check(z.gte(1), z.lte(maxSearchLimit))),
+  offset: z.optional(z.int().check(z.nonnegative())),
+  sortBy: z.optional(z.enum(['relevance', 'recency', 'accessCount'])),
+  sortOrder: z.optional(z.enum(['asc', 'desc'])),
+  minScore: z.optional(z.number().check(z.gte(0), z.lte(1))),
+  minConfidence: z.optional(z.number().check(z.gte(0), z.lte(1))),
+  touch: z.optional(z.boolean()),
+  explain: z.optional(z.boolean()),
+  passages: z.optional(z.int().check(z.minimum(1), z.maximum(50))),
+  includeArchived: z.optional(z.boolean()),
+})
+
+// A member that is `undefined`, and an empty list, would match every entry and clear the whole scope.
+export const clearFilterSchema = z.strictObject({
+  olderThan: z.exactOptional(timestamp),
+  tags: z.exactOptional(tagsSchema.check(z.minLength(1, 'must name a tag; leave tags out to clear all'))),
+  type: z.exactOptional(z.string().check(z.minLength(1, 'must name a type; leave type out to clear all'))),
+})
+
+export const cleanupOptionsSchema = z.strictObject({
+  scope: z.optional(scopeSchema),
+  dryRun: z.optional(z.boolean()),
+  threshold: z.optional(z.number().check(z.gte(0), z.lte(1))),
+  archiveBefore: z.optional(timestamp),
+})
+
+/** `parseInput` with `keySchema`, but a valid key skips the validator, which costs microseconds. */
+export function parseKey(key: string): string {
+  const isKey =
+    typeof key === 'string' &&
+    key.length > 0 &&
+    key.length <= maxKeyLength &&
+    !controlCharacter.test(key) &&
+    key.isWellFormed()
+  return isKey ? key : parseInput(keySchema, key, 'key')
+}
+
+/** `parseInput` with `scopeSchema`, with the same shortcut. */
+export const parseScope = (scope: MemoryScope): MemoryScope =>
+  memoryScopes.includes(scope) ? scope : parseInput(scopeSchema, scope, 'scope')
+
+/** @throws MemoryError INVALID_INPUT with every problem and its path */
+export function parseInput<T>(schema: z.ZodMiniType<T>, input: unknown, name: string): T {
+  const result = schema.safeParse(input, { error: english })
+  if (result.success) return result.data
+  throw invalidInput(name, result.error.issues)
+}
+
+export function invalidInput(
+  name: string,
+  issues: readonly { path: readonly PropertyKey[]; message: string }[],
+): MemoryError {
+  // A member's name may be a secret: it stands in the path, and in some messages.
+  const problems = issues.map(({ path, message }) => ({
+    path: [name, ...path.map((part) => withoutSecrets(String(part)))].join('.'),
+    message: withoutSecrets(message),
+  }))
+  return new MemoryError(problemsInWords(problems), MemoryErrorCode.INVALID_INPUT, {
+    details: { issues: problems },
+  })
+}
+
+/** A batch may be wrong in ten thousand places: who reads the message needs a few of them. */
+const mostTold = 5
+
+/** One line for a message: the first five problems with their paths, and how many more there are. */
+export function problemsInWords(problems: readonly { path: string; message: string }[]): string {
+  const told = problems
+    .slice(0, mostTold)
+    .map(({ path, message }) => (path ? `${path}: ${message}` : message))
+  const more = problems.length - told.length
+  return [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+}

@@ -1,0 +1,87 @@
+import { expect, it, vi } from 'vitest'
+import { createMemoryManager } from '../front/create-memory-manager.ts'
+import type { ColdStore, MemoryStore } from '../memory-store.ts'
+import { createInMemoryStore } from './in-memory-store.ts'
+
+const old = { scope: 'episodic', archiveBefore: Number.MAX_SAFE_INTEGER } as const
+
+/** A memory whose archive is at hand, and another memory on the same store. */
+async function open() {
+  const made = createInMemoryStore()
+  const cold = { ...(made.cold as ColdStore) }
+  const stores: MemoryStore = { ...made, cold }
+  const [memory, other] = [createMemoryManager({ stores }), createMemoryManager({ stores })]
+  await memory.write('episodic', 'key', 'value')
+  return { stores, cold, memory, other }
+}
+
+/** Runs something after the first call of a function that is replaced. */
+function afterFirst<Given extends unknown[], Result>(
+  call: (...given: Given) => Promise<Result>,
+  then: () => Promise<unknown>,
+): (...given: Given) => Promise<Result> {
+  let calls = 0
+  return async (...given) => {
+    const result = await call(...given)
+    if (calls++ === 0) await then()
+    return result
+  }
+}
+
+it.each(['delete', 'clear'] as const)(
+  '%s leaves nothing of what a clean-up moves meanwhile',
+  async (call) => {
+    const { cold, memory, other } = await open()
+    const cleanUp = () => other.cleanup(old)
+    // The entry is still there when its copy has just been looked for.
+    cold.remove = afterFirst(cold.remove, cleanUp)
+    cold.removeAll = afterFirst(cold.removeAll, cleanUp)
+    await (call === 'delete' ? memory.delete('episodic', 'key') : memory.clear('episodic'))
+    expect(await memory.exists('episodic', 'key')).toBe(false)
+    expect(await memory.restore('episodic', 'key')).toBe(false)
+  },
+)
+
+it.each(['delete', 'clear'] as const)('%s leaves nothing of what is restored meanwhile', async (call) => {
+  const { cold, memory, other } = await open()
+  await memory.cleanup(old)
+  const restore = () => other.restore('episodic', 'key')
+  cold.remove = afterFirst(async () => false, restore)
+  cold.removeAll = afterFirst(async () => 0, restore)
+  await (call === 'delete' ? memory.delete('episodic', 'key') : memory.clear('episodic'))
+  expect(await memory.exists('episodic', 'key')).toBe(false)
+  expect(await memory.restore('episodic', 'key')).toBe(false)
+})
+
+it('deletes the archived copies of many entries in one call', async () => {
+  const { cold, memory } = await open()
+  const keys = Array.from({ length: 20 }, (_, i) => `key ${i}`)
+  await memory.batchWrite(
+    'episodic',
+    keys.map((key) => ({ key, value: 'value' })),
+  )
+  await memory.cleanup(old)
+  const [one, many] = [vi.spyOn(cold, 'remove'), vi.spyOn(cold, 'commit')]
+  await memory.atomicUpdate(
+    'episodic',
+    keys.map((key) => ({ operation: 'delete', key })),
+  )
+  expect([one.mock.calls.length, many.mock.calls.length]).toEqual([0, 1])
+  expect(await memory.search('episodic', {}, { includeArchived: true })).toHaveLength(1)
+})
+
+it('finds an entry once that is archived during the search', async () => {
+  const { stores, memory, other } = await open()
+  stores.find = afterFirst(stores.find, () => other.cleanup(old))
+  const found = await memory.search('episodic', {}, { includeArchived: true })
+  expect(found.map(({ key }) => key)).toEqual(['key'])
+})
+
+it('tells which entries could not be archived', async () => {
+  const { cold, memory } = await open()
+  cold.archive = async () => ({ archived: 2, errors: [{ key: 'key', message: 'the disk is full' }] })
+  expect(await memory.cleanup(old)).toMatchObject({
+    archived: 2,
+    errors: [{ scope: 'episodic', key: 'key', message: 'the disk is full' }],
+  })
+})

@@ -1,0 +1,58 @@
+import type { ColdStore, Entry, Found, MemoryStore, Place, StoreQuery } from '../memory-store.ts'
+import { addressOf } from './entry-identity.ts'
+import { byOrder } from './found-order.ts'
+
+/** The only scope that is archived by age. */
+export const archivedScope = 'episodic'
+
+/** Milliseconds since its last write after which an episode is archived. */
+export const archiveAfter = 90 * 24 * 60 * 60 * 1000
+
+/** A match of a store or of its archive. */
+export type FoundAnywhere = Found & { archived?: true }
+
+/** Entries of both stores in one order. Where both hold a key, the archived copy is left out. */
+export async function findWithArchived(
+  store: MemoryStore,
+  cold: ColdStore,
+  query: StoreQuery,
+): Promise<FoundAnywhere[]> {
+  const wanted = query.offset + query.limit
+  const found: FoundAnywhere[] = await store.find({ ...query, offset: 0, limit: wanted })
+  // A clean-up may move an entry to the archive between the two looks.
+  const live = new Set(found.map(({ entry }) => entry.key))
+  const archived: Found[] = []
+  for (let offset = 0; archived.length < wanted; offset += wanted) {
+    const page = await cold.find({ ...query, offset, limit: wanted })
+    for (const match of page) {
+      if (live.has(match.entry.key)) continue
+      if ((await store.get(addressOf(match.entry), query.now)) === null) archived.push(match)
+    }
+    if (page.length < wanted) break
+  }
+  const all = [...found, ...archived.map((match) => ({ ...match, archived: true as const }))]
+  return all.sort(byOrder(query)).slice(query.offset, wanted)
+}
+
+/**
+ * Removes entries from a store and from its archive. The archived copy goes first: if it went last, a crash in between
+ * would make it visible again. It is removed once more at the end, as a clean-up may have moved the entry meanwhile.
+ */
+export async function removeWithArchived(
+  store: MemoryStore,
+  { scope }: Place,
+  remove: (from: Pick<MemoryStore, 'remove' | 'removeAll'>) => Promise<unknown>,
+): Promise<void> {
+  const { cold } = store
+  if (cold) await remove(cold)
+  await remove(store)
+  if (cold && scope === archivedScope) await remove(cold)
+}
+
+/** An entry as it is put back from the archive: as if it were written at `now`. */
+export const asRestored = (entry: Entry, now: number): Entry => ({
+  ...entry,
+  updatedAt: now,
+  accessedAt: now,
+  expiresAt: entry.ttl === null ? entry.expiresAt : now + entry.ttl,
+})

@@ -1,0 +1,10 @@
+import type { Entry } from '../memory-store.ts'
+
+export const isExpired = ({ expiresAt }: Pick<Entry, 'expiresAt'>, now: number): boolean =>
+  expiresAt !== null && expiresAt <= now
+
+/** The expiry of an entry after an access at `now`. It never moves back. */
+export const slidExpiry = (
+  { ttl, expiresAt }: Pick<Entry, 'ttl' | 'expiresAt'>,
+  now: number,
+): number | null => (ttl === null ? expiresAt : Math.max(expiresAt ?? 0, now + ttl))

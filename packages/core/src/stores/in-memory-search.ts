@@ -1,0 +1,192 @@
+import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import { isJsonObject } from '../json.ts'
+import type { MatchedPassage } from '../memory-manager.ts'
+import type { Entry, Found, StoreQuery } from '../memory-store.ts'
+import { bm25, countTerms, type DocumentTerms, termRarityInMemory } from '../ranking/bm25.ts'
+import { cosineSimilarity } from '../ranking/cosine.ts'
+import { dateWords } from '../ranking/date-words.ts'
+import { bestPassage } from '../ranking/passages.ts'
+import { noiseRank, type RankedUnit, rankUnits, spreadOf, type UnitEvidence } from '../ranking/rank-units.ts'
+import { unitLabel } from '../ranking/unit-label.ts'
+import { splitUnits } from '../ranking/units.ts'
+import { indexedTerms, queryTerms, wordsOf } from '../ranking/words.ts'
+import { conversationType } from '../session-keys.ts'
+
+/** An entry cut into units, with their words counted once instead of at every search. */
+export interface Searchable {
+  entry: Entry
+  units: SearchableUnit[]
+}
+
+interface SearchableUnit {
+  text: string
+  terms: DocumentTerms
+  label: ReadonlySet<string>
+}
+
+export function searchable(entry: Entry): Searchable {
+  const cuts = splitUnits(entry.text, entry.type === conversationType)
+  // An entry without text may have a vector all the same.
+  if (cuts.length === 0) cuts.push({ start: 0, end: 0, line: 0 })
+  const units = cuts.map(({ start, end }, i) => {
+    const text = entry.text.slice(start, end)
+    // The first unit also holds the date, because questions often name a conversation's subject and time together.
+    const words = indexedTerms(
+      i === 0 && cuts.length > 1 ? `${text}\n${dateWords(takenPlaceAt(entry))}` : text,
+    )
+    return {
+      text,
+      terms: countTerms(words),
+      label: new Set(wordsOf(unitLabel(text)).map(({ term }) => term)),
+    }
+  })
+  return { entry, units }
+}
+
+/** When the events of an entry took place: an archive states its date, any other entry counts as of its creation. */
+export function takenPlaceAt({
+  type,
+  value,
+  createdAt,
+}: Pick<Entry, 'type' | 'value' | 'createdAt'>): string | number {
+  const date = type === conversationType && isJsonObject(value) ? value.date : undefined
+  return typeof date === 'string' ? date : createdAt
+}
+
+/** Every candidate that matches the text or the embedding of a query, unordered. */
+export function searchEntries(candidates: readonly Searchable[], query: StoreQuery): Found[] {
+  const { text, embedding } = query
+  if (text === undefined && !embedding) {
+    return candidates.map(({ entry }) => ({ entry, score: 1, mode: 'filter', signals: {} }))
+  }
+  if (text === undefined) return byVector(candidates, query)
+  const terms = queryTerms(text)
+  const ranked = rank(candidates, terms, query)
+  const byEntry = new Map<Searchable, RankedUnit<Searchable>[]>()
+  for (const unit of ranked) {
+    const known = byEntry.get(unit.document)
+    if (known) known.push(unit)
+    else byEntry.set(unit.document, [unit])
+  }
+  return [...byEntry].map(([{ entry, units }, found]) => {
+    const [best] = found as [RankedUnit<Searchable>]
+    const passages = found.slice(0, query.passages ?? 1).map(({ unit, score }) => ({
+      ...passageOf(units, unit, terms),
+      score,
+    }))
+    return {
+      entry,
+      score: best.score,
+      confidence: best.confidence,
+      mode: embedding ? 'hybrid' : 'lexical',
+      signals: best.signals,
+      ...(passages[0] ? { passage: passages[0] } : {}),
+      ...(query.passages ? { passages } : {}),
+    }
+  })
+}
+
+function rank(
+  candidates: readonly Searchable[],
+  terms: readonly string[],
+  { embedding, now }: StoreQuery,
+): RankedUnit<Searchable>[] {
+  const all = candidates.flatMap((document) => document.units.map((own, unit) => ({ document, own, unit })))
+  const collection = all.map(({ own }) => own.terms)
+  const rarities = terms.map((term) => termRarityInMemory(term, collection))
+  const strengths = bm25(terms, collection, rarities)
+  const evidence = all.map(({ document, own, unit }, i): UnitEvidence<Searchable> => {
+    const vector = embedding && vectorOf(document.entry, unit, embedding)
+    return {
+      document,
+      unit,
+      bm25: strengths[i] ?? 0,
+      labelled: terms.some((term) => own.label.has(term)),
+      ageMs: now - document.entry.updatedAt,
+      ...(embedding && vector ? { similarity: cosineSimilarity(vector, embedding.vector) } : {}),
+    }
+  })
+  const similarities = evidence.flatMap(({ similarity }) => similarity ?? [])
+  const total = rarities.reduce((sum, rarity) => sum + rarity, 0)
+  return rankUnits(evidence, {
+    bm25Bound: total * 2.2 || 1,
+    bm25Noise: strengths.toSorted((a, b) => b - a)[noiseRank - 1] ?? 0,
+    coverage: new Map(
+      candidates
+        .filter(({ units }) => units.length > 1)
+        .map((document) => [document, coverageOf(document, terms, rarities, total)]),
+    ),
+    ...(embedding
+      ? {
+          spread: spreadOf(
+            {
+              count: similarities.length,
+              sum: similarities.reduce((sum, value) => sum + value, 0),
+              squares: similarities.reduce((sum, value) => sum + value ** 2, 0),
+              best: similarities.reduce((best, value) => Math.max(best, value), -1),
+            },
+            embedding.unrelated,
+          ),
+        }
+      : {}),
+  })
+}
+
+function coverageOf(
+  { units }: Searchable,
+  terms: readonly string[],
+  rarities: readonly number[],
+  total: number,
+): number {
+  const found = terms.reduce(
+    (sum, term, i) =>
+      units.some((unit) => unit.terms.counts.has(term)) ? sum + (rarities[i] as number) : sum,
+    0,
+  )
+  return total === 0 ? 0 : found / total
+}
+
+/** The matching unit and its neighbours; for an entry of one unit, its best paragraph and the ones around it. */
+function passageOf(units: readonly SearchableUnit[], unit: number, terms: readonly string[]): MatchedPassage {
+  const text = units[unit]?.text ?? ''
+  if (units.length === 1) return bestPassage(text, terms)
+  const neighbours = [units[unit - 1], units[unit + 1]].flatMap((other) => other?.text.trimEnd() ?? [])
+  return { text: text.trimEnd(), ...(neighbours.length > 0 ? { neighbours } : {}) }
+}
+
+function byVector(candidates: readonly Searchable[], { embedding }: StoreQuery): Found[] {
+  if (!embedding) return []
+  return candidates.flatMap(({ entry, units }) => {
+    const similarities = units.flatMap((_, unit) => {
+      const vector = vectorOf(entry, unit, embedding)
+      return vector ? cosineSimilarity(vector, embedding.vector) : []
+    })
+    if (similarities.length === 0) return []
+    const score = Math.min(1, Math.max(0, ...similarities))
+    return { entry, score, mode: 'semantic', signals: { similarity: score } }
+  })
+}
+
+/** The vector of a unit, or the entry's only vector, which stands for every unit. */
+function vectorOf(
+  { key, scope, embedding }: Entry,
+  unit: number,
+  asked: NonNullable<StoreQuery['embedding']>,
+): readonly number[] | null {
+  if (!embedding) return null
+  if (asked.model !== null && embedding.model !== asked.model) {
+    throw new MemoryError(
+      `'${key}' was embedded with ${embedding.model}, the query with ${asked.model}: re-embed the memory`,
+      MemoryErrorCode.CONFLICT,
+      { scope, key },
+    )
+  }
+  if (embedding.vector.length !== asked.vector.length) {
+    throw new MemoryError(
+      `the query vector has ${asked.vector.length} dimensions, the stored ones have ${embedding.vector.length}`,
+      MemoryErrorCode.INVALID_INPUT,
+      { scope },
+    )
+  }
+  return embedding.units?.[unit] ?? embedding.vector
+}

@@ -1,0 +1,40 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { dateWords } from '../ranking/date-words.ts'
+import { parseInstant } from './parse-instant.ts'
+
+afterEach(() => vi.unstubAllEnvs())
+
+describe.each(['UTC', 'Pacific/Kiritimati', 'America/St_Johns', 'Asia/Kathmandu', 'Europe/Berlin'])(
+  'on a machine in %s',
+  (timeZone) => {
+    it.each([
+      ['2026-03-29T02:30:00', '2026-03-29T02:30:00.000Z'],
+      ['2026-03-29 02:30:00.123456', '2026-03-29T02:30:00.123Z'],
+      ['2026-03-29', '2026-03-29T00:00:00.000Z'],
+      ['0099-03-01', '0099-03-01T00:00:00.000Z'],
+      ['2026/03/29', '2026-03-29T00:00:00.000Z'],
+      ['March 29, 2026 2:30 PM', '2026-03-29T14:30:00.000Z'],
+      ['8 May 2023', '2023-05-08T00:00:00.000Z'],
+      ['2024-02-29T23:59', '2024-02-29T23:59:00.000Z'],
+      ['2026-03-29T02:30:00Z', '2026-03-29T02:30:00.000Z'],
+      ['2026-03-29T02:30:00+05:45', '2026-03-28T20:45:00.000Z'],
+      ['2026-03-29 02:30:00 -0330', '2026-03-29T06:00:00.000Z'],
+      ['Thu Mar 05 2026 10:00:00 GMT+0100 (CET)', '2026-03-05T09:00:00.000Z'],
+      ['Thu, 05 Mar 2026 10:00:00 EST', '2026-03-05T15:00:00.000Z'],
+    ])('%s is %s', (text, instant) => {
+      vi.stubEnv('TZ', timeZone)
+      expect(new Date(parseInstant(text)).toISOString()).toBe(instant)
+    })
+
+    it('the day in words is the same', () => {
+      vi.stubEnv('TZ', timeZone)
+      expect(dateWords('2026-12-31 23:59')).toBe('31 December 2026')
+      expect(dateWords('2027-01-01 00:00')).toBe('1 January 2027')
+    })
+  },
+)
+
+it('is no number for what is not a time', () => {
+  expect(parseInstant('soon')).toBeNaN()
+  expect(parseInstant('')).toBeNaN()
+})

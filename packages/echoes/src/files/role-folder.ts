@@ -1,0 +1,137 @@
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { type EchoDocument, emptyEchoes, parseEchoes, printEchoes } from '../documents/echo-document.ts'
+import {
+  emptySidecar,
+  identify,
+  type KnownEcho,
+  parseSidecar,
+  printSidecar,
+  type Sidecar,
+} from '../documents/sidecar.ts'
+import { namesIn, orAbsent, readText } from './files.ts'
+import type { FileChange } from './transaction.ts'
+
+/** The memory that all roles share; only the lead writes to it. */
+export const teamRole = 'team'
+
+/** A role's memory as it is on disk. */
+export interface RoleMemory {
+  role: string
+  text: string
+  echoes: KnownEcho[]
+  /** Entries that cannot be read, by line; they are kept as they are. */
+  problems: { line: number; problems: string[] }[]
+  /** The entries that `restoreEntry` can put back: those that were taken out, and those that were shortened. */
+  archived: { id: string; backup: string; shortened: boolean }[]
+}
+
+export interface LoadedRole extends RoleMemory {
+  document: EchoDocument
+  /** The file as it was read; `null` when there is none. */
+  onDisk: string | null
+  /** The stored sidecar, completed with an id for every entry of the file. */
+  sidecar: Sidecar
+}
+
+export const memoryPath = (role: string): string => `${role}/MEMORY.md`
+const sidecarPath = (role: string): string => `${role}/.echoes.json`
+export const knowledgePath = (role: string): string => `${role}/knowledge.md`
+export const knowledgePlanPath = (role: string): string => `${role}/.knowledge-plan.json`
+export const findingsPath = (role: string, agent: string): string => `${role}/${agent}-findings.md`
+
+/** @throws MemoryError INVALID_INPUT for a name that is not a plain folder or file name */
+export function checkName(name: string, what: 'role' | 'agent'): void {
+  if (/^[A-Za-z0-9](?:[\w-]|\.(?!\.)){0,63}$/.test(name)) return
+  throw new MemoryError(
+    `'${name}' is no name of a ${what}: it is made of letters, digits, dots and dashes`,
+    MemoryErrorCode.INVALID_INPUT,
+  )
+}
+
+/**
+ * Reads a role's memory; a role without a file has an empty one.
+ *
+ * @throws MemoryError INVALID_INPUT when the folder is a link, NOT_SUPPORTED when a newer version wrote the file
+ */
+export function loadRole(root: string, role: string): LoadedRole {
+  checkName(role, 'role')
+  if (orAbsent(() => lstatSync(join(root, role)))?.isSymbolicLink() === true) {
+    throw new MemoryError(
+      `${join(root, role)} is a link: memories are not followed out of their folder`,
+      MemoryErrorCode.INVALID_INPUT,
+    )
+  }
+  const path = join(root, memoryPath(role))
+  const text = readText(path)
+  const document = text === null ? emptyEchoes(role) : parseEchoes(text)
+  if (document.schema > 1) {
+    throw new MemoryError(
+      `${path} was written by a newer version (echo-schema v${document.schema}): update this one`,
+      MemoryErrorCode.NOT_SUPPORTED,
+      { details: { path } },
+    )
+  }
+  const known = readText(join(root, sidecarPath(role)))
+  const { echoes, sidecar } = identify(
+    document,
+    known === null ? emptySidecar() : parseSidecar(known, join(root, sidecarPath(role))),
+  )
+  const problems = document.blocks.flatMap(({ line, problems: found }) =>
+    found ? [{ line, problems: found }] : [],
+  )
+  const archived = Object.entries(sidecar.entries).flatMap(([id, { archived: place, compressed }]) =>
+    place ? [{ id, backup: place.backup, shortened: compressed === true }] : [],
+  )
+  return { role, text: printEchoes(document), echoes, problems, archived, document, onDisk: text, sidecar }
+}
+
+/** The error for a plan that was made for another text than the one that stands now. */
+export const outdatedPlan = (subject: string): MemoryError =>
+  new MemoryError(
+    `the ${subject} has changed since this plan was made: make a new plan`,
+    MemoryErrorCode.CONFLICT,
+  )
+
+/** The error for a step of a plan that names no entry, or one that it may not touch. */
+export const unfitPlan = (id: string): MemoryError =>
+  new MemoryError(
+    `the plan does not fit the memory at ${id}: make a new plan, and apply it as it is`,
+    MemoryErrorCode.INVALID_INPUT,
+    { details: { id } },
+  )
+
+/** The change that writes a role's memory, unless somebody has written it since it was loaded. */
+export const memoryChange = (
+  { role, onDisk }: Pick<LoadedRole, 'role' | 'onDisk'>,
+  document: EchoDocument,
+): FileChange => ({ path: memoryPath(role), content: printEchoes(document), seen: onDisk })
+
+export const sidecarChange = (role: string, sidecar: Sidecar): FileChange => ({
+  path: sidecarPath(role),
+  content: printSidecar(sidecar),
+})
+
+/**
+ * The change that keeps a copy of a file in `archive/`, named after the day. A backup is never overwritten: a further
+ * one of the same day gets a number.
+ */
+export function backupChange(
+  root: string,
+  role: string,
+  file: 'MEMORY' | 'findings' | 'knowledge',
+  text: string,
+  day: string,
+): { name: string; change: FileChange } {
+  for (let n = 1; ; n++) {
+    const name = `${file}-${day}${n === 1 ? '' : `-${n}`}.md`
+    const path = `${role}/archive/${name}`
+    const taken = readText(join(root, path))
+    if (taken === null || taken === text) return { name, change: { path, content: text } }
+  }
+}
+
+/** The agents of a role whose findings wait to be consolidated. */
+export const waitingAgents = (root: string, role: string): string[] =>
+  namesIn(join(root, role)).flatMap((name) => /^(?!\.)(.+)-findings\.md$/.exec(name)?.[1] ?? [])

@@ -1,0 +1,122 @@
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import * as z from 'zod/mini'
+import { sha256 } from '../documents/digest.ts'
+import { orAbsent, readText, removeFile, replaceFile } from './files.ts'
+
+/** A file to write, or with `content: null` to remove. Callers put removals last. */
+export interface FileChange {
+  /** Below the root, with `/`. */
+  path: string
+  content: string | null
+  /**
+   * The content that the change was made from: agents and editors write these files without the lock. Absent when the
+   * change does not depend on the earlier content.
+   */
+  seen?: string | null
+}
+
+const inside = z.string().check(z.regex(/^(?!\/)(?!.*(?:^|[/\\])\.\.(?:[/\\]|$))[^\\]+$/))
+const journalSchema = z.object({
+  version: z.literal(1),
+  steps: z.array(z.object({ path: inside, content: z.nullable(z.string()), before: z.nullable(z.string()) })),
+})
+
+const journalOf = (root: string): string => join(root, '.journal.json')
+
+/** Whether a process died, or is busy, between the files that it changes. */
+export const isUnfinished = (root: string): boolean => readText(journalOf(root)) !== null
+
+/**
+ * Changes several files, all or none, also across a crash: a durable journal records their new contents, then they are
+ * changed in order. A crash before the journal is written changes nothing; after it, the next holder of the lock
+ * finishes the work. Call it under the lock.
+ *
+ * @throws MemoryError CONFLICT when a file is not as it was `seen`, or is written by somebody else at this moment; the
+ * changes behind it are not made then
+ */
+export function applyChanges(root: string, changes: readonly FileChange[]): void {
+  const steps = changes
+    .map(({ path, content, seen }) => {
+      const before = readText(join(root, path))
+      if (seen !== undefined && seen !== before) throw changedMeanwhile(path)
+      return { path, content, before }
+    })
+    .filter(({ content, before }) => content !== before)
+  if (steps.length === 0) return
+  const [only] = steps
+  if (steps.length === 1 && only && only.content !== null) {
+    replaceFile(join(root, only.path), only.content)
+    return
+  }
+  const digested = steps.map((step) => ({
+    ...step,
+    before: step.before === null ? null : sha256(step.before),
+  }))
+  replaceFile(journalOf(root), JSON.stringify({ version: 1, steps: digested }))
+  const changed = finishJournal(root)
+  if (changed !== null) throw changedMeanwhile(changed)
+}
+
+/**
+ * Finishes the changes of a dead process. If somebody changed one of the files since, the remaining changes are
+ * dropped: removals come last, so nothing is lost. Call it under the lock.
+ *
+ * @returns the path of that file, or `null` when all changes are made
+ */
+export function finishJournal(root: string): string | null {
+  const journal = journalOf(root)
+  const text = readText(journal)
+  if (text === null) return null
+  const { steps } = parseJournal(text, journal)
+  if (steps.some(({ path }) => leadsThroughLink(root, path))) throw unfitJournal(journal)
+  let changed: string | null = null
+  for (const { path, content, before } of steps) {
+    const target = join(root, path)
+    const now = readText(target)
+    if (now === content) continue
+    if ((now === null ? null : sha256(now)) !== before) {
+      changed = path
+      break
+    }
+    if (content === null) removeFile(target)
+    else replaceFile(target, content)
+  }
+  removeFile(journal)
+  return changed
+}
+
+/** Whether a folder of the path is a link: a journal that came with somebody's project could write anywhere through it. */
+const leadsThroughLink = (root: string, path: string): boolean =>
+  path
+    .split('/')
+    .slice(0, -1)
+    .some((_, i, folders) => {
+      const folder = join(root, ...folders.slice(0, i + 1))
+      return orAbsent(() => lstatSync(folder))?.isSymbolicLink() === true
+    })
+
+/** Whether `applyChanges` refused a change; repeating the whole section may help. */
+export const isChangedMeanwhile = (error: unknown): boolean =>
+  isMemoryError(error, MemoryErrorCode.CONFLICT) && error.details?.changedMeanwhile === true
+
+const changedMeanwhile = (path: string): MemoryError =>
+  new MemoryError(`${path} was written by somebody else meanwhile: try again`, MemoryErrorCode.CONFLICT, {
+    details: { path, changedMeanwhile: true },
+  })
+
+function parseJournal(text: string, path: string): z.output<typeof journalSchema> {
+  try {
+    return journalSchema.parse(JSON.parse(text))
+  } catch (cause) {
+    throw unfitJournal(path, cause)
+  }
+}
+
+const unfitJournal = (path: string, cause?: unknown): MemoryError =>
+  new MemoryError(
+    `${path} cannot be read: it should describe an unfinished write; move it away and try again`,
+    MemoryErrorCode.CORRUPTION,
+    { cause, details: { path } },
+  )

@@ -1,0 +1,69 @@
+import { realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import * as z from 'zod/mini'
+import { readYaml } from '../documents/read-yaml.ts'
+import { orAbsent, readText, replaceFile } from './files.ts'
+
+const settingsSchema = z.nullish(
+  z.object({ echoes: z.nullish(z.object({ version_controlled: z.optional(z.boolean()) })) }),
+)
+
+/**
+ * Keeps the echoes out of version control, unless the project's `talisman.yml` has
+ * `echoes: { version_controlled: true }`: adds the folder's line to `.gitignore`, or removes it. Idempotent.
+ *
+ * @param options.folder below the project, for example `.recall/echoes`
+ * @param options.settings path of the `talisman.yml`; without it the echoes are excluded
+ * @returns whether `.gitignore` was changed, and what the settings say
+ * @throws MemoryError INVALID_INPUT when the settings cannot be read; nothing is changed then
+ */
+export function applyVersionControl(options: { project: string; folder: string; settings?: string }): {
+  versionControlled: boolean
+  changed: boolean
+} {
+  const { project, folder, settings } = options
+  const versionControlled = settings !== undefined && optsIn(settings)
+  const path = realPathOf(join(project, '.gitignore'))
+  const text = readText(path) ?? ''
+  const next = versionControlled ? without(text, folder) : including(text, folder)
+  if (next !== text) replaceFile(path, next)
+  return { versionControlled, changed: next !== text }
+}
+
+/** The real path of a file that a person may have linked to, so that writing does not replace the link. */
+const realPathOf = (path: string): string => orAbsent(() => realpathSync(path)) ?? path
+
+function optsIn(path: string): boolean {
+  const text = readText(realPathOf(path))
+  if (text === null) return false
+  try {
+    const settings = settingsSchema.parse(readYaml(text))
+    return settings?.echoes?.version_controlled === true
+  } catch (cause) {
+    throw new MemoryError(
+      `${path} cannot be read: mend it, so that its settings are known`,
+      MemoryErrorCode.INVALID_INPUT,
+      {
+        cause,
+        details: { path },
+      },
+    )
+  }
+}
+
+const linesOf = (text: string): string[] => (text === '' ? [] : text.split(/(?<=\n)/))
+const isLineOf = (line: string, folder: string): boolean =>
+  line.trim().replace(/^\/|\/$/g, '') === folder.replace(/^\/|\/$/g, '')
+
+const without = (text: string, folder: string): string =>
+  linesOf(text)
+    .filter((line) => !isLineOf(line, folder))
+    .join('')
+
+function including(text: string, folder: string): string {
+  if (linesOf(text).some((line) => isLineOf(line, folder))) return text
+  const newline = text.includes('\r\n') ? '\r\n' : '\n'
+  const gap = text === '' || text.endsWith('\n') ? '' : newline
+  return `${text}${gap}${folder.replace(/\/$/, '')}/${newline}`
+}

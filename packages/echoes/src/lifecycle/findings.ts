@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import { isMemoryError, MemoryErrorCode } from '@recall/core'
+import { type EchoBlock, parseEchoes } from '../documents/echo-document.ts'
+import { withoutSecrets } from '../documents/sensitive.ts'
+import { readText } from '../files/files.ts'
+import { findingsPath } from '../files/role-folder.ts'
+
+export interface Waiting {
+  agent: string
+  path: string
+  /** The file as it was read; `null` when there is none, or none that can be read. */
+  seen: string | null
+  ready: { block: EchoBlock; stripped: string[] }[]
+  /** The text that stays in the file; `null` when nothing stays and the file is removed. */
+  left: string | null
+  /** What stays: where it begins, and why. */
+  kept: { block: EchoBlock; reasons: string[] }[]
+  /** Why the file cannot be read. */
+  problem?: string
+}
+
+/**
+ * Reads an agent's findings. Invalid entries stay in the file, and so do etched ones, which only a person may add.
+ *
+ * @throws MemoryError FORBIDDEN when the file is a link
+ */
+export function readFindings(root: string, role: string, agent: string): Waiting {
+  const path = findingsPath(role, agent)
+  const waiting: Waiting = { agent, path, seen: null, ready: [], left: null, kept: [] }
+  try {
+    waiting.seen = readText(join(root, path))
+  } catch (error) {
+    if (!isMemoryError(error) || error.code === MemoryErrorCode.FORBIDDEN) throw error
+    return { ...waiting, problem: error.message }
+  }
+  const left: string[] = []
+  for (const section of sectionsOf(parseEchoes(waiting.seen ?? '').blocks)) {
+    const stays: EchoBlock[] = []
+    for (const block of section) {
+      const clean = withoutSecrets(block)
+      if (clean.block.entry && clean.block.entry.layer !== 'etched') waiting.ready.push(clean)
+      else stays.push({ ...clean.block, text: block.text })
+    }
+    const [block] = stays
+    if (!block || stays.every(isFrame)) continue
+    left.push(...stays.map(({ text }) => text))
+    const reasons = block.entry
+      ? ['only a person adds etched entries']
+      : (block.problems ?? ['it is no entry'])
+    waiting.kept.push({ block, reasons })
+  }
+  return { ...waiting, left: left.length > 0 ? left.join('') : null }
+}
+
+function sectionsOf(blocks: readonly EchoBlock[]): EchoBlock[][] {
+  const sections: EchoBlock[][] = []
+  for (const block of blocks) {
+    sections[block.section] ??= []
+    sections[block.section]?.push(block)
+  }
+  return sections
+}
+
+/** Whether a block is only a title, comments and blank lines, which need not be kept. */
+const isFrame = ({ text, problems }: EchoBlock): boolean =>
+  problems === undefined &&
+  text.split('\n').every((line) => line.trim() === '' || /^\uFEFF?(?:#{1,2} .*|<!--.*-->)\s*$/.test(line))

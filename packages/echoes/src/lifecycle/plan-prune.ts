@@ -1,0 +1,127 @@
+import { dayOf } from '../documents/day.ts'
+import { sha256 } from '../documents/digest.ts'
+import { countLines, withLearning } from '../documents/echo-document.ts'
+import { type EchoLayer, layerRules } from '../documents/layers.ts'
+import type { KnownEcho } from '../documents/sidecar.ts'
+import type { RoleMemory } from '../files/role-folder.ts'
+import { type EchoScore, scoreEcho } from './score.ts'
+
+export interface PrunePolicy {
+  /** A memory of at most this many lines is not pruned. Default 150. */
+  lineLimit: number
+}
+
+export const defaultPrunePolicy: PrunePolicy = { lineLimit: 150 }
+
+export interface PruneStep {
+  id: string
+  layer: EchoLayer
+  title: string
+  /** `compress` shortens the learning to its first sentence. Restoring the entry undoes either action. */
+  action: 'archive' | 'compress'
+  reason: string
+  score: EchoScore
+}
+
+/** What pruning would do. Plain JSON: it can be shown, kept and applied later. */
+export interface PrunePlan {
+  role: string
+  /** Day in the backup's name. */
+  day: string
+  lines: number
+  lineLimit: number
+  /** Lines afterwards; if they still exceed the limit, a person has to decide. */
+  linesAfter: number
+  /** SHA-256 of the file that the plan was made for. */
+  fingerprint: string
+  steps: PruneStep[]
+}
+
+/**
+ * Plans what to archive or shorten in a memory that is above its line limit. Changes nothing.
+ *
+ * Inscribed: archived when score < 0.3 and more than 90 days unreferenced, at most the bottom 20 % of the layer.
+ * Traced: archived when score < 0.2 and more than 30 days old; others in the middle 30 % of the layer are compressed.
+ * Etched: never.
+ */
+export function planPrune(
+  memory: Pick<RoleMemory, 'role' | 'text' | 'echoes'>,
+  now: number,
+  policy: PrunePolicy = defaultPrunePolicy,
+): PrunePlan {
+  const lines = countLines(memory.text)
+  const steps = lines <= policy.lineLimit ? [] : [...inscribedSteps(memory, now), ...tracedSteps(memory, now)]
+  const saved = steps.map((step) => {
+    const block = memory.echoes.find(({ id }) => id === step.id)?.block
+    if (block === undefined) return 0
+    const rest = step.action === 'archive' ? '' : withLearning(block, shortened(block.entry?.learning)).text
+    return countLines(block.text) - countLines(rest)
+  })
+  return {
+    role: memory.role,
+    day: dayOf(now),
+    lines,
+    lineLimit: policy.lineLimit,
+    linesAfter: saved.reduce((left, count) => left - count, lines),
+    fingerprint: sha256(memory.text),
+    steps,
+  }
+}
+
+/** The first sentence of a learning. */
+export function shortened(learning = ''): string {
+  const text = learning.replaceAll('\n', ' ')
+  return /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text
+}
+
+interface Ranked {
+  echo: KnownEcho
+  score: EchoScore
+}
+
+/** The entries of a layer, the least useful first. */
+const ranked = ({ echoes }: Pick<RoleMemory, 'echoes'>, layer: EchoLayer, now: number): Ranked[] =>
+  echoes
+    .filter(({ entry }) => entry.layer === layer)
+    .map((echo) => ({ echo, score: scoreEcho(echo, now) }))
+    .sort((a, b) => a.score.score - b.score.score || (a.echo.id < b.echo.id ? -1 : 1))
+
+function inscribedSteps(memory: Pick<RoleMemory, 'echoes'>, now: number): PruneStep[] {
+  const { share, archiveBelow, maxAgeDays } = layerRules.inscribed
+  const all = ranked(memory, 'inscribed', now)
+  return all
+    .slice(0, Math.ceil(all.length * (share?.of ?? 0)))
+    .filter(({ score }) => score.score < (archiveBelow ?? 0) && score.daysUnreferenced > (maxAgeDays ?? 0))
+    .map((each) =>
+      stepOf(
+        each,
+        'archive',
+        `score below ${archiveBelow} and ${each.score.daysUnreferenced} days unreferenced`,
+      ),
+    )
+}
+
+function tracedSteps(memory: Pick<RoleMemory, 'echoes'>, now: number): PruneStep[] {
+  const { share, archiveBelow, maxAgeDays } = layerRules.traced
+  const all = ranked(memory, 'traced', now)
+  const size = Math.ceil(all.length * (share?.of ?? 0))
+  const from = Math.floor((all.length - size) / 2)
+  return all.flatMap((each, rank): PruneStep[] => {
+    const { score, echo } = each
+    if (score.score < (archiveBelow ?? 0) && score.daysSinceVerified > (maxAgeDays ?? 0)) {
+      return [stepOf(each, 'archive', `score below ${archiveBelow} and ${score.daysSinceVerified} days old`)]
+    }
+    const isMiddle = rank >= from && rank < from + size
+    if (!isMiddle || shortened(echo.entry.learning) === echo.entry.learning) return []
+    return [stepOf(each, 'compress', 'in the middle 30 % of the traced')]
+  })
+}
+
+const stepOf = ({ echo, score }: Ranked, action: PruneStep['action'], reason: string): PruneStep => ({
+  id: echo.id,
+  layer: echo.entry.layer,
+  title: echo.entry.title,
+  action,
+  reason,
+  score,
+})

@@ -1,0 +1,155 @@
+import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { sha256 } from '../documents/digest.ts'
+import { type EchoBlock, parseEchoes, withFields, withLearning } from '../documents/echo-document.ts'
+import { entryKey } from '../documents/entry.ts'
+import type { Sidecar } from '../documents/sidecar.ts'
+import { readText } from '../files/files.ts'
+import {
+  backupChange,
+  type LoadedRole,
+  memoryChange,
+  outdatedPlan,
+  sidecarChange,
+  unfitPlan,
+} from '../files/role-folder.ts'
+import type { FileChange } from '../files/transaction.ts'
+import { type PrunePlan, shortened } from './plan-prune.ts'
+
+/**
+ * The file changes that carry out a plan, the backup first.
+ *
+ * @returns no changes when this very plan was the last one carried out
+ * @throws MemoryError CONFLICT when the memory has changed since, INVALID_INPUT when the plan does not fit it
+ */
+export function pruneChanges(root: string, role: LoadedRole, plan: PrunePlan): FileChange[] {
+  const planDigest = sha256(JSON.stringify(plan))
+  if (sha256(role.text) !== plan.fingerprint) {
+    if (role.sidecar.lastPlan === planDigest) return []
+    throw outdatedPlan(`memory of ${role.role}`)
+  }
+  if (plan.steps.length === 0) return []
+  const { name, change } = backupChange(root, role.role, 'MEMORY', role.text, plan.day)
+  const sidecar = structuredClone(role.sidecar)
+  const replaced = new Map<EchoBlock, string>()
+  for (const { id, action } of plan.steps) {
+    const echo = role.echoes.find((each) => each.id === id)
+    const known = sidecar.entries[id]
+    if (!echo || !known || echo.entry.layer === 'etched' || replaced.has(echo.block)) {
+      throw unfitPlan(id)
+    }
+    const compressed = action === 'compress'
+    replaced.set(echo.block, compressed ? withLearning(echo.block, shortened(echo.entry.learning)).text : '')
+    // An entry that was shortened before is complete only in the earlier backup.
+    known.archived ??= { backup: name, block: echo.block.section }
+    known.compressed = compressed
+  }
+  const text = role.document.blocks.map((block) => replaced.get(block) ?? block.text).join('')
+  sidecar.lastPlan = planDigest
+  return [change, memoryChange(role, parseEchoes(text)), sidecarChange(role.role, sidecar)]
+}
+
+/**
+ * The file changes that put an archived or shortened entry back as it was, at its old place.
+ *
+ * @returns no changes when the entry was neither archived nor shortened
+ * @throws MemoryError NOT_FOUND for an unknown id, CORRUPTION when its backup is gone, CONFLICT when a shortened entry
+ * was rewritten since
+ */
+export function restoreChanges(root: string, role: LoadedRole, id: string): FileChange[] {
+  const sidecar = structuredClone(role.sidecar)
+  const known = sidecar.entries[id]
+  if (!known) throw new MemoryError(`${role.role} has no entry ${id}`, MemoryErrorCode.NOT_FOUND)
+  const { archived, compressed } = known
+  if (!archived) return []
+  const path = join(root, role.role, 'archive', archived.backup)
+  const backup = parseEchoes(readText(path) ?? '').blocks
+  const block = backup.find(({ section }) => section === archived.block)
+  // Compares only the layer, because a migration may have changed the evidence.
+  if (!block?.entry || !id.startsWith(block.entry.layer)) {
+    throw new MemoryError(
+      `${path} does not hold ${id} any more: put that file back from a backup`,
+      MemoryErrorCode.CORRUPTION,
+      {
+        details: { path, id },
+      },
+    )
+  }
+  delete known.archived
+  delete known.compressed
+  const blocks = role.document.blocks.map(({ text }) => text)
+  const shortenedAt = role.document.blocks.findIndex(
+    (each) => each === role.echoes.find((echo) => echo.id === id)?.block,
+  )
+  const standing = role.document.blocks[shortenedAt]
+  if (compressed === true && standing?.entry) {
+    blocks[shortenedAt] = withWholeLearning(standing, block, path).text
+  } else {
+    const at = placeOf(role, backup, archived)
+    if (at > 0 && !blocks[at - 1]?.endsWith('\n')) blocks[at - 1] += '\n'
+    const text = [block, ...missingNotes(role, backup, block)].map((each) => each.text).join('')
+    blocks.splice(at, 0, at === blocks.length || text.endsWith('\n') ? text : `${text}\n`)
+  }
+  return [memoryChange(role, parseEchoes(blocks.join(''))), sidecarChange(role.role, sidecar)]
+}
+
+/**
+ * The complete entry again, with the verified day, confidence and source that it got since it was shortened.
+ *
+ * @throws MemoryError CONFLICT when somebody rewrote the learning since, which would be lost
+ */
+function withWholeLearning(standing: EchoBlock, whole: EchoBlock, path: string): EchoBlock {
+  const { entry } = standing
+  if (!entry || !whole.entry) return whole
+  if (entry.learning !== shortened(whole.entry.learning)) {
+    throw new MemoryError(
+      `the learning was written anew since it was shortened: it stays; the earlier one is in ${path}`,
+      MemoryErrorCode.CONFLICT,
+      { details: { path } },
+    )
+  }
+  const { verified, confidence, source } = entry
+  const isSame =
+    verified === whole.entry.verified &&
+    confidence === whole.entry.confidence &&
+    source === whole.entry.source
+  return isSame ? whole : withFields(whole, { verified, confidence, source })
+}
+
+/** What stood below an entry, unless it stands in the memory still: it once went with the entry. */
+function missingNotes(role: LoadedRole, backup: readonly EchoBlock[], entry: EchoBlock): EchoBlock[] {
+  return backup.filter(
+    (each) => each !== entry && each.section === entry.section && !role.text.includes(each.text.trim()),
+  )
+}
+
+/** Index for a restored block: after the last present block that came before it in the backup. */
+function placeOf(
+  role: LoadedRole,
+  backup: readonly EchoBlock[],
+  archived: { backup: string; block: number },
+): number {
+  const gone = goneFrom(role.sidecar, archived.backup)
+  let next = 0
+  let place = 0
+  role.document.blocks.forEach((block, index) => {
+    const same = backup.findIndex(
+      (each, i) =>
+        i >= next && !(each.entry && gone.has(each.section)) && signatureOf(each) === signatureOf(block),
+    )
+    if (same === -1) return
+    next = same + 1
+    if ((backup[same]?.section ?? 0) < archived.block) place = index + 1
+  })
+  return place
+}
+
+const goneFrom = (sidecar: Sidecar, backup: string): Set<number> =>
+  new Set(
+    Object.values(sidecar.entries).flatMap(({ archived, compressed }) =>
+      archived?.backup === backup && compressed !== true ? [archived.block] : [],
+    ),
+  )
+
+const signatureOf = ({ entry, text }: EchoBlock): string =>
+  entry ? `${entry.layer} ${entryKey(entry)}` : text

@@ -1,0 +1,132 @@
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import * as z from 'zod/mini'
+import { isDay } from '../documents/day.ts'
+import { readYaml } from '../documents/read-yaml.ts'
+import { namesIn, orAbsent, readText } from '../files/files.ts'
+
+export const remembranceCategories = [
+  'build-errors',
+  'test-failures',
+  'runtime-errors',
+  'configuration',
+  'performance',
+  'security',
+  'architecture',
+  'tooling',
+] as const
+export type RemembranceCategory = (typeof remembranceCategories)[number]
+
+const text = z.string().check(z.trim(), z.minLength(1, 'must not be empty'))
+const schema = z
+  .object({
+    title: text,
+    category: z.enum(remembranceCategories),
+    tags: z.array(text),
+    date: z.string().check(z.refine(isDay, 'must be a day (YYYY-MM-DD)')),
+    symptom: text,
+    root_cause: text,
+    solution_summary: text,
+    echo_ref: z.optional(
+      z
+        .string()
+        .check(z.regex(/^[\w./-]+#[a-z]+-\d{3,}@sha256:[0-9a-f]{64}$/, 'must name an echo and its hash')),
+    ),
+    confidence: z.enum(['high', 'medium']),
+    verified_by: z.enum(['human', 'agent']),
+    requires_human_approval: z.optional(z.boolean()),
+  })
+  .check(
+    z.refine(({ category, verified_by }) => category !== 'security' || verified_by === 'human', {
+      path: ['verified_by'],
+      error: 'must be human for the category security',
+    }),
+  )
+
+/** The front matter of a document of `docs/solutions`. */
+export type Remembrance = z.output<typeof schema>
+
+export interface RemembranceDocument {
+  /** Below the folder of the documents, for example `performance/slow-user-list.md`. */
+  path: string
+  remembrance: Remembrance
+  body: string
+}
+
+/**
+ * Reads a document.
+ *
+ * @throws MemoryError CORRUPTION naming what is wrong with its front matter
+ */
+export function parseRemembrance(content: string, path: string): RemembranceDocument {
+  const [, head = '', body = ''] =
+    /^---\r?\n([\s\S]{0,65536}?)^---[ \t]*(?:\r?\n|$)([\s\S]*)$/m.exec(content) ?? []
+  const corrupt = (problem: string, cause?: unknown): MemoryError =>
+    new MemoryError(`${path}: ${problem}`, MemoryErrorCode.CORRUPTION, { cause, details: { path } })
+  let fields: unknown
+  try {
+    fields = readYaml(head)
+  } catch (cause) {
+    throw corrupt('the front matter is not YAML', cause)
+  }
+  const { data, error } = schema.safeParse(fields ?? {})
+  if (!data) throw corrupt(issuesOf(error).join('; '), error)
+  return { path, remembrance: data, body }
+}
+
+/** @throws MemoryError INVALID_INPUT naming what is wrong */
+export function printRemembrance(remembrance: Remembrance, body: string): string {
+  const { data, error } = schema.safeParse(remembrance)
+  if (!data) {
+    const issues = issuesOf(error)
+    throw new MemoryError(issues.join('; '), MemoryErrorCode.INVALID_INPUT, { details: { issues } })
+  }
+  const lines = Object.entries(data)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}: ${Array.isArray(value) ? printList(value) : JSON.stringify(value)}\n`)
+  return `---\n${lines.join('')}---\n\n${body.trim()}\n`
+}
+
+const printList = (items: readonly string[]): string =>
+  `[${items.map((item) => JSON.stringify(item)).join(', ')}]`
+
+const issuesOf = (error: z.core.$ZodError): string[] =>
+  error.issues.map(({ path, message }) => `${path.join('.') || 'front matter'}: ${message}`)
+
+/**
+ * The documents of a folder, of one category or all, that contain every word of a search.
+ *
+ * @returns the documents, and in `problems` why others could not be read
+ */
+export function findRemembrance(
+  folder: string,
+  filter: { category?: RemembranceCategory; search?: string } = {},
+): { documents: RemembranceDocument[]; problems: string[] } {
+  const words = (filter.search ?? '').toLowerCase().split(/\s+/)
+  const documents: RemembranceDocument[] = []
+  const problems: string[] = []
+  for (const category of remembranceCategories) {
+    if (filter.category !== undefined && filter.category !== category) continue
+    checkCategoryFolder(folder, category)
+    for (const name of namesIn(join(folder, category)).filter((each) => each.endsWith('.md'))) {
+      const path = `${category}/${name}`
+      try {
+        const content = readText(join(folder, path)) ?? ''
+        if (!words.every((word) => content.toLowerCase().includes(word))) continue
+        documents.push(parseRemembrance(content, path))
+      } catch (error) {
+        problems.push((error as Error).message)
+      }
+    }
+  }
+  return { documents, problems }
+}
+
+/** @throws MemoryError INVALID_INPUT for an unknown category, or one whose folder is a link */
+export function checkCategoryFolder(folder: string, category: string): void {
+  const known = (remembranceCategories as readonly string[]).includes(category)
+  if (known && orAbsent(() => lstatSync(join(folder, category)))?.isSymbolicLink() !== true) return
+  const problem = known ? 'is a link out of its folder' : `must be one of ${remembranceCategories.join(', ')}`
+  throw new MemoryError(`the category ${problem}`, MemoryErrorCode.INVALID_INPUT)
+}

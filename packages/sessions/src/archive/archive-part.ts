@@ -1,0 +1,126 @@
+import type { Clock, ConversationArchive, Message } from '@recall/core'
+import { clip, oneLine } from '../summary/clip.ts'
+import type { SpokenTurn } from '../summary/condense.ts'
+import { createTagCollector } from '../summary/extract-tags.ts'
+import { createKeywordCounter } from '../summary/keywords.ts'
+import {
+  isBareCommand,
+  keywordWeights,
+  type SummarizeOptions,
+  type Summary,
+  summarize,
+} from '../summary/summarize.ts'
+import { toolTarget } from '../summary/tool-target.ts'
+import { createTimeSpan } from './duration.ts'
+import { notAhead } from './not-ahead.ts'
+import { renderArchive, renderTurn, turnSeparator } from './render-archive.ts'
+
+/** Characters of a turn that are kept for the summary; the rendered turn is kept whole. */
+const spokenLength = 1000
+
+/** The part of a conversation that goes into one archive, collected message by message. */
+export interface ArchivePart {
+  readonly messageCount: number
+  readonly lastMessage: string | undefined
+  /** Whether anybody said more than commands to the host. */
+  readonly isSpoken: boolean
+  /** Position of a message in the part, counted from 1; 0 when it is not in it. */
+  positionOf(messageId: string): number
+  /** False when the message would make the part exceed its size; an empty part has room for any message. */
+  hasRoomFor(message: Message): boolean
+  add(message: Message): void
+  /** Whether an archive's body holds everything that this part would keep. */
+  isIn(body: string): boolean
+  /** Summarises the part and renders it. `sessionId`, `source` and the like are the caller's. */
+  toArchive(
+    options: SummarizeOptions & { clock: Clock; undated: number | undefined },
+  ): Promise<Pick<ConversationArchive, 'date' | 'duration' | 'topics' | 'summarizedBy' | 'body'>>
+}
+
+/**
+ * @param size how many characters of turns a part holds
+ * @param project the folder that file names are made relative to
+ */
+export function createArchivePart(size: number, project: () => string | undefined): ArchivePart {
+  const turns: string[] = []
+  const spoken: SpokenTurn[] = []
+  const positions = new Map<string, number>()
+  const tags = createTagCollector(project)
+  const keywords = createKeywordCounter()
+  const span = createTimeSpan()
+  const targets = new Set<string>()
+  let length = 0
+  let messageCount = 0
+  let lastMessage: string | undefined
+  let isSpoken = false
+  let previousRole: Message['role'] | null = null
+
+  /** A file that was worked on names the subject better than most words. Each counts once; commands do not count. */
+  const boostTarget = (target: string): void => {
+    if (targets.has(target) || /\s/.test(target)) return
+    targets.add(target)
+    keywords.add(targetWords(target), keywordWeights.toolTarget)
+  }
+
+  return {
+    get messageCount() {
+      return messageCount
+    },
+    get lastMessage() {
+      return lastMessage
+    },
+    get isSpoken() {
+      return isSpoken
+    },
+    positionOf: (messageId) => positions.get(messageId) ?? 0,
+    hasRoomFor: (message) => messageCount === 0 || length + renderTurn(message, previousRole).length <= size,
+    add(message) {
+      messageCount++
+      lastMessage = message.id
+      positions.set(message.id, messageCount)
+      span.add(message.at)
+      const turn = renderTurn(message, previousRole)
+      if (turn === '') return
+      turns.push(turn)
+      length += turn.length
+      previousRole = message.role
+      for (const block of message.content) {
+        if (block.type === 'text' && saysSomething(block.text)) {
+          spoken.push({
+            role: message.role,
+            text: clip(oneLine(block.text.slice(0, spokenLength * 2)), spokenLength),
+          })
+          if (isBareCommand(block.text)) continue
+          isSpoken = true
+          tags.addText(message.role, block.text)
+          keywords.add(block.text, keywordWeights[message.role])
+        } else if (block.type === 'tool_use') {
+          tags.addToolUse(block.name, block.input)
+          boostTarget(toolTarget(block.input))
+        }
+      }
+    },
+    isIn: (body) => body.includes(turns.join(turnSeparator)),
+    async toArchive({ clock, undated, ...options }) {
+      const summary: Summary = await summarize(spoken, { ...options, keywords })
+      return {
+        date: endOf(span.end(), clock(), undated),
+        duration: span.duration(),
+        topics: summary.topics,
+        summarizedBy: summary.summarizedBy,
+        body: renderArchive(summary, turns, tags.tags()),
+      }
+    },
+  }
+}
+
+/** When the session ended; one without times at the time of its transcript's file. */
+const endOf = (told: string | undefined, now: number, undated = now): string =>
+  notAhead(told ?? new Date(undated).toISOString(), now)
+
+/** Whether a text is more than a marker in brackets, for example `[image]`. */
+const saysSomething = (text: string): boolean => !/^\s*(?:\[[^\]\n]*\]\s*)?$/.test(text)
+
+/** A path's file name without its extension: the folders repeat in every target and say nothing. */
+const targetWords = (target: string): string =>
+  target.replace(/\S*[/\\]/g, '').replace(/\.[a-z]\w{0,5}\b/gi, '')

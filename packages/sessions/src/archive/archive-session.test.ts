@@ -1,0 +1,454 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { fenceRecalled, MemoryErrorCode, type Message } from '@recall/core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  clock,
+  conversation,
+  fakeLm,
+  lmAnswer,
+  minute,
+  openMemory,
+  readArchive,
+  start,
+  text,
+} from '../../test/support.ts'
+import { archiveSession, createCheckpoint } from './archive-session.ts'
+import { consumeWindow, readWindow } from './window.ts'
+
+const talk = ['Fix the login of src/auth.rs', 'We decided to use JWT for auth.', 'thanks']
+
+it('enters no session in the window in which nobody said more than commands', async () => {
+  const memory = openMemory()
+  const silent = await archiveSession(memory, conversation('silent', ['/clear']), { clock })
+  expect(silent).toMatchObject({ status: 'archived', window: 'skipped' })
+  const cleared = conversation('cleared', ['/clear', { role: 'user', content: [text('Fix the login')] }])
+  expect((await archiveSession(memory, cleared, { clock })).window).toBe('added')
+  expect(await readWindow(memory)).toMatchObject([{ sessionId: 'cleared', summary: 'Fix the login' }])
+})
+
+it('refuses what is no conversation, says what one is, and archives nothing of it', async () => {
+  const memory = openMemory()
+  const said = { id: 'm1', role: 'user', content: [text('Fix the login')] }
+  const facts = { skipped: {} }
+  const wrong = [
+    undefined,
+    { messages: [said], facts },
+    { sessionId: 's', facts },
+    { sessionId: 's', messages: [said] },
+    { sessionId: 's', messages: [said, { ...said, content: 'Fix the login' }], facts },
+    { sessionId: 's', messages: [said, { ...said, role: 'system' }], facts },
+    { sessionId: 's', messages: [said, { ...said, content: [{ type: 'image' }] }], facts },
+  ]
+  for (const each of wrong) {
+    await expect(archiveSession(memory, each as never)).rejects.toMatchObject({
+      code: MemoryErrorCode.INVALID_INPUT,
+      message: expect.stringContaining(': a conversation is { sessionId, messages, facts'),
+    })
+  }
+  expect(await memory.search('episodic', {})).toEqual([])
+})
+
+it('says in the window which project a session worked in', async () => {
+  const memory = openMemory()
+  const facts = { skipped: {}, project: '/home/ana/shop\napi' }
+  await archiveSession(memory, conversation('s', ['Fix the login', 'done'], { facts }), { clock })
+  expect(await readWindow(memory)).toMatchObject([{ project: '/home/ana/shop api' }])
+  expect((await consumeWindow(memory)).text).toContain(
+    '**Archive**: conversation:s · **Project**: /home/ana/shop api\n',
+  )
+})
+
+describe('what an archive holds', () => {
+  it('has the latest name of the session, without secrets and of a length for lists', async () => {
+    const memory = openMemory()
+    const named = async (title: string, ...said: string[]): Promise<string | undefined> => {
+      await archiveSession(memory, conversation('s', said, { facts: { skipped: {}, title } }), { clock })
+      return (await readArchive(memory, 's')).title
+    }
+    expect(await named(`Use ghp_${'a1B2'.repeat(9)}`, 'a')).toBe('Use [redacted:github]')
+    expect(await named('n'.repeat(500), 'a', 'b')).toBe(`${'n'.repeat(199)}…`)
+    expect(await named('  ', 'a', 'b', 'c')).toBeUndefined()
+  })
+
+  it('ends when it was archived, if its transcript was dated by a clock that ran far ahead', async () => {
+    const memory = openMemory()
+    const year = 365 * 24 * 60 * minute
+    await archiveSession(memory, conversation('ahead', talk, { from: start + year }), { clock })
+    await consumeWindow(memory, { clear: true, clock })
+    const later = () => start + 60 * minute
+    await archiveSession(memory, conversation('next', talk, { from: start + minute }), { clock: later })
+    expect(await readArchive(memory, 'ahead')).toMatchObject({
+      date: '2026-03-06T10:00:00.000Z',
+      duration: '2m',
+    })
+    expect((await readWindow(memory)).map(({ sessionId }) => sessionId)).toEqual(['next'])
+    const again = await archiveSession(memory, conversation('ahead', talk, { from: start + year }), {
+      clock: later,
+    })
+    expect(again.status).toBe('unchanged')
+  })
+
+  it('ends when it was archived, if it has no times and its file was dated far ahead', async () => {
+    const memory = openMemory()
+    const messages = [
+      { id: 'm1', role: 'user' as const, content: [{ type: 'text' as const, text: 'a question' }] },
+    ]
+    const undated = start + 70 * 365 * 24 * 60 * minute
+    await archiveSession(memory, { ...conversation('s', talk), messages }, { clock, undated })
+    expect(await readArchive(memory, 's')).toMatchObject({ date: '2026-03-06T10:00:00.000Z' })
+  })
+
+  it('has the facts, the summary, every turn to the letter and the tags', async () => {
+    const memory = openMemory()
+    const outcome = await archiveSession(
+      memory,
+      conversation(
+        'abc123',
+        [
+          'Fix the login\n\n  indented *as typed* ',
+          {
+            content: [
+              { type: 'thinking', text: 'secretly thinking' },
+              text('We decided to use JWT for auth.'),
+              { type: 'tool_use', id: 't1', name: 'Read', input: { file_path: '/home/dev/api/src/auth.rs' } },
+            ],
+          },
+          {
+            role: 'assistant',
+            content: [{ type: 'tool_result', toolUseId: 't1', content: 'fn main() {\n}' }],
+          },
+          'todo: add a test',
+        ],
+        { facts: { skipped: {}, project: '/home/dev/api', title: ' Fix the\n login ' } },
+      ),
+      { clock },
+    )
+
+    const archive = await readArchive(memory, 'abc123')
+    expect(archive).toMatchObject({
+      date: '2026-03-06T10:03:00.000Z',
+      sessionId: 'abc123',
+      messageCount: 4,
+      duration: '3m',
+      source: 'session',
+      lastMessage: 'abc123-m4',
+      summarizedBy: 'algorithm',
+      project: '/home/dev/api',
+      title: 'Fix the login',
+    })
+    expect(archive.part).toBeUndefined()
+    expect(archive.body).toBe(`## Summary
+
+Fix the login indented *as typed*
+
+### User
+
+Fix the login
+
+  indented *as typed* 
+
+### Assistant
+
+We decided to use JWT for auth.
+
+> [tool] Read: /home/dev/api/src/auth.rs
+
+> [output] fn main() {
+> }
+
+todo: add a test
+
+## Tags
+
+**Decisions**: We decided to use JWT for auth.
+**Action Items**: todo: add a test
+**Files**: src/auth.rs
+**Tools**: Read
+`)
+    expect(outcome).toMatchObject({ status: 'archived', messageCount: 4, window: 'added', kept: [] })
+  })
+
+  it('carries the type and the topics as tags', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', ['The middleware breaks the middleware tests', 'ok']))
+    const record = await memory.read('episodic', 'conversation:s', { includeMetadata: true })
+    expect(record?.metadata).toMatchObject({ type: 'conversation' })
+    expect(record?.metadata.tags[0]).toBe('middleware')
+    expect((await readArchive(memory, 's')).topics).toEqual(record?.metadata.tags)
+  })
+
+  it('has the files that were worked on among its topics, without their folders and markers', async () => {
+    const memory = openMemory()
+    const read = (path: string) => ({ type: 'tool_use' as const, id: 't', name: 'Read', input: { path } })
+    await archiveSession(
+      memory,
+      conversation('s', [
+        'the leak is back',
+        {
+          content: [
+            read('/home/dev/api/pool.ts'),
+            read('/home/dev/api/pool.test.ts'),
+            read('/home/dev/api/pool.ts'),
+          ],
+        },
+        '[Request interrupted by user]',
+      ]),
+    )
+    expect((await readArchive(memory, 's')).topics).toEqual(['pool', 'leak'])
+  })
+
+  it('dates a conversation without times by the clock', async () => {
+    const memory = openMemory()
+    const timeless = conversation('s', [{ at: undefined, content: [text('hi')] }])
+    await archiveSession(memory, timeless, { clock: () => start + minute })
+    expect(await readArchive(memory, 's')).toMatchObject({
+      date: '2026-03-06T10:01:00.000Z',
+      duration: 'unknown',
+    })
+  })
+
+  it('says which model summarised, with its decisions and action items in the summary', async () => {
+    const memory = openMemory()
+    const lm = fakeLm(lmAnswer('Login was fixed.'))
+    await archiveSession(memory, conversation('s', talk), { lm })
+    const archive = await readArchive(memory, 's')
+    expect(archive.body.split('### User')[0]).toBe(
+      '## Summary\n\nLogin was fixed.\n\n**Decisions**: Use JWT for auth\n**Action Items**: Rotate the keys\n\n',
+    )
+    expect(archive).toMatchObject({ summarizedBy: 'fake/model', topics: ['auth', 'jwt'] })
+    expect((await readWindow(memory))[0]?.summary).toMatch(/^Login was fixed\.\n\n\*\*Decisions\*\*/)
+  })
+
+  it('falls back to the algorithm when the model fails, and says so', async () => {
+    const memory = openMemory()
+    const outcome = await archiveSession(memory, conversation('s', talk), { lm: fakeLm(new Error('down')) })
+    expect(outcome.summarizedBy).toBe('algorithm')
+    expect((await readArchive(memory, 's')).summarizedBy).toBe('algorithm')
+  })
+
+  it('replaces secrets before the archive and the model see them, and counts them', async () => {
+    const memory = openMemory()
+    const key = `ghp_${'a1B2c3D4e5F6g7H8i9J0'.repeat(2).slice(0, 36)}`
+    const lm = fakeLm(lmAnswer('ok'))
+    const outcome = await archiveSession(
+      memory,
+      conversation('s', [
+        `use ${key}`,
+        { content: [{ type: 'tool_use', id: 't', name: 'Bash', input: { command: `echo ${key}` } }] },
+        { role: 'assistant', content: [{ type: 'tool_result', toolUseId: 't', content: `x ${key}` }] },
+      ]),
+      { lm },
+    )
+    expect((await readArchive(memory, 's')).body).not.toContain(key)
+    expect(lm.prompts.join()).not.toContain(key)
+    expect(Object.values(outcome.redactions).reduce((sum, count) => sum + count, 0)).toBe(3)
+  })
+
+  it('replaces what only the name of a member of a tool input says is secret', async () => {
+    const memory = openMemory()
+    const lm = fakeLm(lmAnswer('ok'))
+    const password = 'correct horse staple'
+    const outcome = await archiveSession(
+      memory,
+      conversation('s', [
+        'log in',
+        { content: [{ type: 'tool_use', id: 't', name: 'login', input: { password, user: 'ada' } }] },
+      ]),
+      { lm },
+    )
+    const { body } = await readArchive(memory, 's')
+    expect(body).toContain('login')
+    expect([body, ...lm.prompts].join()).not.toContain(password)
+    expect(outcome.redactions).toEqual({ password: 1 })
+  })
+
+  it('leaves out memory that was recalled into the conversation', async () => {
+    const memory = openMemory()
+    const recalled = fenceRecalled('an old summary', 'window')
+    await archiveSession(memory, conversation('s', [`${recalled}\ngo on`, 'ok']))
+    const { body } = await readArchive(memory, 's')
+    expect(body).not.toContain('an old summary')
+    expect(body).toContain('### User\n\ngo on')
+  })
+
+  it('writes nothing for an empty conversation', async () => {
+    const memory = openMemory()
+    expect(await archiveSession(memory, conversation('s', []))).toMatchObject({ status: 'empty', parts: [] })
+    expect(await memory.exists('episodic', 'conversation:s')).toBe(false)
+    expect(await readWindow(memory)).toEqual([])
+  })
+
+  it('finds every text of both sides in the archives, whatever it is and however small the parts are', async () => {
+    const said = fc.string({ minLength: 1, unit: 'grapheme' }).filter((value) => value.trim() !== '')
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(said, { minLength: 1, maxLength: 12 }),
+        fc.integer({ min: 1, max: 80 }),
+        async (texts, partSize) => {
+          const memory = openMemory()
+          const outcome = await archiveSession(memory, conversation('s', texts), { partSize })
+          const bodies = await Promise.all(
+            outcome.parts.map((_, index) => readArchive(memory, 's', index + 1)),
+          )
+          const all = bodies.map((archive) => archive.body).join('\n')
+          for (const each of texts) expect(all).toContain(each)
+          expect(bodies.reduce((sum, { messageCount }) => sum + messageCount, 0)).toBe(texts.length)
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+})
+
+describe('parts', () => {
+  const long = Array.from({ length: 10 }, (_, index) => `message ${index} ${'x'.repeat(80)}`)
+
+  it('begin when the one before is full, and leave it alone when the session grows', async () => {
+    const memory = openMemory()
+    const first = await archiveSession(memory, conversation('s', long.slice(0, 5)), { partSize: 300 })
+    expect(first.parts.map(({ key }) => key)).toEqual([
+      'conversation:s',
+      'conversation:s#2',
+      'conversation:s#3',
+    ])
+    expect(await readArchive(memory, 's', 2)).toMatchObject({ part: 2 })
+    const grown = await archiveSession(memory, conversation('s', long.slice(0, 8)), { partSize: 300 })
+    expect(grown.parts.map(({ status }) => status)).toEqual(['unchanged', 'unchanged', 'replaced', 'created'])
+    expect((await readWindow(memory))[0]).toMatchObject({
+      messageCount: 8,
+      duration: '7m',
+      archive: 'conversation:s',
+    })
+  })
+
+  it('are summed up in the window by the first one, and by the last one when a model wrote it', async () => {
+    const [plain, modelled] = [openMemory(), openMemory()]
+    await archiveSession(plain, conversation('s', long.slice(0, 4)), { partSize: 300 })
+    expect((await readWindow(plain))[0]?.summary).toBe(long[0])
+    const lm = fakeLm('{"summary":"It began."}', '{"summary":"It ended."}')
+    await archiveSession(modelled, conversation('s', long.slice(0, 4)), { partSize: 300, lm })
+    expect((await readWindow(modelled))[0]?.summary).toBe('It began.\n\nIt ended.')
+  })
+
+  it('hold a message that is larger than a part as a whole', async () => {
+    const memory = openMemory()
+    const outcome = await archiveSession(memory, conversation('s', ['a'.repeat(500), 'b']), { partSize: 100 })
+    expect(outcome.parts).toHaveLength(2)
+    expect((await readArchive(memory, 's')).body).toContain('a'.repeat(500))
+  })
+
+  it('are not held in memory together', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const used = (): number => {
+      collect()
+      return process.memoryUsage().heapUsed
+    }
+    const memory = openMemory()
+    const forgetful: typeof memory = Object.assign(Object.create(memory), { write: async () => {} })
+    let growth = 0
+    async function* stream(): AsyncGenerator<Message> {
+      const before = used()
+      for (let index = 0; index < 30_000; index++) {
+        yield { id: `m${index}`, role: 'user', content: [text(`line ${index} ${'y'.repeat(1000)}`)] }
+      }
+      growth = used() - before
+    }
+    const long = { sessionId: 's', messages: stream(), facts: { skipped: {} } }
+    const { parts } = await archiveSession(forgetful, long, { partSize: 500_000 })
+    expect(parts.length).toBeGreaterThan(25)
+    expect(growth).toBeLessThan(10_000_000)
+  })
+})
+
+describe('the window', () => {
+  it('keeps the words of a person, when nothing new was said and when the session grew', async () => {
+    const memory = openMemory()
+    const mine = 'My own words.'
+    await archiveSession(memory, conversation('s', talk.slice(0, 2)))
+    const [entry] = await readWindow(memory)
+    await memory.write('short-term', 'session:s', { ...entry, summary: mine }, { type: 'session-summary' })
+    expect((await archiveSession(memory, conversation('s', talk.slice(0, 2)))).window).toBe('present')
+    expect(await readWindow(memory)).toMatchObject([{ summary: mine }])
+    expect((await archiveSession(memory, conversation('s', talk))).window).toBe('updated')
+    expect(await readWindow(memory)).toMatchObject([{ summary: mine, messageCount: 3 }])
+  })
+
+  it('tells what a session says since a checkpoint of it', async () => {
+    const memory = openMemory()
+    const lm = (summary: string) => ({ lm: fakeLm(lmAnswer(summary)) })
+    await archiveSession(memory, conversation('s', talk.slice(0, 1)), lm('Fixed one'))
+    await createCheckpoint(memory, conversation('s', talk.slice(0, 2)), lm('Fixed two'))
+    await archiveSession(memory, conversation('s', talk), lm('Fixed three'))
+    expect((await readWindow(memory))[0]?.summary).toContain('Fixed three')
+  })
+
+  it('takes no checkpoints and no helpers', async () => {
+    const memory = openMemory()
+    await createCheckpoint(memory, conversation('s', talk))
+    await archiveSession(memory, conversation('s/helper', talk, { parent: 's' }))
+    expect(await readWindow(memory)).toEqual([])
+  })
+
+  it('gets back an entry that a crash kept from being written', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', talk))
+    await memory.delete('short-term', 'session:s')
+    expect(await archiveSession(memory, conversation('s', talk))).toMatchObject({
+      status: 'unchanged',
+      window: 'added',
+    })
+    expect(await readWindow(memory)).toMatchObject([
+      {
+        sessionId: 's',
+        date: '2026-03-06T10:02:00.000Z',
+        duration: '2m',
+        messageCount: 3,
+        archive: 'conversation:s',
+      },
+    ])
+  })
+})
+
+it.each([0, 51, 2.5, Number.NaN])(
+  'refuses a window of %s sessions before it writes anything',
+  async (maxEntries) => {
+    const memory = openMemory()
+    await expect(archiveSession(memory, conversation('s', talk), { maxEntries })).rejects.toMatchObject({
+      code: 'MEMORY_INVALID_INPUT',
+    })
+    expect(await memory.exists('episodic', 'conversation:s')).toBe(false)
+  },
+)
+
+it('keeps nothing of what a tool recalled, however long it was and wherever its host cut it', async () => {
+  const memory = openMemory()
+  const recalled = fenceRecalled('remembered words '.repeat(2000), 'x')
+  const result = (content: string): Partial<Message> => ({
+    role: 'assistant',
+    content: [{ type: 'tool_result', toolUseId: 't', content }],
+  })
+  await archiveSession(
+    memory,
+    conversation('s', ['go on', result(recalled), result(recalled.slice(0, 9000))]),
+    {
+      clock,
+    },
+  )
+  expect((await readArchive(memory, 's')).body).not.toContain('remembered words')
+})
+
+it('leaves an archive alone that was made of a later reading', async () => {
+  const memory = openMemory()
+  const later = await archiveSession(memory, conversation('s', [...talk, 'one more thing']), { clock })
+  const earlier = await archiveSession(memory, conversation('s', talk), { clock })
+  expect(earlier).toMatchObject({ status: 'unchanged', parts: [{ key: later.parts[0]?.key }], kept: [] })
+  expect((await readArchive(memory, 's')).messageCount).toBe(4)
+  expect((await readWindow(memory)).map(({ messageCount }) => messageCount)).toEqual([4])
+
+  // What was said differently is not in it.
+  const other = await archiveSession(memory, conversation('s', ['Fix the logout', 'Yes.']), { clock })
+  expect(other).toMatchObject({ status: 'archived', kept: ['conversation:s'] })
+})

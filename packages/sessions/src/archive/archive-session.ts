@@ -1,0 +1,171 @@
+import {
+  type Clock,
+  type Conversation,
+  type ConversationArchive,
+  type LmProvider,
+  type MemoryManager,
+  systemClock,
+} from '@recall/core'
+import {
+  checkConversation,
+  checkMessage,
+  defaultMaxEntries,
+  parseMaxEntries,
+  parsePartSize,
+} from '../options.ts'
+import { createMessageCleaner } from '../summary/clean-message.ts'
+import { byAlgorithm } from '../summary/summarize.ts'
+import { createArchivePart } from './archive-part.ts'
+import { createTimeSpan } from './duration.ts'
+import { type PlacedPart, placePart } from './place-part.ts'
+import { addToWindow, projectOf, spanOf, type WindowOutcome } from './window.ts'
+
+export interface ArchiveOptions {
+  /** Writes the summaries. Without it, or when it fails, an algorithm does. */
+  lm?: LmProvider
+  /** How long the model may take for one summary, in milliseconds; `Infinity` for any time. Default 30 seconds. */
+  lmTimeoutMs?: number
+  /** Summarise again what was summarised without a model, even if nothing new was said. Default false. */
+  resummarize?: boolean
+  /** How many sessions the rolling window holds, 1..50. Default 5. */
+  maxEntries?: number
+  /** When a conversation ended whose messages carry no times, in milliseconds since 1970. Default: the clock's time. */
+  undated?: number
+  /** What is dated more than a day later than this clock counts as ended now. Default: the system's. */
+  clock?: Clock
+  /** How many characters of turns one archive holds before the next part begins. Default 500,000. */
+  partSize?: number
+}
+
+export interface ArchiveOutcome {
+  sessionId: string
+  /** `empty`: there was nothing to archive. `unchanged`: nothing new was said since the last time. */
+  status: 'archived' | 'updated' | 'unchanged' | 'empty'
+  /** The session's archives in order, and what happened to each. */
+  parts: { key: string; status: 'created' | 'replaced' | 'unchanged' }[]
+  messageCount: number
+  /** What wrote the summary of the last part: `algorithm`, or the model's name. */
+  summarizedBy?: string
+  /** How many secrets were replaced, by kind. */
+  redactions: Readonly<Record<string, number>>
+  /**
+   * Archives of this session that hold what the conversation does not, such as messages that it no longer has. They
+   * were not changed, and the conversation was archived after them.
+   */
+  kept: string[]
+  /** What happened to the rolling window; `skipped` for checkpoints, helpers, and where nothing was said. */
+  window: WindowOutcome | 'skipped'
+}
+
+/**
+ * Archives a session that has ended, and adds it to the rolling window unless it is a helper's. Archiving the same
+ * conversation again changes nothing; a conversation that grew replaces its earlier version. Only one part of the
+ * conversation is in memory at a time.
+ *
+ * @throws MemoryError INVALID_INPUT for an option out of range, and whatever the memory and the stream throw
+ */
+export function archiveSession(
+  memory: MemoryManager,
+  conversation: Conversation,
+  options: ArchiveOptions = {},
+): Promise<ArchiveOutcome> {
+  return archive(memory, conversation, 'session', options)
+}
+
+/** As `archiveSession`, but for a session that continues: the rolling window does not change. */
+export function createCheckpoint(
+  memory: MemoryManager,
+  conversation: Conversation,
+  options: ArchiveOptions = {},
+): Promise<ArchiveOutcome> {
+  return archive(memory, conversation, 'checkpoint', options)
+}
+
+async function archive(
+  memory: MemoryManager,
+  conversation: Conversation,
+  source: ConversationArchive['source'],
+  options: ArchiveOptions,
+): Promise<ArchiveOutcome> {
+  const { clock = systemClock, undated, lmTimeoutMs } = options
+  const maxEntries = parseMaxEntries(options.maxEntries ?? defaultMaxEntries)
+  const partSize = parsePartSize(options.partSize)
+  checkConversation(conversation)
+  const { sessionId, facts } = conversation
+  const cleaner = createMessageCleaner()
+  const span = createTimeSpan()
+  const placed: PlacedPart[] = []
+  let lm = options.lm
+  let messageCount = 0
+  let isSpoken = false
+
+  const newPart = () => createArchivePart(partSize, () => facts.project)
+  let part = newPart()
+  const place = async (): Promise<void> => {
+    const latest = await placePart(memory, {
+      sessionId,
+      source,
+      project: facts.project,
+      title: facts.title === undefined ? undefined : cleaner.cleanTitle(facts.title),
+      from: (placed.at(-1)?.number ?? 0) + 1,
+      part,
+      hasModel: lm !== undefined,
+      resummarize: options.resummarize ?? false,
+      render: () => part.toArchive({ lm, timeoutMs: lmTimeoutMs, clock, undated }),
+    })
+    placed.push(latest)
+    isSpoken ||= part.isSpoken
+    // A model that failed once is not asked again for the further parts.
+    if (latest.status !== 'unchanged' && latest.digest.summarizedBy === byAlgorithm) lm = undefined
+  }
+
+  for await (const message of conversation.messages) {
+    checkMessage(message)
+    const clean = cleaner.clean(message)
+    if (!part.hasRoomFor(clean)) {
+      await place()
+      part = newPart()
+    }
+    part.add(clean)
+    span.add(message.at)
+    messageCount++
+  }
+  if (part.messageCount > 0) await place()
+
+  const isInWindow = source === 'session' && conversation.parent === undefined && isSpoken
+  const window = isInWindow
+    ? await addToWindow(
+        memory,
+        {
+          sessionId,
+          ...spanOf(placed.map(({ digest }) => digest)),
+          duration: span.duration(),
+          messageCount,
+          archive: placed[0]?.key ?? '',
+          ...projectOf(facts),
+        },
+        {
+          maxEntries,
+          before: placed.flatMap(
+            ({ status, earlier, digest }) => earlier ?? (status === 'created' ? [] : digest),
+          ),
+        },
+      )
+    : 'skipped'
+  return {
+    sessionId,
+    status: statusOf(placed),
+    parts: placed.map(({ key, status }) => ({ key, status })),
+    messageCount,
+    summarizedBy: placed.at(-1)?.digest.summarizedBy,
+    redactions: cleaner.redactions,
+    kept: placed.flatMap((each) => each.kept),
+    window,
+  }
+}
+
+function statusOf(placed: readonly PlacedPart[]): ArchiveOutcome['status'] {
+  if (placed.length === 0) return 'empty'
+  if (placed.every(({ status }) => status === 'unchanged')) return 'unchanged'
+  return placed.every(({ status }) => status === 'created') ? 'archived' : 'updated'
+}

@@ -1,0 +1,187 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { conversation, fakeLm, lmAnswer, openMemory, readArchive, text } from '../../test/support.ts'
+import { archiveSession, createCheckpoint } from './archive-session.ts'
+import { readWindow } from './window.ts'
+
+const talk = ['Fix the login of src/auth.rs', 'We decided to use JWT for auth.', 'thanks']
+
+describe('archiving again', () => {
+  it('changes nothing when nothing new was said', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', talk))
+    const before = await memory.read('episodic', 'conversation:s', { includeMetadata: true })
+    const lm = fakeLm(lmAnswer('other'))
+    const outcome = await archiveSession(memory, conversation('s', talk), { lm })
+    expect(outcome).toMatchObject({ status: 'unchanged', window: 'present' })
+    expect(lm.prompts).toEqual([])
+    const after = await memory.read('episodic', 'conversation:s', { includeMetadata: true })
+    expect(after?.value).toEqual(before?.value)
+    expect(after?.metadata.updatedAt).toBe(before?.metadata.updatedAt)
+  })
+
+  it('recognises sessions and messages by any kind of id', async () => {
+    const ids = [
+      '258c7280-ae70-4798-800f-63464d01a85d',
+      'toolu_01MP7XLcGvsgTN7E5MLGdM5X',
+      'line-12',
+      'msg#said',
+      'a/b',
+    ]
+    for (const id of ids) {
+      const memory = openMemory()
+      const talk = () => conversation(id, [{ id, content: [text('hello')] }])
+      await archiveSession(memory, talk())
+      expect(await archiveSession(memory, talk())).toMatchObject({ status: 'unchanged', window: 'present' })
+    }
+  })
+
+  it('replaces the earlier version of a session that grew', async () => {
+    const memory = openMemory()
+    await createCheckpoint(memory, conversation('s', talk.slice(0, 2)))
+    expect(await archiveSession(memory, conversation('s', talk))).toMatchObject({
+      status: 'updated',
+      parts: [{ key: 'conversation:s', status: 'replaced' }],
+    })
+    expect(await readArchive(memory, 's')).toMatchObject({ messageCount: 3, source: 'session' })
+    expect(await memory.search('episodic', {})).toHaveLength(1)
+  })
+
+  it('turns a checkpoint into a session when it ends without a further word, and not back', async () => {
+    const memory = openMemory()
+    await createCheckpoint(memory, conversation('s', talk))
+    expect(await readWindow(memory)).toEqual([])
+    expect(await archiveSession(memory, conversation('s', talk))).toMatchObject({
+      status: 'updated',
+      window: 'added',
+    })
+    expect(await createCheckpoint(memory, conversation('s', talk))).toMatchObject({
+      status: 'unchanged',
+      window: 'skipped',
+    })
+    expect(await readArchive(memory, 's')).toMatchObject({ source: 'session' })
+  })
+
+  it('never overwrites messages that the conversation no longer has', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', ['one', 'two', 'three', 'four']))
+    const whole = await readArchive(memory, 's')
+    const rewound = conversation('s', ['one', 'two', { id: 'new', content: [text('another way')] }])
+    const outcome = await archiveSession(memory, rewound)
+    expect(outcome).toMatchObject({
+      status: 'archived',
+      kept: ['conversation:s'],
+      parts: [{ key: 'conversation:s#2', status: 'created' }],
+    })
+    expect(await readArchive(memory, 's')).toEqual(whole)
+    expect((await readArchive(memory, 's', 2)).body).toContain('another way')
+
+    const again = conversation('s', ['one', 'two', { id: 'new', content: [text('another way')] }])
+    expect(await archiveSession(memory, again)).toMatchObject({
+      status: 'unchanged',
+      kept: ['conversation:s'],
+    })
+  })
+
+  it('keeps the beginning when a conversation goes on without it', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', ['one', 'two', 'three']))
+    const tail = conversation('s', [
+      { id: 's-m3', content: [text('three')] },
+      { id: 's-m4', content: [text('four')] },
+      { id: 's-m5', content: [text('five')] },
+    ])
+    expect((await archiveSession(memory, tail)).kept).toEqual(['conversation:s'])
+    expect((await readArchive(memory, 's')).body).toContain('two')
+  })
+
+  it('keeps an archive that does not say which message was its last', async () => {
+    const memory = openMemory()
+    const foreign = {
+      date: '',
+      sessionId: 's',
+      messageCount: 1,
+      duration: '',
+      source: 'session',
+      topics: [],
+      body: 'x',
+    }
+    await memory.write('episodic', 'conversation:s', foreign, { type: 'conversation' })
+    expect((await archiveSession(memory, conversation('s', talk))).kept).toEqual(['conversation:s'])
+    expect(await memory.read('episodic', 'conversation:s')).toEqual(foreign)
+  })
+
+  it('keeps what a person wrote into an archive, and goes on behind it', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', talk.slice(0, 2)))
+    const edited = { ...(await readArchive(memory, 's')), edited: true }
+    await memory.write('episodic', 'conversation:s', edited, { type: 'conversation' })
+    expect(await archiveSession(memory, conversation('s', talk.slice(0, 2)))).toMatchObject({
+      status: 'unchanged',
+    })
+    for (const status of ['created', 'unchanged'] as const) {
+      expect(await archiveSession(memory, conversation('s', talk))).toMatchObject({
+        kept: ['conversation:s'],
+        parts: [{ key: 'conversation:s#2', status }],
+      })
+    }
+    expect(await readArchive(memory, 's')).toEqual(edited)
+  })
+
+  it('is not overwritten by one that was begun earlier, knows less and took longer', async () => {
+    const memory = openMemory()
+    for (const first of [0, 1]) {
+      if (first > 0) await archiveSession(memory, conversation('s1', talk.slice(0, first)))
+      await createCheckpoint(memory, conversation(`s${first}`, talk.slice(0, 2)), {
+        lm: {
+          model: 'slow',
+          async complete() {
+            await archiveSession(memory, conversation(`s${first}`, talk))
+            return ''
+          },
+        },
+      })
+      expect(await readArchive(memory, `s${first}`)).toMatchObject({ messageCount: 3, source: 'session' })
+    }
+  })
+
+  it('keeps the number that the store gave the archive', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', talk.slice(0, 1)))
+    await memory.write('episodic', 'conversation:s', { ...(await readArchive(memory, 's')), log: 7 })
+    await archiveSession(memory, conversation('s', talk))
+    expect(await readArchive(memory, 's')).toMatchObject({ log: 7, messageCount: 3 })
+  })
+
+  it('gives one result for any series of growing readings', async () => {
+    const steps = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 5 })
+    await fc.assert(
+      fc.asyncProperty(steps, fc.integer({ min: 1, max: 60 }), async (lengths, partSize) => {
+        const all = [
+          'alpha says hello',
+          'beta',
+          'gamma wants a longer line',
+          'delta',
+          'eps',
+          'zeta',
+          'eta',
+          'theta',
+        ]
+        const memory = openMemory()
+        for (const length of [...lengths].sort()) {
+          await createCheckpoint(memory, conversation('s', all.slice(0, length)), { partSize })
+        }
+        await archiveSession(memory, conversation('s', all), { partSize })
+        const once = openMemory()
+        const { parts } = await archiveSession(once, conversation('s', all), { partSize })
+        expect(await memory.search('episodic', {}, { limit: 100 })).toHaveLength(parts.length)
+        for (let part = 1; part <= parts.length; part++) {
+          const { source: _, ...archive } = await readArchive(memory, 's', part)
+          const { source: __, ...expected } = await readArchive(once, 's', part)
+          expect(archive).toEqual(expected)
+        }
+      }),
+      { numRuns: 50 },
+    )
+  })
+})

@@ -1,0 +1,147 @@
+import {
+  type ConversationArchive,
+  conversationKey,
+  conversationType,
+  isMemoryError,
+  MemoryErrorCode,
+  type MemoryManager,
+} from '@recall/core'
+import { byAlgorithm } from '../summary/summarize.ts'
+import type { ArchivePart } from './archive-part.ts'
+import { summarySection } from './render-archive.ts'
+
+export interface PlacedPart {
+  key: string
+  /** Its number among the session's archives, from 1. */
+  number: number
+  status: 'created' | 'replaced' | 'unchanged'
+  /** Digest of the archive, so that its body need not stay in memory. */
+  digest: ArchiveDigest
+  /** Digest of the version that it replaced, or that it had to leave because a person edited it. */
+  earlier?: ArchiveDigest
+  /** Keys of archives that were skipped because they hold what this conversation does not. */
+  kept: string[]
+}
+
+export interface ArchiveDigest {
+  date: string
+  messageCount: number
+  summarizedBy?: string
+  /** The text under `## Summary`. */
+  summary: string
+}
+
+export function digestOf({ date, messageCount, summarizedBy, body }: ConversationArchive): ArchiveDigest {
+  return { date, messageCount, summarizedBy, summary: summarySection(body) }
+}
+
+export interface PlaceRequest {
+  sessionId: string
+  source: ConversationArchive['source']
+  project?: string
+  /** Title of the session, on one line. */
+  title?: string
+  /** The first number to try for this part. */
+  from: number
+  part: ArchivePart
+  /** Summarises and renders the part; called only when the part must be written. */
+  render(): Promise<Pick<ConversationArchive, 'date' | 'duration' | 'topics' | 'summarizedBy' | 'body'>>
+  /** Whether `render` has a model: a checkpoint without a model's summary then gets one when the session ends. */
+  hasModel: boolean
+  /** Whether a final archive that was summarised without a model is summarised again too. */
+  resummarize: boolean
+}
+
+/**
+ * Writes one part where it belongs: over its earlier version, or at the first free number. An archive with anything
+ * that the part lacks, a message or an edit by a person, is never overwritten. An archive that somebody else writes
+ * while this part is summarised is read and judged again.
+ */
+export async function placePart(memory: MemoryManager, request: PlaceRequest): Promise<PlacedPart> {
+  const { sessionId, source, part } = request
+  const kept: string[] = []
+  const render = once(request.render)
+  let earlier: ArchiveDigest | undefined
+  for (let number = request.from, attempt = 1; ; ) {
+    const key = conversationKey(sessionId, number)
+    const record = await memory.read<ConversationArchive>('episodic', key, { includeMetadata: true })
+    const stored = record?.value
+    const repeats = stored !== undefined && saysTheSame(stored, part)
+    const couldBeBetter = request.hasModel && stored?.summarizedBy === byAlgorithm
+    const isSettled = repeats && isFinal(stored, request) && !(couldBeBetter && request.resummarize)
+    if (stored !== undefined && ((repeats && (isSettled || stored.edited)) || holdsMore(stored, part))) {
+      return { key, number, status: 'unchanged', digest: digestOf(stored), kept }
+    }
+    const isEarlier = stored !== undefined && isEarlierVersion(stored, part)
+    if (isEarlier) earlier = digestOf(stored)
+    if (stored !== undefined && (stored.edited || !isEarlier)) {
+      kept.push(key)
+      number++
+      continue
+    }
+    const isRemade = !repeats || couldBeBetter
+    const archive: ConversationArchive = {
+      ...(isRemade ? await render() : stored),
+      // A replaced archive keeps the sequence number that the store gave it.
+      ...(stored?.log === undefined ? {} : { log: stored.log }),
+      sessionId,
+      source: repeats && stored.source === 'session' ? 'session' : source,
+      messageCount: part.messageCount,
+      lastMessage: part.lastMessage,
+      ...(number > 1 ? { part: number } : {}),
+      ...(request.project === undefined ? {} : { project: request.project }),
+      ...(request.title === undefined ? {} : { title: request.title }),
+    }
+    try {
+      await write(memory, key, archive, record?.metadata.updatedAt)
+    } catch (error) {
+      if (isMemoryError(error, MemoryErrorCode.CONFLICT) && attempt++ < attempts) continue
+      throw error
+    }
+    const status = stored === undefined ? 'created' : 'replaced'
+    return { key, number, status, digest: digestOf(archive), ...(earlier ? { earlier } : {}), kept }
+  }
+}
+
+function once<T>(call: () => T): () => T {
+  let result: { value: T } | undefined
+  return () => {
+    result ??= { value: call() }
+    return result.value
+  }
+}
+
+/** Whether the stored source needs no change: a checkpoint adds nothing to what was archived as a session. */
+const isFinal = (stored: ConversationArchive, { source }: PlaceRequest): boolean =>
+  stored.source === source || stored.source === 'session'
+
+/** Whether the stored messages are the first ones of the part: their last one is at its old position or further on. */
+function isEarlierVersion(stored: ConversationArchive, part: ArchivePart): boolean {
+  return stored.lastMessage !== undefined && part.positionOf(stored.lastMessage) >= stored.messageCount
+}
+
+/** Whether a later reading of the conversation was archived first: the archive already holds the whole part. */
+const holdsMore = (stored: ConversationArchive, part: ArchivePart): boolean =>
+  stored.messageCount > part.messageCount && part.isIn(stored.body)
+
+function saysTheSame(stored: ConversationArchive, part: ArchivePart): boolean {
+  return stored.lastMessage === part.lastMessage && stored.messageCount === part.messageCount
+}
+
+/** Attempts at an archive that somebody else keeps writing. */
+const attempts = 10
+
+/**
+ * @param seen `updatedAt` of the archive to replace; `undefined` when there is none
+ * @throws MemoryError CONFLICT when somebody else wrote it since
+ */
+async function write(
+  memory: MemoryManager,
+  key: string,
+  value: ConversationArchive,
+  seen: number | undefined,
+): Promise<void> {
+  const options = { type: conversationType, tags: value.topics, overwrite: seen !== undefined }
+  if (seen === undefined) return memory.write('episodic', key, value, options)
+  await memory.atomicUpdate('episodic', [{ operation: 'set', key, value, options, ifUpdatedAt: seen }])
+}

@@ -1,0 +1,88 @@
+import { createInMemoryStore, createMemoryManager } from '@recall/core'
+import { expect, it } from 'vitest'
+import { clock, conversation, minute, openMemory, readArchive, start } from '../../test/support.ts'
+import { archiveSession, createCheckpoint } from './archive-session.ts'
+import { recoverWindow } from './recover.ts'
+import { consumeWindow, readWindow } from './window.ts'
+
+it('enters a session whose end was never seen, from its checkpoint', async () => {
+  const memory = openMemory()
+  const facts = { skipped: {}, project: '/home/ana/shop' }
+  await createCheckpoint(memory, conversation('s', ['Fix the login', 'done'], { facts }), { clock })
+  expect(await recoverWindow(memory)).toBe('s')
+  expect(await readWindow(memory)).toEqual([
+    {
+      sessionId: 's',
+      date: '2026-03-06T10:01:00.000Z',
+      duration: '1m',
+      messageCount: 2,
+      summary: 'Fix the login',
+      archive: 'conversation:s',
+      project: '/home/ana/shop',
+    },
+  ])
+  expect(await recoverWindow(memory)).toBe(null)
+})
+
+it('builds the same entry as an orderly end would have, also from several parts', async () => {
+  const messages = Array.from({ length: 9 }, (_, index) => `message ${index} ${'x'.repeat(60)}`)
+  const memory = openMemory()
+  await archiveSession(memory, conversation('s', messages), { partSize: 200 })
+  const expected = await readWindow(memory)
+  await memory.delete('short-term', 'session:s')
+  expect(await recoverWindow(memory)).toBe('s')
+  expect(await readWindow(memory)).toEqual(expected)
+})
+
+it('takes the newest session by its end, not the one archived last, and no helper', async () => {
+  const memory = openMemory()
+  await createCheckpoint(memory, conversation('late', ['a', 'b'], { from: start + 60 * minute }))
+  await createCheckpoint(memory, conversation('early', ['a', 'b']))
+  await archiveSession(
+    memory,
+    conversation('late/helper', ['a', 'b'], { from: start + 90 * minute, parent: 'late' }),
+  )
+  expect(await recoverWindow(memory)).toBe('late')
+})
+
+it('takes an archive whose date cannot be read for the oldest one', async () => {
+  let now = start
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: () => now++ })
+  await createCheckpoint(memory, conversation('early', ['a', 'b']))
+  await createCheckpoint(memory, conversation('undated', ['a', 'b']))
+  const archive = { ...(await readArchive(memory, 'undated')), date: 'on a Monday' }
+  await memory.write('episodic', 'conversation:undated', archive, { type: 'conversation' })
+  await createCheckpoint(memory, conversation('late', ['a', 'b'], { from: start + 60 * minute }))
+  expect(await recoverWindow(memory)).toBe('late')
+})
+
+it('takes a session with more helpers than archives are looked at', async () => {
+  let now = start
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: () => now++ })
+  await createCheckpoint(memory, conversation('s', ['a', 'b']))
+  for (let i = 0; i < 25; i++) {
+    const helper = conversation(`s/helper-${i}`, ['a', 'b'], { from: start + 90 * minute, parent: 's' })
+    await archiveSession(memory, helper)
+  }
+  expect(await recoverWindow(memory)).toBe('s')
+})
+
+it('brings an entry up to a later checkpoint of its session', async () => {
+  const memory = openMemory()
+  await archiveSession(memory, conversation('s', ['a', 'b']))
+  await createCheckpoint(memory, conversation('s', ['a', 'b', 'c']))
+  expect(await recoverWindow(memory)).toBe('s')
+  expect(await readWindow(memory)).toMatchObject([{ messageCount: 3 }])
+})
+
+it('does nothing when there is nothing to recover or all was consumed', async () => {
+  const memory = openMemory()
+  expect(await recoverWindow(memory)).toBe(null)
+  await archiveSession(memory, conversation('s', ['a', 'b']))
+  expect(await recoverWindow(memory)).toBe(null)
+  await consumeWindow(memory, { clear: true })
+  expect(await recoverWindow(memory)).toBe(null)
+  await expect(recoverWindow(memory, { maxEntries: 0 })).rejects.toMatchObject({
+    code: 'MEMORY_INVALID_INPUT',
+  })
+})

@@ -1,0 +1,76 @@
+import {
+  type ConversationArchive,
+  conversationKey,
+  conversationType,
+  type MemoryManager,
+  parseInstant,
+} from '@recall/core'
+import { defaultMaxEntries, parseMaxEntries } from '../options.ts'
+import { formatDuration, parseDuration } from './duration.ts'
+import { digestOf } from './place-part.ts'
+import { addToWindow, newestKnown, projectOf, spanOf, timeOf } from './window.ts'
+
+/** How many of the latest archives are searched. */
+const candidates = 20
+
+/**
+ * Adds the newest archived session to the window if it is missing there, because the session ended before its summary
+ * was written or only a checkpoint of it was saved. Sessions that were consumed do not come back.
+ *
+ * @returns the session's id, or `null` when there was nothing to recover
+ * @throws MemoryError INVALID_INPUT unless `maxEntries` is 1..50
+ */
+export async function recoverWindow(
+  memory: MemoryManager,
+  options: { maxEntries?: number } = {},
+): Promise<string | null> {
+  const maxEntries = parseMaxEntries(options.maxEntries ?? defaultMaxEntries)
+  const known = await newestKnown(memory)
+  const found = await memory.search<ConversationArchive>(
+    'episodic',
+    {
+      filters: { type: conversationType, ...ofNoHelper, ...(known === null ? {} : { date: { gt: known } }) },
+    },
+    { limit: candidates, touch: false, sortBy: 'recency' },
+  )
+  const newest = found
+    .map(({ value }) => value)
+    .sort((a, b) => timeOf(a.date) - timeOf(b.date))
+    .at(-1)
+  if (newest === undefined) return null
+
+  const archives = await partsUpTo(memory, newest)
+  const outcome = await addToWindow(
+    memory,
+    {
+      sessionId: newest.sessionId,
+      ...spanOf(archives.map(digestOf)),
+      duration: durationOf(archives),
+      messageCount: archives.reduce((sum, { messageCount }) => sum + messageCount, 0),
+      archive: conversationKey(newest.sessionId),
+      ...projectOf(newest),
+    },
+    { maxEntries },
+  )
+  return outcome === 'added' || outcome === 'updated' ? newest.sessionId : null
+}
+
+/** A helper's conversation has the id `<session id>/<helper id>`. */
+const ofNoHelper = { sessionId: { not: { contains: '/' } } }
+
+async function partsUpTo(memory: MemoryManager, last: ConversationArchive): Promise<ConversationArchive[]> {
+  const parts: ConversationArchive[] = []
+  for (let number = 1; number < (last.part ?? 1); number++) {
+    const part = await memory.read<ConversationArchive>('episodic', conversationKey(last.sessionId, number))
+    if (part !== null) parts.push(part)
+  }
+  return [...parts, last]
+}
+
+function durationOf(archives: readonly ConversationArchive[]): string {
+  const [first, last] = [archives[0], archives.at(-1)]
+  if (first === undefined || last === undefined || first === last) return last?.duration ?? 'unknown'
+  const began = parseInstant(first.date) - (parseDuration(first.duration) ?? Number.NaN)
+  const length = parseInstant(last.date) - began
+  return Number.isNaN(length) ? last.duration : formatDuration(length)
+}

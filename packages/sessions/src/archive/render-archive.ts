@@ -1,0 +1,81 @@
+import type { ContentBlock, Message } from '@recall/core'
+import { clip } from '../summary/clip.ts'
+import type { SessionTags } from '../summary/extract-tags.ts'
+import type { Summary } from '../summary/summarize.ts'
+import { toolTarget } from '../summary/tool-target.ts'
+
+/** Characters of a tool's output that an archive keeps. */
+const outputLength = 300
+
+/** Between two turns of an archive. */
+export const turnSeparator = '\n\n'
+
+const headings = { user: '### User', assistant: '### Assistant' } as const
+
+/** The markdown of one archive: `## Summary`, the turns, `## Tags`; ends with a newline. */
+export function renderArchive(
+  summary: Pick<Summary, 'summary' | 'decisions' | 'actionItems'>,
+  turns: readonly string[],
+  tags: SessionTags,
+): string {
+  const points = [
+    listLine('Decisions', summary.decisions, '; '),
+    listLine('Action Items', summary.actionItems, '; '),
+  ]
+  const tagLines = [
+    listLine('Decisions', tags.decisions, '; '),
+    listLine('Action Items', tags.actionItems, '; '),
+    listLine('Files', tags.files, ', '),
+    listLine('Tools', tags.tools, ', '),
+  ]
+  const sections = ['## Summary', summary.summary, lines(points), ...turns, '## Tags', lines(tagLines)]
+  return `${sections.filter((section) => section !== '').join(turnSeparator)}\n`
+}
+
+/**
+ * One message as markdown: spoken text word for word, tools as short quotes; '' when nothing of it is kept.
+ * Consecutive messages of the assistant share one heading.
+ */
+export function renderTurn(message: Message, previous: Message['role'] | null): string {
+  const blocks = message.content.map(renderBlock).filter((block) => block !== '')
+  if (blocks.length === 0) return ''
+  const isContinued = message.role === 'assistant' && previous === 'assistant'
+  return [...(isContinued ? [] : [headings[message.role]]), ...blocks].join('\n\n')
+}
+
+/** The text under `## Summary`: the summary with its decisions and action items. */
+export function summarySection(body: string): string {
+  const found: string[] = []
+  let isInside = false
+  for (const line of body.split(/\r?\n/)) {
+    if (!isInside) isInside = line.trim() === '## Summary'
+    else if (/^(?:### (?:User|Assistant)|## Tags)\s*$/.test(line)) break
+    else found.push(line)
+  }
+  return found.join('\n').trim()
+}
+
+function renderBlock(block: ContentBlock): string {
+  switch (block.type) {
+    case 'text':
+      return block.text.trim() === '' ? '' : block.text
+    case 'thinking':
+      return ''
+    case 'tool_use': {
+      const target = toolTarget(block.input)
+      return `> [tool] ${block.name}${target === '' ? '' : `: ${target}`}`
+    }
+    case 'tool_result': {
+      const excerpt = clip(block.content.trim(), outputLength)
+      if (excerpt === '') return ''
+      return quote(`[${block.isError ? 'failed output' : 'output'}] ${excerpt}`)
+    }
+  }
+}
+
+const quote = (text: string): string => text.replace(/^/gm, '> ')
+
+const listLine = (name: string, items: readonly string[], separator: string): string =>
+  items.length === 0 ? '' : `**${name}**: ${items.join(separator)}`
+
+const lines = (all: readonly string[]): string => all.filter((line) => line !== '').join('\n')

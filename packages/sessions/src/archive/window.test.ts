@@ -1,0 +1,129 @@
+import type { MemoryManager, SessionSummary } from '@recall/core'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { clock, minute, openMemory, start } from '../../test/support.ts'
+import { addToWindow, clearWindow, consumeWindow, readWindow } from './window.ts'
+
+const entry = (sessionId: string, minutes: number, more: Partial<SessionSummary> = {}): SessionSummary => ({
+  sessionId,
+  date: new Date(start + minutes * minute).toISOString(),
+  duration: '30m',
+  messageCount: 34,
+  summary: `summary of ${sessionId}`,
+  archive: `conversation:${sessionId}`,
+  ...more,
+})
+
+const ids = async (memory: MemoryManager) => (await readWindow(memory)).map(({ sessionId }) => sessionId)
+
+it('holds the newest sessions by end date, newest last, in whatever order they are added', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7], { minLength: 1 }),
+      fc.integer({ min: 1, max: 6 }),
+      async (order, maxEntries) => {
+        const memory = openMemory()
+        for (const minutes of order) await addToWindow(memory, entry(`s${minutes}`, minutes), { maxEntries })
+        const newest = [...order].sort((a, b) => a - b).slice(-maxEntries)
+        expect(await ids(memory)).toEqual(newest.map((minutes) => `s${minutes}`))
+      },
+    ),
+    { numRuns: 50 },
+  )
+})
+
+it('says what became of an entry', async () => {
+  const memory = openMemory()
+  const add = (each: SessionSummary) => addToWindow(memory, each, { maxEntries: 1 })
+  expect(await add(entry('a', 1))).toBe('added')
+  expect(await add(entry('a', 1))).toBe('present')
+  expect(await add(entry('a', 2, { messageCount: 40 }))).toBe('updated')
+  expect(await add(entry('b', 0))).toBe('older')
+  expect(await add(entry('c', 3))).toBe('added')
+  expect(await ids(memory)).toEqual(['c'])
+})
+
+it('does not go back to an earlier end of a session', async () => {
+  const memory = openMemory()
+  await addToWindow(memory, entry('a', 5), { maxEntries: 5 })
+  expect(await addToWindow(memory, entry('a', 3), { maxEntries: 5 })).toBe('present')
+  expect((await readWindow(memory))[0]?.date).toBe(entry('a', 5).date)
+})
+
+it('keeps its entries beyond the lifetime of other short-term entries', async () => {
+  const memory = openMemory()
+  await addToWindow(memory, entry('a', 1), { maxEntries: 5 })
+  const record = await memory.read('short-term', 'session:a', { includeMetadata: true })
+  expect(record?.metadata).toMatchObject({ expiresAt: null, type: 'session-summary' })
+})
+
+it('is shrunk to a smaller size with the next session', async () => {
+  const memory = openMemory()
+  for (const minutes of [1, 2, 3]) await addToWindow(memory, entry(`s${minutes}`, minutes), { maxEntries: 5 })
+  await addToWindow(memory, entry('s4', 4), { maxEntries: 2 })
+  expect(await ids(memory)).toEqual(['s3', 's4'])
+})
+
+it('is read as markdown and stays as it is, unless it is cleared', async () => {
+  const memory = openMemory()
+  await addToWindow(memory, entry('b', 20), { maxEntries: 5 })
+  await addToWindow(memory, entry('a', 10), { maxEntries: 5 })
+  const { text, entries } = await consumeWindow(memory)
+  expect(text).toBe(`## Session a — 2026-03-06T10:10:00.000Z
+**Duration**: 30m · **Messages**: 34 · **Archive**: conversation:a
+
+summary of a
+
+---
+
+## Session b — 2026-03-06T10:20:00.000Z
+**Duration**: 30m · **Messages**: 34 · **Archive**: conversation:b
+
+summary of b
+`)
+  expect(entries).toHaveLength(2)
+  expect((await consumeWindow(memory, { clear: true })).text).toBe(text)
+  expect(await consumeWindow(memory)).toEqual({ text: '', entries: [] })
+})
+
+it('does not take back what was consumed, and takes what ended later', async () => {
+  const memory = openMemory()
+  await addToWindow(memory, entry('a', 10), { maxEntries: 5 })
+  await consumeWindow(memory, { clear: true, clock })
+  expect(await addToWindow(memory, entry('a', 10), { maxEntries: 5 })).toBe('consumed')
+  expect(await addToWindow(memory, entry('older', 5), { maxEntries: 5 })).toBe('consumed')
+  expect(await addToWindow(memory, entry('a', 11), { maxEntries: 5 })).toBe('added')
+  await consumeWindow(memory, { clear: true, clock })
+  expect(await addToWindow(memory, entry('a', 11), { maxEntries: 5 })).toBe('consumed')
+})
+
+it('takes sessions after one was consumed that is dated far ahead', async () => {
+  const memory = openMemory()
+  await addToWindow(memory, entry('a', 10), { maxEntries: 5 })
+  await addToWindow(memory, entry('future', 0, { date: '2099-01-01T00:00:00.000Z' }), { maxEntries: 5 })
+  await consumeWindow(memory, { clear: true, clock: () => start + 20 * minute })
+  expect(await addToWindow(memory, entry('a', 10), { maxEntries: 5 })).toBe('consumed')
+  expect(await addToWindow(memory, entry('next', 30), { maxEntries: 5 })).toBe('added')
+})
+
+it('keeps a session that went on after it was read', async () => {
+  const memory = openMemory()
+  for (const id of ['a', 'b']) await addToWindow(memory, entry(id, 10), { maxEntries: 5 })
+  const seen = await consumeWindow(memory)
+  await addToWindow(memory, entry('b', 11), { maxEntries: 5 })
+  await clearWindow(memory, seen, { clock })
+  expect(await ids(memory)).toEqual(['b'])
+})
+
+it('keeps an entry that is added while it is consumed', async () => {
+  const memory = openMemory()
+  await addToWindow(memory, entry('a', 10), { maxEntries: 5 })
+  const racing: MemoryManager = Object.assign(Object.create(memory), {
+    atomicUpdate: async (...args: Parameters<MemoryManager['atomicUpdate']>) => {
+      await addToWindow(memory, entry('b', 11), { maxEntries: 5 })
+      return memory.atomicUpdate(...args)
+    },
+  })
+  expect((await consumeWindow(racing, { clear: true })).entries).toHaveLength(1)
+  expect(await ids(memory)).toEqual(['b'])
+})

@@ -1,0 +1,218 @@
+import {
+  type AtomicUpdate,
+  type Clock,
+  type MemoryManager,
+  parseInstant,
+  type SessionSummary,
+  sessionSummaryKey,
+  sessionSummaryType,
+  systemClock,
+  windowNotesKey,
+} from '@recall/core'
+import { parseMaxEntries } from '../options.ts'
+import { oneLine } from '../summary/clip.ts'
+import { byAlgorithm } from '../summary/summarize.ts'
+import { notAhead } from './not-ahead.ts'
+import type { ArchiveDigest } from './place-part.ts'
+import { renderWindow } from './render-window.ts'
+
+const consumedKey = 'session-window:consumed'
+const consumedType = 'session-window'
+
+/** Records up to which session the window was read and emptied. */
+interface ConsumedMarker {
+  /** When the window was emptied, ISO 8601. */
+  at: string
+  /** End of the newest session that was in it, ISO 8601. */
+  date: string
+}
+
+/**
+ * - `added`, `updated`, `present`: the session is in the window
+ * - `older`: the window is full of later sessions
+ * - `consumed`: the window was emptied after this session ended
+ */
+export type WindowOutcome = 'added' | 'updated' | 'present' | 'older' | 'consumed'
+
+/** The sessions in the rolling window, newest last. */
+export async function readWindow(memory: MemoryManager): Promise<SessionSummary[]> {
+  const found = await memory.search<SessionSummary>(
+    'short-term',
+    { filters: { type: sessionSummaryType } },
+    { limit: 1000, touch: false },
+  )
+  return found.map(({ value }) => value).sort(byDate)
+}
+
+/**
+ * Adds a session to the window and removes the oldest beyond `maxEntries`. An old session never pushes out a newer
+ * one, and a session that was consumed does not come back.
+ *
+ * @param options.before digests of the session's archives before this change. If the window's summary of the same
+ * messages differs from theirs, a person edited it, and it stays
+ * @throws MemoryError INVALID_INPUT unless `maxEntries` is 1..50
+ */
+export async function addToWindow(
+  memory: MemoryManager,
+  session: SessionSummary,
+  options: { maxEntries: number; before?: readonly ArchiveDigest[] },
+): Promise<WindowOutcome> {
+  const maxEntries = parseMaxEntries(options.maxEntries)
+  const present = await readWindow(memory)
+  const earlier = present.find(({ sessionId }) => sessionId === session.sessionId)
+  const isEdited = earlier !== undefined && wasEdited(earlier, options.before ?? [])
+  const entry = isEdited ? { ...session, summary: earlier.summary } : session
+  const marker = await memory.read<ConsumedMarker>('short-term', consumedKey)
+  const isConsumed = marker !== null && timeOf(entry.date) <= timeOf(marker.date)
+  if (isConsumed && earlier === undefined) return 'consumed'
+
+  if (earlier !== undefined && isOfLaterReading(earlier, entry)) return 'present'
+
+  const others = present.filter(({ sessionId }) => sessionId !== entry.sessionId)
+  const survivors = [...others, entry].sort(byDate).slice(-maxEntries)
+  const isKept = survivors.includes(entry)
+  const isSame = earlier !== undefined && sameEntry(earlier, entry)
+  // Writes before it removes: a crash in between leaves one entry too many, never one too few.
+  if (isKept && !isSame) {
+    await memory.write('short-term', sessionSummaryKey(entry.sessionId), entry, {
+      type: sessionSummaryType,
+      ttl: Number.POSITIVE_INFINITY,
+    })
+  }
+  for (const { sessionId } of present) {
+    if (!survivors.some((survivor) => survivor.sessionId === sessionId)) {
+      await memory.delete('short-term', sessionSummaryKey(sessionId))
+    }
+  }
+  if (!isKept) return 'older'
+  return isSame ? 'present' : earlier === undefined ? 'added' : 'updated'
+}
+
+/**
+ * Date and summary of a session for the window, from its archives in order: the first summary, and the last one if a
+ * model wrote it. Without a model, a later part's summary is only whatever was said where that part begins.
+ */
+export function spanOf(archives: readonly ArchiveDigest[]): Pick<SessionSummary, 'date' | 'summary'> {
+  const [first, last] = [archives[0], archives.at(-1)]
+  const ending = last?.summarizedBy === byAlgorithm ? undefined : last?.summary
+  const summaries = new Set([first?.summary, ending].filter((summary) => summary))
+  return { date: last?.date ?? '', summary: [...summaries].join('\n\n') }
+}
+
+/** The project as the window shows it, on one line; absent when it is empty. */
+export function projectOf({ project = '' }: { project?: string | undefined }): { project?: string } {
+  const line = oneLine(project)
+  return line === '' ? {} : { project: line }
+}
+
+export interface SeenWindow {
+  entries: SessionSummary[]
+  /** Handwritten notes in the window. */
+  notes?: string | undefined
+}
+
+export interface ConsumedWindow extends SeenWindow {
+  /** The window as markdown; empty when there is nothing in it. */
+  text: string
+}
+
+/**
+ * The window's text for an agent that begins a session. With `clear`, what was read is removed from the window.
+ *
+ * @param options.clock dates the marker of what was consumed
+ */
+export async function consumeWindow(
+  memory: MemoryManager,
+  options: { clear?: boolean; clock?: Clock } = {},
+): Promise<ConsumedWindow> {
+  const entries = await readWindow(memory)
+  const notes = (await memory.read<string>('short-term', windowNotesKey)) ?? undefined
+  if (options.clear) await clearWindow(memory, { entries, notes }, options)
+  return { text: renderWindow(entries, notes), entries, notes }
+}
+
+/**
+ * Removes from the window the sessions and notes that were read, and marks them as consumed in the same step. Sessions
+ * that were added since stay, and so do sessions and notes that changed before this call. The sessions remain in their
+ * archives; the notes become an episode.
+ */
+export async function clearWindow(
+  memory: MemoryManager,
+  { entries, notes }: SeenWindow,
+  { clock = systemClock }: { clock?: Clock } = {},
+): Promise<void> {
+  const now = clock()
+  const at = new Date(now).toISOString()
+  const isRead = notes !== undefined && (await memory.read('short-term', windowNotesKey)) === notes
+  if (isRead)
+    await memory.write('episodic', `window:${at}`, notes, {
+      type: 'note',
+      tags: ['window'],
+      overwrite: false,
+    })
+  const present = await readWindow(memory)
+  const unchanged = entries.filter((entry) => {
+    const current = present.find(({ sessionId }) => sessionId === entry.sessionId)
+    return current === undefined || sameEntry(current, entry)
+  })
+  const gone = [
+    ...unchanged.map(({ sessionId }) => sessionSummaryKey(sessionId)),
+    ...(isRead ? [windowNotesKey] : []),
+  ]
+  if (gone.length === 0) return
+  const before = await memory.read<ConsumedMarker>('short-term', consumedKey)
+  const dates = [before?.date, ...unchanged.map(({ date }) => date)]
+  const date = latestOf(...dates.map((each) => each && notAhead(each, now)))
+  const marker: AtomicUpdate[] =
+    date === undefined
+      ? []
+      : [
+          {
+            operation: 'set',
+            key: consumedKey,
+            value: { at, date } satisfies ConsumedMarker,
+            options: { type: consumedType, ttl: Number.POSITIVE_INFINITY, index: false },
+          },
+        ]
+  await memory.atomicUpdate('short-term', [
+    ...marker,
+    ...gone.map((key) => ({ operation: 'delete' as const, key })),
+  ])
+}
+
+/** End of the newest session that is in the window or was consumed from it, ISO 8601; `null` when there is none. */
+export async function newestKnown(memory: MemoryManager): Promise<string | null> {
+  const marker = await memory.read<ConsumedMarker>('short-term', consumedKey)
+  const newest = (await readWindow(memory)).at(-1)
+  return latestOf(marker?.date, newest?.date) ?? null
+}
+
+const latestOf = (...dates: (string | undefined)[]): string | undefined =>
+  dates
+    .filter((date) => date !== undefined)
+    .sort((a, b) => timeOf(a) - timeOf(b))
+    .at(-1)
+
+/** A date that does not parse counts as the oldest. */
+export const timeOf = (date: string): number => parseInstant(date) || 0
+
+const byDate = (a: SessionSummary, b: SessionSummary): number =>
+  timeOf(a.date) - timeOf(b.date) || (a.sessionId < b.sessionId ? -1 : 1)
+
+const wasEdited = (entry: SessionSummary, archives: readonly ArchiveDigest[]): boolean =>
+  entry.messageCount === archives.reduce((sum, { messageCount }) => sum + messageCount, 0) &&
+  entry.summary.trim() !== spanOf(archives).summary.trim()
+
+/** Whether `a` comes from a later reading. Both may have the same end: then the one with more messages has read on. */
+const isOfLaterReading = (a: SessionSummary, b: SessionSummary): boolean =>
+  timeOf(a.date) > timeOf(b.date) || (timeOf(a.date) === timeOf(b.date) && a.messageCount > b.messageCount)
+
+/** Compares neither `archive`, to which a store may add the name of its file, nor `project`. */
+function sameEntry(a: SessionSummary, b: SessionSummary): boolean {
+  return (
+    timeOf(a.date) === timeOf(b.date) &&
+    a.duration === b.duration &&
+    a.messageCount === b.messageCount &&
+    a.summary.trim() === b.summary.trim()
+  )
+}

@@ -1,0 +1,112 @@
+import type { LmProvider } from '@recall/core'
+import { expect, it, vi } from 'vitest'
+import { fakeLm, lmAnswer } from '../../test/support.ts'
+import { condensedLength, type SpokenTurn } from './condense.ts'
+import { summarize } from './summarize.ts'
+
+const turns: SpokenTurn[] = [
+  { role: 'user', text: '## Please fix\nthe postgres pool leak' },
+  { role: 'assistant', text: 'The pool in postgres never closes. We decided to use pgbouncer.' },
+]
+
+it('asks the model for JSON about a condensed conversation', async () => {
+  const lm = fakeLm(lmAnswer('Fixed the leak.'))
+  const long = Array.from({ length: 500 }, (): SpokenTurn => ({ role: 'user', text: 'words '.repeat(100) }))
+  expect(await summarize(long, { lm })).toEqual({
+    summary: 'Fixed the leak.',
+    topics: ['auth', 'jwt'],
+    decisions: ['Use JWT for auth'],
+    actionItems: ['Rotate the keys'],
+    summarizedBy: 'fake/model',
+  })
+  expect(lm.prompts[0]?.length).toBeLessThanOrEqual(condensedLength)
+})
+
+it('accepts JSON in a fence and with members missing', async () => {
+  const lm = fakeLm('Sure!\n```json\n{"summary": " Short. "}\n```')
+  expect(await summarize(turns, { lm })).toMatchObject({
+    summary: 'Short.',
+    topics: [],
+    summarizedBy: 'fake/model',
+  })
+})
+
+it('keeps a model’s summary from looking like headings and separators', async () => {
+  const lm = fakeLm(JSON.stringify({ summary: '## Tags\nfirst\n---\n### User\nsecond' }))
+  expect((await summarize(turns, { lm })).summary).toBe('Tags\nfirst\nUser\nsecond')
+})
+
+it.each([
+  ['throws', new Error('down')],
+  ['answers no JSON', 'I cannot do that'],
+  ['answers JSON of another shape', '{"summary": 7}'],
+  ['answers an empty summary', '{"summary": "  "}'],
+])('falls back to the algorithm when the model %s', async (_, answer) => {
+  expect(await summarize(turns, { lm: fakeLm(answer) })).toEqual({
+    summary: 'Please fix the postgres pool leak',
+    topics: expect.arrayContaining(['postgres', 'pool', 'leak']),
+    decisions: [],
+    actionItems: [],
+    summarizedBy: 'algorithm',
+  })
+})
+
+it('falls back when the model does not answer in time, and tells it to stop', async () => {
+  vi.useFakeTimers()
+  try {
+    let signal: AbortSignal | undefined
+    const silent: LmProvider = {
+      model: 'silent',
+      complete: (request) => {
+        signal = request.signal
+        return new Promise(() => {})
+      },
+    }
+    const summary = summarize(turns, { lm: silent })
+    await vi.advanceTimersByTimeAsync(30_000)
+    expect((await summary).summarizedBy).toBe('algorithm')
+    expect(signal?.aborted).toBe(true)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+it('waits for the model as long as it may take, also beyond what a timer can', async () => {
+  vi.useFakeTimers()
+  try {
+    const slow: LmProvider = {
+      model: 'slow',
+      complete: () => new Promise((resolve) => setTimeout(resolve, 60_000, lmAnswer('Fixed.'))),
+    }
+    const summary = summarize(turns, { lm: slow, timeoutMs: Number.POSITIVE_INFINITY })
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect((await summary).summarizedBy).toBe('slow')
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+it('gives topics that a memory takes for tags, whatever the model answers', async () => {
+  const lm = fakeLm('{"summary": "Short.", "topics": ["half \\ud83d"]}')
+  expect((await summarize(turns, { lm })).topics).toEqual(['half \uFFFD'])
+})
+
+it('summarises by the first thing that the person said, cut to a sensible length', async () => {
+  const summary = await summarize([
+    { role: 'assistant', text: 'Hello, how can I help?' },
+    { role: 'user', text: 'word '.repeat(500) },
+  ])
+  expect(summary.summary).toMatch(/^word word .*…$/)
+  expect(summary.summary.length).toBeLessThanOrEqual(400)
+  expect((await summarize([])).summary).toBe('Nothing was said.')
+})
+
+it('passes over what says nothing of the subject: commands, greetings, and to go on', async () => {
+  const said = (...texts: string[]) => texts.map((text): SpokenTurn => ({ role: 'user', text }))
+  const summaryOf = async (...texts: string[]) => (await summarize(said(...texts))).summary
+  expect(await summaryOf('/clear', 'hi', 'paint the shed in teal')).toBe('paint the shed in teal')
+  expect(await summaryOf('/model', 'continue')).toBe('continue')
+  expect(await summaryOf('/team:make-plan')).toBe('/team:make-plan')
+  expect(await summaryOf('/deploy the shed')).toBe('/deploy the shed')
+  expect((await summarize(said('/clear', 'paint the shed'))).topics).toEqual(['paint', 'shed'])
+})

@@ -1,0 +1,244 @@
+import { basename, dirname, join } from 'node:path'
+import {
+  type Address,
+  type Entry,
+  type Expected,
+  isEnvelope,
+  isExpired,
+  type JsonValue,
+  MemoryError,
+  MemoryErrorCode,
+} from '@recall/core'
+import type { FileEntry } from '../documents/file-entry.ts'
+import { parseNote } from '../documents/note.ts'
+import { sectionOf } from '../documents/sections.ts'
+import { windowEntries } from '../documents/window.ts'
+import { type FileSystem, statusOf } from '../files/file-system.ts'
+import { fileStem, fromShown, isInside, ownFile, shownPath } from '../files/paths.ts'
+import { readText } from '../files/read-text.ts'
+import type { DocumentRow } from '../index/document-row.ts'
+import type { MemoryIndex } from '../index/memory-index.ts'
+import type { SearchIndex } from '../index/search-index.ts'
+import { archiveFile, type Layout } from '../layout/layout.ts'
+import { specialPlace } from '../layout/placement.ts'
+import { noteFolder, sourcesOf } from '../layout/sources.ts'
+import type { Access, AccessLog } from './access-log.ts'
+import { createSectionReader } from './section-reader.ts'
+
+export interface EntryFilesOptions {
+  /** Existing folder, with symbolic links already followed. */
+  root: string
+  layout: Layout
+  fileSystem: FileSystem
+  index: MemoryIndex
+  accessLog: AccessLog
+}
+
+interface ReadVersion {
+  created: number
+  updated: number
+  ttl: number | null
+}
+
+/** Where each entry is in the files, and what stands there now. */
+export type EntryFiles = ReturnType<typeof createEntryFiles>
+
+export function createEntryFiles({ root, layout, fileSystem, index, accessLog }: EntryFilesOptions) {
+  /** What was read, by address, and the instant of the call that read it. */
+  const recent = new Map<string, ReadVersion & { at: number }>()
+  const paths = {
+    window: join(root, layout.window),
+    archiveIndex: join(root, layout.archiveIndex),
+    archives: join(root, layout.archives),
+  }
+
+  const readSection = createSectionReader()
+
+  const notePath = ({ namespace, scope, key }: Address): string => {
+    const folder = fromShown(root, noteFolder(layout, namespace, scope))
+    const path = join(folder, `${fileStem(key)}.md`)
+    if (fileStem(key) === key || fileSystem.existsSync(path)) return path
+    // People name their files as they like.
+    return ownFile(fileSystem, folder, key) ?? path
+  }
+
+  /** Reads a file unless a symbolic link leads there. Checks that it exists first, as most new keys do not. */
+  const read = (path: string): ReturnType<typeof readText> =>
+    isInside(fileSystem, root, dirname(path)) && statusOf(fileSystem, path)
+      ? readText(fileSystem, path)
+      : null
+
+  const readNote = (address: Address): FileEntry | null => {
+    const path = notePath(address)
+    const file = read(path)
+    if (!file) return null
+    const entry = parseNote(file.content, basename(path, '.md'), {
+      modified: Math.round(file.stamp.modified),
+    })
+    return entry.key === address.key ? entry : null
+  }
+
+  /** A file that cannot be read right now may be the very one that is wanted. */
+  const assertReadable = (current: SearchIndex, concerns: (name: string) => boolean): void => {
+    const unreadable = current.unreadable().find(({ name }) => concerns(name))
+    if (!unreadable) return
+    const path = join(fromShown(root, unreadable.folder), unreadable.name)
+    throw new MemoryError(unreadable.problem, MemoryErrorCode.UNAVAILABLE, { details: { path } })
+  }
+
+  /** Where the archive of a session is, looked up in the index and verified by the file itself. */
+  const archivePath = (key: string): string | null => {
+    const current = index.fresh()
+    const row = current.byKey('episodic', 'default', key)
+    if (row) return pathOf(row)
+    assertReadable(current, (name) => archiveFile.test(name))
+    return null
+  }
+
+  const folderPaths = (): Map<number, string> =>
+    new Map(
+      index
+        .asIs()
+        .folders()
+        .map(({ id, path }) => [id, path]),
+    )
+
+  const pathOf = (row: DocumentRow, folders = folderPaths()): string =>
+    join(fromShown(root, folders.get(row.folder) ?? ''), row.name)
+
+  const readSpecial = (address: Address): FileEntry | null => {
+    const place = specialPlace(address)
+    const path = specialPath(address)
+    const file = path === null ? null : read(path)
+    if (!file || path === null) return null
+    const times = { modified: Math.round(file.stamp.modified) }
+    if (place === 'section') return readSection(path, file, address.key)
+    if (place === 'window') return byKey(windowEntries(file.content, times), address.key)
+    const source = sourcesOf(fileSystem, root, layout).find(
+      (each) => each.path === shownPath(root, dirname(path)),
+    )
+    const [entry] = source?.parse(basename(path), file.content, times) ?? []
+    return entry ? { ...entry, key: address.key } : null
+  }
+
+  /** The curated file that a key names; `null` for the files that the session lifecycle keeps. */
+  const sectionPath = (key: string): string | null => {
+    const path = join(root, layout.memory, sectionOf(key)?.fileName as string)
+    const kept = [paths.window, paths.archiveIndex].map((each) => each.toLowerCase())
+    return kept.includes(path.toLowerCase()) ? null : path
+  }
+
+  /** The file that holds an entry of this key besides a note; `null` when there is none, or none yet. */
+  const specialPath = (address: Address): string | null => {
+    switch (specialPlace(address)) {
+      case 'section':
+        return sectionPath(address.key)
+      case 'window':
+        return paths.window
+      case 'archive':
+        return archivePath(address.key)
+      case null:
+        return null
+    }
+  }
+
+  const readEntry = (address: Address): FileEntry | null => readSpecial(address) ?? readNote(address)
+
+  const toEntry = (address: Address, file: FileEntry): Entry => {
+    const access = accessLog.read(address, file)
+    return toMemoryEntry(address, file, access)
+  }
+
+  /** Notes what a call read, so that counting its accesses reads nothing again. */
+  const remember = (address: Address, entry: Entry, at: number): void => {
+    if (recent.size > 2000) recent.clear()
+    recent.set(addressName(address), { ...versionOf(entry), at })
+  }
+
+  /** The version whose access is to be counted: the one that the call of this instant read, else what stands there. */
+  const versionAt = (address: Address, now: number): ReadVersion | null => {
+    const known = recent.get(addressName(address))
+    if (known?.at === now) return known
+    const entry = live(address, now)
+    if (entry) remember(address, entry, now)
+    return entry && versionOf(entry)
+  }
+
+  const live = (address: Address, now: number): Entry | null => {
+    const file = readEntry(address)
+    if (!file) return null
+    const entry = toEntry(address, file)
+    return isExpired(entry, now) ? null : entry
+  }
+
+  /** Writing would overwrite a file of that name that holds another key. */
+  const refuseForeignFile = (path: string, { scope, key }: Address): void => {
+    if (!fileSystem.existsSync(path)) return
+    const message = `${path} already holds another memory than '${key}': rename that file`
+    throw new MemoryError(message, MemoryErrorCode.CONFLICT, { scope, key, details: { path } })
+  }
+
+  /** Every file that may hold the entry, present or not. */
+  const filesOf = (address: Address): string[] => {
+    const special = specialPath(address)
+    return [notePath(address), ...(special === null ? [] : [special])]
+  }
+
+  return {
+    paths,
+    notePath,
+    sectionPath,
+    archivePath,
+    folderPaths,
+    pathOf,
+    filesOf,
+    readNote,
+    readEntry,
+    toEntry,
+    live,
+    assertReadable,
+    refuseForeignFile,
+    remember,
+    versionAt,
+  }
+}
+
+const byKey = (entries: FileEntry[], key: string): FileEntry | null =>
+  entries.find((entry) => entry.key === key) ?? null
+
+export const addressName = ({ scope, namespace, key }: Address): string =>
+  `${scope}\u0000${namespace}\u0000${key}`
+
+const versionOf = ({ createdAt, updatedAt, ttl }: Entry): ReadVersion => ({
+  created: createdAt,
+  updated: updatedAt,
+  ttl,
+})
+
+/** An entry that replaces another one: it is as old as that, and its version differs. */
+export const succeed = (entry: Entry, earlier: Entry, expected?: Expected): Entry => ({
+  ...entry,
+  createdAt: earlier.createdAt,
+  updatedAt: expected ? entry.updatedAt : Math.max(entry.updatedAt, earlier.updatedAt + 1),
+})
+
+function toMemoryEntry(address: Address, file: FileEntry, access: Access | null): Entry {
+  const value: JsonValue = file.value
+  return {
+    scope: address.scope,
+    namespace: address.namespace,
+    key: address.key,
+    value,
+    text: file.text,
+    type: file.type,
+    tags: file.tags,
+    createdAt: file.created,
+    updatedAt: file.updated,
+    accessedAt: Math.max(file.updated, access?.at ?? 0),
+    accessCount: access?.count ?? 0,
+    ttl: file.ttl,
+    expiresAt: file.expires === null ? null : Math.max(file.expires, access?.expires ?? 0),
+    encrypted: isEnvelope(value),
+    embedding: null,
+  }
+}

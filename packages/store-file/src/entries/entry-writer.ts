@@ -1,0 +1,205 @@
+import { dirname } from 'node:path'
+import {
+  type Address,
+  alreadyExists,
+  type Change,
+  compareCodePoints,
+  type Entry,
+  isExpired,
+  isMemoryError,
+  MemoryError,
+  MemoryErrorCode,
+  type PutOptions,
+  type Selection,
+} from '@recall/core'
+import { printNote } from '../documents/note.ts'
+import { createFile, removeFile, removeFiles, replaceFile } from '../files/atomic-write.ts'
+import { type FileSystem, statusOf } from '../files/file-system.ts'
+import { shownPath } from '../files/paths.ts'
+import { applyChanges } from '../files/transaction.ts'
+import { createWorkspace, type Workspace } from '../files/workspace.ts'
+import type { MemoryIndex } from '../index/memory-index.ts'
+import type { Layout } from '../layout/layout.ts'
+import { placementOf, specialPlace } from '../layout/placement.ts'
+import type { AccessLog } from './access-log.ts'
+import { addressName, type EntryFiles, succeed } from './entry-files.ts'
+import { createPlanner } from './plan-changes.ts'
+
+export interface EntryWriterOptions {
+  root: string
+  layout: Layout
+  fileSystem: FileSystem
+  /** Folder of the journal. */
+  internal: string
+  index: MemoryIndex
+  accessLog: AccessLog
+  files: EntryFiles
+  /** Finishes what a dead process began. */
+  recover(): void
+  /** Runs a section that no other process runs at the same time. */
+  exclusively: <T>(section: () => T) => T
+  /** @throws MemoryError UNAVAILABLE when the memory is away */
+  assertPresent(): void
+  /** Makes a folder, unless it is there or would lie outside of the root. */
+  prepareFolder(folder: string): void
+}
+
+/** Attempts to write a shared file that somebody keeps editing at the same moment. */
+const attempts = 5
+
+/** Writes entries to their files and removes them, and tells the index and the access log. */
+export function createEntryWriter(options: EntryWriterOptions) {
+  const { root, layout, fileSystem, internal, index, accessLog, files } = options
+  const { recover, exclusively, assertPresent, prepareFolder } = options
+  const { notePath, readNote, toEntry, refuseForeignFile } = files
+  const { planPut, planRemove, isSelected, assertExpected } = createPlanner({ layout, index, files })
+
+  /** Tells the index about a change to files, before and after. */
+  const changing = (paths: readonly string[], change: () => void): void => {
+    const shown = paths.map((path) => shownPath(root, path))
+    for (const path of shown) index.changing(path)
+    try {
+      change()
+    } finally {
+      // Also on failure: the new file may be in place although syncing its folder failed.
+      for (const path of shown) index.changed(path)
+    }
+  }
+
+  const putNote = (entry: Entry, { overwrite, now }: PutOptions): void => {
+    const path = notePath(entry)
+    recover()
+    prepareFolder(dirname(path))
+    if (!overwrite) {
+      let created = false
+      changing([path], () => {
+        created = createFile(fileSystem, path, printNote(entry))
+      })
+      if (created) {
+        accessLog.startAnew(entry)
+        return
+      }
+    }
+    const write = (): void => {
+      const isTaken = statusOf(fileSystem, path) !== null
+      const earlier = isTaken ? readNote(entry) : null
+      if (isTaken && !earlier) refuseForeignFile(path, entry)
+      const known = earlier && toEntry(entry, earlier)
+      const alive = known && !isExpired(known, now)
+      if (alive && !overwrite) throw alreadyExists(entry)
+      const content = printNote(alive ? succeed(entry, known) : entry)
+      changing([path], () => replaceFile(fileSystem, path, content))
+      if (!alive) accessLog.startAnew(entry)
+    }
+    // Only one of several writers may find the key free.
+    if (overwrite) write()
+    else exclusively(write)
+  }
+
+  /** Plans on a workspace and applies it; plans anew when somebody edited a file in the meantime. */
+  const change = <T>(plan: (workspace: Workspace) => T): T =>
+    exclusively(() => {
+      assertPresent()
+      for (let attempt = 1; ; attempt++) {
+        const workspace = createWorkspace(fileSystem)
+        const result = index.lookingOnce(() => plan(workspace))
+        const changes = workspace.changes()
+        for (const { path, content } of changes) if (content !== null) prepareFolder(dirname(path))
+        try {
+          changing(
+            changes.map(({ path }) => path),
+            () => applyChanges(fileSystem, root, internal, changes, workspace.assertUnchanged),
+          )
+        } catch (error) {
+          if (isMemoryError(error, MemoryErrorCode.CONFLICT) && attempt < attempts) continue
+          throw error
+        }
+        return result
+      }
+    })
+
+  const hasExpired = (address: Address, now: number): boolean => {
+    const file = readNote(address)
+    return file !== null && isExpired(toEntry(address, file), now)
+  }
+
+  return {
+    put(entry: Entry, putOptions: PutOptions): void {
+      const placement = placementOf(entry)
+      if (placement.kind === 'note' && specialPlace(entry) === null) putNote(entry, putOptions)
+      else if (change((workspace) => planPut(workspace, entry, putOptions))) accessLog.startAnew(entry)
+    },
+
+    /** All changes or none. */
+    commit(changes: readonly Change[]): void {
+      assertOnce(changes)
+      const begun = change((workspace) => {
+        assertExpected(workspace, changes)
+        const begun = changes.flatMap((each) => {
+          if (!('put' in each)) return []
+          return planPut(workspace, each.put, each.options, each.expected) ? each.put : []
+        })
+        const removed = changes.flatMap((each) => ('put' in each ? [] : each.remove))
+        for (const address of lastFirst(removed)) planRemove(workspace, address)
+        return begun
+      })
+      for (const entry of begun) accessLog.startAnew(entry)
+    },
+
+    /** Whether there was anything to remove. */
+    remove(address: Address): boolean {
+      if (specialPlace(address) !== null) {
+        const removed = change((workspace) => planRemove(workspace, address))
+        accessLog.forget(address)
+        return removed
+      }
+      recover()
+      assertPresent()
+      const path = notePath(address)
+      if (!readNote(address)) return false
+      let removed = false
+      changing([path], () => {
+        removed = removeFile(fileSystem, path)
+      })
+      accessLog.forget(address)
+      return removed
+    },
+
+    /** Removes what of the addresses still matches the selection; returns how many. */
+    removeSelected(selected: readonly Address[], selection: Selection): number {
+      const removed = change((workspace) => {
+        // Somebody may have written an entry since it was selected.
+        const still = selected.filter((address) => isSelected(workspace, address, selection))
+        for (const address of lastFirst(still)) planRemove(workspace, address)
+        return still
+      })
+      for (const address of removed) accessLog.forget(address)
+      return removed.length
+    },
+
+    hasExpired,
+
+    /**
+     * Checks again before it removes: an entry may have been written or read since. Call it under the lock.
+     *
+     * @returns how many were removed
+     */
+    removeExpired(addresses: readonly Address[], now: number): number {
+      const expired = addresses.filter((address) => hasExpired(address, now))
+      const paths = expired.map(notePath)
+      changing(paths, () => removeFiles(fileSystem, paths))
+      for (const address of expired) accessLog.forget(address)
+      return expired.length
+    },
+  }
+}
+
+/** Sections that share a heading are numbered: removing one renumbers those behind it, so the last goes first. */
+const lastFirst = (addresses: readonly Address[]): Address[] =>
+  [...addresses].sort((a, b) => b.key.length - a.key.length || compareCodePoints(b.key, a.key))
+
+function assertOnce(changes: readonly Change[]): void {
+  const names = changes.map((each) => addressName('put' in each ? each.put : each.remove))
+  if (new Set(names).size === names.length) return
+  throw new MemoryError('a key may stand only once in a batch', MemoryErrorCode.INVALID_INPUT)
+}

@@ -1,0 +1,130 @@
+import { type FileSystem, statusOf } from './file-system.ts'
+
+/** A file as `lstat` describes it; two equal stamps mean that nothing was written in between. */
+export interface FileStamp {
+  size: number
+  /** Modification time in milliseconds, with fractions. */
+  modified: number
+  /** Change time: also moves when the modification time is put back. */
+  changed: number
+  inode: number
+}
+
+interface FileStats {
+  size: number
+  mtimeMs: number
+  ctimeMs: number
+  ino: number
+}
+
+export const stampOf = ({ size, mtimeMs, ctimeMs, ino }: FileStats): FileStamp => ({
+  size,
+  modified: mtimeMs,
+  changed: ctimeMs,
+  inode: ino,
+})
+
+/** `null` for a folder or nothing; links and pipes get a stamp, and the reader reports what is wrong with them. */
+export function stampAt(fileSystem: FileSystem, path: string): FileStamp | null {
+  const stats = statusOf(fileSystem, path)
+  return stats && !stats.isDirectory() ? stampOf(stats) : null
+}
+
+/** Modification time of a file or folder in milliseconds; 0 when there is none. */
+export const modifiedAt = (fileSystem: FileSystem, path: string): number =>
+  statusOf(fileSystem, path)?.mtimeMs ?? 0
+
+export const sameStamp = (a: FileStamp, b: FileStamp): boolean =>
+  a.size === b.size && a.modified === b.modified && a.changed === b.changed && a.inode === b.inode
+
+const words = new Uint32Array(8)
+const floats = new Float64Array(words.buffer)
+
+/** Sums of mixed stamps are kept below this, so that they stay exact. */
+export const stampModulus = 2 ** 50
+
+/**
+ * A number below 2^42 for a stamp. The sum over a folder's files (modulo `stampModulus`) tells whether any of
+ * them changed without looking each one up; it is kept up to date by adding and subtracting.
+ */
+export function mixStamp({ size, modified, changed, inode }: FileStamp): number {
+  floats[0] = size
+  floats[1] = modified
+  floats[2] = changed
+  floats[3] = inode
+  let high = 0x9e3779b9
+  let low = 0x85ebca6b
+  for (let i = 0; i < 8; i++) {
+    const word = words[i] as number
+    high = Math.imul(high ^ word, 0xcc9e2d51)
+    high ^= high >>> 15
+    low = Math.imul(low ^ word, 0x1b873593)
+    low ^= low >>> 13
+  }
+  return (high >>> 0) * 1024 + ((low >>> 0) & 1023)
+}
+
+/** Stamps of a folder's files in one typed array: for 100,000 files a fifth of the memory that objects take. */
+export function createStampList() {
+  const names: string[] = []
+  let numbers = new Float64Array(numbersPerStamp * 64)
+  let sum = 0
+
+  const stampIn = (place: number): FileStamp => {
+    const at = place * numbersPerStamp
+    return {
+      size: numbers[at] as number,
+      modified: numbers[at + 1] as number,
+      changed: numbers[at + 2] as number,
+      inode: numbers[at + 3] as number,
+    }
+  }
+
+  return {
+    add(name: string, stamp: FileStamp): void {
+      const at = names.length * numbersPerStamp
+      if (at === numbers.length) {
+        const larger = new Float64Array(numbers.length * 2)
+        larger.set(numbers)
+        numbers = larger
+      }
+      numbers[at] = stamp.size
+      numbers[at + 1] = stamp.modified
+      numbers[at + 2] = stamp.changed
+      numbers[at + 3] = stamp.inode
+      names.push(name)
+      sum = (sum + mixStamp(stamp)) % stampModulus
+    },
+
+    count: (): number => names.length,
+
+    /** Sum of the mixed stamps, to compare with the one that the index has for the folder. */
+    sum: (): number => sum,
+
+    /**
+     * The files that are not as they were known: changed, new, or gone, with the stamp that they have now.
+     *
+     * @param known read once, row by row: a map of its objects takes as much memory as all else that a query needs
+     */
+    differences(known: Iterable<FileStamp & { name: string }>): Map<string, FileStamp | null> {
+      const places = new Map<string, number>()
+      for (const [place, name] of names.entries()) places.set(name, place)
+      const states = new Uint8Array(names.length)
+      const found = new Map<string, FileStamp | null>()
+      for (const row of known) {
+        const place = places.get(row.name)
+        if (place === undefined) found.set(row.name, null)
+        else if (!sameStamp(stampIn(place), row)) states[place] = differs
+        else if (states[place] !== differs) states[place] = isSame
+      }
+      for (const [place, name] of names.entries())
+        if (states[place] !== isSame) found.set(name, stampIn(place))
+      return found
+    },
+  }
+}
+
+const isSame = 1
+const differs = 2
+
+const numbersPerStamp = 4

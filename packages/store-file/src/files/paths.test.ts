@@ -1,0 +1,108 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isMemoryError } from '@recall/core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { temporaryRoot } from '../../test/temporary-root.ts'
+import { defaultFileSystem } from './file-system.ts'
+import { fileStem, isInside, ownFile, refuseLinks } from './paths.ts'
+
+const hostile = [
+  '..',
+  '.',
+  '../x',
+  '../../etc/passwd',
+  '/etc/passwd',
+  'a/b',
+  'a\\b',
+  '..\\..\\x',
+  'C:',
+  'C:\\x',
+  '\\\\host\\share',
+  'con',
+  'CON',
+  'nul.txt',
+  'com1',
+  'lpt9.md',
+  'aux',
+  '.hidden',
+  '.tmp-1-aa',
+  'a:b',
+  'a*b',
+  'a?b',
+  'trail.',
+  'trail ',
+  ' lead',
+  '~',
+  'A',
+  'É',
+  'e\u0301',
+  '\u00e9',
+  '😀'.repeat(64),
+  'x'.repeat(1024),
+  '%2e%2e%2f',
+  'a\u202eb',
+] // prettier-ignore
+
+describe('the file name of a key', () => {
+  it.each(hostile)('is safe everywhere: %s', (key) => {
+    const stem = fileStem(key)
+    expect(stem).toMatch(/^[a-z0-9~][a-z0-9._~-]{0,80}$/)
+    expect(stem).not.toMatch(/^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/)
+    expect(stem).not.toMatch(/\.$/)
+  })
+
+  it('is shared by no two keys, not even where case does not matter', () => {
+    const pairs = [...hostile, 'readme', 'README', 'Readme', 'a-b', 'a b', 'a_b', 'a--b']
+    expect(new Set(pairs.map((key) => fileStem(key).toLowerCase())).size).toBe(pairs.length)
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }), (a, b) => {
+        if (a !== b) expect(fileStem(a)).not.toBe(fileStem(b))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it.each(hostile)('as a person would spell it never leads out of the folder: %s', (key) => {
+    const folder = temporaryRoot()
+    const found = ownFile(defaultFileSystem, join(folder, 'notes'), key)
+    expect(found).toBe(null)
+  })
+})
+
+describe('the inside of a root', () => {
+  it('is told apart from what links and similar names lead to', () => {
+    const place = temporaryRoot()
+    const root = join(place, 'store')
+    mkdirSync(join(root, 'notes/deep'), { recursive: true })
+    mkdirSync(join(place, 'store-evil'))
+    writeFileSync(join(place, 'store-evil/a.md'), '')
+    symlinkSync(join(place, 'store-evil'), join(root, 'link'))
+    symlinkSync(join(root, 'notes'), join(root, 'inner'))
+    const inside = (path: string): boolean => isInside(defaultFileSystem, root, join(root, path))
+    expect(inside('notes/deep')).toBe(true)
+    expect(inside('.')).toBe(true)
+    expect(inside('inner')).toBe(true)
+    expect(inside('absent')).toBe(false)
+    for (const path of ['link', '..', '../store-evil', 'notes/../..']) {
+      try {
+        inside(path)
+        expect.unreachable(path)
+      } catch (error) {
+        expect(isMemoryError(error, 'MEMORY_FORBIDDEN'), path).toBe(true)
+      }
+    }
+  })
+})
+
+it('refuses a pipe in a folder of plain files, which would never end', () => {
+  const root = temporaryRoot()
+  const pipe = {
+    name: 'journal.json',
+    isFile: () => false,
+    isDirectory: () => false,
+    isSymbolicLink: () => false,
+  }
+  const fileSystem = { ...defaultFileSystem, readdirSync: (() => [pipe]) as never }
+  expect(() => refuseLinks(fileSystem, root, root)).toThrow('journal.json is a pipe')
+})

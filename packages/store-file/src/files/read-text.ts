@@ -1,0 +1,62 @@
+import { isUtf8 } from 'node:buffer'
+import { constants } from 'node:fs'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import { type FileStamp, stampOf } from './file-stamp.ts'
+import { errorCode, type FileSystem, orAbsent } from './file-system.ts'
+
+/** Larger files are not memory. */
+const maxFileBytes = 256 * 1024 * 1024
+
+/** Follows no link, and does not block on a named pipe. */
+const readFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+
+export interface TextFile {
+  content: string
+  bytes: Uint8Array
+  stamp: FileStamp
+}
+
+/**
+ * Reads a text file without following a symbolic link.
+ *
+ * @returns `null` when there is no such file
+ * @throws MemoryError CORRUPTION when it is not UTF-8, FORBIDDEN when it is a link, UNAVAILABLE when it cannot
+ * be read: never an empty text instead
+ */
+export function readText(fileSystem: FileSystem, path: string): TextFile | null {
+  try {
+    const descriptor = orAbsent(() => fileSystem.openSync(path, readFlags))
+    if (descriptor === null) return null
+    try {
+      return readOpen(fileSystem, path, descriptor)
+    } finally {
+      fileSystem.closeSync(descriptor)
+    }
+  } catch (error) {
+    if (isMemoryError(error)) throw error
+    throw unreadable(path, error)
+  }
+}
+
+function readOpen(fileSystem: FileSystem, path: string, descriptor: number): TextFile {
+  const unfit = (problem: string): MemoryError =>
+    new MemoryError(`${path} ${problem}`, MemoryErrorCode.CORRUPTION, { details: { path } })
+  const stats = fileSystem.fstatSync(descriptor)
+  if (!stats.isFile()) throw unfit('is not a file')
+  if (stats.size > maxFileBytes) throw unfit(`is larger than ${maxFileBytes} bytes`)
+  const bytes = fileSystem.readFileSync(descriptor)
+  if (!isUtf8(bytes)) throw unfit('is not UTF-8 text: it was left as it is; convert it, or move it away')
+  return { content: bytes.toString('utf8'), bytes, stamp: stampOf(stats) }
+}
+
+function unreadable(path: string, cause: unknown): MemoryError {
+  const code = errorCode(cause)
+  if (code === 'ELOOP') {
+    const message = `${path} is a symbolic link, which this memory does not follow: put the file itself there`
+    return new MemoryError(message, MemoryErrorCode.FORBIDDEN, { cause, details: { path } })
+  }
+  return new MemoryError(`${path} cannot be read (${code ?? cause})`, MemoryErrorCode.UNAVAILABLE, {
+    cause,
+    details: { path },
+  })
+}

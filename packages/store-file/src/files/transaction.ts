@@ -1,0 +1,188 @@
+import { basename, dirname, join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import * as z from 'zod/mini'
+import {
+  removeFile,
+  replaceFile,
+  syncFolder,
+  temporaryName,
+  writeTemporary,
+  writing,
+} from './atomic-write.ts'
+import { sha256 } from './digest.ts'
+import { type FileSystem, orAbsent } from './file-system.ts'
+import { folderOf, fromShown, isInside, shownPath } from './paths.ts'
+
+/** One file to write, or with `content: null` to remove. Paths are absolute. */
+export interface FileChange {
+  path: string
+  content: string | null
+  /** What stood there when the change was planned, `null` for no file. */
+  before?: string | null
+  /** The file that the content of a new one comes from: it becomes no more readable than that. */
+  source?: string
+}
+
+const inside = z.string().check(z.regex(/^(?!.*(?:^|[/\\])\.\.(?:[/\\]|$))[^/\\]/, 'must lie below the root'))
+const temporary = inside.check(
+  z.refine((path: string) => temporaryName.test(basename(path)), 'must be an unfinished file'),
+)
+const journalSchema = z.object({
+  version: z.literal(1),
+  steps: z.array(
+    z.object({
+      path: inside,
+      temporary: z.nullable(temporary),
+      /** SHA-256 of what stood there, `null` for no file. */
+      before: z.optional(z.nullable(z.string())),
+    }),
+  ),
+})
+type Journal = z.output<typeof journalSchema>
+
+export const journalPath = (folder: string): string => join(folder, 'journal.json')
+
+/**
+ * Changes several files at once, all or none, also across a crash: the new contents are made durable under
+ * temporary names, then a journal says where they belong, then they are moved there. Before the journal
+ * stands nothing has happened; after it, whoever comes next finishes the work. Call it under the lock.
+ *
+ * @param verify runs at the last moment at which the change can still be called off, by throwing
+ */
+export function applyChanges(
+  fileSystem: FileSystem,
+  root: string,
+  folder: string,
+  changes: readonly FileChange[],
+  verify: () => void = () => {},
+): void {
+  const [only] = changes
+  if (!only) return
+  if (changes.length === 1) {
+    // One file is replaced or removed at once, without a journal.
+    if (only.content !== null) replaceFile(fileSystem, only.path, only.content, verify)
+    else {
+      verify()
+      removeFile(fileSystem, only.path)
+    }
+    return
+  }
+  const written: string[] = []
+  try {
+    const steps = changes.map(({ path, content, before, source }) => {
+      const step = { path: shownPath(root, path), before: digestOf(before) }
+      if (content === null) return { ...step, temporary: null }
+      const unfinished = writing(path, () => writeTemporary(fileSystem, path, content, source))
+      written.push(unfinished)
+      return { ...step, temporary: shownPath(root, unfinished) }
+    })
+    for (const place of new Set(written.map(dirname))) writing(place, () => syncFolder(fileSystem, place))
+    const journal = JSON.stringify({ version: 1, steps } satisfies Journal)
+    replaceFile(fileSystem, journalPath(folder), journal, verify)
+  } catch (error) {
+    // The journal may be in place although syncing its folder failed: then the work must not be undone.
+    if (!fileSystem.existsSync(journalPath(folder))) {
+      for (const path of written) orAbsent(() => fileSystem.unlinkSync(path))
+    }
+    throw error
+  }
+  finish(
+    fileSystem,
+    folder,
+    changes.map(({ path }) => path),
+    () => {
+      const unfinished = written.values()
+      for (const { path, content } of changes) {
+        writing(path, () => {
+          if (content === null) orAbsent(() => fileSystem.unlinkSync(path))
+          else fileSystem.renameSync(unfinished.next().value as string, path)
+        })
+      }
+    },
+  )
+}
+
+/**
+ * Finishes what a dead process began. A file that somebody wrote after that process died is newer than the
+ * unfinished write and stays. Call it under the lock.
+ *
+ * @param places where the memory lies, below the root
+ * @returns the paths below the root that may have changed
+ * @throws MemoryError CORRUPTION for a journal that names anything else: it may have come with a folder from anybody
+ */
+export function finishJournal(
+  fileSystem: FileSystem,
+  root: string,
+  folder: string,
+  places: readonly string[],
+): string[] {
+  const journal = journalPath(folder)
+  const text = orAbsent(() => fileSystem.readFileSync(journal, 'utf8'))
+  if (text === null) return []
+  const { steps } = parseJournal(text, journal)
+  if (!steps.every((step) => isOwnStep(step, places))) throw unfitJournal(journal)
+  const targets = steps.map(({ path }) => fromShown(root, path))
+  finish(fileSystem, folder, targets, () => {
+    steps.forEach((step, i) => {
+      const path = targets[i] as string
+      writing(path, () => finishStep(fileSystem, root, path, step))
+    })
+  })
+  return steps.map(({ path }) => path)
+}
+
+/** Whether a step is one that `applyChanges` makes: to a markdown file of the memory, written beside it before. */
+const isOwnStep = ({ path, temporary }: Journal['steps'][number], places: readonly string[]): boolean =>
+  path.endsWith('.md') &&
+  places.some((place) => path === place || path.startsWith(`${place}/`)) &&
+  (temporary === null || folderOf(temporary) === folderOf(path))
+
+function finishStep(
+  fileSystem: FileSystem,
+  root: string,
+  path: string,
+  step: Journal['steps'][number],
+): void {
+  if (!isInside(fileSystem, root, dirname(path))) return
+  const unfinished = step.temporary === null ? null : fromShown(root, step.temporary)
+  // A missing file was already moved: every step can be repeated.
+  if (unfinished !== null && !fileSystem.existsSync(unfinished)) return
+  const now = orAbsent(() => sha256(fileSystem.readFileSync(path, 'utf8')))
+  const isNewer = step.before !== undefined && now !== step.before
+  if (unfinished === null) {
+    if (!isNewer) orAbsent(() => fileSystem.unlinkSync(path))
+  } else if (isNewer) fileSystem.unlinkSync(unfinished)
+  else fileSystem.renameSync(unfinished, path)
+}
+
+/** An empty file has a digest, too: it is not the same as no file. */
+const digestOf = (before: FileChange['before']): string | null | undefined =>
+  typeof before === 'string' ? sha256(before) : before
+
+/** Runs the moves, makes them durable, and only then removes the journal. */
+function finish(fileSystem: FileSystem, folder: string, targets: string[], move: () => void): void {
+  move()
+  for (const place of new Set(targets.map(dirname))) {
+    if (fileSystem.existsSync(place)) writing(place, () => syncFolder(fileSystem, place))
+  }
+  writing(journalPath(folder), () => {
+    fileSystem.unlinkSync(journalPath(folder))
+    // If the journal came back after a power loss, replaying it would undo later writes.
+    syncFolder(fileSystem, folder)
+  })
+}
+
+function parseJournal(text: string, path: string): Journal {
+  try {
+    return journalSchema.parse(JSON.parse(text))
+  } catch (cause) {
+    throw unfitJournal(path, cause)
+  }
+}
+
+const unfitJournal = (path: string, cause?: unknown): MemoryError =>
+  new MemoryError(
+    `${path} cannot be read: it should describe an unfinished write; move it away and run 'recall doctor'`,
+    MemoryErrorCode.CORRUPTION,
+    { cause, details: { path } },
+  )

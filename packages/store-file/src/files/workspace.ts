@@ -1,0 +1,58 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { type FileStamp, sameStamp, stampOf } from './file-stamp.ts'
+import { type FileSystem, statusOf } from './file-system.ts'
+import { readText } from './read-text.ts'
+import type { FileChange } from './transaction.ts'
+
+/** Files as they will be after a set of changes: what was read, and what is to be written. */
+export interface Workspace {
+  /** The content that the changes so far lead to; empty when there is no such file. */
+  read(path: string): string
+  exists(path: string): boolean
+  /** `null` removes the file. */
+  write(path: string, content: string | null): void
+  changes(): FileChange[]
+  /** @throws MemoryError CONFLICT when somebody changed a file that was read, in the meantime */
+  assertUnchanged(): void
+}
+
+export function createWorkspace(fileSystem: FileSystem): Workspace {
+  const seen = new Map<string, { content: string | null; stamp: FileStamp | null }>()
+  const written = new Map<string, string | null>()
+
+  const look = (path: string): string | null => {
+    const planned = written.get(path)
+    if (planned !== undefined) return planned
+    const known = seen.get(path)
+    if (known) return known.content
+    const file = readText(fileSystem, path)
+    seen.set(path, { content: file?.content ?? null, stamp: file?.stamp ?? null })
+    return file?.content ?? null
+  }
+
+  return {
+    read: (path) => look(path) ?? '',
+    exists: (path) => look(path) !== null,
+    write: (path, content) => void written.set(path, content),
+
+    changes: () =>
+      [...written]
+        .map(([path, content]) => ({ path, content, before: seen.get(path)?.content }))
+        .filter(({ content, before }) => content !== null || before !== null),
+
+    assertUnchanged() {
+      for (const [path, { stamp }] of seen) {
+        const stats = statusOf(fileSystem, path)
+        const now = stats ? stampOf(stats) : null
+        if (stamp === now || (stamp && now && sameStamp(stamp, now))) continue
+        throw new MemoryError(
+          `${path} was changed by somebody else while it was written`,
+          MemoryErrorCode.CONFLICT,
+          {
+            details: { path },
+          },
+        )
+      }
+    },
+  }
+}

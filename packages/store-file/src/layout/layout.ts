@@ -1,0 +1,71 @@
+/**
+ * Where things lie below the root. A layout is data: paths relative to the root, with `/`.
+ *
+ * - `entity`: one root per entity, everything below `memory/`
+ * - `user`: one root per person, window, index and archives beside `memory/`
+ */
+export interface Layout {
+  name: 'entity' | 'user'
+  /** Curated memory and its topic files, plain entries, and this store's own folder. */
+  memory: string
+  curated: string
+  window: string
+  archiveIndex: string
+  archives: string
+  /** Archive files are `<archivePrefix>NNN.md`. */
+  archivePrefix: string
+  config: string
+  /** Archived entries, compressed. */
+  cold: string
+  /** Index, lock, access counts: nothing a person edits. */
+  internal: string
+}
+
+const shared = {
+  memory: 'memory',
+  curated: 'memory/MEMORY.md',
+  config: 'memory/.recall-echo.toml',
+  cold: 'memory/cold',
+  internal: 'memory/.recall',
+}
+
+export const layouts: Record<Layout['name'], Layout> = {
+  entity: {
+    ...shared,
+    name: 'entity',
+    window: 'memory/EPHEMERAL.md',
+    archiveIndex: 'memory/ARCHIVE.md',
+    archives: 'memory/conversations',
+    archivePrefix: 'conversation-',
+  },
+  user: {
+    ...shared,
+    name: 'user',
+    window: 'EPHEMERAL.md',
+    archiveIndex: 'ARCHIVE.md',
+    archives: 'memories',
+    archivePrefix: 'archive-log-',
+  },
+}
+
+/** Archives of either layout are readable in both. */
+export const archiveFile = /^(?:conversation-|archive-log-)(\d{3,})\.md$/
+
+/** The number in the name of an archive file. */
+export const archiveNumber = (name: string): number => Number(archiveFile.exec(name)?.[1])
+
+/** Archives of the other layout are memory too. */
+export const archiveFoldersOf = (layout: Layout): string[] => [
+  ...new Set([layout.archives, ...Object.values(layouts).map(({ archives }) => archives)]),
+]
+
+/** The files and folders where a memory of this layout lies. */
+export const placesOf = (layout: Layout): string[] => [
+  layout.memory,
+  layout.window,
+  layout.archiveIndex,
+  ...archiveFoldersOf(layout),
+]
+
+export const archiveName = (layout: Layout, number: number): string =>
+  `${layout.archivePrefix}${String(number).padStart(3, '0')}.md`

@@ -1,0 +1,28 @@
+import { conversationKey, conversationType, sessionSummaryKey, sessionSummaryType } from '@recall/core'
+import { expect, it } from 'vitest'
+import { archiveOf, summaryOf } from '../../test/storm-values.ts'
+import { temporaryRoot } from '../../test/temporary-root.ts'
+import { openFileMemory } from '../open-file-memory.ts'
+
+it('keeps what a record has no place for', async () => {
+  const memory = await openFileMemory({ root: temporaryRoot() })
+  const forEver = { ttl: Number.POSITIVE_INFINITY }
+  const archive = { ...archiveOf('s', 1), mood: 'good' }
+  await memory.write('episodic', conversationKey('s'), archive, { type: conversationType })
+  expect(await memory.read('episodic', conversationKey('s'))).toEqual(archive)
+  const summary = { ...summaryOf('s', 1), mood: 'good' }
+  await memory.write('short-term', sessionSummaryKey('s'), summary, { type: sessionSummaryType, ...forEver })
+  expect(await memory.read('short-term', sessionSummaryKey('s'))).toEqual(summary)
+
+  const tags = ['mine']
+  await memory.write('episodic', conversationKey('t'), archiveOf('t', 1), { type: conversationType, tags })
+  const options = { type: sessionSummaryType, ...forEver, tags }
+  await memory.write('short-term', sessionSummaryKey('t'), summaryOf('t', 1), options)
+  for (const [scope, key] of [
+    ['episodic', conversationKey('t')],
+    ['short-term', sessionSummaryKey('t')],
+  ] as const) {
+    expect(await memory.read(scope, key, { includeMetadata: true })).toMatchObject({ metadata: { tags } })
+  }
+  await memory.close()
+})

@@ -1,0 +1,73 @@
+import { dirname, join } from 'node:path'
+import {
+  type Entry,
+  isEnvelope,
+  isMemoryError,
+  type JsonObject,
+  type JsonValue,
+  MemoryError,
+  MemoryErrorCode,
+  mapStrings,
+} from '@recall/core'
+import { pack, packedEnding, unpack } from './cold/packed-entry.ts'
+import type { FileStore } from './file-store.ts'
+import { replaceFile } from './files/atomic-write.ts'
+import { type FileSystem, orAbsent } from './files/file-system.ts'
+import { fromShown, isInside, shownPath } from './files/paths.ts'
+
+/** Every archived file, relative to the root. */
+export function archivedFiles(
+  fileSystem: FileSystem,
+  { root, layout }: Pick<FileStore, 'root' | 'layout'>,
+): string[] {
+  const folder = fromShown(root, layout.cold)
+  const found = orAbsent(() => fileSystem.readdirSync(folder, { recursive: true, encoding: 'utf8' })) ?? []
+  return found
+    .filter((name) => name.endsWith(packedEnding))
+    .map((name) => shownPath(root, join(folder, name)))
+    .sort()
+}
+
+/**
+ * Counts the secrets of an archived entry, and with `apply` replaces them; an encrypted value is left as it is.
+ *
+ * @throws MemoryError CORRUPTION when it cannot be read
+ */
+export function scrubArchived(
+  fileSystem: FileSystem,
+  { root, exclusively }: Pick<FileStore, 'root' | 'exclusively'>,
+  path: string,
+  redact: (text: string) => { text: string; counts: Record<string, number> },
+  apply: boolean,
+): Record<string, number> {
+  const target = fromShown(root, path)
+  if (!isInside(fileSystem, root, dirname(target))) return {}
+  return exclusively(() => {
+    const { version: _, value = null, ...facts } = read(fileSystem, target)
+    const counts: Record<string, number> = {}
+    const clean = (part: JsonValue): JsonValue =>
+      mapStrings(part, (text) => {
+        const found = redact(text)
+        for (const [kind, count] of Object.entries(found.counts)) counts[kind] = (counts[kind] ?? 0) + count
+        return found.text
+      })
+    const entry = { ...(clean(facts) as JsonObject), value: isEnvelope(value) ? value : clean(value) }
+    if (apply && Object.keys(counts).length > 0) {
+      replaceFile(fileSystem, target, pack(entry as unknown as Entry))
+    }
+    return counts
+  })
+}
+
+function read(fileSystem: FileSystem, path: string): JsonObject {
+  try {
+    if (!fileSystem.lstatSync(path).isFile()) throw new Error('it is no plain file')
+    return unpack(fileSystem.readFileSync(path)) as JsonObject
+  } catch (cause) {
+    if (isMemoryError(cause)) throw cause
+    throw new MemoryError(`${path} cannot be unpacked`, MemoryErrorCode.CORRUPTION, {
+      cause,
+      details: { path },
+    })
+  }
+}

@@ -1,0 +1,153 @@
+import type { Filter, JsonValue } from '@recall/core'
+import type { RowCondition } from '../index/conditions.ts'
+import type { RowMetadata } from './row-filter.ts'
+
+/** Conditions are nested no deeper than SQLite allows, and more values would not narrow much. */
+const mostValues = 100
+
+/** The columns of metadata that values are looked for in; other metadata does not narrow. */
+const columns: Record<keyof RowMetadata, string | null> = {
+  key: 'd.key',
+  type: 'd.type',
+  createdAt: 'd.created',
+  updatedAt: 'd.updated',
+  expiresAt: 'd.expires',
+  scope: null,
+  namespace: null,
+  tags: null,
+  accessedAt: null,
+  accessCount: null,
+  encrypted: null,
+  embeddingModel: null,
+  successRate: null,
+}
+
+/**
+ * A condition that every row fulfils whose entry passes a filter, so that few others need to be looked at. It looks
+ * for what a value must equal or contain in the JSON of the whole value, wherever that stands. `undefined` when the
+ * filter names nothing to look for.
+ */
+export function narrowingOf(filter: Filter): RowCondition | undefined {
+  const narrowing = narrow(filter, memberOrColumn)
+  return narrowing && narrowing.values.length <= mostValues ? narrowing : undefined
+}
+
+/** Where a comparison looks; with a column, in the column unless the value has a member of that name. */
+type Place = 'member of the value' | 'element of a list' | { column: string }
+
+type PlaceOf = (path: readonly string[]) => Place | undefined
+
+const memberOrColumn: PlaceOf = ([first]) => {
+  // The index has every member of a conversation but its body.
+  if (first === undefined || first === 'body') return undefined
+  if (!Object.hasOwn(columns, first)) return 'member of the value'
+  const column = columns[first as keyof RowMetadata]
+  return column === null ? undefined : { column }
+}
+
+const element: PlaceOf = () => 'element of a list'
+
+function narrow(filter: Filter, placeOf: PlaceOf): RowCondition | undefined {
+  switch (filter.kind) {
+    case 'all':
+      return joined(
+        filter.filters.flatMap((part) => narrow(part, placeOf) ?? []),
+        'AND',
+      )
+    case 'any': {
+      const parts = filter.filters.map((part) => narrow(part, placeOf))
+      return parts.includes(undefined) ? undefined : joined(parts as RowCondition[], 'OR')
+    }
+    case 'element':
+      return typeof placeOf(filter.path) === 'string' ? narrow(filter.filter, element) : undefined
+    case 'compare':
+      return comparison(filter, placeOf(filter.path))
+    case 'not':
+      return undefined
+  }
+}
+
+function comparison(
+  { path, operator, operand }: Filter & { kind: 'compare' },
+  place: Place | undefined,
+): RowCondition | undefined {
+  if (place === undefined) return undefined
+  switch (operator) {
+    case 'eq':
+      return holding([operand], place)
+    case 'in':
+    case 'overlap':
+      return Array.isArray(operand) ? holding(operand, place) : undefined
+    case 'contains':
+      return typeof place === 'string' ? containing(operand) : undefined
+    case 'gt':
+    case 'gte':
+      return ordered(path, '>=', operand, place)
+    case 'lt':
+    case 'lte':
+      return ordered(path, '<=', operand, place)
+    default:
+      return undefined
+  }
+}
+
+type Scalar = string | number | boolean
+
+/** The members of an object may stand in another order, and half a surrogate pair is written in another way. */
+const isScalar = (value: JsonValue): value is Scalar =>
+  typeof value === 'string' ? value.isWellFormed() : typeof value === 'number' || typeof value === 'boolean'
+
+const inValue = (json: string): RowCondition => ({ text: 'instr(d.fields, ?) > 0', values: [json] })
+
+/** One of the values stands somewhere in the value of the entry, or in the column. */
+function holding(sought: readonly JsonValue[], place: Place): RowCondition | undefined {
+  if (!sought.every(isScalar)) return undefined
+  const parts = sought.flatMap((each) => {
+    const isInColumn = typeof place === 'object' && typeof each !== 'boolean'
+    return [
+      inValue(JSON.stringify(each)),
+      ...(isInColumn ? [{ text: `${place.column} = ?`, values: [each] }] : []),
+    ]
+  })
+  return joined(parts, 'OR')
+}
+
+/** As an element of a list or a part of a string, which JSON escapes character by character. */
+function containing(sought: JsonValue): RowCondition | undefined {
+  if (!isScalar(sought)) return undefined
+  const json = JSON.stringify(sought)
+  return inValue(typeof sought === 'string' ? json.slice(1, -1) : json)
+}
+
+/** Names that need no quotes in a path of SQLite and index no list. */
+const plainName = /^(?!\d+$)[\w-]+$/
+/** SQLite may read the last digits of a number differently, and its driver hands over what is nearly 0 as 0. */
+const precision = 1e-12
+const nearlyZero = 1e-15
+
+function ordered(
+  path: readonly string[],
+  order: '>=' | '<=',
+  limit: JsonValue,
+  place: Place,
+): RowCondition | undefined {
+  if (!isScalar(limit) || typeof limit === 'boolean' || place === 'element of a list') return undefined
+  if (typeof place === 'object') {
+    const inColumn = { text: `${place.column} ${order} ?`, values: [limit] }
+    return joined([inValue(`${JSON.stringify(path[0])}:`), inColumn], 'OR')
+  }
+  if (!path.every((name) => plainName.test(name))) return undefined
+  const at = `$${path.map((name) => `."${name}"`).join('')}`
+  const margin = typeof limit === 'number' ? Math.abs(limit) * precision + nearlyZero : 0
+  const widened = typeof limit === 'number' ? limit + (order === '>=' ? -margin : margin) : limit
+  // SQLite reads JSON that holds a NUL only up to there.
+  return joined([{ text: `d.fields ->> ? ${order} ?`, values: [at, widened] }, inValue('\\u0000')], 'OR')
+}
+
+const joined = (parts: readonly RowCondition[], operator: 'AND' | 'OR'): RowCondition | undefined =>
+  parts.length === 0
+    ? undefined
+    : {
+        text: `(${parts.map(({ text }) => text).join(` ${operator} `)})`,
+        values: parts.flatMap(({ values }) => values),
+      }

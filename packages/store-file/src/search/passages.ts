@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import type { MatchedPassage } from '@recall/core'
+import { type FileEntry, unitsOf } from '../documents/file-entry.ts'
+import type { FileSystem } from '../files/file-system.ts'
+import { fromShown } from '../files/paths.ts'
+import type { DocumentRow } from '../index/document-row.ts'
+import type { SearchIndex } from '../index/search-index.ts'
+
+export interface Passage extends MatchedPassage {
+  path: string
+  line: number
+}
+
+/** Reads the text of a unit and its neighbours, without reading long documents whole. */
+export function createPassageReader(fileSystem: FileSystem, root: string) {
+  const fromEntry = (
+    path: string,
+    entry: FileEntry,
+    wanted: readonly { unit: number; score: number }[],
+  ): Passage[] => {
+    const units = unitsOf(entry)
+    const cut = (i: number): string | undefined => {
+      const found = units[i]
+      return found && entry.text.slice(found.start, found.end).trimEnd()
+    }
+    return wanted.map(({ unit, score }) => ({
+      text: cut(unit) ?? '',
+      path,
+      line: entry.line + (entry.derived ? 0 : (units[unit]?.line ?? 0)),
+      score,
+      ...withNeighbours([cut(unit - 1), cut(unit + 1)]),
+    }))
+  }
+
+  const readBytes = (path: string, start: number, length: number): Buffer => {
+    const descriptor = fileSystem.openSync(path, 'r')
+    try {
+      const bytes = Buffer.alloc(length)
+      const read = fileSystem.readSync(descriptor, bytes, 0, length, start)
+      return bytes.subarray(0, read)
+    } finally {
+      fileSystem.closeSync(descriptor)
+    }
+  }
+
+  return {
+    fromEntry,
+
+    read(
+      index: SearchIndex,
+      row: DocumentRow,
+      folders: Map<number, string>,
+      unit: number,
+      readEntry: () => FileEntry | null,
+    ): Passage {
+      const folder = folders.get(row.folder) ?? ''
+      const path = folder === '' ? row.name : `${folder}/${row.name}`
+      // The ids before the first and behind the last are units of other documents.
+      const near = [unit - 1, unit, unit + 1].filter((number) => number >= 0 && number < row.units)
+      const around = row.units > 1 ? index.units(row.id, near) : []
+      const own = around.find(({ number }) => number === unit)
+      if (!own || own.start < 0) {
+        const entry = readEntry()
+        const [passage] = entry ? fromEntry(path, entry, [{ unit, score: 0 }]) : []
+        if (!passage) return { text: '', path, line: 1 }
+        const { score: _, ...place } = passage
+        return place
+      }
+      const first = around[0] as typeof own
+      const last = around.at(-1) as typeof own
+      const file = join(fromShown(root, folder), row.name)
+      const bytes = readBytes(file, first.start, last.start + last.length - first.start)
+      const cut = (piece: typeof own | undefined): string | undefined =>
+        piece &&
+        bytes.toString('utf8', piece.start - first.start, piece.start - first.start + piece.length).trimEnd()
+      return {
+        text: cut(own) ?? '',
+        path,
+        line: own.line,
+        ...withNeighbours([
+          cut(around.find(({ number }) => number === unit - 1)),
+          cut(around.find(({ number }) => number === unit + 1)),
+        ]),
+      }
+    },
+  }
+}
+
+function withNeighbours(texts: (string | undefined)[]): { neighbours?: string[] } {
+  const neighbours = texts.filter((text) => text !== undefined)
+  return neighbours.length > 0 ? { neighbours } : {}
+}

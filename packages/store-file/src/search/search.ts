@@ -1,0 +1,101 @@
+import { compareCodePoints, type RankedUnit, type RankWeights, type StoreQuery } from '@recall/core'
+import type { DocumentRow } from '../index/document-row.ts'
+import type { SearchIndex } from '../index/search-index.ts'
+import type { MeaningArm } from '../vectors/vector-index.ts'
+import { narrowingOf } from './narrowing.ts'
+import { type FileAccess, isEverything, passes } from './row-filter.ts'
+import { conditionsOf, type RankedDocument, rankMatches } from './search-matches.ts'
+
+/** One entry that matches, with its best units. */
+export interface Hit {
+  row: DocumentRow
+  /** Its matching units, best first; none when the query has no text. */
+  units: { unit: number; score: number }[]
+  score: number
+  /** None when the query has no text. */
+  confidence?: number
+  signals: Record<string, number>
+}
+
+interface RankedHit extends Omit<Hit, 'row'> {
+  document: RankedDocument
+}
+
+/** The entries that a query asks for, in order. */
+export function searchDocuments(
+  index: SearchIndex,
+  query: StoreQuery,
+  files: FileAccess,
+  weights: RankWeights,
+  meaning?: MeaningArm,
+): Hit[] {
+  if (index.isEmpty(query.scope)) return []
+  const isList = query.text === undefined && !meaning
+  if (isList && !isByUse(query) && isEverything(query.filter)) return listPage(index, query)
+  const hits = isList ? listHits(index, query, files) : matchHits(index, query, files, meaning, weights)
+  const page = hits.slice(query.offset, query.offset + query.limit)
+  const rows = new Map(index.documents(page.map(({ document }) => document.id)).map((row) => [row.id, row]))
+  return page.flatMap(({ document, ...hit }) => {
+    const row = rows.get(document.id)
+    return row ? [{ row, ...hit }] : []
+  })
+}
+
+const isByUse = ({ sortBy }: Pick<StoreQuery, 'sortBy'>): boolean =>
+  sortBy === 'accessCount' || sortBy === 'lastAccess'
+
+const listed = () => ({ units: [], score: 1, signals: {} })
+
+const listPage = (index: SearchIndex, query: StoreQuery): Hit[] =>
+  index.page(conditionsOf(query), query.sortOrder, query).map((row) => ({ row, ...listed() }))
+
+function listHits(index: SearchIndex, query: StoreQuery, files: FileAccess): RankedHit[] {
+  const byUse = isByUse(query)
+  const hits: RankedHit[] = []
+  const narrowing = query.filter && narrowingOf(query.filter)
+  for (const row of index.list({ ...conditionsOf(query), narrowing }, byUse ? 'desc' : query.sortOrder)) {
+    if (!passes(row, query.filter, files)) continue
+    hits.push({ document: row, ...listed() })
+    if (!byUse && hits.length === query.offset + query.limit) break
+  }
+  return byUse ? sortHits(hits, query, files) : hits
+}
+
+function matchHits(
+  index: SearchIndex,
+  query: StoreQuery,
+  files: FileAccess,
+  meaning: MeaningArm | undefined,
+  weights: RankWeights,
+): RankedHit[] {
+  const byDocument = new Map<number, { document: RankedDocument; found: RankedUnit<RankedDocument>[] }>()
+  for (const unit of rankMatches(index, query, files, meaning, weights)) {
+    const known = byDocument.get(unit.document.id)
+    if (known) known.found.push(unit)
+    else byDocument.set(unit.document.id, { document: unit.document, found: [unit] })
+  }
+  const hits = [...byDocument.values()].map(({ document, found }) => {
+    const { score, confidence, signals } = found[0] as RankedUnit<RankedDocument>
+    const units = found.map((each) => ({ unit: each.unit, score: each.score }))
+    return { document, units, score, ...(query.text === undefined ? {} : { confidence }), signals }
+  })
+  return sortHits(hits, query, files).filter(({ score }) => score >= query.minScore)
+}
+
+function sortHits(hits: RankedHit[], { sortBy, sortOrder }: StoreQuery, files: FileAccess): RankedHit[] {
+  const direction = sortOrder === 'asc' ? -1 : 1
+  const accesses = isByUse({ sortBy }) ? files.accesses() : undefined
+  const measures: Record<StoreQuery['sortBy'], (hit: RankedHit) => number> = {
+    relevance: ({ score }) => score,
+    recency: ({ document }) => document.updated,
+    lastAccess: ({ document }) => Math.max(document.updated, accesses?.get(document.key)?.at ?? 0),
+    accessCount: ({ document }) => accesses?.get(document.key)?.count ?? 0,
+  }
+  const measure = measures[sortBy]
+  return hits.sort(
+    (a, b) =>
+      direction * (measure(b) - measure(a)) ||
+      direction * (b.document.updated - a.document.updated) ||
+      compareCodePoints(a.document.key, b.document.key),
+  )
+}

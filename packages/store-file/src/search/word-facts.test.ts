@@ -1,0 +1,96 @@
+import { DatabaseSync } from '@photostructure/sqlite'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { createStatements, type Database } from '../index/driver.ts'
+import { schema } from '../index/schema.ts'
+import { createSearchIndex } from '../index/search-index.ts'
+import { splitByRarity, wordFactsOf } from './word-facts.ts'
+
+const vocabulary = ['ant', 'bee', 'cat', 'dog', 'eel', 'fox']
+const conditions = { scope: 'long-term', namespace: 'default', now: 0, tags: [] } as const
+
+/** Units 1, 2, … of these texts, each a document of its own. */
+function indexOf(texts: readonly string[]) {
+  const database: Database = new DatabaseSync(':memory:')
+  database.exec(schema)
+  const sql = createStatements(database)
+  const word = sql('INSERT INTO words2 (rowid, text) VALUES (?, ?)')
+  const document = sql(
+    `INSERT INTO documents (id, folder, name, scope, namespace, key, created, updated, units, bytes, size, modified,
+       changed, inode, hash) VALUES (?, 1, '', 2, '', ?, 0, 0, 1, 0, 0, 0, 0, 0, x'')`,
+  )
+  texts.forEach((text, i) => {
+    word.run(i + 1, text)
+    document.run(i + 1, String(i))
+  })
+  return createSearchIndex(database)
+}
+
+/** The first words are rare, the last ones are nearly everywhere. */
+const text = fc
+  .tuple(...vocabulary.map(() => fc.integer({ min: 1, max: 1000 })))
+  .map((draws) =>
+    vocabulary.filter((_, i) => (draws[i] as number) <= 1000 * ((i + 1) / vocabulary.length) ** 3).join(' '),
+  )
+
+it('finds the best units by the rarer words alone, whenever it says so', () => {
+  let said = 0
+  fc.assert(
+    fc.property(
+      fc.array(text, { minLength: 100, maxLength: 300, size: 'max' }),
+      fc.subarray(vocabulary, { minLength: 3 }),
+      fc.integer({ min: 1, max: 8 }),
+      (texts, words, pool) => {
+        const index = indexOf(texts)
+        const { finding, counting, bound } = splitByRarity(
+          wordFactsOf(index, 'long-term', words),
+          pool,
+          texts.length,
+        )
+        expect([...finding, ...counting].sort()).toEqual(words.sort())
+        if (counting.length === 0) return
+        const all = index.matchUnits({ match: words.join(' OR ') }, conditions, false, pool)
+        const some = index.matchUnits(
+          { match: finding.join(' OR '), also: counting.join(' OR ') },
+          conditions,
+          false,
+          pool,
+        )
+        if (some.length < pool || (some.at(-1)?.bm25 ?? 0) <= bound) return
+        said++
+        expect(some.map(({ bm25 }) => bm25.toFixed(9))).toEqual(all.map(({ bm25 }) => bm25.toFixed(9)))
+      },
+    ),
+    { numRuns: 150 },
+  )
+  expect(said).toBeGreaterThan(20)
+})
+
+it('looks for all words at once where the rarer ones are in most of the units', () => {
+  const facts = (word: string, count: number) => ({ word, count, rarity: Math.log((1000 - count) / count) })
+  const split = (each: number) => {
+    const words = ['bee', 'cat', 'dog', 'eel'].map((word) => facts(word, each))
+    const known = [facts('ant', 20), ...words, facts('fox', 490)].map((fact) => ({
+      ...fact,
+      isIn: () => true,
+    }))
+    return splitByRarity(known, 10, 1000).counting
+  }
+  expect(split(100)).toEqual(['fox'])
+  expect(split(130)).toEqual([])
+})
+
+it('knows where a word is, also one that is nearly everywhere', () => {
+  const index = indexOf(
+    Array.from({ length: 5000 }, (_, i) => (i === 7 ? 'bee' : i === 9 ? 'ant bee' : 'ant')),
+  )
+  const [ant, bee, cat] = wordFactsOf(index, 'long-term', ['ant', 'bee', 'cat'])
+  expect([ant, bee, cat].map((facts) => facts?.count)).toEqual([4999, 2, 0])
+  expect([ant?.isIn(8, 8), ant?.isIn(8, 9), bee?.isIn(1, 7), bee?.isIn(1, 8), cat?.isIn(1, 5000)]).toEqual([
+    false,
+    true,
+    false,
+    true,
+    false,
+  ])
+})

@@ -1,0 +1,121 @@
+import type { Comparison, Filter, JsonValue } from '@recall/core'
+import { type SQL, sql } from 'drizzle-orm'
+import { entries } from '../schema/entries.ts'
+import { comparableText } from './comparable-text.ts'
+import { type ChangingMetadata, changingMetadata, comparableJson } from './filter-fields.ts'
+
+/**
+ * Compiles a filter to a condition on the entries table. It is true exactly where `matchesFilter` is, and never null.
+ * Names, paths and operands are parameters: nothing in a filter becomes SQL text.
+ */
+export function compileFilter(filter: Filter): SQL {
+  return compile(filter, entryMember, 0)
+}
+
+/** The JSON at a path, or SQL null if there is none. */
+type LookUp = (path: readonly string[]) => SQL
+
+function compile(filter: Filter, lookUp: LookUp, depth: number): SQL {
+  switch (filter.kind) {
+    case 'all':
+      return joined(filter.filters, 'and', lookUp, depth)
+    case 'any':
+      return joined(filter.filters, 'or', lookUp, depth)
+    case 'not':
+      return sql`not ${compile(filter.filter, lookUp, depth)}`
+    case 'compare':
+      return compare(lookUp(filter.path), filter.operator, filter.operand)
+    case 'element': {
+      const item = sql.raw(`item${depth}.value`)
+      const matches = compile(filter.filter, (path) => memberAt(item, path), depth + 1)
+      return someElement(lookUp(filter.path), sql.raw(`item${depth}`), matches)
+    }
+  }
+}
+
+function joined(filters: readonly Filter[], operator: 'and' | 'or', lookUp: LookUp, depth: number): SQL {
+  if (filters.length === 0) return operator === 'and' ? sql`true` : sql`false`
+  const parts = filters.map((part) => compile(part, lookUp, depth))
+  return sql`(${sql.join(parts, sql.raw(` ${operator} `))})`
+}
+
+function entryMember(path: readonly string[]): SQL {
+  const [first, ...rest] = path
+  if (first === undefined) return sql`${entries.fields}`
+  const own = memberAt(sql`${entries.fields}`, path)
+  if (!isChanging(first)) return own
+  const changing = memberAt(changingColumns[first], rest)
+  return sql`case when ${entries.fields} ? ${first} then ${own} else ${changing} end`
+}
+
+const isChanging = (name: string): name is ChangingMetadata =>
+  (changingMetadata as readonly string[]).includes(name)
+
+const orJsonNull = (column: SQL | (typeof entries)[ChangingMetadata]): SQL =>
+  sql`coalesce(to_jsonb(${column}), 'null')`
+
+const changingColumns: Record<ChangingMetadata, SQL> = {
+  createdAt: orJsonNull(entries.createdAt),
+  updatedAt: orJsonNull(entries.updatedAt),
+  accessedAt: orJsonNull(entries.accessedAt),
+  accessCount: orJsonNull(entries.accessCount),
+  expiresAt: orJsonNull(entries.expiresAt),
+  embeddingModel: orJsonNull(entries.embeddingModel),
+}
+
+/** `#>` would take `01` and `-1` for positions in a list; in the filter language they are member names. */
+function memberAt(json: SQL, path: readonly string[]): SQL {
+  return path.reduce(
+    (found, name) =>
+      /^(0|[1-9]\d*)$/.test(name)
+        ? sql`(${found} #> array[${name}::text])`
+        : sql`(${found} -> ${comparableText(name)}::text)`,
+    json,
+  )
+}
+
+function compare(found: SQL, operator: Comparison, operand: JsonValue): SQL {
+  switch (operator) {
+    case 'eq':
+      return sql`coalesce(${found} = ${json(operand)}, false)`
+    case 'ne':
+      return sql`coalesce(${found} <> ${json(operand)}, true)`
+    case 'in':
+      return sql`coalesce(${isIn(found, operand)}, false)`
+    case 'nin':
+      return sql`coalesce(not ${isIn(found, operand)}, true)`
+    case 'exists':
+      return operand === true ? sql`(${found} is not null)` : sql`(${found} is null)`
+    case 'contains': {
+      const inList = someElement(found, sql`part`, sql`part.value = ${json(operand)}`)
+      if (typeof operand !== 'string') return inList
+      const inText = sql`strpos(${textOf(found)}, ${comparableText(operand)}) > 0`
+      return sql`case jsonb_typeof(${found}) when 'string' then ${inText} else ${inList} end`
+    }
+    case 'overlap':
+      return someElement(found, sql`part`, isIn(sql`part.value`, operand))
+    default:
+      return order(found, operator, operand)
+  }
+}
+
+const symbols = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
+
+/** Strings compare by code point, which is the order of their UTF-8 bytes. */
+function order(found: SQL, operator: keyof typeof symbols, operand: JsonValue): SQL {
+  const symbol = sql.raw(symbols[operator])
+  return typeof operand === 'number'
+    ? sql`case when jsonb_typeof(${found}) = 'number' then (${found})::numeric ${symbol} ${String(operand)}::text::numeric else false end`
+    : sql`case when jsonb_typeof(${found}) = 'string' then ${textOf(found)} ${symbol} ${comparableText(String(operand))}::text else false end`
+}
+
+const json = (value: JsonValue): SQL => sql`${JSON.stringify(comparableJson(value))}::text::jsonb`
+
+const textOf = (found: SQL): SQL => sql`(${found} #>> '{}') collate "C"`
+
+const isIn = (found: SQL, list: JsonValue): SQL =>
+  sql`${found} = any(array(select jsonb_array_elements(${json(list)})))`
+
+/** Whether any element of a list meets a condition, which calls the element `name.value`; false for other types. */
+const someElement = (list: SQL, name: SQL, condition: SQL): SQL =>
+  sql`case when jsonb_typeof(${list}) = 'array' then exists (select from jsonb_array_elements(${list}) as ${name}(value) where ${condition}) else false end`
