@@ -15,10 +15,10 @@ import { errorCode, type FileSystem, orAbsent } from './files/file-system.ts'
 import { fromShown } from './files/paths.ts'
 import { readText } from './files/read-text.ts'
 import { journalPath } from './files/transaction.ts'
-import { indexName } from './index/seal.ts'
 import { archiveFile, archiveName, archiveNumber, layouts } from './layout/layout.ts'
 import { layoutFile } from './layout/layout-file.ts'
 import { sourcesOf } from './layout/sources.ts'
+import { indexName } from './search-index/seal.ts'
 
 export interface Finding {
   check: string

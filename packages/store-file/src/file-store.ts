@@ -21,13 +21,18 @@ import { ensureFolder, writing } from './files/atomic-write.ts'
 import { type FileSystem, statusOf } from './files/file-system.ts'
 import { isInside, refuseLinks, shownPath } from './files/paths.ts'
 import { finishJournal, journalPath } from './files/transaction.ts'
-import type { OpenDatabase } from './index/driver.ts'
-import { isBusy, isDamage, isUnwritable } from './index/index-file.ts'
-import { createMemoryIndex, type IndexProgress, type MemoryIndex, missingRoot } from './index/memory-index.ts'
 import { type Layout, placesOf } from './layout/layout.ts'
 import { specialPlace } from './layout/placement.ts'
 import { createLock } from './lock.ts'
 import { createFileSearch, type LocatedHit } from './search/file-search.ts'
+import type { OpenDatabase } from './search-index/driver.ts'
+import { isBusy, isDamage, isUnwritable } from './search-index/index-file.ts'
+import {
+  createMemoryIndex,
+  type IndexProgress,
+  type MemoryIndex,
+  missingRoot,
+} from './search-index/memory-index.ts'
 import type { Coverage, VectorIndex } from './vectors/vector-index.ts'
 
 export interface FileStoreOptions {

@@ -7,7 +7,6 @@ export type { FileStore } from './file-store.ts'
 export type { FileStamp } from './files/file-stamp.ts'
 export { defaultFileSystem, type FileSystem } from './files/file-system.ts'
 export { readText, type TextFile } from './files/read-text.ts'
-export type { IndexProgress, MemoryIndex } from './index/memory-index.ts'
 export { writeInternal } from './internal-files.ts'
 export { layoutOf, layoutsOf } from './layout/find-layout.ts'
 export { type Layout, layouts } from './layout/layout.ts'
@@ -21,6 +20,7 @@ export {
 export { type Redact, type Scrubbed, type ScrubbedFile, scrubFiles } from './scrub.ts'
 export type { LocatedHit } from './search/file-search.ts'
 export type { Passage } from './search/passages.ts'
+export type { IndexProgress, MemoryIndex } from './search-index/memory-index.ts'
 export {
   type MemoryStatus,
   memoryLineLimit,

@@ -13,10 +13,10 @@ import {
 } from '@recall/core'
 import { createFileStore, type FileStore } from './file-store.ts'
 import { defaultFileSystem, type FileSystem, orAbsent, orUnusable } from './files/file-system.ts'
-import { loadSqlite } from './index/driver.ts'
-import { missingRoot } from './index/memory-index.ts'
 import { layoutOf } from './layout/find-layout.ts'
 import type { Layout } from './layout/layout.ts'
+import { loadSqlite } from './search-index/driver.ts'
+import { missingRoot } from './search-index/memory-index.ts'
 
 export interface FileStoreSettings {
   /** Folder that holds the memory. */

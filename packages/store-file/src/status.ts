@@ -8,9 +8,9 @@ import { parseWindow } from './documents/window.ts'
 import { type FileSystem, orAbsent, orUnusable, statusOf } from './files/file-system.ts'
 import { fromShown, isInside } from './files/paths.ts'
 import { readText } from './files/read-text.ts'
-import { indexName, readSeal } from './index/seal.ts'
 import { archiveFile, archiveNumber, type Layout } from './layout/layout.ts'
 import { sourcesOf } from './layout/sources.ts'
+import { indexName, readSeal } from './search-index/seal.ts'
 
 /** MEMORY.md is to stay below this, so that it fits an agent's context. */
 export const memoryLineLimit = 200

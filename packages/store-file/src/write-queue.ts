@@ -4,8 +4,8 @@ import { type QueueItem, queueCapacity, queueIsFull, type WriteQueue } from '@re
 import * as z from 'zod/mini'
 import { createFile, ensureFolder, removeFile, replaceFile, sweepLeftovers } from './files/atomic-write.ts'
 import { defaultFileSystem, type FileSystem, orAbsent } from './files/file-system.ts'
-import { type Database, loadSqlite } from './index/driver.ts'
-import { isBusy } from './index/index-file.ts'
+import { type Database, loadSqlite } from './search-index/driver.ts'
+import { isBusy } from './search-index/index-file.ts'
 
 export interface WriteQueueOptions {
   /** Used by the queue alone; created when missing. Not below a memory's root: that may be what is unreachable. */

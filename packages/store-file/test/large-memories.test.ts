@@ -4,8 +4,8 @@ import type { Embedder } from '@recall/core'
 import { expect, it, onTestFinished } from 'vitest'
 import { createFileStore } from '../src/file-store.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
-import { loadSqlite, type OpenDatabase } from '../src/index/driver.ts'
 import { layouts } from '../src/layout/layout.ts'
+import { loadSqlite, type OpenDatabase } from '../src/search-index/driver.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 /**

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Address, Entry } from '@recall/core'
 import { ensureFolder } from '../files/atomic-write.ts'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
-import { createStatements, type Database, type OpenDatabase } from '../index/driver.ts'
+import { createStatements, type Database, type OpenDatabase } from '../search-index/driver.ts'
 import {
   busyMs,
   isBusy,
@@ -11,7 +11,7 @@ import {
   isUnwritable,
   setAside,
   useWriteAheadLog,
-} from '../index/index-file.ts'
+} from '../search-index/index-file.ts'
 
 /** Which version of an entry an access belongs to: a rewritten entry starts its expiry anew. */
 interface Version {

@@ -20,9 +20,9 @@ import { requireSectionText, sectionOf, withoutSection, withSection } from '../d
 import { withoutBlocks, withSession } from '../documents/window.ts'
 import { shownPath } from '../files/paths.ts'
 import type { Workspace } from '../files/workspace.ts'
-import type { MemoryIndex } from '../index/memory-index.ts'
 import { archiveName, archiveNumber, type Layout } from '../layout/layout.ts'
 import { type Placement, placementOf, specialPlace } from '../layout/placement.ts'
+import type { MemoryIndex } from '../search-index/memory-index.ts'
 import { type EntryFiles, succeed } from './entry-files.ts'
 
 export interface PlannerOptions {

@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, matchesFilter, parseFilter } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createStatements, loadSqlite } from '../index/driver.ts'
+import { createStatements, loadSqlite } from '../search-index/driver.ts'
 import { narrowingOf } from './narrowing.ts'
 
 const openDatabase = await loadSqlite()

@@ -1,5 +1,5 @@
 import type { Filter, JsonValue } from '@recall/core'
-import type { RowCondition } from '../index/conditions.ts'
+import type { RowCondition } from '../search-index/conditions.ts'
 import type { RowMetadata } from './row-filter.ts'
 
 /** Conditions are nested no deeper than SQLite allows, and more values would not narrow much. */

@@ -3,8 +3,8 @@ import type { MatchedPassage } from '@recall/core'
 import { type FileEntry, unitsOf } from '../documents/file-entry.ts'
 import type { FileSystem } from '../files/file-system.ts'
 import { fromShown } from '../files/paths.ts'
-import type { DocumentRow } from '../index/document-row.ts'
-import type { SearchIndex } from '../index/search-index.ts'
+import type { DocumentRow } from '../search-index/document-row.ts'
+import type { SearchIndex } from '../search-index/search-index.ts'
 
 export interface Passage extends MatchedPassage {
   path: string

@@ -6,8 +6,8 @@ import {
   matchesFilter,
   memoryScopes,
 } from '@recall/core'
-import type { DocumentRow } from '../index/document-row.ts'
-import { splitTags } from '../index/document-row.ts'
+import type { DocumentRow } from '../search-index/document-row.ts'
+import { splitTags } from '../search-index/document-row.ts'
 
 /** What a filter needs from the files, asked only where the index cannot answer. */
 export interface FileAccess {

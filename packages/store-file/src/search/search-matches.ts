@@ -10,10 +10,10 @@ import {
   type UnitEvidence,
   wordsOf,
 } from '@recall/core'
-import type { Conditions } from '../index/conditions.ts'
-import type { DocumentRow } from '../index/document-row.ts'
-import type { SearchIndex } from '../index/search-index.ts'
-import type { UnitRow, WordQuery } from '../index/word-rows.ts'
+import type { Conditions } from '../search-index/conditions.ts'
+import type { DocumentRow } from '../search-index/document-row.ts'
+import type { SearchIndex } from '../search-index/search-index.ts'
+import type { UnitRow, WordQuery } from '../search-index/word-rows.ts'
 import type { MeaningArm } from '../vectors/vector-index.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
 import { isSmallScope, saturation, splitByRarity, type WordFacts, wordFactsOf } from './word-facts.ts'

@@ -1,6 +1,6 @@
 import { compareCodePoints, type RankedUnit, type RankWeights, type StoreQuery } from '@recall/core'
-import type { DocumentRow } from '../index/document-row.ts'
-import type { SearchIndex } from '../index/search-index.ts'
+import type { DocumentRow } from '../search-index/document-row.ts'
+import type { SearchIndex } from '../search-index/search-index.ts'
 import type { MeaningArm } from '../vectors/vector-index.ts'
 import { narrowingOf } from './narrowing.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'

@@ -1,5 +1,5 @@
 import { fewestUnits, type MemoryScope, rarityInMemory } from '@recall/core'
-import type { SearchIndex } from '../index/search-index.ts'
+import type { SearchIndex } from '../search-index/search-index.ts'
 
 /** What the index knows about one word of a query. */
 export interface WordFacts {

@@ -1,4 +1,4 @@
-import type { SearchIndex } from '../index/search-index.ts'
+import type { SearchIndex } from '../search-index/search-index.ts'
 import { type DocumentTexts, everyText, type UnitTexts } from './texts.ts'
 import type { VectorFile } from './vector-file.ts'
 

@@ -1,6 +1,6 @@
 import { textHash } from '../files/digest.ts'
-import type { DocumentRow, HashedRow } from '../index/document-row.ts'
-import type { SearchIndex } from '../index/search-index.ts'
+import type { DocumentRow, HashedRow } from '../search-index/document-row.ts'
+import type { SearchIndex } from '../search-index/search-index.ts'
 
 /** A document with the texts of its units and their hashes, which key the vectors. */
 export interface DocumentTexts {
