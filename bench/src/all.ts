@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { suites } from './all-suites.ts'
 import { type Options, say } from './options.ts'
-import { suites } from './suites.ts'
 import { publishSummary } from './summary.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { measureAll } from './all.ts'
+import { type Suite, suites } from './all-suites.ts'
 import { type Options, parseOptions, say, UsageError } from './options.ts'
-import { type Suite, suites } from './suites.ts'
 import { publishSummary } from './summary.ts'
 
 const usage = `Usage: pnpm bench all [--postgres url] [--data path] [--qmd] [--mem0]

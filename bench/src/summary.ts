@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { suites } from './all-suites.ts'
 import { exponents, measures } from './growth-report.ts'
 import { qualityRows } from './quality/quality-rows.ts'
 import { reasonFor } from './reasons.ts'
@@ -14,7 +15,6 @@ import {
   writeResult,
 } from './report.ts'
 import type { GrowthPoint } from './suites/growth.ts'
-import { suites } from './suites.ts'
 
 /** Writes one page on everything that was measured last; its path. */
 export function publishSummary(): string {
