@@ -21,7 +21,6 @@ export { CannotEdit, type FileEdit, type Surroundings, type Target, type Wiring 
 export { tomlTable } from './install/toml-table.ts'
 export { yamlList } from './install/yaml-list.ts'
 export { readNeutralTranscript } from './neutral/read-transcript.ts'
-export { splitAddress } from './one-of-many.ts'
 export { openTranscript } from './open-transcript.ts'
 export {
   type ArchiveReceipt,
@@ -36,6 +35,7 @@ export {
   type PluginParts,
   type SetupPrompt,
 } from './pulse-null/create-plugin.ts'
-export { type Line, type ReadLinesOptions, readLines } from './read-lines.ts'
+export { splitAddress } from './reading/one-of-many.ts'
+export { type Line, type ReadLinesOptions, readLines } from './reading/read-lines.ts'
 export { listImportable, type SourceState, sessionSources, stateOfSource } from './sources.ts'
 export { asTarget, targets } from './targets.ts'

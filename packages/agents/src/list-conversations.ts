@@ -3,11 +3,11 @@ import { stat } from 'node:fs/promises'
 import { type Conversation, MemoryError, MemoryErrorCode } from '@recall/core'
 import { chatgptConversation } from './chatgpt/to-conversation.ts'
 import { claudeAiConversation } from './claude-ai/to-conversation.ts'
-import { isRecord } from './content-blocks.ts'
-import type { ConversationForm } from './conversation-form.ts'
-import { openFile, toMemoryError } from './open-file.ts'
-import { type JsonItem, readJsonItems } from './read-json-items.ts'
-import { parseJson } from './read-json-lines.ts'
+import { isRecord } from './reading/content-blocks.ts'
+import type { ConversationForm } from './reading/conversation-form.ts'
+import { openFile, toMemoryError } from './reading/open-file.ts'
+import { type JsonItem, readJsonItems } from './reading/read-json-items.ts'
+import { parseJson } from './reading/read-json-lines.ts'
 
 const forms: readonly ConversationForm[] = [claudeAiConversation, chatgptConversation]
 

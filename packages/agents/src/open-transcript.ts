@@ -8,9 +8,9 @@ import { isCursorLine, readCursorTranscript } from './cursor/read-transcript.ts'
 import { isChatDocument, isChatLine, readChatDocument, readChatLines } from './gemini/read-chat.ts'
 import { listConversations, readListedConversation } from './list-conversations.ts'
 import { neutralFormats, openNeutralTranscript } from './neutral/read-transcript.ts'
-import { splitAddress } from './one-of-many.ts'
 import { readOpencodeSession } from './opencode/read-session.ts'
-import { parseJson, readJsonLines } from './read-json-lines.ts'
+import { splitAddress } from './reading/one-of-many.ts'
+import { parseJson, readJsonLines } from './reading/read-json-lines.ts'
 
 /** How many lines are checked to recognise a host's own format. */
 const headLines = 200

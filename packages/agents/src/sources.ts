@@ -5,13 +5,13 @@ import { isMemoryError } from '@recall/core'
 import { claudeCodeFolder } from './claude-code/target.ts'
 import { codexFolder } from './codex/target.ts'
 import { copilotFolder } from './copilot/target.ts'
-import { filesBelow, mayHoldSessions } from './files-below.ts'
 import { geminiFolder } from './gemini/target.ts'
 import { listConversations } from './list-conversations.ts'
-import { splitAddress } from './one-of-many.ts'
-import { isStream, toMemoryError } from './open-file.ts'
 import { listOpencodeSessions } from './opencode/read-session.ts'
 import { opencodeDatabase } from './opencode/target.ts'
+import { filesBelow, mayHoldSessions } from './reading/files-below.ts'
+import { splitAddress } from './reading/one-of-many.ts'
+import { isStream, toMemoryError } from './reading/open-file.ts'
 
 /** Files of hosts that are neither sessions nor memories. */
 const otherFiles = new Set([

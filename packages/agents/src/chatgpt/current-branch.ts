@@ -1,5 +1,5 @@
-import { isRecord } from '../content-blocks.ts'
-import { toInstant } from '../instants.ts'
+import { isRecord } from '../reading/content-blocks.ts'
+import { toInstant } from '../reading/instants.ts'
 
 export interface Tree {
   mapping?: unknown

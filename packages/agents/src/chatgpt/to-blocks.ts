@@ -1,6 +1,6 @@
 import type { ContentBlock } from '@recall/core'
-import { isRecord } from '../content-blocks.ts'
-import { type Skip, skippedKinds } from '../skipped.ts'
+import { isRecord } from '../reading/content-blocks.ts'
+import { type Skip, skippedKinds } from '../reading/skipped.ts'
 
 /** The content blocks of a message: text, a tool call or its result. Settings that the service inserts are left out. */
 export function toBlocks(

@@ -1,8 +1,8 @@
 import type { ContentBlock, Conversation, ConversationFacts, Message } from '@recall/core'
-import { isRecord } from '../content-blocks.ts'
-import type { ConversationForm } from '../conversation-form.ts'
-import { toInstant } from '../instants.ts'
-import { countInto, type Skip } from '../skipped.ts'
+import { isRecord } from '../reading/content-blocks.ts'
+import type { ConversationForm } from '../reading/conversation-form.ts'
+import { toInstant } from '../reading/instants.ts'
+import { countInto, type Skip } from '../reading/skipped.ts'
 import { currentBranch, type Tree } from './current-branch.ts'
 import { toBlocks } from './to-blocks.ts'
 

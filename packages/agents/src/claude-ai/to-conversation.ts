@@ -1,9 +1,9 @@
 import type { ContentBlock, Conversation, ConversationFacts, Message } from '@recall/core'
-import { isRecord, toContentBlocks } from '../content-blocks.ts'
-import type { ConversationForm } from '../conversation-form.ts'
-import { toInstant } from '../instants.ts'
-import { createMessageIds } from '../message-ids.ts'
-import { countInto, type Skip, skippedKinds } from '../skipped.ts'
+import { isRecord, toContentBlocks } from '../reading/content-blocks.ts'
+import type { ConversationForm } from '../reading/conversation-form.ts'
+import { toInstant } from '../reading/instants.ts'
+import { createMessageIds } from '../reading/message-ids.ts'
+import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
 
 /** A conversation in the export of claude.ai: a list of messages with their attachments. */
 export const claudeAiConversation: ConversationForm = {

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { filesBelow, mayHoldSessions } from '../files-below.ts'
-import { splitAddress } from '../one-of-many.ts'
-import { toMemoryError } from '../open-file.ts'
+import { filesBelow, mayHoldSessions } from '../reading/files-below.ts'
+import { splitAddress } from '../reading/one-of-many.ts'
+import { toMemoryError } from '../reading/open-file.ts'
 
 /** JSONL files of the host that hold no conversation. */
 const otherFiles = new Set(['history.jsonl', 'journal.jsonl'])

@@ -1,4 +1,4 @@
-import { isRecord } from '../content-blocks.ts'
+import { isRecord } from '../reading/content-blocks.ts'
 
 /**
  * The members of a transcript line that the reader relies on. The host changes its format without notice, so every

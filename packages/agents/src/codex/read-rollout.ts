@@ -1,10 +1,10 @@
 import { basename } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
-import { isRecord, toContentBlocks, toolName, toResultText, toToolInput } from '../content-blocks.ts'
-import { toInstant } from '../instants.ts'
-import { createMessageIds } from '../message-ids.ts'
-import { readJsonLines } from '../read-json-lines.ts'
-import { countInto, type Skip, skippedKinds } from '../skipped.ts'
+import { isRecord, toContentBlocks, toolName, toResultText, toToolInput } from '../reading/content-blocks.ts'
+import { toInstant } from '../reading/instants.ts'
+import { createMessageIds } from '../reading/message-ids.ts'
+import { readJsonLines } from '../reading/read-json-lines.ts'
+import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
 
 const lineTypes = new Set([
   'session_meta',

@@ -1,9 +1,9 @@
 import { basename, dirname } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
-import { isRecord, toContentBlocks, toolName, toResultText } from '../content-blocks.ts'
-import { toInstant } from '../instants.ts'
-import { readJsonLines } from '../read-json-lines.ts'
-import { countInto, type Skip, skippedKinds } from '../skipped.ts'
+import { isRecord, toContentBlocks, toolName, toResultText } from '../reading/content-blocks.ts'
+import { toInstant } from '../reading/instants.ts'
+import { readJsonLines } from '../reading/read-json-lines.ts'
+import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
 
 type Event = Record<string, unknown> & { type: string; data: Record<string, unknown> }
 

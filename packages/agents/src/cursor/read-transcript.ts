@@ -1,10 +1,10 @@
 import { basename } from 'node:path'
 import type { Conversation, ConversationFacts, Message } from '@recall/core'
-import { isRecord } from '../content-blocks.ts'
-import { createMessageIds } from '../message-ids.ts'
 import { toMessages } from '../neutral/to-message.ts'
-import { readJsonLines } from '../read-json-lines.ts'
-import { countInto, skippedKinds } from '../skipped.ts'
+import { isRecord } from '../reading/content-blocks.ts'
+import { createMessageIds } from '../reading/message-ids.ts'
+import { readJsonLines } from '../reading/read-json-lines.ts'
+import { countInto, skippedKinds } from '../reading/skipped.ts'
 
 /** Whether a JSON line can only come from a transcript of Cursor: a role beside a message, and no `type`. */
 export function isCursorLine(value: unknown): value is { role: string; message: { content: unknown } } {

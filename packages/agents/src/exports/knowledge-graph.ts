@@ -1,4 +1,4 @@
-import { isRecord } from '../content-blocks.ts'
+import { isRecord } from '../reading/content-blocks.ts'
 import { type ImportedMemory, type MemoryExport, text, textList } from './imported-memory.ts'
 
 const source = 'mcp-memory'

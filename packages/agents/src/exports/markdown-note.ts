@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
 import { isDeepYaml } from '@recall/core'
 import { parseDocument } from 'yaml'
-import { isRecord } from '../content-blocks.ts'
-import { toInstant } from '../instants.ts'
-import { hasNestedKeys } from '../nested-keys.ts'
+import { isRecord } from '../reading/content-blocks.ts'
+import { toInstant } from '../reading/instants.ts'
+import { hasNestedKeys } from '../reading/nested-keys.ts'
 import { type ImportedMemory, type MemoryExport, text, textList } from './imported-memory.ts'
 
 const source = 'basic-memory'

@@ -1,6 +1,6 @@
-import { isRecord } from '../content-blocks.ts'
-import { toInstant } from '../instants.ts'
-import { countInto } from '../skipped.ts'
+import { isRecord } from '../reading/content-blocks.ts'
+import { toInstant } from '../reading/instants.ts'
+import { countInto } from '../reading/skipped.ts'
 import { type ImportedMemory, type MemoryExport, text, textList } from './imported-memory.ts'
 
 const source = 'mem0'

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { open, readFile, stat } from 'node:fs/promises'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { isRecord } from '../content-blocks.ts'
-import { toInstant } from '../instants.ts'
-import { toMemoryError } from '../open-file.ts'
-import { parseJson } from '../read-json-lines.ts'
-import { withSnapshot } from '../sqlite-snapshot.ts'
+import { isRecord } from '../reading/content-blocks.ts'
+import { toInstant } from '../reading/instants.ts'
+import { toMemoryError } from '../reading/open-file.ts'
+import { parseJson } from '../reading/read-json-lines.ts'
+import { withSnapshot } from '../reading/sqlite-snapshot.ts'
 import { isAgentmemoryDocument, readAgentmemory } from './agentmemory.ts'
 import {
   isClaudeMemDatabase,

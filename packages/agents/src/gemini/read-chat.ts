@@ -1,10 +1,10 @@
 import { basename, dirname } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
-import { isRecord, toolName, toResultText } from '../content-blocks.ts'
-import { toInstant } from '../instants.ts'
-import { createMessageIds } from '../message-ids.ts'
-import { readJsonLines } from '../read-json-lines.ts'
-import { countInto, skippedKinds } from '../skipped.ts'
+import { isRecord, toolName, toResultText } from '../reading/content-blocks.ts'
+import { toInstant } from '../reading/instants.ts'
+import { createMessageIds } from '../reading/message-ids.ts'
+import { readJsonLines } from '../reading/read-json-lines.ts'
+import { countInto, skippedKinds } from '../reading/skipped.ts'
 
 /** Whether a JSON line can only come from a chat of Gemini CLI: an answer, or the line that names the session. */
 export function isChatLine(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import { isRecord } from '../content-blocks.ts'
+import { isRecord } from '../reading/content-blocks.ts'
 
 export type Host = 'claude' | 'codex' | 'cursor' | 'gemini' | 'copilot' | 'opencode' | 'generic'
 

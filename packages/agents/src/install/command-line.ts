@@ -1,4 +1,4 @@
-import { isRecord } from '../content-blocks.ts'
+import { isRecord } from '../reading/content-blocks.ts'
 import type { Surroundings, Wiring } from './target.ts'
 
 export type HookEvent = 'session-start' | 'prompt' | 'pre-compact' | 'post-compact' | 'session-end' | 'stop'

@@ -8,7 +8,7 @@ import {
   type ParseError,
   parseTree,
 } from 'jsonc-parser'
-import { isRecord } from '../content-blocks.ts'
+import { isRecord } from '../reading/content-blocks.ts'
 import { isOwnCommand } from './command-line.ts'
 import { anothers, CannotEdit, type FileEdit } from './target.ts'
 import { shapeOf } from './text-shape.ts'

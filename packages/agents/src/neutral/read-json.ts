@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
 import type { ConversationFacts, Message } from '@recall/core'
-import { isRecord } from '../content-blocks.ts'
-import { createMessageIds } from '../message-ids.ts'
-import { parseJson, readJsonLines } from '../read-json-lines.ts'
-import { readLines } from '../read-lines.ts'
-import { countInto, skippedKinds } from '../skipped.ts'
+import { isRecord } from '../reading/content-blocks.ts'
+import { createMessageIds } from '../reading/message-ids.ts'
+import { parseJson, readJsonLines } from '../reading/read-json-lines.ts'
+import { readLines } from '../reading/read-lines.ts'
+import { countInto, skippedKinds } from '../reading/skipped.ts'
 import { isNeutralMessage, toMessages } from './to-message.ts'
 
 /** Largest JSON document: unlike JSON Lines, it is held in memory as a whole. */

@@ -1,7 +1,7 @@
 import { type ConversationFacts, type Message, trackFence } from '@recall/core'
-import { createMessageIds } from '../message-ids.ts'
-import { type Line, readLines } from '../read-lines.ts'
-import { countInto, skippedKinds } from '../skipped.ts'
+import { createMessageIds } from '../reading/message-ids.ts'
+import { type Line, readLines } from '../reading/read-lines.ts'
+import { countInto, skippedKinds } from '../reading/skipped.ts'
 import { plainStyle, type SpeakerLabel, toSpeakerLabel } from './speaker-labels.ts'
 
 /**

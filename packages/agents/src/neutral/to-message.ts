@@ -1,7 +1,7 @@
 import type { ContentBlock, Message } from '@recall/core'
-import { isRecord, toContentBlocks, toResultText, toToolInput } from '../content-blocks.ts'
-import { toInstant } from '../instants.ts'
-import type { Skip } from '../skipped.ts'
+import { isRecord, toContentBlocks, toResultText, toToolInput } from '../reading/content-blocks.ts'
+import { toInstant } from '../reading/instants.ts'
+import type { Skip } from '../reading/skipped.ts'
 
 const roles = new Map<string, Message['role'] | 'tool'>([
   ['user', 'user'],

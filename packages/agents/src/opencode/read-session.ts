@@ -6,11 +6,11 @@ import {
   MemoryErrorCode,
   type Message,
 } from '@recall/core'
-import { isRecord, toolName } from '../content-blocks.ts'
-import { toInstant } from '../instants.ts'
-import { parseJson } from '../read-json-lines.ts'
-import { countInto, type Skip, skippedKinds } from '../skipped.ts'
-import { hasTables, type Query, type Row, withSnapshot } from '../sqlite-snapshot.ts'
+import { isRecord, toolName } from '../reading/content-blocks.ts'
+import { toInstant } from '../reading/instants.ts'
+import { parseJson } from '../reading/read-json-lines.ts'
+import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
+import { hasTables, type Query, type Row, withSnapshot } from '../reading/sqlite-snapshot.ts'
 
 /** The sessions in a database of OpenCode, each as `<database>#<session id>`; `null` for any other database. */
 export function listOpencodeSessions(path: string): Promise<string[] | null> {

@@ -9,10 +9,10 @@ import {
   type MemoryManager,
   type Message,
 } from '@recall/core'
-import { isRecord, toContentBlocks } from '../content-blocks.ts'
-import { toInstant } from '../instants.ts'
-import { createMessageIds } from '../message-ids.ts'
-import { countInto } from '../skipped.ts'
+import { isRecord, toContentBlocks } from '../reading/content-blocks.ts'
+import { toInstant } from '../reading/instants.ts'
+import { createMessageIds } from '../reading/message-ids.ts'
+import { countInto } from '../reading/skipped.ts'
 
 /** What the host passes to its plugins. */
 export interface PluginContext {

@@ -3,7 +3,7 @@ import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it, vi } from 'vitest'
-import { temporaryFile, temporaryFolder } from '../test/support.ts'
+import { temporaryFile, temporaryFolder } from '../../test/support.ts'
 import { withSnapshot } from './sqlite-snapshot.ts'
 
 vi.mock('node:fs/promises', async (original) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { temporaryFile } from '../test/support.ts'
+import { temporaryFile } from '../../test/support.ts'
 import { readJsonItems } from './read-json-items.ts'
 
 async function itemsOf(text: string, chunkBytes: number, maxItemBytes = 1_000_000) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { temporaryFolder } from '../test/support.ts'
-import { openTranscript } from './open-transcript.ts'
-import { listImportable } from './sources.ts'
+import { temporaryFolder } from '../../test/support.ts'
+import { openTranscript } from '../open-transcript.ts'
+import { listImportable } from '../sources.ts'
 
 it.runIf(process.platform !== 'win32')('refuses what can be read only once', async () => {
   for (const read of [openTranscript, listImportable])
