@@ -18,7 +18,7 @@ export interface Detector {
 
 const passwordNames = 'pass(?:word|wd|phrase|code)|pwd'
 const tokenNames =
-  '(?:api|access|secret|private|encryption|signing|master|session|account|service|shared|storage|license|app|auth)[_-]?key' +
+  '(?:api|access|secret|private|encryption|signing|master|session|account|service|shared|storage|license|app|auth)[ _-]?key' +
   '|token|secret(?:[_-]?key)?(?:[_-]?base)?|authorization|credentials?|auth[_-]?code'
 const foreignNames =
   'пароль|токен|ключ|senha|contraseña|clave|passwort|kennwort|mot de passe|wachtwoord|hasło|密码|密碼|口令|令牌|密钥|パスワード|トークン|비밀번호|암호|토큰'
@@ -31,6 +31,8 @@ const toValue =
   '["\'`]?[ \\t]{0,4},?[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,40})?["\'`]?\\bvalue["\'`]?[ \\t]{0,4}[:=][ \\t]{0,4}'
 /** From the name to a block of YAML. */
 const toBlock = '["\'`]?[ \\t]{0,4}:[ \\t]{0,4}[|>][+-]?[ \\t]{0,4}\\r?\\n[ \\t]{1,40}'
+/** What a secret is for, between its name and its value. */
+const fewWords = '[^"\'`=:.;\\n]{1,40}'
 /** From an option of a command to its value; in a list of JSON, the next item. */
 const flagEnd = '(?:[ \\t]{1,4}|["\'],\\s{0,40}(?=["\']))'
 
@@ -133,12 +135,14 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['pass', 'pwd'], pattern: /(?:\bENV|\bsetx)[ \t]{1,4}\w{0,40}(?:pass(?:word|wd)?|pwd)[ \t]{1,4}/gi, follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})["'\`]?(?:[^"'\`=:.;\\n]|\\.(?! )){0,60}?[ \\t](?:is|was|equals)[ \\t]{0,2}[:=]?[ \\t]{0,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:to|be|as|of|with)[ \\t]{0,2}[:=]?[ \\t]{0,2}`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:(?:for|of|on|in)[ \\t]|[([])${fewWords}[:=][ \\t]{0,2}`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:\\w{1,12}[ \\t]){0,3}(?:changed|set|reset|updated|rotated)[ \\t]to[ \\t]{1,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:--?(?:${passwordNames})${flagEnd}|<(?:${passwordNames})>)`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass'], pattern: /(?:password|passphrase)["'`]?[ \t]{1,4}(?=["'“«])/gi, follows: isPassword },
   { kind: 'password', gate: foreignNames.split('|'), pattern: new RegExp(`(?:${foreignNames})(?:["'»”]?[ \\t]{0,4}[:=：＝]|[ \\t]{0,2}(?:это|[—–]|es|ist|est|é|是|为|は|은|는))[ \\t]{0,4}`, 'gi'), follows: isPassword },
   { kind: 'secret', gate: ['key', 'token', 'secret', 'auth', 'credential'], pattern: new RegExp(`(?:${tokenNames})${suffix}(?:${toBlock}|${toValue}|${assigns}(?:token[ \\t]{1,2})?)`, 'gi'), follows: isToken, accept: (_, before) => !harmlessToken.test(before) },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:--?(?:[\\w-]{0,20}-)?(?:api-?key|token|secret|key)${flagEnd}|<(?:[a-z]{0,12}_?)(?:key|token|secret)>)`, 'gi'), follows: isToken },
-  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:${tokenNames})["'\`]?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken },
+  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:for|of|on|in)[ \\t]${fewWords}?(?=[ \\t](?:is|was)[ \\t]))?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken },
   { kind: 'high-entropy', gate: [], pattern: /[:=][ \t]{0,4}\\{0,3}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,}={0,2})/gd, accept: (secret, before) => isKey(secret) && !isPublicName(before) },
   { kind: 'high-entropy', gate: [], pattern: /^[^\S\n]{0,16}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,}={0,2})["'`]?[^\S\n]{0,16}$/gmd, accept: isKey },
 ]
