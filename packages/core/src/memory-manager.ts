@@ -127,7 +127,8 @@ export interface Capabilities {
 
 export interface WriteOptions {
   /**
-   * Milliseconds until the entry expires, counted from the last access, at most 1e14. `Infinity` keeps it for ever.
+   * Milliseconds until the entry expires, counted from the last access, at most 1e14; a part of one counts as a whole
+   * one. `Infinity` keeps it for ever.
    * Default: 1 hour in `short-term`, for ever elsewhere.
    */
   ttl?: number

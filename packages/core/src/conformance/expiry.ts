@@ -41,6 +41,9 @@ export const expiry: Theme = {
       }
       time.advance(5000)
       for (const scope of memoryScopes) expect(await memory.read(scope, 'key')).toBeNull()
+      await memory.write('long-term', 'key', 1, { ttl: 0.5 })
+      const brief = await memory.read('long-term', 'key', { includeMetadata: true })
+      expect(brief?.metadata.expiresAt).toBe(time.clock() + 1)
     }),
 
     law('Reading and finding an entry slide its expiry.', async ({ memory, time }) => {

@@ -69,7 +69,8 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
     // Words and vectors would give away what the ciphertext hides.
     const text = wanted.index === false || isSealed ? '' : (clean.text ?? searchableText(clean.value))
     const foundBy = { text, type: clean.type ?? statedType(clean.value) }
-    const ttl = wanted.ttl ?? defaultTtl[scope] ?? Number.POSITIVE_INFINITY
+    // Whole milliseconds, as not every store keeps parts of one.
+    const ttl = Math.ceil(wanted.ttl ?? defaultTtl[scope] ?? Number.POSITIVE_INFINITY)
     return {
       namespace: address.namespace,
       scope,
