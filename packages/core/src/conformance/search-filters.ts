@@ -70,6 +70,7 @@ export const searchFilters: Theme = {
         { $or: [1] },
         { '': 1 },
         { 'a..b': 1 },
+        { [Array(201).fill('a').join('.')]: { exists: false } },
         { v: new Date() },
         { v: Number.NaN },
         deep(30),

@@ -81,7 +81,7 @@ describe('parseFilter', () => {
     expect(problemWith(filters)).toContain(`${place} `)
   })
 
-  it('limits depth and number of conditions', () => {
+  it('limits depth, number of conditions and length of paths', () => {
     const nested = (depth: number): object => (depth === 0 ? { a: 1 } : { $not: nested(depth - 1) })
     expect(problemWith(nested(20))).toBe('none')
     expect(problemWith(nested(21))).toContain('nested deeper')
@@ -90,5 +90,8 @@ describe('parseFilter', () => {
     expect(problemWith(wide(500))).toContain('more than 500')
     const inner = (depth: number): object => (depth === 0 ? { eq: 1 } : { not: inner(depth - 1) })
     expect(problemWith({ a: inner(50) })).not.toBe('none')
+    const path = (parts: number): string => Array(parts).fill('a').join('.')
+    expect(problemWith({ [path(200)]: 1 })).toBe('none')
+    expect(problemWith({ [path(201)]: 1 })).toContain('more than 200')
   })
 })

@@ -4,6 +4,8 @@ import { type Comparison, comparisons, everything, type Filter } from './filter.
 
 const maxDepth = 20
 const maxConditions = 500
+/** Values are nested less deep, so a longer path leads nowhere. */
+const maxPath = 200
 const operators: ReadonlySet<string> = new Set([...comparisons, 'elemMatch', 'not'])
 
 /**
@@ -16,7 +18,7 @@ const operators: ReadonlySet<string> = new Set([...comparisons, 'elemMatch', 'no
  * - `{ $or: [ … ] }`, `{ $and: [ … ] }`, `{ $not: { … } }`, also without `$` when the operand has that shape
  *
  * A path is looked up in the value; when the value has no such member, in the entry's metadata. A filter has at most
- * 500 conditions, nested at most 20 levels deep.
+ * 500 conditions, nested at most 20 levels deep, and at most 200 parts in a path.
  *
  * @throws MemoryError INVALID_INPUT with the path of the first thing that is wrong
  */
@@ -53,6 +55,7 @@ function parseConditions(source: JsonObject, at: string, depth: number, budget: 
 function parseField(path: string[], operand: JsonValue, at: string, depth: number, budget: Budget): Filter {
   if (depth > maxDepth) fail(at, `is nested deeper than ${maxDepth} levels`)
   if (path.some((part) => part === '')) fail(at, 'has an empty part in its path')
+  if (path.length > maxPath) fail(at, `has more than ${maxPath} parts in its path`)
   if (!isOperatorObject(operand, at)) return { kind: 'compare', path, operator: 'eq', operand }
   const filters = Object.entries(operand).map(([name, value]): Filter => {
     if (--budget.conditions < 0) fail(at, `has more than ${maxConditions} conditions`)
