@@ -147,7 +147,7 @@ export interface WriteOptions {
   type?: string
   /** What to find the value by, instead of its own strings. */
   text?: string
-  /** A vector of the value made by the caller; needs a store that keeps vectors. */
+  /** A vector of the value made by the caller, of at most 16,000 numbers; needs a store that keeps vectors. */
   embedding?: number[]
 }
 
@@ -195,7 +195,7 @@ export interface SearchQuery {
   text?: string
   /** Conditions on the value's members and on metadata; see `parseFilter` for the language. */
   filters?: Record<string, unknown>
-  /** A vector to be near to, of at most 16,384 numbers. */
+  /** A vector to be near to, of at most 16,000 numbers. */
   embedding?: number[]
   /** Tags that an entry must all carry. */
   tags?: string[]

@@ -25,7 +25,9 @@ const scopeSchema = z.enum(memoryScopes)
 const tagSchema = z.string().check(z.minLength(1), z.maxLength(256), wellFormed, printable)
 const tagsSchema = z.array(tagSchema).check(z.maxLength(256))
 const timestamp = z.number().check(z.nonnegative())
-const vector = z.array(z.number()).check(z.minLength(1), z.maxLength(16_384))
+/** What Postgres keeps. */
+const maxDimensions = 16_000
+const vector = z.array(z.number()).check(z.minLength(1), z.maxLength(maxDimensions))
 const positive = z.number().check(z.positive('must be above 0'))
 /** Milliseconds, about three thousand years: keeps every expiry within the range of a `Date`. */
 const longestTtl = 1e14
