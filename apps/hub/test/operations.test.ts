@@ -355,4 +355,21 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     )
     expect(page.headers.get('Content-Security-Policy')).toContain("default-src 'none'")
   })
+
+  it('says of what is read that it may be absent, and never of what is found', async () => {
+    const api = await (await hub.request('GET', '/openapi.json')).json()
+    const entry = { $ref: '#/components/schemas/Entry' }
+    const answerOf = (operation: string, properties: object) => ({
+      [`/api/v1/private/{scope}/${operation}`]: {
+        post: { responses: { 200: { content: { 'application/json': { schema: { properties } } } } } },
+      },
+    })
+    expect(api).toMatchObject({
+      components: { schemas: { Entry: { type: 'object' } } },
+      paths: {
+        ...answerOf('get', { entry: { anyOf: [entry, { type: 'null' }] } }),
+        ...answerOf('find', { found: { items: { properties: { entry } } } }),
+      },
+    })
+  })
 })

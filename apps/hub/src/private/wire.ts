@@ -203,9 +203,11 @@ const passage = z
   .openapi('Passage')
 
 export const done = z.object({ success: z.literal(true) })
-export const gotten = z.object({ entry: keptEntry.nullable() })
+/** Not `nullable`, which the description would say of the entries of every call. */
+const keptOrAbsent = z.union([keptEntry, z.null()])
+export const gotten = z.object({ entry: keptOrAbsent })
 export const gottenMany = z
-  .object({ entries: z.array(keptEntry.nullable()) })
+  .object({ entries: z.array(keptOrAbsent) })
   .openapi({ description: 'one for each key, in their order' })
 export const found = z.object({
   found: z.array(
