@@ -1,5 +1,6 @@
 import { type EchoEntry, plain } from './documents/entry.ts'
-import type { Consolidation, Echoes } from './open-echoes.ts'
+import type { Echoes } from './echoes.ts'
+import type { Consolidation } from './lifecycle/consolidate.ts'
 import { type Surfaced, surface } from './surface.ts'
 
 export interface ReviewFinding {

@@ -17,6 +17,7 @@ export {
   type Sidecar,
   withReferences,
 } from './documents/sidecar.ts'
+export type { Echoes, EchoesOptions } from './echoes.ts'
 export type { EditPlan, EditStep } from './edit.ts'
 export type { Renamed } from './files/migrate.ts'
 export type { Migrated } from './files/migration.ts'
@@ -34,6 +35,7 @@ export {
   type ReviewFinding,
 } from './hooks.ts'
 export type { KnowledgePlan } from './lifecycle/compress-knowledge.ts'
+export type { Consolidation } from './lifecycle/consolidate.ts'
 export type { EchoFinding } from './lifecycle/examine.ts'
 export { type PrunePlan, type PrunePolicy, type PruneStep, planPrune } from './lifecycle/plan-prune.ts'
 export { type Promotion, type PromotionDetails, planPromotion, promoteEcho } from './lifecycle/promote.ts'
@@ -48,5 +50,5 @@ export {
 } from './lifecycle/remembrance.ts'
 export { type EchoScore, scoreEcho } from './lifecycle/score.ts'
 export { type Mirrored, mirrorEchoes } from './mirror.ts'
-export { type Consolidation, type Echoes, type EchoesOptions, openEchoes } from './open-echoes.ts'
+export { openEchoes } from './open-echoes.ts'
 export { type Surfaced, type SurfaceOptions, surface } from './surface.ts'

@@ -1,6 +1,6 @@
 import { equalJson, type JsonObject, type MemoryManager, redactJson } from '@recall/core'
 import type { KnownEcho } from './documents/sidecar.ts'
-import type { Echoes } from './open-echoes.ts'
+import type { Echoes } from './echoes.ts'
 
 export interface Mirrored {
   written: number

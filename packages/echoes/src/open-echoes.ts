@@ -1,24 +1,23 @@
 import { lstatSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Clock, type LmProvider, MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
+import { MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
 import { dayOf } from './documents/day.ts'
 import { sha256 } from './documents/digest.ts'
 import {
   appendTexts,
   type EchoBlock,
-  emptyEchoes,
   parseEchoes,
   printEchoes,
   upgradeEchoes,
 } from './documents/echo-document.ts'
 import { type EchoEntry, normalizeEntry, printEntry } from './documents/entry.ts'
-import type { EchoLayer } from './documents/layers.ts'
 import { withoutSecrets } from './documents/sensitive.ts'
 import { identify, type KnownEcho, withReferences } from './documents/sidecar.ts'
-import { type EditPlan, editChanges, needsPerson, planMove, planRemoval } from './edit.ts'
+import type { Echoes, EchoesOptions } from './echoes.ts'
+import { editChanges, needsPerson, planMove, planRemoval } from './edit.ts'
 import { namesIn, orAbsent, readText } from './files/files.ts'
 import { withLock } from './files/lock.ts'
-import { type Migrated, migrationChanges, roleOf } from './files/migration.ts'
+import { migrationChanges, roleOf } from './files/migration.ts'
 import {
   backupChange,
   checkName,
@@ -35,126 +34,13 @@ import {
   teamRole,
   waitingAgents,
 } from './files/role-folder.ts'
-import {
-  applyChanges,
-  type FileChange,
-  finishJournal,
-  isChangedMeanwhile,
-  isUnfinished,
-} from './files/transaction.ts'
-import { type KnowledgePlan, parseKnowledgePlan, planKnowledge } from './lifecycle/compress-knowledge.ts'
-import { type EchoFinding, examine } from './lifecycle/examine.ts'
-import { readFindings } from './lifecycle/findings.ts'
-import { mergeFindings } from './lifecycle/merge-findings.ts'
-import { defaultPrunePolicy, type PrunePlan, type PrunePolicy, planPrune } from './lifecycle/plan-prune.ts'
+import { applyChanges, finishJournal, isChangedMeanwhile, isUnfinished } from './files/transaction.ts'
+import { parseKnowledgePlan, planKnowledge } from './lifecycle/compress-knowledge.ts'
+import { consolidate } from './lifecycle/consolidate.ts'
+import { examine } from './lifecycle/examine.ts'
+import { defaultPrunePolicy, planPrune } from './lifecycle/plan-prune.ts'
 import { pruneChanges, restoreChanges } from './lifecycle/prune.ts'
 import { activeWorkflows, forgetWorkflow, noteWorkflow } from './workflows.ts'
-
-export interface EchoesOptions {
-  /** The folder of the roles, for example `<project>/.recall/echoes`. */
-  root: string
-  /** Whether the caller leads the team: only the lead writes to the role `team`. */
-  lead?: boolean
-  /**
-   * Asks the person at the terminal. Supply it only where a person is present: without it, everything that needs a
-   * person's consent is refused.
-   */
-  askHuman?: (question: string) => Promise<boolean>
-  policy?: PrunePolicy
-  clock?: Clock
-}
-
-export interface Consolidation {
-  role: string
-  added: number
-  /** Findings that repeat an entry or another finding, whose verified day and confidence they may raise. */
-  merged: number
-  /** What stayed in findings files, and why: blocks, and whole files that cannot be read. */
-  kept: { agent: string; line: number; reasons: string[] }[]
-  /** Entries from which sensitive data was removed, and its kinds. */
-  stripped: { title: string; kinds: string[] }[]
-  /** What was pruned; `null` when the memory is within its limit or a workflow is active. */
-  pruned: PrunePlan | null
-}
-
-export interface Echoes {
-  roles(): string[]
-  /** A role's entries with their ids. */
-  read(role: string): Promise<RoleMemory>
-  /**
-   * Adds an entry.
-   *
-   * @returns its id, and the kinds of sensitive data that were taken out of it
-   * @throws MemoryError FORBIDDEN for an etched entry without a person's consent, and for the team without the lead
-   */
-  add(role: string, entry: EchoEntry): Promise<{ id: string; stripped: string[] }>
-  /** Writes a finding to `{agent}-findings.md`, where it waits to be consolidated. */
-  appendFinding(role: string, agent: string, entry: EchoEntry): Promise<{ stripped: string[] }>
-  /**
-   * Merges all waiting findings of a role into its memory, removes them from their files, and prunes the memory if
-   * needed.
-   *
-   * @param options.dryRun report only
-   */
-  consolidate(role: string, options?: { dryRun?: boolean }): Promise<Consolidation>
-  planPrune(role: string): Promise<PrunePlan>
-  /**
-   * @throws MemoryError CONFLICT while a workflow is active, or when the memory has changed since the plan was
-   * made
-   */
-  applyPrune(plan: PrunePlan): Promise<void>
-  /**
-   * Puts back what was pruned, shortened or removed.
-   *
-   * @returns false when there is nothing to put back
-   * @throws MemoryError NOT_FOUND, CORRUPTION when its backup is gone, CONFLICT when a shortened entry was rewritten
-   * since, FORBIDDEN for an etched entry without a person's consent
-   */
-  restoreEntry(role: string, id: string): Promise<boolean>
-  /** Plans to move entries into the archive. Default: all entries that are not etched. */
-  planRemoval(role: string, ids?: readonly string[]): Promise<EditPlan>
-  /** Plans to move an entry to another layer. */
-  planMove(role: string, id: string, to: EchoLayer): Promise<EditPlan>
-  /**
-   * Carries out a plan of `planRemoval` or `planMove`, and keeps a copy of the memory in `archive/` first.
-   *
-   * @throws MemoryError FORBIDDEN when etched entries need a person's consent, CONFLICT when the memory has changed
-   * since the plan was made
-   */
-  applyEdit(plan: EditPlan): Promise<void>
-  /**
-   * Plans to shorten `knowledge.md`, with a model when one is given. A model answers differently each time, so its plan
-   * is kept beside the file until it is applied.
-   *
-   * @param options.asShown return the kept plan, if the file has not changed since
-   */
-  planKnowledge(role: string, options?: { lm?: LmProvider; asShown?: boolean }): Promise<KnowledgePlan>
-  /**
-   * Keeps a copy in `archive/knowledge-{date}.md`, then carries out the plan.
-   *
-   * @throws MemoryError CONFLICT when the file has changed since the plan was made
-   */
-  applyKnowledge(plan: KnowledgePlan): Promise<void>
-  /**
-   * Replaces old names of agents and concepts in the metadata of entries in all markdown files, archives included.
-   * Copies of the changed files are kept in `.backups/`. What cannot be read is named and stays.
-   *
-   * @param options.dryRun report only
-   */
-  migrate(renames: Readonly<Record<string, string>>, options?: { dryRun?: boolean }): Promise<Migrated[]>
-  /** Records that a workflow used entries. */
-  reference(role: string, workflow: string, ids: readonly string[]): Promise<void>
-  /** Marks a workflow as active, as long as its process lives. */
-  beginWorkflow(workflow: string, pid?: number): Promise<void>
-  endWorkflow(workflow: string): Promise<void>
-  activeWorkflows(): string[]
-  /**
-   * Checks the folder, and returns what a person should know about it.
-   *
-   * @param options.fix remove temporary files of killed processes; no other file is touched
-   */
-  examine(options?: { fix?: boolean }): Promise<EchoFinding[]>
-}
 
 /** Attempts at a section while an editor, or an agent that writes its findings directly, changes the same files. */
 const attempts = 5
@@ -192,20 +78,6 @@ export function openEchoes(options: EchoesOptions): Echoes {
       'only a person adds etched entries, takes them out or moves them: say yes at a terminal',
       MemoryErrorCode.FORBIDDEN,
     )
-  }
-
-  /** The change that keeps duplicates with another learning in `archive/`. */
-  const differingChanges = (role: string, differing: readonly EchoBlock[]): FileChange[] => {
-    if (differing.length === 0) return []
-    const texts = differing.map(({ text }) => text)
-    const text = printEchoes(appendTexts(emptyEchoes(role), texts))
-    return [backupChange(root, role, 'findings', text, dayOf(clock())).change]
-  }
-
-  const prunable = (role: LoadedRole): PrunePlan | null => {
-    if (activeWorkflows(root).length > 0) return null
-    const plan = planPrune(role, clock(), policy)
-    return plan.steps.length > 0 ? plan : null
   }
 
   return {
@@ -253,46 +125,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
 
     async consolidate(role, { dryRun = false } = {}) {
       if (!dryRun) mayWrite(role)
-      return locked(() => {
-        const loaded = loadRole(root, role)
-        const findings = waitingAgents(root, role).map((agent) => readFindings(root, role, agent))
-        const ready = findings.flatMap((each) => each.ready)
-        const merged = mergeFindings(
-          upgradeEchoes(loaded.document),
-          ready.map(({ block }) => block),
-        )
-        const document = ready.length > 0 ? merged.document : loaded.document
-        const { echoes, sidecar } = identify(document, loaded.sidecar)
-        if (!dryRun && findings.length > 0) {
-          const written =
-            ready.length > 0 ? [memoryChange(loaded, document), sidecarChange(role, sidecar)] : []
-          applyChanges(root, [
-            ...differingChanges(role, merged.differing),
-            ...written,
-            ...findings.flatMap(({ path, left, seen }): FileChange[] =>
-              seen === null ? [] : [{ path, content: left, seen }],
-            ),
-          ])
-        }
-        const after = dryRun
-          ? { ...loaded, text: printEchoes(document), document, echoes, sidecar }
-          : loadRole(root, role)
-        const pruned = prunable(after)
-        if (pruned && !dryRun) applyChanges(root, pruneChanges(root, after, pruned))
-        return {
-          role,
-          added: merged.added,
-          merged: merged.merged,
-          kept: findings.flatMap(({ agent, kept, problem }) => [
-            ...(problem === undefined ? [] : [{ agent, line: 1, reasons: [problem] }]),
-            ...kept.map(({ block, reasons }) => ({ agent, line: block.line, reasons })),
-          ]),
-          stripped: ready.flatMap(({ block, stripped }) =>
-            stripped.length > 0 ? [{ title: block.entry?.title ?? '', kinds: stripped }] : [],
-          ),
-          pruned,
-        }
-      })
+      return locked(() => consolidate(root, role, { dryRun, policy, clock }))
     },
 
     planPrune: async (role) => locked(() => planPrune(loadRole(root, role), clock(), policy)),

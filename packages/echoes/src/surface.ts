@@ -1,7 +1,7 @@
 import { fenceRecalled, wordScores } from '@recall/core'
 import type { KnownEcho } from './documents/sidecar.ts'
+import type { Echoes } from './echoes.ts'
 import { teamRole } from './files/role-folder.ts'
-import type { Echoes } from './open-echoes.ts'
 
 export interface SurfaceOptions {
   /** What the agent is about to do, in words. */

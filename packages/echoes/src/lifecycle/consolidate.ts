@@ -1,0 +1,108 @@
+import type { Clock } from '@recall/core'
+import { dayOf } from '../documents/day.ts'
+import {
+  appendTexts,
+  type EchoBlock,
+  emptyEchoes,
+  printEchoes,
+  upgradeEchoes,
+} from '../documents/echo-document.ts'
+import { identify } from '../documents/sidecar.ts'
+import {
+  backupChange,
+  type LoadedRole,
+  loadRole,
+  memoryChange,
+  sidecarChange,
+  waitingAgents,
+} from '../files/role-folder.ts'
+import { applyChanges, type FileChange } from '../files/transaction.ts'
+import { activeWorkflows } from '../workflows.ts'
+import { readFindings } from './findings.ts'
+import { mergeFindings } from './merge-findings.ts'
+import { type PrunePlan, type PrunePolicy, planPrune } from './plan-prune.ts'
+import { pruneChanges } from './prune.ts'
+
+export interface Consolidation {
+  role: string
+  added: number
+  /** Findings that repeat an entry or another finding, whose verified day and confidence they may raise. */
+  merged: number
+  /** What stayed in findings files, and why: blocks, and whole files that cannot be read. */
+  kept: { agent: string; line: number; reasons: string[] }[]
+  /** Entries from which sensitive data was removed, and its kinds. */
+  stripped: { title: string; kinds: string[] }[]
+  /** What was pruned; `null` when the memory is within its limit or a workflow is active. */
+  pruned: PrunePlan | null
+}
+
+interface Run {
+  /** Report only. */
+  dryRun: boolean
+  policy: PrunePolicy
+  clock: Clock
+}
+
+/**
+ * Merges all waiting findings of a role into its memory, removes them from their files, and prunes the memory if
+ * needed. Call it under the lock.
+ */
+export function consolidate(root: string, role: string, { dryRun, policy, clock }: Run): Consolidation {
+  const loaded = loadRole(root, role)
+  const findings = waitingAgents(root, role).map((agent) => readFindings(root, role, agent))
+  const ready = findings.flatMap((each) => each.ready)
+  const merged = mergeFindings(
+    upgradeEchoes(loaded.document),
+    ready.map(({ block }) => block),
+  )
+  const document = ready.length > 0 ? merged.document : loaded.document
+  const { echoes, sidecar } = identify(document, loaded.sidecar)
+  if (!dryRun && findings.length > 0) {
+    const written = ready.length > 0 ? [memoryChange(loaded, document), sidecarChange(role, sidecar)] : []
+    const emptied = findings.flatMap(({ path, left, seen }): FileChange[] =>
+      seen === null ? [] : [{ path, content: left, seen }],
+    )
+    applyChanges(root, [...differingChanges(root, role, merged.differing, clock), ...written, ...emptied])
+  }
+  const after = dryRun
+    ? { ...loaded, text: printEchoes(document), document, echoes, sidecar }
+    : loadRole(root, role)
+  const pruned = prunable(root, after, { policy, clock })
+  if (pruned && !dryRun) applyChanges(root, pruneChanges(root, after, pruned))
+  return {
+    role,
+    added: merged.added,
+    merged: merged.merged,
+    kept: findings.flatMap(({ agent, kept, problem }) => [
+      ...(problem === undefined ? [] : [{ agent, line: 1, reasons: [problem] }]),
+      ...kept.map(({ block, reasons }) => ({ agent, line: block.line, reasons })),
+    ]),
+    stripped: ready.flatMap(({ block, stripped }) =>
+      stripped.length > 0 ? [{ title: block.entry?.title ?? '', kinds: stripped }] : [],
+    ),
+    pruned,
+  }
+}
+
+/** The change that keeps duplicates with another learning in `archive/`. */
+function differingChanges(
+  root: string,
+  role: string,
+  differing: readonly EchoBlock[],
+  clock: Clock,
+): FileChange[] {
+  if (differing.length === 0) return []
+  const texts = differing.map(({ text }) => text)
+  const text = printEchoes(appendTexts(emptyEchoes(role), texts))
+  return [backupChange(root, role, 'findings', text, dayOf(clock())).change]
+}
+
+function prunable(
+  root: string,
+  role: LoadedRole,
+  { policy, clock }: Pick<Run, 'policy' | 'clock'>,
+): PrunePlan | null {
+  if (activeWorkflows(root).length > 0) return null
+  const plan = planPrune(role, clock(), policy)
+  return plan.steps.length > 0 ? plan : null
+}
