@@ -2,11 +2,11 @@ import type { Clock, LmProvider } from '@recall/core'
 import type { EchoEntry } from './documents/entry.ts'
 import type { EchoLayer } from './documents/layers.ts'
 import type { EditPlan } from './edit.ts'
-import type { Migrated } from './files/migration.ts'
 import type { RoleMemory } from './files/role-folder.ts'
 import type { KnowledgePlan } from './lifecycle/compress-knowledge.ts'
 import type { Consolidation } from './lifecycle/consolidate.ts'
 import type { EchoFinding } from './lifecycle/examine.ts'
+import type { Migrated } from './lifecycle/migration.ts'
 import type { PrunePlan, PrunePolicy } from './lifecycle/plan-prune.ts'
 
 export interface EchoesOptions {

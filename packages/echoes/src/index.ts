@@ -8,6 +8,7 @@ export {
 } from './documents/echo-document.ts'
 export { type EchoEntry, entryKey, printEntry } from './documents/entry.ts'
 export { type EchoLayer, echoLayers, type LayerRule, layerRules } from './documents/layers.ts'
+export type { Renamed } from './documents/rename-metadata.ts'
 export {
   emptySidecar,
   identify,
@@ -19,8 +20,6 @@ export {
 } from './documents/sidecar.ts'
 export type { Echoes, EchoesOptions } from './echoes.ts'
 export type { EditPlan, EditStep } from './edit.ts'
-export type { Renamed } from './files/migrate.ts'
-export type { Migrated } from './files/migration.ts'
 export { type RoleMemory, teamRole } from './files/role-folder.ts'
 export { applyVersionControl } from './files/version-control.ts'
 export {
@@ -37,6 +36,7 @@ export {
 export type { KnowledgePlan } from './lifecycle/compress-knowledge.ts'
 export type { Consolidation } from './lifecycle/consolidate.ts'
 export type { EchoFinding } from './lifecycle/examine.ts'
+export type { Migrated } from './lifecycle/migration.ts'
 export { type PrunePlan, type PrunePolicy, type PruneStep, planPrune } from './lifecycle/plan-prune.ts'
 export { type Promotion, type PromotionDetails, planPromotion, promoteEcho } from './lifecycle/promote.ts'
 export {

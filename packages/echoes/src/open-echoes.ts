@@ -17,7 +17,6 @@ import type { Echoes, EchoesOptions } from './echoes.ts'
 import { editChanges, needsPerson, planMove, planRemoval } from './edit.ts'
 import { namesIn, orAbsent, readText } from './files/files.ts'
 import { withLock } from './files/lock.ts'
-import { migrationChanges, roleOf } from './files/migration.ts'
 import {
   backupChange,
   checkName,
@@ -38,6 +37,7 @@ import { applyChanges, finishJournal, isChangedMeanwhile, isUnfinished } from '.
 import { parseKnowledgePlan, planKnowledge } from './lifecycle/compress-knowledge.ts'
 import { consolidate } from './lifecycle/consolidate.ts'
 import { examine } from './lifecycle/examine.ts'
+import { migrationChanges, roleOf } from './lifecycle/migration.ts'
 import { defaultPrunePolicy, planPrune } from './lifecycle/plan-prune.ts'
 import { pruneChanges, restoreChanges } from './lifecycle/prune.ts'
 import { activeWorkflows, forgetWorkflow, noteWorkflow } from './workflows.ts'

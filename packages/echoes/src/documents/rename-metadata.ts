@@ -1,4 +1,4 @@
-import { parseEchoes, withFields } from '../documents/echo-document.ts'
+import { parseEchoes, withFields } from './echo-document.ts'
 
 /** A name in an entry's metadata that was replaced. */
 export interface Renamed {

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
 import { type EchoDocument, parseEchoes } from '../documents/echo-document.ts'
 import { type EchoEntry, entryKey } from '../documents/entry.ts'
+import { type Renamed, renameMetadata } from '../documents/rename-metadata.ts'
 import type { Sidecar } from '../documents/sidecar.ts'
-import { orAbsent, readText } from './files.ts'
-import { type Renamed, renameMetadata } from './migrate.ts'
-import { type LoadedRole, loadRole, memoryPath, sidecarChange } from './role-folder.ts'
-import type { FileChange } from './transaction.ts'
+import { orAbsent, readText } from '../files/files.ts'
+import { type LoadedRole, loadRole, memoryPath, sidecarChange } from '../files/role-folder.ts'
+import type { FileChange } from '../files/transaction.ts'
 
 /** A markdown file in whose metadata a name was replaced, or that cannot be read. */
 export interface Migrated {
