@@ -92,7 +92,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
     })
   })
 
-  it('4.4 each route has a limit, a repeated request and a new key too', async () => {
+  it('4.4 asking who one is, getting another key and repeating a request are limited as reads', async () => {
     const one = [{ requests: 1, seconds: 60 }]
     const { tiers } = noLimits.limits
     const limits = { ...noLimits.limits, tiers: { ...tiers, unverified: { ...tiers.unverified, get: one } } }
