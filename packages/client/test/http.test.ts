@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { isMemoryError, MemoryErrorCode, type ValueSchema } from '@recall/core'
 import { expect, expectTypeOf, it } from 'vitest'
 import { createHttp } from '../src/http.ts'
@@ -72,7 +73,20 @@ it('tries again what may be repeated, under the same Idempotency-Key', async () 
   const keys = requests.map(({ headers }) => headers.get('Idempotency-Key'))
   expect(new Set(keys).size).toBe(1)
   expect(keys[0]).toMatch(/^"[0-9a-f-]{36}"$/)
+  const [first = 0, second = 0] = pauses
   expect(pauses).toHaveLength(2)
+  expect([first >= 200, first <= 300, second >= 400, second <= 600]).toEqual([true, true, true, true])
+})
+
+it.each([
+  ['get', (hub: HubClient) => hub.get('1'), { memory: {} }],
+  ['search', (hub: HubClient) => hub.search('q'), { results: [] }],
+  ['cite', (hub: HubClient) => hub.cite('1'), { citation: 'Recall #1', citations: 1 }],
+  ['whoami', (hub: HubClient) => hub.whoami(), { agent: {} }],
+])('tries again to %s, which does no more the second time', async (_, call, answer) => {
+  const { hub, requests } = hubOf([new Error('reset'), json(answer)])
+  expect(await call(hub)).toBeDefined()
+  expect(requests).toHaveLength(2)
 })
 
 it('waits for the answer to a try that got through, whose own answer was lost', async () => {
@@ -91,6 +105,28 @@ it('ends a pause between two tries when the caller gives up', async () => {
     url: 'https://hub.example',
     fetch() {
       setImmediate(() => caller.abort(new Error('given up')))
+      return json({}, 503, { 'Retry-After': '9' })
+    },
+  })
+  await expect(send('GET', 'health', {}, { repeatable: true, signal: caller.signal })).rejects.toThrow(
+    'given up',
+  )
+})
+
+it('lets go of the signal of its caller when a pause is over', async () => {
+  const caller = new AbortController()
+  const answers = [json({}, 503, { 'Retry-After': '0' }), json({})]
+  const send = createHttp({ url: 'https://hub.example', fetch: () => answers.shift() as Response })
+  await send('GET', 'health', {}, { repeatable: true, signal: caller.signal })
+  expect(getEventListeners(caller.signal, 'abort')).toEqual([])
+})
+
+it('begins no pause for a caller who has given up', async () => {
+  const caller = new AbortController()
+  const send = createHttp({
+    url: 'https://hub.example',
+    fetch() {
+      caller.abort(new Error('given up'))
       return json({}, 503, { 'Retry-After': '9' })
     },
   })
@@ -131,6 +167,25 @@ it('takes a page of a proxy for no hub', async () => {
   expect((await failure(page.hub.whoami())).code).toBe(MemoryErrorCode.UNAVAILABLE)
   const gone = hubOf([new Response('<html>', { status: 404 })])
   expect((await failure(gone.hub.get('1'))).code).toBe(MemoryErrorCode.NOT_FOUND)
+})
+
+it.each([
+  [500, MemoryErrorCode.UNAVAILABLE],
+  [502, MemoryErrorCode.UNAVAILABLE],
+  [504, MemoryErrorCode.TIMEOUT],
+  [404, MemoryErrorCode.NOT_FOUND],
+  [418, MemoryErrorCode.INVALID_INPUT],
+  [300, MemoryErrorCode.INVALID_INPUT],
+  [399, MemoryErrorCode.INVALID_INPUT],
+])('takes the status %i of a proxy for %s', async (status, code) => {
+  const { hub } = hubOf([new Response('<html>', { status })])
+  await expect(hub.delete('1')).rejects.toMatchObject({ code, details: { status } })
+})
+
+it('passes on what the hub has against the input', async () => {
+  const errors = [{ path: 'tags', message: 'has too few' }]
+  const { hub } = hubOf([json({ code: MemoryErrorCode.INVALID_INPUT, detail: 'no', errors }, 400)])
+  await expect(hub.save(memory)).rejects.toMatchObject({ message: 'no', details: { issues: errors } })
 })
 
 it.each(['null', '"ok"', '', '{"entry":', '[]', '{}'])('takes %s for no answer of a hub', async (body) => {
