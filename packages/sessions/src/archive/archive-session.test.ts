@@ -221,6 +221,19 @@ todo: add a test
     expect((await readWindow(memory))[0]?.summary).toMatch(/^Login was fixed\.\n\n\*\*Decisions\*\*/)
   })
 
+  it('asks a model once for what a checkpoint and the end of the session say, and at the end if not before', async () => {
+    const memory = openMemory()
+    const lm = fakeLm(lmAnswer('The login was fixed.'))
+    await createCheckpoint(memory, conversation('asked', talk), { lm })
+    await archiveSession(memory, conversation('asked', talk), { lm })
+    expect(lm.prompts).toHaveLength(1)
+    expect((await readArchive(memory, 'asked')).summarizedBy).toBe('fake/model')
+    await createCheckpoint(memory, conversation('unasked', talk))
+    await archiveSession(memory, conversation('unasked', talk), { lm })
+    expect(lm.prompts).toHaveLength(2)
+    expect((await readArchive(memory, 'unasked')).summarizedBy).toBe('fake/model')
+  })
+
   it('falls back to the algorithm when the model fails, and says so', async () => {
     const memory = openMemory()
     const outcome = await archiveSession(memory, conversation('s', talk), { lm: fakeLm(new Error('down')) })
