@@ -291,6 +291,20 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     expect(await ask(local, 'https://hub.example.org/metrics')).toBe(404)
   })
 
+  it('tells when to ask again while it stops, and is alive until then', async () => {
+    const stopping = await openHub(database())
+    stopping.drain()
+    for (const path of ['/readyz', '/healthz', '/api/v1/health']) {
+      const answer = await stopping.request('GET', path)
+      expect(answer.status).toBe(503)
+      expect(answer.headers.get('Retry-After')).toBe('1')
+      expect(answer.headers.get('Cache-Control')).toBe('no-store')
+    }
+    const alive = await stopping.request('GET', '/livez')
+    expect([alive.status, alive.headers.get('Retry-After')]).toEqual([200, null])
+    expect((await hub.request('GET', '/readyz')).headers.get('Retry-After')).toBeNull()
+  })
+
   it('takes nothing off the limits of who could not be served', async () => {
     let isDown = true
     const whole = fakeEmbedder()

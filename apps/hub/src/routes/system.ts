@@ -10,6 +10,10 @@ const healthSchema = z.object({
   embedding_model: z.string(),
 })
 
+const fresh = { 'Cache-Control': 'no-store' }
+/** With every 503: when to ask again, in seconds. */
+const soon = { 'Retry-After': '1' }
+
 /** Liveness and readiness. The answers are terse, so that they reveal nothing to a stranger. */
 export function systemRoutes(hub: Hub, state: { draining: boolean }) {
   /** Why the hub cannot serve, or `undefined` when it can. */
@@ -24,13 +28,15 @@ export function systemRoutes(hub: Hub, state: { draining: boolean }) {
     }
   }
   const routes = newRoutes()
-  routes.get('/livez', (context) => context.text('ok', 200, { 'Cache-Control': 'no-store' }))
+  routes.get('/livez', (context) => context.text('ok', 200, fresh))
   for (const path of ['/readyz', '/healthz']) {
     routes.get(path, async (context) => {
       const reason = await trouble()
-      return context.json(reason ? { ready: false, reason } : { ready: true }, reason ? 503 : 200, {
-        'Cache-Control': 'no-store',
-      })
+      return context.json(
+        reason ? { ready: false, reason } : { ready: true },
+        reason ? 503 : 200,
+        reason ? { ...fresh, ...soon } : fresh,
+      )
     })
   }
   return routes.openapi(
@@ -45,10 +51,9 @@ export function systemRoutes(hub: Hub, state: { draining: boolean }) {
     }),
     async (context) => {
       const ready = (await trouble()) === undefined
-      context.header('Cache-Control', 'no-store')
       const status = ready ? ('ok' as const) : ('degraded' as const)
       const body = { status, protocol_version: '1.0.0' as const, embedding_model: hub.embedder.model }
-      return context.json(body, ready ? 200 : 503)
+      return context.json(body, ready ? 200 : 503, ready ? fresh : { ...fresh, ...soon })
     },
   )
 }
