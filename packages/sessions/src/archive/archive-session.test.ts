@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { fenceRecalled, MemoryErrorCode, type Message } from '@recall/core'
+import { fenceRecalled, MemoryError, MemoryErrorCode, type Message } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -464,4 +464,28 @@ it('leaves an archive alone that was made of a later reading', async () => {
   // What was said differently is not in it.
   const other = await archiveSession(memory, conversation('s', ['Fix the logout', 'Yes.']), { clock })
   expect(other).toMatchObject({ status: 'archived', kept: ['conversation:s'] })
+})
+
+it('stays the archive of a session that has ended when a checkpoint has it summarised again', async () => {
+  const memory = openMemory()
+  await archiveSession(memory, conversation('s', talk))
+  const lm = fakeLm(lmAnswer('The login was fixed.'))
+  await createCheckpoint(memory, conversation('s', talk), { lm, resummarize: true })
+  expect(await readArchive(memory, 's')).toMatchObject({ summarizedBy: 'fake/model', source: 'session' })
+})
+
+it.each([
+  [MemoryErrorCode.WRITE_FAILED, 1],
+  [MemoryErrorCode.CONFLICT, 10],
+])('fails when the archive cannot be written for %s, at try %i', async (code, tries) => {
+  let tried = 0
+  const memory = {
+    ...openMemory(),
+    async write() {
+      tried++
+      throw new MemoryError('refused', code)
+    },
+  }
+  await expect(archiveSession(memory, conversation('s', talk))).rejects.toMatchObject({ code })
+  expect(tried).toBe(tries)
 })
