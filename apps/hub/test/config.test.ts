@@ -64,6 +64,19 @@ describe('the environment', () => {
     })
   })
 
+  it('is told the bound that a number crosses, and that it must be whole', () => {
+    const wrong = {
+      RECALL_HUB_PORT: '70000',
+      RECALL_HUB_CONNECTIONS: '0',
+      RECALL_HUB_EMBED_TIMEOUT_MS: '1.5',
+    }
+    expect(wrongIn(() => configFrom(wrong))).toEqual({
+      port: expect.stringContaining('65535'),
+      connections: expect.stringContaining('>0'),
+      embedTimeoutMs: 'must be a whole number',
+    })
+  })
+
   it('wins over the file, and leaves what it does not name', () => {
     const file = fileOf({ embedding: http, port: 1 })
     const base = { RECALL_HUB_CONFIG: file, RECALL_HUB_PORT: '2' }

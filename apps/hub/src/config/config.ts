@@ -3,10 +3,14 @@ import * as z from 'zod'
 
 const megabyte = 1024 * 1024
 
-const number = z.coerce.number('must be a number')
+const whole = 'must be a whole number'
+// Of a number that is out of its bounds, zod says which.
+const number = z.coerce.number({
+  error: ({ code }) => (code === 'invalid_type' ? 'must be a number' : undefined),
+})
 /** At most what a timer takes, and what Postgres takes for a number: some 24 days in milliseconds. */
 const count = number
-  .int()
+  .int(whole)
   .positive()
   .max(2 ** 31 - 1)
 /** A century at most: dates end somewhere. */
@@ -148,7 +152,7 @@ const inProduction = (
 const configSchema = z
   .strictObject({
     host: z.string().default('127.0.0.1'),
-    port: number.int().min(0).max(65_535).default(8787),
+    port: number.int(whole).min(0).max(65_535).default(8787),
     /** How agents reach the hub; shown in the skill and the API description. Default: from host and port. */
     publicUrl: z.url().optional(),
     /**
