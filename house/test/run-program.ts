@@ -24,6 +24,10 @@ export const runProgram = (
     })
     child.once('error', reject)
     child.once('close', (code) => resolve({ ...ran, code }))
+    // A program that reads no input may have ended before it is written.
+    child.stdin.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') reject(error)
+    })
     child.stdin.end(input)
   })
 
