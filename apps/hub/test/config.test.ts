@@ -163,6 +163,18 @@ describe('settings', () => {
       expect(Object.keys(wrongIn(() => parseConfig({ thresholds: none })))).toEqual(['thresholds'])
   })
 
+  it.each([null, '', ' ', '5px', [], [5], true, {}].map((none) => ({ none })))(
+    'take $none for no number',
+    ({ none }) => {
+      const wrong = wrongIn(() => parseConfig({ port: none, thresholds: { minTags: none, related: none } }))
+      expect(wrong).toEqual({
+        port: 'must be a number',
+        'thresholds.minTags': 'must be a number',
+        'thresholds.related': 'must be a number',
+      })
+    },
+  )
+
   it('change one number and leave those beside it', () => {
     const standard = parseConfig({})
     const write = [{ requests: 3, seconds: 60 }]

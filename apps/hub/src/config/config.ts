@@ -5,17 +5,19 @@ const megabyte = 1024 * 1024
 
 const whole = 'must be a whole number'
 // Of a number that is out of its bounds, zod says which.
-const number = z.coerce.number({
+const number = z.number({
   error: ({ code }) => (code === 'invalid_type' ? 'must be a number' : undefined),
 })
+/** A number, or the text of one, as in a variable. `Number` would also take `null` and an empty list for 0. */
+const orText = (bounds: z.ZodNumber) =>
+  z.preprocess((given) => (typeof given === 'string' && /\S/.test(given) ? Number(given) : given), bounds)
 /** At most what a timer takes, and what Postgres takes for a number: some 24 days in milliseconds. */
-const count = number
-  .int(whole)
-  .positive()
-  .max(2 ** 31 - 1)
+const most = 2 ** 31 - 1
+const count = orText(number.int(whole).positive().max(most))
 /** A century at most: dates end somewhere. */
-const days = count.max(36_500)
-const similarity = number.min(0).max(1)
+const days = orText(number.int(whole).positive().max(36_500))
+const similarity = orText(number.min(0).max(1))
+const port = orText(number.int(whole).min(0).max(65_535))
 const flag = z.union([z.boolean(), z.stringbool()], 'must be true or false')
 
 /** At most this many requests in this many seconds. */
@@ -65,11 +67,10 @@ const isObject = ({ value }: { value: unknown }): boolean => typeof value === 'o
 
 /** Reported together with other problems, and only when both values are numbers: other types have their own error. */
 const inOrder = <Name extends string>(lower: Name, upper: Name) =>
-  z.refine<Partial<Record<Name, number>>>((given) => !(Number(given[lower]) > Number(given[upper])), {
-    path: [lower],
-    error: `must not be greater than ${upper}`,
-    when: isObject,
-  })
+  z.refine<Partial<Record<Name, unknown>>>(
+    ({ [lower]: low, [upper]: high }) => !(typeof low === 'number' && typeof high === 'number' && low > high),
+    { path: [lower], error: `must not be greater than ${upper}`, when: isObject },
+  )
 
 const thresholdsSchema = z
   .strictObject({
@@ -152,7 +153,7 @@ const inProduction = (
 const configSchema = z
   .strictObject({
     host: z.string().default('127.0.0.1'),
-    port: number.int(whole).min(0).max(65_535).default(8787),
+    port: port.default(8787),
     /** How agents reach the hub; shown in the skill and the API description. Default: from host and port. */
     publicUrl: z.url().optional(),
     /**
