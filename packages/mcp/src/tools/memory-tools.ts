@@ -129,7 +129,8 @@ function addRemember(server: McpServer, { memory }: McpOptions): void {
       outputSchema: z.object({ key: z.string(), scope, remembered: z.boolean() }),
       annotations: {
         readOnlyHint: false,
-        destructiveHint: false,
+        // With `replace` it overwrites.
+        destructiveHint: true,
         idempotentHint: true,
         openWorldHint: false,
       },
