@@ -40,6 +40,58 @@ it('reads a rollout of Codex once, without what the host put in', async () => {
   ])
 })
 
+it('reads of the tools of Codex what ran, on which files, and whether it failed', async () => {
+  const line = (type: string, payload: unknown) => ({ timestamp: '2026-11-20T09:00:00Z', type, payload })
+  const item = (payload: unknown) => line('response_item', payload)
+  const call = (id: string, name: string, input: unknown) =>
+    item({ type: 'function_call', call_id: id, name, arguments: JSON.stringify(input) })
+  const output = (id: string, text: string) =>
+    item({ type: 'function_call_output', call_id: id, output: text })
+  const patch =
+    '*** Begin Patch\n*** Update File: src/pool.ts\n@@\n-a\n+b\n*** Add File: b.ts\n+c\n*** End Patch'
+  const { messages } = await read(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines(
+      line('session_meta', { id: 'c1', cwd: '/home/dev/api' }),
+      call('1', 'shell', { workdir: '/home/dev/api', command: ['bash', '-lc', 'npm test'] }),
+      line('event_msg', { type: 'exec_command_end', call_id: '1', exit_code: 1 }),
+      output('1', '1 failing'),
+      item({ type: 'local_shell_call', call_id: '2', action: { type: 'exec', command: ['ls', '-la'] } }),
+      line('event_msg', { type: 'exec_command_end', call_id: '2', exit_code: 0 }),
+      output('2', JSON.stringify({ output: 'b.ts', metadata: { exit_code: 0 } })),
+      call('3', 'shell', { command: ['make'] }),
+      output('3', JSON.stringify({ output: 'no rule', metadata: { exit_code: 2 } })),
+      item({ type: 'custom_tool_call', call_id: '4', name: 'apply_patch', input: patch }),
+      item({ type: 'web_search_call', action: { type: 'search', query: 'pool leak' } }),
+      call('5', 'shell', { command: [['odd'], {}] }),
+    ),
+  )
+  const blocks = messages.flatMap(({ content }) => content)
+  expect(blocks).toMatchObject([
+    { name: 'shell', input: { command: 'npm test' } },
+    { content: '1 failing', isError: true },
+    { name: 'shell', input: { command: 'ls -la' } },
+    { content: 'b.ts' },
+    { name: 'shell', input: { command: 'make' } },
+    { content: 'no rule', isError: true },
+    { name: 'apply_patch', input: { path: 'src/pool.ts', paths: ['src/pool.ts', 'b.ts'] } },
+    { name: 'web_search', input: { query: 'pool leak' } },
+    { name: 'shell', input: { command: [['odd'], {}] } },
+  ])
+  expect(blocks[3]).not.toHaveProperty('isError')
+})
+
+it('knows a Codex session again that was archived before its searches were read', async () => {
+  const item = (payload: unknown) => ({ timestamp: 't', type: 'response_item', payload })
+  const said = item({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'done' }] })
+  const search = item({ type: 'web_search_call', action: { type: 'search', query: 'x' } })
+  const idsOf = async (...lines: unknown[]) => (await read('rollout-x.jsonl', jsonLines(...lines))).messages
+  const [before] = await idsOf(said)
+  const [first, second, after] = await idsOf(search, search, said)
+  expect(after?.id).toBe(before?.id)
+  expect(new Set([first?.id, second?.id, after?.id]).size).toBe(3)
+})
+
 it.each([
   ['a spawned one', { source: { subagent: { thread_spawn: { parent_thread_id: 'p' } } } }],
   ['a later form', { parent_thread_id: 'p', source: { subagent: { thread_spawn: {} } } }],
@@ -169,6 +221,7 @@ it('reads the events of a Copilot session', async () => {
       event('user.message', { content: 'run it' }),
       event('tool.execution_start', { toolCallId: 't', toolName: 'bash', arguments: { command: 'make' } }),
       event('tool.execution_complete', { toolCallId: 't', success: false, result: 'no' }),
+      event('tool.execution_complete', { toolCallId: 'u', success: true, result: { content: 'yes' } }),
       event('assistant.message', { content: 'It fails.' }),
     ),
   )
@@ -177,6 +230,7 @@ it('reads the events of a Copilot session', async () => {
     'user: run it',
     'assistant: (uses bash)',
     'assistant: (result, failed) no',
+    'assistant: (result) yes',
     'assistant: It fails.',
   ])
 })

@@ -5,6 +5,7 @@ import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
+import { toToolBlock } from './tool-blocks.ts'
 
 const lineTypes = new Set([
   'session_meta',
@@ -27,7 +28,8 @@ export function isRolloutLine(value: unknown): boolean {
 }
 
 /**
- * Reads a rollout (JSON Lines) of Codex. It holds prompts and results twice; only `response_item` lines are read.
+ * Reads a rollout (JSON Lines) of Codex. It holds prompts and results twice: they are read from `response_item` lines,
+ * and from the events only which commands failed.
  *
  * @throws MemoryError NOT_FOUND or FORBIDDEN when the file cannot be opened
  */
@@ -79,6 +81,8 @@ function idInName(path: string): string {
 async function* readMessages(path: string, facts: ConversationFacts): AsyncGenerator<Message, void> {
   const skip = countInto(facts.skipped)
   const idOf = createMessageIds()
+  const searchIdOf = createMessageIds()
+  const failed = new Set<string>()
   for await (const { value } of readJsonLines(path, skip)) {
     if (!isRecord(value) || !isRecord(value.payload)) {
       skip(skippedKinds.notAMessage)
@@ -86,12 +90,25 @@ async function* readMessages(path: string, facts: ConversationFacts): AsyncGener
     }
     const { payload } = value
     if (typeof payload.cwd === 'string') facts.project ??= payload.cwd
+    const failure = value.type === 'event_msg' ? failedCall(payload) : undefined
+    if (failure !== undefined) failed.add(failure)
     if (value.type !== 'response_item') continue
     const message = toMessage(payload, skip)
     if (message === null) continue
     const at = toInstant(value.timestamp)
-    yield { id: idOf(message), ...message, ...(at === undefined ? {} : { at }) }
+    yield {
+      // Ids are made of what earlier versions read too, without searches, so that sessions are known again.
+      id: payload.type === 'web_search_call' ? searchIdOf(message) : idOf(message),
+      ...message,
+      content: message.content.map((block) => toToolBlock(block, failed)),
+      ...(at === undefined ? {} : { at }),
+    }
   }
+}
+
+/** The call whose command an event says has failed. */
+function failedCall({ type, call_id: id, exit_code: code }: Record<string, unknown>): string | undefined {
+  return type === 'exec_command_end' && typeof code === 'number' && code !== 0 ? textOf(id) : undefined
 }
 
 function toMessage(payload: Record<string, unknown>, skip: Skip): Pick<Message, 'role' | 'content'> | null {
@@ -121,6 +138,8 @@ function toContent(payload: Record<string, unknown>, skip: Skip): ContentBlock[]
       ]
     case 'local_shell_call':
       return [{ type: 'tool_use', id, name: 'shell', input: (payload.action ?? null) as JsonValue }]
+    case 'web_search_call':
+      return [{ type: 'tool_use', id, name: 'web_search', input: (payload.action ?? null) as JsonValue }]
     case 'function_call_output':
     case 'custom_tool_call_output':
       return [{ type: 'tool_result', toolUseId: id, content: toResultText(payload.output) }]

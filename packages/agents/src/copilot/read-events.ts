@@ -62,7 +62,9 @@ function toContent({ type, data }: Event, skip: Skip): ContentBlock[] {
     }
     case 'tool.execution_complete': {
       const failed = data.success === false ? { isError: true } : {}
-      return [{ type: 'tool_result', toolUseId: id, content: toResultText(data.result), ...failed }]
+      const { result } = data
+      const output = isRecord(result) && typeof result.content === 'string' ? result.content : result
+      return [{ type: 'tool_result', toolUseId: id, content: toResultText(output), ...failed }]
     }
     default:
       return []
