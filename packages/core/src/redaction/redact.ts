@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../json.ts'
+import { terminalStyles } from '../text/terminal-styles.ts'
 import { type Assigned, assignedReader } from './assignments.ts'
 import { type Detector, detectors, isPublicName, isSecretMember } from './detectors.ts'
 import { placeholder, withoutPlaceholders } from './placeholder.ts'
@@ -120,10 +121,6 @@ function findSecrets(text: string, table: readonly Detector[]): Span[] {
   return spans
 }
 
-/** What a program writes to colour its output, to move in it or to link it. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they begin with one
-const styles = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g
-
 /** The secrets of a text as a terminal shows it: a style can stand between a name and its value, or within either. */
 function findUnderStyles(text: string, table: readonly Detector[]): Span[] {
   if (!text.includes('\u001b')) return []
@@ -134,7 +131,7 @@ function findUnderStyles(text: string, table: readonly Detector[]): Span[] {
     for (let i = from; i < to; i++) places[shown.length + i - from] = i
     shown += text.slice(from, to)
   }
-  for (const style of text.matchAll(styles)) {
+  for (const style of text.matchAll(terminalStyles)) {
     show(style.index)
     from = style.index + style[0].length
   }

@@ -453,6 +453,21 @@ it('keeps nothing of what a tool recalled, however long it was and wherever its 
   expect((await readArchive(memory, 's')).body).not.toContain('remembered words')
 })
 
+it('shows the output of a tool without the colours and links of a terminal', async () => {
+  const memory = openMemory()
+  const content =
+    '\u001b[32m✓\u001b[39m 3 \u001b[1;4mpassed\u001b[0m\u001b[K of \u001b]8;;https://example.com\u0007run 7\u001b]8;;\u0007'
+  await archiveSession(
+    memory,
+    conversation('s', [
+      'run it',
+      { role: 'assistant', content: [{ type: 'tool_result', toolUseId: 't', content }] },
+    ]),
+    { clock },
+  )
+  expect((await readArchive(memory, 's')).body).toContain('> [output] ✓ 3 passed of run 7\n')
+})
+
 it('leaves an archive alone that was made of a later reading', async () => {
   const memory = openMemory()
   const later = await archiveSession(memory, conversation('s', [...talk, 'one more thing']), { clock })

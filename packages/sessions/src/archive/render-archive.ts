@@ -1,4 +1,4 @@
-import type { ContentBlock, Message } from '@recall/core'
+import { type ContentBlock, type Message, terminalStyles } from '@recall/core'
 import { clip } from '../summary/clip.ts'
 import type { SessionTags } from '../summary/extract-tags.ts'
 import type { Summary } from '../summary/summarize.ts'
@@ -66,7 +66,8 @@ function renderBlock(block: ContentBlock): string {
       return `> [tool] ${block.name}${target === '' ? '' : `: ${target}`}`
     }
     case 'tool_result': {
-      const excerpt = clip(block.content.trim(), outputLength)
+      // Nobody can read colours in a file.
+      const excerpt = clip(block.content.replace(terminalStyles, '').trim(), outputLength)
       if (excerpt === '') return ''
       return quote(`[${block.isError ? 'failed output' : 'output'}] ${excerpt}`)
     }

@@ -1,0 +1,3 @@
+/** What a program writes to colour its output, to move in it or to link it: control sequences of a terminal (ECMA-48). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they begin with one
+export const terminalStyles = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g
