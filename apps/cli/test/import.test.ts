@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { memoryFormats } from '@recall/agents'
 import { describe, expect, it } from 'vitest'
 import {
   createShell,
@@ -297,6 +298,8 @@ describe('import', () => {
     expect(lines).toContain(`not imported: ${one}: is no transcript that Recall can read`)
     expect(lines).toContain(`not imported: ${two}: is no transcript that Recall can read`)
     expect(out.match(/Claude Code session/g)).toHaveLength(1)
+    for (const format of [...memoryFormats, "what 'recall export' printed"])
+      expect(lines.at(-1)).toContain(format)
     expect(await shell.json<ImportReport>('import', folder)).toMatchObject({ unchanged: 2, failed: [{}, {}] })
   })
 

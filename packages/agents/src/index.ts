@@ -1,7 +1,7 @@
 export { listClaudeCodeTranscripts } from './claude-code/list-transcripts.ts'
 export { readClaudeCodeTranscript } from './claude-code/read-transcript.ts'
 export type { ImportedMemory, MemoryExport } from './exports/imported-memory.ts'
-export { type ReadExportOptions, readMemoryExport } from './exports/read-export.ts'
+export { memoryFormats, type ReadExportOptions, readMemoryExport } from './exports/read-export.ts'
 export { type HookInput, type Host, parseHookInput } from './hooks/hook-input.ts'
 export { contextLimits, contextOutput, silence } from './hooks/hook-output.ts'
 export { transcriptOf } from './hooks/transcript-of.ts'

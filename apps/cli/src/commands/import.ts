@@ -1,7 +1,14 @@
 import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, relative, resolve, sep } from 'node:path'
-import { listImportable, openTranscript, sessionSources, splitAddress, stateOfSource } from '@recall/agents'
+import {
+  listImportable,
+  memoryFormats,
+  openTranscript,
+  sessionSources,
+  splitAddress,
+  stateOfSource,
+} from '@recall/agents'
 import { isMemoryError, MemoryError, MemoryErrorCode, type MemoryManager } from '@recall/core'
 import type { FileStore } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
@@ -312,7 +319,9 @@ function describe(report: ImportReport, formats: readonly string[] = []): string
     ...(Object.keys(report.skipped).length > 0 ? [`passed over: ${formatSkipped(report.skipped)}`] : []),
     ...(report.forgotten > 0 ? [`left out, because forgotten: ${report.forgotten}`] : []),
     ...describeFailed(report.failed),
-    ...(formats.length > 0 ? [`Recall understands: ${formats.join('; ')}`] : []),
+    ...(formats.length > 0
+      ? [`Recall understands: ${[...formats, ...memoryFormats, "what 'recall export' printed"].join('; ')}`]
+      : []),
   ]
   return `${lines.join('\n')}\n`
 }

@@ -23,6 +23,17 @@ import { mem0Document, readMem0, readMem0Markdown } from './mem0.ts'
 const mostBytes = 64 * 1024 * 1024
 const sqliteHeader = 'SQLite format 3\0'
 
+/** What `readMemoryExport` understands, as a message names it. */
+export const memoryFormats: readonly string[] = [
+  'graph file of the reference MCP memory server (JSON or JSONL)',
+  'export or database of claude-mem',
+  'answer of mem0, a list of its memories, or the markdown of its plugin',
+  'export of mcp-memory-service',
+  'export of agentmemory',
+  'projects.json of claude.ai',
+  'notes in markdown',
+]
+
 export interface ReadExportOptions {
   /** Id of a note without a permalink: its path below the imported folder. */
   name: string
