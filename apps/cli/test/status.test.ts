@@ -5,6 +5,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -77,6 +78,22 @@ describe('status', () => {
       { number: 1, session: 'pool-leak' },
     ])
     expect((await shell.run('status')).out).toContain('part 4: ')
+  })
+
+  it('names a session whose archive another tool wrote by its file, at its time', async () => {
+    const shell = await shellWithSession()
+    const path = join(shell.root, 'memory/conversations/conversation-002.md')
+    writeFileSync(path, 'What we talked about.\n')
+    utimesSync(path, new Date('2026-03-07T08:00:00Z'), new Date('2026-03-07T08:00:00Z'))
+    await shell.run('doctor', '--fix')
+    expect((await shell.json<{ recent: unknown[] }>('status')).recent[0]).toEqual({
+      number: 2,
+      date: '2026-03-07T08:00:00.000Z',
+      session: 'conversation-002',
+      messages: 0,
+      duration: '0s',
+      topics: [],
+    })
   })
 
   it('cuts a long title to the width of the terminal', async () => {
@@ -155,10 +172,21 @@ describe('doctor', () => {
     writeFileSync(join(shell.root, 'memory/long-term/odd.md'), bytes)
     const { code, out } = await shell.run('doctor')
     expect(code).toBe(1)
-    expect(out).toContain('odd.md')
+    expect(out).toContain('files: memory/long-term/odd.md is not UTF-8 text')
     expect(readFileSync(join(shell.root, 'memory/long-term/odd.md'))).toEqual(bytes)
     expect((await shell.run('search', 'retry path')).code).toBe(0)
   })
+})
+
+it('the doctor tells several problems on a line each', async () => {
+  const shell = await shellWithSession()
+  for (const name of ['conversation-02.md', 'notes.md'])
+    writeFileSync(join(shell.root, 'memory/conversations', name), 'x\n')
+  const { out } = await shell.run('doctor')
+  const [first, second] = ['conversation-02.md', 'notes.md'].map((name) => `memory/conversations/${name}`)
+  expect(out).toContain(
+    `places:\n          ${first} is not read\n          ${second} is not read\n        → `,
+  )
 })
 
 it('the doctor names two layouts in one root, and how to go on', async () => {

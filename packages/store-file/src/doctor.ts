@@ -238,7 +238,13 @@ function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, rep
   const unreadable = store.index
     .fresh()
     .problems()
-    .map(({ folder, name, problem }) => `${folder}/${name}: ${problem}`)
+    .map(({ folder, name, problem }) => {
+      // What could not be opened names itself, by its whole path.
+      const whole = `${join(fromShown(root, folder), name)} `
+      return problem.startsWith(whole)
+        ? `${folder}/${name} ${problem.slice(whole.length)}`
+        : `${folder}/${name}: ${problem}`
+    })
   const coverage = store.vectorCoverage()
   if (coverage) {
     const { model, embedded, total } = coverage

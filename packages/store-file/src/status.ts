@@ -7,7 +7,7 @@ import { parseFrontMatter } from './documents/front-matter.ts'
 import { parseWindow } from './documents/window.ts'
 import { type FileSystem, orAbsent, orUnusable, statusOf } from './files/file-system.ts'
 import { fromShown, isInside } from './files/paths.ts'
-import { readText } from './files/read-text.ts'
+import { readText, type TextFile } from './files/read-text.ts'
 import { archiveFile, archiveNumber, type Layout } from './layout/layout.ts'
 import { sourcesOf } from './layout/sources.ts'
 import { indexName, readSeal } from './search-index/seal.ts'
@@ -110,7 +110,7 @@ function statusAt(
     index: indexStatus(fileSystem, root, layout),
     recent: latest(archives, table?.content ?? '').flatMap((name) => {
       const file = readable(() => readText(fileSystem, join(root, layout.archives, name)))
-      return file ? [recentArchive(file.content, archiveNumber(name))] : []
+      return file ? [recentArchive(file, name)] : []
     }),
     unread,
     ...(problem ? { problem } : {}),
@@ -152,14 +152,15 @@ function latest(archives: readonly string[], table: string): string[] {
   return [...lastParts.values()]
 }
 
-function recentArchive(content: string, number: number): RecentArchive {
+/** What the front matter of an archive by another tool lacks is derived from the file, as when it is read. */
+function recentArchive({ content, stamp }: TextFile, name: string): RecentArchive {
   const { fields } = parseFrontMatter(content)
   return {
-    number,
-    date: String(fields.date ?? ''),
-    session: String(fields.session_id ?? ''),
+    number: archiveNumber(name),
+    date: String(fields.date ?? new Date(stamp.modified).toISOString()),
+    session: String(fields.session_id ?? name.slice(0, -3)),
     messages: Number(fields.message_count ?? 0),
-    duration: String(fields.duration ?? ''),
+    duration: String(fields.duration ?? '0s'),
     ...(typeof fields.part === 'number' && fields.part > 1 ? { part: fields.part } : {}),
     topics: stringsOf(fields.topics),
     ...(typeof fields.title === 'string' ? { title: fields.title } : {}),

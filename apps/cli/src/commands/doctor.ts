@@ -11,6 +11,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { isGivenUp, readSessions } from '../hosts/host-sessions.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
+import { firstFew } from '../terminal/first-few.ts'
 import { paint, quoted } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
@@ -31,14 +32,18 @@ export async function doctor(
   if (options.json) io.out(`${JSON.stringify({ healthy, findings })}\n`)
   else {
     const colour = paint(io)
-    for (const { check, ok, message, remedy, fixed } of findings) {
+    for (const { check, ok, message, problems, remedy, fixed } of findings) {
       const mark = fixed ? colour.yellow('mended  ') : ok ? colour.green('ok      ') : colour.red('wrong   ')
-      io.out(`${mark}${check}: ${printable(message)}\n`)
+      const told = problems === undefined ? ` ${message}` : lines(firstFew(problems, 'problem'))
+      io.out(`${mark}${check}:${printable(told)}\n`)
       if (!ok && remedy) io.out(`        → ${printable(remedy)}\n`)
     }
   }
   return healthy ? exitCodes.fine : exitCodes.no
 }
+
+const lines = (problems: readonly string[]): string =>
+  problems.map((problem) => `\n          ${problem}`).join('')
 
 /** A root cannot be opened while it does not say, or not rightly, where things lie in it. */
 function undecidedLayout(root: string, { layout }: RootOptions): Finding | null {
