@@ -47,6 +47,19 @@ const scope: OptionSpec = {
 
 const layers = ['etched', 'inscribed', 'traced']
 
+const categories = [
+  'build-errors',
+  'test-failures',
+  'runtime-errors',
+  'configuration',
+  'performance',
+  'security',
+  'architecture',
+  'tooling',
+]
+
+const targets = ['claude', 'codex', 'cursor', 'windsurf', 'aider', 'gemini', 'copilot', 'opencode', 'generic']
+
 /** Reads the options that every command understands. */
 const shared = ({ options: { root, layout, json } }: CommandLine): RootOptions & { json: boolean } => ({
   ...(typeof root === 'string' ? { root } : {}),
@@ -80,8 +93,8 @@ export const commands: readonly Command[] = [
     options: {
       target: {
         value: '<names>',
-        description:
-          'claude, codex, cursor, windsurf, aider, gemini, copilot, opencode, generic, or a module of your own',
+        description: `${targets.join(', ')}, or a module of your own`,
+        words: targets,
       },
       yes: { description: 'wire it into every agent that is found, without asking' },
       'recall-prompts': { description: 'also look up each prompt in memory' },
@@ -105,7 +118,7 @@ export const commands: readonly Command[] = [
     description: 'take the memory out of the agents again; what was remembered stays',
     examples: ['recall uninit', 'recall uninit --target cursor', 'recall uninit --purge'],
     options: {
-      target: { value: '<names>', description: 'only out of these (default: all)' },
+      target: { value: '<names>', description: 'only out of these (default: all)', words: targets },
       purge: { description: 'delete the memory that init created as well' },
       yes: { description: 'do not ask before the memory is deleted' },
       'dry-run': { description: 'say what would change' },
@@ -400,7 +413,7 @@ export const commands: readonly Command[] = [
       agent: { value: '<name>', description: 'add: as a finding of this agent, to be consolidated' },
       to: { value: '<layer>', description: 'move: the new layer', choices: layers },
       etched: { description: 'reset: the etched entries as well, when a person agrees' },
-      category: { value: '<name>', description: 'promote: one of the eight kinds of documents' },
+      category: { value: '<name>', description: 'promote: the kind of document', choices: categories },
       symptom: { value: '<text>', description: 'promote: what one sees' },
       'root-cause': { value: '<text>', description: 'promote: why it happens' },
       solution: { value: '<text>', description: 'promote: what helps' },

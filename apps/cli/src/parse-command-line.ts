@@ -6,7 +6,10 @@ export interface OptionSpec {
   /** Name of the value, for example `<lines>`; an option without one is a switch. */
   value?: string
   short?: string
+  /** The words that the value is limited to. */
   choices?: readonly string[]
+  /** Words that the value may be; others are possible. */
+  words?: readonly string[]
 }
 
 export interface CommandSpec {

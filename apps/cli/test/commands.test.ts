@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { targets } from '@recall/agents'
+import { remembranceCategories } from '@recall/echoes'
 import { settingNames } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
 import { commands } from '../src/commands.ts'
@@ -128,6 +130,8 @@ describe('the rest', () => {
       for (const words of ['entity user', 'short-term long-term', 'session-start prompt', 'bash zsh fish'])
         expect(script).toContain(words)
       for (const setting of settingNames) expect(script).toContain(setting)
+      expect(script).toContain(targets.map(({ name }) => name).join(' '))
+      expect(script).toContain(remembranceCategories.join(' '))
       expect(script).toMatch(/help.*init uninit status/)
     }
   })

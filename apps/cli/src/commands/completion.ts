@@ -8,7 +8,10 @@ export async function completion(io: Io, shell: string, specs: readonly CommandS
     name,
     description,
     actions,
-    options: Object.entries(options).map(([option, { choices = [] }]) => ({ name: `--${option}`, choices })),
+    options: Object.entries(options).map(([option, { choices, words = [] }]) => ({
+      name: `--${option}`,
+      choices: choices ?? words,
+    })),
   }))
   const help = { name: 'help', description: 'show help for a command', options: [] }
   const script = { bash, zsh, fish }[shell]
