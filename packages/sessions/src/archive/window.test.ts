@@ -1,4 +1,4 @@
-import type { MemoryManager, SessionSummary } from '@recall/core'
+import { type MemoryManager, type SessionSummary, windowNotesKey } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { clock, minute, openMemory, start } from '../../test/support.ts'
@@ -126,4 +126,28 @@ it('keeps an entry that is added while it is consumed', async () => {
   })
   expect((await consumeWindow(racing, { clear: true })).entries).toHaveLength(1)
   expect(await ids(memory)).toEqual(['b'])
+})
+
+it('makes an episode of the notes that were read, and keeps what was written since', async () => {
+  const memory = openMemory()
+  await memory.write('short-term', windowNotesKey, 'Ask Ana about the pool.')
+  expect((await consumeWindow(memory, { clear: true, clock })).notes).toBe('Ask Ana about the pool.')
+  const episode = `window:${new Date(start).toISOString()}`
+  expect(await memory.read('episodic', episode)).toBe('Ask Ana about the pool.')
+  expect(await memory.read('short-term', windowNotesKey)).toBeNull()
+
+  await memory.write('short-term', windowNotesKey, 'And about Friday.')
+  await clearWindow(memory, { entries: [], notes: 'Ask Ana about the pool.' }, { clock: () => start + 1 })
+  expect(await memory.read('short-term', windowNotesKey)).toBe('And about Friday.')
+  expect(await memory.search('episodic', {})).toHaveLength(1)
+})
+
+it('overwrites no episode of notes that were read at the same moment', async () => {
+  const memory = openMemory()
+  for (const notes of ['first', 'second']) {
+    await memory.write('short-term', windowNotesKey, notes)
+    await consumeWindow(memory, { clear: true, clock }).catch(() => {})
+  }
+  expect((await memory.search('episodic', {})).map(({ value }) => value)).toEqual(['first'])
+  expect(await memory.read('short-term', windowNotesKey)).toBe('second')
 })
