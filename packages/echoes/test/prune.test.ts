@@ -148,6 +148,22 @@ describe('on files', () => {
     await expect(echoes.applyPrune(forged)).rejects.toMatchObject({ code: 'MEMORY_INVALID_INPUT' })
   })
 
+  it.each(['x/../../../../elsewhere', ''])('refuses a plan whose day is %j, and goes on', async (day) => {
+    const { root, echoes, memory } = await open()
+    for (const entry of many('traced', 60, 3)) await echoes.add('reviewer', entry)
+    const before = await memory()
+    const invalid = { code: 'MEMORY_INVALID_INPUT' }
+    const plan = await echoes.planPrune('reviewer')
+    const files = async () => [await readdir(root), await readdir(join(root, 'reviewer'))]
+    const earlier = await files()
+    await expect(echoes.applyPrune({ ...plan, day })).rejects.toMatchObject(invalid)
+    const removal = await echoes.planRemoval('reviewer')
+    await expect(echoes.applyEdit({ ...removal, day })).rejects.toMatchObject(invalid)
+    expect(await memory()).toBe(before)
+    expect(await files()).toEqual(earlier)
+    await echoes.applyPrune(plan)
+  })
+
   it('prunes only between workflows; one whose process died is none', async () => {
     const { echoes } = await open()
     for (const entry of many('traced', 60, 3)) await echoes.add('reviewer', entry)

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { isDay } from '../documents/day.ts'
 import { type EchoDocument, emptyEchoes, parseEchoes, printEchoes } from '../documents/echo-document.ts'
 import {
   emptySidecar,
@@ -116,6 +117,8 @@ export const sidecarChange = (role: string, sidecar: Sidecar): FileChange => ({
 /**
  * The change that keeps a copy of a file in `archive/`, named after the day. A backup is never overwritten: a further
  * one of the same day gets a number.
+ *
+ * @throws MemoryError INVALID_INPUT when the day of a plan is none: as a part of a path it could lead anywhere
  */
 export function backupChange(
   root: string,
@@ -124,6 +127,12 @@ export function backupChange(
   text: string,
   day: string,
 ): { name: string; change: FileChange } {
+  if (!isDay(day)) {
+    throw new MemoryError(
+      'the day of the plan is none (YYYY-MM-DD): make a new plan, and apply it as it is',
+      MemoryErrorCode.INVALID_INPUT,
+    )
+  }
   for (let n = 1; ; n++) {
     const name = `${file}-${day}${n === 1 ? '' : `-${n}`}.md`
     const path = `${role}/archive/${name}`
