@@ -164,6 +164,17 @@ describe('on files', () => {
     await echoes.applyPrune(plan)
   })
 
+  it('keeps no copy for a plan without steps, and names an entry to restore that it does not have', async () => {
+    const { root, echoes } = await open(150)
+    await echoes.add('reviewer', entryOf())
+    await echoes.applyPrune(await echoes.planPrune('reviewer'))
+    await echoes.applyEdit(await echoes.planRemoval('reviewer', []))
+    expect(await readdir(join(root, 'reviewer'))).not.toContain('archive')
+    await expect(echoes.restoreEntry('reviewer', 'inscribed-009')).rejects.toMatchObject({
+      code: 'MEMORY_NOT_FOUND',
+    })
+  })
+
   it('prunes only between workflows; one whose process died is none', async () => {
     const { echoes } = await open()
     for (const entry of many('traced', 60, 3)) await echoes.add('reviewer', entry)
