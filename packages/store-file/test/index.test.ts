@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { conversationKey, conversationType, type MemoryManager, memoryScopes } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
+import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
 import { seededRandom } from './random.ts'
 import { archiveOf } from './storm-values.ts'
@@ -341,4 +342,28 @@ describe('whatever happens to the files', () => {
       { numRuns: Number(process.env.RECALL_TEST_RUNS ?? 60), examples },
     )
   })
+})
+
+it('follows hand edits on a file system whose file numbers are no safe integers, as those of NTFS are', async () => {
+  const root = temporaryRoot()
+  const large = (call: (...parameters: never[]) => { ino: number } | undefined) =>
+    ((...parameters: never[]) => {
+      const stats = call(...parameters)
+      if (stats) stats.ino += 2 ** 54
+      return stats
+    }) as never
+  const { lstatSync, fstatSync } = defaultFileSystem
+  const fileSystem: FileSystem = {
+    ...defaultFileSystem,
+    lstatSync: large(lstatSync as never),
+    fstatSync: large(fstatSync as never),
+  }
+  for (const text of ['the harbour', 'the lighthouse']) {
+    const memory = await openFileMemory({ root, fileSystem })
+    await memory.write('long-term', 'kept', 'a rope')
+    writeFileSync(join(root, 'memory/long-term/noted.md'), text)
+    const found = await memory.search('long-term', { text })
+    expect(found.map(({ key }) => key)).toEqual(['noted'])
+    await memory.close()
+  }
 })

@@ -21,7 +21,8 @@ export const stampOf = ({ size, mtimeMs, ctimeMs, ino }: FileStats): FileStamp =
   size,
   modified: mtimeMs,
   changed: ctimeMs,
-  inode: ino,
+  // NTFS and some network file systems number files beyond 2^53, and SQLite's drivers return no such integer.
+  inode: ino % 2 ** 53,
 })
 
 /** `null` for a folder or nothing; links and pipes get a stamp, and the reader reports what is wrong with them. */
