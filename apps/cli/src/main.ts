@@ -1,26 +1,13 @@
 #!/usr/bin/env node
-import { realpathSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
-import { delimiter, join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { keepCompiledCode } from './compile-cache.ts'
-import { readPayload, readText, startDetached, workingFolder } from './own-process.ts'
+import { ownCommand, readPayload, readText, startDetached, workingFolder } from './own-process.ts'
 import { run } from './run.ts'
 import { isScreen, resultTaken, screenColumns, writeResult, writeTalk } from './terminal/output.ts'
 
 keepCompiledCode(process.env)
 
-/** `recall` if the PATH leads to this program, so that an upgrade needs no new settings; else the full command. */
-function commandOf(script: string): string[] {
-  const isHere = (folder: string): boolean => {
-    try {
-      return folder !== '' && realpathSync(join(folder, 'recall')) === realpathSync(script)
-    } catch {
-      return false
-    }
-  }
-  const isOnPath = (process.env.PATH ?? '').split(delimiter).some(isHere)
-  return isOnPath ? ['recall'] : [process.execPath, ...process.execArgv, script]
-}
 let askPerson: ((question: string) => Promise<string>) | undefined
 
 // Getters compute a value only when it is needed: a stream that is never used is never opened.
@@ -45,7 +32,7 @@ void run(process.argv.slice(2), {
     return screenColumns()
   },
   get self() {
-    return commandOf(process.argv[1] ?? '')
+    return ownCommand(process.argv[1] ?? '', process)
   },
   payload: () => readPayload(process.stdin),
   text: () => readText(process.stdin),

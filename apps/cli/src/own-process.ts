@@ -1,6 +1,35 @@
 import { isUtf8 } from 'node:buffer'
+import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
 import { UsageError } from './exit-codes.ts'
+
+/**
+ * The command that starts this program: `recall` if the PATH leads to it, so that an upgrade needs no new settings;
+ * else Node and the script. On Windows Node goes by its name if the PATH leads to it: PowerShell, which runs the hooks
+ * of some hosts, takes a program in quotes for a text, and Node's path has a space.
+ */
+export function ownCommand(
+  script: string,
+  { env, execPath, execArgv, platform }: Pick<NodeJS.Process, 'env' | 'execPath' | 'execArgv' | 'platform'>,
+): string[] {
+  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
+  const leadTo = (path: string, name: string): boolean => {
+    const real = realPathOf(path)
+    return real !== undefined && folders.some((folder) => realPathOf(join(folder, name)) === real)
+  }
+  if (leadTo(script, 'recall')) return ['recall']
+  const node = platform === 'win32' && leadTo(execPath, 'node.exe') ? 'node' : execPath
+  return [node, ...execArgv, script]
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return undefined
+  }
+}
 
 /** Enough for any prompt or summary of a host, and any text that the hub accepts. */
 const mostBytes = 4 * 1024 * 1024

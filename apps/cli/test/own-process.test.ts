@@ -1,6 +1,9 @@
+import { symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { readPayload, readText, workingFolder } from '../src/own-process.ts'
+import { ownCommand, readPayload, readText, workingFolder } from '../src/own-process.ts'
+import { temporaryFolder } from './support.ts'
 
 const stdin = () => new PassThrough() as unknown as NodeJS.ReadStream & PassThrough
 
@@ -52,4 +55,29 @@ it('goes on in a folder that was deleted', () => {
   expect(workingFolder({ PWD: '/home/ana/worktree' }, gone)).toBe('/home/ana/worktree')
   expect(workingFolder({}, gone)).not.toBe('')
   expect(workingFolder({ PWD: '/elsewhere' })).toBe(process.cwd())
+})
+
+describe('the command that hosts are given', () => {
+  const place = () => {
+    const folder = temporaryFolder()
+    const script = join(folder, 'recall.cjs')
+    const execPath = join(folder, 'node.exe')
+    for (const path of [script, execPath]) writeFileSync(path, '')
+    const command = (PATH: string, platform: NodeJS.Platform) =>
+      ownCommand(script, { env: { PATH }, execPath, execArgv: [], platform })
+    return { folder, script, execPath, command }
+  }
+
+  it('is the name of the program where the PATH leads to it, else Node and the script', () => {
+    const { folder, script, execPath, command } = place()
+    expect(command(folder, 'linux')).toEqual([execPath, script])
+    symlinkSync(script, join(folder, 'recall'))
+    expect(command(['', '/nowhere', folder].join(delimiter), 'linux')).toEqual(['recall'])
+  })
+
+  it('begins on Windows with the name of Node, which needs no quotes, where the PATH leads to it', () => {
+    const { folder, script, execPath, command } = place()
+    expect(command(folder, 'win32')).toEqual(['node', script])
+    expect(command('/nowhere', 'win32')).toEqual([execPath, script])
+  })
 })

@@ -22,7 +22,8 @@ export const copilotTarget: Target = {
     ]
     const hooks = events.map(([event, hook]) => {
       const command = hookCommand(wiring, hook)
-      return [event, [{ type: 'command', bash: command, powershell: command, timeoutSec: 10 }]]
+      // Without the `&` PowerShell takes a program in quotes for a text.
+      return [event, [{ type: 'command', bash: command, powershell: `& ${command}`, timeoutSec: 10 }]]
     })
     return [
       // Some versions drop what a hook prints at the start of a session; the text says what to do then.

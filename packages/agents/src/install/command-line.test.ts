@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { hookCommand } from './command-line.ts'
-import type { Wiring } from './target.ts'
+import { copilotTarget } from '../copilot/target.ts'
+import { hookCommand, mcpCommand } from './command-line.ts'
+import type { Surroundings, Wiring } from './target.ts'
 
 const wiringIn = (root: string): Wiring => ({
   command: ['printf', '%s\\n'],
@@ -34,4 +35,27 @@ it('leaves the backslashes of Windows alone', () => {
   expect(hookCommand(wiringIn('C:\\Users\\Ada L\\$memory'), 'stop')).toContain(
     '--root "C:\\Users\\Ada L\\\\$memory"',
   )
+})
+
+const windows: Surroundings = {
+  home: '/home',
+  env: {},
+  platform: 'win32',
+  exists: () => false,
+  readText: () => null,
+}
+
+it('starts on Windows a script of the PATH through the shell, and Node without it', () => {
+  const wiring = wiringIn('C:\\memory')
+  const started = (...command: string[]): string => mcpCommand(windows, { ...wiring, command }).command
+  expect(started('recall')).toBe('cmd')
+  expect(started('node', 'C:\\recall.cjs')).toBe('node')
+  expect(started('C:\\Program Files\\nodejs\\node.exe', 'C:\\recall.cjs')).toMatch(/node\.exe$/)
+})
+
+it('lets PowerShell run a program in quotes', () => {
+  const wiring = { ...wiringIn('C:\\memory'), command: ['C:\\Program Files\\nodejs\\node.exe'] }
+  const edit = copilotTarget.edits(windows, wiring).find(({ path }) => path.endsWith('recall.json'))
+  const { hooks } = JSON.parse(edit?.add(null) ?? '')
+  expect(hooks.sessionEnd[0].powershell).toBe(`& ${hookCommand(wiring, 'session-end')}`)
 })

@@ -21,7 +21,7 @@ export function mcpCommand(
 ): { command: string; args: string[] } {
   const [program = 'recall', ...args] = [...command, 'mcp', '--root', root]
   // On Windows npm puts a script on the PATH, which only the shell can start.
-  const isScript = machine.platform === 'win32' && !/\.exe$/i.test(program)
+  const isScript = machine.platform === 'win32' && !/^node$|\.exe$/i.test(program)
   return isScript ? { command: 'cmd', args: ['/c', program, ...args] } : { command: program, args }
 }
 
