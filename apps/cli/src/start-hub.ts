@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from './exit-codes.ts'
@@ -61,12 +61,27 @@ export function startHub(io: Io, folder: string): StartedHub {
   }
 }
 
-function commandOf({ env }: Io): [string, ...string[]] {
+function commandOf({ env }: Io): readonly [string, ...string[]] {
   if (source) return [process.execPath, ...process.execArgv, source]
-  const installed = (env.PATH ?? '')
+  const installed = installedHub(env.PATH ?? '')
+  if (installed) return installed
+  throw new UsageError('there is no hub on this machine: npm install -g @recall/hub, then try again')
+}
+
+/**
+ * The command of the hub that the PATH leads to. On Windows a package manager puts scripts there that name the program:
+ * it is started without them, because they need a shell, which would be stopped in its place.
+ */
+export function installedHub(
+  path: string,
+  platform: NodeJS.Platform = process.platform,
+): [string, ...string[]] | undefined {
+  const installed = path
     .split(delimiter)
     .flatMap((folder) => (folder === '' ? [] : [join(folder, 'recall-hub')]))
-    .find((path) => existsSync(path))
-  if (installed) return [installed]
-  throw new UsageError('there is no hub on this machine: npm install -g @recall/hub, then try again')
+    .find((file) => existsSync(file))
+  if (installed === undefined) return undefined
+  if (platform !== 'win32') return [installed]
+  const [, program] = /"\$basedir\/([^"\n]+\.js)"/.exec(readFileSync(installed, 'utf8')) ?? []
+  return program === undefined ? undefined : [process.execPath, join(dirname(installed), program)]
 }

@@ -3,6 +3,7 @@ import { delimiter, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ownCommand, readPayload, readText, workingFolder } from '../src/own-process.ts'
+import { installedHub } from '../src/start-hub.ts'
 import { temporaryFolder } from './support.ts'
 
 const stdin = () => new PassThrough() as unknown as NodeJS.ReadStream & PassThrough
@@ -80,4 +81,17 @@ describe('the command that hosts are given', () => {
     expect(command(folder, 'win32')).toEqual(['node', script])
     expect(command('/nowhere', 'win32')).toEqual([execPath, script])
   })
+})
+
+it('starts a hub on Windows without the script that the PATH leads to', () => {
+  const folder = temporaryFolder()
+  const file = join(folder, 'recall-hub')
+  expect(installedHub(folder, 'win32')).toBe(undefined)
+  writeFileSync(
+    file,
+    'if [ -x "$basedir/node" ]; then\n  exec "$basedir/node"  "$basedir/node_modules/@recall/hub/dist/main.js" "$@"\nfi\n',
+  )
+  const program = join(folder, 'node_modules/@recall/hub/dist/main.js')
+  expect(installedHub(`/nowhere${delimiter}${folder}`, 'win32')).toEqual([process.execPath, program])
+  expect(installedHub(folder, 'linux')).toEqual([file])
 })
