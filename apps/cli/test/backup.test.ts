@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import {
+import fileSystem, {
   chmodSync,
   cpSync,
   existsSync,
@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { openFileMemory } from '@recall/store-file'
@@ -45,6 +46,36 @@ describe('backup and restore', () => {
     expect((await other.run('restore', file)).code).toBe(0)
     expect(await memories(other)).toEqual(await memories(shell))
     expect(await other.json('doctor', '--deep')).toMatchObject({ healthy: true })
+  })
+
+  it('wait on Windows until a scanner lets go, and take the place of an empty folder', async () => {
+    const shell = await shellWithSession()
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    const root = temporaryFolder()
+    mkdirSync(join(root, 'memory'))
+    const { platform } = process
+    const { renameSync } = fileSystem
+    const held = new Set<unknown>()
+    fileSystem.renameSync = (from, to) => {
+      const isFirst = !held.has(to)
+      held.add(to)
+      const isFolder = existsSync(to) && statSync(to).isDirectory()
+      if (isFirst || isFolder) throw Object.assign(new Error(`EPERM: ${to}`), { code: 'EPERM' })
+      renameSync(from, to)
+    }
+    Object.defineProperty(process, 'platform', { value: 'win32' })
+    syncBuiltinESMExports()
+    const other = createShell(root)
+    try {
+      expect(await shell.run('backup', file)).toMatchObject({ code: 0 })
+      expect(await other.run('restore', file)).toMatchObject({ code: 0 })
+    } finally {
+      Object.defineProperty(process, 'platform', { value: platform })
+      fileSystem.renameSync = renameSync
+      syncBuiltinESMExports()
+    }
+    expect([...held]).toEqual(expect.arrayContaining([file, join(root, 'memory')]))
+    expect(await memories(other)).toEqual(await memories(shell))
   })
 
   it('save everything that a person wrote, whatever it is called, and nothing that is derived', async () => {

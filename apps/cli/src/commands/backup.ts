@@ -6,7 +6,6 @@ import {
   existsSync,
   lstatSync,
   openSync,
-  renameSync,
   rmSync,
   statSync,
 } from 'node:fs'
@@ -14,6 +13,7 @@ import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { renamePatiently } from '@recall/core/process'
 import { defaultFileSystem, layoutFile, layoutsOf } from '@recall/store-file'
 import { create } from 'tar'
 import { UsageError } from '../exit-codes.ts'
@@ -89,7 +89,7 @@ export async function backup(
       rmSync(uncompressed)
       // The user may delete the original as soon as the backup is reported, so it must be on disk.
       makeDurable(unfinished, 'r+')
-      renameSync(unfinished, target)
+      renamePatiently(unfinished, target)
       if (process.platform !== 'win32') makeDurable(dirname(target), 'r')
     } catch (cause) {
       for (const path of [unfinished, uncompressed]) rmSync(path, { force: true })

@@ -4,13 +4,14 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
+  rmdirSync,
   rmSync,
   statSync,
 } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join, posix, resolve, sep } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import { renamePatiently } from '@recall/core/process'
 import { defaultFileSystem, layoutFile, layouts, layoutsOf } from '@recall/store-file'
 import { extract, type TarOptionsWithAliases } from 'tar'
 import { isLeftOut } from '../memory/derived-files.ts'
@@ -161,7 +162,9 @@ async function makeAllDurable(folder: string, onProgress: Progress['update']): P
 function moveIn(staging: string, root: string): void {
   const move = (from: string, to: string): void => {
     try {
-      renameSync(from, to)
+      // Only an empty folder may be there, and Windows puts a folder in the place of none.
+      if (existsSync(to)) rmdirSync(to)
+      renamePatiently(from, to)
     } catch (error) {
       if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw occupied(root)
       throw error
@@ -178,7 +181,6 @@ function moveIn(staging: string, root: string): void {
         MemoryErrorCode.CONFLICT,
       )
     }
-    // `memory` is empty if it exists, so it can be replaced.
     for (const name of left) move(join(staging, name), join(root, name))
   }
   if (process.platform !== 'win32') for (const path of [root, dirname(root)]) makeDurable(path, 'r')
