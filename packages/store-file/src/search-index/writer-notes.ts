@@ -16,6 +16,8 @@ const noteName = /^(\d+)-(\d+)-([0-9a-f]{8})[0-9a-f]+$/
 export function openWriterNotes(fileSystem: FileSystem, folder: string) {
   let own: string | undefined
   let descriptor: number | undefined
+  /** Where the next note goes: Windows empties no file that is open to append. */
+  let end = 0
 
   return {
     /** Must be called before the file is changed. */
@@ -24,7 +26,8 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
         writing(folder, () => {
           if (descriptor !== undefined && fileSystem.fstatSync(descriptor).nlink === 0) release()
           descriptor ??= begin()
-          fileSystem.writeSync(descriptor, `${path}\n`)
+          const note = Buffer.from(`${path}\n`)
+          end += fileSystem.writeSync(descriptor, note, 0, note.length, end)
         })
       } catch (error) {
         // A full disk must not prevent deleting; other processes also notice the folder's new time.
@@ -35,6 +38,7 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
     /** Clears this store's notes, because the index has caught up with them. */
     done(): void {
       if (descriptor !== undefined) fileSystem.ftruncateSync(descriptor, 0)
+      end = 0
     },
 
     /** What other stores have noted, and the notes that dead processes left behind. */
@@ -72,7 +76,8 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
     ensureFolder(fileSystem, folder)
     const { pid, started, place } = thisProcess()
     own = `${pid}-${started}-${place}${randomName()}`
-    return fileSystem.openSync(join(folder, own), 'a')
+    end = 0
+    return fileSystem.openSync(join(folder, own), 'w')
   }
 
   function release(): void {
