@@ -53,11 +53,11 @@ export function openIndexFile(options: IndexFileOptions): OpenedIndex {
       const now = found === 'unfinished' ? tryOpen(openDatabase, path, true, false) : found
       if (typeof now !== 'string') return { database: now, isNew: false, unclean: true, temporary: false }
       if (now === 'missing' || now === 'unfinished') {
-        removeIndexFile(fileSystem, folder)
+        removeIndexFile(fileSystem, openDatabase, folder)
         return { ...create(openDatabase, path), unclean: false }
       }
       const isWhole = now === outdated || now === altered
-      if (isWhole) removeIndexFile(fileSystem, folder)
+      if (isWhole) removeIndexFile(fileSystem, openDatabase, folder)
       const fate = isWhole ? 'it' : `it was moved to ${setAside(fileSystem, path)} and`
       return {
         ...create(openDatabase, path),
@@ -71,12 +71,45 @@ export function openIndexFile(options: IndexFileOptions): OpenedIndex {
   }
 }
 
-/** Removes the index with its log. A log left without its database would be taken for that of the next one. */
-export function removeIndexFile(fileSystem: FileSystem, folder: string): void {
+/**
+ * Removes the index with its log. A log left without its database would be taken for that of the next one. Windows
+ * removes no file that is open: while another process, or a statement of this one, has it, the index is emptied.
+ */
+export function removeIndexFile(fileSystem: FileSystem, openDatabase: OpenDatabase, folder: string): void {
   const path = join(folder, indexName)
   writing(path, () => {
-    for (const suffix of ['', '-wal', '-shm']) orAbsent(() => fileSystem.unlinkSync(path + suffix))
+    try {
+      for (const suffix of ['', '-wal', '-shm']) orAbsent(() => fileSystem.unlinkSync(path + suffix))
+    } catch (error) {
+      if (!isHeldOpen(error)) throw error
+      emptyIndex(openDatabase, path)
+    }
   })
+}
+
+/** Drops all tables at once, and overwrites what was in them: nobody may find there what was forgotten. */
+function emptyIndex(openDatabase: OpenDatabase, path: string): void {
+  const database = openDatabase(path)
+  try {
+    prepare(database)
+    database.exec('BEGIN IMMEDIATE')
+    try {
+      const tables = database.prepare(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND sql LIKE ?",
+      )
+      // With a virtual table go those behind it.
+      for (const kind of ['CREATE VIRTUAL %', '%']) {
+        for (const { name } of tables.all(kind) as { name: string }[]) database.exec(`DROP TABLE "${name}"`)
+      }
+      database.exec('PRAGMA user_version = 0; COMMIT')
+    } catch (error) {
+      database.exec('ROLLBACK')
+      throw error
+    }
+    database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
+  } finally {
+    database.close()
+  }
 }
 
 /** Removes a damaged database that was set aside: it still holds words that may have to be forgotten. */
@@ -246,9 +279,13 @@ function sqliteCode(error: unknown): number {
 export const isDiskFull = (error: unknown): boolean =>
   ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '') || sqliteCode(error) === 13
 
+/** Windows: another process, or another part of this one, has the file open. */
+const isHeldOpen = (error: unknown): boolean => errorCode(error) === 'EBUSY'
+
 /** Nothing can be written, but what is stored can still be read. */
 export const isUnwritable = (error: unknown): boolean =>
   isDiskFull(error) ||
+  isHeldOpen(error) ||
   ['EACCES', 'EROFS', 'EPERM'].includes(errorCode(error) ?? '') ||
   [8, 14].includes(sqliteCode(error))
 

@@ -83,7 +83,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     if (index.fact('layout') !== places) {
       file.database.close()
       opened = undefined
-      exclusively(() => removeIndexFile(fileSystem, folder))
+      exclusively(() => removeIndexFile(fileSystem, openDatabase, folder))
       return open()
     }
     if (file.notice) onNotice(file.notice)
@@ -196,12 +196,17 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
         return inMemory(error, call)
       damaged.database.close()
       opened = undefined
-      exclusively(() => {
-        if (inodeOf(fileSystem, indexPath) !== damaged.inode) return
-        onNotice(
-          `the search index was damaged: it was moved to ${setAside(fileSystem, indexPath)} and is built anew`,
-        )
-      })
+      try {
+        exclusively(() => {
+          if (inodeOf(fileSystem, indexPath) !== damaged.inode) return
+          onNotice(
+            `the search index was damaged: it was moved to ${setAside(fileSystem, indexPath)} and is built anew`,
+          )
+        })
+      } catch (cause) {
+        if (!isUnwritable(cause)) throw cause
+        useMemory(cause)
+      }
       return call()
     }
   }
@@ -209,11 +214,15 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   const inMemory = <T>(error: unknown, call: () => T): T => {
     if (!isUnwritable(error) || !opened || opened.temporary) throw error
     opened.database.close()
+    useMemory(error)
+    return call()
+  }
+
+  const useMemory = (error: unknown): void => {
     onNotice(
       `${indexPath} cannot be written (${(error as Error).message}): the search index is kept in memory`,
     )
     use(openTemporaryIndex(openDatabase))
-    return call()
   }
 
   return {
@@ -278,7 +287,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     /** Rebuilds the index from all files, and removes damaged ones that were set aside. */
     rebuild(progress?: (progress: IndexProgress) => void): void {
       close()
-      exclusively(() => removeIndexFile(fileSystem, folder))
+      exclusively(() => removeIndexFile(fileSystem, openDatabase, folder))
       const index = open()
       const total = sources().reduce((sum, source) => sum + countFiles(source), 0)
       let done = 0
