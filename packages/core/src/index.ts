@@ -71,11 +71,12 @@ export type {
   StoreStats,
   SweepSelection,
 } from './memory-store.ts'
-export { fewestUnits, rarityInMemory } from './ranking/bm25.ts'
+export { fewestUnits, rarityInMemory, saturation } from './ranking/bm25.ts'
 export { confidenceRank } from './ranking/confidence.ts'
 export { dateWords } from './ranking/date-words.ts'
 export { foldLetters } from './ranking/fold-letters.ts'
 export { wordsInIdentifiers } from './ranking/identifier-words.ts'
+export { splitByRarity } from './ranking/max-score.ts'
 export { namedDates } from './ranking/named-dates.ts'
 export { bestPassage } from './ranking/passages.ts'
 export {
@@ -89,6 +90,7 @@ export {
   spreadOf,
   type UnitEvidence,
 } from './ranking/rank-units.ts'
+export { hasManyWords, tellingWords } from './ranking/telling-words.ts'
 export { unitLabel } from './ranking/unit-label.ts'
 export { splitUnits, type Unit } from './ranking/units.ts'
 export { wordScores } from './ranking/word-scores.ts'

@@ -191,7 +191,7 @@ export interface MemoryMetadata {
 
 /** All parts that are given must hold. An empty query matches every entry of the scope. */
 export interface SearchQuery {
-  /** Words to find, in at most 10,000 characters. */
+  /** Words to find, in at most 10,000 characters. Of more than 16 words the rarest 16 that are kept are looked for. */
   text?: string
   /** Conditions on the value's members and on metadata; see `parseFilter` for the language. */
   filters?: Record<string, unknown>

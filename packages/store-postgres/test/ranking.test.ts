@@ -59,6 +59,46 @@ describe.each(engines)('%s', (_, open) => {
     )
   })
 
+  it('ranks thousands of notes as the in-memory store does, whichever words it finds them by', async () => {
+    await emptyTables(engine.database)
+    const stores = [createPostgresStore(engine.database), createInMemoryStore()]
+    const memories = stores.map((store) => createMemoryManager({ stores: store, clock: () => 1e12 }))
+    // From a word in one of 100 notes to one in nearly every note.
+    const shares = [0.01, 0.03, 0.1, 0.15, 0.2, 0.25, 0.9, 0.95, 0.97, 0.5]
+    const random = mulberry32(7)
+    const notes = Array.from({ length: 3000 }, (_, i) => ({
+      key: `n${i}`,
+      value: shares
+        .flatMap((share, j) => (random() < share ? Array(1 + Math.floor(random() * 3)).fill(`held${j}`) : []))
+        .concat(Array(Math.floor(random() * 40)).fill('other'))
+        .join(' '),
+    }))
+    // Here the rarer word says less, because it stands in long notes.
+    const long = Array.from({ length: 300 }, (_, i) => ({
+      key: `long${i}`,
+      value: `far ${'x '.repeat(400)}`,
+    }))
+    for (const memory of memories) await memory.batchWrite('long-term', [...notes, ...long])
+    const questions = [
+      [2, 3, 4, 7, 8],
+      [3, 5, 6],
+      [0, 6, 7, 8],
+      [1, 2, 6],
+      [4, 5, 8],
+      [6, 7],
+      ['far', 9],
+    ]
+    for (const question of questions) {
+      const text = question.map((j) => (j === 'far' ? j : `held${j}`)).join(' ')
+      const [ours = [], theirs = []] = await Promise.all(
+        memories.map((memory) => memory.search('long-term', { text }, { limit: 50, touch: false })),
+      )
+      expect(ours.map(({ key }) => key)).toEqual(theirs.map(({ key }) => key))
+      expect(ours.map(({ score }) => score)).toEqual(theirs.map(({ score }) => expect.closeTo(score, 5)))
+    }
+    for (const memory of memories) await memory.close()
+  })
+
   it('ranks the turns of conversations as the in-memory store does', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -122,6 +162,17 @@ describe.each(engines)('%s', (_, open) => {
     )
   })
 })
+
+/** Random numbers in [0, 1) from a seed. */
+function mulberry32(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let bits = Math.imul(state ^ (state >>> 15), state | 1)
+    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61)
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32
+  }
+}
 
 const byText = (a: { text: string }, b: { text: string }): number => (a.text < b.text ? -1 : 1)
 

@@ -65,6 +65,26 @@ export const searchQuality: Theme = {
     ),
 
     law(
+      'A long text finds first the one note that holds its rare words, not those that share most of its words.',
+      async ({ memory }) => {
+        const everyday = everydayWords()
+        const page = [
+          ...everyday.slice(0, 100),
+          'the zeppelin left Friedrichshafen without ballast',
+          ...everyday.slice(100),
+        ].join(' ')
+        await memory.batchWrite('long-term', [
+          ...Array.from({ length: 60 }, (_, i) => ({
+            key: `note ${i}`,
+            value: everyday.filter((_, j) => (i + j) % 2 === 0).join(' '),
+          })),
+          { key: 'needle', value: 'A zeppelin needs ballast, says the museum in Friedrichshafen.' },
+        ])
+        expect((await keysFound(memory, 'long-term', { text: page }, { limit: 5 }))[0]).toBe('needle')
+      },
+    ),
+
+    law(
       'Long conversations come in one order in every store, each found by its best turn.',
       async ({ memory, time }) => {
         const { semantic, meaning = semantic } = memory.capabilities.episodic
@@ -117,6 +137,12 @@ export const searchQuality: Theme = {
     ),
   ],
 }
+
+/** 200 words that mean nothing. */
+const everydayWords = (): string[] =>
+  [...'bdfghjklmnprstvwxzcq'].flatMap((first) =>
+    [...'aeiou'].flatMap((vowel) => [`${first}${vowel}k`, `${first}${vowel}t`]),
+  )
 
 const writeConversation = (
   memory: MemoryManager,

@@ -1,3 +1,5 @@
+import { tellingWords } from './telling-words.ts'
+
 /**
  * BM25 (Robertson & Zaragoza 2009) with k1 = 1.2, b = 0.75 and the never-negative inverse document frequency
  * `ln(1 + (N - df + 0.5) / (df + 0.5))`.
@@ -20,7 +22,7 @@ export function bm25(
       const count = document.counts.get(term)
       if (count === undefined) return
       const norm = k1 * (1 - b + (b * document.length) / Math.max(1, averageLength))
-      scores[at] = (scores[at] ?? 0) + (weight * count * (k1 + 1)) / (count + norm)
+      scores[at] = (scores[at] ?? 0) + (weight * count * saturation) / (count + norm)
     })
   }
   return scores
@@ -40,9 +42,17 @@ export const fewestUnits = 50
 export const rarityInMemory = (holders: number, units: number): number =>
   rarity(holders, Math.max(units, fewestUnits))
 
-/** Inverse document frequency of a term in a memory's units; see `fewestUnits`. */
-export const termRarityInMemory = (term: string, units: readonly DocumentTerms[]): number =>
-  rarityInMemory(holding(term, units), units.length)
+/** The terms of a query to look for among a memory's units (see `tellingWords`), with their rarities. */
+export function lookedFor(
+  queryTerms: readonly string[],
+  units: readonly DocumentTerms[],
+): { terms: string[]; rarities: number[] } {
+  const telling = tellingWords(queryTerms.map((word) => ({ word, count: holding(word, units) })))
+  return {
+    terms: telling.map(({ word }) => word),
+    rarities: telling.map(({ count }) => rarityInMemory(count, units.length)),
+  }
+}
 
 const holding = (term: string, documents: readonly DocumentTerms[]): number =>
   documents.filter((document) => document.counts.has(term)).length
@@ -68,3 +78,6 @@ export function countTerms(terms: Iterable<{ term: string }>): DocumentTerms {
 
 const k1 = 1.2
 const b = 0.75
+
+/** The most that `bm25` gives for a term, in multiples of its rarity. */
+export const saturation = k1 + 1

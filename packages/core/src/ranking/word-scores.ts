@@ -1,4 +1,4 @@
-import { bm25, countTerms, termRarityInMemory } from './bm25.ts'
+import { bm25, countTerms, lookedFor } from './bm25.ts'
 import { indexedTerms, queryTerms } from './words.ts'
 
 /**
@@ -6,8 +6,7 @@ import { indexedTerms, queryTerms } from './words.ts'
  * none. Reads every text, so it is for collections that are small enough to need no index.
  */
 export function wordScores(question: string, texts: readonly string[]): number[] {
-  const terms = queryTerms(question)
   const documents = texts.map((text) => countTerms(indexedTerms(text)))
-  const rarities = terms.map((term) => termRarityInMemory(term, documents))
+  const { terms, rarities } = lookedFor(queryTerms(question), documents)
   return bm25(terms, documents, rarities)
 }

@@ -2,7 +2,7 @@ import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import { isJsonObject } from '../json.ts'
 import type { MatchedPassage } from '../memory-manager.ts'
 import type { Entry, Found, StoreQuery } from '../memory-store.ts'
-import { bm25, countTerms, type DocumentTerms, termRarityInMemory } from '../ranking/bm25.ts'
+import { bm25, countTerms, type DocumentTerms, lookedFor, saturation } from '../ranking/bm25.ts'
 import { cosineSimilarity } from '../ranking/cosine.ts'
 import { dateWords } from '../ranking/date-words.ts'
 import { bestPassage } from '../ranking/passages.ts'
@@ -88,12 +88,12 @@ export function searchEntries(candidates: readonly Searchable[], query: StoreQue
 
 function rank(
   candidates: readonly Searchable[],
-  terms: readonly string[],
+  asked: readonly string[],
   { embedding, now }: StoreQuery,
 ): RankedUnit<Searchable>[] {
   const all = candidates.flatMap((document) => document.units.map((own, unit) => ({ document, own, unit })))
   const collection = all.map(({ own }) => own.terms)
-  const rarities = terms.map((term) => termRarityInMemory(term, collection))
+  const { terms, rarities } = lookedFor(asked, collection)
   const strengths = bm25(terms, collection, rarities)
   const evidence = all.map(({ document, own, unit }, i): UnitEvidence<Searchable> => {
     const vector = embedding && vectorOf(document.entry, unit, embedding)
@@ -101,7 +101,7 @@ function rank(
       document,
       unit,
       bm25: strengths[i] ?? 0,
-      labelled: terms.some((term) => own.label.has(term)),
+      labelled: asked.some((term) => own.label.has(term)),
       ageMs: now - document.entry.updatedAt,
       ...(embedding && vector ? { similarity: cosineSimilarity(vector, embedding.vector) } : {}),
     }
@@ -109,7 +109,7 @@ function rank(
   const similarities = evidence.flatMap(({ similarity }) => similarity ?? [])
   const total = rarities.reduce((sum, rarity) => sum + rarity, 0)
   return rankUnits(evidence, {
-    bm25Bound: total * 2.2 || 1,
+    bm25Bound: total * saturation || 1,
     bm25Noise: strengths.toSorted((a, b) => b - a)[noiseRank - 1] ?? 0,
     coverage: new Map(
       candidates

@@ -7,6 +7,9 @@ import {
   type RankWeights,
   rankUnits,
   type StoreQuery,
+  saturation,
+  splitByRarity,
+  tellingWords,
   type UnitEvidence,
   wordsOf,
 } from '@recall/core'
@@ -16,7 +19,7 @@ import type { SearchIndex } from '../search-index/search-index.ts'
 import type { UnitRow, WordQuery } from '../search-index/word-rows.ts'
 import type { MeaningArm } from '../vectors/vector-index.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
-import { isSmallScope, saturation, splitByRarity, type WordFacts, wordFactsOf } from './word-facts.ts'
+import { isSmallScope, type WordFacts, wordFactsOf } from './word-facts.ts'
 
 /** What ranking needs of a document; the rest is read only for the hits that are returned. */
 export type RankedDocument = Pick<DocumentRow, 'id' | 'key' | 'updated' | 'units'>
@@ -37,12 +40,8 @@ export function rankMatches(
   weights: RankWeights,
 ): RankedUnit<RankedDocument>[] {
   const words = query.text === undefined ? [] : queryWords(query.text).map((word) => `"${word}"`)
-  let known: WordFacts[] | undefined
-  const facts = (): WordFacts[] => {
-    known ??= wordFactsOf(index, query.scope, words)
-    return known
-  }
-  const { found, together } = matchWords(index, words, facts, query, files, meaning !== undefined)
+  const facts = tellingWords(wordFactsOf(index, query.scope, words))
+  const { found, together } = matchWords(index, facts, query, files, meaning !== undefined)
   const near = meaning ? accept(index, query, files, (limit) => meaning.nearest(limit), poolOf(query)) : []
   const candidates = new Map<number, UnitEvidence<RankedDocument>>()
   // Ranking tells documents apart by object identity, the index by id.
@@ -63,9 +62,9 @@ export function rankMatches(
   addNeighbours(found, candidates, add)
   if (query.text !== undefined) markLabels(index, query.text, candidates)
   const evidence = {
-    bm25Bound: boundOf(facts()),
+    bm25Bound: boundOf(facts),
     bm25Noise: found[noiseRank - 1]?.bm25 ?? 0,
-    coverage: coverageOf(facts(), longDocuments(candidates)),
+    coverage: coverageOf(facts, longDocuments(candidates)),
     ...(meaning ? { spread: meaning.spread } : {}),
   }
   const ranked = rankUnits([...candidates.values()], evidence, weights)
@@ -124,13 +123,13 @@ const everything = 2 ** 31
  */
 function matchWords(
   index: SearchIndex,
-  words: readonly string[],
-  facts: () => readonly WordFacts[],
+  facts: readonly WordFacts[],
   query: StoreQuery,
   files: FileAccess,
   besideMeaning: boolean,
 ): { found: FoundUnit[]; together: FoundUnit[] } {
-  if (words.length === 0) return { found: [], together: [] }
+  if (facts.length === 0) return { found: [], together: [] }
+  const words = facts.map(({ word }) => word)
   const conditions = conditionsOf(query)
   const isSmall = isSmallScope(index, query.scope)
   const join = conditions.tags.length > 0 || index.needsConditions(conditions)
@@ -149,11 +148,11 @@ function matchWords(
       pool,
     )
     const found = units.map((unit) => ({ ...unit, bm25: strengths.get(unit.id) ?? 0 }))
-    return isSmall ? strongestFirst(found, facts()) : found
+    return isSmall ? strongestFirst(found, facts) : found
   }
   const all = (pool: number): FoundUnit[] => match({ match: words.join(' ') }, pool)
   const any = (pool: number): FoundUnit[] => {
-    const { finding, counting, bound } = splitByRarity(facts(), pool, index.countUnits(query.scope))
+    const { finding, counting, bound } = splitByRarity(facts, pool, index.countUnits(query.scope))
     if (pool < everything && counting.length > 0) {
       const found = match({ match: finding.join(' OR '), also: counting.join(' OR ') }, pool)
       const isWhole = found.length >= pool && countDocuments(found) >= wantedOf(query, pool)
@@ -165,7 +164,7 @@ function matchWords(
   // Next to meaning, all near matches have to be seen.
   const wanted = besideMeaning ? pool : wantedOf(query, pool)
   // No more units hold all words than hold the rarest one. Where these are fewer than wanted, meaning fills up the rest.
-  const isTogetherEnough = !besideMeaning || facts().every(({ count }) => count >= wanted)
+  const isTogetherEnough = !besideMeaning || facts.every(({ count }) => count >= wanted)
   const together = isTogetherEnough ? all(pool) : []
   const isEnough =
     isTogetherEnough && (words.length === 1 || (pool < everything && countDocuments(together) >= wanted))

@@ -1,10 +1,11 @@
 import { DatabaseSync } from '@photostructure/sqlite'
+import { splitByRarity } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createStatements, type Database } from '../search-index/driver.ts'
 import { schema } from '../search-index/schema.ts'
 import { createSearchIndex } from '../search-index/search-index.ts'
-import { splitByRarity, wordFactsOf } from './word-facts.ts'
+import { wordFactsOf } from './word-facts.ts'
 
 const vocabulary = ['ant', 'bee', 'cat', 'dog', 'eel', 'fox']
 const conditions = { scope: 'long-term', namespace: 'default', now: 0, tags: [] } as const
@@ -64,20 +65,6 @@ it('finds the best units by the rarer words alone, whenever it says so', () => {
     { numRuns: 150 },
   )
   expect(said).toBeGreaterThan(20)
-})
-
-it('looks for all words at once where the rarer ones are in most of the units', () => {
-  const facts = (word: string, count: number) => ({ word, count, rarity: Math.log((1000 - count) / count) })
-  const split = (each: number) => {
-    const words = ['bee', 'cat', 'dog', 'eel'].map((word) => facts(word, each))
-    const known = [facts('ant', 20), ...words, facts('fox', 490)].map((fact) => ({
-      ...fact,
-      isIn: () => true,
-    }))
-    return splitByRarity(known, 10, 1000).counting
-  }
-  expect(split(100)).toEqual(['fox'])
-  expect(split(130)).toEqual([])
 })
 
 it('knows where a word is, also one that is nearly everywhere', () => {

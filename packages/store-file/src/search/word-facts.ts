@@ -33,45 +33,6 @@ export function wordFactsOf(index: SearchIndex, scope: MemoryScope, words: reado
 export const isSmallScope = (index: SearchIndex, scope: MemoryScope): boolean =>
   index.countUnits(scope) < fewestUnits
 
-/** The most that BM25 gives for a word, in multiples of its rarity: k1 + 1. */
-export const saturation = 2.2
-
-/**
- * Words that are so common that a unit which holds nothing else cannot be among the best: MaxScore (Turtle &
- * Flood 1995). It is a guess until the best are known: they are what was looked for if the least of them
- * scores more than `bound`. None is left out where the others are in so many units that to look for these, and then
- * for all words in them, takes longer than to look for all words at once.
- *
- * @param pool how many units are looked for
- * @param total how many units there are
- */
-export function splitByRarity(
-  facts: readonly WordFacts[],
-  pool: number,
-  total: number,
-): { finding: string[]; counting: string[]; bound: number } {
-  const rarestFirst = [...facts].sort((a, b) => a.count - b.count)
-  let leastExpected = 0
-  let filled = 0
-  for (const { count, rarity } of rarestFirst) {
-    // A unit that holds a word once among the usual number of words scores about its rarity.
-    leastExpected = rarity * 0.8
-    filled += count
-    if (filled >= pool) break
-  }
-  let bound = 0
-  let kept = rarestFirst.length
-  for (; kept > 1; kept--) {
-    const more = bound + saturation * (rarestFirst[kept - 1] as WordFacts).rarity
-    if (more > leastExpected) break
-    bound = more
-  }
-  const found = rarestFirst.slice(0, kept).reduce((sum, { count }) => sum + count, 0)
-  if (found > total / 2) kept = rarestFirst.length
-  const wordsOf = (some: WordFacts[]): string[] => some.map(({ word }) => word)
-  return { finding: wordsOf(rarestFirst.slice(0, kept)), counting: wordsOf(rarestFirst.slice(kept)), bound }
-}
-
 /** Index of the first number >= `least` in an ascending list (lower bound). */
 function lowerBound(numbers: Int32Array, least: number): number {
   let low = 0

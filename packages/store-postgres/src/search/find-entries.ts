@@ -17,9 +17,10 @@ import { searchTerms } from '../entries/words.ts'
 import { entries } from '../schema/entries.ts'
 import { type Candidate, untilEnough } from './candidates.ts'
 import { checkModel, matchMeaning, type NearMatches } from './match-meaning.ts'
-import { coverageOf, matchWords, type WordMatches } from './match-words.ts'
-import { nearest, rankMatches } from './rank-matches.ts'
+import { coverageOf, matchWords } from './match-words.ts'
+import { nearest, rankMatches, type WordMatches } from './rank-matches.ts'
 import { corrected } from './typos.ts'
+import { vocabularyOf } from './word-facts.ts'
 
 /**
  * Finds the entries that a query asks for, in its order.
@@ -41,7 +42,7 @@ export async function findEntries(
     text === undefined ? undefined : findWords(database, query, shelf, eligible, terms),
     embedding && findNear(database, query, shelf, eligible, embedding),
   ])
-  const candidates = words ? await rank(database, query, shelf, terms, words, meaning) : nearest(meaning)
+  const candidates = words ? await rank(database, query, shelf, words, meaning) : nearest(meaning)
   if (words?.rows.length === 0 && !meant) {
     const right = await corrected(database, query, shelf, terms)
     if (right) return findEntries(database, { ...query, text: right.join(' ') }, shelf, right)
@@ -53,10 +54,7 @@ export async function findEntries(
   return readPage(database, query, shelf, page)
 }
 
-/**
- * The most terms to look for, the first of a text. The statement has several placeholders for each of them, of which
- * Postgres takes tens of thousands, and PGlite half as many.
- */
+/** The most terms of a text to look up, the first ones: each takes its time, though few of many are looked for. */
 const mostTerms = 4000
 
 /** The search terms of a text, split and stemmed in the same way as the words of units. */
@@ -86,13 +84,11 @@ async function findWords(
   terms: readonly string[],
 ): Promise<WordMatches> {
   const vector = query.embedding ? JSON.stringify(storableVector(query.embedding.vector)) : null
-  let rarities: number[] = []
-  const rows = await untilEnough(query.offset + query.limit, poolOf(query), async (most) => {
-    const found = await matchWords(database, query, shelf, eligible, terms, { most, vector })
-    rarities = found.rarities
-    return found.rows
-  })
-  return { rows, rarities }
+  const vocabulary = await vocabularyOf(database, query, shelf, terms)
+  const rows = await untilEnough(query.offset + query.limit, poolOf(query), (most) =>
+    matchWords(database, query, shelf, vocabulary, { eligible, most, vector }),
+  )
+  return { rows, vocabulary }
 }
 
 async function findNear(
@@ -115,13 +111,12 @@ async function rank(
   database: Database,
   query: StoreQuery,
   shelf: Shelf,
-  terms: readonly string[],
   words: WordMatches,
   meaning: NearMatches | undefined,
 ): Promise<Candidate[]> {
   const all = [...words.rows, ...(meaning?.rows ?? [])]
   const long = [...new Set(all.filter(({ units }) => units > 1).map(({ id }) => id))]
-  const coverage = await coverageOf(database, query, shelf, terms, words.rarities, long)
+  const coverage = await coverageOf(database, query, shelf, words.vocabulary, long)
   return rankMatches(query, queryTerms(query.text ?? ''), words, meaning, coverage)
 }
 

@@ -3,12 +3,20 @@ import {
   type RankedUnit,
   rankUnits,
   type StoreQuery,
+  saturation,
   type UnitEvidence,
   wordsOf,
 } from '@recall/core'
 import type { Candidate, UnitMatch } from './candidates.ts'
 import type { NearMatches } from './match-meaning.ts'
-import type { WordMatches } from './match-words.ts'
+import type { WordMatch } from './match-words.ts'
+import type { Vocabulary } from './word-facts.ts'
+
+export interface WordMatches {
+  /** Best first. */
+  rows: WordMatch[]
+  vocabulary: Vocabulary
+}
 
 /**
  * Scores the matches by words and by meaning with core's `rankUnits`, as every store does. An entry scores as its
@@ -41,10 +49,9 @@ export function rankMatches(
   }
   for (const row of words.rows) add(row, row.bm25)
   for (const row of meaning?.rows ?? []) add(row, 0)
-  const rarity = words.rarities.reduce((sum, each) => sum + each, 0)
+  const rarity = words.vocabulary.words.reduce((sum, word) => sum + word.rarity, 0)
   const ranked = rankUnits([...evidence.values()], {
-    // Upper bound of BM25: a term counts for at most k1 + 1 = 2.2 times its rarity.
-    bm25Bound: rarity * 2.2 || 1,
+    bm25Bound: rarity * saturation || 1,
     bm25Noise: words.rows[noiseRank - 1]?.bm25 ?? 0,
     coverage,
     ...(meaning ? { spread: meaning.spread } : {}),

@@ -1,0 +1,106 @@
+import { hasManyWords, rarityInMemory, type StoreQuery, tellingWords } from '@recall/core'
+import { type SQL, sql } from 'drizzle-orm'
+import { type Database, rowsOf } from '../engines/database.ts'
+import { placeId } from '../entries/address.ts'
+import type { Shelf } from '../entries/shelf.ts'
+import { quoted } from '../entries/words.ts'
+import { placeSizes, units } from '../schema/entries.ts'
+
+/** What a place knows about one term of a query. */
+export interface WordFacts {
+  word: string
+  /** Inverse document frequency; the highest for a term that no unit holds. */
+  rarity: number
+  /** How many units hold it. */
+  count: number
+}
+
+/** What a place knows about the terms to look for. */
+export interface Vocabulary {
+  words: WordFacts[]
+  /** How many units the place has, and their mean number of words. */
+  units: number
+  averageLength: number
+}
+
+/** Counting up to the first is fast, however many units hold a term, and up to the second bearable. */
+const countedUpTo = [1000, 8000]
+
+/** Looks up the terms of a query, of many the telling ones (see core's `tellingWords`). */
+export async function vocabularyOf(
+  database: Database,
+  query: StoreQuery,
+  shelf: Shelf,
+  terms: readonly string[],
+): Promise<Vocabulary> {
+  const place = sql`${placeId(query, shelf)}::uuid`
+  const [counted, [size]] = await Promise.all([
+    countTelling(database, place, terms),
+    rowsOf<{ units: number; words: number }>(
+      database,
+      sql`
+        select coalesce(sum(${placeSizes.units}), 0)::float8 as units,
+          coalesce(sum(${placeSizes.words}), 0)::float8 as words
+        from ${placeSizes} where ${placeSizes.place} = ${place}`,
+    ),
+  ])
+  const { units, words } = size ?? { units: 0, words: 0 }
+  return {
+    words: counted.map(({ word, count }) => ({
+      word,
+      count,
+      rarity: rarityInMemory(count, Math.max(units, count)),
+    })),
+    units,
+    averageLength: Math.max(1, words / Math.max(1, units)),
+  }
+}
+
+type Counted = Pick<WordFacts, 'word' | 'count'>
+
+/** Of many terms, most are too common to be among the telling ones: these are counted only until that is certain. */
+async function countTelling(database: Database, place: SQL, terms: readonly string[]): Promise<Counted[]> {
+  if (!hasManyWords(terms)) return countHolders(database, place, terms, null)
+  let known: Counted[] = terms.map((word) => ({ word, count: Number.POSITIVE_INFINITY }))
+  for (const most of [...countedUpTo, null]) {
+    const open = known.filter(({ count }) => count === Number.POSITIVE_INFINITY).map(({ word }) => word)
+    const counts = new Map(
+      (await countHolders(database, place, open, most)).map(({ word, count }) => [word, count]),
+    )
+    known = known.map(({ word, count }) => ({ word, count: counts.get(word) ?? count }))
+    const telling = tellingWords(known)
+    if (telling.every(({ count }) => count < Number.POSITIVE_INFINITY)) return telling
+  }
+  return tellingWords(known)
+}
+
+/** How many units hold each term; `Infinity` for more than `most`. */
+async function countHolders(
+  database: Database,
+  place: SQL,
+  terms: readonly string[],
+  most: number | null,
+): Promise<Counted[]> {
+  if (terms.length === 0) return []
+  const rows = await rowsOf<{ count: number }>(
+    database,
+    sql`
+      select (
+        select count(*) from (
+          select from ${units} where ${units.place} = ${place} and ${units.words} @@ term
+          limit ${most === null ? null : most + 1}
+        ) as held
+      )::float8 as count
+      from ${termsListed(terms)} order by position`,
+  )
+  return terms.map((word, i) => {
+    const count = rows[i]?.count ?? 0
+    return { word, count: most !== null && count > most ? Number.POSITIVE_INFINITY : count }
+  })
+}
+
+/** The terms as tsqueries, with their positions from 1. */
+export const termsListed = (terms: readonly string[]): SQL => sql`
+  (select position, spelled::tsquery as term
+  from jsonb_array_elements_text(${JSON.stringify(terms.map(quoted))}::text::jsonb)
+    with ordinality as listed (spelled, position)) as looked_for`
