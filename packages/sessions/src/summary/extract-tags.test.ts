@@ -56,7 +56,8 @@ it('makes files relative to a project on Windows', () => {
   const collector = createTagCollector(() => 'C:\\Users\\ana\\api')
   collector.addToolUse('Read', { file_path: 'C:\\Users\\ana\\api\\src\\pool.ts' })
   collector.addToolUse('Read', { file_path: 'C:\\Users\\ana\\api2\\pool.ts' })
-  expect(collector.tags().files).toEqual(['src\\pool.ts', 'C:\\Users\\ana\\api2\\pool.ts'])
+  collector.addToolUse('Read', { file_path: 'c:/Users/ana/api/leak.ts' })
+  expect(collector.tags().files).toEqual(['src\\pool.ts', 'C:\\Users\\ana\\api2\\pool.ts', 'leak.ts'])
 })
 
 it('keeps at most five decisions, five action items and ten files', () => {

@@ -101,6 +101,11 @@ function isPath(text: string, key: string): boolean {
 }
 
 function relativeTo(project: string | undefined, path: string): string {
-  const isBelow = project && path.startsWith(project) && /^[/\\]/.test(path.slice(project.length))
+  const isBelow =
+    project && spelled(path).startsWith(spelled(project)) && /^[/\\]/.test(path.slice(project.length))
   return isBelow ? path.slice(project.length + 1) : path
 }
+
+/** Programs on Windows name a drive by either case, and divide folders with either slash. */
+const spelled = (path: string): string =>
+  /^[a-z]:/i.test(path) ? path.slice(0, 1).toUpperCase() + path.slice(1).replaceAll('\\', '/') : path
