@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
-import { dirname, relative, resolve, sep } from 'node:path'
+import { dirname, resolve, sep } from 'node:path'
 import {
   listImportable,
   memoryFormats,
@@ -16,6 +16,7 @@ import { addCounts } from '../imports/add-counts.ts'
 import { createEntryImporter } from '../imports/import-entries.ts'
 import { type ImportJournal, openJournal } from '../imports/import-journal.ts'
 import { createMemoryImporter } from '../imports/import-memories.ts'
+import { isWithin, nameBelow } from '../imports/source-paths.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { languageModel, withMemory } from '../memory/memory.ts'
 import { firstFew } from '../terminal/first-few.ts'
@@ -202,7 +203,7 @@ async function listSources(
       const { stamp, changedAt } = await stateOfSource(file)
       if (changedAt < since || found.has(file)) continue
       const isNamed = file === path
-      const name = relative(isNamed ? dirname(path) : path, file)
+      const name = nameBelow(isNamed ? dirname(path) : path, file)
       found.set(file, { path: file, stamp, changedAt, name, isNamed })
     }
   }
@@ -241,9 +242,8 @@ async function isOfProject(io: Io, path: string, project: string): Promise<boole
     const { facts, messages } = await openTranscript(path)
     let read = 0
     for await (const _ of messages) if (facts.project !== undefined || ++read >= headMessages) break
-    const folder = facts.project?.replaceAll('\\', '/') ?? ''
-    const wanted = resolve(io.cwd, project).replaceAll('\\', '/')
-    return folder === wanted || folder.startsWith(`${wanted}/`) || folder.split('/').includes(project)
+    const folder = facts.project ?? ''
+    return isWithin(resolve(io.cwd, project), folder) || folder.split(/[\\/]/).includes(project)
   } catch (error) {
     // Files of other tools are no transcripts; they belong to no project.
     if (isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) return false
