@@ -140,6 +140,19 @@ it('refuses a file in no known format, and names the formats', async () => {
   }
 })
 
+it('says what a file is that Windows PowerShell has redirected', async () => {
+  for (const mark of ['fffe', 'feff']) {
+    const path = await temporaryFile(
+      'talk.jsonl',
+      Buffer.concat([Buffer.from(mark, 'hex'), Buffer.from('{}', 'utf16le')]),
+    )
+    await expect(openTranscript(path)).rejects.toMatchObject({
+      code: 'MEMORY_INVALID_INPUT',
+      message: expect.stringContaining('is UTF-16 text'),
+    })
+  }
+})
+
 it('refuses a missing file and a folder', async () => {
   await expect(openTranscript('/nowhere.jsonl')).rejects.toMatchObject({ code: 'MEMORY_NOT_FOUND' })
   await expect(openTranscript(await temporaryFolder())).rejects.toMatchObject({

@@ -10,6 +10,7 @@ import { listConversations, readListedConversation } from './list-conversations.
 import { neutralFormats, openNeutralTranscript } from './neutral/read-transcript.ts'
 import { readOpencodeSession } from './opencode/read-session.ts'
 import { splitAddress } from './reading/one-of-many.ts'
+import { openFile } from './reading/open-file.ts'
 import { parseJson, readJsonLines } from './reading/read-json-lines.ts'
 
 /** How many lines are checked to recognise a host's own format. */
@@ -54,6 +55,7 @@ export async function openTranscript(path: string): Promise<Conversation> {
   if (chat !== null) return chat
   const conversation = host === null ? await openNeutralTranscript(path) : await host.read(path)
   if (conversation !== null) return conversation
+  if (await isUtf16(path)) throw utf16(path)
   const formats = [...hostFormats.map((format) => format.name), ...exportFormats, ...neutralFormats]
   throw new MemoryError(
     `${path} is no transcript that Recall can read. It understands: ${formats.join('; ')}`,
@@ -61,6 +63,25 @@ export async function openTranscript(path: string): Promise<Conversation> {
     { details: { path, formats } },
   )
 }
+
+/** Whether a file begins with the byte order mark of UTF-16. */
+async function isUtf16(path: string): Promise<boolean> {
+  const file = await openFile(path)
+  try {
+    const { buffer } = await file.read(Buffer.alloc(2), 0, 2, 0)
+    return ['fffe', 'feff'].includes(buffer.toString('hex'))
+  } finally {
+    await file.close()
+  }
+}
+
+/** Decoding it would not help: the letters beyond ASCII are others by then. */
+const utf16 = (path: string): MemoryError =>
+  new MemoryError(
+    `${path} is UTF-16 text, which Windows PowerShell makes of what is redirected there, with other letters: make the file anew with cmd /c "… > file"`,
+    MemoryErrorCode.INVALID_INPUT,
+    { details: { path } },
+  )
 
 async function recogniseHost(path: string): Promise<HostFormat | null> {
   let looked = 0
