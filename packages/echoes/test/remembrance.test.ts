@@ -51,6 +51,7 @@ describe('promoteEcho', () => {
     expect([decision, path]).toEqual(['promote', 'performance/queries-in-loops.md'])
     const { remembrance, body } = parseRemembrance(await readFile(join(folder, path), 'utf8'), path)
     expect(remembrance).toMatchObject({ title: 'Queries in loops', confidence: 'high', verified_by: 'agent' })
+    expect(remembrance.requires_human_approval).toBe(false)
     expect(remembrance.echo_ref).toMatch(/^echoes\/reviewer\/MEMORY\.md#etched-001@sha256:[0-9a-f]{64}$/)
     expect(body).toContain('Load what a list shows with one query.')
     expect(findRemembrance(folder, { search: 'EVERY row' }).documents).toHaveLength(1)
@@ -72,10 +73,13 @@ describe('promoteEcho', () => {
     expect(findRemembrance(folder).documents).toEqual([])
   })
 
-  it('takes two sessions for high confidence', async () => {
-    const echo = { ...echoOf({ confidence: 0.5 }), sessions: 2 }
-    const { decision } = await promoteEcho({ folder: await newFolder() }, 'reviewer', echo, details)
-    expect(decision).toBe('promote')
+  it.each([
+    [0.8, 0, 'high'],
+    [0.5, 2, 'medium'],
+  ])('takes a confidence of %d after %i sessions for valid', async (confidence, sessions, written) => {
+    const echo = { ...echoOf({ confidence }), sessions }
+    const promotion = await promoteEcho({ folder: await newFolder() }, 'reviewer', echo, details)
+    expect([promotion.decision, promotion.remembrance.confidence]).toEqual(['promote', written])
   })
 
   it('publishes security only when a person at the terminal says so', async () => {
@@ -112,6 +116,13 @@ describe('promoteEcho', () => {
     expect(findRemembrance(folder).problems).toHaveLength(1)
   })
 
+  it('reads markdown only, whatever else lies beside it', async () => {
+    const folder = await newFolder()
+    await promoteEcho({ folder }, 'reviewer', echoOf(), details)
+    await writeFile(join(folder, 'performance/flame.svg'), '<svg/>')
+    expect(findRemembrance(folder)).toMatchObject({ documents: [{ body: expect.any(String) }], problems: [] })
+  })
+
   it.each(['../security', 'performance/../..', 'other', ''])('refuses the category %j', async (category) => {
     const folder = await newFolder()
     const changed = { ...details, category: category as RemembranceCategory }
@@ -122,10 +133,12 @@ describe('promoteEcho', () => {
 
   it('follows no category out of its folder', async () => {
     const folder = await newFolder()
-    await symlink(await newFolder(), join(folder, 'performance'))
-    await expect(promoteEcho({ folder }, 'reviewer', echoOf(), details)).rejects.toMatchObject({
-      code: 'MEMORY_INVALID_INPUT',
-    })
+    const elsewhere = await newFolder()
+    await promoteEcho({ folder: elsewhere }, 'reviewer', echoOf(), details)
+    await symlink(join(elsewhere, 'performance'), join(folder, 'performance'))
+    const refused = { code: 'MEMORY_INVALID_INPUT' }
+    await expect(promoteEcho({ folder }, 'reviewer', echoOf(), details)).rejects.toMatchObject(refused)
+    expect(() => findRemembrance(folder)).toThrow(expect.objectContaining(refused))
   })
 })
 
