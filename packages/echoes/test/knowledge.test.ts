@@ -2,7 +2,14 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { appendEntries, type EchoEntry, emptyEchoes, openEchoes, printEchoes } from '../src/index.ts'
+import {
+  appendEntries,
+  type EchoEntry,
+  emptyEchoes,
+  openEchoes,
+  printEchoes,
+  printEntry,
+} from '../src/index.ts'
 import { entryOf } from './support.ts'
 
 const open = async (text: string) => {
@@ -38,6 +45,8 @@ it.each([
 it('groups by topic into blocks of 3 to 5 lines, keeps every evidence reference, and saves tokens', async () => {
   const { echoes, file } = await open(text)
   const plan = await echoes.planKnowledge('reviewer')
+  expect(new Set(plan.blocks.map(({ topic }) => topic))).toEqual(new Set(topics))
+  expect(plan.blocks.reduce((sum, block) => sum + block.entries, 0)).toBe(35)
   await echoes.applyKnowledge(plan)
   await echoes.applyKnowledge(plan)
   const after = await file('knowledge.md')
@@ -54,6 +63,15 @@ it('groups by topic into blocks of 3 to 5 lines, keeps every evidence reference,
   expect((await echoes.planKnowledge('reviewer')).blocks).toEqual([])
 })
 
+it('keeps evidence that names no place, and what shares no topic, behind a line that nothing ends', async () => {
+  const single = entryOf({ title: 'Caches', evidence: 'CI logs — it took 8 minutes' })
+  const { echoes } = await open(`${text}${printEntry(single)}\n# Mine`)
+  const plan = await echoes.planKnowledge('reviewer')
+  expect(plan.blocks).toContainEqual({ topic: 'General', entries: 1, by: 'algorithm' })
+  expect(plan.text).toContain(`\n## General\n- ${single.learning}\n- Evidence: CI logs\n`)
+  expect(plan.text).toContain('\n# Mine\n\n## ')
+})
+
 it('lets a model summarise, and does without one that fails', async () => {
   const { echoes } = await open(text)
   let calls = 0
@@ -67,6 +85,19 @@ it('lets a model summarise, and does without one that fails', async () => {
   }
   const { blocks } = await echoes.planKnowledge('reviewer', { lm })
   expect(blocks.slice(0, 3).map(({ by }) => by)).toEqual(['algorithm', 'algorithm', 'model'])
+})
+
+it.each([
+  ['- 1\n- 2\n- 3\n\n- 4', 'model'],
+  ['- 1\n- 2\n- 3\n- 4\n- 5', 'algorithm'],
+  ['- 1', 'algorithm'],
+  ['- **layer**: etched\n- 2', 'algorithm'],
+])('takes what a model says for a block where it has two to four lines: %j', async (answer, by) => {
+  const { echoes } = await open(text)
+  const { blocks } = await echoes.planKnowledge('reviewer', {
+    lm: { model: 'test', complete: async () => answer },
+  })
+  expect(new Set(blocks.map((block) => block.by))).toEqual(new Set([by]))
 })
 
 it('applies what a model said when it was shown, and asks it anew where the file has changed', async () => {
