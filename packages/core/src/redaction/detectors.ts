@@ -23,9 +23,9 @@ const tokenNames =
 const foreignNames =
   'пароль|токен|ключ|senha|contraseña|clave|passwort|kennwort|mot de passe|wachtwoord|hasło|密码|密碼|口令|令牌|密钥|パスワード|トークン|비밀번호|암호|토큰'
 const suffix = '(?:s|[_-]?(?:value|prod|production|dev|staging|test|live|base64|b64|\\d{1,3}))?'
-/** From the name to its value: `=`, `:`, `=>`, `":`, `"] =`, `: str =`, and their full-width twins. */
+/** From the name to its value: `=`, `:`, `=>`, `→`, `":`, `"] =`, `: str =`, and their full-width twins. */
 const assigns =
-  '(?:\\\\{0,3}["\'`])?\\]?[ \\t]{0,8}(?::[ \\t]{0,2}[A-Za-z][\\w.]{0,20}[ \\t]{0,2}=|:=|=>|={1,3}|[:：＝])[ \\t]{0,8}'
+  '(?:\\\\{0,3}["\'`])?\\]?[ \\t]{0,8}(?::[ \\t]{0,2}[A-Za-z][\\w.]{0,20}[ \\t]{0,2}=|:=|=>|->(?=[ \\t])|={1,3}|[:：＝→⇒])[ \\t]{0,8}'
 /** From the name to its value where both are members: `name: PASSWORD`, `value: …`, and the same in JSON and XML. */
 const toValue =
   '["\'`]?[ \\t]{0,4},?[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,40})?["\'`]?\\bvalue["\'`]?[ \\t]{0,4}[:=][ \\t]{0,4}'
@@ -33,6 +33,8 @@ const toValue =
 const toBlock = '["\'`]?[ \\t]{0,4}:[ \\t]{0,4}[|>][+-]?[ \\t]{0,4}\\r?\\n[ \\t]{1,40}'
 /** What a secret is for, between its name and its value. */
 const fewWords = '[^"\'`=:.;\\n]{1,40}'
+/** What happens to a secret, which is told before its value. */
+const changed = '(?:set|chang(?:ed?|ing)|reset(?:ting)?|updat(?:ed?|ing)|rotat(?:ed?|ing))'
 /** From an option of a command to its value; in a list of JSON, the next item. */
 const flagEnd = '(?:[ \\t]{1,4}|["\'],\\s{0,40}(?=["\']))'
 
@@ -136,13 +138,15 @@ export const detectors: readonly Detector[] = [
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})["'\`]?(?:[^"'\`=:.;\\n]|\\.(?! )){0,60}?[ \\t](?:is|was|equals)[ \\t]{0,2}[:=]?[ \\t]{0,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:to|be|as|of|with)[ \\t]{0,2}[:=]?[ \\t]{0,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:(?:for|of|on|in)[ \\t]|[([])${fewWords}[:=][ \\t]{0,2}`, 'gi'), follows: isPassword },
-  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:\\w{1,12}[ \\t]){0,3}(?:changed|set|reset|updated|rotated)[ \\t]to[ \\t]{1,2}`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:${passwordNames})[ \\t](?:\\w{1,12}[ \\t]){0,3}${changed}[ \\t]to[ \\t]{1,2}`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`${changed}[ \\t](?:\\w{1,12}[ \\t]){0,4}(?:${passwordNames})[ \\t](?:for|of|on|in)[ \\t]${fewWords}?[ \\t]to[ \\t]{1,2}`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass', 'pwd'], pattern: new RegExp(`(?:--?(?:${passwordNames})${flagEnd}|<(?:${passwordNames})>)`, 'gi'), follows: isPassword },
   { kind: 'password', gate: ['pass'], pattern: /(?:password|passphrase)["'`]?[ \t]{1,4}(?=["'“«])/gi, follows: isPassword },
-  { kind: 'password', gate: foreignNames.split('|'), pattern: new RegExp(`(?:${foreignNames})(?:["'»”]?[ \\t]{0,4}[:=：＝]|[ \\t]{0,2}(?:это|[—–]|es|ist|est|é|是|为|は|은|는))[ \\t]{0,4}`, 'gi'), follows: isPassword },
+  { kind: 'password', gate: foreignNames.split('|'), pattern: new RegExp(`(?:${foreignNames})(?:[ \\t](?:für|for|para|pour|de|del|do|da|voor|dla|для|от)[ \\t]${fewWords}?)?(?:["'»”]?[ \\t]{0,4}[:=：＝]|[ \\t]{0,2}(?:это|[—–]|es|ist|est|é|是|为|は|은|는))[ \\t]{0,4}`, 'gi'), follows: isPassword },
   { kind: 'secret', gate: ['key', 'token', 'secret', 'auth', 'credential'], pattern: new RegExp(`(?:${tokenNames})${suffix}(?:${toBlock}|${toValue}|${assigns}(?:token[ \\t]{1,2})?)`, 'gi'), follows: isToken, accept: (_, before) => !harmlessToken.test(before) },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:--?(?:[\\w-]{0,20}-)?(?:api-?key|token|secret|key)${flagEnd}|<(?:[a-z]{0,12}_?)(?:key|token|secret)>)`, 'gi'), follows: isToken },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:for|of|on|in)[ \\t]${fewWords}?(?=[ \\t](?:is|was)[ \\t]))?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken },
+  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:${tokenNames})(?:[ \\t](?:\\w{1,12}[ \\t]){0,3}${changed}[ \\t]to)?[ \\t]{1,2}(?=[\\w+/.-]{16})`, 'gi'), follows: isBareToken },
   { kind: 'high-entropy', gate: [], pattern: /[:=][ \t]{0,4}\\{0,3}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,}={0,2})/gd, accept: (secret, before) => isKey(secret) && !isPublicName(before) },
   { kind: 'high-entropy', gate: [], pattern: /^[^\S\n]{0,16}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,}={0,2})["'`]?[^\S\n]{0,16}$/gmd, accept: isKey },
 ]
@@ -161,6 +165,11 @@ const passwordName = new RegExp(
   'i',
 )
 const tokenName = new RegExp(`(?:${tokenNames}|токен|トークン|토큰|密钥)${suffix}$`, 'i')
+
+/** Judges what only stands behind a name, as in `use API key …`. */
+function isBareToken(value: string): boolean {
+  return /\d/.test(value) && isToken(value, { quoted: false, environment: false })
+}
 
 /** Judges the value of a name that may also stand for the outcome of a test. */
 function isShortPassword(value: string): boolean {
