@@ -8,6 +8,9 @@ import type { EchoLayer } from './layers.ts'
 /** Only the last workflows count; older references no longer show that an entry is in use. */
 const recentWorkflows = 20
 
+/** The name of a file: a path could lead out of the folder that backups are read from. */
+const fileName = z.string().check(z.regex(/^(?!\.)[\w.-]+$/))
+
 const knownEntry = z.object({
   /** The entry's `entryKey`, a hash of its pattern and evidence. */
   key: z.string(),
@@ -17,7 +20,7 @@ const knownEntry = z.object({
   sessions: z.number(),
   lastReferenced: z.optional(z.string()),
   /** File in `archive/` and section with the complete entry, when it was taken out or shortened. */
-  archived: z.optional(z.object({ backup: z.string(), block: z.number() })),
+  archived: z.optional(z.object({ backup: fileName, block: z.number() })),
   /** The entry was shortened and is still in the memory. */
   compressed: z.optional(z.boolean()),
 })
