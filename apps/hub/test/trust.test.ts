@@ -97,6 +97,33 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(await isTrusted(await foundBy(promoted))).toBe(true)
   })
 
+  it('of whom others made trusted, what somebody found counts as normal, except copies', async () => {
+    const trust = { usefulMemories: 2, heartbeatDays: 1000 }
+    hub = await openHub(engine.database, { ...noLimits, trust }, { clock: () => now })
+    const reader = await hub.agent('reader', 1)
+    const original = await foundBy(reader)
+    const author = await foundBy(reader)
+    const texts = {
+      useful: 'lynx stoat marmot: the words of a second memory, which the reader finds as well.',
+      unseen: 'Nobody asked about the tamarin yet, whose cage is to be painted green in the spring.',
+      copy: 'Whoever feeds the ocelot at noon writes down how much was left of it in the evening.',
+    }
+    const ids: Record<string, string> = {}
+    for (const [name, content] of Object.entries(texts))
+      ids[name] = (await author.save({ content, tags: ['of', name] })).id
+    const [first] = await hub.database.select().from(memories).where(eq(memories.agentId, original.id))
+    await hub.database
+      .update(memories)
+      .set({ duplicateOf: first?.id, retrievalCount: 1 })
+      .where(eq(memories.id, ids.copy ?? ''))
+    expect(await isTrusted(author)).toBe(false)
+    await reader.search(texts.useful)
+    expect(await isTrusted(author)).toBe(true)
+    const rows = await hub.database.select().from(memories).where(eq(memories.agentId, author.id))
+    const quality = Object.fromEntries(rows.map((row) => [row.id, row.quality]))
+    expect(Object.keys(texts).map((name) => quality[ids[name] ?? ''])).toEqual([0, -1, -1])
+  })
+
   it.each(['its memory', 'the agent'])(
     'is not promoted when %s is put in quarantine at the same moment',
     async (what) => {
@@ -163,6 +190,13 @@ describe.each(engines)('trust on %s', (_, open) => {
         const original = await foundBy(reader)
         const [of] = await hub.database.select().from(memories).where(eq(memories.agentId, original.id))
         await hub.database.update(memories).set({ duplicateOf: of?.id }).where(eq(memories.agentId, id))
+      },
+    ],
+    [
+      'its memory was deleted',
+      async (author) => {
+        const [memory] = await hub.database.select().from(memories).where(eq(memories.agentId, author.id))
+        await author.delete(memory?.id ?? '')
       },
     ],
   ])('a retrieval does not speak for an author: %s', async (_, change) => {
