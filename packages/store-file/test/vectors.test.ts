@@ -1,4 +1,14 @@
-import { cpSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import {
   createMemoryManager,
@@ -316,6 +326,25 @@ describe('vectors of files', () => {
     expect(await keys(other.memory, 'hound')).toEqual(['b'])
     expect(await keys(one.memory, 'hound')).toEqual(['b'])
     expect(await keys(other.memory, 'rain')).toEqual(['a'])
+  })
+
+  it('belong to the right texts after another handle has built the index anew, however often', async () => {
+    const root = temporaryRoot()
+    const reader = await memoryAt(root)
+    const writer = await memoryAt(root)
+    const texts = ['An automobile', 'A puppy', 'A storm', 'Bread rises overnight', 'Ink dries slowly']
+    for (const [i, text] of texts.entries()) await writer.memory.write('long-term', `k${i}`, text)
+    for (let round = 0; round < 4; round++) {
+      const found = await reader.memory.search('long-term', { text: 'vehicle' }, { touch: false })
+      expect(found.map(({ value }) => value)).toEqual(['An automobile'])
+      // Its place in the index changes with its name.
+      const folder = join(root, 'memory/long-term')
+      const [name = ''] = readdirSync(folder).filter((each) =>
+        readFileSync(join(folder, each), 'utf8').includes('automobile'),
+      )
+      renameSync(join(folder, name), join(folder, `${'zaz'[round % 2]}${round}.md`))
+      writer.store.reindex({ full: true })
+    }
   })
 
   it('keep what was embedded before an interruption', async () => {

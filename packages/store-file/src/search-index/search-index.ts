@@ -10,11 +10,15 @@ import { createWordRows } from './word-rows.ts'
 /** Rows that are held in memory at a time. */
 const rowsAtOnce = 500
 
+/** How many indexes this process has opened. */
+let openings = 0
+
 /** The tables of the index: what is in them and how to ask. It neither reads files nor decides what is stale. */
 export type SearchIndex = ReturnType<typeof createSearchIndex>
 
 export function createSearchIndex(database: Database) {
   const sql = createStatements(database)
+  const opening = ++openings
 
   const where = ({ scope, namespace, now, tags, narrowing }: Conditions): RowCondition => {
     const parts = ['d.scope = ?', 'd.namespace = ?', '(d.expires IS NULL OR d.expires > ?)']
@@ -165,13 +169,13 @@ export function createSearchIndex(database: Database) {
       )
     },
 
-    /** A text that changes whenever any process changes the index. */
+    /** A text that changes whenever any process changes the index, and is another for each index that is opened. */
     state(): string {
       const { data_version: others } = database.prepare('PRAGMA data_version').get() as {
         data_version: number
       }
       const { own } = sql('SELECT total_changes() AS own').get() as { own: number }
-      return `${others} ${own}`
+      return `${opening} ${others} ${own}`
     },
 
     countDocuments: (): number =>
