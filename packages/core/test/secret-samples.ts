@@ -178,7 +178,11 @@ export const inContext: SecretSample[] = [
   sample('secret', fill(24), `the token for the staging box is ${fill(24)}`),
   sample('secret', fill(24), `the API key is ${fill(24)}`),
   sample('secret', fill(24), `use API key ${fill(24)} for it`),
-  sample('secret', fill(32, '0123456789abcdef'), `the API key was changed to ${fill(32, '0123456789abcdef')}`),
+  sample(
+    'secret',
+    fill(32, '0123456789abcdef'),
+    `the API key was changed to ${fill(32, '0123456789abcdef')}`,
+  ),
   sample('secret', fill(24), `token → ${fill(24)}`),
   sample('password', 'hunter22', 'password -> hunter22'),
   sample('password', 'hunter22', 'I set the password for the staging box to hunter22.'),
