@@ -57,10 +57,13 @@ const update = fc.oneof(
   write.map((given) => ({ operation: 'set' as const, ...given })),
   fc.record({ operation: fc.constant('delete'), key }),
 )
-const query: fc.Arbitrary<SearchQuery> = fc.oneof(
+const listQuery: fc.Arbitrary<SearchQuery> = fc.oneof(
   anyOf<SearchQuery>({ tags: fc.subarray(['red', 'green'], { maxLength: 1 }) }),
   anyOf<SearchQuery>({ filters: filterOn }),
-  fc.record({ text: sentence }),
+)
+const query = fc.oneof(
+  { weight: 2, arbitrary: listQuery },
+  { weight: 1, arbitrary: fc.record({ text: sentence }) },
 )
 // Not by relevance: two stores may weigh a word a little differently.
 const sortBy = fc.constantFrom<SearchOptions['sortBy'] & string>('recency', 'accessCount')
@@ -97,6 +100,9 @@ function call<T>(
 }
 
 const few = { maxLength: 3 }
+
+/** A query by text, and the rest of it, which lists all entries that it may find. */
+export const anyTextQuery = fc.record({ scope, text: sentence, rest: listQuery })
 
 /** Any call with any arguments that mean the same to every store, and some that are refused. */
 export const anyCall: fc.Arbitrary<Call> = fc.oneof(

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { MemoryManager } from '../memory-manager.ts'
+import type { MemoryManager, SearchQuery } from '../memory-manager.ts'
 import { createConceptEmbedder } from './concept-embedder.ts'
 import { keysFound, refused } from './expectations.ts'
 import { law, type Theme } from './harness.ts'
@@ -101,6 +101,46 @@ export const searchVectors: Theme = {
         expect(text).toEqual([])
         const found = await keysFound(memory, 'long-term', { text: 'doctor' }, { minScore: 0.3 })
         expect(found).toEqual(findsByMeaning(memory) ? ['pet'] : [])
+      },
+      { embedder },
+    ),
+
+    law(
+      'With an embedder no search comes upon an entry of another namespace, however near it is.',
+      async ({ memory, reopen }) => {
+        const other = await reopen({ namespace: 'somebody-else' })
+        for (let i = 0; i < 20; i++) await other.write('long-term', `theirs ${i}`, `the automobile, day ${i}`)
+        await memory.write('long-term', 'mine', 'the engine would not start')
+        await memory.write('long-term', 'pet', 'a puppy in the garden')
+        for (const text of ['vehicle', 'the automobile', 'day 7']) {
+          const found = await keysFound(memory, 'long-term', { text })
+          expect(found.filter((key) => key.startsWith('theirs'))).toEqual([])
+          if (findsByMeaning(memory) && text !== 'day 7') expect(found[0]).toBe('mine')
+          const theirs = await keysFound(other, 'long-term', { text })
+          expect(theirs.filter((key) => !key.startsWith('theirs'))).toEqual([])
+        }
+        await memory.clear('long-term')
+        expect(await keysFound(memory, 'long-term', { text: 'the automobile' })).toEqual([])
+      },
+      { embedder },
+    ),
+
+    law(
+      'With an embedder a text finds only entries that live, carry all its tags and pass its filter.',
+      async ({ memory, time }) => {
+        await memory.write('long-term', 'expired', 'the automobile', { ttl: 1000, tags: ['t'], type: 'a' })
+        await memory.write('long-term', 'tagged', 'the engine', { tags: ['t', 'u'], type: 'b' })
+        await memory.write('long-term', 'plain', 'an automobile', { type: 'a' })
+        for (let i = 0; i < 20; i++) await memory.write('long-term', `pet ${i}`, `a puppy, day ${i}`)
+        time.advance(1000)
+        const found = (query: SearchQuery) =>
+          keysFound(memory, 'long-term', { text: 'vehicle', ...query }, { minScore: 0.2 })
+        const nearest = (...keys: string[]) => (findsByMeaning(memory) ? keys : [])
+        expect((await found({})).sort()).toEqual(nearest('plain', 'tagged'))
+        expect(await found({ tags: ['t'] })).toEqual(nearest('tagged'))
+        expect(await found({ tags: ['t', 'v'] })).toEqual([])
+        expect(await found({ filters: { type: 'a' } })).toEqual(nearest('plain'))
+        expect(await found({ filters: { type: 'nothing' } })).toEqual([])
       },
       { embedder },
     ),

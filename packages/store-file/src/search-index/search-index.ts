@@ -3,6 +3,7 @@ import type { Conditions, RowCondition } from './conditions.ts'
 import { type DocumentRow, documentColumns, joinTags, keptNamespace, shownNamespace } from './document-row.ts'
 import { createStatements, type Database, type SqlValue } from './driver.ts'
 import { createIndexedFiles } from './indexed-files.ts'
+import { hasOtherNamespaces } from './other-namespaces.ts'
 import { scopeNumbers } from './schema.ts'
 import { createVectorRows } from './vector-rows.ts'
 import { createWordRows } from './word-rows.ts'
@@ -34,10 +35,13 @@ export function createSearchIndex(database: Database) {
     return { text: parts.join(' AND '), values }
   }
 
-  const documents = (ids: readonly number[]): DocumentRow[] =>
-    sql(`SELECT ${documentColumns} FROM documents d WHERE d.id IN (SELECT value FROM json_each(?))`).all(
-      JSON.stringify(ids),
-    ) as DocumentRow[]
+  /** With conditions, only documents that fulfil them. */
+  const documents = (ids: readonly number[], conditions?: Conditions): DocumentRow[] => {
+    const { text, values } = conditions ? where(conditions) : { text: '1', values: [] }
+    return sql(
+      `SELECT ${documentColumns} FROM documents d WHERE d.id IN (SELECT value FROM json_each(?)) AND ${text}`,
+    ).all(JSON.stringify(ids), ...values) as DocumentRow[]
+  }
 
   const files = createIndexedFiles(database, sql)
 
@@ -66,16 +70,10 @@ export function createSearchIndex(database: Database) {
 
     /** Whether a scope holds entries that a query without conditions would wrongly return. */
     needsConditions({ scope, namespace }: Conditions): boolean {
-      const number = scopeNumbers[scope]
       const expiring = sql('SELECT 1 FROM documents WHERE scope = ? AND expires IS NOT NULL LIMIT 1').get(
-        number,
+        scopeNumbers[scope],
       )
-      if (expiring) return true
-      const end = (order: string): unknown =>
-        sql(`SELECT namespace FROM documents WHERE scope = ? ORDER BY namespace ${order} LIMIT 1`).get(number)
-      return [end('ASC'), end('DESC')].some(
-        (row) => row && (row as DocumentRow).namespace !== keptNamespace(namespace),
-      )
+      return expiring !== undefined || hasOtherNamespaces(sql, scope, namespace)
     },
 
     /** The document that each unit belongs to, as far as ranking needs to know it. */

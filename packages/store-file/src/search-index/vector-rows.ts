@@ -1,6 +1,7 @@
 import type { MemoryScope } from '@recall/core'
-import { documentColumns, type HashedRow } from './document-row.ts'
+import { documentColumns, type HashedRow, keptNamespace } from './document-row.ts'
 import type { Statement } from './driver.ts'
+import { hasOtherNamespaces } from './other-namespaces.ts'
 import { scopeNumbers } from './schema.ts'
 
 /** What the index knows of vectors: which unit has one, and in which slot of the vector file. */
@@ -38,12 +39,18 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
       })
     },
 
-    /** Where the vectors of a scope are, by unit. */
-    unitSlots: (scope: MemoryScope): { unit: number; slot: number }[] =>
-      sql('SELECT unit, slot FROM vectors WHERE scope = ? ORDER BY unit').all(scopeNumbers[scope]) as {
-        unit: number
-        slot: number
-      }[],
+    /** Where the vectors of a place are, by unit. */
+    unitSlots(scope: MemoryScope, namespace: string): { unit: number; slot: number }[] {
+      const number = scopeNumbers[scope]
+      const slots = hasOtherNamespaces(sql, scope, namespace)
+        ? sql(
+            `SELECT v.unit, v.slot FROM documents d
+               CROSS JOIN vectors v ON v.unit >= d.id AND v.unit < d.id + d.units
+             WHERE d.scope = ? AND d.namespace = ? ORDER BY v.unit`,
+          ).all(number, keptNamespace(namespace))
+        : sql('SELECT unit, slot FROM vectors WHERE scope = ? ORDER BY unit').all(number)
+      return slots as { unit: number; slot: number }[]
+    },
 
     vectorCounts(): { embedded: number; total: number } {
       const { total } = sql(

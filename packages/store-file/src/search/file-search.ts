@@ -165,7 +165,7 @@ export function createFileSearch(options: FileSearchOptions) {
           },
         }
         const meaning =
-          query.embedding && vectors?.arm(current, query.scope, Float32Array.from(query.embedding.vector))
+          query.embedding && vectors?.arm(current, query, Float32Array.from(query.embedding.vector))
         return searchDocuments(current, query, access, weights, meaning).map((hit) => ({
           ...hit,
           mode: modeOf(query, meaning !== undefined),

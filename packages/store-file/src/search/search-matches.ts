@@ -41,8 +41,9 @@ export function rankMatches(
 ): RankedUnit<RankedDocument>[] {
   const words = query.text === undefined ? [] : queryWords(query.text).map((word) => `"${word}"`)
   const facts = tellingWords(wordFactsOf(index, query.scope, words))
-  const { found, together } = matchWords(index, facts, query, files, meaning !== undefined)
-  const near = meaning ? accept(index, query, files, (limit) => meaning.nearest(limit), poolOf(query)) : []
+  const gate = createGate(index, query, files)
+  const { found, together } = matchWords(index, facts, query, gate, meaning !== undefined)
+  const near = meaning ? accept(index, query, gate, (limit) => meaning.nearest(limit), poolOf(query)) : []
   const candidates = new Map<number, UnitEvidence<RankedDocument>>()
   // Ranking tells documents apart by object identity, the index by id.
   const documentsById = new Map<number, RankedDocument>()
@@ -125,21 +126,19 @@ function matchWords(
   index: SearchIndex,
   facts: readonly WordFacts[],
   query: StoreQuery,
-  files: FileAccess,
+  gate: Gate,
   besideMeaning: boolean,
 ): { found: FoundUnit[]; together: FoundUnit[] } {
   if (facts.length === 0) return { found: [], together: [] }
   const words = facts.map(({ word }) => word)
-  const conditions = conditionsOf(query)
   const isSmall = isSmallScope(index, query.scope)
-  const join = conditions.tags.length > 0 || index.needsConditions(conditions)
-  const matching = createMatcher(index, conditions, join)
+  const matching = createMatcher(index, gate)
   const match = (text: WordQuery, pool: number): FoundUnit[] => {
     const strengths = new Map<number, number>()
     const units = accept(
       index,
       query,
-      files,
+      gate,
       (limit) =>
         matching(text, limit).map(({ id, bm25 }) => {
           strengths.set(id, bm25)
@@ -181,14 +180,14 @@ function matchWords(
  * Returns a function that asks for the units that match. To rank them takes long, to hand out more of them does not:
  * it asks for more than are wanted, because a wider pool may be looked at next.
  */
-function createMatcher(index: SearchIndex, conditions: Conditions, join: boolean) {
+function createMatcher(index: SearchIndex, { conditions, isConditional }: Gate) {
   const fetched = new Map<string, { limit: number; rows: UnitRow[] }>()
   return (text: WordQuery, limit: number): UnitRow[] => {
     const name = JSON.stringify(text)
     const known = fetched.get(name)
     if (known && limit <= known.limit) return known.rows.slice(0, limit)
     const most = Math.min(known ? limit * 4 : Math.max(limit, widePool + spare), everything)
-    const rows = index.matchUnits(text, conditions, join, most)
+    const rows = index.matchUnits(text, conditions, isConditional, most)
     fetched.set(name, { limit: most, rows })
     return rows.slice(0, limit)
   }
@@ -213,14 +212,14 @@ const conversationLength = 8
 function accept(
   index: SearchIndex,
   query: StoreQuery,
-  files: FileAccess,
+  gate: Gate,
   units: (limit: number) => number[],
   pool: number,
 ): { id: number; document: RankedDocument }[] {
   const wanted = wantedOf(query, pool)
   for (let limit = Math.min(pool + spare, everything); ; limit = Math.min(limit * 4, everything)) {
     const ids = units(limit)
-    const accepted = acceptedUnits(index, query, files, ids)
+    const accepted = acceptedUnits(index, gate, ids)
     if ((accepted.length >= pool && countDocuments(accepted) >= wanted) || ids.length < limit) {
       return pool === everything ? accepted : accepted.slice(0, Math.max(pool, lastNeeded(accepted, wanted)))
     }
@@ -251,29 +250,51 @@ function lastNeeded(units: readonly { document: RankedDocument }[], wanted: numb
 
 function acceptedUnits(
   index: SearchIndex,
-  query: StoreQuery,
-  files: FileAccess,
+  gate: Gate,
   ids: readonly number[],
 ): { id: number; document: RankedDocument }[] {
   const accepted: { id: number; document: RankedDocument }[] = []
-  const filtered = !isEverything(query.filter)
-  const verdicts = new Map<number, boolean>()
   for (let i = 0; i < ids.length; i += rowsAtOnce) {
     const some = ids.slice(i, i + rowsAtOnce)
     const documents = index.documentsOfUnits(some)
-    const unknown = filtered ? [...documents.values()].filter(({ id }) => !verdicts.has(id)) : []
-    for (const row of index.documents([...new Set(unknown.map(({ id }) => id))])) {
-      verdicts.set(row.id, passes(row, query.filter, files))
-    }
+    const lets = gate.judge([...documents.values()].map(({ id }) => id))
     for (const id of some) {
       const document = documents.get(id)
-      if (document && (!filtered || verdicts.get(document.id))) accepted.push({ id, document })
+      if (document && lets(document.id)) accepted.push({ id, document })
     }
   }
   return accepted
 }
 
 const rowsAtOnce = 500
+
+/** What an entry must be to be found, however a search came upon it. */
+interface Gate {
+  conditions: Conditions
+  /** Whether the scope holds entries that do not fulfil the conditions. */
+  isConditional: boolean
+  /** Looks at documents, by id, each once; the function that it returns tells which of them may be found. */
+  judge(documents: readonly number[]): (id: number) => boolean
+}
+
+function createGate(index: SearchIndex, query: StoreQuery, files: FileAccess): Gate {
+  const conditions = conditionsOf(query)
+  const isConditional = conditions.tags.length > 0 || index.needsConditions(conditions)
+  const isOpen = !isConditional && isEverything(query.filter)
+  const verdicts = new Map<number, boolean>()
+  return {
+    conditions,
+    isConditional,
+    judge(documents) {
+      if (isOpen) return () => true
+      const unknown = [...new Set(documents)].filter((id) => !verdicts.has(id))
+      for (const id of unknown) verdicts.set(id, false)
+      for (const row of index.documents(unknown, conditions))
+        verdicts.set(row.id, passes(row, query.filter, files))
+      return (id) => verdicts.get(id) === true
+    },
+  }
+}
 
 /** The turns around a match may be the answer, although they hold none of the words. */
 function addNeighbours(

@@ -1,4 +1,4 @@
-import { type Embedder, embedTexts, type MemoryScope, type Spread, spreadOf } from '@recall/core'
+import { type Embedder, embedTexts, type Place, type Spread, spreadOf } from '@recall/core'
 import type { FileSystem } from '../files/file-system.ts'
 import type { MemoryIndex } from '../search-index/memory-index.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
@@ -20,7 +20,7 @@ export interface VectorIndexOptions {
   unitTexts: UnitTexts
 }
 
-/** The vectors of a scope, asked about one query. */
+/** The vectors of a scope of a namespace, asked about one query. */
 export interface MeaningArm {
   spread: Spread
   /** Row ids of the `count` units nearest to the query, nearest first; fewer when there are not so many. */
@@ -42,8 +42,8 @@ export interface Coverage {
   total: number
 }
 
-/** Where the units of a scope have their vectors, in one state of the index. */
-interface ScopePlaces {
+/** Where the units of a place have their vectors, in one state of the index. */
+interface VectorPlaces {
   state: string
   /** Row ids, ascending, and the slot of each. */
   units: Int32Array
@@ -64,7 +64,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
   let compared: VectorFile | undefined
   /** The state of the index in which nothing lacked a vector. */
   let caughtUp: string | undefined
-  const places = new Map<MemoryScope, ScopePlaces>()
+  const places = new Map<string, VectorPlaces>()
 
   /** The vectors on disk; `undefined` when they were deleted, or never made. */
   const kept = (): VectorFile | undefined => {
@@ -107,18 +107,19 @@ export function createVectorIndex(options: VectorIndexOptions) {
     return file
   }
 
-  const placesOf = (current: SearchIndex, file: VectorFile, scope: MemoryScope) => {
+  const placesOf = (current: SearchIndex, file: VectorFile, { scope, namespace }: Place) => {
     const state = `${file.generation} ${current.state()}`
-    const known = places.get(scope)
+    const place = `${scope} ${namespace}`
+    const known = places.get(place)
     if (known?.state === state) return known
-    const rows = current.unitSlots(scope)
+    const rows = current.unitSlots(scope, namespace)
     const fresh = {
       state,
       units: Int32Array.from(rows, ({ unit }) => unit),
       slots: Int32Array.from(rows, ({ slot }) => slot),
       similarities: new Float32Array(rows.length),
     }
-    places.set(scope, fresh)
+    places.set(place, fresh)
     return fresh
   }
 
@@ -221,14 +222,14 @@ export function createVectorIndex(options: VectorIndexOptions) {
     },
 
     /**
-     * Similarities of a scope's units to one query; valid until the next call for that scope. `undefined` while no unit
-     * there has a vector.
+     * Similarities of the units of a place to one query; valid until the next call for that place. `undefined` while no
+     * unit there has a vector.
      */
-    arm(current: SearchIndex, scope: MemoryScope, query: Float32Array): MeaningArm | undefined {
+    arm(current: SearchIndex, place: Place, query: Float32Array): MeaningArm | undefined {
       const present = kept()
       if (!present) return undefined
       const file = inStep(current, present)
-      const { units, slots, similarities } = placesOf(current, file, scope)
+      const { units, slots, similarities } = placesOf(current, file, place)
       if (units.length === 0) return undefined
       file.scan(query, slots, similarities)
       const spread = spreadOf(sumsOf(similarities), embedder.unrelated)

@@ -1,0 +1,18 @@
+import type { MemoryScope } from '@recall/core'
+import { keptNamespace } from './document-row.ts'
+import type { Statement } from './driver.ts'
+import { scopeNumbers } from './schema.ts'
+
+/** Whether a scope holds entries of another namespace than the one given. */
+export function hasOtherNamespaces(
+  sql: (text: string) => Statement,
+  scope: MemoryScope,
+  namespace: string,
+): boolean {
+  return ['ASC', 'DESC'].some((order) => {
+    const row = sql(
+      `SELECT namespace FROM documents WHERE scope = ? ORDER BY namespace ${order} LIMIT 1`,
+    ).get(scopeNumbers[scope]) as { namespace: string } | undefined
+    return row !== undefined && row.namespace !== keptNamespace(namespace)
+  })
+}
