@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Embedder } from '@recall/core'
+import { type Embedder, parseFilter } from '@recall/core'
 import { expect, it, onTestFinished } from 'vitest'
 import { createFileStore } from '../src/file-store.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
@@ -145,6 +145,30 @@ it('ranks the turns of sessions once, although it looks at more of them than of 
   expect(found).toHaveLength(10)
   expect(counts.rankings).toBe(1)
 })
+
+it.each(['relevance', 'recency'] as const)(
+  'reads but few of the entries that a filter rules out, best by %s',
+  async (sortBy) => {
+    const root = temporaryRoot()
+    const folder = join(root, 'memory/long-term')
+    mkdirSync(folder, { recursive: true })
+    for (let i = 0; i < 2000; i++) {
+      const tags = i === 1234 ? 'tags: [rare]' : 'tags: [often]'
+      writeFileSync(join(folder, `note-${i}.md`), `---\n${tags}\n---\nThe pool, note ${i}.`)
+    }
+    const { store, counts } = await openCounted(root)
+    const place = { scope: 'long-term', namespace: 'default' } as const
+    await store.stats(place)
+    counts.rows = 0
+    counts.rankings = 0
+    const filter = parseFilter({ tags: { $contains: 'rare' } })
+    const page = { limit: 10, offset: 0, sortBy, sortOrder: 'desc', minScore: 0, now: 0 } as const
+    const found = await store.find({ ...place, ...page, text: 'the pool', filter })
+    expect(found.map(({ entry }) => entry.key)).toEqual(['note-1234'])
+    expect(counts.rows).toBeLessThan(1000)
+    expect(counts.rankings).toBeLessThan(5)
+  },
+)
 
 it('removes expired entries together, not each with a sync of its own', async () => {
   const root = temporaryRoot()

@@ -1,6 +1,7 @@
 import { type JsonObject, type JsonValue, matchesFilter, parseFilter } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { joinTags } from '../search-index/document-row.ts'
 import { createStatements, loadSqlite } from '../search-index/driver.ts'
 import { narrowingOf } from './narrowing.ts'
 
@@ -8,7 +9,26 @@ const openDatabase = await loadSqlite()
 
 /** Names and strings that SQL, JSON or its paths could take for something else. */
 const odd = fc.constantFrom(
-  ...['a', 'b', 'c', 'type', 'key', 'createdAt', '0', '1', 'a.b', '', 'ab', '"', '\\', "'", '$', '%', 'é'],
+  ...[
+    'a',
+    'b',
+    'c',
+    'type',
+    'key',
+    'createdAt',
+    'tags',
+    '0',
+    '1',
+    'a.b',
+    '',
+    'ab',
+    '"',
+    '\\',
+    "'",
+    '$',
+    '%',
+    'é',
+  ],
   ...['\u0000', 'a\u0000b', '\n', '\ud800', '\udc00', '😀', '\uffff', 'null', '"a":1'],
 )
 const names = fc.oneof({ weight: 3, arbitrary: fc.constantFrom('a', 'b') }, odd)
@@ -47,17 +67,19 @@ const filters = fc.oneof(
   field.map(($not) => ({ $not })),
 )
 
-const metadata = { key: 'a', type: 'b', createdAt: 1, updatedAt: 2, expiresAt: null }
+const metadata = { key: 'a', type: 'b', createdAt: 1, updatedAt: 2, expiresAt: null, tags: ['x', 'é'] }
 
 /** Whether a row with this value fulfils a condition. */
 function createRow() {
   const database = openDatabase(':memory:')
   database.exec(
-    'CREATE TABLE documents (fields TEXT, key TEXT, type TEXT, created INTEGER, updated INTEGER, expires INTEGER)',
+    'CREATE TABLE documents (fields TEXT, key TEXT, type TEXT, created INTEGER, updated INTEGER, expires INTEGER, tags TEXT)',
   )
   const sql = createStatements(database)
-  const { key, type, createdAt, updatedAt, expiresAt } = metadata
-  sql('INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?)').run(key, type, createdAt, updatedAt, expiresAt)
+  const { key, type, createdAt, updatedAt, expiresAt, tags } = metadata
+  sql('INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?)').run(
+    ...[key, type, createdAt, updatedAt, expiresAt, joinTags(tags)],
+  )
   const hold = sql('UPDATE documents SET fields = ?')
   return (fields: JsonValue, { text, values }: { text: string; values: (string | number)[] }): boolean => {
     hold.run(JSON.stringify(fields))
@@ -91,6 +113,10 @@ describe('narrowingOf', () => {
     [{ createdAt: { $gt: 100 } }, { createdAt: 200 }],
     [{ type: { $in: ['x', 'y'] } }, { type: 'y' }],
     [{ type: 'b' }, {}],
+    [{ tags: { $contains: 'é' } }, {}],
+    [{ tags: { $overlap: ['y', 'x'] } }, {}],
+    [{ tags: { $elemMatch: { $contains: 'x' } } }, {}],
+    [{ tags: { $contains: 'of' } }, { tags: 'a word of it' }],
     [{ a: { $elemMatch: { b: { $gt: 1 } } } }, { a: [{ b: 2 }] }],
   ])('of %j does not rule out %j', (source, fields) => {
     expect(matchesFilter(parseFilter(source), { value: fields, metadata })).toBe(true)
@@ -104,6 +130,8 @@ describe('narrowingOf', () => {
     [{ day: { $lt: '2026-03-01' } }, { day: '2026-04-01' }],
     [{ goal: { $contains: 'deploy' } }, { goal: 'test' }],
     [{ type: 'playbook' }, {}],
+    [{ tags: { $contains: 'y' } }, { steps: ['x'] }],
+    [{ tags: { $overlap: ['y', 'xé'] } }, {}],
     [{ createdAt: { $gte: 100 } }, {}],
     [{ steps: { $elemMatch: { tool: 'git' } } }, { steps: [{ tool: 'npm' }] }],
     [{ steps: { $elemMatch: { $contains: 'git' } } }, { steps: ['npm'] }],
@@ -119,7 +147,8 @@ describe('narrowingOf', () => {
     for (const source of [
       { a: { $ne: 1 } },
       { $not: { a: 1 } },
-      { tags: { $contains: 'a' } },
+      { tags: { $contains: null } },
+      { tags: { $elemMatch: { $contains: 'a' } } },
       { body: 'x' },
       {},
     ])

@@ -1,12 +1,13 @@
 import type { Filter, JsonValue } from '@recall/core'
 import type { RowCondition } from '../search-index/conditions.ts'
+import { joinTags } from '../search-index/document-row.ts'
 import type { RowMetadata } from './row-filter.ts'
 
 /** Conditions are nested no deeper than SQLite allows, and more values would not narrow much. */
 const mostValues = 100
 
 /** The columns of metadata that values are looked for in; other metadata does not narrow. */
-const columns: Record<keyof RowMetadata, string | null> = {
+const columns: Record<Exclude<keyof RowMetadata, 'tags'>, string | null> = {
   key: 'd.key',
   type: 'd.type',
   createdAt: 'd.created',
@@ -14,7 +15,6 @@ const columns: Record<keyof RowMetadata, string | null> = {
   expiresAt: 'd.expires',
   scope: null,
   namespace: null,
-  tags: null,
   accessedAt: null,
   accessCount: null,
   encrypted: null,
@@ -32,16 +32,17 @@ export function narrowingOf(filter: Filter): RowCondition | undefined {
   return narrowing && narrowing.values.length <= mostValues ? narrowing : undefined
 }
 
-/** Where a comparison looks; with a column, in the column unless the value has a member of that name. */
-type Place = 'member of the value' | 'element of a list' | { column: string }
+/** Where a comparison looks; with tags or a column, there unless the value has a member of that name. */
+type Place = 'member of the value' | 'element of a list' | 'tags' | { column: string }
 
 type PlaceOf = (path: readonly string[]) => Place | undefined
 
 const memberOrColumn: PlaceOf = ([first]) => {
   // The index has every member of a conversation but its body.
   if (first === undefined || first === 'body') return undefined
+  if (first === 'tags') return 'tags'
   if (!Object.hasOwn(columns, first)) return 'member of the value'
-  const column = columns[first as keyof RowMetadata]
+  const column = columns[first as keyof typeof columns]
   return column === null ? undefined : { column }
 }
 
@@ -58,8 +59,10 @@ function narrow(filter: Filter, placeOf: PlaceOf): RowCondition | undefined {
       const parts = filter.filters.map((part) => narrow(part, placeOf))
       return parts.includes(undefined) ? undefined : joined(parts as RowCondition[], 'OR')
     }
-    case 'element':
-      return typeof placeOf(filter.path) === 'string' ? narrow(filter.filter, element) : undefined
+    case 'element': {
+      const place = placeOf(filter.path)
+      return typeof place === 'string' && place !== 'tags' ? narrow(filter.filter, element) : undefined
+    }
     case 'compare':
       return comparison(filter, placeOf(filter.path))
     case 'not':
@@ -76,9 +79,12 @@ function comparison(
     case 'eq':
       return holding([operand], place)
     case 'in':
-    case 'overlap':
       return Array.isArray(operand) ? holding(operand, place) : undefined
+    case 'overlap':
+      if (!Array.isArray(operand)) return undefined
+      return place === 'tags' ? tagged(operand) : holding(operand, place)
     case 'contains':
+      if (place === 'tags') return tagged([operand])
       return typeof place === 'string' ? containing(operand) : undefined
     case 'gt':
     case 'gte':
@@ -117,6 +123,16 @@ function containing(sought: JsonValue): RowCondition | undefined {
   if (!isScalar(sought)) return undefined
   const json = JSON.stringify(sought)
   return inValue(typeof sought === 'string' ? json.slice(1, -1) : json)
+}
+
+/** One of the values is a tag, or stands somewhere in the value of the entry. */
+function tagged(sought: readonly JsonValue[]): RowCondition | undefined {
+  const parts = sought.map((each) => {
+    const inFields = containing(each)
+    if (typeof each !== 'string' || !inFields) return inFields
+    return joined([inFields, { text: 'instr(d.tags, ?) > 0', values: [joinTags([each])] }], 'OR')
+  })
+  return parts.includes(undefined) ? undefined : joined(parts as RowCondition[], 'OR')
 }
 
 /** Names that need no quotes in a path of SQLite and index no list. */

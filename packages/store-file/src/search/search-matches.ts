@@ -18,17 +18,19 @@ import type { DocumentRow } from '../search-index/document-row.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import type { UnitRow, WordQuery } from '../search-index/word-rows.ts'
 import type { MeaningArm } from '../vectors/vector-index.ts'
+import { narrowingOf } from './narrowing.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
 import { isSmallScope, type WordFacts, wordFactsOf } from './word-facts.ts'
 
 /** What ranking needs of a document; the rest is read only for the hits that are returned. */
 export type RankedDocument = Pick<DocumentRow, 'id' | 'key' | 'updated' | 'units'>
 
-export const conditionsOf = ({ scope, namespace, now, tags }: StoreQuery): Conditions => ({
+export const conditionsOf = ({ scope, namespace, now, tags, filter }: StoreQuery): Conditions => ({
   scope,
   namespace,
   now,
   tags: tags ?? [],
+  narrowing: filter && narrowingOf(filter),
 })
 
 /** Units that match a query by their words or their meaning, best first, of entries that pass its conditions. */
@@ -178,7 +180,8 @@ function matchWords(
 
 /**
  * Returns a function that asks for the units that match. To rank them takes long, to hand out more of them does not:
- * it asks for more than are wanted, because a wider pool may be looked at next.
+ * it asks for more than are wanted, because a wider pool may be looked at next. Most filters are passed by most entries,
+ * so the first are asked for whatever the filter; if these were not enough, only those that may pass it.
  */
 function createMatcher(index: SearchIndex, { conditions, isConditional }: Gate) {
   const fetched = new Map<string, { limit: number; rows: UnitRow[] }>()
@@ -187,7 +190,10 @@ function createMatcher(index: SearchIndex, { conditions, isConditional }: Gate) 
     const known = fetched.get(name)
     if (known && limit <= known.limit) return known.rows.slice(0, limit)
     const most = Math.min(known ? limit * 4 : Math.max(limit, widePool + spare), everything)
-    const rows = index.matchUnits(text, conditions, isConditional, most)
+    const isNarrowed = conditions.narrowing !== undefined && (known !== undefined || most === everything)
+    const rows = isNarrowed
+      ? index.matchUnits(text, conditions, true, most)
+      : index.matchUnits(text, { ...conditions, narrowing: undefined }, isConditional, most)
     fetched.set(name, { limit: most, rows })
     return rows.slice(0, limit)
   }

@@ -2,7 +2,6 @@ import { compareCodePoints, type RankedUnit, type RankWeights, type StoreQuery }
 import type { DocumentRow } from '../search-index/document-row.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import type { MeaningArm } from '../vectors/vector-index.ts'
-import { narrowingOf } from './narrowing.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
 import { conditionsOf, type RankedDocument, rankMatches } from './search-matches.ts'
 
@@ -52,8 +51,7 @@ const listPage = (index: SearchIndex, query: StoreQuery): Hit[] =>
 function listHits(index: SearchIndex, query: StoreQuery, files: FileAccess): RankedHit[] {
   const byUse = isByUse(query)
   const hits: RankedHit[] = []
-  const narrowing = query.filter && narrowingOf(query.filter)
-  for (const row of index.list({ ...conditionsOf(query), narrowing }, byUse ? 'desc' : query.sortOrder)) {
+  for (const row of index.list(conditionsOf(query), byUse ? 'desc' : query.sortOrder)) {
     if (!passes(row, query.filter, files)) continue
     hits.push({ document: row, ...listed() })
     if (!byUse && hits.length === query.offset + query.limit) break
