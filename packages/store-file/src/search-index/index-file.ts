@@ -28,13 +28,15 @@ export interface IndexFileOptions {
   exclusively: <T>(section: () => T) => T
 }
 
+const attempts = 3
+
 /**
  * Opens the index file, or creates one. An index that was closed properly has a seal with its size and times. If the
  * seal does not match, the index is used only when a living process explains the difference, or a killed one does and
  * every page passes a check. Otherwise it is not trusted: a damaged index is set aside, and an intact one, of another
  * version or copied along with the files, is removed.
  */
-export function openIndexFile(options: IndexFileOptions): OpenedIndex {
+export function openIndexFile(options: IndexFileOptions, attempt = 1): OpenedIndex {
   const { fileSystem, openDatabase, folder, inUse, exclusively } = options
   const path = join(folder, indexName)
   try {
@@ -67,6 +69,8 @@ export function openIndexFile(options: IndexFileOptions): OpenedIndex {
     })
   } catch (error) {
     if (!isUnwritable(error) && !isDamage(error)) throw error
+    // Its files may have been deleted while they were opened.
+    if (isDamage(error) && attempt < attempts) return openIndexFile(options, attempt + 1)
     return openTemporaryIndex(openDatabase)
   }
 }
