@@ -69,8 +69,11 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   let timer: NodeJS.Timeout | undefined
   /** Within `lookingOnce`: the index as the first look left it. */
   let looked: SearchIndex | null | undefined
+  /** Within `holding`: the index that is in use, whatever others put in its place meanwhile. */
+  let held: SearchIndex | undefined
 
   const open = (): SearchIndex => {
+    if (held) return held
     if (opened && !isCurrent()) {
       // The file was deleted or replaced: the one we hold open is no longer anybody's index.
       opened.database.close()
@@ -89,6 +92,17 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     if (file.notice) onNotice(file.notice)
     if (file.temporary) onNotice(`${folder} cannot be written: the search index is kept in memory`)
     return index
+  }
+
+  /** Runs a section in which every part has the same index. */
+  const holding = <T>(index: SearchIndex, section: () => T): T => {
+    const outer = held
+    held = index
+    try {
+      return section()
+    } finally {
+      held = outer
+    }
   }
 
   const use = (file: OpenedIndex): SearchIndex => {
@@ -151,12 +165,13 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   const bringUpToDate = (isSettled: boolean): SearchIndex => {
     const before = opened
     const index = open()
-    if (opened === before && lastWalk > 0 && watch.isQuiet()) {
+    return holding(index, () => {
+      const isQuiet = opened === before && lastWalk > 0 && watch.isQuiet()
+      if (!isQuiet) return watch.checked(watchedFolders, check)
       flush()
       if (!isSettled) absorbOthers(index)
       return index
-    }
-    return watch.checked(watchedFolders, check)
+    })
   }
 
   /** Brings the index up to date, in a large memory without looking at every file each time. */
@@ -252,8 +267,13 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
      *
      * @param isSettled `settle` was awaited just before
      */
-    query: <T>(call: (index: SearchIndex) => T, isSettled = false): T =>
-      guarded(() => call(bringUpToDate(isSettled))),
+    query<T>(call: (index: SearchIndex) => T, isSettled = false): T {
+      if (held) return call(held)
+      return guarded(() => {
+        const index = bringUpToDate(isSettled)
+        return holding(index, () => call(index))
+      })
+    },
 
     /** The index as it is, for look-ups by key that the caller verifies. */
     asIs: (): SearchIndex => open(),
@@ -309,9 +329,11 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     update(): void {
       guarded(() => {
         const index = open()
-        flush()
-        absorbOthers(index)
-        lookEverywhere(index)
+        holding(index, () => {
+          flush()
+          absorbOthers(index)
+          lookEverywhere(index)
+        })
       })
     },
 

@@ -168,6 +168,16 @@ export function createSearchIndex(database: Database) {
       )
     },
 
+    /** Runs a call that only reads, and reads all of it as it was at one moment, whatever other processes write. */
+    snapshot<T>(call: () => T): T {
+      database.exec('BEGIN')
+      try {
+        return call()
+      } finally {
+        database.exec('ROLLBACK')
+      }
+    },
+
     /** A text that changes whenever any process changes the index, and is another for each index that is opened. */
     state(): string {
       const { data_version: others } = database.prepare('PRAGMA data_version').get() as {

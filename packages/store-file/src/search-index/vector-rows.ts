@@ -6,7 +6,33 @@ import { scopeNumbers } from './schema.ts'
 
 /** What the index knows of vectors: which unit has one, and in which slot of the vector file. */
 export function createVectorRows(sql: (text: string) => Statement, transaction: <T>(call: () => T) => T) {
+  const areMarked = (mark: string): boolean =>
+    sql("SELECT 1 FROM facts WHERE name = 'vectors' AND value = ?").get(mark) !== undefined
+  const markVectors = (mark: string): void =>
+    sql("INSERT OR REPLACE INTO facts (name, value) VALUES ('vectors', ?)").run(mark)
+
   return {
+    /** Begins to record other vectors: forgets those there are, unless it was begun before. `mark` names them. */
+    beginVectors(mark: string): void {
+      transaction(() => {
+        if (areMarked(mark)) return
+        sql('DELETE FROM vectors').run()
+        markVectors(mark)
+      })
+    },
+
+    /** Gives the vectors that are recorded another mark; false when they no longer have the expected one. */
+    endVectors(expected: string, mark: string): boolean {
+      return transaction(() => {
+        const isExpected = areMarked(expected)
+        if (isExpected) markVectors(mark)
+        return isExpected
+      })
+    },
+
+    /** Whether the vectors that are recorded have this mark. */
+    areMarked,
+
     /** Forgets vectors from a slot on. */
     dropVectors(from: number): void {
       sql('DELETE FROM vectors WHERE slot >= ?').run(from)
@@ -25,17 +51,26 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
       ).all(after, limit) as HashedRow[]
     },
 
-    /** Records the slots of documents' units, except of documents that changed meanwhile. */
-    putVectors(documents: readonly { row: HashedRow; slots: readonly number[] }[]): void {
+    /**
+     * Records the slots of documents' units, except of documents that changed meanwhile.
+     *
+     * @returns false, and records nothing, when the vectors that are recorded no longer have the expected mark
+     */
+    putVectors(
+      expected: string,
+      documents: readonly { row: HashedRow; slots: readonly number[] }[],
+    ): boolean {
       const same = sql(
         'SELECT 1 FROM documents WHERE id = ? AND folder = ? AND name = ? AND units = ? AND hash = ?',
       )
       const insert = sql('INSERT OR REPLACE INTO vectors (unit, scope, slot) VALUES (?, ?, ?)')
-      transaction(() => {
+      return transaction(() => {
+        if (!areMarked(expected)) return false
         for (const { row, slots } of documents) {
           if (!same.get(row.id, row.folder, row.name, row.units, row.hash)) continue
           for (const [i, slot] of slots.entries()) insert.run(row.id + i, row.scope, slot)
         }
+        return true
       })
     },
 

@@ -31,9 +31,10 @@ import type { SearchIndex } from '../search-index/search-index.ts'
 import { dropUnusedVectors } from '../vectors/drop-unused-vectors.ts'
 import { bringInStep } from '../vectors/in-step.ts'
 import { everyText, type UnitTexts } from '../vectors/texts.ts'
-import { openVectorFile } from '../vectors/vector-file.ts'
+import { openKeptVectors } from '../vectors/vector-file.ts'
 import { hasVectorFile, pathsIn, readHeader } from '../vectors/vector-format.ts'
 import { type Coverage, createVectorIndex } from '../vectors/vector-index.ts'
+import { unlessReplaced } from '../vectors/vectors-replaced.ts'
 import { createPassageReader, type Passage } from './passages.ts'
 import type { FileAccess } from './row-filter.ts'
 import { searchDocuments } from './search.ts'
@@ -150,29 +151,37 @@ export function createFileSearch(options: FileSearchOptions) {
 
   /** Hits on one state of the index, and what their files hold; each file is read once. */
   const searchOnce = (queries: readonly StoreQuery[], isSettled: boolean) =>
-    index.query((current) => {
-      const folders = new Map(current.folders().map(({ id, path }) => [id, path]))
-      const read = createRowReader(folders)
-      const unread = current.unread()
-      const hits = queries.flatMap((query) => {
-        refuseUnread(unread, query)
-        let accesses: Map<string, { at: number; count: number }> | undefined
-        const access: FileAccess = {
-          value: (row) => read(row)?.value,
-          accesses: () => {
-            accesses ??= accessLog.all(query.scope, query.namespace)
-            return accesses
-          },
-        }
-        const meaning =
-          query.embedding && vectors?.arm(current, query, Float32Array.from(query.embedding.vector))
-        return searchDocuments(current, query, access, weights, meaning).map((hit) => ({
-          ...hit,
-          mode: modeOf(query, meaning !== undefined),
-        }))
-      })
-      return { hits, folders, read, current }
-    }, isSettled)
+    steadily(() =>
+      index.query((current) => {
+        if (queries.some(({ embedding }) => embedding)) vectors?.bringInStep(current)
+        return current.snapshot(() => hitsIn(current, queries))
+      }, isSettled),
+    )
+
+  /** Hits on a snapshot of the index. */
+  const hitsIn = (current: SearchIndex, queries: readonly StoreQuery[]) => {
+    const folders = new Map(current.folders().map(({ id, path }) => [id, path]))
+    const read = createRowReader(folders)
+    const unread = current.unread()
+    const hits = queries.flatMap((query) => {
+      refuseUnread(unread, query)
+      let accesses: Map<string, { at: number; count: number }> | undefined
+      const access: FileAccess = {
+        value: (row) => read(row)?.value,
+        accesses: () => {
+          accesses ??= accessLog.all(query.scope, query.namespace)
+          return accesses
+        },
+      }
+      const meaning =
+        query.embedding && vectors?.arm(current, query, Float32Array.from(query.embedding.vector))
+      return searchDocuments(current, query, access, weights, meaning).map((hit) => ({
+        ...hit,
+        mode: modeOf(query, meaning !== undefined),
+      }))
+    })
+    return { hits, folders, read, current }
+  }
 
   const unitTexts: UnitTexts = () => {
     const read = createRowReader()
@@ -194,13 +203,17 @@ export function createFileSearch(options: FileSearchOptions) {
       unitTexts,
     })
 
+  const steadily = <T>(look: () => T): T => (vectors ? vectors.steadily(look) : look())
+
   /** Works without an embedder: the vectors' own header names their model. */
   function vectorCoverage(): Coverage | null {
-    const header = readHeader(fileSystem, pathsIn(internal).rows)
-    if (!header) return null
-    return index.query((current) => {
-      bringInStep(current, openVectorFile(fileSystem, internal, header), unitTexts)
-      return { model: header.model, ...current.vectorCounts() }
+    return unlessReplaced(() => {
+      const header = readHeader(fileSystem, pathsIn(internal).rows)
+      if (!header) return null
+      return index.query((current) => {
+        bringInStep(current, openKeptVectors(fileSystem, internal, header), unitTexts)
+        return { model: header.model, ...current.vectorCounts() }
+      })
     })
   }
 

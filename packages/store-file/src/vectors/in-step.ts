@@ -1,39 +1,49 @@
 import type { SearchIndex } from '../search-index/search-index.ts'
 import { type DocumentTexts, everyText, type UnitTexts } from './texts.ts'
 import type { VectorFile } from './vector-file.ts'
+import { VectorsReplaced } from './vectors-replaced.ts'
 
 /** Whether the index refers to this generation of the vectors. */
 export const isInStep = (current: SearchIndex, file: VectorFile): boolean =>
-  current.fact('vectors') === file.generation
+  current.areMarked(file.generation)
 
 /**
  * Brings an index in step with the vectors: rows about slots that are no more are dropped, and an index that was made
- * anew is told which texts have vectors already.
+ * anew is told which texts have vectors already. Several processes may do it at once; one that was interrupted is gone
+ * on with.
+ *
+ * @throws VectorsReplaced when another process did it with other vectors meanwhile, or was faster
  */
 export function bringInStep(current: SearchIndex, file: VectorFile, unitTexts: UnitTexts): void {
   if (isInStep(current, file)) {
     current.dropVectors(file.count)
     return
   }
-  current.dropVectors(0)
+  const begun = `filling ${file.generation}`
+  current.beginVectors(begun)
   if (file.count > 0) {
     const slots = file.slots()
     for (const documents of everyText(current, unitTexts, { withoutVectors: true }))
-      putKnown(current, slots, documents)
+      putKnown(current, begun, slots, documents)
   }
-  // Last, so that an interrupted run starts over.
-  current.setFact('vectors', file.generation)
+  if (!current.endVectors(begun, file.generation)) throw new VectorsReplaced()
 }
 
-/** Records the slots of documents whose texts all have a vector. */
-export const putKnown = (
+/**
+ * Records the slots of documents whose texts all have a vector.
+ *
+ * @param mark what the vectors that the index refers to are marked with
+ * @throws VectorsReplaced when they no longer are
+ */
+export function putKnown(
   current: SearchIndex,
+  mark: string,
   slots: ReadonlyMap<string, number>,
   documents: readonly DocumentTexts[],
-): void =>
-  current.putVectors(
-    documents.flatMap(({ row, hashes }) => {
-      const found = hashes.flatMap((hash) => slots.get(hash) ?? [])
-      return found.length === hashes.length ? { row, slots: found } : []
-    }),
-  )
+): void {
+  const known = documents.flatMap(({ row, hashes }) => {
+    const found = hashes.flatMap((hash) => slots.get(hash) ?? [])
+    return found.length === hashes.length ? { row, slots: found } : []
+  })
+  if (!current.putVectors(mark, known)) throw new VectorsReplaced()
+}

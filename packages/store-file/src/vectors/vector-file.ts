@@ -1,7 +1,7 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { ensureFolder } from '../files/atomic-write.ts'
 import { randomName } from '../files/digest.ts'
-import { type FileSystem, statusOf } from '../files/file-system.ts'
+import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
 import { highest } from './highest.ts'
 import { createScan, type Scan } from './scan.ts'
 import {
@@ -16,6 +16,7 @@ import {
   rowShape,
   type VectorSpace,
 } from './vector-format.ts'
+import { VectorsReplaced } from './vectors-replaced.ts'
 import { Memory } from './web-assembly.ts'
 
 /**
@@ -62,20 +63,32 @@ export const extraCandidates = 32
 const sampledRows = 32
 
 /**
- * Opens the vectors in a folder, or creates empty files; a caller who may create them holds the memory's lock.
+ * Opens the vectors in a folder, or creates empty files. The caller holds the memory's lock.
  *
  * @throws MemoryError CONFLICT when the files hold vectors of another model, INVALID_INPUT when the name of the model is
  * too long to be noted
  */
 export function openVectorFile(fileSystem: FileSystem, folder: string, space: VectorSpace): VectorFile {
+  if (!readHeader(fileSystem, pathsIn(folder).rows)) create(fileSystem, folder, space)
+  return openKeptVectors(fileSystem, folder, space)
+}
+
+/**
+ * Opens the vectors that a folder holds. Whatever reads them afterwards fails with `VectorsReplaced` once others are in
+ * their place.
+ *
+ * @throws MemoryError CONFLICT as `openVectorFile`; VectorsReplaced when there are none, or others by now
+ */
+export function openKeptVectors(fileSystem: FileSystem, folder: string, space: VectorSpace): VectorFile {
   const { dimensions } = space
   const { width, stride } = rowShape(dimensions)
   const paths = pathsIn(folder)
   const header = readHeader(fileSystem, paths.rows)
-  if (header && (header.model !== space.model || header.dimensions !== dimensions)) {
+  if (!header) throw new VectorsReplaced()
+  if (header.model !== space.model || header.dimensions !== dimensions) {
     throw otherModel(header.model, space.model)
   }
-  const generation = header?.generation ?? create(fileSystem, folder, paths, space)
+  const { generation } = header
 
   const memory = new Memory({ initial: 1 })
   let scan: Scan | undefined
@@ -86,8 +99,20 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
   /** Offset behind the rows in WebAssembly memory, where the query and the results lie. */
   const behind = (rows: number): number => Math.ceil((rows * stride) / 16) * 16
 
+  /**
+   * Runs a read of the files. A generation never comes back, so if it is there afterwards it was there all the time.
+   *
+   * @throws VectorsReplaced
+   */
+  const reading = <T>(read: () => T): T => {
+    const result = orAbsent(read)
+    const isThere = readHeader(fileSystem, paths.rows)?.generation === generation
+    if (result === null || !isThere) throw new VectorsReplaced()
+    return result
+  }
+
   const refresh = (): void => {
-    const size = fileSystem.lstatSync(paths.rows).size
+    const size = statusOf(fileSystem, paths.rows)?.size ?? 0
     const exactRows = Math.floor((statusOf(fileSystem, paths.exact)?.size ?? 0) / (dimensions * 4))
     // A row that a killed process wrote halfway does not count.
     const there = Math.min(Math.floor((size - headerLength) / stride), exactRows)
@@ -96,7 +121,7 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
     const pages = Math.ceil((needed - memory.buffer.byteLength) / 65536)
     if (pages > 0) memory.grow(Math.max(pages, Math.ceil(memory.buffer.byteLength / 65536 / 4)))
     const target = new Uint8Array(memory.buffer, count * stride, (there - count) * stride)
-    readInto(fileSystem, paths.rows, target, headerLength + count * stride)
+    reading(() => readInto(fileSystem, paths.rows, target, headerLength + count * stride))
     for (let slot = count; slot < there && known; slot++) known.set(hashAt(slot), slot)
     const view = new DataView(memory.buffer)
     const grown = new Float32Array(there)
@@ -117,15 +142,17 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
   ): Float32Array => {
     const vector = new Uint8Array(dimensions * 4)
     const values = new DataView(vector.buffer)
-    const descriptor = fileSystem.openSync(paths.exact, 'r')
-    try {
-      return Float32Array.from(slots, (slot) => {
-        fileSystem.readSync(descriptor, vector, 0, vector.length, slot * vector.length)
-        return make(values, slot)
-      })
-    } finally {
-      fileSystem.closeSync(descriptor)
-    }
+    return reading(() => {
+      const descriptor = fileSystem.openSync(paths.exact, 'r')
+      try {
+        return Float32Array.from(slots, (slot) => {
+          fileSystem.readSync(descriptor, vector, 0, vector.length, slot * vector.length)
+          return make(values, slot)
+        })
+      } finally {
+        fileSystem.closeSync(descriptor)
+      }
+    })
   }
 
   const exact = (query: Float32Array, slots: readonly number[]): Float32Array =>
@@ -238,12 +265,8 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
   }
 }
 
-function create(
-  fileSystem: FileSystem,
-  folder: string,
-  paths: { rows: string; exact: string },
-  space: VectorSpace,
-): string {
+function create(fileSystem: FileSystem, folder: string, space: VectorSpace): void {
+  const paths = pathsIn(folder)
   const { model, dimensions } = space
   const header: Header = { model, dimensions, generation: randomName() }
   const bytes = headerBytes(header)
@@ -251,7 +274,6 @@ function create(
   removeVectorFile(fileSystem, folder)
   writeAt(fileSystem, paths.exact, Buffer.alloc(0), 0)
   writeAt(fileSystem, paths.rows, bytes, 0)
-  return header.generation
 }
 
 function otherModel(kept: string, given: string): MemoryError {

@@ -46,7 +46,7 @@ const sumOf = ({ model, dimensions, generation }: Header): string =>
 export function readHeader(fileSystem: FileSystem, path: string): Header | null {
   if ((statusOf(fileSystem, path)?.size ?? 0) < headerLength) return null
   const bytes = new Uint8Array(headerLength)
-  readInto(fileSystem, path, bytes, 0)
+  if (orAbsent(() => readInto(fileSystem, path, bytes, 0)) === null) return null
   try {
     const { sum, ...header } = JSON.parse(Buffer.from(bytes).toString('utf8')) as SummedHeader
     const { model, dimensions, generation } = header

@@ -5,8 +5,15 @@ import type { SearchIndex } from '../search-index/search-index.ts'
 import { highest } from './highest.ts'
 import { bringInStep, isInStep, putKnown } from './in-step.ts'
 import { documentsAtOnce, textsOf, type UnitTexts } from './texts.ts'
-import { extraCandidates, openVectorFile, scanError, type VectorFile } from './vector-file.ts'
+import {
+  extraCandidates,
+  openKeptVectors,
+  openVectorFile,
+  scanError,
+  type VectorFile,
+} from './vector-file.ts'
 import { generationOf, removeVectorFile } from './vector-format.ts'
+import { unlessReplaced, VectorsReplaced } from './vectors-replaced.ts'
 
 export interface VectorIndexOptions {
   fileSystem: FileSystem
@@ -73,7 +80,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
     if (opened) return opened
     const generation = generationOf(fileSystem, folder)
     if (generation === null || generation === damaged) return undefined
-    const file = openVectorFile(fileSystem, folder, embedder)
+    const file = openKeptVectors(fileSystem, folder, embedder)
     if (file.isSound()) opened = file
     else {
       damaged = generation
@@ -123,13 +130,16 @@ export function createVectorIndex(options: VectorIndexOptions) {
     return fresh
   }
 
+  /** Takes a look at the vectors, again if they were replaced meanwhile. */
+  const steadily = <T>(look: () => T): T => unlessReplaced(look, forget)
+
   /** Embeds the texts that have no vector yet. */
   const embedMissing = async (
     texts: ReadonlyMap<string, string>,
     onEmbedded: (count: number) => void,
     signal?: AbortSignal,
   ): Promise<void> => {
-    const known = kept()?.slots()
+    const known = steadily(() => kept()?.slots())
     const missing = [...texts].filter(([hash]) => !known?.has(hash))
     for (let i = 0; i < missing.length; i += textsAtOnce) {
       const some = missing.slice(i, i + textsAtOnce)
@@ -141,11 +151,12 @@ export function createVectorIndex(options: VectorIndexOptions) {
       )
       // Stored batch by batch: an interrupted run resumes from here.
       exclusively(() => {
-        const known = open().slots()
+        const file = open()
+        const known = file.slots()
         const added = some.flatMap(([hash], j) =>
           known.has(hash) ? [] : { hash: Buffer.from(hash, 'hex'), vector: vectors[j] as Float32Array },
         )
-        open().append(added)
+        file.append(added)
       })
       onEmbedded(texts.size - missing.length + i + some.length)
     }
@@ -155,12 +166,14 @@ export function createVectorIndex(options: VectorIndexOptions) {
     model: embedder.model,
 
     coverage(): Coverage {
-      return index.query((current) => {
-        const file = kept()
-        if (file) inStep(current, file)
-        const { embedded, total } = current.vectorCounts()
-        return { model: embedder.model, embedded: file ? embedded : 0, total }
-      })
+      return steadily(() =>
+        index.query((current) => {
+          const file = kept()
+          if (file) inStep(current, file)
+          const { embedded, total } = current.vectorCounts()
+          return { model: embedder.model, embedded: file ? embedded : 0, total }
+        }),
+      )
     },
 
     /**
@@ -178,7 +191,7 @@ export function createVectorIndex(options: VectorIndexOptions) {
       onProgress?: (progress: EmbedProgress) => void
     } = {}): Promise<EmbedProgress> {
       // Vectors that were lost or damaged have to be made again, whatever we had caught up with.
-      if (!kept()) exclusively(open)
+      if (!steadily(kept)) exclusively(open)
       else if (index.query((current) => current.state()) === caughtUp) return { done: 0, total: 0 }
       const { embedded, total: all } = this.coverage()
       const total = all - embedded
@@ -199,12 +212,14 @@ export function createVectorIndex(options: VectorIndexOptions) {
           (count) => onProgress?.({ done: before + count, total }),
           signal,
         )
-        exclusively(() =>
-          index.query((current) => {
-            const slots = inStep(current, open()).slots()
-            // Vectors that disappeared meanwhile are missing again, and the next call finds their texts.
-            putKnown(current, slots, batch)
-          }),
+        steadily(() =>
+          exclusively(() =>
+            index.query((current) => {
+              const file = inStep(current, open())
+              // Vectors that disappeared meanwhile are missing again, and the next call finds their texts.
+              putKnown(current, file.generation, file.slots(), batch)
+            }),
+          ),
         )
         done += batch.reduce((sum, { row }) => sum + row.units, 0)
         onProgress?.({ done, total })
@@ -221,14 +236,25 @@ export function createVectorIndex(options: VectorIndexOptions) {
       })
     },
 
+    /** Takes a look at the vectors, again if another process has replaced them meanwhile. */
+    steadily,
+
+    /** Brings an index in step with the vectors, before `arm` is called in a snapshot of it. */
+    bringInStep(current: SearchIndex): void {
+      const file = kept()
+      if (file) inStep(current, file)
+    },
+
     /**
      * Similarities of the units of a place to one query; valid until the next call for that place. `undefined` while no
      * unit there has a vector.
+     *
+     * @throws VectorsReplaced when the index is not in step with the vectors any more
      */
     arm(current: SearchIndex, place: Place, query: Float32Array): MeaningArm | undefined {
-      const present = kept()
-      if (!present) return undefined
-      const file = inStep(current, present)
+      const file = opened
+      if (!file) return undefined
+      if (!isInStep(current, file)) throw new VectorsReplaced()
       const { units, slots, similarities } = placesOf(current, file, place)
       if (units.length === 0) return undefined
       file.scan(query, slots, similarities)
