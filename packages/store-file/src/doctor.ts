@@ -257,14 +257,22 @@ function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, rep
   }
   report('files', unreadable, 'all readable', 'correct these files by hand; nothing in them was changed')
   if (!deep) return
-  const stale = store.index
-    .fresh()
-    .hashes()
-    .filter(({ folder, name, hash }) => {
-      const file = orUnreadable(() => readText(fileSystem, join(fromShown(root, folder), name)))
-      return file && Buffer.compare(contentHash(file.bytes), hash) !== 0
-    })
-    .map(({ folder, name }) => `${folder}/${name} is not what was indexed`)
+  const staleFiles = (): string[] =>
+    store.index
+      .fresh()
+      .hashes()
+      .filter(({ folder, name, hash }) => {
+        const file = orUnreadable(() => readText(fileSystem, join(fromShown(root, folder), name)))
+        return file && Buffer.compare(contentHash(file.bytes), hash) !== 0
+      })
+      .map(({ folder, name }) => `${folder}/${name} is not what was indexed`)
+  let stale = staleFiles()
+  if (stale.length > 0) {
+    // Others may have written them while they were looked at.
+    store.index.update()
+    const still = new Set(staleFiles())
+    stale = stale.filter((file) => still.has(file))
+  }
   report('contents', stale, 'the index agrees with every file', "run 'recall reindex --full'", () =>
     store.reindex({ full: true }),
   )

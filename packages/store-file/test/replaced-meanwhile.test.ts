@@ -1,8 +1,9 @@
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createMemoryManager, type Embedder, type MemoryManager } from '@recall/core'
 import { createConceptEmbedder } from '@recall/core/conformance'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { checkUp } from '../src/doctor.ts'
 import { createFileStore, type FileStore } from '../src/file-store.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { layouts } from '../src/layout/layout.ts'
@@ -145,4 +146,49 @@ describe('while a search is under way', () => {
     expect(wasInterrupted()).toBe(true)
     expect(await found('vehicle')).toEqual(['The automobile would not start'])
   })
+})
+
+it('an index that others write to passes for intact', async () => {
+  const { memory, store, otherMemory, other } = twoHandles()
+  for (let round = 0; round < 20; round++) {
+    const notes = Array.from({ length: 20 }, (_, i) => ({ key: `n${i}`, value: `A lamp, ${round} ${i}` }))
+    await otherMemory.batchWrite('long-term', notes)
+    other.index.update()
+    expect(await memory.search('long-term', { text: 'lamp' })).toHaveLength(10)
+    await otherMemory.write('long-term', 'n1', `A lamp, again ${round}`)
+    other.index.update()
+    expect(store.index.damage()).toBe(null)
+  }
+  await memory.close()
+  await otherMemory.close()
+})
+
+it('a file that is written while the doctor looks at it is not what was indexed, once', async () => {
+  const { root, memory, store, interrupt, wasInterrupted, otherMemory } = twoHandles()
+  await memory.write('long-term', 'a', 'A lamp')
+  interrupt({
+    when: (step) => step.includes('AS hash'),
+    what: () => writeFileSync(join(root, 'memory/long-term/a.md'), 'Another lamp'),
+  })
+  expect(checkUp(defaultFileSystem, store, { deep: true, fix: false }).filter(({ ok }) => !ok)).toEqual([])
+  expect(wasInterrupted()).toBe(true)
+  await memory.close()
+  await otherMemory.close()
+})
+
+it('an index that another process empties in its place is built anew', async () => {
+  const { root, memory, otherMemory } = twoHandles()
+  await memory.write('long-term', 'a', 'A lamp')
+  expect(await memory.search('long-term', { text: 'lamp' })).toHaveLength(1)
+  const database = openPlain(join(root, 'memory/.recall/index.db'))
+  const tables = database
+    .prepare("SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE %TABLE%' AND name NOT LIKE 'words%'")
+    .all() as { name: string }[]
+  for (const { name } of tables) database.exec(`DROP TABLE ${name}`)
+  for (const scope of [0, 1, 2, 3]) database.exec(`DROP TABLE words${scope}`)
+  database.exec('PRAGMA user_version = 0')
+  database.close()
+  expect(await memory.search('long-term', { text: 'lamp' })).toHaveLength(1)
+  await memory.close()
+  await otherMemory.close()
 })

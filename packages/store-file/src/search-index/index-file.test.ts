@@ -3,7 +3,15 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { temporaryRoot } from '../../test/temporary-root.ts'
 import { loadSqlite } from './driver.ts'
-import { comesOfDamage, isBusy, isDamage, isDiskFull, isUnwritable, useWriteAheadLog } from './index-file.ts'
+import {
+  comesOfDamage,
+  isBusy,
+  isDamage,
+  isDiskFull,
+  isUnwritable,
+  passesCheck,
+  useWriteAheadLog,
+} from './index-file.ts'
 
 const failure = (message: string, errcode?: number): Error =>
   Object.assign(new Error(message), {
@@ -42,15 +50,17 @@ it('asks the database whether a mistake in a call comes of nonsense in its rows'
   const path = join(temporaryRoot(), 'index.db')
   const whole = open(path)
   whole.exec("CREATE TABLE words (word TEXT); INSERT INTO words VALUES ('harbour')")
-  expect(comesOfDamage(new TypeError('received null'), whole)).toBe(false)
-  expect(comesOfDamage(failure('database disk image is malformed', 11), whole)).toBe(true)
+  const isIntact = (): boolean => passesCheck(whole)
+  expect(comesOfDamage(new TypeError('received null'), isIntact)).toBe(false)
+  expect(comesOfDamage(failure('database disk image is malformed', 11), isIntact)).toBe(true)
   whole.close()
   const bytes = readFileSync(path)
   writeFileSync(path, bytes.fill(0, 4096))
   const damaged = open(path)
-  expect(comesOfDamage(new TypeError('received null'), damaged)).toBe(true)
-  expect(comesOfDamage(new RangeError('invalid time'), damaged)).toBe(true)
-  expect(comesOfDamage(new Error('no such file'), damaged)).toBe(false)
+  const isIntactNow = (): boolean => passesCheck(damaged)
+  expect(comesOfDamage(new TypeError('received null'), isIntactNow)).toBe(true)
+  expect(comesOfDamage(new RangeError('invalid time'), isIntactNow)).toBe(true)
+  expect(comesOfDamage(new Error('no such file'), isIntactNow)).toBe(false)
   damaged.close()
 })
 

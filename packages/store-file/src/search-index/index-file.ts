@@ -205,6 +205,20 @@ export function useWriteAheadLog(database: Pick<Database, 'exec'>): void {
 const versionOf = (database: Database): number =>
   (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
 
+/**
+ * Checks an index that is in use. On a connection of its own: one that has searched before remembers where words stood,
+ * and takes what other processes have written since for damage.
+ */
+export function isIntact(openDatabase: OpenDatabase, folder: string): boolean {
+  const database = openDatabase(join(folder, indexName))
+  try {
+    prepare(database)
+    return passesCheck(database)
+  } finally {
+    database.close()
+  }
+}
+
 export function passesCheck(database: Database): boolean {
   try {
     const rows = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[]
@@ -307,6 +321,12 @@ const ofLanguage = [TypeError, RangeError, SyntaxError]
 /**
  * Whether a call failed because the database is damaged. SQLite notices only what it stumbles on: of a changed byte it
  * may make a row that lacks a value.
+ *
+ * @param isIntact checks the database
  */
-export const comesOfDamage = (error: unknown, database: Database): boolean =>
-  isDamage(error) || (ofLanguage.some((kind) => error instanceof kind) && !passesCheck(database))
+export const comesOfDamage = (error: unknown, isIntact: () => boolean): boolean =>
+  isDamage(error) || (ofLanguage.some((kind) => error instanceof kind) && !isIntact())
+
+/** Another process empties the index in its place, or is about to fill a new one. */
+export const isEmptied = (error: unknown): boolean =>
+  errorCode(error) === 'ERR_SQLITE_ERROR' && /^no such table/.test((causeOf(error) as Error).message)

@@ -12,6 +12,8 @@ import {
   closeIndexFile,
   comesOfDamage,
   inodeOf,
+  isEmptied,
+  isIntact,
   isSealed,
   isUnwritable,
   type OpenedIndex,
@@ -207,7 +209,12 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
       return call()
     } catch (error) {
       const damaged = opened
-      if (!damaged || damaged.temporary || !comesOfDamage(error, damaged.database))
+      if (damaged && held === undefined && isEmptied(error)) {
+        damaged.database.close()
+        opened = undefined
+        return call()
+      }
+      if (!damaged || damaged.temporary || !comesOfDamage(error, () => isIntact(openDatabase, folder)))
         return inMemory(error, call)
       damaged.database.close()
       opened = undefined
@@ -322,7 +329,8 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     /** Checks the index page by page. @returns what is wrong with it, or `null` */
     damage(): string | null {
       open()
-      return opened && passesCheck(opened.database) ? null : 'the index is damaged'
+      const passes = opened?.temporary ? passesCheck(opened.database) : isIntact(openDatabase, folder)
+      return passes ? null : 'the index is damaged'
     },
 
     /** Looks at every file now, however large the memory. */
