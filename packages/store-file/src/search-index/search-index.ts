@@ -172,9 +172,15 @@ export function createSearchIndex(database: Database) {
     snapshot<T>(call: () => T): T {
       database.exec('BEGIN')
       try {
-        return call()
-      } finally {
-        database.exec('ROLLBACK')
+        const result = call()
+        database.exec('COMMIT')
+        return result
+      } catch (error) {
+        // SQLite ends a transaction by itself after some errors, and a failure to end it again would hide them.
+        try {
+          database.exec('ROLLBACK')
+        } catch {}
+        throw error
       }
     },
 
