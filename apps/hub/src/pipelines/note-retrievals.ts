@@ -68,11 +68,11 @@ export function createRetrievalLog(hub: HubParts, log: Log): RetrievalLog {
 async function insertRetrievals(hub: HubParts, retrievals: readonly Retrieval[]): Promise<void> {
   const events = retrievals.flatMap(({ searcher, query, found }) =>
     found.map(({ id, similarity }) => ({
-      agent: searcher.id,
-      counts: isTrusted(searcher),
+      agent_id: searcher.id,
+      memory_id: id,
       query,
-      memory: id,
       similarity,
+      counts: isTrusted(searcher),
     })),
   )
   const values = { events: JSON.stringify(events), now: hub.clock() }
@@ -92,11 +92,10 @@ const now = sql`to_timestamp(${sql.placeholder('now')}::float8 / 1000)`
 
 const insertEvents = prepared(sql`
   with event as materialized (
-    select (event ->> 'agent')::uuid as agent_id, (event ->> 'memory')::uuid as memory_id, event ->> 'query' as query,
-      (event ->> 'similarity')::real as similarity, (event ->> 'counts')::boolean as counts
-    from jsonb_array_elements(${sql.placeholder('events')}::text::jsonb) as event
-    -- A crash of the server may cost a few counts; a search does not wait for its disk.
-    where set_config('synchronous_commit', 'off', true) = 'off'
+    select event.* from json_to_recordset(${sql.placeholder('events')}::text::json)
+        as event (agent_id uuid, memory_id uuid, query text, similarity real, counts boolean),
+      -- A crash of the server may cost a few counts; a search does not wait for its disk.
+      set_config('synchronous_commit', 'off', true)
   ), present as materialized (
     -- None is deleted any more before its event is written; those that were deleted are left out.
     select id, agent_id from memories where id in (select memory_id from event) order by id for key share
