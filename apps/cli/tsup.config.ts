@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { defineConfig } from 'tsup'
+import { defineConfig, type Options } from 'tsup'
+import { placeWasmFiles } from '../../packages/embeddings/place-wasm-files.ts'
 import { thirdPartyNotices } from './third-party-notices.ts'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
@@ -7,11 +8,14 @@ const commands = readdirSync('src/commands').filter(
   (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
 )
 
+/** All packages but those that are installed beside the command: native code, data, and what few calls load. */
+const inside = /^(?!@photostructure\/|yaml$|@recall\/model-|onnxruntime-node$)/
+
 /**
  * One file for the command line and one for each command, with everything they need inside: resolving modules
  * is most of a short command's time. CommonJS starts several milliseconds faster than ESM.
  */
-export default defineConfig({
+const commandLine: Options = {
   entry: {
     recall: 'src/main.ts',
     // Only who asks for the archive needs it; every search would have to read past it.
@@ -22,8 +26,7 @@ export default defineConfig({
   target: 'node20',
   splitting: false,
   shims: true,
-  // The embedder and its model stay packages of their own: most commands never load them.
-  noExternal: [/^(?!@photostructure\/|yaml$|@recall\/embeddings)/],
+  noExternal: [inside],
   define: { 'process.env.RECALL_VERSION': JSON.stringify(version) },
   esbuildOptions(options) {
     options.conditions = ['@recall/source']
@@ -44,9 +47,37 @@ export default defineConfig({
           path: '../cold-files.cjs',
           external: true,
         }))
+        build.onResolve({ filter: /^@recall\/embeddings/ }, ({ path }) => ({
+          path: `..${path.slice('@recall'.length)}${path.endsWith('/local') ? '' : '/index'}.js`,
+          external: true,
+        }))
       },
     },
   ],
   minify: true,
+  clean: ['!embeddings/**'],
+}
+
+/** The embedders, which few calls load. They are ES modules as the runtime is, which lies beside the local one. */
+const embedders: Options = {
+  entry: {
+    index: '../../packages/embeddings/src/index.ts',
+    local: '../../packages/embeddings/src/local/local-embedder.ts',
+  },
+  outDir: 'dist/embeddings',
+  format: 'esm',
+  target: 'node20',
+  splitting: false,
+  noExternal: [inside],
+  // Whoever has it gets it.
+  external: ['onnxruntime-node'],
+  esbuildOptions(options) {
+    options.conditions = ['@recall/source']
+  },
+  esbuildPlugins: [thirdPartyNotices('third-party-notices.txt')],
+  minify: true,
   clean: true,
-})
+  onSuccess: async () => placeWasmFiles(new URL('./dist/embeddings/', import.meta.url)),
+}
+
+export default defineConfig([commandLine, embedders])

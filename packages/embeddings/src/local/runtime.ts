@@ -1,7 +1,8 @@
-import { copyFileSync, existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { brotliDecompressSync } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 
 /** Runs a BERT-like model over a padded batch. */
@@ -106,24 +107,31 @@ async function loadWasm(): Promise<Onnx> {
   // More threads would need workers; a short process can afford only one thread.
   onnx.env.wasm.numThreads = 1
   onnx.env.wasm.wasmPaths = { mjs: new URL('ort-wasm-simd-threaded.mjs', folder).href }
-  onnx.env.wasm.wasmBinary = readFileSync(new URL('ort-wasm-simd-threaded.wasm', folder))
+  onnx.env.wasm.wasmBinary = readBinary(folder)
   return onnx
 }
 
 /** The only files needed of the 139 MB of onnxruntime-web. */
-const wasmFiles = ['ort.wasm.min.mjs', 'ort-wasm-simd-threaded.mjs', 'ort-wasm-simd-threaded.wasm']
+export const wasmFiles = {
+  scripts: ['ort.wasm.min.mjs', 'ort-wasm-simd-threaded.mjs'],
+  binary: 'ort-wasm-simd-threaded.wasm',
+} as const
+
+/** The binary as the build packs it: unpacking takes 35 ms, and saves 11 MB on disk. */
+export const packedBinary = `${wasmFiles.binary}.br`
 
 /** The build puts the files beside this one; in the repository they are where the package manager put them. */
-function wasmFolder(): URL {
+export function wasmFolder(): URL {
   const placed = new URL('./onnxruntime/', import.meta.url)
   if (existsSync(placed)) return placed
   return pathToFileURL(`${dirname(createRequire(import.meta.url).resolve('onnxruntime-web/wasm'))}/`)
 }
 
-/** For the build: copies the runtime's files into a folder. */
-export function placeWasmFiles(folder: URL): void {
-  const source = wasmFolder()
-  for (const name of wasmFiles) copyFileSync(new URL(name, source), new URL(name, folder))
+function readBinary(folder: URL): Uint8Array {
+  const packed = new URL(packedBinary, folder)
+  return existsSync(packed)
+    ? brotliDecompressSync(readFileSync(packed))
+    : readFileSync(new URL(wasmFiles.binary, folder))
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
