@@ -243,6 +243,21 @@ describe('forget', () => {
     const bytes = filesBelow(shell.root).map((path) => readFileSync(path, 'latin1'))
     expect(bytes.some((text) => text.includes('quokka'))).toBe(false)
   })
+
+  it('looks into namespaces of which all is archived', async () => {
+    const shell = await shellWithSession()
+    let now = Date.now()
+    const others = await openFileMemory({ root: shell.root, namespace: 'Ana Müller', clock: () => now })
+    await others.write('episodic', 'old', 'the quokka escaped')
+    now += 100 * 24 * 3600_000
+    await others.cleanup({ scope: 'episodic' })
+    await others.close()
+    expect((await shell.run('export')).out).toContain('the quokka escaped')
+    expect(await shell.json('forget', '--containing', 'quokka', '--yes')).toMatchObject({
+      memories: [{ scope: 'episodic', key: 'old', namespace: 'Ana Müller' }],
+    })
+    expect((await shell.run('export')).out).not.toContain('quokka')
+  })
 })
 
 describe('scrub', () => {

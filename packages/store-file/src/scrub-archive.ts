@@ -29,6 +29,22 @@ export function archivedFiles(
 }
 
 /**
+ * The namespaces of archived entries. The index knows only those of others.
+ *
+ * @throws MemoryError CORRUPTION when an archived entry cannot be read
+ */
+export function archivedNamespaces(
+  fileSystem: FileSystem,
+  store: Pick<FileStore, 'root' | 'layout'>,
+): string[] {
+  // A folder's name is only what is readable of its namespace: an entry in it tells the whole.
+  const oneOfEach = new Map(archivedFiles(fileSystem, store).map((path) => [dirname(path), path]))
+  const paths = [...oneOfEach.values()].map((path) => fromShown(store.root, path))
+  const inside = paths.filter((path) => isInside(fileSystem, store.root, dirname(path)))
+  return [...new Set(inside.map((path) => String(read(fileSystem, path).namespace)))]
+}
+
+/**
  * Counts the secrets of an archived entry, and with `apply` replaces them; an encrypted value is left as it is.
  *
  * @throws MemoryError CORRUPTION when it cannot be read

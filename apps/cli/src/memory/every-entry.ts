@@ -1,14 +1,18 @@
 import type { Entry, Filter, Place } from '@recall/core'
-import type { FileStore } from '@recall/store-file'
+import { archivedNamespaces, defaultFileSystem, type FileStore } from '@recall/store-file'
 
 /** An entry as the store keeps it. Encrypted values stay sealed: listing and removing them needs no key. */
 export type KeptEntry = Entry & { archived?: true }
 
 const pageSize = 500
 
-/** The namespaces below a root: `default`, and all others that hold entries. */
+/** The namespaces below a root: `default`, and all others that hold entries, be they archived. */
 export const everyNamespace = (store: FileStore): string[] => [
-  ...new Set(['default', ...store.index.query((current) => current.namespaces())]),
+  ...new Set([
+    'default',
+    ...store.index.query((current) => current.namespaces()),
+    ...archivedNamespaces(defaultFileSystem, store),
+  ]),
 ]
 
 /**
