@@ -337,4 +337,24 @@ describe('hook', () => {
     expect(everything).not.toContain(token)
     expect(everything).not.toContain('old\\n')
   })
+
+  it('remembers nothing of what the host said of a session that was forgotten', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const transcript_path = writeSession(shell.root, 's1', poolSession)
+    const compact = async (compact_summary: string) => {
+      const fields = { session_id: 's1', transcript_path, hook_event_name: 'PostCompact', compact_summary }
+      await shell.withInput(event(fields)).run('hook', 'post-compact')
+      await shell.run('hook', 'drain')
+    }
+    await compact('The zebra pool was drained.')
+    expect((await shell.run('search', 'zebra')).code).toBe(0)
+    await shell.run('forget', 'conversation:s1', '--yes')
+    await compact('The zebra pool was drained.')
+    await compact('The zebra pool was filled again.')
+    expect((await shell.run('search', 'zebra')).code).toBe(1)
+    const noted = readdirSync(join(shell.root, 'memory/.recall/sessions'))
+    const notes = noted.map((name) => readFileSync(join(shell.root, 'memory/.recall/sessions', name), 'utf8'))
+    expect(notes.join('')).not.toContain('zebra')
+  })
 })

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { splitAddress } from '@recall/agents'
 import {
+  conversationKey,
   createMemoryManager,
   isMemoryError,
   type LmProvider,
@@ -9,7 +10,7 @@ import {
   type MemoryManager,
 } from '@recall/core'
 import { clearWindow as clear, consumeWindow, recoverWindow } from '@recall/sessions'
-import { defaultFileSystem, type FileStore, keptModel, readConfig } from '@recall/store-file'
+import { defaultFileSystem, type FileStore, keptModel, readConfig, readTombstones } from '@recall/store-file'
 import { type ArchivingLock, takeArchivingLock } from '../hosts/archiving-lock.ts'
 import {
   compactionKey,
@@ -115,7 +116,7 @@ async function archiveAll(
     let { saved } = session
     let problem: HostSession['problem']
     try {
-      await rememberSummaries(memory, session)
+      await rememberSummaries(memory, store, session)
       const source = session.state === 'checkpoint' ? 'checkpoint' : 'session'
       const isNew = seen !== session.done || (saved === 'checkpoint' && source === 'session')
       if (seen !== null && isNew) {
@@ -168,13 +169,23 @@ async function removeExpired(io: Io, store: FileStore): Promise<void> {
   }
 }
 
-/** Stores the summaries that the host wrote when it compacted the session, each as a memory of its own. */
+/**
+ * Stores the summaries that the host wrote when it compacted the session, each as a memory of its own; of a session
+ * that a person had forgotten, none.
+ */
 async function rememberSummaries(
   memory: MemoryManager,
+  store: FileStore,
   { sessionId, summaries = [] }: HostSession,
 ): Promise<void> {
+  if (summaries.length === 0) return
+  const tombstones = readTombstones(defaultFileSystem, store)
+  const isForgotten = (key: string): boolean =>
+    tombstones({ scope: 'episodic', namespace: memory.namespace, key })
   for (const { id, text } of summaries) {
-    await memory.write('episodic', compactionKey(sessionId, id), text, {
+    const key = compactionKey(sessionId, id)
+    if (isForgotten(conversationKey(sessionId)) || isForgotten(key)) continue
+    await memory.write('episodic', key, text, {
       type: compactionType,
       tags: ['compaction'],
     })
