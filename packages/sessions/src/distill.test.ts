@@ -55,6 +55,27 @@ it('moves the section behind a byte order mark, and leaves the mark', () => {
   expect(topics['debugging.md']).toBe(section('Debugging', 250))
 })
 
+it('takes comments in front matter for no headings', () => {
+  const text = `---\n# of this file\ntags: [a]\n---\n\n${memory}`
+  expect(planDistill(text).extractions).toMatchObject([{ heading: 'Debugging', lines: 150 }])
+  const { memory: after } = applyDistill(text, planDistill(text))
+  expect(after).toBe(
+    text.replace(section('Debugging', 150), '## Debugging (see [debugging.md](debugging.md))\n'),
+  )
+  expect(planDistill(`---\n\n${memory}`).sections).toHaveLength(3)
+})
+
+it('moves what is commented out as a whole', () => {
+  const old = `<!-- of last year\n${section('Old', 30)}\n-->\n`
+  const text = `# Memory\n\n${section('Preferences', 20)}\n${old}\n${section('Debugging', 150)}`
+  expect(planDistill(text).sections.map(({ heading }) => heading)).toEqual(['Debugging', 'Preferences'])
+  const { topics } = applyDistill(text, planDistill(text, { limit: 10 }))
+  expect(topics['preferences.md']).toContain(old.trim())
+  // In code it is no comment.
+  const code = `# Memory\n\n\`\`\`html\n<!--\n\`\`\`\n\n${section('Preferences', 20)}`
+  expect(planDistill(code).sections).toHaveLength(1)
+})
+
 it('leaves a memory within its limit alone', () => {
   const plan = planDistill(memory, { limit: 252 })
   expect(plan.extractions).toEqual([])
