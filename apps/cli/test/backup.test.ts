@@ -24,6 +24,7 @@ import {
   type Shell,
   shellWithSession,
   temporaryFolder,
+  writeFiles,
   writeSession,
 } from './support.ts'
 
@@ -46,6 +47,15 @@ describe('backup and restore', () => {
     expect((await other.run('restore', file)).code).toBe(0)
     expect(await memories(other)).toEqual(await memories(shell))
     expect(await other.json('doctor', '--deep')).toMatchObject({ healthy: true })
+  })
+
+  it('count one file and one entry', async () => {
+    const shell = createShell()
+    writeFiles(shell.root, { 'memory/MEMORY.md': 'Tabs.\n' })
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    expect((await shell.run('backup', file)).out).toContain(': 1 file, ')
+    const other = createShell(join(temporaryFolder(), 'restored'))
+    expect((await other.run('restore', file)).out).toContain('Restored 1 entry to ')
   })
 
   it('wait on Windows until a scanner lets go, and take the place of an empty folder', async () => {

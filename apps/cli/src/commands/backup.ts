@@ -21,7 +21,7 @@ import { isLeftOut } from '../memory/derived-files.ts'
 import type { RootOptions } from '../memory/find-root.ts'
 import { makeDurable, ownName, removeAbandoned } from '../memory/unfinished.ts'
 import { withStore } from '../memory/with-store.ts'
-import { formatBytes } from '../terminal/format.ts'
+import { count, formatBytes } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 
 const unfinishedMark = '.unfinished-'
@@ -100,7 +100,7 @@ export async function backup(
       )
     }
     if (options.json) io.out(`${JSON.stringify({ file: target, files, bytes })}\n`)
-    else io.out(`${target}: ${files} files, ${formatBytes(bytes)} before compression\n`)
+    else io.out(`${target}: ${count(files, 'file')}, ${formatBytes(bytes)} before compression\n`)
     return undefined
   })
 }

@@ -18,6 +18,7 @@ import { isLeftOut } from '../memory/derived-files.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { makeDurable, ownName, removeAbandoned } from '../memory/unfinished.ts'
 import { withStore } from '../memory/with-store.ts'
+import { count } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { type Progress, withProgress } from '../terminal/progress.ts'
 
@@ -61,7 +62,7 @@ export async function restore(
     return store.index.asIs().countDocuments()
   })
   if (options.json) io.out(`${JSON.stringify({ root, documents })}\n`)
-  else io.out(`Restored ${documents} entries to ${root}\n`)
+  else io.out(`Restored ${count(documents, 'entry', 'entries')} to ${root}\n`)
   return undefined
 }
 
