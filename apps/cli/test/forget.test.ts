@@ -12,7 +12,7 @@ import type { ConversationArchive } from '@recall/core'
 import { openFileMemory, openFileStore } from '@recall/store-file'
 import { describe, expect, it, vi } from 'vitest'
 import { byKey } from '../src/commands/forget.ts'
-import { createShell, shellWithSession } from './support.ts'
+import { createShell, poolSession, shellWithSession, writeSession } from './support.ts'
 
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
@@ -242,6 +242,36 @@ describe('forget', () => {
     expect(await shell.json('forget', '--containing', 'quokka')).toMatchObject({ memories: [] })
     const bytes = filesBelow(shell.root).map((path) => readFileSync(path, 'latin1'))
     expect(bytes.some((text) => text.includes('quokka'))).toBe(false)
+  })
+
+  it('keeps an earlier export from bringing back what was kept of a session', async () => {
+    const shell = await shellWithSession()
+    const memory = await openFileMemory({ root: shell.root })
+    await memory.write('episodic', 'compaction:pool-leak:1', 'the pool was drained')
+    await memory.write('episodic', 'about the pool', 'the pool is blue')
+    const exported = join(shell.transcripts, 'exported.jsonl')
+    writeFileSync(exported, (await shell.run('export')).out)
+    await memory.delete('episodic', 'compaction:pool-leak:1')
+    await memory.delete('episodic', 'about the pool')
+    await memory.close()
+    await shell.run('consume', '--clear')
+    await shell.run('forget', 'conversation:pool-leak', '--yes')
+    expect(await shell.json('import', exported)).toMatchObject({ entries: 1, forgotten: 3 })
+    expect((await shell.run('search', 'pool')).out).toContain('the pool is blue')
+    expect((await shell.run('export')).out).not.toContain('pool-leak')
+  })
+
+  it('keeps a session out of the window when only its entry there was forgotten', async () => {
+    const shell = await shellWithSession()
+    await shell.run('forget', 'session:pool-leak', '--yes')
+    expect(await shell.json('archive', shell.path)).toMatchObject({
+      archived: [{ status: 'unchanged', window: 'skipped' }],
+    })
+    writeSession(shell.transcripts, 'pool-leak', [...poolSession, { role: 'user', text: 'Thank you.' }])
+    expect(await shell.json('archive', shell.path)).toMatchObject({
+      archived: [{ status: 'updated', window: 'skipped' }],
+    })
+    expect((await shell.run('consume')).out).toBe('The window is empty.\n')
   })
 
   it('looks into namespaces of which all is archived', async () => {

@@ -9,14 +9,16 @@ import {
   MemoryErrorCode,
   type MemoryManager,
   redactText,
+  sessionSummaryKey,
 } from '@recall/core'
 import { type ArchiveOutcome, archiveSession, createCheckpoint } from '@recall/sessions'
-import { defaultFileSystem, type FileStore, readConfig, readTombstones } from '@recall/store-file'
+import { defaultFileSystem, type FileStore, readConfig } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { findSessionId } from '../imports/find-session-id.ts'
 import { type ImportJournal, openJournal } from '../imports/import-journal.ts'
 import { renewMessageIds } from '../imports/renew-message-ids.ts'
 import type { RootOptions } from '../memory/find-root.ts'
+import { readForgotten } from '../memory/forgotten.ts'
 import { languageModel, withMemory } from '../memory/memory.ts'
 import { count, formatCounts, formatSkipped } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
@@ -123,7 +125,8 @@ const isTranscript = (path: string): Promise<boolean> =>
   )
 
 /**
- * Creates a function that archives one transcript, and refuses a session that a person had forgotten.
+ * Creates a function that archives one transcript. A session that a person had forgotten is refused; one of which only
+ * the entry in the window was forgotten does not enter it again.
  *
  * @param options.journal one that the caller saves; without it each change is saved at once
  */
@@ -135,8 +138,7 @@ export async function createArchiver(
 ): Promise<(path: string) => Promise<ArchiveResult>> {
   const { lm, resummarize = false, journal = openJournal(store) } = options
   const { config } = readConfig(defaultFileSystem, store.root, store.layout)
-  const isForgotten = readTombstones(defaultFileSystem, store)
-  const save = source === 'session' ? archiveSession : createCheckpoint
+  const isForgotten = readForgotten(store)
   return async (path) => {
     const conversation = await openTranscript(path)
     if (conversation.isNamedByFile) {
@@ -157,6 +159,12 @@ export async function createArchiver(
         { details: { forgotten: true } },
       )
     }
+    const inWindow = {
+      ...address,
+      scope: 'short-term',
+      key: sessionSummaryKey(conversation.sessionId),
+    } as const
+    const save = source === 'session' && !isForgotten(inWindow) ? archiveSession : createCheckpoint
     await renewMessageIds(memory, conversation.sessionId, () => openTranscript(path))
     // The address of a session in a database is the path of the file, a mark and the session's id.
     const changed = (await stat(splitAddress(path)?.file ?? path)).mtimeMs

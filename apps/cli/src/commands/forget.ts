@@ -16,6 +16,7 @@ import { exitCodes, UsageError } from '../exit-codes.ts'
 import { compactionKey, compactionType } from '../hosts/host-sessions.ts'
 import { everyEntry, everyNamespace } from '../memory/every-entry.ts'
 import type { RootOptions } from '../memory/find-root.ts'
+import { sessionOf, withParents } from '../memory/forgotten.ts'
 import { withStore } from '../memory/with-store.ts'
 import { firstFew } from '../terminal/first-few.ts'
 import { count } from '../terminal/format.ts'
@@ -134,11 +135,6 @@ export async function byKey(
   return [...found, ...(await ofSessions(store, namespace, new Set(sessions)))]
 }
 
-/** The store gives a copied archive its session's key and, behind `@`, the name of its file. */
-const archiveOf = /^conversation:(.+?)(?:#\d+)?(?:@(?:conversation|archive-log)-\d{3,}(?:@\w+)?)?$/
-
-const sessionOf = (key: string): string | undefined => archiveOf.exec(key)?.[1]
-
 const isKept = async (store: FileStore, address: Address): Promise<boolean> =>
   ((await store.get(address, ever.now)) ?? (await store.cold?.get(address, ever.now)) ?? null) !== null
 
@@ -167,7 +163,7 @@ const isSummaryOf = (sessions: ReadonlySet<string>, key: string): boolean =>
 
 /** Whether a session is one of some, or a helper of one. */
 const belongsTo = (sessions: ReadonlySet<string>, other = ''): boolean =>
-  other.split('/').some((_, i, parts) => sessions.has(parts.slice(0, i + 1).join('/')))
+  withParents(other).some((session) => sessions.has(session))
 
 /** The entries that contain a text; for a session that contains it, everything kept of the session. */
 async function byText(

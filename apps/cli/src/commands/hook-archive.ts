@@ -2,7 +2,6 @@ import { statSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { splitAddress } from '@recall/agents'
 import {
-  conversationKey,
   createMemoryManager,
   isMemoryError,
   type LmProvider,
@@ -10,7 +9,7 @@ import {
   type MemoryManager,
 } from '@recall/core'
 import { clearWindow as clear, consumeWindow, recoverWindow } from '@recall/sessions'
-import { defaultFileSystem, type FileStore, keptModel, readConfig, readTombstones } from '@recall/store-file'
+import { defaultFileSystem, type FileStore, keptModel, readConfig } from '@recall/store-file'
 import { type ArchivingLock, takeArchivingLock } from '../hosts/archiving-lock.ts'
 import {
   compactionKey,
@@ -24,6 +23,7 @@ import {
   saveSession,
   stampOf,
 } from '../hosts/host-sessions.ts'
+import { readForgotten } from '../memory/forgotten.ts'
 import { languageModel } from '../memory/memory.ts'
 import { withStore } from '../memory/with-store.ts'
 import type { Io } from '../terminal/io.ts'
@@ -179,12 +179,10 @@ async function rememberSummaries(
   { sessionId, summaries = [] }: HostSession,
 ): Promise<void> {
   if (summaries.length === 0) return
-  const tombstones = readTombstones(defaultFileSystem, store)
-  const isForgotten = (key: string): boolean =>
-    tombstones({ scope: 'episodic', namespace: memory.namespace, key })
+  const isForgotten = readForgotten(store)
   for (const { id, text } of summaries) {
     const key = compactionKey(sessionId, id)
-    if (isForgotten(conversationKey(sessionId)) || isForgotten(key)) continue
+    if (isForgotten({ scope: 'episodic', namespace: memory.namespace, key })) continue
     await memory.write('episodic', key, text, {
       type: compactionType,
       tags: ['compaction'],

@@ -14,7 +14,8 @@ import {
   redactText,
   searchableText,
 } from '@recall/core'
-import { defaultFileSystem, type FileStore, readTombstones } from '@recall/store-file'
+import type { FileStore } from '@recall/store-file'
+import { readForgotten } from '../memory/forgotten.ts'
 import { addCounts } from './add-counts.ts'
 
 export interface EntryImport {
@@ -40,7 +41,7 @@ export function createEntryImporter(
   store: FileStore,
   { since, now }: { since: number; now: number },
 ): (path: string) => Promise<EntryImport | null> {
-  const isForgotten = readTombstones(defaultFileSystem, store)
+  const isForgotten = readForgotten(store)
   return async (path) => {
     if (!(await isExport(path))) return null
     const outcome: EntryImport = {

@@ -1,0 +1,34 @@
+import { type Address, conversationKey } from '@recall/core'
+import { defaultFileSystem, type FileStore, readTombstones } from '@recall/store-file'
+
+/** The store gives a copied archive its session's key and, behind `@`, the name of its file. */
+const archiveOf = /^conversation:(.+?)(?:#\d+)?(?:@(?:conversation|archive-log)-\d{3,}(?:@\w+)?)?$/
+
+/** The id of the session, or of the helper, whose archive has this key. */
+export const sessionOf = (key: string): string | undefined => archiveOf.exec(key)?.[1]
+
+/** A session, or a helper and whoever it helped: its id begins with theirs. */
+export const withParents = (session: string): string[] =>
+  session.split('/').map((_, i, parts) => parts.slice(0, i + 1).join('/'))
+
+/** The id of the session that an entry was kept of, if it was of one. */
+function sessionKeptIn({ scope, key }: Address): string | undefined {
+  if (scope === 'short-term') return /^session:(.+)$/.exec(key)?.[1]
+  return scope === 'episodic' ? (sessionOf(key) ?? /^compaction:(.+):[^:]*$/.exec(key)?.[1]) : undefined
+}
+
+/** @returns a test for what a person had forgotten: an address, and with a session's archive all that is kept of it */
+export function readForgotten(store: FileStore): (address: Address) => boolean {
+  const isForgotten = readTombstones(defaultFileSystem, store)
+  return (address) => {
+    const sessions = withParents(sessionKeptIn(address) ?? '').filter((session) => session !== '')
+    const archives = sessions.map(
+      (session): Address => ({
+        scope: 'episodic',
+        namespace: address.namespace,
+        key: conversationKey(session),
+      }),
+    )
+    return [address, ...archives].some(isForgotten)
+  }
+}
