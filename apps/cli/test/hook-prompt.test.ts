@@ -89,3 +89,19 @@ it('tells no secret that somebody typed into a file', async () => {
     .run('hook', 'prompt')
   expect(out).toContain('takes the token [redacted:github] from the runner')
 })
+
+it('tells of a long answer the place that was asked about', async () => {
+  const shell = createShell()
+  await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+  const answer = `${'They came and went. '.repeat(60)}The heron stood in the reeds at noon.`
+  const turns = [
+    { role: 'user' as const, text: 'What did you see?' },
+    { role: 'assistant' as const, text: answer },
+  ]
+  await shell.run('archive', writeSession(shell.root, 's2', turns))
+  const prompt = 'when did the heron stand in the reeds?'
+  const { out } = await shell
+    .withInput(event({ session_id: 'p', hook_event_name: 'UserPromptSubmit', prompt }))
+    .run('hook', 'prompt')
+  expect(out).toContain('The heron stood in the reeds at noon.')
+})

@@ -29,6 +29,17 @@ describe('search', () => {
     })
   })
 
+  it('shows of a long line the place that was looked for', async () => {
+    const shell = await shellWithSession()
+    const text = `## Pool\n\n${'It was drained. '.repeat(60)}The zebra fell in. ${'It was filled. '.repeat(60)}\n`
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), text)
+    for (const options of [[], ['--ranked', '--lexical']]) {
+      const { out } = await shell.run('search', 'zebras', ...options)
+      expect(out).toMatch(/\n {2}….*The zebra fell in\. .*…\n$/)
+      expect(out.length).toBeLessThan(400)
+    }
+  })
+
   it('says that meaning was searched as well, also when nothing was found', async () => {
     const root = temporaryFolder()
     const shell = createShell(root, null, { RECALL_ROOT: root, ...(await serveTinyModel()) })

@@ -74,6 +74,7 @@ export type {
 export { fewestUnits, rarityInMemory, saturation } from './ranking/bm25.ts'
 export { confidenceRank } from './ranking/confidence.ts'
 export { dateWords } from './ranking/date-words.ts'
+export { excerptOf } from './ranking/excerpt.ts'
 export { foldLetters } from './ranking/fold-letters.ts'
 export { wordsInIdentifiers } from './ranking/identifier-words.ts'
 export { splitByRarity } from './ranking/max-score.ts'

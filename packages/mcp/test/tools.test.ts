@@ -314,3 +314,22 @@ it('does not take a search for nothing for one for everything', async () => {
   const { result } = (await (await server.fetch(request)).json()) as { result: { isError: boolean } }
   expect(result.isError).toBe(true)
 })
+
+it('shows of a long memory the place that was looked for', async () => {
+  const memory = createMemoryManager({ stores: createInMemoryStore() })
+  await memory.write(
+    'long-term',
+    'birds',
+    `${'All kinds of birds. '.repeat(50)}The heron stood in the reeds.`,
+  )
+  const server = createMcpFetch({ optionsFor: () => ({ memory }) })
+  const request = modern(
+    'tools/call',
+    { name: 'memory_search', arguments: { query: 'heron' } },
+    'memory_search',
+  )
+  const { result } = (await (await server.fetch(request)).json()) as {
+    result: { structuredContent: { results: { text: string }[] } }
+  }
+  expect(result.structuredContent.results[0]?.text).toContain('The heron stood in the reeds.')
+})

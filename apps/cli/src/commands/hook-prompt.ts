@@ -1,5 +1,5 @@
 import { contextLimits, contextOutput, type HookInput } from '@recall/agents'
-import { beginningOf, fenceRecalled, type MemoryMatch, redactText } from '@recall/core'
+import { beginningOf, excerptOf, fenceRecalled, type MemoryMatch, queryTerms, redactText } from '@recall/core'
 import type { RootOptions } from '../memory/find-root.ts'
 import { withMemory } from '../memory/memory.ts'
 import { clip } from '../terminal/clip.ts'
@@ -32,13 +32,15 @@ async function find(io: Io, options: RootOptions, prompt: string, limit: number)
   return withMemory(io, options, async (memory) => {
     const found: string[] = []
     let room = limit - overhead
+    const text = beginningOf(prompt.toWellFormed(), 2000)
+    const terms = new Set(queryTerms(text))
     for (const scope of ['long-term', 'episodic'] as const) {
       const matches = await memory.search(
         scope,
-        { text: beginningOf(prompt.toWellFormed(), 2000) },
+        { text },
         { limit: most, touch: false, minScore: leastScore, minConfidence: leastConfidence },
       )
-      for (const told of matches.map(describe)) {
+      for (const told of matches.map((match) => describe(match, terms))) {
         if (told.length > room) break
         found.push(told)
         room -= told.length + 2
@@ -48,11 +50,11 @@ async function find(io: Io, options: RootOptions, prompt: string, limit: number)
   })
 }
 
-function describe({ key, passage, value }: MemoryMatch<unknown>): string {
+function describe({ key, passage, value }: MemoryMatch<unknown>, terms: ReadonlySet<string>): string {
   const text = withoutSecrets(passage?.text ?? (typeof value === 'string' ? value : JSON.stringify(value)))
   const beside = (passage?.neighbours ?? []).map((each) => clip(withoutSecrets(each), besideLength))
   return [
-    `From ${key}${passage?.path ? ` (${passage.path})` : ''}:\n${clip(text, passageLength)}`,
+    `From ${key}${passage?.path ? ` (${passage.path})` : ''}:\n${excerptOf(text, terms, passageLength)}`,
     ...(beside.length > 0 ? [`Just before and after it:\n${beside.join('\n\n')}`] : []),
   ].join('\n\n')
 }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import {
   type Embedder,
   embedTexts,
+  excerptOf,
   isJsonObject,
   type MemoryScope,
   memoryScopes,
@@ -16,7 +17,6 @@ import { exitCodes, UsageError } from '../exit-codes.ts'
 import { countTerms, matchingLines } from '../matching-lines.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
-import { clip } from '../terminal/clip.ts'
 import { formatSignals, paint } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
@@ -212,7 +212,7 @@ function render(
     const rank = options.ranked
       ? `  ${colour.bold(result.score.toFixed(2))}  ${colour.dim(`${result.date.slice(0, 10)}  ${printable(result.title)}`)}`
       : ''
-    const snippet = options.context > 0 ? result.snippet : clip(result.snippet, longestSnippet)
+    const snippet = options.context > 0 ? result.snippet : excerptOf(result.snippet, terms, longestSnippet)
     const why = result.signals ? `\n  ${colour.dim(formatSignals(result.signals))}` : ''
     return `${place}${rank}${why}\n${indent(highlight(io, snippet, terms))}`
   })

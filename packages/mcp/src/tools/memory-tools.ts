@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { McpServer } from '@modelcontextprotocol/server'
 import {
   conversationType,
+  excerptOf,
   fenceRecalled,
   isMemoryError,
   MemoryError,
@@ -11,6 +12,7 @@ import {
   type MemoryRecord,
   type MemoryScope,
   memoryScopes,
+  queryTerms,
   type ReadOptions,
 } from '@recall/core'
 import * as z from 'zod'
@@ -93,13 +95,14 @@ function addSearch(server: McpServer, { memory }: McpOptions): void {
           .flat()
           .sort((a, b) => b.score - a.score)
           .slice(0, limit)
+        const terms = new Set(queryTerms(query))
         const results = best.map((match) => ({
           key: match.key,
           scope: match.metadata.scope,
           score: rounded(match.score),
           recorded: new Date(match.metadata.createdAt).toISOString(),
           source: sourceOf(match),
-          text: fenceRecalled(pieceOf(textOf(match), 0, resultLength), sourceOf(match)),
+          text: fenceRecalled(excerptOf(textOf(match), terms, resultLength), sourceOf(match)),
           ...besideOf(match),
           ...(match.archived ? { archived: true } : {}),
         }))
