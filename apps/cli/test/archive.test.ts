@@ -53,6 +53,18 @@ describe('archive', () => {
     expect(readdirSync(join(shell.root, 'memory/conversations'))).toHaveLength(1)
   })
 
+  it('takes a transcript that a host has only created for one in which nothing was said', async () => {
+    const shell = await shellWithSession()
+    const path = join(shell.transcripts, 'created.jsonl')
+    writeFileSync(path, '')
+    expect(await shell.run('archive', path)).toMatchObject({ code: 0 })
+    const { archived } = await shell.json<{ archived: object[] }>('archive', shell.transcripts)
+    expect(archived).toMatchObject([
+      { path, sessionId: 'created', status: 'empty', messageCount: 0 },
+      { status: 'unchanged' },
+    ])
+  })
+
   it('replaces the archive of a session that went on', async () => {
     const shell = await shellWithSession()
     writeSession(shell.transcripts, 'pool-leak', [

@@ -1,7 +1,8 @@
-import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { readFile, stat } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
 import { listClaudeCodeTranscripts, listImportable, openTranscript, splitAddress } from '@recall/agents'
 import {
+  type Conversation,
   conversationKey,
   isMemoryError,
   type LmProvider,
@@ -140,7 +141,7 @@ export async function createArchiver(
   const { config } = readConfig(defaultFileSystem, store.root, store.layout)
   const isForgotten = readForgotten(store)
   return async (path) => {
-    const conversation = await openTranscript(path)
+    const conversation = await openSession(path)
     if (conversation.isNamedByFile) {
       const file = { path, name: conversation.sessionId }
       conversation.sessionId = await findSessionId(memory, journal, file)
@@ -165,7 +166,7 @@ export async function createArchiver(
       key: sessionSummaryKey(conversation.sessionId),
     } as const
     const save = source === 'session' && !isForgotten(inWindow) ? archiveSession : createCheckpoint
-    await renewMessageIds(memory, conversation.sessionId, () => openTranscript(path))
+    await renewMessageIds(memory, conversation.sessionId, () => openSession(path))
     // The address of a session in a database is the path of the file, a mark and the session's id.
     const changed = (await stat(splitAddress(path)?.file ?? path)).mtimeMs
     const outcome = await save(memory, conversation, {
@@ -177,6 +178,23 @@ export async function createArchiver(
     const { title, skipped } = conversation.facts
     return { ...outcome, path, skipped, ...(title ? { title: redactText(title).text } : {}) }
   }
+}
+
+/** Opens a transcript; one that a host has only created is that of a session in which nothing was said. */
+async function openSession(path: string): Promise<Conversation> {
+  try {
+    return await openTranscript(path)
+  } catch (error) {
+    if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT) || !(await isBlank(path))) throw error
+    return { sessionId: basename(path, '.jsonl'), messages: [], facts: { skipped: {} } }
+  }
+}
+
+const longestBlank = 4096
+
+async function isBlank(path: string): Promise<boolean> {
+  if (!path.endsWith('.jsonl') || (await stat(path)).size > longestBlank) return false
+  return (await readFile(path, 'utf8')).trim() === ''
 }
 
 function describe({

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
 import { dirname, resolve, sep } from 'node:path'
 import {
   listImportable,
@@ -167,8 +166,7 @@ async function createImporter(
       // The address of a session in a database cannot be a file of another format.
       if (splitAddress(path) !== null) throw error
       if (await importOther(source)) return
-      if (path.endsWith('.jsonl') && (await isBlank(path))) report.empty++
-      else if (isNamed || path.endsWith('.jsonl')) throw error
+      if (isNamed || path.endsWith('.jsonl')) throw error
       else report.passedOver++
     }
   }
@@ -297,13 +295,6 @@ const emptyReport = (): ImportReport => ({
 function reasonOf(error: MemoryError, path: string): string {
   const message = withoutFormats(error, path)
   return message.startsWith(`${path} `) ? message.slice(path.length + 1) : message
-}
-
-const longestBlank = 4096
-
-async function isBlank(path: string): Promise<boolean> {
-  if ((await stat(path)).size > longestBlank) return false
-  return (await readFile(path, 'utf8')).trim() === ''
 }
 
 function describe(report: ImportReport, formats: readonly string[] = []): string {
