@@ -16,7 +16,14 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { takeArchivingLock } from '../src/hosts/archiving-lock.ts'
 import { hookEvents } from '../src/hosts/hook-events.ts'
 import { readSessions, saveSession } from '../src/hosts/host-sessions.ts'
-import { createShell, poolSession, serveTinyModel, temporaryFolder, writeSession } from './support.ts'
+import {
+  createShell,
+  poolSession,
+  serveTinyModel,
+  temporaryFolder,
+  writeFiles,
+  writeSession,
+} from './support.ts'
 
 describe('hook', () => {
   const event = (fields: Record<string, unknown>): string => JSON.stringify(fields)
@@ -356,5 +363,45 @@ describe('hook', () => {
     const noted = readdirSync(join(shell.root, 'memory/.recall/sessions'))
     const notes = noted.map((name) => readFileSync(join(shell.root, 'memory/.recall/sessions', name), 'utf8'))
     expect(notes.join('')).not.toContain('zebra')
+  })
+
+  it('archives the other helpers of a session when one was forgotten, is damaged or has said nothing', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const transcript_path = join(shell.root, 's1.jsonl')
+    const say = (text: string, more: object = {}) => {
+      const message = { role: 'user', content: text }
+      return `${JSON.stringify({ type: 'user', uuid: text, sessionId: 's1', message, ...more })}\n`
+    }
+    const help = (agentId: string) => say(`helper ${agentId}`, { isSidechain: true, agentId })
+    writeFiles(shell.root, {
+      's1.jsonl': say('why does the pool leak?'),
+      's1/subagents/agent-a.jsonl': help('a'),
+      's1/subagents/agent-b.jsonl': '',
+    })
+    const end = async () => {
+      const fields = { session_id: 's1', transcript_path, hook_event_name: 'SessionEnd' }
+      await shell.withInput(event(fields)).run('hook', 'session-end')
+      await shell.run('hook', 'drain')
+      return (await shell.run('doctor')).out
+    }
+    expect(await end()).not.toContain('was not archived')
+    await shell.run('forget', 'conversation:s1/a', '--yes')
+    appendFileSync(transcript_path, say('and now?'))
+    writeFiles(shell.root, { 's1/subagents/agent-c.jsonl': help('c') })
+    expect(await end()).not.toContain('was not archived')
+    const { out } = await shell.run('search', 'helper')
+    expect(out).toContain('helper c')
+    expect(out).not.toContain('helper a')
+    writeFiles(shell.root, {
+      's1/subagents/agent-b.jsonl': '{"broken',
+      's1/subagents/agent-d.jsonl': help('d'),
+    })
+    appendFileSync(transcript_path, say('and then?'))
+    await end()
+    expect((await shell.run('search', 'helper')).out).toContain('helper d')
+    expect(readSessions({ root: shell.root, layout: layouts.entity })).toMatchObject([
+      { problem: { tries: 1, reason: expect.stringContaining('agent-b.jsonl') } },
+    ])
   })
 })

@@ -5,6 +5,7 @@ import {
   createMemoryManager,
   isMemoryError,
   type LmProvider,
+  type MemoryError,
   MemoryErrorCode,
   type MemoryManager,
 } from '@recall/core'
@@ -157,7 +158,19 @@ async function archiveOne(
   lm: LmProvider | undefined,
 ): Promise<void> {
   const archiver = await createArchiver(memory, store, source, { lm, resummarize: true })
-  for (const path of await listTranscriptsOf(session.transcript)) await archiver(path)
+  const [own, ...helpers] = await listTranscriptsOf(session.transcript)
+  if (own !== undefined) await archiver(own)
+  let problem: MemoryError | undefined
+  for (const helper of helpers) {
+    try {
+      await archiver(helper)
+    } catch (error) {
+      if (!isMemoryError(error)) throw error
+      // A helper may have been forgotten without its session, and none may keep the others out.
+      if (error.details?.forgotten !== true) problem ??= error
+    }
+  }
+  if (problem) throw problem
 }
 
 /** Removes expired entries, which no search finds. Episodes stay: archiving them by age needs a request. */
