@@ -128,6 +128,35 @@ describe('archiving again', () => {
     expect(await readArchive(memory, 's')).toEqual(edited)
   })
 
+  it('leaves a checkpoint that a person edited as it is when the session ends without a further word', async () => {
+    const memory = openMemory()
+    await createCheckpoint(memory, conversation('s', talk))
+    const edited = { ...(await readArchive(memory, 's')), edited: true }
+    await memory.write('episodic', 'conversation:s', edited, { type: 'conversation' })
+    expect(await archiveSession(memory, conversation('s', talk))).toMatchObject({
+      status: 'unchanged',
+      kept: [],
+      window: 'added',
+    })
+    expect(await memory.search('episodic', {})).toHaveLength(1)
+  })
+
+  it('names each archive that it keeps once, also where further parts follow', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', talk.slice(0, 1)))
+    const edited = { ...(await readArchive(memory, 's')), edited: true }
+    await memory.write('episodic', 'conversation:s', edited, { type: 'conversation' })
+    expect(await archiveSession(memory, conversation('s', talk), { partSize: 1 })).toMatchObject({
+      kept: [],
+      parts: [{ key: 'conversation:s' }, { key: 'conversation:s#2' }, { key: 'conversation:s#3' }],
+    })
+    const other = [{ id: 'another', content: [text('Fix the login')] }, 'one', 'two']
+    expect(await archiveSession(memory, conversation('s', other), { partSize: 1 })).toMatchObject({
+      kept: ['conversation:s', 'conversation:s#2', 'conversation:s#3'],
+      parts: [{ key: 'conversation:s#4' }, { key: 'conversation:s#5' }, { key: 'conversation:s#6' }],
+    })
+  })
+
   it('is not overwritten by one that was begun earlier, knows less and took longer', async () => {
     const memory = openMemory()
     for (const first of [0, 1]) {

@@ -38,6 +38,7 @@ it('says what became of an entry', async () => {
   expect(await add(entry('a', 1))).toBe('added')
   expect(await add(entry('a', 1))).toBe('present')
   expect(await add(entry('a', 2, { messageCount: 40 }))).toBe('updated')
+  expect(await add(entry('a', 2, { messageCount: 41 }))).toBe('updated')
   expect(await add(entry('b', 0))).toBe('older')
   expect(await add(entry('c', 3))).toBe('added')
   expect(await ids(memory)).toEqual(['c'])
