@@ -46,6 +46,9 @@ describe('consolidate', () => {
       entryOf({ confidence: 0.9, evidence: 'elsewhere' }),
     ])
     expect((await readdir(path('.'))).sort()).toEqual(['.echoes.json', 'MEMORY.md'])
+    await echoes.appendFinding('reviewer', 'bob', entryOf({ verified: '2026-02-02', confidence: 0.95 }))
+    await echoes.consolidate('reviewer')
+    expect(entriesOf(await memory())[0]).toEqual(entryOf({ verified: '2026-02-02', confidence: 0.95 }))
   })
 
   it('reads the first finding of a file that begins with a byte order mark', async () => {

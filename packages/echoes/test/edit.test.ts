@@ -113,6 +113,63 @@ describe('moving an entry', () => {
   })
 })
 
+describe('an entry that was shortened', () => {
+  const learning = 'Load it once. Each row had a query of its own.'
+  const shortened = async () => {
+    const opened = await open(undefined, 1)
+    for (const title of ['a', 'b', 'c'])
+      await opened.echoes.add(
+        'reviewer',
+        entryOf({ layer: 'traced', title, verified: '2026-06-29', learning }),
+      )
+    const before = await opened.memory()
+    await opened.echoes.applyPrune(await opened.echoes.planPrune('reviewer'))
+    expect((await opened.echoes.read('reviewer')).archived).toMatchObject([
+      { id: 'traced-002', shortened: true },
+    ])
+    return { ...opened, before }
+  }
+
+  it('is not moved before it is whole again', async () => {
+    const { echoes, memory, before } = await shortened()
+    await expect(echoes.planMove('reviewer', 'traced-002', 'inscribed')).rejects.toMatchObject({
+      code: 'MEMORY_CONFLICT',
+    })
+    await echoes.restoreEntry('reviewer', 'traced-002')
+    expect(await memory()).toBe(before)
+    expect((await echoes.planMove('reviewer', 'traced-002', 'inscribed')).steps).toHaveLength(1)
+  })
+
+  it('comes back whole after it was taken out as well', async () => {
+    const { echoes, memory, before } = await shortened()
+    await echoes.applyEdit(await echoes.planRemoval('reviewer', ['traced-002']))
+    expect((await echoes.read('reviewer')).archived).toMatchObject([{ id: 'traced-002', shortened: false }])
+    await echoes.restoreEntry('reviewer', 'traced-002')
+    expect(await memory()).toBe(before)
+  })
+
+  it('comes back whole after it was pruned for its age as well', async () => {
+    const { root, memory, before } = await shortened()
+    const later = openEchoes({ root, clock: () => now + 60 * 86_400_000, policy: { lineLimit: 1 } })
+    await later.applyPrune(await later.planPrune('reviewer'))
+    expect((await later.read('reviewer')).echoes).toEqual([])
+    for (const id of ['traced-001', 'traced-002', 'traced-003']) await later.restoreEntry('reviewer', id)
+    expect(await memory()).toBe(before)
+  })
+})
+
+it('restores an entry behind a last line that a person left without an end', async () => {
+  const { root, echoes, memory } = await open()
+  for (const title of ['a', 'b']) await echoes.add('reviewer', entryOf({ title }))
+  await echoes.applyEdit(await echoes.planRemoval('reviewer', ['inscribed-002']))
+  await writeFile(join(root, 'reviewer/MEMORY.md'), (await memory()).trimEnd())
+  await echoes.restoreEntry('reviewer', 'inscribed-002')
+  expect((await echoes.read('reviewer')).echoes.map(({ entry }) => entry)).toEqual([
+    entryOf({ title: 'a' }),
+    entryOf({ title: 'b' }),
+  ])
+})
+
 it('tells what a person should know, and removes what killed processes left', async () => {
   const { root, echoes } = await open(undefined, 5)
   await echoes.add('reviewer', entryOf())
