@@ -44,6 +44,9 @@ describe('status', () => {
     expect((await shell.run('status')).out).toContain('3 of 5 sessions')
     writeFileSync(join(shell.root, 'memory/.recall-echo.toml'), '[ephemeral]\nmax_entries = 2\n')
     expect((await shell.run('status')).out).toContain('3 sessions, 2 from the next one on')
+    await shell.run('consume', '--clear')
+    await shell.run('config', 'ephemeral.max_entries', '1')
+    expect((await shell.run('status')).out).toContain('0 of 1 session\n')
   })
 
   it('names the sessions that ended last, whenever they were archived, and not their helpers', async () => {

@@ -81,7 +81,9 @@ function dashboard(io: Io, state: MemoryStatus, health: string, reason: string):
 
 /** Whoever lowers the limit finds more in the window than it says, until the next session enters. */
 const fill = ({ entries, max }: MemoryStatus['ephemeral']): string =>
-  entries > max ? `${entries} sessions, ${max} from the next one on` : `${entries} of ${max} sessions`
+  entries > max
+    ? `${entries} sessions, ${max} from the next one on`
+    : `${entries} of ${count(max, 'session')}`
 
 /** Columns that number, date and length of a session take. */
 const besideTitle = 48
