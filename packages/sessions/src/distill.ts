@@ -1,4 +1,4 @@
-import { MemoryError, MemoryErrorCode, trackFence } from '@recall/core'
+import { MemoryError, MemoryErrorCode, proseLines } from '@recall/core'
 import { fingerprint } from './fingerprint.ts'
 import { isTopicFile, topicFileFor } from './topic-file.ts'
 
@@ -147,34 +147,14 @@ function sectionsOf(lines: readonly string[]): DistillSection[] {
 }
 
 function headingsOf(lines: readonly string[]): { heading: string; level: number; line: number }[] {
-  const isProse = trackProse()
-  const from = frontMatterLength(lines)
+  const isProse = proseLines(lines)
   return lines.flatMap((text, index) => {
-    const match = index >= from && isProse(text) ? /^(#{1,6})[ \t]+([^ \t].*)/.exec(text) : null
+    const match = isProse[index] ? /^(#{1,6})[ \t]+([^ \t].*)/.exec(text) : null
     const [, marks = '', heading = ''] = match ?? []
     return heading.trim() === ''
       ? []
       : [{ heading: withoutClosingMarks(heading.trimEnd()), level: marks.length, line: index + 1 }]
   })
-}
-
-/** How many lines the front matter takes, in which a comment looks like a heading. */
-function frontMatterLength(lines: readonly string[]): number {
-  const isMark = (line = ''): boolean => /^---[ \t]*\r?$/.test(line)
-  return isMark(lines[0]) ? lines.findIndex((line, index) => index > 0 && isMark(line)) + 1 : 0
-}
-
-/** Tells of each line whether it is neither code nor part of a comment, which moving a section would tear apart. */
-function trackProse(): (line: string) => boolean {
-  const partOfCode = trackFence()
-  let isComment = false
-  return (line) => {
-    if (!isComment && partOfCode(line) !== null) return false
-    isComment ||= /^ {0,3}<!--/.test(line)
-    if (!isComment) return true
-    isComment = !line.includes('-->')
-    return false
-  }
 }
 
 /** Begins at the start of a run of blanks: to try each of its blanks would not be linear. */

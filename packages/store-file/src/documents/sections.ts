@@ -1,4 +1,4 @@
-import { MemoryError, MemoryErrorCode, trackFence } from '@recall/core'
+import { MemoryError, MemoryErrorCode, proseLines } from '@recall/core'
 import { isHandName } from '../files/paths.ts'
 import type { FileEntry, FileTimes } from './file-entry.ts'
 import { keepingLineEnds, lineEndsOf, linesOf } from './line-ends.ts'
@@ -30,18 +30,17 @@ export interface Section {
 /** To the last character that is no closing mark: a lazy search for it would try each run of marks from every place. */
 const headingLine = /^##[ \t]+(.*(?![ \t#]).|.)[ \t#]*\r?\n?$/
 
-/** Splits a curated file at its `##` headings. Fenced code is not searched for headings. */
+/** Splits a curated file at its `##` headings. What is no prose is not searched for them. */
 export function parseSections(file: string): Section[] {
   const { content } = withoutMark(file)
   const sections: Section[] = [{ slug: introSlug, heading: '', opening: '', body: '', line: 1 }]
   const seen = new Map([[introSlug, 2]])
-  const partOfCode = trackFence()
-  let line = 0
-  for (const text of linesOf(content)) {
-    line++
-    const heading = partOfCode(text) === null ? headingLine.exec(text)?.[1] : undefined
+  const lines = linesOf(content)
+  const isProse = proseLines(lines)
+  for (const [index, text] of lines.entries()) {
+    const heading = isProse[index] ? headingLine.exec(text)?.[1] : undefined
     if (heading === undefined) (sections.at(-1) as Section).body += text
-    else sections.push({ slug: uniqueSlug(heading, seen), heading, opening: text, body: '', line })
+    else sections.push({ slug: uniqueSlug(heading, seen), heading, opening: text, body: '', line: index + 1 })
   }
   return sections
 }
@@ -90,7 +89,7 @@ function checkedWithSection(content: string, slug: string, text: string): string
   const isKept = before.length === after.length && before.every((each, i) => each === after[i])
   if (isKept && body?.trim() === text.trim()) return result
   throw new MemoryError(
-    `the section '${slug}' would run into its neighbours: close the code block that is open in it or before it`,
+    `the section '${slug}' would run into its neighbours: close the code block or the comment that is open in it or before it`,
     MemoryErrorCode.INVALID_INPUT,
   )
 }
