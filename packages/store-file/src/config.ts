@@ -20,28 +20,27 @@ const configSchema = z.object({
  */
 export function readConfig(fileSystem: FileSystem, root: string, layout: Layout): ReadConfig {
   const path = join(root, layout.config)
+  const without = (reason: string): ReadConfig => ({
+    config: defaultConfig,
+    problem: `${layout.config} is not valid, the defaults are used: ${reason}`,
+  })
   try {
     const file = readText(fileSystem, path)
     if (!file) return { config: defaultConfig }
-    const { ephemeral } = configSchema.parse(parse(file.content))
-    return {
-      config: { ephemeral: { maxEntries: ephemeral?.max_entries ?? defaultConfig.ephemeral.maxEntries } },
-    }
+    const { data, error } = configSchema.safeParse(parse(file.content))
+    if (error) return without(reasonOf(error.issues[0]?.path ?? []))
+    const maxEntries = data.ephemeral?.max_entries ?? defaultConfig.ephemeral.maxEntries
+    return { config: { ephemeral: { maxEntries } } }
   } catch (error) {
-    return {
-      config: defaultConfig,
-      problem: `${layout.config} is not valid, the defaults are used: ${reasonOf(error)}`,
-    }
+    return without(String((error as Error).message.split('\n')[0]))
   }
 }
 
-function reasonOf(error: unknown): string {
-  const [issue] = error instanceof z.core.$ZodError ? error.issues : []
-  if (issue?.path.length === 1)
-    return `${String(issue.path[0])} is a table: write [ephemeral], and max_entries below it`
-  if (issue) return `${issue.path.join('.')} takes ${allowed}`
-  return String((error as Error).message.split('\n')[0])
-}
+/** What is wrong with the setting at a path. */
+const reasonOf = (path: readonly PropertyKey[]): string =>
+  path.length === 1
+    ? `${String(path[0])} is a table: write [ephemeral], and max_entries below it`
+    : `${path.join('.')} takes ${allowed}`
 
 const allowed = 'a whole number from 1 to 50'
 
