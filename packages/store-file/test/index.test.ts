@@ -132,6 +132,22 @@ it('scores what was written over many times nearly as what was written once', as
   await fresh.close()
 })
 
+it('is no surer of an entry that holds some of the words than of one before it that holds them all', async () => {
+  const memory = await openFileMemory({ root: temporaryRoot() })
+  const others = Array.from({ length: 20 }, (_, i) => `word${i}`).join(' ')
+  await memory.write('long-term', 'both', `harbour cable ${others}`)
+  for (let i = 0; i < 12; i++) {
+    await memory.write('long-term', `cable ${i}`, 'cable '.repeat(6))
+    await memory.write('long-term', `harbour ${i}`, `harbour ${others}`)
+  }
+  for (let i = 0; i < 30; i++) await memory.write('long-term', `neither ${i}`, 'lighthouse')
+  const found = await memory.search('long-term', { text: 'harbour cable' }, { limit: 30 })
+  const told = found.map(({ confidence }) => confidence ?? -1)
+  expect(found[0]?.key).toBe('both')
+  expect(told).toEqual(told.toSorted((a, b) => b - a))
+  await memory.close()
+})
+
 describe('a damaged index', () => {
   it(`never changes an answer: ${corruptions} random damages`, async () => {
     const place = temporaryRoot()

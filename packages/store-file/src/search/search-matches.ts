@@ -84,19 +84,24 @@ function wholeFirst(
 ): RankedUnit<RankedDocument>[] {
   const whole = new Set(together.map(({ document }) => document.id))
   const first = ranked.filter(({ document }) => whole.has(document.id))
-  const best = new Map<number, number>()
-  for (const { document, score } of first) if (!best.has(document.id)) best.set(document.id, score)
-  // A little below the last of them, because ties go to the later entry.
-  const floor = ([...best.values()].at(-1) ?? 1) * (1 - 1e-6)
-  const rest = ranked.filter(({ document }) => !whole.has(document.id)).map((unit) => capped(unit, floor))
+  const best = new Map<number, RankedUnit<RankedDocument>>()
+  for (const unit of first) if (!best.has(unit.document.id)) best.set(unit.document.id, unit)
+  const last = [...best.values()].at(-1)
+  if (!last) return [...ranked]
+  const rest = ranked.filter(({ document }) => !whole.has(document.id)).map((unit) => cappedBy(last, unit))
   return [...first, ...rest]
 }
 
-function capped(unit: RankedUnit<RankedDocument>, floor: number): RankedUnit<RankedDocument> {
+function cappedBy(
+  { score, confidence }: RankedUnit<RankedDocument>,
+  unit: RankedUnit<RankedDocument>,
+): RankedUnit<RankedDocument> {
+  // A little below, because ties go to the later entry.
+  const floor = score * (1 - 1e-6)
   if (unit.score <= floor) return unit
   const share = floor / unit.score
   const signals = Object.fromEntries(Object.entries(unit.signals).map(([name, part]) => [name, part * share]))
-  return { ...unit, score: floor, confidence: unit.confidence * share, signals }
+  return { ...unit, score: floor, confidence, signals }
 }
 
 interface FoundUnit {
