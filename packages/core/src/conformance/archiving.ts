@@ -244,5 +244,22 @@ export const archiving: Theme = {
         )
       },
     ),
+
+    law(
+      'Found together with the archive, no match is surer than one that scores higher, however few are asked for.',
+      async ({ memory, time }) => {
+        await memory.write('episodic', 'old', 'the harbour and much else of that day')
+        time.advance(100 * day)
+        await memory.cleanup()
+        for (let i = 0; i < 12; i++) await memory.write('episodic', `new ${i}`, 'the harbour')
+        const options = { ...(canArchive(memory) ? all : {}), touch: false }
+        const found = await memory.search('episodic', { text: 'harbour' }, { ...options, limit: 20 })
+        const told = found.map(({ confidence }) => confidence ?? -1)
+        expect(found.at(-1)?.key).toBe('old')
+        expect(told).toEqual(told.toSorted((a, b) => b - a))
+        const [first] = await memory.search('episodic', { text: 'harbour' }, { ...options, limit: 1 })
+        expect(first?.confidence).toBe(told[0])
+      },
+    ),
   ],
 }

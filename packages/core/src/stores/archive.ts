@@ -1,4 +1,5 @@
 import type { ColdStore, Entry, Found, MemoryStore, Place, StoreQuery } from '../memory-store.ts'
+import { confidenceOf, confidenceRank } from '../ranking/confidence.ts'
 import { addressOf } from './entry-identity.ts'
 import { byOrder } from './found-order.ts'
 
@@ -11,12 +12,31 @@ export const archiveAfter = 90 * 24 * 60 * 60 * 1000
 /** A match of a store or of its archive. */
 export type FoundAnywhere = Found & { archived?: true }
 
-/** Entries of both stores in one order. Where both hold a key, the archived copy is left out. */
+/** Entries of both stores in one order, each as sure as its score is among the matches of both. */
 export async function findWithArchived(
   store: MemoryStore,
   cold: ColdStore,
   query: StoreQuery,
 ): Promise<FoundAnywhere[]> {
+  const page = await findInBoth(store, cold, query)
+  if (query.text === undefined || page.length === 0) return page
+  const tenth = await tenthScore(store, cold, query)
+  return page.map((match) => ({ ...match, confidence: confidenceOf(match.score, tenth) }))
+}
+
+/** The score of the tenth unit of both stores together; 0 when there are fewer. */
+async function tenthScore(store: MemoryStore, cold: ColdStore, query: StoreQuery): Promise<number> {
+  const best = await findInBoth(store, cold, {
+    ...query,
+    ...{ sortBy: 'relevance', sortOrder: 'desc', minScore: 0, offset: 0 },
+    ...{ limit: confidenceRank, passages: confidenceRank },
+  })
+  const scores = best.flatMap(({ passages = [] }) => passages.map(({ score = 0 }) => score))
+  return scores.sort((a, b) => b - a)[confidenceRank - 1] ?? 0
+}
+
+/** Where both stores hold a key, the archived copy is left out. */
+async function findInBoth(store: MemoryStore, cold: ColdStore, query: StoreQuery): Promise<FoundAnywhere[]> {
   const wanted = query.offset + query.limit
   const found: FoundAnywhere[] = await store.find({ ...query, offset: 0, limit: wanted })
   // A clean-up may move an entry to the archive between the two looks.
