@@ -8,6 +8,7 @@ import fileSystem, {
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -79,6 +80,19 @@ it('sees what another store on the same root writes', async () => {
     expect(await other.search('long-term', { text: `number${i}` })).toEqual([])
   }
   await other.close()
+})
+
+it('sees what was written a moment ago, whatever the event loop is just about', async () => {
+  const { memory, find, folder } = await openMemory()
+  await memory.write('long-term', 'diary', 'day zero')
+  await find('day')
+  await find('day')
+  for (let day = 1; day <= 50; day++) {
+    // Goes on where the loop hands out what has arrived: it looks for more only in its next turn.
+    await stat(folder)
+    appendFileSync(join(folder, 'diary.md'), `entry${day}\n`)
+    expect(await find(`entry${day}`)).toEqual(['diary'])
+  }
 })
 
 it('knows what another handle wrote before the event loop has brought a notice of it', async () => {

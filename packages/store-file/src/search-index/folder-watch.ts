@@ -87,7 +87,10 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
 
   return {
     async settle() {
-      if (watchers.size > 0) await new Promise(setImmediate)
+      if (watchers.size === 0) return
+      // The turn under way may have looked for events before the last change was made. The next one looks after it.
+      await new Promise(setImmediate)
+      await new Promise(setImmediate)
     },
 
     isQuiet: () => named.size === 0 && isTrusted(),
