@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import {
   createMemoryManager,
   type Embedder,
+  MemoryError,
   MemoryErrorCode,
   type MemoryManager,
   wordsOf,
@@ -264,6 +265,43 @@ describe('vectors of files', () => {
       await store.close()
     },
   )
+
+  it('that the model does not make for one text leave the search by words and by the others, and it says so', async () => {
+    const notices: string[] = []
+    const model = conceptEmbedder()
+    let refused = 0
+    const embedder: Embedder & { asked: string[] } = {
+      ...model,
+      async embed(texts, mode) {
+        const isRefused = mode === 'document' && texts.some((text) => text.includes('unspeakable'))
+        if (!isRefused) return model.embed(texts, mode)
+        refused++
+        throw new MemoryError('the embedding server answered 400', MemoryErrorCode.UNAVAILABLE)
+      },
+    }
+    const store = await openFileStore({
+      root: temporaryRoot(),
+      embedder,
+      onNotice: (text) => notices.push(text),
+    })
+    let now = Date.now()
+    const memory = createMemoryManager({ stores: store, embedder, clock: () => now })
+    open.push(memory)
+    await memory.write('long-term', 'a', 'The automobile would not start')
+    expect(await keys(memory, 'car')).toEqual(['a'])
+    await memory.write('short-term', 'b', 'something unspeakable')
+    await memory.write('long-term', 'c', 'a puppy of the harbour')
+    expect(await keys(memory, 'car')).toEqual(['a'])
+    expect(await keys(memory, 'harbour')).toEqual(['c'])
+    expect(notices).toEqual([
+      expect.stringContaining('answered 400: what has no vector there is found by words'),
+    ])
+    expect(refused).toBe(1)
+    await memory.delete('short-term', 'b')
+    now += 60_000
+    expect(await keys(memory, 'hound')).toEqual(['c'])
+    await expect(store.vectors?.catchUp()).resolves.toMatchObject({ done: 0 })
+  })
 
   it('tell of progress within a long conversation', async () => {
     const { memory, store } = await memoryAt(temporaryRoot())

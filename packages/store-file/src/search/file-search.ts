@@ -2,7 +2,9 @@ import { join } from 'node:path'
 import {
   type Address,
   type Embedder,
+  errorStatus,
   type Found,
+  isMemoryError,
   type JsonValue,
   MemoryError,
   MemoryErrorCode,
@@ -239,18 +241,19 @@ export function createFileSearch(options: FileSearchOptions) {
     key: row.key,
   })
 
-  /** When to try storing vectors again after it failed. */
+  /** When to try making vectors again after it failed. */
   let retryVectorsAt = Number.NEGATIVE_INFINITY
 
-  /** Where vectors cannot be stored, searches use words and the vectors that exist. */
+  /** Where vectors cannot be made or stored, searches use words and the vectors that exist. */
   async function embedRecent(now: number): Promise<void> {
     if (now < retryVectorsAt) return
     try {
       await vectors?.catchUp({ limit: soonEmbedded })
     } catch (error) {
-      if (!isUnwritable(error)) throw error
-      retryVectorsAt = now + unwritableForMs
-      const problem = `${internal} cannot be written: what has no vector there is found by words, not by meaning`
+      const reason = isUnwritable(error) ? `${internal} cannot be written` : passingReason(error)
+      if (reason === null) throw error
+      retryVectorsAt = now + withoutVectorsMs
+      const problem = `${reason}: what has no vector there is found by words, not by meaning`
       if (!noticed.has(problem)) onNotice(problem)
       noticed.add(problem)
     }
@@ -314,8 +317,12 @@ export function createFileSearch(options: FileSearchOptions) {
 /** Units that a search embeds before it answers; more are left to `reindex`. */
 const soonEmbedded = 64
 
-/** How long to wait after a vector could not be stored, in milliseconds. */
-const unwritableForMs = 60_000
+/** How long to wait after a vector could not be made or stored, in milliseconds. */
+const withoutVectorsMs = 60_000
+
+/** What a model says that cannot embed now, or refuses one of the texts; `null` for a failure that is none of these. */
+const passingReason = (error: unknown): string | null =>
+  isMemoryError(error) && errorStatus[error.code].retryable ? error.message : null
 
 const modeOf = ({ text }: StoreQuery, byMeaning: boolean): SearchMode =>
   text === undefined ? (byMeaning ? 'semantic' : 'filter') : byMeaning ? 'hybrid' : 'lexical'
