@@ -86,6 +86,21 @@ describe.each(engines)('a hub whose memories are moved to another model on %s', 
     expect(rows).toEqual([{ model: 'second' }])
   })
 
+  it('takes a vector without a direction for no answer: it would be near everything', async () => {
+    const embedder = named('first')
+    const ada = await hub.agent('ada', 1)
+    await ada.save({ content: lesson('redis'), tags })
+    const directionless = await openHub(database(), noLimits, {
+      embedder: { ...embedder, embed: async (texts) => texts.map(() => new Float32Array(64)) },
+    })
+    const call = (method: string, path: string, body?: object) =>
+      directionless.request(method, path, { key: ada.key, ...(body ? { body } : {}) })
+    const written = await call('POST', '/api/v1/memory', { content: lesson('nginx'), tags })
+    const found = await call('GET', '/api/v1/memory/search?q=anything')
+    expect([written.status, found.status]).toEqual([503, 503])
+    expect(await database().$count(memories)).toBe(1)
+  })
+
   it('may be begun with another model while it holds nothing, and goes by the last one', async () => {
     const next = await openHub(database(), noLimits, { embedder: named('second') })
     const ada = await next.agent('ada', 1)

@@ -1,4 +1,4 @@
-import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { embedTexts, MemoryError, MemoryErrorCode } from '@recall/core'
 import type { Hub } from '../hub.ts'
 
 /**
@@ -17,12 +17,10 @@ export async function embedText(
   try {
     // Not every provider heeds the signal.
     const [vector] = await Promise.race([
-      embedder.embed([text], mode, { signal: late.signal }),
+      embedTexts(embedder, [text], mode, { signal: late.signal }),
       rejecting(late.signal),
     ])
-    const numbers = [...(vector ?? [])]
-    if (numbers.length !== embedder.dimensions || !numbers.every(Number.isFinite)) throw new Error('nonsense')
-    return numbers
+    return [...(vector as Float32Array)]
   } catch (cause) {
     throw new MemoryError(
       'the embedding provider does not answer, and nothing was written: try again later',
