@@ -15,6 +15,12 @@ it('is 0 when a vector is all zeros', () => {
 it('stays a number for vectors as small as numbers get', () => {
   expect(cosineSimilarity([1e-162, 0], [0, 1e-162])).toBe(0)
   expect(cosineSimilarity([1e-160, 0], [1e-160, 0])).toBeCloseTo(1, 2)
+  expect(cosineSimilarity([5e-324, 5e-324], [1, 1])).toBeCloseTo(1)
+})
+
+it('stays a number for vectors as large as numbers get', () => {
+  expect(cosineSimilarity([1e300, 1e300], [1e308, 1e308])).toBeCloseTo(1)
+  expect(cosineSimilarity([Number.MAX_VALUE, 0], [1, 1])).toBeCloseTo(Math.SQRT1_2)
 })
 
 it('is symmetric and within -1..1', () => {

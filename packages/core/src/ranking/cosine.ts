@@ -10,6 +10,16 @@ export function cosineSimilarity(a: readonly number[], b: readonly number[]): nu
     aa += x * x
     bb += y * y
   }
-  // One root for each: the product of two tiny squares would be zero.
-  return aa === 0 || bb === 0 ? 0 : dot / (Math.sqrt(aa) * Math.sqrt(bb))
+  if (isExact(aa) && isExact(bb)) return dot / (Math.sqrt(aa) * Math.sqrt(bb))
+  const [left, right] = [scaled(a), scaled(b)]
+  return left && right ? cosineSimilarity(left, right) : 0
+}
+
+/** The squares of very small and of very large numbers lose their digits, or are infinite. */
+const isExact = (squares: number): boolean => squares > 1e-280 && squares < 1e280
+
+/** The vector in the same direction whose largest component is 1; `null` when all are zeros. */
+function scaled(vector: readonly number[]): number[] | null {
+  const largest = Math.max(...vector.map(Math.abs))
+  return largest === 0 ? null : vector.map((each) => each / largest)
 }
