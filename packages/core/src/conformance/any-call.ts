@@ -68,6 +68,7 @@ const query = fc.oneof(
 // Not by relevance: two stores may weigh a word a little differently.
 const sortBy = fc.constantFrom<SearchOptions['sortBy'] & string>('recency', 'accessCount')
 const includeArchived = fc.constantFrom(true, true, false)
+const readOptions = fc.record({ includeMetadata: fc.boolean(), includeArchived })
 const searchOptions = anyOf<SearchOptions>({
   limit: fc.constantFrom(1, 2, 1000),
   offset: fc.nat(2),
@@ -109,8 +110,8 @@ export const anyCall: fc.Arbitrary<Call> = fc.oneof(
   call(10, 'write', { scope, write }, (memory, { scope, write: { key, value, options } }) =>
     memory.write(scope, key, value, options),
   ),
-  call(5, 'read', { scope, key, includeArchived }, (memory, { scope, key, includeArchived }) =>
-    memory.read(scope, key, { includeMetadata: true, includeArchived }),
+  call(5, 'read', { scope, key, options: readOptions }, (memory, { scope, key, options }) =>
+    memory.read(scope, key, options),
   ),
   call(4, 'search', { scope, query, sortBy, searchOptions }, async (memory, given) => {
     const options = { ...given.searchOptions, sortBy: given.sortBy }

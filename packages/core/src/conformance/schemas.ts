@@ -54,6 +54,8 @@ export const schemas: Theme = {
         const careless = await reopen({ schemas: {} })
         await careless.write('long-term', 'goal', { title: 'ship' })
         await refused('CORRUPTION', () => memory.read('long-term', 'goal'))
+        await refused('CORRUPTION', () => memory.batchRead('long-term', ['goal']))
+        await refused('CORRUPTION', () => memory.search('long-term', {}))
         expect(await memory.exists('long-term', 'goal')).toBe(true)
       },
       options,

@@ -221,3 +221,21 @@ it('gives the same room to one write only, at whatever step of the other it asks
     expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   }
 })
+
+it('restores from the archive only what fits, and leaves the rest there', async () => {
+  const time = createTicker()
+  const memory = createMemoryManager({
+    stores: createInMemoryStore(),
+    policies: { quotas: { episodic: 100 } },
+    clock: time.clock,
+  })
+  await memory.write('episodic', 'old', 'x'.repeat(60))
+  time.advance(1)
+  await memory.cleanup({ archiveBefore: time.clock() })
+  await memory.write('episodic', 'new', 'x'.repeat(60))
+  await expect(memory.restore('episodic', 'old')).rejects.toMatchObject({
+    code: MemoryErrorCode.QUOTA_EXCEEDED,
+  })
+  await memory.delete('episodic', 'new')
+  expect(await memory.restore('episodic', 'old')).toBe(true)
+})

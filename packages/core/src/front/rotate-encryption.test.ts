@@ -140,3 +140,21 @@ it('seals what is restored while it runs', async () => {
   const later = createMemoryManager({ stores, encryptionKey: second, clock: time.clock })
   expect(await later.read('episodic', 'old')).toBe('private')
 })
+
+it('seals anew what is archived while it runs', async () => {
+  const { stores, time, memory } = await sealed(0)
+  await memory.write('episodic', 'old', 'private', { encrypt: true })
+  time.advance(100 * day)
+  let looks = 0
+  const archiving: MemoryStore = {
+    ...stores,
+    async find(query) {
+      if (query.scope === 'episodic' && looks++ === 0) await memory.cleanup()
+      return stores.find(query)
+    },
+  }
+  const result = await rotateEncryption({ stores: archiving, encryptionKey: both, clock: time.clock })
+  expect(result).toEqual({ rotated: 1, errors: [] })
+  const later = createMemoryManager({ stores, encryptionKey: second, clock: time.clock })
+  expect(await later.read('episodic', 'old', { includeArchived: true })).toBe('private')
+})

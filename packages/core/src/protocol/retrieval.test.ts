@@ -93,6 +93,7 @@ describe('createPatternMatcher', () => {
     })
     expect(matches.map(({ key }) => key)).toEqual(['all', expect.any(String), expect.any(String)])
     expect(matches[0]?.matchedBy).toEqual({ tags: 1, description: expect.any(Number), preconditions: 1 })
+    expect(matches[0]?.mode).toBe('lexical')
     expect(matches.find(({ key }) => key === 'tag')).toMatchObject({ score: 0.15, matchedBy: { tags: 0.5 } })
     expect(matches.some(({ key }) => key === 'shape')).toBe(false)
     for (const { score } of matches) expect(score).toBeLessThanOrEqual(1)

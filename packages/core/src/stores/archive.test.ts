@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import { createMemoryManager } from '../front/create-memory-manager.ts'
-import type { ColdStore, MemoryStore } from '../memory-store.ts'
+import type { ColdStore, Entry, MemoryStore } from '../memory-store.ts'
 import { createInMemoryStore } from './in-memory-store.ts'
 
 const old = { scope: 'episodic', archiveBefore: Number.MAX_SAFE_INTEGER } as const
@@ -84,4 +84,14 @@ it('tells which entries could not be archived', async () => {
     archived: 2,
     errors: [{ scope: 'episodic', key: 'key', message: 'the disk is full' }],
   })
+})
+
+it('keeps what is put into the archive as it is, also in place of an earlier copy', async () => {
+  const { stores, cold, memory, other } = await open()
+  const entry = await stores.get({ namespace: 'default', scope: 'episodic', key: 'key' }, Date.now())
+  await other.cleanup(old)
+  const copy = { ...(entry as Entry), createdAt: 1, updatedAt: 2, accessedAt: 3, accessCount: 4 }
+  await cold.put(copy, { overwrite: true, now: Date.now() })
+  const kept = await memory.read('episodic', 'key', { includeMetadata: true, includeArchived: true })
+  expect(kept?.metadata).toMatchObject({ createdAt: 1, updatedAt: 2, accessedAt: 3, accessCount: 4 })
 })
