@@ -1,8 +1,8 @@
 import { type Coverage, type FileStore, keptModel } from '@recall/store-file'
-import { openEmbedder } from '../memory/embedder.ts'
+import { adviceOn, openEmbedder } from '../memory/embedder.ts'
 import type { RootOptions } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
-import { count } from '../terminal/format.ts'
+import { count, formatMs } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { withProgress } from '../terminal/progress.ts'
 
@@ -17,16 +17,21 @@ export async function reindex(
       store.reindex({ full: options.full ?? false, onProgress: update }),
     )
     const documents = store.index.asIs().countDocuments()
+    const indexedAfter = performance.now()
     const vectors = embedder && (await embedAll(io, store, embedder.model))
-    const tookMs = Math.round(performance.now() - started)
-    if (options.json) io.out(`${JSON.stringify({ documents, ...(vectors ? { vectors } : {}), tookMs })}\n`)
-    else {
-      io.out(`${count(documents, 'entry', 'entries')} indexed in ${tookMs} ms\n`)
+    const embeddedMs = performance.now() - indexedAfter
+    if (options.json) {
+      const tookMs = Math.round(performance.now() - started)
+      io.out(`${JSON.stringify({ documents, ...(vectors ? { vectors } : {}), tookMs })}\n`)
+    } else {
+      io.out(`${count(documents, 'entry', 'entries')} indexed in ${formatMs(indexedAfter - started)}\n`)
       if (vectors)
         io.out(
-          `${vectors.embedded} of ${count(vectors.total, 'passage')} have a vector of ${vectors.model}\n`,
+          `${vectors.embedded} of ${count(vectors.total, 'passage')} have a vector of ${vectors.model} (${formatMs(embeddedMs)})\n`,
         )
     }
+    const advice = embedder && adviceOn(embedder, embeddedMs)
+    if (advice) io.err(`recall: ${advice}\n`)
     return undefined
   })
 }

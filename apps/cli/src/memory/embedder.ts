@@ -20,3 +20,12 @@ export async function openEmbedder(io: Io): Promise<Embedder> {
   const { httpEmbedder } = await import('@recall/embeddings')
   return httpEmbedder({ url, model, dimensions, ...(apiKey ? { apiKey } : {}) })
 }
+
+/** From here on somebody may wonder whether it has to take so long. */
+const longMs = 10_000
+
+/** What would make an embedder faster that took so long; `undefined` when it was fast enough, or nothing would. */
+export const adviceOn = (embedder: Embedder, tookMs: number): string | undefined =>
+  tookMs > longMs && 'runtime' in embedder && embedder.runtime === 'wasm'
+    ? 'npm install -g onnxruntime-node makes embedding several times as fast'
+    : undefined

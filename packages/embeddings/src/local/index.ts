@@ -1,3 +1,3 @@
-export { type LocalEmbedderOptions, localEmbedder } from './local-embedder.ts'
+export { type LocalEmbedder, type LocalEmbedderOptions, localEmbedder } from './local-embedder.ts'
 export type { Runtime } from './runtime.ts'
 export { workerEmbedder } from './worker-embedder.ts'

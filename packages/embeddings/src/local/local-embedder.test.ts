@@ -22,6 +22,14 @@ afterAll(async () => {
   for (const [, embedder] of embedders) await embedder.close?.()
 })
 
+it('tells what runs it, once that is loaded', async () => {
+  const embedder = localEmbedder({ runtime: 'wasm' })
+  expect(embedder.runtime).toBeUndefined()
+  await embedder.warmUp?.()
+  expect(embedder.runtime).toBe('wasm')
+  await embedder.close?.()
+})
+
 describe.each(embedders)('%s', (_name, embedder) => {
   it('puts texts of one meaning near each other', async () => {
     const [car, auto, bread] = (await embedder.embed(

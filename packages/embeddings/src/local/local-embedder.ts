@@ -15,6 +15,11 @@ export interface LocalEmbedderOptions {
   threads?: number
 }
 
+export interface LocalEmbedder extends Embedder {
+  /** What runs the model; `undefined` until it is loaded. */
+  readonly runtime: Runtime | undefined
+}
+
 /**
  * An embedder that runs its model in this process, without network or key. Nothing is loaded before the first call,
  * which checks both files of the model against their SHA-256.
@@ -22,9 +27,10 @@ export interface LocalEmbedderOptions {
  * @throws MemoryError from `embed` and `warmUp`: CORRUPTION when a file is not the published one; UNAVAILABLE when a
  * file or the runtime cannot be loaded; CLOSED after `close`
  */
-export function localEmbedder(options: LocalEmbedderOptions = {}): Embedder {
+export function localEmbedder(options: LocalEmbedderOptions = {}): LocalEmbedder {
   const { model = bgeSmallEn } = options
   let loaded: Promise<Loaded> | undefined
+  let runtime: Runtime | undefined
   let queue: Promise<unknown> = Promise.resolve()
   let closed = false
 
@@ -33,6 +39,8 @@ export function localEmbedder(options: LocalEmbedderOptions = {}): Embedder {
     loaded ??= open(model, options)
     const own = loaded
     try {
+      const { session } = await own
+      runtime = session.runtime
       return await own
     } catch (error) {
       // A file that cannot be read now may be readable later.
@@ -46,6 +54,10 @@ export function localEmbedder(options: LocalEmbedderOptions = {}): Embedder {
     dimensions: model.dimensions,
     unrelated: model.unrelated,
     maxTokens: model.maxTokens,
+
+    get runtime() {
+      return runtime
+    },
 
     embed(texts, mode, { signal } = {}) {
       // One run at a time: two at once would take twice the memory, and be no faster.
