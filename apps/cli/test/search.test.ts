@@ -51,6 +51,19 @@ describe('search', () => {
     expect(await shell.json(...nothing, '--lexical')).toMatchObject({ mode: 'lexical', results: [] })
   })
 
+  it('says how many passages meaning does not find yet', async () => {
+    const root = temporaryFolder()
+    const shell = createShell(root, null, { RECALL_ROOT: root, ...(await serveTinyModel()) })
+    await shell.run('init', '--layout', 'entity')
+    await shell.run('reindex', '--model')
+    const sections = Array.from({ length: 9 }, (_, i) => `## Harbour ${i}\n\n${`boat ${i} `.repeat(150)}\n`)
+    writeFileSync(join(root, 'memory/boats.md'), sections.join('\n'))
+    const search = ['search', 'harbour', '--ranked']
+    expect((await shell.run(...search)).err).toContain('passages found by words alone so far')
+    expect(await shell.json(...search)).not.toHaveProperty('withoutVectors')
+    expect((await shell.run(...search)).err).not.toContain('by words alone')
+  })
+
   it('shows every line that has all the words, and with --ranked the best of each memory', async () => {
     const shell = createShell()
     await shell.run('init')

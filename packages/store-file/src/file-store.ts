@@ -58,8 +58,13 @@ export interface FileStore extends MemoryStore {
    * each scope, scope by scope.
    */
   locate(query: Omit<StoreQuery, 'scope'>, scopes: readonly MemoryScope[]): LocatedHit[]
-  /** Embeds recent writes before `locate`. Where vectors cannot be stored, they are found by words alone. */
-  embedRecent(now: number): Promise<void>
+  /**
+   * Embeds recent writes before `locate`, as many as a search can wait for. The rest, and all where vectors cannot be
+   * made or stored, are found by words alone.
+   *
+   * @returns how many units are left
+   */
+  embedRecent(now: number): Promise<number>
   /**
    * Brings the index up to date. With `full` it is rebuilt, after which neither index nor vectors hold any trace of a
    * text that is no longer in a file.

@@ -261,7 +261,7 @@ describe('vectors of files', () => {
       expect(embedder.asked.length).toBeLessThan(2)
       const { fileSystem } = readOnlyFileSystem(code)
       const store = await openFileStore({ root, embedder: conceptEmbedder(), fileSystem })
-      await expect(store.embedRecent(Date.now())).resolves.toBeUndefined()
+      await expect(store.embedRecent(Date.now())).resolves.toBe(0)
       await store.close()
     },
   )
@@ -301,6 +301,21 @@ describe('vectors of files', () => {
     now += 60_000
     expect(await keys(memory, 'hound')).toEqual(['c'])
     await expect(store.vectors?.catchUp()).resolves.toMatchObject({ done: 0 })
+  })
+
+  it('are made before a search for so much of what is new as it can wait for, the newest first', async () => {
+    const embedder = conceptEmbedder()
+    const { memory, store } = await memoryAt(temporaryRoot(), embedder)
+    const long = 'and so on and on '.repeat(60)
+    for (let i = 0; i < 12; i++) await memory.write('long-term', `${i}`, `The automobile ${i} ${long}`)
+    expect((await keys(memory, 'vehicle')).sort()).toEqual(['10', '11', '7', '8', '9'])
+    expect(embedder.asked).toHaveLength(5)
+    expect(await store.embedRecent(Date.now())).toBe(2)
+    // A text that is longer than that has its turn as well.
+    await memory.write('long-term', 'longest', `The automobile ${'x'.repeat(10_000)}`)
+    for (let left = 1; left > 0; ) left = await store.embedRecent(Date.now())
+    expect(await keys(memory, 'vehicle')).toContain('longest')
+    expect(new Set(embedder.asked).size).toBe(embedder.asked.length)
   })
 
   it('tell of progress within a long conversation', async () => {

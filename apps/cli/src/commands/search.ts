@@ -17,7 +17,7 @@ import { exitCodes, UsageError } from '../exit-codes.ts'
 import { countTerms, matchingLines } from '../matching-lines.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
-import { formatSignals, paint } from '../terminal/format.ts'
+import { count, formatSignals, paint } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
 
@@ -62,7 +62,7 @@ export async function search(io: Io, query: string, options: SearchCommandOption
     const terms = new Set(queryTerms(query))
     const embedding = embedder && (await embed(embedder, query))
     // Embed recent writes first, so that they are found by meaning, too.
-    if (embedding) await store.embedRecent(io.now())
+    const left = embedding ? await store.embedRecent(io.now()) : 0
     const found = store.locate(
       {
         ...(embedding ? { embedding } : {}),
@@ -96,10 +96,13 @@ export async function search(io: Io, query: string, options: SearchCommandOption
           tookMs,
           results,
           ...(more ? { more } : {}),
+          ...(left > 0 ? { withoutVectors: left } : {}),
         })}\n`,
       )
     else io.out(render(io, results, terms, options, tookMs))
     if (more && !options.json) io.err(`recall: there is more: a higher --limit shows it\n`)
+    if (left > 0 && !options.json)
+      io.err(`recall: ${count(left, 'passage')} found by words alone so far: recall reindex --model\n`)
     return results.length > 0 ? exitCodes.fine : exitCodes.no
   })
 }

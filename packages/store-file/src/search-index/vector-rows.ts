@@ -38,6 +38,14 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
       sql('DELETE FROM vectors WHERE slot >= ?').run(from)
     },
 
+    /** Documents whose units lack vectors, those that were indexed last first. */
+    newestWithoutVectors(limit: number): HashedRow[] {
+      return sql(
+        `SELECT ${documentColumns}, d.hash FROM documents d WHERE d.scope >= 0 AND d.units > 0
+           AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.unit = d.id) ORDER BY d.id DESC LIMIT ?`,
+      ).all(limit) as HashedRow[]
+    },
+
     /** Documents with units and an id above `after`, by id; `withoutVectors`: only those whose units lack vectors. */
     documentsWithUnits(
       after: number,

@@ -245,10 +245,10 @@ export function createFileSearch(options: FileSearchOptions) {
   let retryVectorsAt = Number.NEGATIVE_INFINITY
 
   /** Where vectors cannot be made or stored, searches use words and the vectors that exist. */
-  async function embedRecent(now: number): Promise<void> {
-    if (now < retryVectorsAt) return
+  async function embedRecent(now: number): Promise<number> {
+    if (!vectors || now < retryVectorsAt) return 0
     try {
-      await vectors?.catchUp({ limit: soonEmbedded })
+      return await vectors.embedNewest(soonEmbedded)
     } catch (error) {
       const reason = isUnwritable(error) ? `${internal} cannot be written` : passingReason(error)
       if (reason === null) throw error
@@ -256,6 +256,7 @@ export function createFileSearch(options: FileSearchOptions) {
       const problem = `${reason}: what has no vector there is found by words, not by meaning`
       if (!noticed.has(problem)) onNotice(problem)
       noticed.add(problem)
+      return 0
     }
   }
 
@@ -314,8 +315,11 @@ export function createFileSearch(options: FileSearchOptions) {
   return { vectors, find, locate, embedRecent, forgetUnusedVectors, vectorCoverage, addressOfRow }
 }
 
-/** Units that a search embeds before it answers; more are left to `reindex`. */
-const soonEmbedded = 64
+/**
+ * Characters that a search embeds before it answers, some two seconds where the model runs slowly; more are left to the
+ * next search and to `reindex`.
+ */
+const soonEmbedded = 6000
 
 /** How long to wait after a vector could not be made or stored, in milliseconds. */
 const withoutVectorsMs = 60_000

@@ -4,7 +4,7 @@ import type { MemoryIndex } from '../search-index/memory-index.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import { highest } from './highest.ts'
 import { bringInStep, isInStep, putKnown } from './in-step.ts'
-import { documentsAtOnce, textsOf, type UnitTexts } from './texts.ts'
+import { type DocumentTexts, documentsAtOnce, textsOf, type UnitTexts } from './texts.ts'
 import {
   extraCandidates,
   openKeptVectors,
@@ -133,14 +133,36 @@ export function createVectorIndex(options: VectorIndexOptions) {
   /** Takes a look at the vectors, again if they were replaced meanwhile. */
   const steadily = <T>(look: () => T): T => unlessReplaced(look, forget)
 
-  /** Embeds the texts that have no vector yet. */
-  const embedMissing = async (
-    texts: ReadonlyMap<string, string>,
-    onEmbedded: (count: number) => void,
-    signal?: AbortSignal,
-  ): Promise<void> => {
+  /** Whether nothing lacked a vector when this was last looked at, and nothing was written since. */
+  const isCaughtUp = (): boolean => {
+    // Vectors that were lost or damaged have to be made again, whatever we had caught up with.
+    if (steadily(kept)) return index.query((current) => current.state()) === caughtUp
+    exclusively(open)
+    return false
+  }
+
+  const coverage = (): Coverage =>
+    steadily(() =>
+      index.query((current) => {
+        const file = kept()
+        if (file) inStep(current, file)
+        const { embedded, total } = current.vectorCounts()
+        return { model: embedder.model, embedded: file ? embedded : 0, total }
+      }),
+    )
+
+  /** Texts by their hash, without those that have a vector. */
+  const missingOf = (documents: readonly DocumentTexts[]): [hash: string, text: string][] => {
     const known = steadily(() => kept()?.slots())
-    const missing = [...texts].filter(([hash]) => !known?.has(hash))
+    const texts = documents.flatMap(({ texts, hashes }) => hashes.map((hash, i) => [hash, texts[i]] as const))
+    return [...new Map(texts as [string, string][])].filter(([hash]) => !known?.has(hash))
+  }
+
+  /** Embeds texts and keeps their vectors, batch by batch. */
+  const embed = async (
+    missing: readonly (readonly [hash: string, text: string])[],
+    { signal, onEmbedded }: { signal?: AbortSignal | undefined; onEmbedded?: (count: number) => void } = {},
+  ): Promise<void> => {
     for (let i = 0; i < missing.length; i += textsAtOnce) {
       const some = missing.slice(i, i + textsAtOnce)
       const vectors = await embedTexts(
@@ -158,74 +180,102 @@ export function createVectorIndex(options: VectorIndexOptions) {
         )
         file.append(added)
       })
-      onEmbedded(texts.size - missing.length + i + some.length)
+      onEmbedded?.(i + some.length)
     }
   }
+
+  /** Tells the index where the vectors of documents are. */
+  const record = (documents: readonly DocumentTexts[]): void =>
+    steadily(() =>
+      exclusively(() =>
+        index.query((current) => {
+          const file = inStep(current, open())
+          // Vectors that disappeared meanwhile are missing again, and the next call finds their texts.
+          putKnown(current, file.generation, file.slots(), documents)
+        }),
+      ),
+    )
+
+  /** The newest documents with texts that have no vector, until these texts have so many characters. */
+  const newestMissing = (characters: number) =>
+    index.query((current) => {
+      const documents: DocumentTexts[] = []
+      const missing = new Map<string, string>()
+      let room = characters
+      for (const row of current.newestWithoutVectors(documentsAtOnce)) {
+        const found = textsOf([row], unitTexts)
+        documents.push(...found)
+        for (const [hash, text] of missingOf(found)) {
+          const isFull = room < text.length || missing.size === textsAtOnce
+          if (isFull && missing.size > 0) return { documents, missing: [...missing] }
+          missing.set(hash, text)
+          room -= text.length
+        }
+      }
+      return { documents, missing: [...missing] }
+    })
 
   return {
     model: embedder.model,
 
-    coverage(): Coverage {
-      return steadily(() =>
-        index.query((current) => {
-          const file = kept()
-          if (file) inStep(current, file)
-          const { embedded, total } = current.vectorCounts()
-          return { model: embedder.model, embedded: file ? embedded : 0, total }
-        }),
-      )
-    },
+    coverage,
 
     /**
-     * Gives vectors to units that have none, up to about `limit` of them. May be interrupted at any time.
+     * Gives vectors to all units that have none. May be interrupted at any time.
      *
      * @throws MemoryError CONFLICT when the vectors kept are of another model, and what the embedder throws
      */
     async catchUp({
-      limit = Number.POSITIVE_INFINITY,
       signal,
       onProgress,
     }: {
-      limit?: number
       signal?: AbortSignal
       onProgress?: (progress: EmbedProgress) => void
     } = {}): Promise<EmbedProgress> {
-      // Vectors that were lost or damaged have to be made again, whatever we had caught up with.
-      if (!steadily(kept)) exclusively(open)
-      else if (index.query((current) => current.state()) === caughtUp) return { done: 0, total: 0 }
-      const { embedded, total: all } = this.coverage()
+      if (isCaughtUp()) return { done: 0, total: 0 }
+      const { embedded, total: all } = coverage()
       const total = all - embedded
       let done = 0
       let after = 0
       if (total > 0) onProgress?.({ done, total })
-      while (done < Math.min(total, limit)) {
-        const { rows, batch } = index.query((current) => {
+      while (done < total) {
+        const { rows, documents } = index.query((current) => {
           const rows = current.documentsWithUnits(after, documentsAtOnce, { withoutVectors: true })
-          return { rows, batch: textsOf(rows, unitTexts) }
+          return { rows, documents: textsOf(rows, unitTexts) }
         })
         const last = rows.at(-1)
         if (!last) break
         after = last.id
-        const before = done
-        await embedMissing(
-          new Map(batch.flatMap(({ texts, hashes }) => hashes.map((hash, i) => [hash, texts[i] as string]))),
-          (count) => onProgress?.({ done: before + count, total }),
-          signal,
-        )
-        steadily(() =>
-          exclusively(() =>
-            index.query((current) => {
-              const file = inStep(current, open())
-              // Vectors that disappeared meanwhile are missing again, and the next call finds their texts.
-              putKnown(current, file.generation, file.slots(), batch)
-            }),
-          ),
-        )
-        done += batch.reduce((sum, { row }) => sum + row.units, 0)
+        const units = documents.reduce((sum, { row }) => sum + row.units, 0)
+        const missing = missingOf(documents)
+        const before = done + units - missing.length
+        await embed(missing, { signal, onEmbedded: (count) => onProgress?.({ done: before + count, total }) })
+        record(documents)
+        done += units
         onProgress?.({ done, total })
       }
       if (done === total) caughtUp = index.query((current) => current.state())
       return { done, total }
+    },
+
+    /**
+     * Gives vectors to the newest of the units that have none: so few that a search can wait for them.
+     *
+     * @returns how many are left
+     * @throws like `catchUp`
+     */
+    async embedNewest(characters: number): Promise<number> {
+      if (isCaughtUp()) return 0
+      const lacking = (): number => {
+        const { embedded, total } = coverage()
+        if (embedded === total) caughtUp = index.query((current) => current.state())
+        return total - embedded
+      }
+      if (lacking() === 0) return 0
+      const { documents, missing } = newestMissing(characters)
+      await embed(missing)
+      record(documents)
+      return lacking()
     },
 
     /** Forgets every vector, whatever model made it; `catchUp` makes them anew. */
