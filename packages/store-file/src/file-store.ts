@@ -33,7 +33,8 @@ import {
   type MemoryIndex,
   missingRoot,
 } from './search-index/memory-index.ts'
-import type { Coverage, VectorIndex } from './vectors/vector-index.ts'
+import type { Coverage } from './vectors/missing-vectors.ts'
+import type { VectorIndex } from './vectors/vector-index.ts'
 
 export interface FileStoreOptions {
   /** Existing folder, with symbolic links already followed. */

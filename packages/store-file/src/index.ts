@@ -31,6 +31,7 @@ export {
 } from './status.ts'
 export { addTombstones, readTombstones } from './tombstones.ts'
 export { keptModel } from './vectors/kept-model.ts'
+export type { Coverage, EmbedProgress } from './vectors/missing-vectors.ts'
 export { openVectorFile, type VectorFile } from './vectors/vector-file.ts'
 export type { VectorSpace } from './vectors/vector-format.ts'
-export type { Coverage, EmbedProgress, VectorIndex } from './vectors/vector-index.ts'
+export type { VectorIndex } from './vectors/vector-index.ts'

@@ -1,10 +1,9 @@
-import { type Embedder, embedTexts, type Place, type Spread, spreadOf } from '@recall/core'
+import { type Place, type Spread, spreadOf } from '@recall/core'
 import type { FileSystem } from '../files/file-system.ts'
-import type { MemoryIndex } from '../search-index/memory-index.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import { highest } from './highest.ts'
-import { bringInStep, isInStep, putKnown } from './in-step.ts'
-import { type DocumentTexts, documentsAtOnce, textsOf, type UnitTexts } from './texts.ts'
+import { bringInStep, isInStep } from './in-step.ts'
+import { createMissingVectors, type MissingVectorsOptions } from './missing-vectors.ts'
 import {
   extraCandidates,
   openKeptVectors,
@@ -15,16 +14,11 @@ import {
 import { generationOf, removeVectorFile } from './vector-format.ts'
 import { unlessReplaced, VectorsReplaced } from './vectors-replaced.ts'
 
-export interface VectorIndexOptions {
+export interface VectorIndexOptions extends MissingVectorsOptions {
   fileSystem: FileSystem
   /** Where the index is. */
   folder: string
-  embedder: Embedder
-  index: MemoryIndex
   onNotice: (text: string) => void
-  /** Runs a section that no other process runs at the same time. */
-  exclusively: <T>(section: () => T) => T
-  unitTexts: UnitTexts
 }
 
 /** The vectors of a scope of a namespace, asked about one query. */
@@ -34,19 +28,6 @@ export interface MeaningArm {
   nearest(count: number): number[]
   /** Cosine of a unit, by its row id, when it has a vector. */
   similarity(id: number): number | undefined
-}
-
-export interface EmbedProgress {
-  /** Units that got their vector, and those that were without one at the start. */
-  done: number
-  total: number
-}
-
-export interface Coverage {
-  model: string
-  /** Units that have a vector, of all that could have one. */
-  embedded: number
-  total: number
 }
 
 /** Where the units of a place have their vectors, in one state of the index. */
@@ -63,14 +44,12 @@ interface VectorPlaces {
 export type VectorIndex = ReturnType<typeof createVectorIndex>
 
 export function createVectorIndex(options: VectorIndexOptions) {
-  const { fileSystem, folder, embedder, index, onNotice, exclusively, unitTexts } = options
+  const { fileSystem, folder, embedder, onNotice, exclusively, unitTexts } = options
   let opened: VectorFile | undefined
   /** The generation of vectors that are damaged. */
   let damaged: string | undefined
   /** The one that the index was last brought in step with. */
   let compared: VectorFile | undefined
-  /** The state of the index in which nothing lacked a vector. */
-  let caughtUp: string | undefined
   const places = new Map<string, VectorPlaces>()
 
   /** The vectors on disk; `undefined` when they were deleted, or never made. */
@@ -102,7 +81,6 @@ export function createVectorIndex(options: VectorIndexOptions) {
 
   const forget = (): void => {
     opened = undefined
-    caughtUp = undefined
     places.clear()
   }
 
@@ -133,150 +111,12 @@ export function createVectorIndex(options: VectorIndexOptions) {
   /** Takes a look at the vectors, again if they were replaced meanwhile. */
   const steadily = <T>(look: () => T): T => unlessReplaced(look, forget)
 
-  /** Whether nothing lacked a vector when this was last looked at, and nothing was written since. */
-  const isCaughtUp = (): boolean => {
-    // Vectors that were lost or damaged have to be made again, whatever we had caught up with.
-    if (steadily(kept)) return index.query((current) => current.state()) === caughtUp
-    exclusively(open)
-    return false
-  }
-
-  const coverage = (): Coverage =>
-    steadily(() =>
-      index.query((current) => {
-        const file = kept()
-        if (file) inStep(current, file)
-        const { embedded, total } = current.vectorCounts()
-        return { model: embedder.model, embedded: file ? embedded : 0, total }
-      }),
-    )
-
-  /** Texts by their hash, without those that have a vector. */
-  const missingOf = (documents: readonly DocumentTexts[]): [hash: string, text: string][] => {
-    const known = steadily(() => kept()?.slots())
-    const texts = documents.flatMap(({ texts, hashes }) => hashes.map((hash, i) => [hash, texts[i]] as const))
-    return [...new Map(texts as [string, string][])].filter(([hash]) => !known?.has(hash))
-  }
-
-  /** Embeds texts and keeps their vectors, batch by batch. */
-  const embed = async (
-    missing: readonly (readonly [hash: string, text: string])[],
-    { signal, onEmbedded }: { signal?: AbortSignal | undefined; onEmbedded?: (count: number) => void } = {},
-  ): Promise<void> => {
-    for (let i = 0; i < missing.length; i += textsAtOnce) {
-      const some = missing.slice(i, i + textsAtOnce)
-      const vectors = await embedTexts(
-        embedder,
-        some.map(([, text]) => text),
-        'document',
-        signal ? { signal } : {},
-      )
-      // Stored batch by batch: an interrupted run resumes from here.
-      exclusively(() => {
-        const file = open()
-        const known = file.slots()
-        const added = some.flatMap(([hash], j) =>
-          known.has(hash) ? [] : { hash: Buffer.from(hash, 'hex'), vector: vectors[j] as Float32Array },
-        )
-        file.append(added)
-      })
-      onEmbedded?.(i + some.length)
-    }
-  }
-
-  /** Tells the index where the vectors of documents are. */
-  const record = (documents: readonly DocumentTexts[]): void =>
-    steadily(() =>
-      exclusively(() =>
-        index.query((current) => {
-          const file = inStep(current, open())
-          // Vectors that disappeared meanwhile are missing again, and the next call finds their texts.
-          putKnown(current, file.generation, file.slots(), documents)
-        }),
-      ),
-    )
-
-  /** The newest documents with texts that have no vector, until these texts have so many characters. */
-  const newestMissing = (characters: number) =>
-    index.query((current) => {
-      const documents: DocumentTexts[] = []
-      const missing = new Map<string, string>()
-      let room = characters
-      for (const row of current.newestWithoutVectors(documentsAtOnce)) {
-        const found = textsOf([row], unitTexts)
-        documents.push(...found)
-        for (const [hash, text] of missingOf(found)) {
-          const isFull = room < text.length || missing.size === textsAtOnce
-          if (isFull && missing.size > 0) return { documents, missing: [...missing] }
-          missing.set(hash, text)
-          room -= text.length
-        }
-      }
-      return { documents, missing: [...missing] }
-    })
+  const missing = createMissingVectors({ kept, open, inStep, steadily }, options)
 
   return {
     model: embedder.model,
 
-    coverage,
-
-    /**
-     * Gives vectors to all units that have none. May be interrupted at any time.
-     *
-     * @throws MemoryError CONFLICT when the vectors kept are of another model, and what the embedder throws
-     */
-    async catchUp({
-      signal,
-      onProgress,
-    }: {
-      signal?: AbortSignal
-      onProgress?: (progress: EmbedProgress) => void
-    } = {}): Promise<EmbedProgress> {
-      if (isCaughtUp()) return { done: 0, total: 0 }
-      const { embedded, total: all } = coverage()
-      const total = all - embedded
-      let done = 0
-      let after = 0
-      if (total > 0) onProgress?.({ done, total })
-      while (done < total) {
-        const { rows, documents } = index.query((current) => {
-          const rows = current.documentsWithUnits(after, documentsAtOnce, { withoutVectors: true })
-          return { rows, documents: textsOf(rows, unitTexts) }
-        })
-        const last = rows.at(-1)
-        if (!last) break
-        after = last.id
-        const units = documents.reduce((sum, { row }) => sum + row.units, 0)
-        const missing = missingOf(documents)
-        const before = done + units - missing.length
-        await embed(missing, { signal, onEmbedded: (count) => onProgress?.({ done: before + count, total }) })
-        record(documents)
-        done += units
-        onProgress?.({ done, total })
-      }
-      if (done === total) caughtUp = index.query((current) => current.state())
-      return { done, total }
-    },
-
-    /**
-     * Gives vectors to the newest of the units that have none: so few that a search can wait for them.
-     *
-     * @returns how many are left
-     * @throws like `catchUp`
-     */
-    async embedNewest(characters: number): Promise<number> {
-      if (isCaughtUp()) return 0
-      const lacking = (): number => {
-        const { embedded, total } = coverage()
-        if (embedded === total) caughtUp = index.query((current) => current.state())
-        return total - embedded
-      }
-      if (lacking() === 0) return 0
-      const { documents, missing } = newestMissing(characters)
-      await embed(missing)
-      record(documents)
-      return lacking()
-    },
+    ...missing,
 
     /** Forgets every vector, whatever model made it; `catchUp` makes them anew. */
     reset(): void {
@@ -352,9 +192,6 @@ function closest(best: readonly number[], similarities: Float32Array): readonly 
   const beyond = best.findIndex((at) => (similarities[at] as number) < tenth - 2 * scanError)
   return beyond === -1 ? best : best.slice(0, beyond)
 }
-
-/** Texts embedded between two reports of progress. */
-const textsAtOnce = 64
 
 /** The sums from which `spreadOf` derives mean and deviation. */
 function sumsOf(similarities: Float32Array) {

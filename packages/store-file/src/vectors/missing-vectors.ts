@@ -1,0 +1,200 @@
+import { type Embedder, embedTexts } from '@recall/core'
+import type { MemoryIndex } from '../search-index/memory-index.ts'
+import type { SearchIndex } from '../search-index/search-index.ts'
+import { putKnown } from './in-step.ts'
+import { type DocumentTexts, documentsAtOnce, textsOf, type UnitTexts } from './texts.ts'
+import type { VectorFile } from './vector-file.ts'
+
+export interface EmbedProgress {
+  /** Units that got their vector, and those that were without one at the start. */
+  done: number
+  total: number
+}
+
+export interface Coverage {
+  model: string
+  /** Units that have a vector, of all that could have one. */
+  embedded: number
+  total: number
+}
+
+export interface MissingVectorsOptions {
+  embedder: Embedder
+  index: MemoryIndex
+  /** Runs a section that no other process runs at the same time. */
+  exclusively: <T>(section: () => T) => T
+  unitTexts: UnitTexts
+}
+
+/** The vectors that there are. */
+interface KeptVectors {
+  /** `undefined` when they were deleted, or never made. */
+  kept(): VectorFile | undefined
+  /** Creates the files where there are none. The caller holds the memory's lock. */
+  open(): VectorFile
+  /** Brings an index in step with them. */
+  inStep(current: SearchIndex, file: VectorFile): VectorFile
+  /** Takes a look at them, again if they were replaced meanwhile. */
+  steadily<T>(look: () => T): T
+}
+
+/** Makes the vectors of texts that have none. */
+export function createMissingVectors(
+  { kept, open, inStep, steadily }: KeptVectors,
+  { embedder, index, exclusively, unitTexts }: MissingVectorsOptions,
+) {
+  /** The vectors, and the state of the index, when nothing lacked one. */
+  let caughtUp: { file: VectorFile | undefined; state: string } | undefined
+  const stateNow = (): string => index.query((current) => current.state())
+
+  /** Whether nothing lacked a vector when this was last looked at, and nothing changed since. */
+  const isCaughtUp = (): boolean => {
+    const file = steadily(kept)
+    if (file) return file === caughtUp?.file && stateNow() === caughtUp.state
+    // Vectors that were lost or damaged have to be made again, whatever we had caught up with.
+    exclusively(open)
+    return false
+  }
+  const nothingLacks = (): void => {
+    caughtUp = { file: steadily(kept), state: stateNow() }
+  }
+
+  const coverage = (): Coverage =>
+    steadily(() =>
+      index.query((current) => {
+        const file = kept()
+        if (file) inStep(current, file)
+        const { embedded, total } = current.vectorCounts()
+        return { model: embedder.model, embedded: file ? embedded : 0, total }
+      }),
+    )
+
+  /** Texts by their hash, without those that have a vector. */
+  const missingOf = (documents: readonly DocumentTexts[]): [hash: string, text: string][] => {
+    const known = steadily(() => kept()?.slots())
+    const texts = documents.flatMap(({ texts, hashes }) => hashes.map((hash, i) => [hash, texts[i]] as const))
+    return [...new Map(texts as [string, string][])].filter(([hash]) => !known?.has(hash))
+  }
+
+  /** Embeds texts and keeps their vectors, batch by batch. */
+  const embed = async (
+    missing: readonly (readonly [hash: string, text: string])[],
+    { signal, onEmbedded }: { signal?: AbortSignal | undefined; onEmbedded?: (count: number) => void } = {},
+  ): Promise<void> => {
+    for (let i = 0; i < missing.length; i += textsAtOnce) {
+      const some = missing.slice(i, i + textsAtOnce)
+      const vectors = await embedTexts(
+        embedder,
+        some.map(([, text]) => text),
+        'document',
+        signal ? { signal } : {},
+      )
+      // Stored batch by batch: an interrupted run resumes from here.
+      exclusively(() => {
+        const file = open()
+        const known = file.slots()
+        const added = some.flatMap(([hash], j) =>
+          known.has(hash) ? [] : { hash: Buffer.from(hash, 'hex'), vector: vectors[j] as Float32Array },
+        )
+        file.append(added)
+      })
+      onEmbedded?.(i + some.length)
+    }
+  }
+
+  /** Tells the index where the vectors of documents are. */
+  const record = (documents: readonly DocumentTexts[]): void =>
+    steadily(() =>
+      exclusively(() =>
+        index.query((current) => {
+          const file = inStep(current, open())
+          // Vectors that disappeared meanwhile are missing again, and the next call finds their texts.
+          putKnown(current, file.generation, file.slots(), documents)
+        }),
+      ),
+    )
+
+  /** The newest documents with texts that have no vector, until these texts have so many characters. */
+  const newestMissing = (characters: number) =>
+    index.query((current) => {
+      const documents: DocumentTexts[] = []
+      const missing = new Map<string, string>()
+      let room = characters
+      for (const row of current.newestWithoutVectors(documentsAtOnce)) {
+        const found = textsOf([row], unitTexts)
+        documents.push(...found)
+        for (const [hash, text] of missingOf(found)) {
+          const isFull = room < text.length || missing.size === textsAtOnce
+          if (isFull && missing.size > 0) return { documents, missing: [...missing] }
+          missing.set(hash, text)
+          room -= text.length
+        }
+      }
+      return { documents, missing: [...missing] }
+    })
+
+  return {
+    coverage,
+
+    /**
+     * Gives vectors to all units that have none. May be interrupted at any time.
+     *
+     * @throws MemoryError CONFLICT when the vectors kept are of another model, and what the embedder throws
+     */
+    async catchUp({
+      signal,
+      onProgress,
+    }: {
+      signal?: AbortSignal
+      onProgress?: (progress: EmbedProgress) => void
+    } = {}): Promise<EmbedProgress> {
+      if (isCaughtUp()) return { done: 0, total: 0 }
+      const { embedded, total: all } = coverage()
+      const total = all - embedded
+      let done = 0
+      let after = 0
+      if (total > 0) onProgress?.({ done, total })
+      while (done < total) {
+        const { rows, documents } = index.query((current) => {
+          const rows = current.documentsWithUnits(after, documentsAtOnce, { withoutVectors: true })
+          return { rows, documents: textsOf(rows, unitTexts) }
+        })
+        const last = rows.at(-1)
+        if (!last) break
+        after = last.id
+        const units = documents.reduce((sum, { row }) => sum + row.units, 0)
+        const missing = missingOf(documents)
+        const before = done + units - missing.length
+        await embed(missing, { signal, onEmbedded: (count) => onProgress?.({ done: before + count, total }) })
+        record(documents)
+        done += units
+        onProgress?.({ done, total })
+      }
+      if (done === total) nothingLacks()
+      return { done, total }
+    },
+
+    /**
+     * Gives vectors to the newest of the units that have none: so few that a search can wait for them.
+     *
+     * @returns how many are left
+     * @throws like `catchUp`
+     */
+    async embedNewest(characters: number): Promise<number> {
+      if (isCaughtUp()) return 0
+      const lacking = (): number => {
+        const { embedded, total } = coverage()
+        if (embedded === total) nothingLacks()
+        return total - embedded
+      }
+      if (lacking() === 0) return 0
+      const { documents, missing } = newestMissing(characters)
+      await embed(missing)
+      record(documents)
+      return lacking()
+    },
+  }
+}
+
+/** Texts embedded between two reports of progress. */
+const textsAtOnce = 64
