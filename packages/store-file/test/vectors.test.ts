@@ -52,6 +52,16 @@ function conceptEmbedder(model = 'concepts'): Embedder & { asked: string[] } {
   }
 }
 
+const conversation = (body: string) => ({
+  date: '2026-03-05T10:00:00Z',
+  sessionId: 's',
+  messageCount: 150,
+  duration: '1m',
+  source: 'session',
+  topics: [],
+  body,
+})
+
 const open: MemoryManager[] = []
 
 async function memoryAt(
@@ -318,19 +328,25 @@ describe('vectors of files', () => {
     expect(new Set(embedder.asked).size).toBe(embedder.asked.length)
   })
 
+  it('find the beginning of a long conversation, the rest of which has none yet', async () => {
+    const { memory, store } = await memoryAt(temporaryRoot())
+    const long = 'and so on and on '.repeat(60)
+    const turns = ['puppy', ...Array.from({ length: 9 }, () => ''), 'storm'].map(
+      (word, i) => `### User\n\n${word} ${i} ${long}\n`,
+    )
+    await memory.write('episodic', 'conversation:s', conversation(turns.join('\n')), { type: 'conversation' })
+    const found = async (text: string) => (await memory.search('episodic', { text })).length
+    expect(await found('hound')).toBe(1)
+    expect(store.vectors?.coverage()).toMatchObject({ embedded: 5, total: 11 })
+    expect(await found('weather')).toBe(0)
+    await store.vectors?.catchUp()
+    expect(await found('weather')).toBe(1)
+  })
+
   it('tell of progress within a long conversation', async () => {
     const { memory, store } = await memoryAt(temporaryRoot())
     const turns = Array.from({ length: 150 }, (_, i) => `### User\n\nturn ${i} of the storm\n`)
-    const archive = {
-      date: '2026-03-05T10:00:00Z',
-      sessionId: 's',
-      messageCount: 150,
-      duration: '1m',
-      source: 'session',
-      topics: [],
-      body: turns.join('\n'),
-    }
-    await memory.write('episodic', 'conversation:s', archive, { type: 'conversation' })
+    await memory.write('episodic', 'conversation:s', conversation(turns.join('\n')), { type: 'conversation' })
     const told: number[] = []
     await store.vectors?.catchUp({ onProgress: ({ done }) => told.push(done) })
     expect(told).toEqual([0, 64, 128, 150, 150])

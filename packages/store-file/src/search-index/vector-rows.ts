@@ -4,6 +4,9 @@ import type { Statement } from './driver.ts'
 import { hasOtherNamespaces } from './other-namespaces.ts'
 import { scopeNumbers } from './schema.ts'
 
+/** Vectors are recorded unit by unit, so that a document has all when its last unit has one. */
+const lacksVectors = 'NOT EXISTS (SELECT 1 FROM vectors v WHERE v.unit = d.id + d.units - 1)'
+
 /** What the index knows of vectors: which unit has one, and in which slot of the vector file. */
 export function createVectorRows(sql: (text: string) => Statement, transaction: <T>(call: () => T) => T) {
   const areMarked = (mark: string): boolean =>
@@ -38,21 +41,21 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
       sql('DELETE FROM vectors WHERE slot >= ?').run(from)
     },
 
-    /** Documents whose units lack vectors, those that were indexed last first. */
+    /** Documents of which some unit lacks a vector, those that were indexed last first. */
     newestWithoutVectors(limit: number): HashedRow[] {
       return sql(
         `SELECT ${documentColumns}, d.hash FROM documents d WHERE d.scope >= 0 AND d.units > 0
-           AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.unit = d.id) ORDER BY d.id DESC LIMIT ?`,
+           AND ${lacksVectors} ORDER BY d.id DESC LIMIT ?`,
       ).all(limit) as HashedRow[]
     },
 
-    /** Documents with units and an id above `after`, by id; `withoutVectors`: only those whose units lack vectors. */
+    /** Documents with units and an id above `after`, by id; `withoutVectors`: only those of which some unit lacks one. */
     documentsWithUnits(
       after: number,
       limit: number,
       { withoutVectors }: { withoutVectors: boolean },
     ): HashedRow[] {
-      const lacking = withoutVectors ? 'AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.unit = d.id)' : ''
+      const lacking = withoutVectors ? `AND ${lacksVectors}` : ''
       return sql(
         `SELECT ${documentColumns}, d.hash FROM documents d WHERE d.id > ? AND d.scope >= 0 AND d.units > 0
            ${lacking} ORDER BY d.id LIMIT ?`,
@@ -60,7 +63,7 @@ export function createVectorRows(sql: (text: string) => Statement, transaction: 
     },
 
     /**
-     * Records the slots of documents' units, except of documents that changed meanwhile.
+     * Records the slots of documents' first units, except of documents that changed meanwhile.
      *
      * @returns false, and records nothing, when the vectors that are recorded no longer have the expected mark
      */

@@ -55,10 +55,6 @@ export function createMissingVectors(
     exclusively(open)
     return false
   }
-  const nothingLacks = (): void => {
-    caughtUp = { file: steadily(kept), state: stateNow() }
-  }
-
   const coverage = (): Coverage =>
     steadily(() =>
       index.query((current) => {
@@ -68,6 +64,13 @@ export function createMissingVectors(
         return { model: embedder.model, embedded: file ? embedded : 0, total }
       }),
     )
+
+  /** How many units have no vector. */
+  const lacking = (): number => {
+    const { embedded, total } = coverage()
+    if (embedded === total) caughtUp = { file: steadily(kept), state: stateNow() }
+    return total - embedded
+  }
 
   /** Texts by their hash, without those that have a vector. */
   const missingOf = (documents: readonly DocumentTexts[]): [hash: string, text: string][] => {
@@ -149,8 +152,7 @@ export function createMissingVectors(
       onProgress?: (progress: EmbedProgress) => void
     } = {}): Promise<EmbedProgress> {
       if (isCaughtUp()) return { done: 0, total: 0 }
-      const { embedded, total: all } = coverage()
-      const total = all - embedded
+      const total = lacking()
       let done = 0
       let after = 0
       if (total > 0) onProgress?.({ done, total })
@@ -162,15 +164,13 @@ export function createMissingVectors(
         const last = rows.at(-1)
         if (!last) break
         after = last.id
-        const units = documents.reduce((sum, { row }) => sum + row.units, 0)
-        const missing = missingOf(documents)
-        const before = done + units - missing.length
-        await embed(missing, { signal, onEmbedded: (count) => onProgress?.({ done: before + count, total }) })
+        const before = done
+        const onEmbedded = (count: number) => onProgress?.({ done: before + count, total })
+        await embed(missingOf(documents), { signal, onEmbedded })
         record(documents)
-        done += units
+        done = Math.max(0, total - lacking())
         onProgress?.({ done, total })
       }
-      if (done === total) nothingLacks()
       return { done, total }
     },
 
@@ -181,13 +181,7 @@ export function createMissingVectors(
      * @throws like `catchUp`
      */
     async embedNewest(characters: number): Promise<number> {
-      if (isCaughtUp()) return 0
-      const lacking = (): number => {
-        const { embedded, total } = coverage()
-        if (embedded === total) nothingLacks()
-        return total - embedded
-      }
-      if (lacking() === 0) return 0
+      if (isCaughtUp() || lacking() === 0) return 0
       const { documents, missing } = newestMissing(characters)
       await embed(missing)
       record(documents)
