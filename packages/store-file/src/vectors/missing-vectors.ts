@@ -55,6 +55,7 @@ export function createMissingVectors(
     exclusively(open)
     return false
   }
+
   const coverage = (): Coverage =>
     steadily(() =>
       index.query((current) => {
@@ -67,8 +68,10 @@ export function createMissingVectors(
 
   /** How many units have no vector. */
   const lacking = (): number => {
+    // Looked at first: what is written meanwhile is not caught up with.
+    const state = stateNow()
     const { embedded, total } = coverage()
-    if (embedded === total) caughtUp = { file: steadily(kept), state: stateNow() }
+    if (embedded === total) caughtUp = { file: steadily(kept), state }
     return total - embedded
   }
 
