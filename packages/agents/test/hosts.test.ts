@@ -104,6 +104,21 @@ it.each([
   expect(conversation).toMatchObject({ sessionId: 'p/h', parent: 'p' })
 })
 
+it.each([
+  ['its session', { session_id: 's', parent_thread_id: 'p' }, 's/p'],
+  ['its own id for a session', { session_id: 'h', parent_thread_id: 'p' }, 'p'],
+])("names the helper of a Codex session's helper after both: %s", async (_, meta, parent) => {
+  const { conversation } = await read(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines({
+      timestamp: 't',
+      type: 'session_meta',
+      payload: { id: 'h', ...meta, source: { subagent: { thread_spawn: {} } } },
+    }),
+  )
+  expect(conversation).toMatchObject({ sessionId: `${parent}/h`, parent })
+})
+
 it('reads a chat of Gemini CLI line by line', async () => {
   const { conversation, turns } = await read(
     'session.jsonl',
@@ -296,11 +311,13 @@ it('knows the helpers of an OpenCode session', async () => {
     CREATE TABLE session (id TEXT, parent_id TEXT, time_created INTEGER);
     CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
     CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
-    INSERT INTO session VALUES ('o1', NULL, 1), ('o2', 'o1', 2);`)
+    INSERT INTO session VALUES ('o1', NULL, 1), ('o2', 'o1', 2), ('o3', 'o2', 3), ('o4', 'o4', 4);`)
   database.close()
   expect(await openTranscript(`${path}#o1`)).not.toHaveProperty('parent')
   // An id with a slash is what keeps a helper out of the window also where only its archive is known.
   expect(await openTranscript(`${path}#o2`)).toMatchObject({ sessionId: 'o1/o2', parent: 'o1' })
+  expect(await openTranscript(`${path}#o3`)).toMatchObject({ sessionId: 'o1/o2/o3', parent: 'o1/o2' })
+  expect(await openTranscript(`${path}#o4`)).not.toHaveProperty('parent')
 })
 
 it('sees that a session in a database goes on while what is new stands only in its log', async () => {

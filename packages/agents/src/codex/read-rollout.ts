@@ -54,7 +54,10 @@ async function identityIn(path: string): Promise<Identity | undefined> {
   return undefined
 }
 
-/** A helper's own id is `id`. The session that started it is named in different members, depending on the version. */
+/**
+ * A helper's own id is `id`. What started it is named in different members, depending on the version; `session_id` is
+ * the session of a person above all helpers, and its own id in a session that is no helper's.
+ */
 function identityOf({
   id,
   session_id,
@@ -65,7 +68,9 @@ function identityOf({
   const helper = isRecord(source) && 'subagent' in source ? source.subagent : undefined
   if (own === undefined || helper === undefined) return own === undefined ? undefined : { sessionId: own }
   const spawn = isRecord(helper) && isRecord(helper.thread_spawn) ? helper.thread_spawn : {}
-  const parent = textOf(parent_thread_id) ?? textOf(spawn.parent_thread_id) ?? textOf(session_id) ?? 'unknown'
+  const starter = textOf(parent_thread_id) ?? textOf(spawn.parent_thread_id)
+  const above = [textOf(session_id), starter].filter((each) => each !== undefined && each !== own)
+  const parent = [...new Set(above)].join('/') || 'unknown'
   return { sessionId: `${parent}/${own}`, parent }
 }
 

@@ -36,9 +36,8 @@ export function readOpencodeSession(path: string, sessionId: string): Promise<Co
     }
     const skipped: Record<string, number> = {}
     const messages = query('SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id', sessionId)
-    const parent = typeof session.parent_id === 'string' ? session.parent_id : undefined
     return {
-      ...(parent === undefined ? { sessionId } : { sessionId: `${parent}/${sessionId}`, parent }),
+      ...identityOf(query, session, sessionId),
       facts: {
         skipped,
         ...(typeof session.title === 'string' ? { title: session.title } : {}),
@@ -47,6 +46,18 @@ export function readOpencodeSession(path: string, sessionId: string): Promise<Co
       messages: messages.flatMap((row) => toMessage(row, query, countInto(skipped))),
     }
   })
+}
+
+/** A helper is named after all that stand above it, so that what goes by the first session finds it as well. */
+function identityOf(query: Query, session: Row, id: string): Pick<Conversation, 'sessionId' | 'parent'> {
+  const line = [id]
+  let above = session.parent_id
+  while (typeof above === 'string' && !line.includes(above)) {
+    line.unshift(above)
+    above = query('SELECT parent_id FROM session WHERE id = ?', above)[0]?.parent_id
+  }
+  const parent = line.slice(0, -1).join('/')
+  return { sessionId: line.join('/'), ...(parent === '' ? {} : { parent }) }
 }
 
 function toMessage(row: Row, query: Query, skip: Skip): Message[] {
