@@ -4,6 +4,7 @@ import * as z from 'zod/mini'
 import type { FileStore } from './file-store.ts'
 import { appendDurably, ensureFolder } from './files/atomic-write.ts'
 import { sha256 } from './files/digest.ts'
+import { type FileStamp, sameStamp, stampAt } from './files/file-stamp.ts'
 import type { FileSystem } from './files/file-system.ts'
 import { readText } from './files/read-text.ts'
 
@@ -28,19 +29,33 @@ export function addTombstones(
   appendDurably(fileSystem, join(folder, tombstoneFile), `\n${lines.join('')}`)
 }
 
-/** @returns a test for addresses that were forgotten */
+/** @returns a test for addresses that were forgotten, also while an import that asks it goes on */
 export function readTombstones(
   fileSystem: FileSystem,
   { root, layout }: Pick<FileStore, 'root' | 'layout'>,
 ): (address: Address) => boolean {
-  const file = readText(fileSystem, join(root, layout.internal, tombstoneFile))
-  const forgotten = new Set<string>()
-  for (const line of file?.content.split('\n') ?? []) {
+  const path = join(root, layout.internal, tombstoneFile)
+  let known: FileStamp | null = null
+  let forgotten = new Set<string>()
+  return (address) => {
+    const stamp = stampAt(fileSystem, path)
+    if (!stamp || !known || !sameStamp(stamp, known)) {
+      const file = readText(fileSystem, path)
+      known = file?.stamp ?? null
+      forgotten = addressesIn(file?.content ?? '')
+    }
+    return forgotten.has(addressHash(address))
+  }
+}
+
+function addressesIn(content: string): Set<string> {
+  const addresses = new Set<string>()
+  for (const line of content.split('\n')) {
     // The last line may be torn by a crash; what it belonged to was not acknowledged.
     const tombstone = parseLine(line)
-    if (tombstone) forgotten.add(tombstone.address)
+    if (tombstone) addresses.add(tombstone.address)
   }
-  return (address) => forgotten.has(addressHash(address))
+  return addresses
 }
 
 const tombstoneFile = 'tombstones.jsonl'

@@ -270,6 +270,18 @@ describe('tombstones', () => {
     expect(readFileSync(path, 'utf8')).not.toContain('three')
     await memory.close()
   })
+
+  it('are seen also when they are added after somebody began to ask for them', async () => {
+    const { store, memory } = await openWithArchives(0)
+    const address = (key: string) => ({ namespace: 'default', scope: 'long-term' as const, key })
+    const isForgotten = readTombstones(defaultFileSystem, store)
+    for (const key of ['one', 'two']) {
+      expect(isForgotten(address(key))).toBe(false)
+      addTombstones(defaultFileSystem, store, [address(key)], 0)
+      expect(isForgotten(address(key))).toBe(true)
+    }
+    await memory.close()
+  })
 })
 
 describe('the access counts', () => {
