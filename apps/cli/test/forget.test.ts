@@ -100,6 +100,37 @@ describe('forget', () => {
     expect(left).not.toContain('zebra')
   })
 
+  it('knows forgotten sections by their text when those behind them get their keys', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const path = join(shell.root, 'memory/MEMORY.md')
+    const exported = async (name: string): Promise<string> => {
+      const file = join(shell.root, name)
+      writeFileSync(file, (await shell.run('export')).out)
+      return file
+    }
+    writeFileSync(
+      path,
+      '## People\n\nanna postgres://app:hunter2@db/x\n\n## People\n\nbob\n\n## People\n\ncarla\n',
+    )
+    const before = await exported('before.jsonl')
+    await shell.run('forget', 'MEMORY.md#people', '--yes')
+    const after = await exported('after.jsonl')
+    writeFileSync(path, '')
+    expect(await shell.json('import', after)).toMatchObject({ entries: 2, forgotten: 0 })
+    expect(readFileSync(path, 'utf8')).toMatch(/bob[\s\S]+carla/)
+    writeFileSync(path, '')
+    expect(await shell.json('import', before)).toMatchObject({ entries: 2, forgotten: 1 })
+    writeFileSync(path, '## People\n\nbob\n')
+    // The text of bob stood under the second key when it was exported, and under the first when it was forgotten.
+    await shell.run('forget', 'MEMORY.md#people', '--yes')
+    writeFileSync(path, '')
+    const copy = join(shell.root, 'copy.jsonl')
+    copyFileSync(before, copy)
+    expect(await shell.json('import', copy)).toMatchObject({ entries: 1, forgotten: 2 })
+    expect(readFileSync(path, 'utf8')).not.toMatch(/anna|bob/)
+  })
+
   it('takes everything that was kept of a session, wherever it lies', async () => {
     const shell = await shellWithSession()
     const memory = await openFileMemory({ root: shell.root })

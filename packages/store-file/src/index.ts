@@ -29,7 +29,7 @@ export {
   readStatus,
   type StatusAsRead,
 } from './status.ts'
-export { addTombstones, readTombstones } from './tombstones.ts'
+export { addTombstones, liftTombstones, readTombstones } from './tombstones.ts'
 export { keptModel } from './vectors/kept-model.ts'
 export type { Coverage, EmbedProgress } from './vectors/missing-vectors.ts'
 export { openVectorFile, type VectorFile } from './vectors/vector-file.ts'

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import type { Address } from '@recall/core'
+import { type Address, type JsonValue, redactJson } from '@recall/core'
 import * as z from 'zod/mini'
+import { sectionOf } from './documents/sections.ts'
 import type { FileStore } from './file-store.ts'
 import { appendDurably, ensureFolder } from './files/atomic-write.ts'
 import { sha256 } from './files/digest.ts'
@@ -8,43 +9,79 @@ import { type FileStamp, sameStamp, stampAt } from './files/file-stamp.ts'
 import type { FileSystem } from './files/file-system.ts'
 import { readText } from './files/read-text.ts'
 
-const tombstoneSchema = z.object({ address: z.string(), at: z.string() })
+const tombstoneSchema = z.object({ address: z.string(), at: z.string(), lifted: z.optional(z.boolean()) })
+
+/** What is asked for: an address, and of an entry also what it says. */
+type Asked = Address & { value?: JsonValue }
 
 /**
- * Records what was forgotten on request, so that an import does not bring it back. Only hashes of addresses are kept:
- * the list must not reveal what was in them.
+ * Records what was forgotten on request, so that an import does not bring it back. Only hashes are kept, of addresses
+ * and of sections' texts: the list must not reveal what was in them.
  */
-export function addTombstones(
+export async function addTombstones(
   fileSystem: FileSystem,
-  { root, layout }: Pick<FileStore, 'root' | 'layout'>,
+  store: Pick<FileStore, 'root' | 'layout' | 'get'>,
   addresses: readonly Address[],
   at: number,
+): Promise<void> {
+  const marks: Tombstone[] = []
+  for (const address of addresses) {
+    const section = sectionOf(address.key) && (await store.get(address, at))
+    for (const hash of hashesOf(section || address)) marks.push(toTombstone(hash, at))
+  }
+  append(fileSystem, store, marks)
+}
+
+/**
+ * Takes back the marks of keys that name something else once what they named was removed: the next section with the
+ * same heading. The text that was removed stays marked.
+ */
+export async function liftTombstones(
+  fileSystem: FileSystem,
+  store: Pick<FileStore, 'root' | 'layout' | 'get'>,
+  addresses: readonly Address[],
+  at: number,
+): Promise<void> {
+  const marks: Tombstone[] = []
+  for (const address of addresses) {
+    if (sectionOf(address.key) && (await store.get(address, at)))
+      marks.push({ ...toTombstone(addressHash(address), at), lifted: true })
+  }
+  if (marks.length > 0) append(fileSystem, store, marks)
+}
+
+type Tombstone = z.output<typeof tombstoneSchema>
+
+const toTombstone = (address: string, at: number): Tombstone => ({ address, at: new Date(at).toISOString() })
+
+function append(
+  fileSystem: FileSystem,
+  { root, layout }: Pick<FileStore, 'root' | 'layout'>,
+  marks: readonly Tombstone[],
 ): void {
   const folder = join(root, layout.internal)
   ensureFolder(fileSystem, folder)
-  const lines = addresses.map(
-    (address) => `${JSON.stringify({ address: addressHash(address), at: new Date(at).toISOString() })}\n`,
-  )
+  const lines = marks.map((mark) => `${JSON.stringify(mark)}\n`)
   // A crash may have torn the previous line: start a new one, so that this one stays readable.
   appendDurably(fileSystem, join(folder, tombstoneFile), `\n${lines.join('')}`)
 }
 
-/** @returns a test for addresses that were forgotten, also while an import that asks it goes on */
+/** @returns a test for what was forgotten, also while an import that asks it goes on */
 export function readTombstones(
   fileSystem: FileSystem,
   { root, layout }: Pick<FileStore, 'root' | 'layout'>,
-): (address: Address) => boolean {
+): (asked: Asked) => boolean {
   const path = join(root, layout.internal, tombstoneFile)
   let known: FileStamp | null = null
   let forgotten = new Set<string>()
-  return (address) => {
+  return (asked) => {
     const stamp = stampAt(fileSystem, path)
     if (!stamp || !known || !sameStamp(stamp, known)) {
       const file = readText(fileSystem, path)
       known = file?.stamp ?? null
       forgotten = addressesIn(file?.content ?? '')
     }
-    return forgotten.has(addressHash(address))
+    return hashesOf(asked).some((hash) => forgotten.has(hash))
   }
 }
 
@@ -53,14 +90,15 @@ function addressesIn(content: string): Set<string> {
   for (const line of content.split('\n')) {
     // The last line may be torn by a crash; what it belonged to was not acknowledged.
     const tombstone = parseLine(line)
-    if (tombstone) addresses.add(tombstone.address)
+    if (tombstone?.lifted) addresses.delete(tombstone.address)
+    else if (tombstone) addresses.add(tombstone.address)
   }
   return addresses
 }
 
 const tombstoneFile = 'tombstones.jsonl'
 
-function parseLine(line: string): z.output<typeof tombstoneSchema> | null {
+function parseLine(line: string): Tombstone | null {
   try {
     return tombstoneSchema.parse(JSON.parse(line))
   } catch {
@@ -68,5 +106,15 @@ function parseLine(line: string): z.output<typeof tombstoneSchema> | null {
   }
 }
 
+/** A section is also known by its text: removing one with the same heading gives it another number. */
+const hashesOf = (asked: Asked): string[] =>
+  sectionOf(asked.key) && asked.value !== undefined
+    ? [addressHash(asked), textHash(asked)]
+    : [addressHash(asked)]
+
 const addressHash = ({ scope, namespace, key }: Address): string =>
   sha256(JSON.stringify([namespace, scope, key]))
+
+/** Of a text as it is exported, without secrets that a person typed into the file. */
+const textHash = ({ scope, namespace, key, value = null }: Asked): string =>
+  sha256(JSON.stringify([namespace, scope, key.replace(/-\d+$/, ''), redactJson(value).value]))

@@ -256,10 +256,10 @@ describe('tombstones', () => {
   it('are found again, without saying what was forgotten, also after a torn line', async () => {
     const { store, memory, root } = await openWithArchives(0)
     const address = (key: string) => ({ namespace: 'default', scope: 'long-term' as const, key })
-    addTombstones(defaultFileSystem, store, [address('one'), address('two')], 0)
+    await addTombstones(defaultFileSystem, store, [address('one'), address('two')], 0)
     const path = join(root, 'memory/.recall/tombstones.jsonl')
     appendFileSync(path, '{"address":"torn')
-    addTombstones(defaultFileSystem, store, [address('three')], 0)
+    await addTombstones(defaultFileSystem, store, [address('three')], 0)
     const isForgotten = readTombstones(defaultFileSystem, store)
     expect(['one', 'two', 'three', 'four'].map((key) => isForgotten(address(key)))).toEqual([
       true,
@@ -277,7 +277,7 @@ describe('tombstones', () => {
     const isForgotten = readTombstones(defaultFileSystem, store)
     for (const key of ['one', 'two']) {
       expect(isForgotten(address(key))).toBe(false)
-      addTombstones(defaultFileSystem, store, [address(key)], 0)
+      await addTombstones(defaultFileSystem, store, [address(key)], 0)
       expect(isForgotten(address(key))).toBe(true)
     }
     await memory.close()

@@ -11,7 +11,7 @@ import {
   parseFilter,
   sessionSummaryKey,
 } from '@recall/core'
-import { addTombstones, defaultFileSystem, type FileStore } from '@recall/store-file'
+import { addTombstones, defaultFileSystem, type FileStore, liftTombstones } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { compactionKey, compactionType } from '../hosts/host-sessions.ts'
 import { everyEntry, everyNamespace } from '../memory/every-entry.ts'
@@ -97,7 +97,7 @@ export async function remove(io: Io, store: FileStore, found: readonly Address[]
   const addresses = distinct(found)
   if (addresses.length === 0) return
   // Tombstones come first: after a crash in between, memories are still there, but none comes back once removed.
-  addTombstones(defaultFileSystem, store, addresses, io.now())
+  await addTombstones(defaultFileSystem, store, addresses, io.now())
   for (const namespace of new Set(addresses.map((each) => each.namespace))) {
     const memory = createMemoryManager({ stores: store, namespace, clock: io.now })
     for (const scope of memoryScopes) {
@@ -110,6 +110,7 @@ export async function remove(io: Io, store: FileStore, found: readonly Address[]
       }
     }
   }
+  await liftTombstones(defaultFileSystem, store, addresses, io.now())
   // Rebuild the index: free pages of the database still hold the words, and vectors still reveal them.
   store.reindex({ full: true })
 }

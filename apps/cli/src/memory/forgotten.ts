@@ -1,4 +1,4 @@
-import { type Address, conversationKey } from '@recall/core'
+import { type Address, conversationKey, type JsonValue } from '@recall/core'
 import { defaultFileSystem, type FileStore, readTombstones } from '@recall/store-file'
 
 /** The store gives a copied archive its session's key and, behind `@`, the name of its file. */
@@ -17,18 +17,21 @@ function sessionKeptIn({ scope, key }: Address): string | undefined {
   return scope === 'episodic' ? (sessionOf(key) ?? /^compaction:(.+):[^:]*$/.exec(key)?.[1]) : undefined
 }
 
-/** @returns a test for what a person had forgotten: an address, and with a session's archive all that is kept of it */
-export function readForgotten(store: FileStore): (address: Address) => boolean {
+/**
+ * @returns a test for what a person had forgotten: an address or an entry, and with a session's archive all that is
+ * kept of it
+ */
+export function readForgotten(store: FileStore): (asked: Address & { value?: JsonValue }) => boolean {
   const isForgotten = readTombstones(defaultFileSystem, store)
-  return (address) => {
-    const sessions = withParents(sessionKeptIn(address) ?? '').filter((session) => session !== '')
+  return (asked) => {
+    const sessions = withParents(sessionKeptIn(asked) ?? '').filter((session) => session !== '')
     const archives = sessions.map(
       (session): Address => ({
         scope: 'episodic',
-        namespace: address.namespace,
+        namespace: asked.namespace,
         key: conversationKey(session),
       }),
     )
-    return [address, ...archives].some(isForgotten)
+    return [asked, ...archives].some(isForgotten)
   }
 }
