@@ -303,6 +303,9 @@ describe('forget', () => {
       archived: [{ status: 'updated', window: 'skipped' }],
     })
     expect((await shell.run('consume')).out).toBe('The window is empty.\n')
+    // It has ended all the same, and is no checkpoint.
+    const archived = readFileSync(join(shell.root, 'memory/conversations/conversation-001.md'), 'utf8')
+    expect(archived).toContain('source: "session"')
   })
 
   it('looks into namespaces of which all is archived', async () => {

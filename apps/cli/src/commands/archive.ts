@@ -165,12 +165,13 @@ export async function createArchiver(
       scope: 'short-term',
       key: sessionSummaryKey(conversation.sessionId),
     } as const
-    const save = source === 'session' && !isForgotten(inWindow) ? archiveSession : createCheckpoint
+    const save = source === 'session' ? archiveSession : createCheckpoint
     await renewMessageIds(memory, conversation.sessionId, () => openSession(path))
     // The address of a session in a database is the path of the file, a mark and the session's id.
     const changed = (await stat(splitAddress(path)?.file ?? path)).mtimeMs
     const outcome = await save(memory, conversation, {
       maxEntries: config.ephemeral.maxEntries,
+      inWindow: !isForgotten(inWindow),
       undated: Math.round(changed),
       resummarize,
       ...(lm ? { lm } : {}),

@@ -342,6 +342,16 @@ describe('the window', () => {
     expect(await readWindow(memory)).toEqual([])
   })
 
+  it('takes no session that is archived without it, which has ended all the same', async () => {
+    const memory = openMemory()
+    expect(await archiveSession(memory, conversation('s', talk), { inWindow: false })).toMatchObject({
+      status: 'archived',
+      window: 'skipped',
+    })
+    expect(await memory.read('episodic', 'conversation:s')).toMatchObject({ source: 'session' })
+    expect(await readWindow(memory)).toEqual([])
+  })
+
   it('gets back an entry that a crash kept from being written', async () => {
     const memory = openMemory()
     await archiveSession(memory, conversation('s', talk))

@@ -29,6 +29,8 @@ export interface ArchiveOptions {
   resummarize?: boolean
   /** How many sessions the rolling window holds, 1..50. Default 5. */
   maxEntries?: number
+  /** Whether a session that has ended is added to the rolling window. Default true. */
+  inWindow?: boolean
   /** When a conversation ended whose messages carry no times, in milliseconds since 1970. Default: the clock's time. */
   undated?: number
   /** What is dated more than a day later than this clock counts as ended now. Default: the system's. */
@@ -53,7 +55,7 @@ export interface ArchiveOutcome {
    * were not changed, and the conversation was archived after them.
    */
   kept: string[]
-  /** What happened to the rolling window; `skipped` for checkpoints, helpers, and where nothing was said. */
+  /** What happened to the rolling window; `skipped` for checkpoints, helpers, where nothing was said, and on request. */
   window: WindowOutcome | 'skipped'
 }
 
@@ -132,7 +134,8 @@ async function archive(
   }
   if (part.messageCount > 0) await place()
 
-  const isInWindow = source === 'session' && conversation.parent === undefined && isSpoken
+  const isWanted = source === 'session' && (options.inWindow ?? true)
+  const isInWindow = isWanted && conversation.parent === undefined && isSpoken
   const window = isInWindow
     ? await addToWindow(
         memory,
