@@ -33,7 +33,6 @@ export function createLock(
   const inode = (): number | undefined => statusOf(fileSystem, path)?.ino
 
   const open = (): Database => {
-    if (opened && opened.inode !== inode()) close()
     if (!opened) {
       ensureFolder(fileSystem, folder)
       const database = openDatabase(path)

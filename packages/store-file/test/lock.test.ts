@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { createLock } from '../src/lock.ts'
 import { loadSqlite } from '../src/search-index/driver.ts'
@@ -13,6 +13,8 @@ async function openLock(folder: string, timeoutMs?: number) {
   onTestFinished(() => lock.close())
   return lock
 }
+
+const noStatement = () => expect.unreachable('a lock holds nothing')
 
 describe('the lock', () => {
   it('names the living process that holds it, and is free at once when that is killed', async () => {
@@ -50,17 +52,58 @@ describe('the lock', () => {
       expect(lock.hold(() => readdirSync(folder).sort())).toEqual(['lock-holder.json', 'lock.db'])
   })
 
+  it('waits also where the first to take it was killed before it wrote down anything', async () => {
+    const folder = temporaryRoot()
+    const held = (await loadSqlite())(join(folder, 'lock.db'))
+    onTestFinished(() => held.close())
+    held.exec('BEGIN IMMEDIATE')
+    const lock = await openLock(folder, 0)
+    expect(() => lock.hold(() => expect.unreachable('two holders'))).toThrow('its process is not known')
+  })
+
+  it('is waited for while it goes from one to the other, and not once one keeps it', () => {
+    const folder = temporaryRoot()
+    writeFileSync(join(folder, 'lock.db'), 'a page')
+    let now = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+    onTestFinished(() => clock.mockRestore())
+    /** A lock that the second holder, who comes at 1.2 s, lets go at a time. */
+    const lockFreeAt = (free: number) => {
+      now = 0
+      return createLock(
+        defaultFileSystem,
+        () => ({ exec: begin, prepare: noStatement, close() {} }),
+        folder,
+        1000,
+      )
+      function begin(statement: string): void {
+        if (statement !== 'BEGIN IMMEDIATE') return
+        now += 400
+        const note = JSON.stringify({ pid: now < 1200 ? 1 : 2, since: 'today' })
+        writeFileSync(join(folder, 'lock-holder.json'), note)
+        if (now < free) throw Object.assign(new Error('locked'), { errcode: 5 })
+      }
+    }
+    expect(lockFreeAt(2800).hold(() => 'mine')).toBe('mine')
+    expect(() => lockFreeAt(9000).hold(() => 'mine')).toThrow('process 2, since today')
+    expect(now).toBe(2800)
+  })
+
   it.each(['deleted', 'overwritten with rubbish'])(
     'keeps others out although its file was %s meanwhile',
     async (what) => {
       const folder = temporaryRoot()
-      const [one, other] = [await openLock(folder), await openLock(folder, 50)]
+      const [one, other, late] = [
+        await openLock(folder),
+        await openLock(folder, 50),
+        await openLock(folder, 50),
+      ]
       one.hold(() => {})
       other.hold(() => {})
       if (what === 'deleted') rmSync(join(folder, 'lock.db'))
       else writeFileSync(join(folder, 'lock.db'), 'rubbish '.repeat(1000))
       one.hold(() => {
-        expect(() => other.hold(() => 'both')).toThrow('held the lock')
+        for (const each of [other, late]) expect(() => each.hold(() => 'both')).toThrow('held the lock')
       })
       expect(other.hold(() => 'free')).toBe('free')
     },
