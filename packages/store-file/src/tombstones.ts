@@ -70,7 +70,7 @@ function append(
 export function readTombstones(
   fileSystem: FileSystem,
   { root, layout }: Pick<FileStore, 'root' | 'layout'>,
-): (asked: Asked) => boolean {
+): (asked: Address & { value?: JsonValue }) => boolean {
   const path = join(root, layout.internal, tombstoneFile)
   let known: FileStamp | null = null
   let forgotten = new Set<string>()
