@@ -27,7 +27,7 @@ export async function addTombstones(
   const marks: Tombstone[] = []
   for (const address of addresses) {
     const section = sectionOf(address.key) && (await store.get(address, at))
-    for (const hash of hashesOf(section || address)) marks.push(toTombstone(hash, at))
+    for (const hash of hashesOf(section ?? address)) marks.push(toTombstone(hash, at))
   }
   append(fileSystem, store, marks)
 }

@@ -66,6 +66,8 @@ export function createMissingVectors(
       }),
     )
 
+  const recorded = (): number => steadily(() => index.query((current) => current.countVectors()))
+
   /** How many units have no vector. */
   const lacking = (): number => {
     // Looked at first: what is written meanwhile is not caught up with.
@@ -156,6 +158,7 @@ export function createMissingVectors(
     } = {}): Promise<EmbedProgress> {
       if (isCaughtUp()) return { done: 0, total: 0 }
       const total = lacking()
+      const first = recorded()
       let done = 0
       let after = 0
       if (total > 0) onProgress?.({ done, total })
@@ -171,9 +174,10 @@ export function createMissingVectors(
         const onEmbedded = (count: number) => onProgress?.({ done: before + count, total })
         await embed(missingOf(documents), { signal, onEmbedded })
         record(documents)
-        done = Math.max(0, total - lacking())
+        done = Math.min(total, Math.max(0, recorded() - first))
         onProgress?.({ done, total })
       }
+      if (done === total) lacking()
       return { done, total }
     },
 
@@ -184,11 +188,13 @@ export function createMissingVectors(
      * @throws like `catchUp`
      */
     async embedNewest(characters: number): Promise<number> {
-      if (isCaughtUp() || lacking() === 0) return 0
+      const total = isCaughtUp() ? 0 : lacking()
+      if (total === 0) return 0
+      const first = recorded()
       const { documents, missing } = newestMissing(characters)
       await embed(missing)
       record(documents)
-      return lacking()
+      return Math.max(0, total - (recorded() - first))
     },
   }
 }
