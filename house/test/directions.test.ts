@@ -78,6 +78,18 @@ describe.each([...libraries, ...apps])('$folder', (workspace: Workspace) => {
   })
 })
 
+it('how a package is built needs none of ours to be built already', () => {
+  const withNeeds = (path: string): string[] => [
+    path,
+    ...importsOf(path)
+      .filter((specifier) => isRelative(specifier) && specifier.endsWith('.ts'))
+      .flatMap((specifier) => withNeeds(join(dirname(path), specifier))),
+  ]
+  const configs = [...libraries, ...apps].map(({ folder }) => `${folder}/tsup.config.ts`)
+  const needed = imports(configs.flatMap(withNeeds)).filter(({ specifier }) => isOurs(specifier))
+  expect(shown(needed)).toEqual([])
+})
+
 it('core runs anywhere: it imports nothing of Node, but where it is about processes', () => {
   const core = libraries
     .filter(({ manifest }) => manifest.name === '@recall/core')

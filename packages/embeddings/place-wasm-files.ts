@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { brotliCompressSync, constants } from 'node:zlib'
-import { packedBinary, wasmFiles, wasmFolder } from './src/local/runtime.ts'
+import { packedBinary, wasmFiles, wasmFolder } from './src/local/wasm-files.ts'
 
 /** Puts the WebAssembly build of ONNX Runtime beside the built code that runs it. */
 export function placeWasmFiles(built: URL): void {

@@ -1,9 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { brotliDecompressSync } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { packedBinary, wasmFiles, wasmFolder } from './wasm-files.ts'
 
 /** Runs a BERT-like model over a padded batch. */
 export interface Session {
@@ -109,22 +107,6 @@ async function loadWasm(): Promise<Onnx> {
   onnx.env.wasm.wasmPaths = { mjs: new URL('ort-wasm-simd-threaded.mjs', folder).href }
   onnx.env.wasm.wasmBinary = readBinary(folder)
   return onnx
-}
-
-/** The only files needed of the 139 MB of onnxruntime-web. */
-export const wasmFiles = {
-  scripts: ['ort.wasm.min.mjs', 'ort-wasm-simd-threaded.mjs'],
-  binary: 'ort-wasm-simd-threaded.wasm',
-} as const
-
-/** The binary as the build packs it: unpacking takes 35 ms, and saves 11 MB on disk. */
-export const packedBinary = `${wasmFiles.binary}.br`
-
-/** The build puts the files beside this one; in the repository they are where the package manager put them. */
-export function wasmFolder(): URL {
-  const placed = new URL('./onnxruntime/', import.meta.url)
-  if (existsSync(placed)) return placed
-  return pathToFileURL(`${dirname(createRequire(import.meta.url).resolve('onnxruntime-web/wasm'))}/`)
 }
 
 function readBinary(folder: URL): Uint8Array {
