@@ -149,8 +149,18 @@ down() {
   if [ -d "$state/postgres/cluster" ]; then
     as_postgres "$pg_bin/pg_ctl" -D "$state/postgres/cluster" -m immediate -w -s stop >/dev/null 2>&1 || true
   fi
-  if [ -f "$state/redis/pid" ]; then kill "$(cat "$state/redis/pid")" 2>/dev/null || true; fi
+  if [ -f "$state/redis/pid" ]; then stop_redis "$(cat "$state/redis/pid")"; fi
   rm -rf "$state"
+}
+
+# Until it is gone it writes to its folder, which could not be deleted.
+stop_redis() {
+  kill "$1" 2>/dev/null || return 0
+  for _ in $(seq 50); do
+    kill -0 "$1" 2>/dev/null || return 0
+    sleep 0.1
+  done
+  kill -KILL "$1" 2>/dev/null || true
 }
 
 case "${1:-}" in
