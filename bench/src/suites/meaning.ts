@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { createMemoryManager, type Embedder } from '@recall/core'
 import { localEmbedder, type Runtime } from '@recall/embeddings/local'
-import { defaultFileSystem, openFileStore, openVectorFile } from '@recall/store-file'
+import { createMeaningArm, defaultFileSystem, openFileStore, openVectorFile } from '@recall/store-file'
 import { getLoadablePath } from 'sqlite-vec'
 import { clusteredEmbedder, clusteredVector, dimensions } from '../clustered-vectors.ts'
 import { createCorpus, writeCorpus } from '../corpus.ts'
@@ -46,6 +46,8 @@ async function compareVectors({ size, rounds, say }: MeaningSettings): Promise<R
     database.exec('BEGIN')
     for (const [i, vector] of vectors.entries()) insert.run(BigInt(i), bytesOf(vector))
     database.exec('COMMIT')
+    const all = Int32Array.from(vectors, (_, slot) => slot)
+    const places = { units: all, slots: all, similarities: new Float32Array(size) }
     const nearest = database.prepare('SELECT rowid AS id FROM vectors WHERE embedding MATCH ? AND k = 10')
     const ours: number[] = []
     const theirs: number[] = []
@@ -53,7 +55,7 @@ async function compareVectors({ size, rounds, say }: MeaningSettings): Promise<R
     for (let round = -1; round < rounds; round++) {
       const query = clusteredVector(`question ${round}`)
       let started = performance.now()
-      const own = file.nearest(query, 10)
+      const own = createMeaningArm(file, places, query).nearest(10)
       const ownMs = performance.now() - started
       started = performance.now()
       nearest.all(bytesOf(query))

@@ -1,7 +1,7 @@
 import { compareCodePoints, type RankedUnit, type RankWeights, type StoreQuery } from '@recall/core'
 import type { DocumentRow } from '../search-index/document-row.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
-import type { MeaningArm } from '../vectors/vector-index.ts'
+import type { MeaningArm } from '../vectors/meaning-arm.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
 import { conditionsOf, type RankedDocument, rankMatches } from './search-matches.ts'
 

@@ -18,13 +18,14 @@ it('multiplies rows that lie anywhere', () => {
   query.forEach((_, i) => {
     query[i] = (i - 16) * 2000
   })
-  const [first, stride, out] = [103, 37, 1024]
+  const [first, stride, slots, out] = [103, 37, 512, 1024]
   for (let row = 0; row < 3; row++) {
     for (let i = 0; i < 32; i++) rows[first + row * stride + i] = ((i * 7 + row * 31) % 255) - 127
   }
-  createScan(memory)(0, first, 3, stride, 32, out)
-  const expected = [0, 1, 2].map((row) =>
+  new Int32Array(memory.buffer, slots, 4).set([2, 0, 1, 2])
+  createScan(memory).multiply(0, first, 3, slots, 4, stride, 32, out)
+  const expected = [2, 0, 1, 2].map((row) =>
     query.reduce((sum, value, i) => sum + value * (rows[first + row * stride + i] as number), 0),
   )
-  expect([...new Int32Array(memory.buffer, out, 3)]).toEqual(expected)
+  expect([...new Int32Array(memory.buffer, out, 4)]).toEqual(expected)
 })

@@ -2,8 +2,7 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { ensureFolder } from '../files/atomic-write.ts'
 import { randomName } from '../files/digest.ts'
 import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
-import { highest } from './highest.ts'
-import { createScan, type Scan } from './scan.ts'
+import { createScannedRows, largest, type Question } from './scanned-rows.ts'
 import {
   type Header,
   hashLength,
@@ -17,7 +16,6 @@ import {
   type VectorSpace,
 } from './vector-format.ts'
 import { VectorsReplaced } from './vectors-replaced.ts'
-import { Memory } from './web-assembly.ts'
 
 /**
  * The vectors of one model, in two files that grow until the index is rebuilt: `vectors.i8` holds, for each, the hash
@@ -39,25 +37,11 @@ export interface VectorFile {
   slots(): ReadonlyMap<string, number>
   /** Appends vectors; returns their slots. The caller holds the memory's lock. */
   append(vectors: readonly { hash: Uint8Array; vector: Float32Array }[]): number[]
-  /**
-   * Cosine between the query and each of some slots, in their order, to within about `scanError`; of all slots when none
-   * are named.
-   *
-   * @param slots a slot that does not exist gets 0
-   * @param into buffer of the same length, which is filled and returned
-   */
-  scan(query: Float32Array, slots?: Int32Array, into?: Float32Array): Float32Array
+  /** Asks how near the vectors are to a query. The next call ends what the one before has returned. */
+  ask(query: Float32Array): Question
   /** Exact cosine between the query and each of some slots. */
   exact(query: Float32Array, slots: readonly number[]): Float32Array
-  /** The slots nearest to the query, nearest first. */
-  nearest(query: Float32Array, count: number): number[]
 }
-
-/** Approximate upper bound of the error of a cosine computed with eight bits. */
-export const scanError = 0.005
-
-/** Extra candidates to re-score exactly, because eight bits order near-equal vectors at random. */
-export const extraCandidates = 32
 
 /** Rows compared with their exact vectors when the files are opened, in less than a millisecond. */
 const sampledRows = 32
@@ -81,7 +65,7 @@ export function openVectorFile(fileSystem: FileSystem, folder: string, space: Ve
  */
 export function openKeptVectors(fileSystem: FileSystem, folder: string, space: VectorSpace): VectorFile {
   const { dimensions } = space
-  const { width, stride } = rowShape(dimensions)
+  const { stride } = rowShape(dimensions)
   const paths = pathsIn(folder)
   const header = readHeader(fileSystem, paths.rows)
   if (!header) throw new VectorsReplaced()
@@ -90,14 +74,8 @@ export function openKeptVectors(fileSystem: FileSystem, folder: string, space: V
   }
   const { generation } = header
 
-  const memory = new Memory({ initial: 1 })
-  let scan: Scan | undefined
-  let count = 0
+  const rows = createScannedRows(dimensions)
   let known: Map<string, number> | undefined
-  /** Scale of each row: its integers times the scale are the vector. */
-  let scales = new Float32Array(0)
-  /** Offset behind the rows in WebAssembly memory, where the query and the results lie. */
-  const behind = (rows: number): number => Math.ceil((rows * stride) / 16) * 16
 
   /**
    * Runs a read of the files. A generation never comes back, so if it is there afterwards it was there all the time.
@@ -116,24 +94,13 @@ export function openKeptVectors(fileSystem: FileSystem, folder: string, space: V
     const exactRows = Math.floor((statusOf(fileSystem, paths.exact)?.size ?? 0) / (dimensions * 4))
     // A row that a killed process wrote halfway does not count.
     const there = Math.min(Math.floor((size - headerLength) / stride), exactRows)
+    const { count } = rows
     if (there <= count) return
-    const needed = behind(there) + width * 2 + there * 4
-    const pages = Math.ceil((needed - memory.buffer.byteLength) / 65536)
-    if (pages > 0) memory.grow(Math.max(pages, Math.ceil(memory.buffer.byteLength / 65536 / 4)))
-    const target = new Uint8Array(memory.buffer, count * stride, (there - count) * stride)
-    reading(() => readInto(fileSystem, paths.rows, target, headerLength + count * stride))
-    for (let slot = count; slot < there && known; slot++) known.set(hashAt(slot), slot)
-    const view = new DataView(memory.buffer)
-    const grown = new Float32Array(there)
-    grown.set(scales)
-    for (let slot = count; slot < there; slot++)
-      grown[slot] = view.getFloat32(slot * stride + hashLength, true)
-    scales = grown
-    count = there
+    rows.add(there - count, (target) =>
+      reading(() => readInto(fileSystem, paths.rows, target, headerLength + count * stride)),
+    )
+    for (let slot = count; slot < there && known; slot++) known.set(rows.hashAt(slot), slot)
   }
-
-  const hashAt = (slot: number): string =>
-    Buffer.from(memory.buffer, slot * stride, hashLength).toString('hex')
 
   /** Maps each slot's exact vector to a number. The view is valid only during the call. */
   const ofExact = (
@@ -164,10 +131,9 @@ export function openKeptVectors(fileSystem: FileSystem, folder: string, space: V
 
   /** Largest difference between a row's integers and its exact vector, in units of the scale: at most 0.5 when sound. */
   const largestError = (values: DataView, slot: number): number => {
-    const integers = new Int8Array(memory.buffer, slot * stride + hashLength + 4, dimensions)
-    const scale = scales[slot] as number
+    const scale = rows.scales()[slot] as number
     let most = 0
-    integers.forEach((integer, i) => {
+    rows.integersAt(slot).forEach((integer, i) => {
       most = Math.max(most, Math.abs(values.getFloat32(i * 4, true) / scale - integer))
     })
     return most
@@ -178,33 +144,24 @@ export function openKeptVectors(fileSystem: FileSystem, folder: string, space: V
     generation,
     exact,
 
-    nearest(query, wanted) {
-      const best = highest(this.scan(query), wanted + extraCandidates, -1)
-      const similarities = exact(query, best)
-      return best
-        .map((slot, i) => ({ slot, similarity: similarities[i] as number }))
-        .sort((a, b) => b.similarity - a.similarity)
-        .slice(0, wanted)
-        .map(({ slot }) => slot)
-    },
-
     get count() {
-      return count
+      return rows.count
     },
 
     isWhole() {
-      const rows = statusOf(fileSystem, paths.rows)?.size ?? 0
-      const vectors = statusOf(fileSystem, paths.exact)?.size ?? 0
+      const length = statusOf(fileSystem, paths.rows)?.size ?? 0
+      const exactLength = statusOf(fileSystem, paths.exact)?.size ?? 0
       return (
-        rows >= headerLength + count * stride &&
-        vectors >= count * dimensions * 4 &&
+        length >= headerLength + rows.count * stride &&
+        exactLength >= rows.count * dimensions * 4 &&
         readHeader(fileSystem, paths.rows)?.generation === generation
       )
     },
 
     isSound() {
+      const { count } = rows
       if (count === 0) return true
-      if (scales.some((scale) => !(scale > 0 && scale < Number.POSITIVE_INFINITY))) return false
+      if (rows.scales().some((scale) => !(scale > 0 && scale < Number.POSITIVE_INFINITY))) return false
       const step = Math.max(1, Math.floor(count / sampledRows))
       const sampled = Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step)
       return ofExact(sampled, largestError).every((error) => error < 1)
@@ -212,14 +169,14 @@ export function openKeptVectors(fileSystem: FileSystem, folder: string, space: V
 
     slots() {
       refresh()
-      known ??= new Map(Array.from({ length: count }, (_, slot) => [hashAt(slot), slot]))
+      known ??= new Map(Array.from({ length: rows.count }, (_, slot) => [rows.hashAt(slot), slot]))
       return known
     },
 
     append(vectors) {
       refresh()
-      const first = count
-      const rows = Buffer.alloc(vectors.length * stride)
+      const first = rows.count
+      const added = Buffer.alloc(vectors.length * stride)
       const exact = Buffer.alloc(vectors.length * dimensions * 4)
       vectors.forEach(({ hash, vector }, i) => {
         if (vector.length !== dimensions) {
@@ -228,39 +185,24 @@ export function openKeptVectors(fileSystem: FileSystem, folder: string, space: V
             MemoryErrorCode.CONFLICT,
           )
         }
-        rows.set(hash, i * stride)
+        added.set(hash, i * stride)
         const scale = largest(vector) / 127 || 1
-        rows.writeFloatLE(scale, i * stride + hashLength)
+        added.writeFloatLE(scale, i * stride + hashLength)
         vector.forEach((value, j) => {
-          rows.writeInt8(Math.round(value / scale), i * stride + hashLength + 4 + j)
+          added.writeInt8(Math.round(value / scale), i * stride + hashLength + 4 + j)
           exact.writeFloatLE(value, (i * dimensions + j) * 4)
         })
       })
       // Exact vectors first: a row that can be scanned can then also be re-scored.
       writeAt(fileSystem, paths.exact, exact, first * dimensions * 4)
-      writeAt(fileSystem, paths.rows, rows, headerLength + first * stride)
+      writeAt(fileSystem, paths.rows, added, headerLength + first * stride)
       refresh()
       return vectors.map((_, i) => first + i)
     },
 
-    scan(query, slots, into) {
+    ask(query) {
       refresh()
-      const similarities = into ?? new Float32Array(slots?.length ?? count)
-      if (similarities.length === 0) return similarities
-      scan ??= createScan(memory)
-      const at = behind(count)
-      const scale = largest(query) / 32767 || 1
-      const numbers = new Int16Array(memory.buffer, at, width).fill(0)
-      query.forEach((value, i) => {
-        numbers[i] = Math.round(value / scale)
-      })
-      scan(at, hashLength + 4, count, stride, width, at + width * 2)
-      const products = new Int32Array(memory.buffer, at + width * 2, count)
-      for (let i = 0; i < similarities.length; i++) {
-        const slot = slots ? (slots[i] as number) : i
-        similarities[i] = slot < count ? (products[slot] as number) * (scales[slot] as number) * scale : 0
-      }
-      return similarities
+      return rows.ask(query)
     },
   }
 }
@@ -281,12 +223,6 @@ function otherModel(kept: string, given: string): MemoryError {
     `the vectors of this memory are of '${kept}', not '${given}': run 'recall reindex --model' to make them anew`,
     MemoryErrorCode.CONFLICT,
   )
-}
-
-const largest = (vector: Float32Array): number => {
-  let most = 0
-  for (const value of vector) most = Math.max(most, Math.abs(value))
-  return most
 }
 
 function writeAt(fileSystem: FileSystem, path: string, bytes: Uint8Array, position: number): void {
