@@ -153,5 +153,27 @@ export const quotas: Theme = {
       },
       options,
     ),
+
+    law(
+      'Making room for a write evicts nothing that the write itself replaces or deletes.',
+      async ({ memory, time }) => {
+        await fill(memory, ['a', 'b', 'c', 'd', 'e'], () => time.advance(1))
+        const record = await memory.read('short-term', 'a', { includeMetadata: true })
+        const { createdAt = 0, updatedAt = 0 } = record?.metadata ?? {}
+        for (const key of ['b', 'c', 'd', 'e']) {
+          time.advance(1)
+          await memory.read('short-term', key)
+        }
+        time.advance(1)
+        await memory.atomicUpdate('short-term', [
+          { operation: 'set', key: 'a', value: textOf(5000), ifUpdatedAt: updatedAt },
+          { operation: 'delete', key: 'b', ifUpdatedAt: updatedAt + 1 },
+        ])
+        const after = await memory.read('short-term', 'a', { includeMetadata: true })
+        expect(after?.metadata).toMatchObject({ createdAt, accessCount: 2 })
+        expect(await keysFound(memory, 'short-term', {})).toEqual(['a', 'e', 'd'])
+      },
+      options,
+    ),
   ],
 }

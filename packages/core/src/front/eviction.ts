@@ -18,19 +18,20 @@ const nextPage = (size: number): number => Math.min(size * 2, largestPage)
  * them. An entry that is written meanwhile stays, and so does what a person wrote into the window. Several evictions at
  * once remove no more than one.
  *
+ * @param options.spared keys of entries that stay
  * @returns how many were removed
  */
 export async function evictLeastRecent(
   store: MemoryStore,
   place: Place,
   target: number,
-  { now, dryRun = false }: { now: number; dryRun?: boolean },
+  { now, dryRun = false, spared = [] }: { now: number; dryRun?: boolean; spared?: readonly string[] },
 ): Promise<number> {
   // The statistics count expired entries. A real run swept them before, a dry run did not: it counts live ones itself.
   let bytes = dryRun ? await liveBytes(store, place, now) : (await store.stats(place)).bytes
   let evicted = 0
   let seen = 0
-  const kept = new Set([windowNotesKey])
+  const kept = new Set([windowNotesKey, ...spared])
   for (let pageSize = firstPage; bytes > target; pageSize = nextPage(pageSize)) {
     // Evicted entries leave the result list, so a real run always reads from its start.
     const offset = dryRun ? seen : 0

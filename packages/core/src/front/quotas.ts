@@ -117,8 +117,9 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Reser
     if (full()) freed = await replacedBy(addresses)
     if (full() && (await store.sweep({ ...place, now: clock(), dryRun: false })) > 0) await measure()
     if (full() && place.scope === evictedScope) {
-      const target = Math.max(0, Math.min(quota * evictionThreshold, quota - added - underWay))
-      await evictLeastRecent(store, place, target, { now: clock() })
+      // What the write replaces goes with the write itself: it may name that version, and hands on its age.
+      const target = Math.max(0, Math.min(quota * evictionThreshold, quota - added - underWay)) + freed
+      await evictLeastRecent(store, place, target, { now: clock(), spared: addresses.map(({ key }) => key) })
       await measure()
       freed = await replacedBy(addresses)
     }
