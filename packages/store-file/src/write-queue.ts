@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { MemoryError, MemoryErrorCode, memoryScopes } from '@recall/core'
 import { type QueueItem, queueCapacity, queueIsFull, type WriteQueue } from '@recall/core/protocol'
 import * as z from 'zod/mini'
+import { anyJson } from './documents/any-json.ts'
 import { createFile, ensureFolder, removeFile, replaceFile, sweepLeftovers } from './files/atomic-write.ts'
 import { defaultFileSystem, type FileSystem, orAbsent } from './files/file-system.ts'
 import { type Database, loadSqlite } from './search-index/driver.ts'
@@ -16,12 +17,17 @@ export interface WriteQueueOptions {
 }
 
 const itemName = /^(\d{16})\.json$/
+/** JSON holds no `Infinity` and writes `null` in its place. */
+const ttl = z.pipe(
+  z.nullable(z.number()),
+  z.transform((given) => given ?? Number.POSITIVE_INFINITY),
+)
 const itemSchema = z.object({
   namespace: z.string(),
   scope: z.enum(memoryScopes),
   key: z.string(),
-  value: z.json(),
-  options: z.optional(z.looseObject({})),
+  value: anyJson,
+  options: z.optional(z.looseObject({ ttl: z.optional(ttl) })),
   queuedAt: z.number(),
   id: z.int(),
   attempts: z.int(),

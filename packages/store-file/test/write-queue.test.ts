@@ -24,6 +24,18 @@ it('keeps writes in order, also for whoever opens it next', async () => {
   await later.close()
 })
 
+it('keeps what a write asks for that JSON has no word for', async () => {
+  const queue = await openWriteQueue({ folder: temporaryRoot() })
+  const value = JSON.parse('{"__proto__": {"constructor": null}, "": []}')
+  await queue.append({ ...write('a'), value, options: { ttl: Number.POSITIVE_INFINITY } })
+  const [item] = await queue.items()
+  if (item) await queue.update({ ...item, attempts: 1 })
+  const [again] = await queue.items()
+  expect(again?.options).toEqual({ ttl: Number.POSITIVE_INFINITY })
+  expect(JSON.stringify(again?.value)).toBe(JSON.stringify(value))
+  await queue.close()
+})
+
 it('gives rising numbers also after it was empty', async () => {
   const queue = await openWriteQueue({ folder: temporaryRoot() })
   const early = await queue.append(write('a', 1000))

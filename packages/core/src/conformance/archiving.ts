@@ -144,7 +144,8 @@ export const archiving: Theme = {
       'Restoring brings an archived entry back as it was, and the next clean-up leaves it.',
       async ({ memory, time }) => {
         const born = time.clock()
-        await memory.write('episodic', 'old', { note: 'blue door' }, { tags: ['t'], type: 'run' })
+        const value = JSON.parse('{"note": "blue door", "__proto__": {"constructor": [null]}, "": 1e300}')
+        await memory.write('episodic', 'old', value, { tags: ['t'], type: 'run' })
         await memory.read('episodic', 'old')
         time.advance(100 * day)
         await memory.cleanup()
@@ -152,11 +153,9 @@ export const archiving: Theme = {
         await memory.cleanup({ archiveBefore: born + 1 })
         const record = canArchive(memory)
           ? await memory.read('episodic', 'old', { includeMetadata: true })
-          : { value: { note: 'blue door' }, metadata: { tags: ['t'], type: 'run', createdAt: born } }
-        expect(record).toMatchObject({
-          value: { note: 'blue door' },
-          metadata: { tags: ['t'], type: 'run', createdAt: born },
-        })
+          : { value, metadata: { tags: ['t'], type: 'run', createdAt: born } }
+        expect(JSON.stringify(record?.value)).toBe(JSON.stringify(value))
+        expect(record?.metadata).toMatchObject({ tags: ['t'], type: 'run', createdAt: born })
         expect(await memory.restore('episodic', 'old')).toBe(false)
         expect(await memory.restore('episodic', 'never written')).toBe(false)
         if (!canArchive(memory)) return

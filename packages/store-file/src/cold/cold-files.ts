@@ -19,6 +19,7 @@ import {
   type SweepSelection,
 } from '@recall/core'
 import * as z from 'zod/mini'
+import { anyJson } from '../documents/any-json.ts'
 import { ensureFolder, removeFile, replaceFile, sweepLeftovers, writing } from '../files/atomic-write.ts'
 import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
 import { fileStem, fromShown, isInside } from '../files/paths.ts'
@@ -40,7 +41,7 @@ const entrySchema = z.object({
   namespace: z.string(),
   scope: z.enum(memoryScopes),
   key: z.string(),
-  value: z.json(),
+  value: anyJson,
   text: z.string(),
   type: z.nullable(z.string()),
   tags: z.array(z.string()),
