@@ -111,6 +111,16 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
     }
   })
 
+  it('finds by a condition on a member of any name', async () => {
+    const namespace = 'names'
+    const value = JSON.parse('{"__proto__": 1}')
+    await send('put', { namespace, entry: { ...entry, key: 'named', value } })
+    await send('put', { namespace, entry })
+    const answer = await send('find', { namespace, filters: value })
+    const { found } = (await answer.json()) as { found: { entry: { key: string } }[] }
+    expect(found.map(({ entry }) => entry.key)).toEqual(['named'])
+  })
+
   it('is refused where the key holds a secret, which is not repeated', async () => {
     const secret = `ghp_${'A1b2C3d4'.repeat(5).slice(0, 36)}`
     const answer = await send('put', { entry: { ...entry, key: secret } })

@@ -129,7 +129,11 @@ export const findSchema = placeSchema.extend({
   /** Clients add to a question, of 10,000 characters at most, the dates that it names, in words. */
   text: z.string().max(30_000).optional(),
   /** A filter in the filter language, as people write it. */
-  filters: z.record(z.string(), z.unknown()).optional(),
+  filters: z
+    // `z.record` would leave out a condition on a member named `__proto__`.
+    .custom<Record<string, unknown>>()
+    .optional()
+    .openapi({ type: 'object', additionalProperties: {} }),
   /** A parsed filter, as core's `parseFilter` makes it. */
   filter: z
     .unknown()

@@ -22,8 +22,10 @@ export const operatorLaws: readonly Law[] = [
       z: { v: null },
       l: { v: [1, 2] },
       o: { v: { a: 1, b: [2] } },
+      p: JSON.parse('{"__proto__": 1}'),
       none: {},
     })
+    expect(await found(memory, JSON.parse('{"__proto__": 1}'))).toBe('p')
     expect(await found(memory, { v: 'x' })).toBe('s')
     expect(await found(memory, { v: 1 })).toBe('n')
     expect(await found(memory, { v: true })).toBe('t')

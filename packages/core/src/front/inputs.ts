@@ -103,7 +103,8 @@ export const readOptionsSchema = z.strictObject({
 
 export const searchQuerySchema = z.strictObject({
   text: z.optional(z.string().check(z.maxLength(maxQueryLength), wellFormed)),
-  filters: z.optional(z.record(z.string(), z.unknown())),
+  // Looked into by `parseFilter`. `z.record` would leave out a condition on a member named `__proto__`.
+  filters: z.optional(z.custom<Record<string, unknown>>()),
   embedding: z.optional(vector),
   tags: z.optional(tagsSchema),
 })
