@@ -275,6 +275,18 @@ describe('forget', () => {
     expect(bytes.some((text) => text.includes('quokka'))).toBe(false)
   })
 
+  it('leaves no trace of a key that was read and counted, also beside a process that goes on', async () => {
+    const shell = await shellWithSession()
+    const memory = await openFileMemory({ root: shell.root })
+    await memory.write('long-term', 'about the quokka', 'it escaped')
+    await memory.search('long-term', { text: 'escaped' })
+    await memory.read('long-term', 'about the quokka')
+    await shell.run('forget', 'about the quokka', '--yes')
+    const holding = filesBelow(shell.root).filter((path) => readFileSync(path, 'latin1').includes('quokka'))
+    expect(holding).toEqual([])
+    await memory.close()
+  })
+
   it('keeps an earlier export from bringing back what was kept of a session', async () => {
     const shell = await shellWithSession()
     const memory = await openFileMemory({ root: shell.root })

@@ -68,7 +68,7 @@ export interface FileStore extends MemoryStore {
   embedRecent(now: number): Promise<number>
   /**
    * Brings the index up to date. With `full` it is rebuilt, after which neither index nor vectors hold any trace of a
-   * text that is no longer in a file.
+   * text that is no longer in a file, nor the access counts of the key of an entry that was removed.
    */
   reindex(options: { full: boolean; onProgress?: (progress: IndexProgress) => void }): void
   /** Runs a section under the memory's lock, after finishing what a dead process began. */
@@ -276,6 +276,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       if (!full) return index.update()
       index.rebuild(onProgress)
       search.forgetUnusedVectors()
+      accessLog.compact()
     },
 
     async close() {

@@ -26,7 +26,7 @@ it('costs nobody an entry while another process holds it', async () => {
   const other = openDatabase(join(folder, 'access.db'))
   other.exec('BEGIN IMMEDIATE')
   log.record([{ address, version, expires: null }], 3)
-  log.forget(address)
+  log.forget([address])
   expect(log.read(address, version)).toEqual({ at: 2, count: 1, expires: null })
   expect(notices).toEqual([expect.stringContaining('held by another process')])
 

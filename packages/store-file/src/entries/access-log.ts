@@ -9,6 +9,7 @@ import {
   isDamage,
   isDiskFull,
   isUnwritable,
+  removeSetAside,
   setAside,
   useWriteAheadLog,
 } from '../search-index/index-file.ts'
@@ -155,17 +156,12 @@ export function createAccessLog(
            updated = excluded.updated,
            count = CASE WHEN created = excluded.created THEN count + 1 ELSE 1 END, created = excluded.created`,
         )
-        database.exec('BEGIN IMMEDIATE')
-        try {
+        together(database, () => {
           for (const { address, version, expires } of accesses) {
             const { scope, namespace, key } = address
             statement.run(scope, namespace, key, version.created, version.updated, at, expires)
           }
-          database.exec('COMMIT')
-        } catch (error) {
-          rollBack(database)
-          throw error
-        }
+        })
         isFull = false
         isHeld = false
       })
@@ -186,7 +182,7 @@ export function createAccessLog(
       const { scope, namespace, key, createdAt, updatedAt, accessedAt, accessCount, expiresAt } = entry
       const known = row(entry)
       if (known?.created === createdAt) return
-      if (known) forget(entry)
+      if (known) forget([entry])
       if (accessCount === 0) return
       // Another process may have counted an access to the new entry since.
       using(true, ({ sql }) =>
@@ -198,13 +194,35 @@ export function createAccessLog(
 
     forget,
 
+    /** Leaves no trace of the keys that were forgotten. */
+    compact(): void {
+      using(false, ({ database }) => database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)'))
+      removeSetAside(fileSystem, path)
+    },
+
     close,
   }
 
-  function forget({ scope, namespace, key }: Address): void {
-    using(false, ({ sql }) =>
-      sql('DELETE FROM access WHERE scope = ? AND namespace = ? AND key = ?').run(scope, namespace, key),
-    )
+  function forget(addresses: readonly Address[]): void {
+    if (addresses.length === 0) return
+    using(false, ({ database, sql }) => {
+      const statement = sql('DELETE FROM access WHERE scope = ? AND namespace = ? AND key = ?')
+      together(database, () => {
+        for (const { scope, namespace, key } of addresses) statement.run(scope, namespace, key)
+      })
+    })
+  }
+}
+
+/** Runs statements in one transaction. */
+function together(database: Database, call: () => void): void {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    call()
+    database.exec('COMMIT')
+  } catch (error) {
+    rollBack(database)
+    throw error
   }
 }
 

@@ -133,16 +133,17 @@ export function createEntryWriter(options: EntryWriterOptions) {
     /** All changes or none. */
     commit(changes: readonly Change[]): void {
       assertOnce(changes)
+      const removed = changes.flatMap((each) => ('put' in each ? [] : each.remove))
       const begun = change((workspace) => {
         assertExpected(workspace, changes)
         const begun = changes.flatMap((each) => {
           if (!('put' in each)) return []
           return planPut(workspace, each.put, each.options, each.expected) ? each.put : []
         })
-        const removed = changes.flatMap((each) => ('put' in each ? [] : each.remove))
         for (const address of lastFirst(removed)) planRemove(workspace, address)
         return begun
       })
+      accessLog.forget(removed)
       for (const entry of begun) accessLog.startAnew(entry)
     },
 
@@ -150,7 +151,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
     remove(address: Address): boolean {
       if (specialPlace(address) !== null) {
         const removed = change((workspace) => planRemove(workspace, address))
-        accessLog.forget(address)
+        accessLog.forget([address])
         return removed
       }
       recover()
@@ -161,7 +162,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
       changing([path], () => {
         removed = removeFile(fileSystem, path)
       })
-      accessLog.forget(address)
+      accessLog.forget([address])
       return removed
     },
 
@@ -173,7 +174,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
         for (const address of lastFirst(still)) planRemove(workspace, address)
         return still
       })
-      for (const address of removed) accessLog.forget(address)
+      accessLog.forget(removed)
       return removed.length
     },
 
@@ -188,7 +189,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
       const expired = addresses.filter((address) => hasExpired(address, now))
       const paths = expired.map(notePath)
       changing(paths, () => removeFiles(fileSystem, paths))
-      for (const address of expired) accessLog.forget(address)
+      accessLog.forget(expired)
       return expired.length
     },
   }
