@@ -30,7 +30,7 @@ export interface Reflection {
   toolsUsed?: string[]
   /**
    * Keys of the long-term patterns and playbooks that were followed. Each records the outcome, or if it is plain
-   * text, the entry `statistic:<key>` does.
+   * text, the entry `statistic:<key>` does, with `:` in place of `#`.
    */
   patternsUsed?: string[]
   /** Rounds that the action took. Default 1. */
@@ -214,10 +214,13 @@ async function keepEpisode(memory: MemoryManager, finished: Finished): Promise<E
   return episode
 }
 
-/** The key that records a pattern's outcomes. A text, such as a section that a person wrote, cannot hold a rate. */
+/**
+ * The key that records a pattern's outcomes. A text, such as a section that a person wrote, cannot hold a rate, and a
+ * key that ends as that of a section names one.
+ */
 async function outcomeKey(memory: MemoryManager, pattern: string): Promise<string> {
   const [known] = (await memory.batchRead('long-term', [pattern])).values()
-  return known === undefined || isJsonObject(known) ? pattern : `statistic:${pattern}`
+  return known === undefined || isJsonObject(known) ? pattern : `statistic:${pattern.replaceAll('#', ':')}`
 }
 
 function toEpisode(
