@@ -76,6 +76,21 @@ describe('archive', () => {
     expect((await shell.run('search', 'ship friday')).out).toContain('ship it on Friday')
   })
 
+  it('replaces the archive of a session whose times were never set, and brings it back from an export', async () => {
+    const shell = createShell()
+    const folder = temporaryFolder()
+    for (const turns of [poolSession.slice(0, 2), poolSession]) {
+      const path = writeSession(folder, 'unset', turns, '0001-01-01')
+      expect(await shell.run('archive', path)).toMatchObject({ code: 0 })
+    }
+    const exported = (await shell.run('export')).out
+    const file = join(folder, 'export.jsonl')
+    writeFileSync(file, exported)
+    const fresh = createShell()
+    expect(await fresh.run('import', file)).toMatchObject({ code: 0 })
+    expect((await fresh.run('export')).out).toBe(exported)
+  })
+
   it('keeps a checkpoint out of the window until the session has ended', async () => {
     const shell = createShell()
     const path = writeSession(temporaryFolder(), 'pool-leak', poolSession)

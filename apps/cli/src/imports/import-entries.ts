@@ -150,8 +150,8 @@ function parseEntry(line: string): ExportedEntry | null {
     createdAt,
     updatedAt,
     accessedAt: isTime(raw.accessedAt) ? raw.accessedAt : updatedAt,
-    accessCount: isTime(raw.accessCount) ? raw.accessCount : 0,
-    ttl: isTime(raw.ttl) && raw.ttl > 0 ? raw.ttl : null,
+    accessCount: isCount(raw.accessCount) ? raw.accessCount : 0,
+    ttl: isCount(raw.ttl) && raw.ttl > 0 ? raw.ttl : null,
     expiresAt: isTime(raw.expiresAt) ? raw.expiresAt : null,
     encrypted: raw.encrypted === true,
     embedding: null,
@@ -167,4 +167,8 @@ function textOf({ encrypted, index, text }: JsonObject, value: JsonValue): strin
 
 const isScope = (scope: unknown): scope is MemoryScope => memoryScopes.some((each) => each === scope)
 
-const isTime = (time: unknown): time is number => Number.isSafeInteger(time) && (time as number) >= 0
+const isCount = (count: unknown): count is number => Number.isSafeInteger(count) && (count as number) >= 0
+
+/** Milliseconds since 1970, negative before it, as far as dates go. */
+const isTime = (time: unknown): time is number =>
+  Number.isInteger(time) && !Number.isNaN(new Date(time as number).getTime())

@@ -152,6 +152,7 @@ export const batches: Theme = {
         const before = await seen()
         await memory.write('long-term', 'count', 4)
         await refused('CONFLICT', () => memory.atomicUpdate('long-term', [{ ...set, ifUpdatedAt: before }]))
+        await refused('CONFLICT', () => memory.atomicUpdate('long-term', [{ ...set, ifUpdatedAt: -1 }]))
         await memory.batchWrite('long-term', [{ key: 'count', value: 5 }])
         expect(await seen()).toBeGreaterThan(before + 1)
         await memory.atomicUpdate('long-term', [

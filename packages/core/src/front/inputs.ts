@@ -25,6 +25,8 @@ const scopeSchema = z.enum(memoryScopes)
 const tagSchema = z.string().check(z.minLength(1), z.maxLength(256), wellFormed, printable)
 const tagsSchema = z.array(tagSchema).check(z.maxLength(256))
 const timestamp = z.number().check(z.nonnegative())
+/** The time of a last write. What people and clocks date before 1970 is negative. */
+const version = z.number()
 /** What Postgres keeps. */
 const maxDimensions = 16_000
 const vector = z.array(z.number()).check(z.minLength(1), z.maxLength(maxDimensions))
@@ -84,12 +86,12 @@ export const batchSchema = z.array(z.strictObject(write)).check(z.maxLength(maxB
 export const updatesSchema = z
   .array(
     z.discriminatedUnion('operation', [
-      z.strictObject({ operation: z.literal('set'), ...write, ifUpdatedAt: z.optional(timestamp) }),
+      z.strictObject({ operation: z.literal('set'), ...write, ifUpdatedAt: z.optional(version) }),
       z.strictObject({
         operation: z.literal('delete'),
         key: keySchema,
         value: z.optional(z.unknown()),
-        ifUpdatedAt: z.optional(timestamp),
+        ifUpdatedAt: z.optional(version),
       }),
     ]),
   )
