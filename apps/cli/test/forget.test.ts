@@ -163,6 +163,29 @@ describe('forget', () => {
     await others.close()
   })
 
+  it('takes no session whose id only looks like another part of the one that was named', async () => {
+    const shell = await shellWithSession()
+    const path = writeSession(shell.transcripts, 'pool-leak#2', [{ role: 'user', text: 'Is it over?' }])
+    await shell.run('archive', path)
+    expect(await shell.json('forget', 'conversation:pool-leak#2')).toMatchObject({
+      memories: [
+        { scope: 'episodic', key: 'conversation:pool-leak#2' },
+        { scope: 'short-term', key: 'session:pool-leak#2' },
+      ],
+    })
+    expect(await shell.json('forget', 'conversation:pool-leak', '--yes')).toMatchObject({
+      memories: [
+        { scope: 'episodic', key: 'conversation:pool-leak' },
+        { scope: 'short-term', key: 'session:pool-leak' },
+      ],
+    })
+    writeSession(shell.transcripts, 'pool-leak#2', [
+      { role: 'user', text: 'Is it over?' },
+      { role: 'assistant', text: 'It is.' },
+    ])
+    expect(await shell.json('import', path)).toMatchObject({ updated: 1, forgotten: 0 })
+  })
+
   it('looks through what is archived once, however many sessions it forgets', async () => {
     const shell = await shellWithSession()
     const store = await openFileStore({ root: shell.root })

@@ -147,12 +147,15 @@ export async function createArchiver(
       conversation.sessionId = await findSessionId(memory, journal, file)
       if (!options.journal) journal.save()
     }
-    const address = {
-      scope: 'episodic',
-      namespace: memory.namespace,
-      key: conversationKey(conversation.sessionId),
-    } as const
-    const session = { ...address, key: conversationKey(conversation.parent ?? conversation.sessionId) }
+    const archiveOf = (sessionId: string) =>
+      ({
+        namespace: memory.namespace,
+        scope: 'episodic',
+        key: conversationKey(sessionId),
+        value: { sessionId },
+      }) as const
+    const address = archiveOf(conversation.sessionId)
+    const session = archiveOf(conversation.parent ?? conversation.sessionId)
     if (isForgotten(address) || isForgotten(session)) {
       throw new MemoryError(
         `${path} is session ${conversation.sessionId}, which was forgotten: it is not archived again`,

@@ -126,18 +126,23 @@ export async function byKey(
   scope?: MemoryScope,
 ): Promise<Address[]> {
   const found: Address[] = []
+  const sessions = new Set<string>()
   for (const key of keys) {
+    let session = sessionOf({ key })
     for (const each of scope ? [scope] : memoryScopes) {
       const address = { scope: each, namespace, key }
-      if (await isKept(store, address)) found.push(address)
+      const entry = await keptAt(store, address)
+      if (!entry) continue
+      found.push(address)
+      if (each === 'episodic') session = sessionOf(entry)
     }
+    if (session !== undefined && !scope) sessions.add(session)
   }
-  const sessions = scope ? [] : keys.flatMap((key) => sessionOf(key) ?? [])
-  return [...found, ...(await ofSessions(store, namespace, new Set(sessions)))]
+  return [...found, ...(await ofSessions(store, namespace, sessions))]
 }
 
-const isKept = async (store: FileStore, address: Address): Promise<boolean> =>
-  ((await store.get(address, ever.now)) ?? (await store.cold?.get(address, ever.now)) ?? null) !== null
+const keptAt = async (store: FileStore, address: Address): Promise<Entry | null> =>
+  (await store.get(address, ever.now)) ?? (await store.cold?.get(address, ever.now)) ?? null
 
 /** The archives of sessions and of their helpers, their entries in the window, and their compaction summaries. */
 async function ofSessions(
@@ -149,12 +154,12 @@ async function ofSessions(
   const found: Address[] = []
   for (const session of sessions) {
     const inWindow = { scope: 'short-term', namespace, key: sessionSummaryKey(session) } as const
-    if (await isKept(store, inWindow)) found.push(inWindow)
+    if (await keptAt(store, inWindow)) found.push(inWindow)
   }
   const filter = parseFilter({ type: { in: [conversationType, compactionType] } })
   // One pass for all sessions: it reads whatever is archived.
   for await (const entry of everyEntry(store, { scope: 'episodic', namespace }, { ...ever, filter })) {
-    if (belongsTo(sessions, sessionOf(entry.key)) || isSummaryOf(sessions, entry.key)) found.push(entry)
+    if (belongsTo(sessions, sessionOf(entry)) || isSummaryOf(sessions, entry.key)) found.push(entry)
   }
   return found
 }
@@ -179,7 +184,7 @@ async function byText(
     for await (const entry of everyEntry(store, { scope, namespace }, ever)) {
       if (!says(entry, text)) continue
       found.push(entry)
-      const session = scope === 'episodic' ? sessionOf(entry.key) : undefined
+      const session = scope === 'episodic' ? sessionOf(entry) : undefined
       if (session !== undefined && !only) sessions.add(session)
     }
   }
