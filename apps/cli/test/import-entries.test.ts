@@ -117,6 +117,19 @@ describe('import of what export printed', () => {
     expect(await exportOf(fresh)).toEqual(await exportOf(old))
   })
 
+  it('leaves what was archived, or brought back from there, since it was exported', async () => {
+    const shell = await livedIn()
+    const memory = await openFileMemory({ root: shell.root })
+    await memory.write('episodic', 'recent', 'we met in Bruges')
+    const file = await exported(shell)
+    await memory.cleanup({ scope: 'episodic', archiveBefore: Date.now() + 1 })
+    await memory.restore('episodic', 'ancient')
+    expect(await shell.json<Report>('import', file)).toMatchObject({ entries: 0, kept: 0 })
+    expect(await memory.exists('episodic', 'recent')).toBe(false)
+    expect(await memory.restore('episodic', 'ancient')).toBe(false)
+    await memory.close()
+  })
+
   it('leaves what stands there, and brings back nothing that was forgotten', async () => {
     const shell = await livedIn()
     const file = await exported(shell)

@@ -58,7 +58,8 @@ export function createEntryImporter(
 
     const putBack = async (entry: ExportedEntry): Promise<void> => {
       const target = entry.archived && store.cold ? store.cold : store
-      const present = await target.get(entry, now)
+      // It may have been archived, or brought back, since it was exported.
+      const present = (await store.get(entry, now)) ?? (await store.cold?.get(entry, now)) ?? null
       if (isForgotten(entry)) outcome.forgotten++
       else if (present !== null) outcome[isSame(present.value, entry.value) ? 'unchanged' : 'kept']++
       else {
