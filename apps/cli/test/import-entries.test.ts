@@ -161,11 +161,15 @@ describe('import of what export printed', () => {
     const folder = temporaryFolder()
     mkdirSync(join(folder, 'in'))
     const file = join(folder, 'in', 'export.jsonl')
-    writeFileSync(file, [good, ...bad].map((each) => JSON.stringify(each)).join('\n'))
+    const deep = JSON.stringify({ ...line, key: 'deep' }).replace(
+      '"v"',
+      '['.repeat(50_000) + ']'.repeat(50_000),
+    )
+    writeFileSync(file, [...[good, ...bad].map((each) => JSON.stringify(each)), deep].join('\n'))
     const shell = createShell(join(folder, 'root'))
     const report = await shell.json<Report>('import', file)
     expect(report).toMatchObject({ entries: 1, redactions: { github: 1 } })
-    expect(Object.values(report.skipped).reduce((sum, n) => sum + n, 0)).toBe(bad.length)
+    expect(Object.values(report.skipped).reduce((sum, n) => sum + n, 0)).toBe(bad.length + 1)
     expect((await shell.run('search', 'the key')).out).toContain('[redacted:github]')
   })
 })

@@ -13,6 +13,7 @@ import {
   redactJson,
   redactText,
   searchableText,
+  toJsonValue,
 } from '@recall/core'
 import type { FileStore } from '@recall/store-file'
 import { readForgotten } from '../memory/forgotten.ts'
@@ -139,7 +140,7 @@ function parseEntry(line: string): ExportedEntry | null {
   if (!isJsonObject(raw) || !Object.hasOwn(raw, 'value')) return null
   const { key, scope, namespace, type, tags, createdAt, updatedAt, value = null } = raw
   if (typeof key !== 'string' || typeof namespace !== 'string' || !isScope(scope)) return null
-  if (!isTime(createdAt) || !isTime(updatedAt)) return null
+  if (!isTime(createdAt) || !isTime(updatedAt) || !isTaken(value)) return null
   return {
     key,
     scope,
@@ -157,6 +158,16 @@ function parseEntry(line: string): ExportedEntry | null {
     encrypted: raw.encrypted === true,
     embedding: null,
     archived: raw.archived === true,
+  }
+}
+
+/** Whether a memory takes a value: to go through one that is nested deeper could exhaust the stack. */
+function isTaken(value: JsonValue): boolean {
+  try {
+    toJsonValue(value)
+    return true
+  } catch {
+    return false
   }
 }
 
