@@ -275,6 +275,21 @@ describe('a file that cannot be read', () => {
     await memory.close()
   })
 
+  it('that nests JSON deeper than a memory takes is reported and disturbs nobody', async () => {
+    const { root, memory, at } = await open()
+    await memory.write('long-term', 'good', 'the harbour')
+    const json = '['.repeat(60_000) + ']'.repeat(60_000)
+    writeFileSync(at('long-term/deep.md'), `---\nformat: "json"\n---\n\`\`\`json\n${json}\n\`\`\`\n`)
+    expect(await keysOf(memory, 'harbour')).toEqual(['good'])
+    expect(await failure(memory.read('long-term', 'deep'), 'MEMORY_CORRUPTION')).toContain('deep.md')
+    expect(await memory.cleanup()).toMatchObject({ errors: [] })
+    const store = await openFileStore({ root })
+    const findings = checkUp(defaultFileSystem, store, { deep: true, fix: false })
+    expect(findings.find(({ check }) => check === 'files')?.message).toContain('deep.md')
+    await store.close()
+    await memory.close()
+  })
+
   it('for a reason that passes is found again by itself', async () => {
     let broken = true
     const fileSystem: FileSystem = {
