@@ -132,8 +132,9 @@ describe('front matter', () => {
   })
 
   it('is not parsed when it is nested deeper than a stack is', () => {
-    for (const token of ['? ', '- ', '[', '{a: ']) {
-      const text = `---\na: ${token.repeat(5000)}\n---\nbody\n`
+    const json = '['.repeat(5000) + ']'.repeat(5000)
+    for (const deep of [...['? ', '- ', '[', '{a: '].map((token) => token.repeat(5000)), json]) {
+      const text = `---\na: ${deep}\n---\nbody\n`
       expect(parseFrontMatter(text)).toMatchObject({ problem: 'front matter is nested too deep', body: text })
     }
   })

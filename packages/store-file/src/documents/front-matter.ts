@@ -7,6 +7,7 @@ import {
   MemoryError,
   MemoryErrorCode,
 } from '@recall/core'
+import { isTooDeep } from './json-depth.ts'
 
 /**
  * Most memories never need the YAML parser, and loading it takes as long as a short search. A bundler does not see it.
@@ -180,7 +181,7 @@ function parseJsonLines(source: string): JsonObject | undefined {
       continue
     }
     const value = parseJson(text)
-    if (value === undefined || isJsonObject(value)) return undefined
+    if (value === undefined || isJsonObject(value) || isTooDeep(value)) return undefined
     fields[name] = value
   }
   return fields
