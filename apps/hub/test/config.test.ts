@@ -100,9 +100,15 @@ describe('the environment', () => {
 
 describe('settings', () => {
   it('are refused where no timer and no date could hold them', () => {
-    const settings = { embedTimeoutMs: 2 ** 31, trust: { heartbeatDays: 200_000_000 } }
+    const month = { requests: 1, seconds: 30 * 24 * 60 * 60 }
+    const settings = {
+      embedTimeoutMs: 2 ** 31,
+      limits: { register: [month] },
+      trust: { heartbeatDays: 200_000_000 },
+    }
     expect(Object.keys(wrongIn(() => parseConfig(settings))).sort()).toEqual([
       'embedTimeoutMs',
+      'limits.register.0.seconds',
       'trust.heartbeatDays',
     ])
   })

@@ -14,6 +14,8 @@ const orText = (bounds: z.ZodNumber) =>
 /** At most what a timer takes, and what Postgres takes for a number: some 24 days in milliseconds. */
 const most = 2 ** 31 - 1
 const count = orText(number.int(whole).positive().max(most))
+/** Processes that count requests by themselves forget them by a timer. */
+const windowSeconds = orText(number.int(whole).positive().max(Math.floor(most / 1000)))
 /** A century at most: dates end somewhere. */
 const days = orText(number.int(whole).positive().max(36_500))
 const similarity = orText(number.min(0).max(1))
@@ -21,7 +23,7 @@ const port = orText(number.int(whole).min(0).max(65_535))
 const flag = z.union([z.boolean(), z.stringbool()], 'must be true or false')
 
 /** At most this many requests in this many seconds. */
-const windowSchema = z.strictObject({ requests: count, seconds: count })
+const windowSchema = z.strictObject({ requests: count, seconds: windowSeconds })
 const windowsSchema = z.array(windowSchema).min(1)
 const perMinute = (requests: number) => ({ requests, seconds: 60 })
 const perDay = (requests: number) => ({ requests, seconds: 24 * 60 * 60 })
