@@ -124,38 +124,58 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(Object.keys(texts).map((name) => quality[ids[name] ?? ''])).toEqual([0, -1, -1])
   })
 
-  it.each(['its memory', 'the agent'])(
-    'is not promoted when %s is put in quarantine at the same moment',
-    async (what) => {
-      const admin = await hub.agent('admin', 2)
-      const author = await foundBy(await hub.agent('reader', 1))
-      await hub.database
-        .update(agents)
-        .set({ trustLevel: 0, promotedAt: null })
-        .where(eq(agents.id, author.id))
-      await hub.database.delete(vouches)
-      const [memory] = await hub.database.select().from(memories).where(eq(memories.agentId, author.id))
-      const path = what === 'the agent' ? `agents/${author.id}/quarantine` : `quarantine/${memory?.id}`
-      let hidden: Response | undefined
+  describe('at the same moment as it would be promoted', () => {
+    /** Does something between the look at who qualifies and the promotion. */
+    const promoteAfter = async ({ id }: TestAgent, usefulMemories: number, act: () => Promise<unknown>) => {
+      let acted: Promise<unknown> | undefined
       const parts = {
-        config: parseConfig({ ...noLimits, trust: { usefulMemories: 1 } }),
+        config: parseConfig({ ...noLimits, trust: { usefulMemories } }),
         database: hub.database,
         clock: () => now,
         auth: { forget() {} },
-        // Between the look at who qualifies and the promotion.
         async call<T>(run: () => Promise<T>): Promise<T> {
           const result = await run()
-          hidden ??= await hub.request('POST', `/api/v1/admin/${path}`, { key: admin.key })
+          acted ??= act()
+          await acted
           return result
         },
       }
-      await promoteAuthors(parts as unknown as HubParts, [author.id])
-      expect(hidden?.status).toBe(200)
-      const [row] = await hub.database.select().from(agents).where(eq(agents.id, author.id))
-      expect(row).toMatchObject({ trustLevel: 0, promotedAt: null })
+      await promoteAuthors(parts as unknown as HubParts, [id])
+      expect(acted).toBeDefined()
+      const [row] = await hub.database.select().from(agents).where(eq(agents.id, id))
+      return { trustLevel: row?.trustLevel, promotedAt: row?.promotedAt }
+    }
+    const ofNobody = { trustLevel: 0, promotedAt: null }
+    const setBack = async ({ id }: TestAgent) => {
+      await hub.database.update(agents).set(ofNobody).where(eq(agents.id, id))
+      await hub.database.delete(vouches)
+    }
+
+    it.each(['its memory', 'the agent'])('%s is put in quarantine: it is not', async (what) => {
+      const admin = await hub.agent('admin', 2)
+      const author = await foundBy(await hub.agent('reader', 1))
+      await setBack(author)
+      const [memory] = await hub.database.select().from(memories).where(eq(memories.agentId, author.id))
+      const path = what === 'the agent' ? `agents/${author.id}/quarantine` : `quarantine/${memory?.id}`
+      const hide = async () => {
+        const { status } = await hub.request('POST', `/api/v1/admin/${path}`, { key: admin.key })
+        expect(status).toBe(200)
+      }
+      expect(await promoteAfter(author, 1, hide)).toEqual(ofNobody)
       expect(await hub.database.$count(vouches)).toBe(0)
-    },
-  )
+    })
+
+    it('one of the memories that speak for it is deleted: it is not', async () => {
+      const reader = await hub.agent('reader', 1)
+      const author = await foundBy(reader)
+      const content = 'lynx stoat marmot: the words of a second memory, which the reader finds as well.'
+      const { id } = await author.save({ content, tags: ['one', 'more'] })
+      await reader.search(content)
+      await setBack(author)
+      expect(await promoteAfter(author, 2, () => author.delete(id))).toEqual(ofNobody)
+      expect(await hub.database.$count(vouches)).toBe(0)
+    })
+  })
 
   it('whom an administrator set back stays so, whoever retrieves its memories', async () => {
     const admin = await hub.agent('admin', 2)

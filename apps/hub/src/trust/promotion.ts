@@ -34,9 +34,7 @@ export async function promoteAuthors(hub: HubParts, candidates?: readonly string
       hub.database,
       sql`
         select a.id from agents a
-        where ${mayBePromoted} and ${among} and (
-          select count(distinct memory_id) from (${retrievalsBySettled(hub, sql`a.id`)}) as useful
-        ) >= ${hub.config.trust.usefulMemories}
+        where ${mayBePromoted(hub)} and ${among}
         order by a.created_at`,
     ),
   )
@@ -63,12 +61,12 @@ async function promote(hub: HubParts, transaction: Database, id: string): Promis
       group by agent_id order by min(created_at), agent_id limit ${retrievers}`,
   )
   if (speakers.length < retrievers) return false
-  // The conditions are checked again: the agent may have been put in quarantine meanwhile.
+  // The conditions are checked again: the agent may have been put in quarantine meanwhile, or its memories deleted.
   const promoted = await rowsOf(
     transaction,
     sql`
     with promoted as (
-      update agents as a set trust_level = 1, promoted_at = ${now} where id = ${id}::uuid and ${mayBePromoted}
+      update agents as a set trust_level = 1, promoted_at = ${now} where id = ${id}::uuid and ${mayBePromoted(hub)}
       returning id
     ), raised as (
       update memories set quality = 0
@@ -85,7 +83,10 @@ async function promote(hub: HubParts, transaction: Database, id: string): Promis
 }
 
 /** Condition on an agent `a`. */
-const mayBePromoted = sql`a.trust_level = 0 and not a.held_back and a.disabled_at is null and a.quarantines = 0`
+const mayBePromoted = (hub: HubParts): SQL => sql`
+  a.trust_level = 0 and not a.held_back and a.disabled_at is null and a.quarantines = 0 and (
+    select count(distinct memory_id) from (${retrievalsBySettled(hub, sql`a.id`)}) as useful
+  ) >= ${hub.config.trust.usefulMemories}`
 
 /** Retrievals of an author's memories by settled agents. */
 function retrievalsBySettled(hub: HubParts, author: SQL): SQL {
