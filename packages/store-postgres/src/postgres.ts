@@ -75,8 +75,15 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenDataba
     ...settings,
     max: connections,
     keep_alive: 30,
-    // JIT compilation of a search takes several times as long as running it.
-    connection: { application_name: 'recall', statement_timeout: timeoutMs, jit: 'off' },
+    connection: {
+      application_name: 'recall',
+      statement_timeout: timeoutMs,
+      // JIT compilation of a search takes several times as long as running it.
+      jit: 'off',
+      // A database may be set otherwise: then dates would be misread, and a day not always have 24 hours.
+      DateStyle: 'ISO',
+      TimeZone: 'UTC',
+    },
   })
   return {
     database: drizzle(pool),

@@ -15,6 +15,7 @@ import { syncFolder } from '../src/engines/syncing-files.ts'
 import { openPglite, openPgliteMemory } from '../src/pglite.ts'
 import { openPostgres, openPostgresMemory } from '../src/postgres.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
+import { agents } from '../src/schema/hub.ts'
 import { createVectorIndexes, vectorIndexNames } from '../src/search/vector-index.ts'
 import { createServerDatabase, serverUrl } from './server-database.ts'
 import { runOnSmallDisk } from './small-disk.ts'
@@ -288,6 +289,24 @@ describe.runIf(serverUrl)('a server', () => {
     expect(found.map(({ name }) => name)).toEqual(vectorIndexNames(column).sort())
     await close()
     await earlier.close()
+    await drop()
+  })
+
+  it('tells times in one way, whatever its database is set to', async () => {
+    const { url, drop } = await createServerDatabase()
+    const name = new URL(url).pathname.slice(1)
+    const before = await openPostgres({ url })
+    for (const set of ["datestyle = 'SQL, DMY'", "timezone = 'Europe/Berlin'"])
+      await before.database.execute(`alter database ${name} set ${set}`)
+    await before.close()
+    const { database, close } = await openPostgres({ url })
+    const createdAt = new Date('2026-03-02T12:00:00Z')
+    await database.insert(agents).values({ name: 'ada', apiKeyHash: 'hash', createdAt })
+    const [row] = await database
+      .select({ createdAt: agents.createdAt, later: sql`${agents.createdAt} + interval '30 days'` })
+      .from(agents)
+    expect(row).toEqual({ createdAt, later: '2026-04-01 12:00:00+00' })
+    await close()
     await drop()
   })
 
