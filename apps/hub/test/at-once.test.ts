@@ -51,6 +51,22 @@ describe.skipIf(!serverUrl)('requests at the same moment', () => {
       ({ length }) => length === count,
     )
 
+  it.each([
+    ['for the first time by two requests: both are answered', undefined, 2, [200, 200]],
+    ['for the first time while another one is given: it is refused', 'another hash', 1, [401]],
+  ] as const)('a new key is used %s', async (_, nextApiKeyHash, requests, statuses) => {
+    const rotated = await hub.request('POST', '/api/v1/agents/me/rotate-key', { key: ann?.key ?? '' })
+    const { api_key: key } = (await rotated.json()) as { api_key: string }
+    let answers: Promise<Response>[] = []
+    await server.database.transaction(async (transaction) => {
+      const isAnn = eq(agents.name, 'ann')
+      await transaction.update(agents).set({ name: 'ann', nextApiKeyHash }).where(isAnn)
+      answers = Array.from({ length: requests }, () => hub.request('GET', '/api/v1/agents/me', { key }))
+      await untilWaiting(requests)
+    })
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(statuses)
+  })
+
   it('memories are saved like those of an agent that are being hidden', async () => {
     await ann?.save({ content: lesson('redis'), tags })
     const last = await ann?.save({ content: `${lesson('redis')} Again.`, tags })
