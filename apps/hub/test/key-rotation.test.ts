@@ -1,5 +1,7 @@
+import { MemoryErrorCode } from '@recall/core'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { engines, noLimits, openHub, type TestHub } from './support.ts'
+import { createAuthenticator } from '../src/access/authenticator.ts'
+import { codeOf, engines, noLimits, openHub, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
 
 describe.each(engines)('another key on %s', (_, open) => {
@@ -10,6 +12,13 @@ describe.each(engines)('another key on %s', (_, open) => {
   beforeEach(async () => {
     hub = await openHub(database(), noLimits)
     other = await openHub(database(), noLimits)
+  })
+  /** Milliseconds that have passed on the clock of the cache. */
+  let later = 0
+  beforeEach(() => {
+    later = 0
+    const now = performance.now.bind(performance)
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + later)
   })
   afterEach(() => {
     vi.restoreAllMocks()
@@ -38,9 +47,6 @@ describe.each(engines)('another key on %s', (_, open) => {
   })
 
   it('ends the old one within seconds where that is known, however often it is used', async () => {
-    let later = 0
-    const now = performance.now.bind(performance)
-    vi.spyOn(performance, 'now').mockImplementation(() => now() + later)
     const { key } = await hub.agent('ada')
     const next = await rotate(key)
     expect(await statusOf(key, other)).toBe(200)
@@ -52,6 +58,21 @@ describe.each(engines)('another key on %s', (_, open) => {
     later = 5100
     expect(await statusOf(key, other)).toBe(401)
     expect(await statusOf(next, other)).toBe(200)
+  })
+
+  it('ends the old one as soon where the database was slow to tell of it', async () => {
+    const slow = createAuthenticator(database(), {
+      async call(run) {
+        const found = await run()
+        later += 3000
+        return found
+      },
+    })
+    const { key } = await hub.agent('ada')
+    await slow.authenticate(`Bearer ${key}`)
+    await statusOf(await rotate(key))
+    later += 2100
+    expect(await codeOf(() => slow.authenticate(`Bearer ${key}`))).toBe(MemoryErrorCode.UNAUTHENTICATED)
   })
 
   it('is not given for the old one, where that is still known for a moment', async () => {

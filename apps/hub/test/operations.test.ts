@@ -280,7 +280,11 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     const guarded = await openHub(database(), { ...deployed, metricsToken: token })
     const ask = async (hub: TestHub, url: string, key?: string): Promise<number> =>
       (await hub.fetch(new Request(url, { headers: key ? { Authorization: `Bearer ${key}` } : {} }))).status
-    for (const url of ['http://10.1.2.3:8787/livez', 'http://api:8787/readyz'])
+    for (const url of [
+      'http://10.1.2.3:8787/livez',
+      'http://api:8787/readyz',
+      'http://[2001:db8::1]:8787/healthz',
+    ])
       expect(await ask(guarded, url)).toBe(200)
     expect(await ask(guarded, 'http://evil.example/livez')).toBe(403)
     expect(await ask(guarded, 'http://api:8787/metrics', token)).toBe(200)
