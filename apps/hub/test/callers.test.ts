@@ -61,11 +61,11 @@ describe.each(engines)('who calls the hub on %s', (_, open) => {
 
   it('answers under its own name only, and to no page of another origin', async () => {
     const { key } = await hub.agent('ada')
-    const ask = async (url: string, headers: Record<string, string> = {}): Promise<number> => {
+    const ask = async (url: string, headers: Record<string, string> = {}, of = hub): Promise<number> => {
       const request = new Request(`${url}/api/v1/agents/me`, {
         headers: { Authorization: `Bearer ${key}`, ...headers },
       })
-      return (await hub.fetch(request)).status
+      return (await of.fetch(request)).status
     }
     expect(await ask('http://localhost')).toBe(200)
     expect(await ask('http://127.0.0.1:8787')).toBe(200)
@@ -86,6 +86,12 @@ describe.each(engines)('who calls the hub on %s', (_, open) => {
       'http://localhost:3000',
     ])
       expect([origin, await ask('http://localhost', { Origin: origin })]).toEqual([origin, 403])
+    // Its proxy may call it by another name than agents do.
+    const named = await openHub(database(), { ...noLimits, publicUrl: 'https://hub.example.org' })
+    const Origin = 'https://hub.example.org'
+    expect([await ask(Origin, { Origin }, named), await ask('http://localhost', { Origin }, named)]).toEqual([
+      200, 200,
+    ])
     const preflight = new Request('http://localhost/api/v1/memory', {
       method: 'OPTIONS',
       headers: { Origin: 'http://evil.example', 'Access-Control-Request-Method': 'POST' },

@@ -22,7 +22,7 @@ export function networkOf(named: string): string {
   const tail = right ? right.split(':') : []
   // An IPv4 address at the end stands for two groups.
   const held = groups.length + tail.length + (tail.at(-1)?.includes('.') ? 1 : 0)
-  const zeros = right === undefined ? [] : Array.from({ length: 8 - held }, () => '0')
+  const zeros = Array.from({ length: 8 - held }, () => '0')
   const all = [...groups, ...zeros, ...tail].slice(0, 4)
   return `${all.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
 }
