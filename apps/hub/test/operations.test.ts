@@ -67,22 +67,28 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
   })
 
   it('counts the requests of an agent together with other hubs on the same server', async () => {
-    const three = [{ requests: 3, seconds: 60 }]
+    const search = [
+      { requests: 3, seconds: 60 },
+      { requests: 4, seconds: 3600 },
+    ]
+    const get = [{ requests: 1, seconds: 60 }]
     const { tiers } = noLimits.limits
+    const unverified = { ...tiers.unverified, search, get }
     const settings = {
-      limits: { ...noLimits.limits, tiers: { ...tiers, unverified: { ...tiers.unverified, search: three } } },
+      limits: { ...noLimits.limits, tiers: { ...tiers, unverified } },
       postgresUrl: 'postgres://the-same',
     }
     const hubs = [await openHub(database(), settings), await openHub(database(), settings)]
     const [ada, bob] = [await hub.agent('ada'), await hub.agent('bob')]
-    const search = async (i: number, key: string) =>
-      (await hubs[i % 2]?.request('GET', '/api/v1/memory/search?q=redis', { key })) as Response
-    const answers = await Promise.all([0, 1, 2, 3, 4, 5].map((i) => search(i, ada.key)))
+    const ask = async (i: number, key: string, path = 'memory/search?q=redis') =>
+      (await hubs[i % 2]?.request('GET', `/api/v1/${path}`, { key })) as Response
+    const answers = await Promise.all([0, 1, 2, 3, 4, 5].map((i) => ask(i, ada.key)))
     const statuses = answers.map(({ status }) => status).sort()
     expect(statuses).toEqual([200, 200, 200, 429, 429, 429])
     const refused = answers.find(({ status }) => status === 429)
     expect(Number(refused?.headers.get('Retry-After'))).toBeGreaterThan(0)
-    expect((await search(1, bob.key)).status).toBe(200)
+    expect((await ask(1, bob.key)).status).toBe(200)
+    expect((await ask(1, ada.key, 'agents/me')).status).toBe(200)
   })
 
   it('forgets a request that failed, so that it may be tried again', async () => {

@@ -84,7 +84,7 @@ function createPolicy(name: string, windows: readonly Window[], countIn: CountIn
     RateLimit: states
       .map(({ remainingPoints, msBeforeNext }, i) => {
         const seconds = Math.ceil(msBeforeNext / 1000)
-        return `"${names[i]}";r=${Math.max(0, remainingPoints)};t=${seconds}`
+        return `"${names[i]}";r=${remainingPoints};t=${seconds}`
       })
       .join(', '),
   })
