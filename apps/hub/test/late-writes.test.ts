@@ -1,5 +1,6 @@
-import { type Database, memories } from '@recall/store-postgres'
+import { memories } from '@recall/store-postgres'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { gate, gated } from './held-statements.ts'
 import { emptyTables, engines, noLimits, openHub, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
 
@@ -7,35 +8,8 @@ const body = (subject: string) => ({
   content: `${subject} failed under load until the ${subject} settings were raised; it then held for days.`,
   tags: ['late', 'write'],
 })
+const writes = /insert into memories/
 const headers = { 'Idempotency-Key': '"k1"' }
-
-type Send = (text: string, ...rest: unknown[]) => Promise<unknown>
-
-/** A database whose writes of memories are under somebody's hand. */
-function gated(database: Database, around: (write: () => Promise<unknown>) => Promise<unknown>): Database {
-  const wrap = <T extends object>(target: T, names: string[], made: (of: unknown) => unknown): T =>
-    new Proxy(target, {
-      get(of, name) {
-        const value: unknown = Reflect.get(of, name)
-        if (value !== undefined && names.includes(String(name))) return made(value)
-        return typeof value === 'function' ? value.bind(of) : value
-      },
-    })
-  return wrap(database, ['$client'], (client) =>
-    wrap(client as object, ['query', 'unsafe'], (send) => (text: string, ...rest: unknown[]) => {
-      const call = () => (send as Send).call(client, text, ...rest)
-      return /insert into memories/.test(text) ? around(call) : call()
-    }),
-  )
-}
-
-function gate() {
-  let open = (): void => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return { open, opened }
-}
 
 describe.each(engines)('a write that is late on %s', (_, open) => {
   const database = useDatabase(open)
@@ -55,7 +29,7 @@ describe.each(engines)('a write that is late on %s', (_, open) => {
     const arrives = gate()
     let arrived: Promise<unknown> = Promise.resolve()
     const slow = await openHub(
-      gated(database(), (write) => {
+      gated(database(), writes, (write) => {
         const late = arrives.opened.then(write)
         arrived = late
         return late
@@ -75,7 +49,7 @@ describe.each(engines)('a write that is late on %s', (_, open) => {
     const arrives = gate()
     let arrived: Promise<unknown> = Promise.resolve()
     const slow = await openHub(
-      gated(database(), (write) => {
+      gated(database(), writes, (write) => {
         arrived = arrives.opened.then(write)
         return arrived
       }),
@@ -92,7 +66,7 @@ describe.each(engines)('a write that is late on %s', (_, open) => {
   it('is the answer to the next attempt when only its own answer was lost', async () => {
     const answers = gate()
     const deaf = await openHub(
-      gated(database(), async (write) => {
+      gated(database(), writes, async (write) => {
         const result = await write()
         await answers.opened
         return result
@@ -120,7 +94,7 @@ describe.each(engines)('a write that is late on %s', (_, open) => {
       key = (await current.agent('ada', 1)).key
       const [reached, arrives] = [gate(), gate()]
       const slow = await openHub(
-        gated(database(), async (write) => {
+        gated(database(), writes, async (write) => {
           reached.open()
           await arrives.opened
           return write()

@@ -1,0 +1,133 @@
+import type { Embedder } from '@recall/core'
+import { fakeEmbedder } from '@recall/embeddings'
+import { type Database, memories } from '@recall/store-postgres'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { gate, gated } from './held-statements.ts'
+import { engines, lesson, noLimits, openHub, type TestHub } from './support.ts'
+import { useDatabase } from './use-database.ts'
+
+const day = 24 * 60 * 60 * 1000
+/** Five seconds for the provider and six times as many for the database. */
+const abandoned = 35_000
+
+describe.each(engines)('a write with an Idempotency-Key on %s', (_, open) => {
+  const database = useDatabase(open)
+  let hub: TestHub
+  let now: number
+  let key: string
+  const clock = () => now
+  beforeEach(async () => {
+    now = Date.UTC(2026, 0, 1)
+    hub = await openHub(database(), noLimits, { clock })
+    key = (await hub.agent('ada', 1)).key
+  })
+
+  const save = (name: string | undefined, { subject = 'redis', via = hub, by = key } = {}) =>
+    via.request('POST', '/api/v1/memory', {
+      key: by,
+      body: { content: lesson(subject), tags: ['of', subject] },
+      headers: name === undefined ? {} : { 'Idempotency-Key': name },
+    })
+  const idOf = async (answer: Promise<Response>) => ((await (await answer).json()) as { id: string }).id
+  const statusOf = async (answer: Promise<Response>) => (await answer).status
+  const kept = () => database().$count(memories)
+
+  /** A hub whose writes wait, each for its turn to go on. */
+  async function openHeld() {
+    const [reached, goesOn] = [gate(), gate()]
+    let fails = false
+    const via = await openHub(
+      gated(database(), /insert into memories/, async (write) => {
+        reached.open()
+        await goesOn.opened
+        if (fails) throw new Error('the connection is lost')
+        return write()
+      }),
+      { ...noLimits, databaseTimeoutMs: 60_000 },
+      { clock },
+    )
+    const goOn = ({ failing = false } = {}): void => {
+      fails = failing
+      goesOn.open()
+    }
+    return { via, reached: reached.opened, goOn }
+  }
+
+  it('is told from others by its agent and its key, whose quotes do not matter', async () => {
+    const bob = (await hub.agent('bob', 1)).key
+    const ids = [
+      await idOf(save('"one"')),
+      await idOf(save('two')),
+      await idOf(save('one', { by: bob })),
+      await idOf(save(undefined)),
+      await idOf(save(undefined)),
+    ]
+    expect(new Set(ids).size).toBe(5)
+    const again = [save('one'), save('"two"'), save('"one"', { by: bob })].map(idOf)
+    expect(await Promise.all(again)).toEqual(ids.slice(0, 3))
+    expect(await kept()).toBe(5)
+  })
+
+  it('is answered alike for a day; then its key is free', async () => {
+    const first = await idOf(save('one'))
+    now += day
+    expect(await idOf(save('one'))).toBe(first)
+    now += 1
+    const next = await idOf(save('one', { subject: 'nginx' }))
+    expect(next).not.toBe(first)
+    expect(await idOf(save('one', { subject: 'nginx' }))).toBe(next)
+    expect(await statusOf(save('one'))).toBe(422)
+    expect(await kept()).toBe(2)
+  })
+
+  it('is not answered as the one before it while it is under way', async () => {
+    await save('one')
+    now += day + 1
+    const held = await openHeld()
+    const next = save('one', held)
+    await held.reached
+    expect(await statusOf(save('one'))).toBe(409)
+    held.goOn()
+    expect(await statusOf(next)).toBe(201)
+  })
+
+  it('is refused while the first one may be alive, and then takes its place', async () => {
+    const held = await openHeld()
+    const first = save('one', held)
+    await held.reached
+    now += abandoned
+    const early = await save('one')
+    expect([early.status, early.headers.get('Retry-After')]).toEqual([409, '1'])
+    now += 1
+    const second = await idOf(save('one'))
+    held.goOn()
+    expect(await idOf(first)).toBe(second)
+    expect(await kept()).toBe(1)
+  })
+
+  it('keeps its place when the first one, taken for dead, fails at last', async () => {
+    const [first, second] = [await openHeld(), await openHeld()]
+    const failing = save('one', first)
+    await first.reached
+    now += day / 2
+    const taking = save('one', second)
+    await second.reached
+    first.goOn({ failing: true })
+    expect(await statusOf(failing)).toBe(500)
+    expect(await statusOf(save('one'))).toBe(409)
+    second.goOn()
+    expect(await statusOf(taking)).toBe(201)
+    expect(await kept()).toBe(1)
+  })
+
+  it('tells why it failed, also where its place cannot be given up', async () => {
+    const embedder: Embedder = { ...fakeEmbedder(), embed: () => Promise.reject(new Error('down')) }
+    const lost = () => ({ where: () => Promise.reject(new Error('the connection is lost')) })
+    const keeping: Database = Object.create(database(), { delete: { value: lost } })
+    const via = await openHub(keeping, noLimits, { clock, embedder })
+    expect(await statusOf(save('one', { via }))).toBe(503)
+    expect(await statusOf(save('one'))).toBe(409)
+    now += abandoned + 1
+    expect(await statusOf(save('one'))).toBe(201)
+  })
+})
