@@ -219,6 +219,38 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
     }
   })
 
+  it('reads what is too large to its end only from who is known, and only where it has one', async () => {
+    const { key } = await hub.agent('ada')
+    const megabyte = 1024 * 1024
+    /** Sends ten parts of a body that says how long it is; returns the status, and how many parts were taken. */
+    const send = async (path: string, length: number, { known = true, breaks = false } = {}) => {
+      let taken = 0
+      const body = new ReadableStream<Uint8Array>(
+        {
+          pull(controller) {
+            if (breaks && taken === 5) return controller.error(new Error('gone'))
+            if (taken === 10) return controller.close()
+            taken++
+            controller.enqueue(new Uint8Array(10))
+          },
+        },
+        { highWaterMark: 0 },
+      )
+      const headers = {
+        'Content-Type': 'application/json',
+        'Content-Length': String(length),
+        ...(known ? { Authorization: `Bearer ${key}` } : {}),
+      }
+      const request = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
+      const { status } = await hub.fetch(new Request(`http://localhost${path}`, request))
+      return [status, taken]
+    }
+    for (const path of ['/api/v1/memory', '/mcp']) expect(await send(path, 9 * megabyte)).toEqual([413, 10])
+    expect(await send('/api/v1/memory', 64 * megabyte + 1)).toEqual([413, 0])
+    expect(await send('/api/v1/memory', 9 * megabyte, { breaks: true })).toEqual([413, 5])
+    expect(await send('/api/v1/agents/register', 16 * 1024 + 1, { known: false })).toEqual([413, 0])
+  })
+
   it('keeps names and tags to what they look like', async () => {
     const { key } = await hub.agent('ada', 1)
     for (const name of [

@@ -13,7 +13,7 @@ const mostUnknown = 16 * 1024
  * @param most largest body of a known caller, in bytes
  */
 export function limitBodies(app: ReturnType<typeof newRoutes>, most: number): void {
-  app.use('/api/v1/agents/register', limitedTo(Math.min(most, mostUnknown)))
+  app.use('/api/v1/agents/register', limitedTo(mostUnknown))
   app.on(['POST', 'PUT', 'PATCH'], ['/api/v1/*', '/mcp'], limitedTo(most))
 }
 
