@@ -1,6 +1,7 @@
-import { memories } from '@recall/store-postgres'
+import { memories, memoryLinks } from '@recall/store-postgres'
 import { eq, isNotNull, sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { newShortId } from '../src/short-id.ts'
 import { engines, lesson, openHub, type TestAgent, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
 
@@ -39,6 +40,55 @@ describe.each(engines)('copies of what is deleted, on %s,', (_, open) => {
     },
   )
 
+  /** A link of the copy to what was there when it was saved. */
+  interface Link {
+    similarity: number
+    to?: 'the deleted' | 'another'
+    by?: 'ada' | 'bob'
+    quality?: number
+    deleted?: boolean
+  }
+  const same: Link = { similarity: 1, to: 'the deleted' }
+  const near: Link = { similarity: 0.95, by: 'bob' }
+  const times = (count: number, link: Link): Link[] => Array.from({ length: count }, () => link)
+
+  it.each<[what: string, quality: number, links: Link[], own?: { quality: number }]>([
+    ['of nothing else', 0, [same]],
+    ['in quarantine', -2, [same], { quality: -2 }],
+    ['not of it, but only like it', -1, [{ ...same, similarity: 0.96 }]],
+    ['of another one', -1, [same, { similarity: 0.97 }]],
+    ['of another tombstone alone', -1, [{ similarity: 1, deleted: true }]],
+    ['also of another tombstone', 0, [same, { similarity: 1, deleted: true }]],
+    ['also of what is in quarantine', 0, [same, { similarity: 1, quality: -2 }]],
+    ['also like another one', 0, [same, { similarity: 0.96 }]],
+    ['also like four of its author', 0, [same, ...times(4, near)]],
+    ['also like five of its author', -1, [same, ...times(5, near)]],
+    ['also like four of its author, and of one', 0, [{ ...same, by: 'bob' }, ...times(4, near)]],
+    ['also like five of another author', 0, [same, ...times(5, { ...near, by: 'ada' })]],
+    ['also a little like five of its author', 0, [same, ...times(5, { ...near, similarity: 0.9 })]],
+    ['also like five of its author, one deleted', 0, [same, ...times(4, near), { ...near, deleted: true }]],
+  ])('%s, have the quality %i', async (_, quality, links, own = { quality: -1 }) => {
+    const insert = async (agent: TestAgent | undefined, values: { quality?: number; deletedAt?: Date | null }) => {
+      const row = { agentId: agent?.id ?? '', content: 'text', embeddingModel: 'fake', ...values }
+      const [made] = await database()
+        .insert(memories)
+        .values({ ...row, shortId: newShortId() })
+        .returning({ id: memories.id })
+      return made?.id ?? ''
+    }
+    const author = links.some(({ to, by }) => to && by === 'bob') ? bob : ada
+    const original = await insert(author, {})
+    const copy = await insert(bob, own)
+    for (const { similarity, to, by, quality: ofOther = 0, deleted } of links) {
+      const other = { quality: ofOther, deletedAt: deleted ? new Date() : null }
+      const relatedId = to === 'the deleted' ? original : await insert(by === 'bob' ? bob : ada, other)
+      const relation = similarity >= 0.92 ? 'duplicate_candidate' : 'similar'
+      await database().insert(memoryLinks).values({ memoryId: copy, relatedId, relation, similarity })
+    }
+    await author?.delete(original)
+    expect((await stateOf(copy)).quality).toBe(quality)
+  })
+
   it('stay of low signal when their author is not trusted', async () => {
     const newcomer = await hub.agent('newcomer')
     const first = await save(ada)
@@ -72,9 +122,12 @@ describe.each(engines)('copies of what is deleted, on %s,', (_, open) => {
     const copy = await save(bob)
     await bob?.cite(first)
     await ada?.delete(first)
+    const living = await ada?.save({ content: lesson('nginx'), tags })
+    const other = (await bob?.save({ content: lesson('nginx'), tags }))?.id ?? ''
     await database().update(memories).set({ quality: -1, duplicateOf: first }).where(eq(memories.id, copy))
     expect(await hub.maintain()).toMatchObject({ raised: 1, lowered: 0 })
     expect(await stateOf(copy)).toEqual(original)
+    expect(await stateOf(other)).toEqual({ quality: -1, duplicateOf: living?.id })
     expect(await hub.maintain()).toMatchObject({ raised: 0, lowered: 0 })
   })
 })
