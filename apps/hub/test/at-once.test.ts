@@ -81,6 +81,19 @@ describe.skipIf(!serverUrl)('requests at the same moment', () => {
     expect(await server.database.$count(memories, eq(memories.quality, -2))).toBe(2)
   })
 
+  it('a memory is put in quarantine while it is found to be of no use: it stays hidden', async () => {
+    const memory = await ann?.save({ content: lesson('redis'), tags })
+    const later = await openHub(server.database, noLimits, { clock: () => Date.now() + 91 * 24 * 3600_000 })
+    let maintained: Promise<unknown> | undefined
+    await server.database.transaction(async (transaction) => {
+      await transaction.execute(sql`update memories set quality = -2 where id = ${memory?.id}`)
+      maintained = later.maintain()
+      await untilWaiting(1)
+    })
+    expect(await maintained).toMatchObject({ lowered: 0 })
+    expect(await server.database.$count(memories, eq(memories.quality, -2))).toBe(1)
+  })
+
   it('an agent is let back in while its quarantine goes on: none of its memories stays hidden', async () => {
     const memory = await ann?.save({ content: lesson('redis'), tags })
     const decided: Promise<number>[] = []
