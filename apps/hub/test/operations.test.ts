@@ -347,6 +347,9 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     const status = async (method: string, path: string, body?: unknown): Promise<number> =>
       (await paused.request(method, `/api/v1/${path}`, { key: ada.key, ...(body ? { body } : {}) })).status
     expect(await status('POST', 'memory', { content: lesson('kafka'), tags })).toBe(403)
+    // Nobody confirms anything by starting one more hub.
+    await openHub(database(), noLimits, { clock: () => now })
+    expect(await status('POST', 'memory', { content: lesson('kafka'), tags })).toBe(403)
     expect(await status('GET', `memory/${id}`)).toBe(200)
     expect(await status('POST', `memory/${id}/cite`)).toBe(200)
     expect(await status('POST', 'private/working/put', { entry: { key: 'k', value: 1 } })).toBe(200)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { MemoryErrorCode } from '@recall/core'
-import { memories, retrievalEvents } from '@recall/store-postgres'
+import { memories, retrievalEvents, systemConfig } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { degrees } from './degrees.ts'
@@ -250,6 +250,13 @@ describe.each(engines)('the hub on %s', (_, open) => {
     expect(await review(`memory/${crypto.randomUUID()}`)).toBe(404)
     expect(await review(`agents/${crypto.randomUUID()}`)).toBe(404)
 
+    for (const action of ['quarantine', 'restore', 'trust']) {
+      const answer = await decide(`agents/${crypto.randomUUID()}/${action}`, admin.key, {
+        ...(action === 'trust' ? { trust_level: 1 } : {}),
+      })
+      expect([action, answer.status]).toEqual([action, 404])
+    }
+
     // The quarantine of the agent is not what is lifted: its other memories would lose their standing.
     expect((await decide(`agents/${author.id}/restore`, other.key)).status).toBe(409)
     expect((await decide(`restore/${saved.id}`, other.key, { reason: 'a page of its vendor' })).status).toBe(
@@ -326,11 +333,16 @@ describe.each(engines)('the hub on %s', (_, open) => {
     )
     expect(await admin.search(lesson('redis'))).toHaveLength(1)
     expect((await hub.maintain()).writable).toBe(false)
+    expect(await database().select().from(systemConfig)).toMatchObject([{ globalWriteEnabled: false }])
     const confirmed = await hub.request('POST', '/api/v1/admin/heartbeat', { key: admin.key })
     expect(await confirmed.json()).toEqual({
       success: true,
       last_heartbeat_at: new Date(now).toISOString(),
     })
     await admin.save({ content: lesson('deploy'), tags })
+
+    // Also whoever has the database may switch writes off.
+    await database().update(systemConfig).set({ globalWriteEnabled: false })
+    expect(await codeOf(() => admin.save({ content: lesson('nginx'), tags }))).toBe(MemoryErrorCode.FORBIDDEN)
   })
 })

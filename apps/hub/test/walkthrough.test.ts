@@ -303,6 +303,8 @@ describe.each(engines)('the hub on %s', (_, open) => {
         citations: 1,
       })
     }
+    const third = await author.save({ content: lesson('kafka'), tags })
+    expect((await reader.cite(third.id)).citations).toBe(1)
     expect(await codeOf(() => reader.delete(cited.id))).toBe(MemoryErrorCode.FORBIDDEN)
     expect(await author.delete(cited.id)).toBe('tombstone')
     expect(await author.delete(other.id)).toBe('deleted')
