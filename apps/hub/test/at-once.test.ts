@@ -1,10 +1,13 @@
 import { join } from 'node:path'
 import { MemoryErrorCode } from '@recall/core'
 import { agents, memories, memoryLinks, privateNamespaces, rowsOf } from '@recall/store-postgres'
-import { eq, isNotNull, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
 import { backup, restore } from '../src/backup.ts'
+import { parseConfig } from '../src/config/config.ts'
+import type { HubParts } from '../src/hub.ts'
+import { promoteAuthors } from '../src/trust/promotion.ts'
 import { until } from './processes.ts'
 import {
   codeOf,
@@ -79,6 +82,35 @@ describe.skipIf(!serverUrl)('requests at the same moment', () => {
     })
     expect(await hiding).toBe(200)
     expect(await server.database.$count(memories, eq(memories.quality, -2))).toBe(2)
+  })
+
+  it('two agents would be promoted by the word of one who may speak for one more: only one of them is', async () => {
+    const trust = { usefulMemories: 1, vouches: 1 }
+    const authors = [await hub.agent('cid'), await hub.agent('dan')]
+    for (const [i, author] of authors.entries()) {
+      const content = lesson(['redis', 'nginx'][i] ?? '')
+      await author.save({ content, tags })
+      await bob?.search(content)
+    }
+    const ofAuthors = inArray(
+      agents.id,
+      authors.map(({ id }) => id),
+    )
+    const parts = {
+      config: parseConfig({ ...noLimits, trust }),
+      database: server.database,
+      clock: Date.now,
+      call: <T>(run: () => Promise<T>) => run(),
+      auth: { forget() {} },
+    } as unknown as HubParts
+    let promoted: Promise<void>[] = []
+    await server.database.transaction(async (transaction) => {
+      await transaction.select().from(agents).where(ofAuthors).for('update')
+      promoted = authors.map(({ id }) => promoteAuthors(parts, [id]))
+      await untilWaiting(2)
+    })
+    await Promise.all(promoted)
+    expect(await server.database.$count(agents, and(ofAuthors, eq(agents.trustLevel, 1)))).toBe(1)
   })
 
   it('a memory is put in quarantine while it is found to be of no use: it stays hidden', async () => {

@@ -48,6 +48,7 @@ describe.each(engines)('what searches return, with %s', (_, openEngine) => {
     expect(await author.search(lesson('redis'))).toMatchObject([{ retrieval_count: 1 }])
     await author.get(id)
     expect(await countEvents()).toBe(2)
+    expect(logged.filter(({ level }) => level === 'error')).toEqual([])
   })
 
   it('is told where an answer says why each result stands where it does', async () => {

@@ -68,10 +68,9 @@ describe.each(engines)('trust on %s', (_, open) => {
   })
 
   it('one memory is one useful memory, however many found it', async () => {
-    const trust = { usefulMemories: 2, heartbeatDays: 1000 }
-    hub = await openHub(engine.database, { ...noLimits, trust }, { clock: () => now })
+    hub = await withTrust({ usefulMemories: 2 })
     const author = await foundBy(await hub.agent('reader', 1))
-    const [memory] = await hub.database.select().from(memories).where(eq(memories.agentId, author.id))
+    const [memory] = await savedBy(author)
     const other = await hub.agent('other reader', 1)
     await other.search(memory?.content ?? '')
     expect(await isTrusted(author)).toBe(false)
@@ -79,6 +78,84 @@ describe.each(engines)('trust on %s', (_, open) => {
     await author.save({ content, tags: ['one', 'more'] })
     await other.search(content)
     expect(await isTrusted(author)).toBe(true)
+  })
+
+  const withTrust = (trust: object) =>
+    openHub(engine.database, { ...noLimits, trust: { heartbeatDays: 1000, ...trust } }, { clock: () => now })
+  const savedBy = async (author: TestAgent) => {
+    const rows = await hub.database.select().from(memories).where(eq(memories.agentId, author.id))
+    return rows.map(({ id, content, quality }) => ({ id, content, quality }))
+  }
+
+  it('as many speak for an agent as the hub asks for, each of them once', async () => {
+    hub = await withTrust({ usefulMemories: 1, retrievers: 2 })
+    const [one, two] = [await hub.agent('one', 1), await hub.agent('two', 1)]
+    const author = await foundBy(one)
+    const content = 'lynx stoat marmot: the words of a second memory, which the reader finds as well.'
+    await author.save({ content, tags: ['one', 'more'] })
+    await one.search(content)
+    expect(await isTrusted(author)).toBe(false)
+    await two.search(content)
+    expect(await isTrusted(author)).toBe(true)
+    const vouched = await hub.database.select().from(vouches)
+    expect(vouched.map(({ voucherId }) => voucherId).sort()).toEqual([one.id, two.id].sort())
+  })
+
+  it('whoever found it first speaks for an agent', async () => {
+    hub = await withTrust({ usefulMemories: 2 })
+    const readers = [await hub.agent('one', 1), await hub.agent('two', 1)]
+    // Neither the order of their ids nor that in which they came.
+    const [last, first] = readers.sort((a, b) => (a.id < b.id ? -1 : 1)) as [TestAgent, TestAgent]
+    const author = await foundBy(first)
+    const content = 'lynx stoat marmot: the words of a second memory, which the reader finds as well.'
+    await author.save({ content, tags: ['one', 'more'] })
+    now += 1
+    await last.search(content)
+    expect(await isTrusted(author)).toBe(true)
+    expect(await hub.database.select().from(vouches)).toMatchObject([{ voucherId: first.id }])
+  })
+
+  it('where not all can be spoken for, whoever registered first comes first', async () => {
+    hub = await withTrust({ usefulMemories: 1, vouches: 1 })
+    const reader = await hub.agent('reader', 1)
+    const first = await foundBy(reader)
+    now += 1
+    const second = await foundBy(reader)
+    await hub.database.delete(vouches)
+    await hub.database.update(agents).set({ trustLevel: 0 }).where(eq(agents.id, first.id))
+    await hub.maintain()
+    expect([await isTrusted(first), await isTrusted(second)]).toEqual([true, false])
+  })
+
+  it('whoever is promoted anew has been spoken for anew', async () => {
+    hub = await withTrust({ usefulMemories: 1, vouches: 1 })
+    const [admin, reader] = [await hub.agent('admin', 2), await hub.agent('reader', 1)]
+    const first = await foundBy(reader)
+    for (const action of ['quarantine', 'restore'])
+      await hub.request('POST', `/api/v1/admin/agents/${first.id}/${action}`, { key: admin.key })
+    now += 30 * dayMs
+    await hub.maintain()
+    expect(await isTrusted(first)).toBe(true)
+    now += dayMs
+    expect(await isTrusted(await foundBy(reader))).toBe(false)
+  })
+
+  it('what was found by whom nobody trusted yet speaks for nobody, also later', async () => {
+    const reader = await hub.agent('reader')
+    const author = await foundBy(reader)
+    await hub.database.update(agents).set({ trustLevel: 1 }).where(eq(agents.id, reader.id))
+    await hub.maintain()
+    expect(await isTrusted(author)).toBe(false)
+  })
+
+  it('an administrator stays one, whoever finds its memories', async () => {
+    const admin = await hub.agent('admin', 2)
+    const content = 'lynx stoat marmot: the words of a memory of the administrator, which a reader finds.'
+    await admin.save({ content, tags: ['one', 'more'] })
+    await (await hub.agent('reader', 1)).search(content)
+    await hub.maintain()
+    const [row] = await hub.database.select().from(agents).where(eq(agents.id, admin.id))
+    expect(row).toMatchObject({ trustLevel: 2, promotedAt: null })
   })
 
   it('whom others made trusted speaks for nobody until a month has passed', async () => {
@@ -101,8 +178,7 @@ describe.each(engines)('trust on %s', (_, open) => {
   })
 
   it('of whom others made trusted, what somebody found counts as normal, except copies', async () => {
-    const trust = { usefulMemories: 2, heartbeatDays: 1000 }
-    hub = await openHub(engine.database, { ...noLimits, trust }, { clock: () => now })
+    hub = await withTrust({ usefulMemories: 2 })
     const reader = await hub.agent('reader', 1)
     const original = await foundBy(reader)
     const author = await foundBy(reader)
@@ -122,9 +198,10 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(await isTrusted(author)).toBe(false)
     await reader.search(texts.useful)
     expect(await isTrusted(author)).toBe(true)
-    const rows = await hub.database.select().from(memories).where(eq(memories.agentId, author.id))
-    const quality = Object.fromEntries(rows.map((row) => [row.id, row.quality]))
+    const quality = Object.fromEntries((await savedBy(author)).map((row) => [row.id, row.quality]))
     expect(Object.keys(texts).map((name) => quality[ids[name] ?? ''])).toEqual([0, -1, -1])
+    // Of somebody else nothing is, though it was found.
+    expect(await savedBy(original)).toMatchObject([{ quality: -1 }])
   })
 
   describe('at the same moment as it would be promoted', () => {
@@ -218,8 +295,16 @@ describe.each(engines)('trust on %s', (_, open) => {
     [
       'its memory was deleted',
       async (author) => {
-        const [memory] = await hub.database.select().from(memories).where(eq(memories.agentId, author.id))
-        await author.delete(memory?.id ?? '')
+        const [memory] = await savedBy(author)
+        expect(await author.delete(memory?.id ?? '')).toBe('deleted')
+      },
+    ],
+    [
+      'its memory was deleted after it was cited',
+      async (author, reader) => {
+        const [memory] = await savedBy(author)
+        await reader.cite(memory?.id ?? '')
+        expect(await author.delete(memory?.id ?? '')).toBe('tombstone')
       },
     ],
   ])('a retrieval does not speak for an author: %s', async (_, change) => {
