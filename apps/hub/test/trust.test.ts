@@ -2,8 +2,9 @@ import { agents, memories, retrievalEvents, vouches } from '@recall/store-postgr
 import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
-import type { HubParts } from '../src/hub.ts'
+import type { Hub, HubParts } from '../src/hub.ts'
 import { promoteAuthors } from '../src/trust/promotion.ts'
+import { quarantineAgent } from '../src/trust/quarantine.ts'
 import { type Engine, engines, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -322,6 +323,61 @@ describe.each(engines)('trust on %s', (_, open) => {
     await change(author, reader, admin)
     await hub.maintain()
     expect(await isTrusted(author)).toBe(false)
+  })
+
+  it.each([
+    ['a trusted author', 1, false, 0],
+    ['a trusted author, who copied it', 1, true, -1],
+    ['a newcomer', 0, false, -1],
+  ] as const)('what is let out of quarantine counts as new: of %s', async (_, trust, isCopy, quality) => {
+    const admin = await hub.agent('admin', 2)
+    const original = isCopy ? await foundBy(admin) : undefined
+    const author = await hub.agent('author', trust)
+    const [copied] = original ? await savedBy(original) : []
+    const content = copied?.content ?? 'lynx stoat marmot: the words of a memory that some want to have out of their sight.'
+    const { id } = await author.save({ content, tags: ['one', 'more'] })
+    for (const action of ['quarantine', 'restore'])
+      await hub.request('POST', `/api/v1/admin/${action}/${id}`, { key: admin.key })
+    expect(await savedBy(author)).toMatchObject([{ quality }])
+  })
+
+  it('each quarantine of a memory bars its author until it is lifted, and that of the agent lasts', async () => {
+    const admin = await hub.agent('admin', 2)
+    const author = await hub.agent('author')
+    const decide = async (path: string): Promise<number | undefined> => {
+      await hub.request('POST', `/api/v1/admin/${path}`, { key: admin.key })
+      const [row] = await hub.database.select().from(agents).where(eq(agents.id, author.id))
+      return row?.quarantines
+    }
+    const ids: string[] = []
+    for (const subject of ['walrus', 'ocelot'])
+      ids.push((await author.save({ content: `${subject} `.repeat(20), tags: ['of', subject] })).id)
+    expect(await decide(`quarantine/${ids[0]}`)).toBe(1)
+    expect(await decide(`quarantine/${ids[1]}`)).toBe(2)
+    expect(await decide(`restore/${ids[0]}`)).toBe(1)
+    expect(await decide(`agents/${author.id}/quarantine`)).toBe(2)
+    expect((await savedBy(author)).map(({ quality }) => quality)).toEqual([-2, -2])
+    expect(await decide(`restore/${ids[1]}`)).toBe(2)
+    expect(await decide(`agents/${author.id}/restore`)).toBe(0)
+  })
+
+  it('nothing of an agent is hidden that was let back in before its quarantine had hidden anything', async () => {
+    const admin = await hub.agent('admin', 2)
+    const author = await foundBy(await hub.agent('reader', 1))
+    let restored: Promise<Response> | undefined
+    const parts = {
+      database: hub.database,
+      clock: () => now,
+      auth: { forget() {} },
+      async call<T>(run: () => Promise<T>): Promise<T> {
+        const result = await run()
+        restored ??= hub.request('POST', `/api/v1/admin/agents/${author.id}/restore`, { key: admin.key })
+        expect((await restored).status).toBe(200)
+        return result
+      },
+    } as unknown as Hub
+    await quarantineAgent(parts, author.id, { by: { id: admin.id, name: 'admin' } })
+    expect(await savedBy(author)).toMatchObject([{ quality: 0 }])
   })
 
   it('nothing of an agent is written beside what its quarantine hides', async () => {

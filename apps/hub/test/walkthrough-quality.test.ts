@@ -250,12 +250,15 @@ describe.each(engines)('the hub on %s', (_, open) => {
     expect(await review(`memory/${crypto.randomUUID()}`)).toBe(404)
     expect(await review(`agents/${crypto.randomUUID()}`)).toBe(404)
 
-    for (const action of ['quarantine', 'restore', 'trust']) {
-      const answer = await decide(`agents/${crypto.randomUUID()}/${action}`, admin.key, {
-        ...(action === 'trust' ? { trust_level: 1 } : {}),
-      })
-      expect([action, answer.status]).toEqual([action, 404])
-    }
+    const nobody = `agents/${crypto.randomUUID()}`
+    for (const [path, body] of [
+      [`${nobody}/quarantine`],
+      [`${nobody}/restore`],
+      [`${nobody}/trust`, { trust_level: 1 }],
+      ['quarantine/RCL-00000000'],
+      ['restore/RCL-00000000'],
+    ] as [string, object?][])
+      expect([path, (await decide(path, admin.key, body)).status]).toEqual([path, 404])
 
     // The quarantine of the agent is not what is lifted: its other memories would lose their standing.
     expect((await decide(`agents/${author.id}/restore`, other.key)).status).toBe(409)
