@@ -35,10 +35,16 @@ describe.each(engines)('who calls the hub on %s', (_, open) => {
     const wrongFirst = `recall_${key.at(7) === 'A' ? 'B' : 'A'}${key.slice(8)}`
     const wrongLast = `${key.slice(0, -1)}${key.endsWith('A') ? 'E' : 'A'}`
     const answers = await Promise.all(
-      [undefined, 'x', wrongFirst, wrongLast, `${key} `, `${key}\t`, `${key}x`, `${key}, x`].map(async (sent) => {
-        const answer = await hub.request('GET', '/api/v1/agents/me', sent === undefined ? {} : { key: sent })
-        return [answer.status, await answer.text()]
-      }),
+      [undefined, 'x', wrongFirst, wrongLast, `${key} `, `${key}\t`, `${key}x`, `${key}, x`].map(
+        async (sent) => {
+          const answer = await hub.request(
+            'GET',
+            '/api/v1/agents/me',
+            sent === undefined ? {} : { key: sent },
+          )
+          return [answer.status, await answer.text()]
+        },
+      ),
     )
     // Surrounding blanks are no part of a header's value.
     const unknown = answers.filter(([status]) => status !== 200)

@@ -68,7 +68,10 @@ describe.each(engines)('copies of what is deleted, on %s,', (_, open) => {
     ['also a little like five of its author', 0, [same, ...times(5, { ...near, similarity: 0.9 })]],
     ['also like five of its author, one deleted', 0, [same, ...times(4, near), { ...near, deleted: true }]],
   ])('%s, have the quality %i', async (_, quality, links, own = { quality: -1 }) => {
-    const insert = async (agent: TestAgent | undefined, values: { quality?: number; deletedAt?: Date | null }) => {
+    const insert = async (
+      agent: TestAgent | undefined,
+      values: { quality?: number; deletedAt?: Date | null },
+    ) => {
       const row = { agentId: agent?.id ?? '', content: 'text', embeddingModel: 'fake', ...values }
       const [made] = await database()
         .insert(memories)

@@ -265,7 +265,11 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(await isTrusted(agent)).toBe(true)
     const set = (trust_level: number) =>
       hub.request('POST', `/api/v1/admin/agents/${agent.id}/trust`, { key: admin.key, body: { trust_level } })
+    await agent.whoami()
     await set(0)
+    const content = 'lynx stoat marmot: the words of what is said by an agent that has just been set back.'
+    const { id } = await agent.save({ content, tags: ['one', 'more'] })
+    expect((await savedBy(agent)).find((memory) => memory.id === id)).toMatchObject({ quality: -1 })
     await hub.maintain()
     expect(await isTrusted(agent)).toBe(false)
     await set(1)
@@ -334,7 +338,8 @@ describe.each(engines)('trust on %s', (_, open) => {
     const original = isCopy ? await foundBy(admin) : undefined
     const author = await hub.agent('author', trust)
     const [copied] = original ? await savedBy(original) : []
-    const content = copied?.content ?? 'lynx stoat marmot: the words of a memory that some want to have out of their sight.'
+    const content =
+      copied?.content ?? 'lynx stoat marmot: the words of a memory that some want to have out of their sight.'
     const { id } = await author.save({ content, tags: ['one', 'more'] })
     for (const action of ['quarantine', 'restore'])
       await hub.request('POST', `/api/v1/admin/${action}/${id}`, { key: admin.key })
@@ -415,19 +420,28 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(await isTrusted(accomplice)).toBe(false)
   })
 
-  it('whoever is let in again after a quarantine begins anew', async () => {
-    const admin = await hub.agent('admin', 2)
-    const agent = await hub.agent('spammer', 1)
-    const decide = (path: string, body?: object) =>
-      hub.request('POST', `/api/v1/admin/agents/${agent.id}/${path}`, {
-        key: admin.key,
-        ...(body ? { body } : {}),
-      })
-    expect((await decide('quarantine')).status).toBe(200)
-    expect((await decide('trust', { trust_level: 1 })).status).toBe(200)
-    expect((await decide('restore')).status).toBe(200)
-    expect(await isTrusted(agent)).toBe(false)
-  })
+  it.each([undefined, 0, 1])(
+    'whoever is let in again begins anew, also where its key is still known and its trust was set: %s',
+    async (trust_level) => {
+      const admin = await hub.agent('admin', 2)
+      const agent = await foundBy(await hub.agent('reader', 1))
+      const other = await openHub(hub.database, noLimits, { clock: () => now })
+      const decide = async (via: TestHub, path: string, body?: object) => {
+        const at = `/api/v1/admin/agents/${agent.id}/${path}`
+        const { status } = await via.request('POST', at, { key: admin.key, ...(body ? { body } : {}) })
+        expect(status).toBe(200)
+      }
+      await agent.whoami()
+      await decide(other, 'quarantine')
+      if (trust_level !== undefined) await decide(other, 'trust', { trust_level })
+      await decide(hub, 'restore')
+      const [row] = await hub.database.select().from(agents).where(eq(agents.id, agent.id))
+      expect(row).toMatchObject({ trustLevel: 0, promotedAt: null, disabledAt: null, heldBack: false })
+      const content = 'lynx stoat marmot: the words of what a newcomer says, who was known as another before.'
+      const { id } = await agent.save({ content, tags: ['one', 'more'] })
+      expect((await savedBy(agent)).find((memory) => memory.id === id)).toMatchObject({ quality: -1 })
+    },
+  )
 
   it('an agent counts once for a memory, however many search at the same moment', async () => {
     const author = await hub.agent('author', 1)

@@ -36,7 +36,8 @@ async function leftAfter(count: number, request: () => Promise<LimitHeaders>): P
   return left
 }
 
-const registering = (register: { requests: number; seconds: number }[]) => parseConfig({ limits: { register } })
+const registering = (register: { requests: number; seconds: number }[]) =>
+  parseConfig({ limits: { register } })
 
 it('tells what is left of each window and when it begins anew, and which one is full', async () => {
   const windows = [

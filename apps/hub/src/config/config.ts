@@ -15,7 +15,12 @@ const orText = (bounds: z.ZodNumber) =>
 const most = 2 ** 31 - 1
 const count = orText(number.int(whole).positive().max(most))
 /** Processes that count requests by themselves forget them by a timer. */
-const windowSeconds = orText(number.int(whole).positive().max(Math.floor(most / 1000)))
+const windowSeconds = orText(
+  number
+    .int(whole)
+    .positive()
+    .max(Math.floor(most / 1000)),
+)
 /** A century at most: dates end somewhere. */
 const days = orText(number.int(whole).positive().max(36_500))
 const similarity = orText(number.min(0).max(1))
