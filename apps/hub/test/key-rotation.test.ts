@@ -9,16 +9,14 @@ describe.each(engines)('another key on %s', (_, open) => {
   let hub: TestHub
   /** Another process of it. */
   let other: TestHub
-  beforeEach(async () => {
-    hub = await openHub(database(), noLimits)
-    other = await openHub(database(), noLimits)
-  })
   /** Milliseconds that have passed on the clock of the cache. */
   let later = 0
-  beforeEach(() => {
+  beforeEach(async () => {
     later = 0
     const now = performance.now.bind(performance)
     vi.spyOn(performance, 'now').mockImplementation(() => now() + later)
+    hub = await openHub(database(), noLimits)
+    other = await openHub(database(), noLimits)
   })
   afterEach(() => {
     vi.restoreAllMocks()
