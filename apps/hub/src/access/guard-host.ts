@@ -13,7 +13,7 @@ export const urlOf = (host: string, port: number): string =>
 
 /** Probes reveal next to nothing, and orchestrators call them by an IP address or a service name. */
 const probes = new Set(['/livez', '/readyz', '/healthz'])
-const isMachine = (hostname: string): boolean => /^(?:\[.*\]|[\d.]+|[^.]+)$/.test(hostname)
+const isMachine = (hostname: string): boolean => /^(?:[\d.]+|[^.]+)$/.test(hostname)
 
 /**
  * Keeps web pages in a browser from reaching a hub on the same machine, through DNS rebinding or from another origin:
