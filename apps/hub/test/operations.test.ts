@@ -358,6 +358,19 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     expect(await status('POST', 'agents/me/rotate-key')).toBe(200)
   })
 
+  it('takes no new memory where its settings are gone, and says what to do', async () => {
+    const { key } = await hub.agent('ada', 1)
+    await database().delete(systemConfig)
+    const answer = await hub.request('POST', '/api/v1/memory', {
+      key,
+      body: { content: lesson('redis'), tags },
+    })
+    expect([answer.status, await answer.json()]).toMatchObject([
+      503,
+      { detail: expect.stringContaining('start it once') },
+    ])
+  })
+
   it('is not paused by a look that was taken before its administrator came', async () => {
     let now = Date.now()
     const paused = await openHub(database(), noLimits, { clock: () => now })
