@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openFileMemory } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
@@ -87,6 +87,18 @@ describe('search', () => {
     expect(await lines()).toEqual(['The pool leaks.', 'The pool leaks.', 'Is it the pool that leaks?'])
     expect(await lines('--ranked')).toEqual(['The pool leaks.'])
     expect(await lines('--limit', '1')).toEqual(['The pool leaks.'])
+  })
+
+  it('shows file by file, those of a numbered series in their order', async () => {
+    const shell = await shellWithSession()
+    const names = ['step-9', 'step-10', 'step-1000', 'step-010']
+    mkdirSync(join(shell.root, 'memory/long-term'))
+    for (const name of names)
+      writeFileSync(join(shell.root, `memory/long-term/${name}.md`), 'a zebra\n\nanother zebra\n')
+    const { results } = await shell.json<{ results: { key: string; line: number }[] }>('search', 'zebra')
+    expect(results.map(({ key, line }) => `${key} ${line}`)).toEqual(
+      ['step-9', 'step-010', 'step-10', 'step-1000'].flatMap((name) => [`${name} 1`, `${name} 3`]),
+    )
   })
 
   it('cuts off lines with some of the words before one that has them all', async () => {

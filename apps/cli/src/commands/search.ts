@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
+  compareCodePoints,
   type Embedder,
   embedTexts,
   excerptOf,
@@ -166,9 +167,15 @@ function lineByLine(
   const shown = results
     .slice(0, options.limit)
     .map((result) => result())
-    .sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }) || a.line - b.line)
+    .sort(byPlace)
   return { results: shown, more: results.length > shown.length }
 }
+
+/** File by file, those of a numbered series in their order. `localeCompare` has it, too, but takes 10 ms to begin. */
+const byPlace = (a: Result, b: Result): number =>
+  compareCodePoints(padded(a.path), padded(b.path)) || compareCodePoints(a.path, b.path) || a.line - b.line
+
+const padded = (path: string): string => path.replace(/\d+/g, (digits) => digits.padStart(16, '0'))
 
 function describe(hit: LocatedHit, { explain }: SearchCommandOptions) {
   return {
