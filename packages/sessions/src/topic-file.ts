@@ -2,7 +2,8 @@ import { foldLetters } from '@recall/core'
 
 const longestSlug = 60
 /** Marks are part of a word, such as the vowels of Devanagari; those that make a sign an emoji are not. */
-const words = /[\p{L}\p{N}](?:[\p{L}\p{N}]|(?!\p{Variation_Selector})[\p{Mn}\p{Mc}])*/gu
+const wordsIn = (text: string): string[] =>
+  text.match(/[\p{L}\p{N}](?:[\p{L}\p{N}]|(?!\p{Variation_Selector})[\p{Mn}\p{Mc}])*/gu) ?? []
 /** Names that belong to the memory itself. */
 const reserved = new Set(['memory', 'ephemeral', 'archive'])
 
@@ -13,7 +14,7 @@ const reserved = new Set(['memory', 'ephemeral', 'archive'])
  * @param taken names in use, in lower case
  */
 export function topicFileFor(heading: string, taken: ReadonlySet<string>): string {
-  const slug = foldLetters(heading).toLowerCase().match(words)?.join('-') ?? ''
+  const slug = wordsIn(foldLetters(heading).toLowerCase()).join('-')
   const name = [...slug].slice(0, longestSlug).join('').replace(/-+$/, '') || 'topic'
   const base = reserved.has(name) ? `${name}-notes` : name
   for (let number = 1; ; number++) {

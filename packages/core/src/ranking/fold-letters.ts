@@ -1,3 +1,6 @@
+import { isAscii } from '../text/ascii.ts'
+import { lazily } from '../text/lazily.ts'
+
 /**
  * A text with its letters as people type them who search: without the diacritics of Latin, Greek, Cyrillic, Hebrew
  * and Arabic letters, `ß` as `ss` and `ø` as `o`, ligatures and full-width forms as the letters they stand for
@@ -6,9 +9,8 @@
  */
 export const foldLetters = (text: string): string =>
   // Half-width kana and decomposed Hangul are composed only at the end, across letters.
-  ascii.test(text) ? text : text.replace(foldable, foldCharacter).normalize('NFC')
+  isAscii(text) ? text : text.replace(foldable, foldCharacter).normalize('NFC')
 
-const ascii = /^[\0-\x7f]*$/
 /**
  * All but ASCII, punctuation, and the plain letters of Greek, Cyrillic, kana, Han and Hangul, which make up most of a
  * text in their script and never change.
@@ -21,23 +23,25 @@ function foldCharacter(character: string): string {
   if (known !== undefined) return known
   const plain = character
     .normalize('NFKD')
-    .replace(diacritics, '')
+    .replace(diacritics(), '')
     .replace(special, (letter) => specialLetters.get(letter) as string)
   // Some, such as ½, stand for signs as well, which would end the word.
-  const result = notOfWord.test(character + plain) ? character : plain
+  const result = notOfWord().test(character + plain) ? character : plain
   if (folded.size >= mostFolded) folded.clear()
   folded.set(character, result)
   return result
 }
 
-const notOfWord = /[^\p{L}\p{N}\p{M}\p{Co}]/u
+const notOfWord = lazily(() => /[^\p{L}\p{N}\p{M}\p{Co}]/u)
 
 /**
  * Combining marks of the scripts that people search without them, those of Latin and Greek being common to several
  * scripts; the tatweel, which only stretches Arabic. The voicing marks of kana are common to its two scripts.
  */
-const diacritics =
-  /(?![\u3099\u309a])(?=\p{M})[\p{Script=Inherited}\p{Script=Cyrillic}\p{Script=Hebrew}\p{Script=Arabic}]|\u0640/gu
+const diacritics = lazily(
+  () =>
+    /(?![\u3099\u309a])(?=\p{M})[\p{Script=Inherited}\p{Script=Cyrillic}\p{Script=Hebrew}\p{Script=Arabic}]|\u0640/gu,
+)
 
 /** Letters that Unicode takes for letters of their own, as the ASCII folding of Lucene spells them. */
 const specialLetters = new Map(

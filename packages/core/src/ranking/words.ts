@@ -1,4 +1,6 @@
 import { stemmer } from 'stemmer'
+import { isAscii } from '../text/ascii.ts'
+import { lazily } from '../text/lazily.ts'
 import { foldLetters } from './fold-letters.ts'
 import { identifierWords, innerWords } from './identifier-words.ts'
 import { isUnspaced, unspacedWords } from './unspaced-words.ts'
@@ -20,8 +22,10 @@ const stopWords = new Set(
   ),
 )
 
-/** A run of letters, numbers and marks. */
-const runs = /[\p{L}\p{N}\p{M}\p{Co}]+/gu
+/** Runs of letters, numbers and marks. */
+const runs = lazily(() => /[\p{L}\p{N}\p{M}\p{Co}]+/gu)
+const asciiRuns = /[a-z\d]+/gi
+const runsFor = (text: string): RegExp => (isAscii(text) ? asciiRuns : runs())
 
 /**
  * Splits a text the way SQLite's `porter unicode61` tokenizer does once its letters are folded: runs of letters,
@@ -29,7 +33,7 @@ const runs = /[\p{L}\p{N}\p{M}\p{Co}]+/gu
  */
 export function wordsOf(text: string): Word[] {
   const words: Word[] = []
-  for (const match of text.matchAll(runs)) {
+  for (const match of text.matchAll(runsFor(text))) {
     words.push({ term: termOf(match[0]), start: match.index, end: match.index + match[0].length })
   }
   return words
@@ -59,7 +63,10 @@ const rawWords = (text: string): string[] => runsIn(text).flatMap((run) => [run,
 const askedWords = (text: string): string[] =>
   runsIn(text).flatMap((run) => (isUnspaced(run) ? unspacedWords(run, true) : [run, ...identifierWords(run)]))
 
-const runsIn = (text: string): string[] => foldLetters(text).match(runs) ?? []
+function runsIn(text: string): string[] {
+  const folded = foldLetters(text)
+  return folded.match(runsFor(folded)) ?? []
+}
 
 function termOf(found: string): string {
   const known = terms.get(found)

@@ -5,6 +5,8 @@ import { keepingLineEnds, lineEndsOf, linesOf } from './line-ends.ts'
 
 /** What a key such as `MEMORY.md#preferences` names: a section of a curated file. `null` for any other key. */
 export function sectionOf(key: string): { fileName: string; slug: string } | null {
+  // Most keys name none, and a pattern of Unicode properties takes a millisecond to build.
+  if (!key.includes('.md#')) return null
   const [, stem = '', slug = ''] = /^(.+)\.md#([\p{L}\p{M}\p{N}-]+)$/u.exec(key) ?? []
   return isHandName(stem) ? { fileName: `${stem}.md`, slug } : null
 }
@@ -144,11 +146,12 @@ export function requireSectionText(value: unknown, key: string): string {
 }
 
 /** Marks are part of a word, such as the vowels of Devanagari; those that make a sign an emoji are not. */
-const slugWords = /[\p{L}\p{N}](?:[\p{L}\p{N}]|(?!\p{Variation_Selector})[\p{Mn}\p{Mc}])*/gu
+const slugWords = (text: string): string[] =>
+  text.match(/[\p{L}\p{N}](?:[\p{L}\p{N}]|(?!\p{Variation_Selector})[\p{Mn}\p{Mc}])*/gu) ?? []
 
 /** @param seen next number to try for each slug */
 function uniqueSlug(heading: string, seen: Map<string, number>): string {
-  const base = heading.normalize('NFC').toLowerCase().match(slugWords)?.join('-') ?? 'section'
+  const base = slugWords(heading.normalize('NFC').toLowerCase()).join('-') || 'section'
   let slug = base
   // Counting goes on from the last number used: with thousands of equal headings it would otherwise take a minute.
   let next = seen.get(base) ?? 2
