@@ -6,8 +6,8 @@ import { expect, it } from 'vitest'
 import { temporaryFolder } from './support.ts'
 
 const output = fileURLToPath(new URL('../src/terminal/output.ts', import.meta.url))
-const program = `import { writeResult } from ${JSON.stringify(output)}
-for (let i = 0; i < 3000; i++) writeResult(String(i).padStart(999) + '\\n')`
+const program = (write = 'writeResult') => `import { ${write} } from ${JSON.stringify(output)}
+for (let i = 0; i < 3000; i++) ${write}(String(i).padStart(999) + '\\n')`
 
 const start = (code: string) =>
   spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
@@ -17,20 +17,23 @@ const start = (code: string) =>
 const exitCode = (child: ReturnType<typeof start>): Promise<number | null> =>
   new Promise((resolve) => child.once('close', resolve))
 
-it('gives a slow reader everything, in order', async () => {
-  const child = start(program)
+it.each([
+  ['writeResult', 'stdout'],
+  ['writeTalk', 'stderr'],
+] as const)('gives a slow reader everything, in order (%s)', async (write, stream) => {
+  const child = start(program(write))
   const chunks: Buffer[] = []
   // Nobody reads while the pipe fills up.
-  child.stdout.pause()
-  await new Promise((resolve) => child.stdout.once('readable', resolve))
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk)).resume()
+  child[stream].pause()
+  await new Promise((resolve) => child[stream].once('readable', resolve))
+  child[stream].on('data', (chunk: Buffer) => chunks.push(chunk)).resume()
   expect(await exitCode(child)).toBe(0)
   const lines = Buffer.concat(chunks).toString().trimEnd().split('\n')
   expect(lines.map(Number)).toEqual(Array.from({ length: 3000 }, (_, i) => i))
 })
 
 it('takes a reader that goes away for the end', async () => {
-  const child = start(program)
+  const child = start(program())
   child.stdout.once('data', () => child.stdout.destroy())
   expect(await exitCode(child)).toBe(0)
 })
@@ -63,7 +66,7 @@ const require = createRequire(${JSON.stringify(join(folder, 'from.js'))})
 writeResult(require('./first.js') + require('./link/second.js'))`
   writeFileSync(join(folder, 'first.js'), 'module.exports = ""')
   writeFileSync(join(folder, 'there', 'second.js'), 'module.exports = __dirname')
-  const child = start(program + follow)
+  const child = start(program() + follow)
   let out = ''
   child.stdout.on('data', (chunk) => {
     out += chunk

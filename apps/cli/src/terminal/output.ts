@@ -32,30 +32,41 @@ function isDevice(descriptor: number): boolean {
   }
 }
 
-let isStreaming = process.platform === 'win32' || isDevice(1)
+/** Whether what is written to a descriptor goes through its stream. */
+const isStreaming = (descriptor: 1 | 2): boolean => {
+  streaming[descriptor] ??= process.platform === 'win32' || isDevice(descriptor)
+  return streaming[descriptor]
+}
+const streaming: { 1?: boolean; 2?: boolean } = {}
 
 /**
  * Writes to a pipe or a file without opening its stream.
  *
- * @returns the rest of the text that a slow reader has not taken yet
+ * @returns the rest of the text that a slow reader has not taken yet: from now on its stream has to be used
  */
-function writeNow(text: string): Uint8Array | undefined {
+function writeNow(
+  descriptor: 1 | 2,
+  text: string,
+  onError: (error: NodeJS.ErrnoException) => void,
+): Uint8Array | undefined {
   let rest: Uint8Array = Buffer.from(text)
   try {
-    while (rest.length > 0) rest = rest.subarray(writeSync(1, rest))
+    while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest))
     return undefined
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return rest
-    ignoreClosedPipe(error as NodeJS.ErrnoException)
-    return undefined
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') {
+      onError(error as NodeJS.ErrnoException)
+      return undefined
+    }
+    streaming[descriptor] = true
+    return rest
   }
 }
 
 /** Writes results to standard output. */
 export function writeResult(text: string): void {
-  const rest = isStreaming ? text : writeNow(text)
+  const rest = isStreaming(1) ? text : writeNow(1, text, ignoreClosedPipe)
   if (rest === undefined) return
-  isStreaming = true
   // Looks for this very listener: a worker's output, piped here, adds one of its own, which is removed with the first
   // error.
   if (!process.stdout.listeners('error').includes(leaveUnlessClosed))
@@ -67,15 +78,18 @@ export function writeResult(text: string): void {
 const goOnUntold = (): void => {}
 
 /** Writes progress, notices and errors to standard error. */
-export function writeTalk(text: string): void {
-  if (!process.stderr.listeners('error').includes(goOnUntold)) process.stderr.on('error', goOnUntold)
+export function writeTalk(told: string): void {
   // What others named a file, or answered, may steer a terminal.
-  process.stderr.write(printable(text))
+  const text = printable(told)
+  const rest = isStreaming(2) ? text : writeNow(2, text, goOnUntold)
+  if (rest === undefined) return
+  if (!process.stderr.listeners('error').includes(goOnUntold)) process.stderr.on('error', goOnUntold)
+  process.stderr.write(rest)
 }
 
 /** Waits until the results are handed over. @returns whether their reader, or the disk, took all of them */
 export async function resultTaken(): Promise<boolean> {
-  if (isStreaming && !isCutOff) {
+  if (isStreaming(1) && !isCutOff) {
     await new Promise<void>((resolve) => {
       process.stdout.write('', (error) => {
         isCutOff ||= Boolean(error)
