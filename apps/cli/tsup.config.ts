@@ -13,11 +13,12 @@ const inside = /^(?!@photostructure\/|yaml$|@recall\/model-|onnxruntime-node$)/
 
 /**
  * One file for the command line and one for each command, with everything they need inside: resolving modules
- * is most of a short command's time. CommonJS starts several milliseconds faster than ESM.
+ * is most of a short command's time. What runs before compiled code is kept is a small file of its own. CommonJS starts several milliseconds faster than ESM.
  */
 const commandLine: Options = {
   entry: {
     recall: 'src/main.ts',
+    run: 'src/run.ts',
     // Only who asks for the archive needs it; every search would have to read past it.
     'cold-files': '../../packages/store-file/src/cold/cold-files.ts',
     ...Object.fromEntries(commands.map((name) => [`commands/${name.slice(0, -3)}`, `src/commands/${name}`])),
@@ -43,6 +44,7 @@ const commandLine: Options = {
           path: path.replace(/\.ts$/, '.cjs'),
           external: true,
         }))
+        build.onResolve({ filter: /^\.\/run\.ts$/ }, () => ({ path: './run.cjs', external: true }))
         build.onResolve({ filter: /^\.\/cold-files\.ts$/ }, () => ({
           path: '../cold-files.cjs',
           external: true,

@@ -3,7 +3,7 @@ import { homedir, userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import { keepCompiledCode } from './compile-cache.ts'
 import { ownCommand, readPayload, readText, startDetached, workingFolder } from './own-process.ts'
-import { run } from './run.ts'
+import type { Io } from './terminal/io.ts'
 import { isScreen, resultTaken, screenColumns, writeResult, writeTalk } from './terminal/output.ts'
 
 keepCompiledCode(process.env)
@@ -11,7 +11,7 @@ keepCompiledCode(process.env)
 let askPerson: ((question: string) => Promise<string>) | undefined
 
 // Getters compute a value only when it is needed: a stream that is never used is never opened.
-void run(process.argv.slice(2), {
+const io: Io = {
   out: writeResult,
   taken: resultTaken,
   err: writeTalk,
@@ -42,6 +42,11 @@ void run(process.argv.slice(2), {
     askPerson ??= (await import('./terminal/dialogue.ts')).createDialogue(process.stdin, process.stderr)
     return askPerson(question)
   },
-}).then((code) => {
-  process.exitCode = code
-})
+}
+
+// All else is loaded from here on, when its code is kept.
+void import('./run.ts')
+  .then(({ run }) => run(process.argv.slice(2), io))
+  .then((code) => {
+    process.exitCode = code
+  })

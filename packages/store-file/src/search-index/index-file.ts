@@ -190,12 +190,14 @@ export const busyMs = 10_000
  * SQLite's busy timeout does not apply here.
  */
 export function useWriteAheadLog(database: Pick<Database, 'exec'>): void {
-  const deadline = performance.now() + busyMs
+  let deadline: number | undefined
   for (;;) {
     try {
       database.exec('PRAGMA journal_mode = WAL')
       return
     } catch (error) {
+      // Not asked for the time before there is need: the first call loads a dozen modules of Node's.
+      deadline ??= performance.now() + busyMs
       if (!isBusy(error) || performance.now() > deadline) throw error
       pause(1 + Math.random())
     }
