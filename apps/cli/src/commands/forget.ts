@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import {
   type Address,
   conversationType,
@@ -12,6 +11,7 @@ import {
   sessionSummaryKey,
 } from '@recall/core'
 import { addTombstones, defaultFileSystem, type FileStore, liftTombstones } from '@recall/store-file'
+import { sha256 } from '../digest.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { compactionKey, compactionType } from '../hosts/host-sessions.ts'
 import { everyEntry, everyNamespace } from '../memory/every-entry.ts'
@@ -53,7 +53,7 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
         ...(namespace === 'default' ? {} : { namespace }),
       })),
       ...(ofEchoes.length > 0 ? { echoes: ofEchoes } : {}),
-      receipt: createHash('sha256').update(JSON.stringify(addresses)).digest('hex').slice(0, 16),
+      receipt: sha256(JSON.stringify(addresses)).slice(0, 16),
     }
     if (options.json) io.out(`${JSON.stringify(receipt)}\n`)
     else if (addresses.length === 0) io.out('Nothing to forget.\n')

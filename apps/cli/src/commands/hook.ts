@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -11,6 +10,7 @@ import {
 } from '@recall/agents'
 import { redactText, stripRecalled } from '@recall/core'
 import { defaultFileSystem, layoutOf } from '@recall/store-file'
+import { sha256 } from '../digest.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { hookEvents } from '../hosts/hook-events.ts'
 import {
@@ -181,5 +181,5 @@ function note(io: Io, place: MemoryPlace, input: HookInput, state: HostSession['
 /** Redacts a summary before it is written, and strips text that came out of memory. */
 function compactSummary(text: string): { id: string; text: string } {
   const clean = redactText(stripRecalled(text)).text
-  return { id: createHash('sha256').update(clean).digest('hex').slice(0, 12), text: clean }
+  return { id: sha256(clean).slice(0, 12), text: clean }
 }

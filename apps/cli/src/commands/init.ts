@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type FileEdit, type FileOutcome, install, type Target, targets } from '@recall/agents'
 import { archiveIndexHeader, defaultFileSystem, type Layout, layoutFile, layoutOf } from '@recall/store-file'
+import { sha256 } from '../digest.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { type CreatedMemory, noteCreated } from '../hosts/memory-receipt.ts'
 import { machineOf, namedTargets, wiringOf } from '../hosts/wiring.ts'
@@ -113,7 +113,7 @@ function createMemory(root: string, layout: Layout, isDry: boolean): CreatedMemo
     if (existsSync(full)) return void memory.kept.push(path)
     folder(dirname(full))
     if (!isDry && !createFile(full, content)) return void memory.kept.push(path)
-    memory.created.push({ path, digest: createHash('sha256').update(content).digest('hex') })
+    memory.created.push({ path, digest: sha256(content) })
   }
   folder(root)
   file(layout.curated, emptyMemory)

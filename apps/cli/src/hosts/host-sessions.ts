@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { splitAddress } from '@recall/agents'
 import { type Layout, writeInternal } from '@recall/store-file'
+import { sha256 } from '../digest.ts'
 
 /** A host's session, from its first event until it is archived for good. Each has a small file of its own. */
 export interface HostSession {
@@ -44,8 +44,7 @@ export const compactionType = 'compaction-summary'
 export const compactionKey = (sessionId: string, id: string): string => `compaction:${sessionId}:${id}`
 
 const folderIn = ({ layout }: MemoryPlace): string => `${layout.internal}/sessions`
-const nameOf = (sessionId: string): string =>
-  `${createHash('sha256').update(sessionId).digest('hex').slice(0, 24)}.json`
+const nameOf = (sessionId: string): string => `${sha256(sessionId).slice(0, 24)}.json`
 
 export function readSessions(place: MemoryPlace): HostSession[] {
   const folder = join(place.root, folderIn(place))

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import {
   existsSync,
   mkdirSync,
@@ -12,6 +11,7 @@ import {
 import { join, relative } from 'node:path'
 import { renamePatiently } from '@recall/core/process'
 import { defaultFileSystem, layoutsOf } from '@recall/store-file'
+import { sha256 } from '../digest.ts'
 import { isDerived } from '../memory/derived-files.ts'
 import { type MemoryReceipt, nameIn, readReceipts } from '../memory/receipts.ts'
 
@@ -118,7 +118,7 @@ function filesBelow(path: string): string[] {
 }
 
 const isSame = (path: string, digest: string): boolean =>
-  !existsSync(path) || createHash('sha256').update(readFileSync(path)).digest('hex') === digest
+  !existsSync(path) || sha256(readFileSync(path)) === digest
 
 /** Written beside its place and renamed, so that a crash leaves the old receipts or the new ones. */
 function writeReceipts(state: string, receipts: readonly MemoryReceipt[]): void {

@@ -96,8 +96,8 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
     isQuiet: () => named.size === 0 && isTrusted(),
 
     checked(folders, check) {
-      // A store that is searched once, as by a command, would pay for watches it never uses.
-      if (++checks > 1 && !broken) {
+      // A store that is searched once or twice, as by a command, would pay for watches it never uses.
+      if (++checks > 2 && !broken) {
         // A folder that was replaced keeps its name but not its watch.
         if (replaced) stop()
         replaced = false

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
@@ -10,6 +9,7 @@ import {
   mirrorEchoes,
   openEchoes,
 } from '@recall/echoes'
+import { sha256 } from '../../digest.ts'
 import { UsageError } from '../../exit-codes.ts'
 import { findRoot, type RootOptions } from '../../memory/find-root.ts'
 import { withMemory } from '../../memory/memory.ts'
@@ -126,7 +126,7 @@ export async function mirror(
   const usual = usualFolder(path)
   // Only one folder of a project may use the plain prefix; a second one would replace its copies.
   const isOwn = (root === path || root.startsWith(path + sep)) && (folder === usual || !existsSync(usual))
-  const digest = createHash('sha256').update(folder).digest('hex').slice(0, 6)
+  const digest = sha256(folder).slice(0, 6)
   // Several projects and folders may share a memory, so the prefix names the folder.
   const prefix = isOwn ? 'echo:' : `echo:${basename(path).replace(/[^\w.-]+/g, '-')}-${digest}/`
   try {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import {
@@ -10,6 +9,7 @@ import {
   type RemembranceCategory,
   remembranceCategories,
 } from '@recall/echoes'
+import { sha256 } from '../../digest.ts'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { splitTags } from '../../split-tags.ts'
 import { type EchoesOptions, type Project, parseReference, print, toApply } from './project.ts'
@@ -99,7 +99,7 @@ export async function echoOf(
     )
   }
   const text = echo.block.text.replaceAll('\r\n', '\n').trim()
-  if (hash !== undefined && createHash('sha256').update(text).digest('hex') !== hash)
+  if (hash !== undefined && sha256(text) !== hash)
     throw new MemoryError(`${role}/${id} says something else now`, MemoryErrorCode.CONFLICT)
   return { role, echo }
 }
