@@ -109,6 +109,9 @@ function compose(
       redis,
       database: config.postgresUrl ? database : undefined,
       timeoutMs: config.databaseTimeoutMs,
+      // Its message may repeat the statement, and whom that counts.
+      onAlone: ({ name }) =>
+        log({ level: 'warn', event: 'requests are counted by this process alone', name }),
     }),
     auth: createAuthenticator(database, calls),
   }

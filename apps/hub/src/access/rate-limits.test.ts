@@ -104,6 +104,12 @@ it.each([
   const database = {
     insert: () => ({ values: () => ({ onConflictDoUpdate: () => ({ returning }) }) }),
   } as unknown as Database
-  const { ofAddress } = createLimits(registering(once).limits, { database, timeoutMs: 1 })
+  const told: Error[] = []
+  const onAlone = (why: Error) => void told.push(why)
+  const { ofAddress } = createLimits(registering(once).limits, { database, timeoutMs: 1, onAlone })
   expect(await leftAfter(2, () => ofAddress('a'))).toEqual([0, -1])
+  expect(told).toHaveLength(1)
+  later(60_000)
+  expect(await leftAfter(1, () => ofAddress('b'))).toEqual([0])
+  expect(told).toHaveLength(2)
 })

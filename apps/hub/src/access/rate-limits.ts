@@ -38,13 +38,16 @@ export interface CountIn {
   database?: Database | undefined
   /** Longest wait for the common counts, in milliseconds. */
   timeoutMs: number
+  /** Told, at most once a minute, why a request was counted by this process alone. */
+  onAlone?: ((why: Error) => void) | undefined
 }
 
 /**
  * Counts requests in Redis if configured, else in Postgres, so that all processes of a hub share their counts. While
  * that store does not answer, each process counts for itself: requests are still limited, and still served.
  */
-export function createLimits(limits: HubConfig['limits'], countIn: CountIn) {
+export function createLimits(limits: HubConfig['limits'], given: CountIn) {
+  const countIn = { ...given, onAlone: onceAMinute(given.onAlone) }
   const policies = new Map<string, Policy>()
   const policy = (name: string, windows: readonly Window[]): Policy => {
     const known = policies.get(name) ?? createPolicy(name, windows, countIn)
@@ -68,14 +71,22 @@ function createPolicy(name: string, windows: readonly Window[], countIn: CountIn
   const limiters = windows.map(({ requests, seconds }) => {
     const options = { keyPrefix: `recall:${name}:${seconds}`, points: requests, duration: seconds }
     const local = new RateLimiterMemory(options)
-    const shared = sharedLimiter({ ...options, insuranceLimiter: local }, countIn)
-    return { local, shared }
+    return { local, shared: sharedLimiter(options, countIn) }
   })
-  /** Calls the common counts; those of this process when there are none, or when no answer comes. */
+  /** Calls the common counts; those of this process when there are none, or when these do not answer. */
   const ask = async <T>(
     { local, shared }: (typeof limiters)[number],
     call: (limiter: Limiter) => Promise<T>,
-  ) => (shared === undefined ? call(local) : ((await inTime(call(shared), countIn.timeoutMs)) ?? call(local)))
+  ): Promise<T> => {
+    if (shared === undefined) return call(local)
+    try {
+      return await inTime(call(shared), countIn.timeoutMs)
+    } catch (error) {
+      if (error instanceof RateLimiterRes) throw error
+      countIn.onAlone?.(error as Error)
+      return call(local)
+    }
+  }
   const names = windows.map(({ seconds }) => nameOf(seconds))
   const policyHeader = windows.map(({ requests, seconds }, i) => `"${names[i]}";q=${requests};w=${seconds}`)
 
@@ -108,18 +119,30 @@ function createPolicy(name: string, windows: readonly Window[], countIn: CountIn
   }
 }
 
-/** What a call resolves to, or `undefined` when that takes too long. */
-async function inTime<T>(call: Promise<T>, timeoutMs: number): Promise<T | undefined> {
+/** @throws Error when a call takes too long */
+async function inTime<T>(call: Promise<T>, timeoutMs: number): Promise<T> {
   const waiting = new AbortController()
+  const tooLate = wait(timeoutMs, undefined, { signal: waiting.signal }).then(() => {
+    throw new Error(`no answer within ${timeoutMs} ms`)
+  })
   try {
-    return await Promise.race([call, wait(timeoutMs, undefined, { signal: waiting.signal })])
+    return await Promise.race([call, tooLate])
   } finally {
     waiting.abort()
   }
 }
 
+function onceAMinute(tell: CountIn['onAlone']): CountIn['onAlone'] {
+  let toldAt = Number.NEGATIVE_INFINITY
+  return (why) => {
+    if (Date.now() - toldAt < 60_000) return
+    toldAt = Date.now()
+    tell?.(why)
+  }
+}
+
 function sharedLimiter(
-  options: { keyPrefix: string; points: number; duration: number; insuranceLimiter: RateLimiterMemory },
+  options: { keyPrefix: string; points: number; duration: number },
   { redis, database }: CountIn,
 ): RateLimiterStoreAbstract | undefined {
   if (redis) return new RateLimiterRedis({ ...options, storeClient: redis, useRedisPackage: false })
