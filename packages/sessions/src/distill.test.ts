@@ -82,12 +82,13 @@ it('leaves a memory within its limit alone', () => {
   expect(applyDistill(memory, plan)).toEqual({ memory, topics: {} })
 })
 
-it('names topic files after headings, never over an existing one or the memory itself', () => {
+it('names topic files after headings, never over an existing one, the memory itself or a device', () => {
   const text = [
     section('Debugging', 40),
     section('Debugging!', 40),
     section('MEMORY', 40),
     section('🎉', 40),
+    section('CON', 40),
   ].join('\n')
   const { extractions } = planDistill(text, { limit: 20, existingTopics: ['Debugging.md'] })
   expect(extractions.map(({ topicFile }) => topicFile)).toEqual([
@@ -95,6 +96,7 @@ it('names topic files after headings, never over an existing one or the memory i
     'debugging-3.md',
     'memory-notes.md',
     'topic.md',
+    'con-notes.md',
   ])
 })
 

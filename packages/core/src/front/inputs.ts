@@ -138,6 +138,13 @@ export const cleanupOptionsSchema = z.strictObject({
   archiveBefore: z.optional(timestamp),
 })
 
+/** What of a loop's reflection becomes tags, beside two others, and keys. */
+export const reflectionSchema = z.looseObject({
+  lessons: z.array(z.looseObject({ category: tagSchema })),
+  toolsUsed: z.optional(z.array(tagSchema).check(z.maxLength(254))),
+  patternsUsed: z.optional(z.array(keySchema)),
+})
+
 /** `parseInput` with `keySchema`, but a valid key skips the validator, which costs microseconds. */
 export function parseKey(key: string): string {
   const isKey =

@@ -112,6 +112,25 @@ describe('runLoop', () => {
     expect(await memory.read('long-term', 'playbook')).toMatchObject({ successRate: 1, uses: 1 })
   })
 
+  it.each<[string, Partial<Reflection>]>([
+    [
+      'a category in two lines',
+      { lessons: [{ category: 'deploy\nsoon', text: 'Run the migrations first' }] },
+    ],
+    ['a lesson without a category', { lessons: [{ category: '', text: 'Run the migrations first' }] }],
+    ['a tool of a very long name', { toolsUsed: ['x'.repeat(257)] }],
+    ['a pattern without a name', { patternsUsed: [''] }],
+  ])('keeps nothing of a run whose reflection has %s', async (_, wrong) => {
+    const { memory, clock } = setUp()
+    const reflect = () => ({ outcome: 'success' as const, lessons: [], ...wrong })
+    await expect(runLoop(memory, goal, steps({ reflect }), { clock })).rejects.toMatchObject({
+      code: MemoryErrorCode.INVALID_INPUT,
+      message: expect.stringContaining('reflection.'),
+    })
+    expect(await memory.search('episodic', {})).toEqual([])
+    expect(await memory.search('long-term', {})).toEqual([])
+  })
+
   it('counts a lesson that is learned again, and gives the episode to the next run', async () => {
     const { memory, clock } = setUp()
     await runLoop(memory, goal, steps(), { clock })

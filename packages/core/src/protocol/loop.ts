@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import { parseInput, reflectionSchema } from '../front/inputs.ts'
 import { isJsonObject } from '../json.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import type { MemoryScope } from '../scope.ts'
@@ -98,7 +99,8 @@ const running = new WeakSet<MemoryManager>()
  * memory. Working memory is cleared before and after. If a step fails, nothing else is written and its error is
  * thrown unchanged.
  *
- * @throws MemoryError CONFLICT when a loop runs on this memory already: give each loop its own namespace
+ * @throws MemoryError CONFLICT when a loop runs on this memory already: give each loop its own namespace;
+ * INVALID_INPUT when the reflection names a category or a tool that is no tag, or a pattern that is no key
  */
 export async function runLoop<
   Perception,
@@ -151,6 +153,7 @@ export async function runLoop<
     const similar = await findSimilar(memory, goal)
     const working = { loopId, goal, perception, decision, execution, observation }
     const reflection = await walk('reflect', 'reflection', () => steps.reflect({ goal, working, similar }))
+    parseInput(reflectionSchema, reflection, 'reflection')
     const taskId = options.taskId ?? goal.id ?? loopId
     const episode = await keepEpisode(memory, {
       loopId,
