@@ -3,6 +3,17 @@ import { expect, it } from 'vitest'
 import { identifierWords, innerWords, wordsInIdentifiers } from './identifier-words.ts'
 import { indexedTerms, queryTerms, queryWords } from './words.ts'
 
+it('finds the same words in identifiers of ASCII as in those of other letters', () => {
+  const cyrillic = (word: string): string =>
+    word.replace(/[abAB]/g, (letter) => 'абАБ'['abAB'.indexOf(letter)] as string)
+  const word = fc.string({ unit: fc.constantFrom('a', 'b', 'A', 'B', '1', '_'), maxLength: 20 })
+  fc.assert(
+    fc.property(word, (written) => {
+      expect(identifierWords(cyrillic(written))).toEqual(identifierWords(written).map(cyrillic))
+    }),
+  )
+})
+
 it('finds the words inside identifiers', () => {
   expect(identifierWords('searchMemories')).toEqual(['search', 'Memories'])
   expect(identifierWords('HTTPServerError2')).toEqual(['HTTP', 'Server', 'Error'])

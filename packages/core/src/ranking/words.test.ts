@@ -79,3 +79,13 @@ it('remembers long words without the texts that they stood in', () => {
   // The texts take 25 MB together.
   expect(used() - before).toBeLessThan(10_000_000)
 })
+
+it('splits a text of ASCII alone as it does beside other letters', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary-ascii', maxLength: 200 }), (text) => {
+      const beside = `${text} Привет`
+      expect(wordsOf(text)).toEqual(wordsOf(beside).slice(0, -1))
+      expect(indexedTerms(text)).toEqual(indexedTerms(beside).slice(0, -1))
+    }),
+  )
+})
