@@ -49,6 +49,11 @@ const reasons: readonly Reason[] = [
     why: 'comparing the vectors takes 3 to 4 ms of it; the rest is the search by words, which here looks at every near match of any of the words, see files',
   },
   {
+    suite: /^meaning$/,
+    what: /^texts of mixed lengths, wasm/,
+    why: 'the WebAssembly build runs on one core and gains nothing from texts that come together; what padding is left costs 2 to 3 in 100',
+  },
+  {
     suite: /^peers$/,
     what: /^search over stdio/,
     why: 'the same search without MCP is three fifths of it; the rest is a message there and back over a pipe, which server-memory pays as well',
