@@ -29,6 +29,7 @@ export {
   type JsonValue,
   jsonBytes,
   mapStrings,
+  maxJsonDepth,
   searchableText,
   toJsonValue,
 } from './json.ts'

@@ -1,10 +1,8 @@
-import type { JsonValue } from '@recall/core'
+import { type JsonValue, maxJsonDepth } from '@recall/core'
 
-/** A memory takes no value that is nested deeper. Files may: to go through theirs could exhaust the stack. */
-export const deepestJson = 100
-
+/** Whether a memory would not take a value. Files may hold such: to go through theirs could exhaust the stack. */
 export const isTooDeep = (value: JsonValue, depth = 0): boolean =>
-  depth > deepestJson ||
+  depth > maxJsonDepth ||
   (typeof value === 'object' &&
     value !== null &&
     Object.values(value).some((member) => isTooDeep(member, depth + 1)))

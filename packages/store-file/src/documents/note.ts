@@ -4,12 +4,13 @@ import {
   type JsonValue,
   MemoryError,
   MemoryErrorCode,
+  maxJsonDepth,
   searchableText,
 } from '@recall/core'
 import { fileStem } from '../files/paths.ts'
 import { type FileEntry, type FileTimes, parseTime, printTime, stringsOf } from './file-entry.ts'
 import { maxFrontMatterLength, parseFrontMatter, printFrontMatter } from './front-matter.ts'
-import { deepestJson, isTooDeep } from './json-depth.ts'
+import { isTooDeep } from './json-depth.ts'
 
 /** Values larger than this are not copied into the index: filters read them from the file. */
 const largestIndexedValue = 2048
@@ -89,13 +90,13 @@ export function sealedLength(content: string): number {
 const misnamed = (stem: string): string =>
   `its front matter has another key than its name: it is read as '${stem}'; give it its name back, or delete the line 'key'`
 
-const unreadableJson = `format is json, but there is no fenced block of valid JSON, at most ${deepestJson} levels deep`
+const unreadableJson = `format is json, but there is no fenced block of valid JSON, at most ${maxJsonDepth} levels deep`
 
 /** @throws MemoryError CORRUPTION when the note says it holds JSON and does not */
 export function requireValue(entry: FileEntry, path: string): FileEntry {
   if (entry.problem !== unreadableJson) return entry
   throw new MemoryError(
-    `${path} does not hold the JSON it announces, at most ${deepestJson} levels deep: mend the block, or delete the line 'format: "json"'`,
+    `${path} does not hold the JSON it announces, at most ${maxJsonDepth} levels deep: mend the block, or delete the line 'format: "json"'`,
     MemoryErrorCode.CORRUPTION,
     { key: entry.key, details: { path } },
   )

@@ -17,7 +17,7 @@ export interface ScannedRows {
   ask(query: Float32Array): Question
 }
 
-/** A query, compared with rows in some slots; those in slots that do not exist are as far away as can be. */
+/** A query, compared with rows in some slots. One that does not exist has the similarity 0, and differs in all signs. */
 export interface Question {
   /**
    * Cosine of each slot, in their order, to within about `scanError`.
