@@ -385,6 +385,33 @@ it('follows hand edits on a file system whose file numbers are no safe integers,
   }
 })
 
+it('finds a file that the listing of its folder passed over, as when it is replaced meanwhile', async () => {
+  const root = temporaryRoot()
+  await fill(root, 3)
+  const passOver = new Set<string>()
+  const fileSystem: FileSystem = {
+    ...defaultFileSystem,
+    opendirSync(path) {
+      const folder = defaultFileSystem.opendirSync(path)
+      const read = folder.readSync.bind(folder)
+      folder.readSync = () => {
+        let entry = read()
+        while (entry && passOver.has(entry.name)) entry = read()
+        return entry
+      }
+      return folder
+    },
+  }
+  const memory = await openFileMemory({ root, fileSystem })
+  const before = await matchesOf(memory)
+  passOver.add(readdirSync(join(root, 'memory/long-term'))[0] as string)
+  writeFileSync(join(root, 'memory/long-term/noted.md'), 'a buoy')
+  expect(await memory.search('long-term', { text: 'buoy' })).toHaveLength(1)
+  rmSync(join(root, 'memory/long-term/noted.md'))
+  expect(await matchesOf(memory)).toBe(before)
+  await memory.close()
+})
+
 describe('an index that another process has open, on Windows', () => {
   const refuse = (path: unknown): void => {
     if (/index\.db(?:-wal|-shm)?$/.test(String(path)))

@@ -26,3 +26,17 @@ it('tells which files are new, changed and gone, however many entries one of the
     }),
   )
 })
+
+it('keeps the stamp of each of thousands of files with its name', () => {
+  const list = createStampList()
+  const named = Array.from({ length: 3000 }, (_, i) => ({ name: `${i}.md`, ...stampOfNumber(i) }))
+  for (const { name, ...stamp } of named) list.add(name, stamp)
+  expect(list.count()).toBe(named.length)
+  expect(list.differences(named)).toEqual(new Map())
+  const changed = named.map((file, i) => (i % 1000 === 24 ? { ...file, size: -1 } : file))
+  expect(list.differences(changed)).toEqual(
+    new Map([24, 1024, 2024].map((i) => [`${i}.md`, stampOfNumber(i)])),
+  )
+})
+
+const stampOfNumber = (i: number): FileStamp => ({ size: i, modified: i + 0.25, changed: i + 0.5, inode: -i })

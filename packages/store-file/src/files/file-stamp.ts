@@ -65,39 +65,51 @@ export function mixStamp({ size, modified, changed, inode }: FileStamp): number 
   return (high >>> 0) * 1024 + ((low >>> 0) & 1023)
 }
 
-/** Stamps of a folder's files in one typed array: for 100,000 files a fifth of the memory that objects take. */
+/**
+ * The files of a folder, by name and stamp. Typed arrays and names that are joined, page by page: as objects and short
+ * strings, 100,000 files take five times the memory.
+ */
 export function createStampList() {
-  const names: string[] = []
-  let numbers = new Float64Array(numbersPerStamp * 64)
+  const pages: Float64Array[] = []
+  const joinedNames: string[] = []
+  let lastNames: string[] = []
+  let count = 0
   let sum = 0
 
+  const names = (): string[] => [...joinedNames.flatMap((page) => page.split('/')), ...lastNames]
+
   const stampIn = (place: number): FileStamp => {
-    const at = place * numbersPerStamp
+    const page = pages[Math.floor(place / filesPerPage)] as Float64Array
+    const at = (place % filesPerPage) * numbersPerStamp
     return {
-      size: numbers[at] as number,
-      modified: numbers[at + 1] as number,
-      changed: numbers[at + 2] as number,
-      inode: numbers[at + 3] as number,
+      size: page[at] as number,
+      modified: page[at + 1] as number,
+      changed: page[at + 2] as number,
+      inode: page[at + 3] as number,
     }
+  }
+
+  const startPage = (): void => {
+    pages.push(new Float64Array(filesPerPage * numbersPerStamp))
+    if (lastNames.length > 0) joinedNames.push(lastNames.join('/'))
+    lastNames = []
   }
 
   return {
     add(name: string, stamp: FileStamp): void {
-      const at = names.length * numbersPerStamp
-      if (at === numbers.length) {
-        const larger = new Float64Array(numbers.length * 2)
-        larger.set(numbers)
-        numbers = larger
-      }
-      numbers[at] = stamp.size
-      numbers[at + 1] = stamp.modified
-      numbers[at + 2] = stamp.changed
-      numbers[at + 3] = stamp.inode
-      names.push(name)
+      if (count % filesPerPage === 0) startPage()
+      const page = pages.at(-1) as Float64Array
+      const at = lastNames.length * numbersPerStamp
+      page[at] = stamp.size
+      page[at + 1] = stamp.modified
+      page[at + 2] = stamp.changed
+      page[at + 3] = stamp.inode
+      lastNames.push(name)
+      count++
       sum = (sum + mixStamp(stamp)) % stampModulus
     },
 
-    count: (): number => names.length,
+    count: (): number => count,
 
     /** Sum of the mixed stamps, to compare with the one that the index has for the folder. */
     sum: (): number => sum,
@@ -108,9 +120,10 @@ export function createStampList() {
      * @param known read once, row by row: a map of its objects takes as much memory as all else that a query needs
      */
     differences(known: Iterable<FileStamp & { name: string }>): Map<string, FileStamp | null> {
+      const listed = names()
       const places = new Map<string, number>()
-      for (const [place, name] of names.entries()) places.set(name, place)
-      const states = new Uint8Array(names.length)
+      for (const [place, name] of listed.entries()) places.set(name, place)
+      const states = new Uint8Array(count)
       const found = new Map<string, FileStamp | null>()
       for (const row of known) {
         const place = places.get(row.name)
@@ -118,7 +131,7 @@ export function createStampList() {
         else if (!sameStamp(stampIn(place), row)) states[place] = differs
         else if (states[place] !== differs) states[place] = isSame
       }
-      for (const [place, name] of names.entries())
+      for (const [place, name] of listed.entries())
         if (states[place] !== isSame) found.set(name, stampIn(place))
       return found
     },
@@ -128,4 +141,5 @@ export function createStampList() {
 const isSame = 1
 const differs = 2
 
+const filesPerPage = 1024
 const numbersPerStamp = 4

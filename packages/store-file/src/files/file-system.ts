@@ -17,6 +17,7 @@ export type FileSystem = Pick<
   | 'linkSync'
   | 'lstatSync'
   | 'mkdirSync'
+  | 'opendirSync'
   | 'openSync'
   | 'readdirSync'
   | 'readFileSync'
