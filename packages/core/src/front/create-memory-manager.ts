@@ -124,7 +124,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
   const cached = options.cache && createCachedReads(options.cache)
   const stores = cached ? byScope((scope) => cached.counting(given[scope])) : given
   const quotas: Record<MemoryScope, number> = { ...defaultQuotas, ...policies.quotas }
-  const reserve = byScope((scope) =>
+  const withinQuota = byScope((scope) =>
     createQuota({ store: stores[scope], place: { namespace, scope }, quota: quotas[scope], clock }),
   )
   const underWay = new Set<Promise<unknown>>()
@@ -211,13 +211,10 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     }
     const puts = changes.flatMap((change) => ('put' in change ? change.put : []))
     const removed = changes.flatMap((change) => ('put' in change ? [] : change.remove))
-    const written = await reserve[scope](puts, removed)
-    try {
+    await withinQuota[scope](puts, removed, async () => {
       await store.commit(changes)
       if (removed.length > 0) await store.cold?.commit(removed.map((remove) => ({ remove })))
-    } finally {
-      written()
-    }
+    })
   }
 
   const read = (scope: MemoryScope, key: string, given?: ReadOptions): Promise<unknown> =>
@@ -267,12 +264,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
         const now = clock()
         const entry = await toEntry(store, addressOf(scope, key), value, given, now)
         const putOptions = { overwrite: given?.overwrite ?? true, now }
-        const written = await reserve[scope]([entry], [])
-        try {
-          await store.put(entry, putOptions)
-        } finally {
-          written()
-        }
+        await withinQuota[scope]([entry], [], () => store.put(entry, putOptions))
       })
     },
 
@@ -354,12 +346,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
         const { cold } = store
         const entry = await cold?.get(address, clock())
         if (!cold || !entry) return false
-        const written = await reserve[scope]([entry], [])
-        try {
-          return await cold.restore(address, clock())
-        } finally {
-          written()
-        }
+        return withinQuota[scope]([entry], [], () => cold.restore(address, clock()))
       })
     },
 

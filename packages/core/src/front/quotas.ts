@@ -28,11 +28,15 @@ const trustedForMs = 5000
 const readAtOnce = 100
 
 /**
- * Reserves room for a write before it begins; call the result when the write is over.
+ * Runs a write in room that is reserved for what it puts until it is over.
  *
- * @throws MemoryError QUOTA_EXCEEDED when there is no room
+ * @throws MemoryError QUOTA_EXCEEDED when there is no room, before the write began
  */
-export type Reserve = (puts: readonly Entry[], removed: readonly Address[]) => Promise<() => void>
+export type WithinQuota = <T>(
+  puts: readonly Entry[],
+  removed: readonly Address[],
+  write: () => Promise<T>,
+) => Promise<T>
 
 export interface QuotaOptions {
   store: MemoryStore
@@ -47,7 +51,7 @@ export interface QuotaOptions {
  * the writes of this process might fill the quota. In between only the sizes of writes are added up, which never
  * underestimates this process. Other processes' writes of the last five seconds may exceed the quota by their size.
  */
-export function createQuota({ store, place, quota, clock }: QuotaOptions): Reserve {
+export function createQuota({ store, place, quota, clock }: QuotaOptions): WithinQuota {
   /** Upper bound of the bytes in use, including writes under way, as far as this process knows. */
   let used = Number.POSITIVE_INFINITY
   let measuredAt = Number.NEGATIVE_INFINITY
@@ -97,10 +101,10 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Reser
     const own = new Map(puts.map(({ key, value }) => [key, { bytes: jsonBytes(value) }]))
     for (const { key } of removed) own.set(key, { bytes: 0 })
     for (const [key, left] of own) leaving.set(key, left)
-    const written = reserve(added)
+    const release = reserve(added)
     return () => {
       for (const [key, left] of own) if (leaving.get(key) === left) leaving.delete(key)
-      written()
+      release()
     }
   }
 
@@ -128,7 +132,8 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Reser
     return freed > 0 ? reserveFreed(added, puts, removed) : reserve(added)
   }
 
-  return async (puts, removed) => {
+  /** @returns what to call when the write is over */
+  const roomFor = async (puts: readonly Entry[], removed: readonly Address[]): Promise<() => void> => {
     const added = puts.reduce((sum, { value }) => sum + jsonBytes(value), 0)
     if (added > quota) throw exceeded(place.scope, quota, `the value alone takes ${added}`)
     // No await between the check and the reservation, so concurrent writes see each other.
@@ -136,6 +141,15 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Reser
     const mine = turn.then(() => (fits(added) ? reserve(added) : makeRoom(added, puts, removed)))
     turn = mine.catch(() => undefined)
     return mine
+  }
+
+  return async (puts, removed, write) => {
+    const release = await roomFor(puts, removed)
+    try {
+      return await write()
+    } finally {
+      release()
+    }
   }
 }
 
