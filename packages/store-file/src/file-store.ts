@@ -25,14 +25,14 @@ import { type Layout, placesOf } from './layout/layout.ts'
 import { specialPlace } from './layout/placement.ts'
 import { createLock } from './lock.ts'
 import { createFileSearch, type LocatedHit } from './search/file-search.ts'
-import type { OpenDatabase } from './search-index/driver.ts'
-import { isBusy, isDamage, isUnwritable } from './search-index/index-file.ts'
 import {
   createMemoryIndex,
   type IndexProgress,
   type MemoryIndex,
   missingRoot,
 } from './search-index/memory-index.ts'
+import type { OpenDatabase } from './sqlite/driver.ts'
+import { isBusy, isDamage, isUnwritable } from './sqlite/errors.ts'
 import type { Coverage } from './vectors/missing-vectors.ts'
 import type { VectorIndex } from './vectors/vector-index.ts'
 

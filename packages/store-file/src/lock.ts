@@ -3,8 +3,8 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type ProcessIdentity, pause, thisProcess } from '@recall/core/process'
 import { ensureFolder, writing } from './files/atomic-write.ts'
 import { type FileSystem, orAbsent, overwriteInPlace, statusOf } from './files/file-system.ts'
-import type { Database, OpenDatabase } from './search-index/driver.ts'
-import { isBusy, isDamage } from './search-index/index-file.ts'
+import type { Database, OpenDatabase } from './sqlite/driver.ts'
+import { isBusy, isDamage } from './sqlite/errors.ts'
 
 /** Critical sections take milliseconds: a lock held longer than this is held by something that hangs. */
 const lockTimeoutMs = 15_000

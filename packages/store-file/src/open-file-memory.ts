@@ -15,8 +15,8 @@ import { createFileStore, type FileStore } from './file-store.ts'
 import { defaultFileSystem, type FileSystem, orAbsent, orUnusable } from './files/file-system.ts'
 import { layoutOf } from './layout/find-layout.ts'
 import type { Layout } from './layout/layout.ts'
-import { loadSqlite } from './search-index/driver.ts'
 import { missingRoot } from './search-index/memory-index.ts'
+import { loadSqlite } from './sqlite/driver.ts'
 
 export interface FileStoreSettings {
   /** Folder that holds the memory. */

@@ -5,8 +5,8 @@ import * as z from 'zod/mini'
 import { anyJson } from './documents/any-json.ts'
 import { createFile, ensureFolder, removeFile, replaceFile, sweepLeftovers } from './files/atomic-write.ts'
 import { defaultFileSystem, type FileSystem, orAbsent } from './files/file-system.ts'
-import { type Database, loadSqlite } from './search-index/driver.ts'
-import { isBusy } from './search-index/index-file.ts'
+import { type Database, loadSqlite } from './sqlite/driver.ts'
+import { isBusy } from './sqlite/errors.ts'
 
 export interface WriteQueueOptions {
   /** Used by the queue alone; created when missing. Not below a memory's root: that may be what is unreachable. */

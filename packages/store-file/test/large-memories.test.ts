@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createFileStore } from '../src/file-store.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { layouts } from '../src/layout/layout.ts'
-import { loadSqlite, type OpenDatabase } from '../src/search-index/driver.ts'
+import { loadSqlite, type OpenDatabase } from '../src/sqlite/driver.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { createLock } from '../src/lock.ts'
-import { loadSqlite } from '../src/search-index/driver.ts'
+import { loadSqlite } from '../src/sqlite/driver.ts'
 
 /** Takes the lock and never lets go. */
 const lock = createLock(defaultFileSystem, await loadSqlite(), process.argv[2] as string)

@@ -4,7 +4,7 @@ import { isMemoryError } from '@recall/core'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { createLock } from '../src/lock.ts'
-import { loadSqlite } from '../src/search-index/driver.ts'
+import { loadSqlite } from '../src/sqlite/driver.ts'
 import { bundleScript, startChild } from './child-process.ts'
 import { temporaryRoot } from './temporary-root.ts'
 

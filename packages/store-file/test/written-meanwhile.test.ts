@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createFileStore } from '../src/file-store.ts'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { layouts } from '../src/layout/layout.ts'
-import { loadSqlite, type OpenDatabase } from '../src/search-index/driver.ts'
+import { loadSqlite, type OpenDatabase } from '../src/sqlite/driver.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 const place = { namespace: 'default', scope: 'long-term' } as const

@@ -3,7 +3,7 @@ import type { Address } from '@recall/core'
 import { expect, it } from 'vitest'
 import { temporaryRoot } from '../../test/temporary-root.ts'
 import { defaultFileSystem } from '../files/file-system.ts'
-import { loadSqlite, type OpenDatabase } from '../search-index/driver.ts'
+import { loadSqlite, type OpenDatabase } from '../sqlite/driver.ts'
 import { createAccessLog } from './access-log.ts'
 
 it('costs nobody an entry while another process holds it', async () => {

@@ -2,17 +2,10 @@ import { join } from 'node:path'
 import type { Address, Entry } from '@recall/core'
 import { ensureFolder } from '../files/atomic-write.ts'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
-import { createStatements, type Database, type OpenDatabase } from '../search-index/driver.ts'
-import {
-  busyMs,
-  isBusy,
-  isDamage,
-  isDiskFull,
-  isUnwritable,
-  removeSetAside,
-  setAside,
-  useWriteAheadLog,
-} from '../search-index/index-file.ts'
+import { removeSetAside, setAside } from '../sqlite/damage.ts'
+import { createStatements, type Database, type OpenDatabase } from '../sqlite/driver.ts'
+import { isBusy, isDamage, isDiskFull, isUnwritable } from '../sqlite/errors.ts'
+import { busyMs, useWriteAheadLog } from '../sqlite/write-ahead-log.ts'
 
 /** Which version of an entry an access belongs to: a rewritten entry starts its expiry anew. */
 interface Version {

@@ -1,5 +1,5 @@
 import type { MemoryScope } from '@recall/core'
-import type { SqlValue } from './driver.ts'
+import type { SqlValue } from '../sqlite/driver.ts'
 
 /** Conditions that the database can test; all that are given must hold. */
 export interface Conditions {

@@ -1,8 +1,10 @@
-import { basename, dirname, join } from 'node:path'
-import { pause } from '@recall/core/process'
+import { join } from 'node:path'
 import { ensureFolder, writing } from '../files/atomic-write.ts'
-import { causeOf, errorCode, type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
-import type { Database, OpenDatabase } from './driver.ts'
+import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
+import { passesCheck, setAside } from '../sqlite/damage.ts'
+import type { Database, OpenDatabase } from '../sqlite/driver.ts'
+import { isBusy, isDamage, isHeldOpen, isUnwritable } from '../sqlite/errors.ts'
+import { busyMs, useWriteAheadLog } from '../sqlite/write-ahead-log.ts'
 import { schema, schemaVersion } from './schema.ts'
 import { indexName, logSize, readSeal, writeSeal } from './seal.ts'
 
@@ -116,19 +118,6 @@ function emptyIndex(openDatabase: OpenDatabase, path: string): void {
   }
 }
 
-/** Removes a damaged database that was set aside: it still holds words that may have to be forgotten. */
-export function removeSetAside(fileSystem: FileSystem, path: string): void {
-  const folder = dirname(path)
-  for (const name of orAbsent(() => fileSystem.readdirSync(folder, 'utf8')) ?? []) {
-    if (!name.startsWith(`${basename(path)}${aside}`)) continue
-    const copy = join(folder, name)
-    writing(copy, () => orAbsent(() => fileSystem.unlinkSync(copy)))
-  }
-}
-
-/** Infix in the name of a database that was set aside; a time in milliseconds follows. */
-const aside = '.corrupt-'
-
 export const inodeOf = (fileSystem: FileSystem, path: string): number | undefined =>
   statusOf(fileSystem, path)?.ino
 
@@ -182,28 +171,6 @@ function prepare(database: Database): void {
   useWriteAheadLog(database)
 }
 
-/** How long to wait for another process that holds a database, in milliseconds. */
-export const busyMs = 10_000
-
-/**
- * Lets readers and one writer work side by side. Retries while another process opens the same new database, because
- * SQLite's busy timeout does not apply here.
- */
-export function useWriteAheadLog(database: Pick<Database, 'exec'>): void {
-  let deadline: number | undefined
-  for (;;) {
-    try {
-      database.exec('PRAGMA journal_mode = WAL')
-      return
-    } catch (error) {
-      // Not asked for the time before there is need: the first call loads a dozen modules of Node's.
-      deadline ??= performance.now() + busyMs
-      if (!isBusy(error) || performance.now() > deadline) throw error
-      pause(1 + Math.random())
-    }
-  }
-}
-
 const versionOf = (database: Database): number =>
   (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
 
@@ -218,16 +185,6 @@ export function isIntact(openDatabase: OpenDatabase, folder: string): boolean {
     return passesCheck(database)
   } finally {
     database.close()
-  }
-}
-
-export function passesCheck(database: Database): boolean {
-  try {
-    const rows = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[]
-    return rows.length === 1 && rows[0]?.quick_check === 'ok'
-  } catch (error) {
-    if (isDamage(error)) return false
-    throw error
   }
 }
 
@@ -257,78 +214,3 @@ export function closeIndexFile(fileSystem: FileSystem, folder: string, database:
     writeSeal(fileSystem, folder, { documents, folders: modified })
   } else database.close()
 }
-
-/** Renames a damaged database, replacing one that was set aside before. Returns its new path. */
-export function setAside(fileSystem: FileSystem, path: string): string {
-  const kept = `${path}${aside}${Date.now()}`
-  removeSetAside(fileSystem, path)
-  writing(path, () => {
-    // Another process may have set it aside before.
-    orAbsent(() => fileSystem.renameSync(path, kept))
-    for (const suffix of ['-wal', '-shm']) orAbsent(() => fileSystem.unlinkSync(`${path}${suffix}`))
-  })
-  return kept
-}
-
-/** SQLite's messages and their primary codes: errors of queries that return rows carry nothing but the message. */
-const codesByMessage: Readonly<Record<string, number>> = {
-  'database is locked': 5,
-  'attempt to write a readonly database': 8,
-  'disk I/O error': 10,
-  'database disk image is malformed': 11,
-  'database or disk is full': 13,
-  'unable to open database file': 14,
-  'constraint failed': 19,
-  'file is not a database': 26,
-}
-
-/** SQLite's extended codes keep the primary code in the low byte: 8 READONLY, 14 CANTOPEN, 5 BUSY. */
-function sqliteCode(error: unknown): number {
-  const { code, errcode, message } = (causeOf(error) ?? {}) as {
-    code?: string
-    errcode?: number
-    message?: string
-  }
-  if (errcode !== undefined) return errcode & 0xff
-  if (code !== 'ERR_SQLITE_ERROR' || message === undefined) return 0
-  // FTS5 says which of its tables is corrupt.
-  return message.startsWith('fts5: corrupt') ? 11 : (codesByMessage[message] ?? 0)
-}
-
-/** 13 FULL. */
-export const isDiskFull = (error: unknown): boolean =>
-  ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '') || sqliteCode(error) === 13
-
-/** Windows: another process, or another part of this one, has the file open. */
-const isHeldOpen = (error: unknown): boolean => errorCode(error) === 'EBUSY'
-
-/** Nothing can be written, but what is stored can still be read. */
-export const isUnwritable = (error: unknown): boolean =>
-  isDiskFull(error) ||
-  isHeldOpen(error) ||
-  ['EACCES', 'EROFS', 'EPERM'].includes(errorCode(error) ?? '') ||
-  [8, 14].includes(sqliteCode(error))
-
-export const isBusy = (error: unknown): boolean => sqliteCode(error) === 5
-
-/**
- * The database file is not what SQLite expects: 11 CORRUPT, 26 NOTADB, 10 IOERR; or its tables contradict each other:
- * 19 CONSTRAINT, since what we write keeps every constraint of a whole database.
- */
-export const isDamage = (error: unknown): boolean => [10, 11, 19, 26].includes(sqliteCode(error))
-
-/** Errors of the language itself: a row that says nonsense leads to them, as a mistake of ours does. */
-const ofLanguage = [TypeError, RangeError, SyntaxError]
-
-/**
- * Whether a call failed because the database is damaged. SQLite notices only what it stumbles on: of a changed byte it
- * may make a row that lacks a value.
- *
- * @param isIntact checks the database
- */
-export const comesOfDamage = (error: unknown, isIntact: () => boolean): boolean =>
-  isDamage(error) || (ofLanguage.some((kind) => error instanceof kind) && !isIntact())
-
-/** Another process empties the index in its place, or is about to fill a new one. */
-export const isEmptied = (error: unknown): boolean =>
-  errorCode(error) === 'ERR_SQLITE_ERROR' && /^no such table/.test((causeOf(error) as Error).message)

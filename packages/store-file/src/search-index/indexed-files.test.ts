@@ -3,7 +3,7 @@ import { type MemoryScope, memoryScopes } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { LocatedEntry } from '../layout/sources.ts'
-import type { Database } from './driver.ts'
+import type { Database } from '../sqlite/driver.ts'
 import { schema } from './schema.ts'
 import { createSearchIndex } from './search-index.ts'
 

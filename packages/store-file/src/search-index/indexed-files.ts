@@ -3,8 +3,8 @@ import { unitsOf } from '../documents/file-entry.ts'
 import { contentHash } from '../files/digest.ts'
 import { type FileStamp, mixStamp, stampModulus } from '../files/file-stamp.ts'
 import type { LocatedEntry } from '../layout/sources.ts'
+import type { Database, Statement } from '../sqlite/driver.ts'
 import { joinTags, keptNamespace } from './document-row.ts'
-import type { Database, Statement } from './driver.ts'
 import { scopeNumbers } from './schema.ts'
 
 export interface FolderState {

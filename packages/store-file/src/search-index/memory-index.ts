@@ -4,25 +4,21 @@ import { modifiedAt } from '../files/file-stamp.ts'
 import { orAbsent } from '../files/file-system.ts'
 import { folderOf, fromShown, shownPath } from '../files/paths.ts'
 import type { Source } from '../layout/sources.ts'
-import type { OpenDatabase } from './driver.ts'
+import { comesOfDamage, passesCheck, removeSetAside, setAside } from '../sqlite/damage.ts'
+import type { OpenDatabase } from '../sqlite/driver.ts'
+import { isEmptied, isUnwritable } from '../sqlite/errors.ts'
 import { createFileIndexer, type FileIndexerOptions } from './file-indexer.ts'
 import { createFolderWalk } from './folder-walk.ts'
 import { createFolderWatch } from './folder-watch.ts'
 import {
   closeIndexFile,
-  comesOfDamage,
   inodeOf,
-  isEmptied,
   isIntact,
   isSealed,
-  isUnwritable,
   type OpenedIndex,
   openIndexFile,
   openTemporaryIndex,
-  passesCheck,
   removeIndexFile,
-  removeSetAside,
-  setAside,
 } from './index-file.ts'
 import { indexName } from './seal.ts'
 import { createSearchIndex, type SearchIndex } from './search-index.ts'

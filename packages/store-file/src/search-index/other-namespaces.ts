@@ -1,6 +1,6 @@
 import type { MemoryScope } from '@recall/core'
+import type { Statement } from '../sqlite/driver.ts'
 import { keptNamespace } from './document-row.ts'
-import type { Statement } from './driver.ts'
 import { scopeNumbers } from './schema.ts'
 
 /** Whether a scope holds entries of another namespace than the one given. */

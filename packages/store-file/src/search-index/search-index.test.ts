@@ -1,6 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it } from 'vitest'
-import type { Database } from './driver.ts'
+import type { Database } from '../sqlite/driver.ts'
 import { schema } from './schema.ts'
 import { createSearchIndex } from './search-index.ts'
 

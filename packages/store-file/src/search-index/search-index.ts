@@ -1,7 +1,7 @@
 import type { MemoryScope } from '@recall/core'
+import { createStatements, type Database, type SqlValue } from '../sqlite/driver.ts'
 import type { Conditions, RowCondition } from './conditions.ts'
 import { type DocumentRow, documentColumns, joinTags, keptNamespace, shownNamespace } from './document-row.ts'
-import { createStatements, type Database, type SqlValue } from './driver.ts'
 import { createIndexedFiles } from './indexed-files.ts'
 import { hasOtherNamespaces } from './other-namespaces.ts'
 import { scopeNumbers } from './schema.ts'

@@ -1,6 +1,6 @@
 import type { MemoryScope } from '@recall/core'
+import type { Statement } from '../sqlite/driver.ts'
 import { documentColumns, type HashedRow, keptNamespace } from './document-row.ts'
-import type { Statement } from './driver.ts'
 import { hasOtherNamespaces } from './other-namespaces.ts'
 import { scopeNumbers } from './schema.ts'
 

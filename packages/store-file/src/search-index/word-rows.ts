@@ -1,6 +1,6 @@
 import type { MemoryScope } from '@recall/core'
+import type { SqlValue, Statement } from '../sqlite/driver.ts'
 import type { Conditions } from './conditions.ts'
-import type { SqlValue, Statement } from './driver.ts'
 import { scopeNumbers } from './schema.ts'
 
 /** What to match units by, in the query language of FTS5. */

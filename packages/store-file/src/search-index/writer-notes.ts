@@ -3,7 +3,7 @@ import { isGone, thisProcess } from '@recall/core/process'
 import { ensureFolder, writing } from '../files/atomic-write.ts'
 import { randomName } from '../files/digest.ts'
 import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
-import { isDiskFull } from './index-file.ts'
+import { isDiskFull } from '../sqlite/errors.ts'
 
 const noteName = /^(\d+)-(\d+)-([0-9a-f]{8})[0-9a-f]+$/
 

@@ -2,7 +2,7 @@ import { type JsonObject, type JsonValue, matchesFilter, parseFilter } from '@re
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { joinTags } from '../search-index/document-row.ts'
-import { createStatements, loadSqlite } from '../search-index/driver.ts'
+import { createStatements, loadSqlite } from '../sqlite/driver.ts'
 import { narrowingOf } from './narrowing.ts'
 
 const openDatabase = await loadSqlite()

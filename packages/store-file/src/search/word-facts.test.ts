@@ -2,9 +2,9 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { splitByRarity } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createStatements, type Database } from '../search-index/driver.ts'
 import { schema } from '../search-index/schema.ts'
 import { createSearchIndex } from '../search-index/search-index.ts'
+import { createStatements, type Database } from '../sqlite/driver.ts'
 import { wordFactsOf } from './word-facts.ts'
 
 const vocabulary = ['ant', 'bee', 'cat', 'dog', 'eel', 'fox']

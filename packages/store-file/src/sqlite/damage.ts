@@ -1,0 +1,52 @@
+import { basename, dirname, join } from 'node:path'
+import { writing } from '../files/atomic-write.ts'
+import { type FileSystem, orAbsent } from '../files/file-system.ts'
+import type { Database } from './driver.ts'
+import { isDamage } from './errors.ts'
+
+export function passesCheck(database: Database): boolean {
+  try {
+    const rows = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[]
+    return rows.length === 1 && rows[0]?.quick_check === 'ok'
+  } catch (error) {
+    if (isDamage(error)) return false
+    throw error
+  }
+}
+
+/** Errors of the language itself: a row that says nonsense leads to them, as a mistake of ours does. */
+const ofLanguage = [TypeError, RangeError, SyntaxError]
+
+/**
+ * Whether a call failed because the database is damaged. SQLite notices only what it stumbles on: of a changed byte it
+ * may make a row that lacks a value.
+ *
+ * @param isIntact checks the database
+ */
+export const comesOfDamage = (error: unknown, isIntact: () => boolean): boolean =>
+  isDamage(error) || (ofLanguage.some((kind) => error instanceof kind) && !isIntact())
+
+/** Renames a damaged database, replacing one that was set aside before. Returns its new path. */
+export function setAside(fileSystem: FileSystem, path: string): string {
+  const kept = `${path}${aside}${Date.now()}`
+  removeSetAside(fileSystem, path)
+  writing(path, () => {
+    // Another process may have set it aside before.
+    orAbsent(() => fileSystem.renameSync(path, kept))
+    for (const suffix of ['-wal', '-shm']) orAbsent(() => fileSystem.unlinkSync(`${path}${suffix}`))
+  })
+  return kept
+}
+
+/** Removes a damaged database that was set aside: it still holds words that may have to be forgotten. */
+export function removeSetAside(fileSystem: FileSystem, path: string): void {
+  const folder = dirname(path)
+  for (const name of orAbsent(() => fileSystem.readdirSync(folder, 'utf8')) ?? []) {
+    if (!name.startsWith(`${basename(path)}${aside}`)) continue
+    const copy = join(folder, name)
+    writing(copy, () => orAbsent(() => fileSystem.unlinkSync(copy)))
+  }
+}
+
+/** Infix in the name of a database that was set aside; a time in milliseconds follows. */
+const aside = '.corrupt-'

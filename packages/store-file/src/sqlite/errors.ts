@@ -1,0 +1,52 @@
+import { causeOf, errorCode } from '../files/file-system.ts'
+
+/** SQLite's messages and their primary codes: errors of queries that return rows carry nothing but the message. */
+const codesByMessage: Readonly<Record<string, number>> = {
+  'database is locked': 5,
+  'attempt to write a readonly database': 8,
+  'disk I/O error': 10,
+  'database disk image is malformed': 11,
+  'database or disk is full': 13,
+  'unable to open database file': 14,
+  'constraint failed': 19,
+  'file is not a database': 26,
+}
+
+/** SQLite's extended codes keep the primary code in the low byte: 8 READONLY, 14 CANTOPEN, 5 BUSY. */
+function sqliteCode(error: unknown): number {
+  const { code, errcode, message } = (causeOf(error) ?? {}) as {
+    code?: string
+    errcode?: number
+    message?: string
+  }
+  if (errcode !== undefined) return errcode & 0xff
+  if (code !== 'ERR_SQLITE_ERROR' || message === undefined) return 0
+  // FTS5 says which of its tables is corrupt.
+  return message.startsWith('fts5: corrupt') ? 11 : (codesByMessage[message] ?? 0)
+}
+
+/** 13 FULL. */
+export const isDiskFull = (error: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '') || sqliteCode(error) === 13
+
+/** Windows: another process, or another part of this one, has the file open. */
+export const isHeldOpen = (error: unknown): boolean => errorCode(error) === 'EBUSY'
+
+/** Nothing can be written, but what is stored can still be read. */
+export const isUnwritable = (error: unknown): boolean =>
+  isDiskFull(error) ||
+  isHeldOpen(error) ||
+  ['EACCES', 'EROFS', 'EPERM'].includes(errorCode(error) ?? '') ||
+  [8, 14].includes(sqliteCode(error))
+
+export const isBusy = (error: unknown): boolean => sqliteCode(error) === 5
+
+/**
+ * The database file is not what SQLite expects: 11 CORRUPT, 26 NOTADB, 10 IOERR; or its tables contradict each other:
+ * 19 CONSTRAINT, since what we write keeps every constraint of a whole database.
+ */
+export const isDamage = (error: unknown): boolean => [10, 11, 19, 26].includes(sqliteCode(error))
+
+/** Another process empties the index in its place, or is about to fill a new one. */
+export const isEmptied = (error: unknown): boolean =>
+  errorCode(error) === 'ERR_SQLITE_ERROR' && /^no such table/.test((causeOf(error) as Error).message)
