@@ -40,7 +40,7 @@ export function createDrainingStdio(
       void (async () => {
         // The last lines may have been read but not handed on yet.
         do await turn()
-        while (input.readableLength > 0)
+        while (input.readableLength > 0 && !input.destroyed)
         await underWay.done()
       })().then(() => done(), done)
     },
@@ -48,7 +48,7 @@ export function createDrainingStdio(
   stdin.pipe(input)
   // A broken pipe closes its stream without ending it. Its error would end the process before the answers are out.
   stdin.once('error', (error) => transport.onerror?.(error))
-  stdin.once('close', () => input.end())
+  stdin.once('close', () => void (input.destroyed || input.end()))
 
   const wire = new StdioServerTransport(input as unknown as typeof process.stdin, stdout)
   const transport: Transport = {
@@ -60,6 +60,9 @@ export function createDrainingStdio(
       wire.onerror = (error) => transport.onerror?.(error)
       wire.onclose = () => {
         underWay.clear()
+        // Nobody reads any more: what is left would keep the process waiting for it, and its host for the process.
+        input.destroy()
+        stdin.destroy()
         transport.onclose?.()
       }
       await wire.start()

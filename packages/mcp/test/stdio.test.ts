@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { PassThrough } from 'node:stream'
+import { PassThrough, Writable } from 'node:stream'
 import { expect, it } from 'vitest'
 import { createDrainingStdio } from '../src/draining-stdio.ts'
 import { stdioChild } from './support.ts'
+
+const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
 
 it('answers what was asked before the input ended, and leaves then', async () => {
   const args = ['--import', 'tsx', '-C', '@recall/source', stdioChild]
@@ -35,8 +37,33 @@ it('answers what was asked before the input broke, and leaves then', async () =>
     stdin.once('close', () => void transport.send({ jsonrpc: '2.0', id: 1, result: {} }))
   }
   await transport.start()
-  stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+  stdin.write(ping)
   await ended
   expect(String(stdout.read())).toBe('{"jsonrpc":"2.0","id":1,"result":{}}\n')
   expect(errors).toMatchObject([{ message: 'the terminal is gone' }])
+})
+
+/** A transport whose output has just broken, after it was asked something. */
+async function whoseReaderLeft() {
+  const stdin = new PassThrough()
+  const stdout = new Writable({ write: (_chunk, _encoding, done) => done(new Error('the reader is gone')) })
+  const { transport, ended } = createDrainingStdio(stdin, stdout)
+  transport.onmessage = () => void transport.send({ jsonrpc: '2.0', id: 1, result: {} }).catch(() => {})
+  await transport.start()
+  stdin.write(ping)
+  await new Promise((resolve) => stdout.once('close', resolve))
+  return { stdin, ended }
+}
+
+it('leaves when nobody takes its answers, also while its input stays open', async () => {
+  const { stdin, ended } = await whoseReaderLeft()
+  await ended
+  // An open input would keep the process alive.
+  expect(stdin.destroyed).toBe(true)
+})
+
+it('leaves when nobody takes its answers, whatever else was asked', async () => {
+  const { stdin, ended } = await whoseReaderLeft()
+  stdin.end(ping)
+  await ended
 })
