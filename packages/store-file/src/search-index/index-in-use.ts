@@ -1,0 +1,175 @@
+import { join } from 'node:path'
+import type { FileSystem } from '../files/file-system.ts'
+import { comesOfDamage, passesCheck, setAside } from '../sqlite/damage.ts'
+import type { OpenDatabase } from '../sqlite/driver.ts'
+import { isEmptied, isUnwritable } from '../sqlite/errors.ts'
+import {
+  closeIndexFile,
+  inodeOf,
+  isIntact,
+  isSealed,
+  type OpenedIndex,
+  openIndexFile,
+  openTemporaryIndex,
+  removeIndexFile,
+} from './index-file.ts'
+import { indexName } from './seal.ts'
+import { createSearchIndex, type SearchIndex } from './search-index.ts'
+
+export interface IndexInUse extends OpenedIndex {
+  index: SearchIndex
+  inode: number
+  /** When every file of the memory was last looked at, in milliseconds; 0 when that is due. */
+  walkedAt: number
+}
+
+export interface IndexInUseOptions {
+  fileSystem: FileSystem
+  openDatabase: OpenDatabase
+  /** Folder of the index. */
+  folder: string
+  /** What the index is made of: one that was made of anything else is made anew. */
+  madeOf: string
+  /** Receives a message, once, when an index was set aside or cannot be stored. */
+  onNotice: (text: string) => void
+  /** Runs a section that no other process runs at the same time. */
+  exclusively: <T>(section: () => T) => T
+  /** Whether another living process writes to the memory. */
+  isShared: () => boolean
+}
+
+/**
+ * Opens the index when it is needed, and opens it anew when its file was deleted, replaced or damaged. Where none can
+ * be written, one in memory takes its place, so that the memory can still be searched.
+ */
+export function createIndexInUse(options: IndexInUseOptions) {
+  const { fileSystem, openDatabase, folder, madeOf, onNotice, exclusively, isShared } = options
+  const path = join(folder, indexName)
+  let opened: IndexInUse | undefined
+  /** Within `holding`: the index that is in use, whatever others put in its place meanwhile. */
+  let held: IndexInUse | undefined
+
+  const isCurrent = ({ temporary, inode }: IndexInUse): boolean =>
+    temporary || inodeOf(fileSystem, path) === inode
+
+  const drop = (): void => {
+    opened?.database.close()
+    opened = undefined
+  }
+
+  const remove = (): void => exclusively(() => removeIndexFile(fileSystem, openDatabase, folder))
+
+  const open = (): IndexInUse => {
+    if (held) return held
+    // The file was deleted or replaced: the one we hold open is no longer anybody's index.
+    if (opened && !isCurrent(opened)) drop()
+    if (opened) return opened
+    const file = openIndexFile({ fileSystem, openDatabase, folder, inUse: isShared(), exclusively })
+    const current = use(file)
+    if (current.index.fact('layout') !== madeOf) {
+      drop()
+      remove()
+      return open()
+    }
+    if (file.notice) onNotice(file.notice)
+    if (file.temporary) onNotice(`${folder} cannot be written: the search index is kept in memory`)
+    return current
+  }
+
+  const use = (file: OpenedIndex): IndexInUse => {
+    const inode = file.temporary ? 0 : (inodeOf(fileSystem, path) ?? 0)
+    const index = createSearchIndex(file.database)
+    // Before anything is asked of it: `guarded` sets aside what is open when a query meets damage.
+    const current: IndexInUse = { ...file, index, inode, walkedAt: 0 }
+    opened = current
+    if (index.fact('layout') === undefined) index.transaction(() => index.setFact('layout', madeOf))
+    if (!file.isNew && !file.unclean) current.walkedAt = Number(index.fact('walked') ?? 0)
+    return current
+  }
+
+  const useMemory = (error: unknown): void => {
+    onNotice(`${path} cannot be written (${(error as Error).message}): the search index is kept in memory`)
+    use(openTemporaryIndex(openDatabase))
+  }
+
+  const inMemory = <T>(error: unknown, call: () => T): T => {
+    if (!isUnwritable(error) || !opened || opened.temporary) throw error
+    drop()
+    useMemory(error)
+    return call()
+  }
+
+  return {
+    open,
+
+    /** The index as it was last opened, if it is still open. */
+    opened: (): IndexInUse | undefined => opened,
+
+    held: (): IndexInUse | undefined => held,
+
+    /** Runs a section in which every part has the same index. */
+    holding<T>(index: IndexInUse, section: () => T): T {
+      const outer = held
+      held = index
+      try {
+        return section()
+      } finally {
+        held = outer
+      }
+    },
+
+    /** Notes that every file was looked at; for the processes to come too when it took long. */
+    walked(current: IndexInUse, at: number, isLarge: boolean): void {
+      current.walkedAt = at
+      if (isLarge) current.index.transaction(() => current.index.setFact('walked', String(at)))
+    },
+
+    /**
+     * Runs a call on the index. If the index is damaged, it is set aside and rebuilt, once; if it cannot be written,
+     * for example on a full disk, one in memory takes its place.
+     */
+    guarded<T>(call: () => T): T {
+      try {
+        return call()
+      } catch (error) {
+        const damaged = opened
+        if (damaged && held === undefined && isEmptied(error)) {
+          drop()
+          return call()
+        }
+        if (!damaged || damaged.temporary || !comesOfDamage(error, () => isIntact(openDatabase, folder)))
+          return inMemory(error, call)
+        drop()
+        try {
+          exclusively(() => {
+            if (inodeOf(fileSystem, path) !== damaged.inode) return
+            onNotice(
+              `the search index was damaged: it was moved to ${setAside(fileSystem, path)} and is built anew`,
+            )
+          })
+        } catch (cause) {
+          if (!isUnwritable(cause)) throw cause
+          useMemory(cause)
+        }
+        return call()
+      }
+    },
+
+    /** Checks the index page by page. */
+    isWhole: (): boolean => {
+      const { temporary, database } = open()
+      return temporary ? passesCheck(database) : isIntact(openDatabase, folder)
+    },
+
+    remove,
+
+    close(): void {
+      if (!opened) return
+      const { database, temporary } = opened
+      const isOurs = isCurrent(opened)
+      opened = undefined
+      if (temporary || !isOurs || isSealed(fileSystem, folder, database)) database.close()
+      else exclusively(() => closeIndexFile(fileSystem, folder, database))
+    },
+  }
+}
