@@ -25,6 +25,7 @@ import { type Layout, placesOf } from './layout/layout.ts'
 import { specialPlace } from './layout/placement.ts'
 import { createLock } from './lock.ts'
 import { createFileSearch, type LocatedHit } from './search/file-search.ts'
+import { rowReaders, unitTextsOf } from './search/row-reader.ts'
 import {
   createMemoryIndex,
   type IndexProgress,
@@ -33,6 +34,7 @@ import {
 } from './search-index/memory-index.ts'
 import type { OpenDatabase } from './sqlite/driver.ts'
 import { isBusy, isDamage, isUnwritable } from './sqlite/errors.ts'
+import { createMemoryVectors } from './vectors/memory-vectors.ts'
 import type { Coverage } from './vectors/missing-vectors.ts'
 import type { VectorIndex } from './vectors/vector-index.ts'
 
@@ -171,22 +173,31 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     }
   }
 
-  const search = createFileSearch({
-    root,
-    layout,
-    fileSystem,
-    index,
-    accessLog,
-    files,
-    internal,
-    onNotice,
+  const createRowReader = rowReaders({ fileSystem, root, layout, files })
+  const memoryVectors = createMemoryVectors({
+    ...{ fileSystem, internal, index, onNotice },
     embedder: options.embedder,
-    weights: { ...rankWeights, ...options.ranking },
     exclusively: (section) => lock.hold(section),
-    recover,
-    assertPresent,
+    unitTexts: unitTextsOf(createRowReader),
   })
-  const { vectors, addressOfRow } = search
+  const { vectors } = memoryVectors
+  const search = createFileSearch({
+    ...{
+      root,
+      layout,
+      fileSystem,
+      index,
+      accessLog,
+      files,
+      onNotice,
+      recover,
+      assertPresent,
+      createRowReader,
+    },
+    vectors: memoryVectors,
+    weights: { ...rankWeights, ...options.ranking },
+  })
+  const { addressOfRow } = search
 
   return {
     name: 'file',
@@ -216,8 +227,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
 
     find: search.find,
     locate: search.locate,
-    embedRecent: search.embedRecent,
-    vectorCoverage: search.vectorCoverage,
+    embedRecent: memoryVectors.embedRecent,
+    vectorCoverage: memoryVectors.coverage,
 
     async touch(addresses, now) {
       const accesses = addresses.flatMap((address) => {
@@ -275,7 +286,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       if (!fileSystem.existsSync(root)) throw missingRoot(root)
       if (!full) return index.update()
       index.rebuild(onProgress)
-      search.forgetUnusedVectors()
+      memoryVectors.forgetUnused()
       accessLog.compact()
     },
 

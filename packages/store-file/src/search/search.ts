@@ -2,8 +2,9 @@ import { compareCodePoints, type RankedUnit, type RankWeights, type StoreQuery }
 import type { DocumentRow } from '../search-index/document-row.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import type { MeaningArm } from '../vectors/meaning-arm.ts'
+import { conditionsOf, type RankedDocument } from './gate.ts'
+import { rankMatches } from './rank-matches.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
-import { conditionsOf, type RankedDocument, rankMatches } from './search-matches.ts'
 
 /** One entry that matches, with its best units. */
 export interface Hit {

@@ -1,0 +1,99 @@
+import type { StoreQuery } from '@recall/core'
+import type { Conditions } from '../search-index/conditions.ts'
+import type { DocumentRow } from '../search-index/document-row.ts'
+import type { SearchIndex } from '../search-index/search-index.ts'
+import { narrowingOf } from './narrowing.ts'
+import { everything, spare, wantedOf } from './pool.ts'
+import { type FileAccess, isEverything, passes } from './row-filter.ts'
+
+/** What ranking needs of a document; the rest is read only for the hits that are returned. */
+export type RankedDocument = Pick<DocumentRow, 'id' | 'key' | 'updated' | 'units'>
+
+export const conditionsOf = ({ scope, namespace, now, tags, filter }: StoreQuery): Conditions => ({
+  scope,
+  namespace,
+  now,
+  tags: tags ?? [],
+  narrowing: filter && narrowingOf(filter),
+})
+
+/** What an entry must be to be found, however a search came upon it. */
+export interface Gate {
+  conditions: Conditions
+  /** Whether the scope holds entries that do not fulfil the conditions. */
+  isConditional: boolean
+  /** Looks at documents, by id, each once; the function that it returns tells which of them may be found. */
+  judge(documents: readonly number[]): (id: number) => boolean
+}
+
+export function createGate(index: SearchIndex, query: StoreQuery, files: FileAccess): Gate {
+  const conditions = conditionsOf(query)
+  const isConditional = conditions.tags.length > 0 || index.needsConditions(conditions)
+  const isOpen = !isConditional && isEverything(query.filter)
+  const verdicts = new Map<number, boolean>()
+  return {
+    conditions,
+    isConditional,
+    judge(documents) {
+      if (isOpen) return () => true
+      const unknown = [...new Set(documents)].filter((id) => !verdicts.has(id))
+      for (const id of unknown) verdicts.set(id, false)
+      for (const row of index.documents(unknown, conditions))
+        verdicts.set(row.id, passes(row, query.filter, files))
+      return (id) => verdicts.get(id) === true
+    },
+  }
+}
+
+/** The units, in their order, of the first `pool` entries that pass the query's conditions. */
+export function accept(
+  index: SearchIndex,
+  query: StoreQuery,
+  gate: Gate,
+  units: (limit: number) => number[],
+  pool: number,
+): { id: number; document: RankedDocument }[] {
+  const wanted = wantedOf(query, pool)
+  for (let limit = Math.min(pool + spare, everything); ; limit = Math.min(limit * 4, everything)) {
+    const ids = units(limit)
+    const accepted = acceptedUnits(index, gate, ids)
+    if ((accepted.length >= pool && countDocuments(accepted) >= wanted) || ids.length < limit) {
+      return pool === everything ? accepted : accepted.slice(0, Math.max(pool, lastNeeded(accepted, wanted)))
+    }
+  }
+}
+
+export const countDocuments = (units: readonly { document: RankedDocument }[]): number =>
+  new Set(units.map(({ document }) => document.id)).size
+
+/** How many units to fetch in order to see that many documents, or all when there are fewer. */
+function lastNeeded(units: readonly { document: RankedDocument }[], wanted: number): number {
+  const seen = new Set<number>()
+  let needed = 0
+  for (const [i, { document }] of units.entries()) {
+    if (seen.size === wanted) break
+    if (!seen.has(document.id)) needed = i + 1
+    seen.add(document.id)
+  }
+  return needed
+}
+
+function acceptedUnits(
+  index: SearchIndex,
+  gate: Gate,
+  ids: readonly number[],
+): { id: number; document: RankedDocument }[] {
+  const accepted: { id: number; document: RankedDocument }[] = []
+  for (let i = 0; i < ids.length; i += rowsAtOnce) {
+    const some = ids.slice(i, i + rowsAtOnce)
+    const documents = index.documentsOfUnits(some)
+    const lets = gate.judge([...documents.values()].map(({ id }) => id))
+    for (const id of some) {
+      const document = documents.get(id)
+      if (document && lets(document.id)) accepted.push({ id, document })
+    }
+  }
+  return accepted
+}
+
+const rowsAtOnce = 500

@@ -1,0 +1,109 @@
+import { noiseRank, type StoreQuery, splitByRarity } from '@recall/core'
+import type { SearchIndex } from '../search-index/search-index.ts'
+import type { UnitRow, WordQuery } from '../search-index/word-rows.ts'
+import { accept, countDocuments, type Gate, type RankedDocument } from './gate.ts'
+import { everything, poolOf, spare, wantedOf } from './pool.ts'
+import { isSmallScope, type WordFacts } from './word-facts.ts'
+
+export interface FoundUnit {
+  id: number
+  document: RankedDocument
+  bm25: number
+}
+
+/** Candidates where conversations are searched. */
+const widePool = 4 * noiseRank
+
+/**
+ * Units that hold the words, best first. Words are looked for together first, which is much faster; where too few
+ * units hold them all, any of the words will do.
+ */
+export function matchWords(
+  index: SearchIndex,
+  facts: readonly WordFacts[],
+  query: StoreQuery,
+  gate: Gate,
+  besideMeaning: boolean,
+): { found: FoundUnit[]; together: FoundUnit[] } {
+  if (facts.length === 0) return { found: [], together: [] }
+  const words = facts.map(({ word }) => word)
+  const isSmall = isSmallScope(index, query.scope)
+  const matching = createMatcher(index, gate)
+  const match = (text: WordQuery, pool: number): FoundUnit[] => {
+    const strengths = new Map<number, number>()
+    const units = accept(
+      index,
+      query,
+      gate,
+      (limit) =>
+        matching(text, limit).map(({ id, bm25 }) => {
+          strengths.set(id, bm25)
+          return id
+        }),
+      pool,
+    )
+    const found = units.map((unit) => ({ ...unit, bm25: strengths.get(unit.id) ?? 0 }))
+    return isSmall ? strongestFirst(found, facts) : found
+  }
+  const all = (pool: number): FoundUnit[] => match({ match: words.join(' ') }, pool)
+  const any = (pool: number): FoundUnit[] => {
+    const { finding, counting, bound } = splitByRarity(facts, pool, index.countUnits(query.scope))
+    if (pool < everything && counting.length > 0) {
+      const found = match({ match: finding.join(' OR '), also: counting.join(' OR ') }, pool)
+      const isWhole = found.length >= pool && countDocuments(found) >= wantedOf(query, pool)
+      if (isWhole && (found.at(-1) as FoundUnit).bm25 > bound) return found
+    }
+    return match({ match: words.join(' OR ') }, pool)
+  }
+  const pool = poolOf(query)
+  // Next to meaning, all near matches have to be seen.
+  const wanted = besideMeaning ? pool : wantedOf(query, pool)
+  // No more units hold all words than hold the rarest one. Where these are fewer than wanted, meaning fills up the rest.
+  const isTogetherEnough = !besideMeaning || facts.every(({ count }) => count >= wanted)
+  const together = isTogetherEnough ? all(pool) : []
+  const isEnough =
+    isTogetherEnough && (words.length === 1 || (pool < everything && countDocuments(together) >= wanted))
+  const found = isEnough ? together : any(pool)
+  // In a conversation, a turn that holds few of the words may still be the answer, because of the turns around it.
+  const inConversations = found.filter(({ document }) => document.units >= conversationLength).length
+  if (pool >= widePool || inConversations < found.length / 2 || found.length < pool)
+    return { found, together }
+  const wide = isEnough ? all(widePool) : any(widePool)
+  return { found: wide, together: isEnough ? wide : together }
+}
+
+/**
+ * Returns a function that asks for the units that match. To rank them takes long, to hand out more of them does not:
+ * it asks for more than are wanted, because a wider pool may be looked at next. Most filters are passed by most entries,
+ * so the first are asked for whatever the filter; if these were not enough, only those that may pass it.
+ */
+function createMatcher(index: SearchIndex, { conditions, isConditional }: Gate) {
+  const fetched = new Map<string, { limit: number; rows: UnitRow[] }>()
+  return (text: WordQuery, limit: number): UnitRow[] => {
+    const name = JSON.stringify(text)
+    const known = fetched.get(name)
+    if (known && limit <= known.limit) return known.rows.slice(0, limit)
+    const most = Math.min(known ? limit * 4 : Math.max(limit, widePool + spare), everything)
+    const isNarrowed = conditions.narrowing !== undefined && (known !== undefined || most === everything)
+    const rows = isNarrowed
+      ? index.matchUnits(text, conditions, true, most)
+      : index.matchUnits(text, { ...conditions, narrowing: undefined }, isConditional, most)
+    fetched.set(name, { limit: most, rows })
+    return rows.slice(0, limit)
+  }
+}
+
+/**
+ * Orders units by the words they hold, about as core's BM25 would for units of average length; FTS5's score breaks
+ * ties.
+ */
+function strongestFirst(units: readonly FoundUnit[], facts: readonly WordFacts[]): FoundUnit[] {
+  const strengthOf = ({ id, bm25 }: FoundUnit): number =>
+    facts.reduce((sum, { isIn, rarity }) => sum + (isIn(id, id) ? rarity : 0), bm25 / 1000)
+  return units
+    .map((unit) => ({ ...unit, bm25: strengthOf(unit) }))
+    .sort((a, b) => b.bm25 - a.bm25 || a.id - b.id)
+}
+
+/** A document of at least this many units is more than a note that was slightly too long. */
+const conversationLength = 8

@@ -1,0 +1,145 @@
+import {
+  noiseRank,
+  queryTerms,
+  queryWords,
+  type RankedUnit,
+  type RankWeights,
+  rankUnits,
+  type StoreQuery,
+  saturation,
+  tellingWords,
+  type UnitEvidence,
+  wordsOf,
+} from '@recall/core'
+import type { SearchIndex } from '../search-index/search-index.ts'
+import type { MeaningArm } from '../vectors/meaning-arm.ts'
+import { accept, createGate, type RankedDocument } from './gate.ts'
+import { type FoundUnit, matchWords } from './match-words.ts'
+import { poolOf } from './pool.ts'
+import type { FileAccess } from './row-filter.ts'
+import { type WordFacts, wordFactsOf } from './word-facts.ts'
+
+/** Units that match a query by their words or their meaning, best first, of entries that pass its conditions. */
+export function rankMatches(
+  index: SearchIndex,
+  query: StoreQuery,
+  files: FileAccess,
+  meaning: MeaningArm | undefined,
+  weights: RankWeights,
+): RankedUnit<RankedDocument>[] {
+  const words = query.text === undefined ? [] : queryWords(query.text).map((word) => `"${word}"`)
+  const facts = tellingWords(wordFactsOf(index, query.scope, words))
+  const gate = createGate(index, query, files)
+  const { found, together } = matchWords(index, facts, query, gate, meaning !== undefined)
+  const near = meaning ? accept(index, query, gate, (limit) => meaning.nearest(limit), poolOf(query)) : []
+  const candidates = new Map<number, UnitEvidence<RankedDocument>>()
+  // Ranking tells documents apart by object identity, the index by id.
+  const documentsById = new Map<number, RankedDocument>()
+  const add = (id: number, document: RankedDocument, bm25: number): void => {
+    const similarity = meaning?.similarity(id)
+    if (!documentsById.has(document.id)) documentsById.set(document.id, document)
+    candidates.set(id, {
+      document: documentsById.get(document.id) as RankedDocument,
+      unit: id - document.id,
+      bm25,
+      ageMs: query.now - document.updated,
+      ...(similarity === undefined ? {} : { similarity }),
+    })
+  }
+  for (const { id, document, bm25 } of found) add(id, document, bm25)
+  for (const { id, document } of near) if (!candidates.has(id)) add(id, document, 0)
+  addNeighbours(found, candidates, add)
+  if (query.text !== undefined) markLabels(index, query.text, candidates)
+  const evidence = {
+    bm25Bound: boundOf(facts),
+    bm25Noise: found[noiseRank - 1]?.bm25 ?? 0,
+    coverage: coverageOf(facts, longDocuments(candidates)),
+    ...(meaning ? { spread: meaning.spread } : {}),
+  }
+  const ranked = rankUnits([...candidates.values()], evidence, weights)
+  return meaning || found === together ? ranked : wholeFirst(ranked, together)
+}
+
+/**
+ * In a search by words alone, entries that hold all words in one unit come first, whether or not the others were looked
+ * for, so that the pages of one search fit together.
+ */
+function wholeFirst(
+  ranked: readonly RankedUnit<RankedDocument>[],
+  together: readonly FoundUnit[],
+): RankedUnit<RankedDocument>[] {
+  const whole = new Set(together.map(({ document }) => document.id))
+  const first = ranked.filter(({ document }) => whole.has(document.id))
+  const best = new Map<number, RankedUnit<RankedDocument>>()
+  for (const unit of first) if (!best.has(unit.document.id)) best.set(unit.document.id, unit)
+  const last = [...best.values()].at(-1)
+  if (!last) return [...ranked]
+  const rest = ranked.filter(({ document }) => !whole.has(document.id)).map((unit) => cappedBy(last, unit))
+  return [...first, ...rest]
+}
+
+function cappedBy(
+  { score, confidence }: RankedUnit<RankedDocument>,
+  unit: RankedUnit<RankedDocument>,
+): RankedUnit<RankedDocument> {
+  // A little below, because ties go to the later entry.
+  const floor = score * (1 - 1e-6)
+  if (unit.score <= floor) return unit
+  const share = floor / unit.score
+  const signals = Object.fromEntries(Object.entries(unit.signals).map(([name, part]) => [name, part * share]))
+  return { ...unit, score: floor, confidence, signals }
+}
+
+/** The turns around a match may be the answer, although they hold none of the words. */
+function addNeighbours(
+  found: readonly FoundUnit[],
+  candidates: ReadonlyMap<number, unknown>,
+  add: (id: number, document: RankedDocument, bm25: number) => void,
+): void {
+  for (const { id, document } of found.slice(0, noiseRank)) {
+    for (const neighbour of [id - 1, id + 1]) {
+      const isInside = neighbour >= document.id && neighbour < document.id + document.units
+      if (isInside && !candidates.has(neighbour)) add(neighbour, document, 0)
+    }
+  }
+}
+
+function markLabels(
+  index: SearchIndex,
+  text: string,
+  candidates: ReadonlyMap<number, UnitEvidence<RankedDocument>>,
+): void {
+  const ids = [...candidates].filter(([, { document }]) => document.units > 1).map(([id]) => id)
+  if (ids.length === 0) return
+  const terms = new Set(queryTerms(text))
+  for (const { id, label } of index.labels(ids)) {
+    const candidate = candidates.get(id)
+    if (candidate) candidate.labelled = wordsOf(label).some(({ term }) => terms.has(term))
+  }
+}
+
+/** Documents of several units among the candidates. */
+function longDocuments(candidates: ReadonlyMap<number, UnitEvidence<RankedDocument>>): RankedDocument[] {
+  const long = new Map<number, RankedDocument>()
+  for (const { document } of candidates.values()) if (document.units > 1) long.set(document.id, document)
+  return [...long.values()]
+}
+
+/** BM25 of a unit that holds every word once. */
+const boundOf = (facts: readonly WordFacts[]): number =>
+  saturation * facts.reduce((total, { rarity }) => total + rarity, 0) || 1
+
+/** The share of the words, by their rarity, that each document holds. */
+function coverageOf(
+  facts: readonly WordFacts[],
+  documents: readonly RankedDocument[],
+): Map<RankedDocument, number> {
+  const total = facts.reduce((sum, { rarity }) => sum + rarity, 0) || 1
+  return new Map(
+    documents.map((document) => {
+      const last = document.id + document.units - 1
+      const held = facts.filter(({ isIn }) => isIn(document.id, last))
+      return [document, held.reduce((sum, { rarity }) => sum + rarity, 0) / total]
+    }),
+  )
+}

@@ -1,0 +1,100 @@
+import { type Embedder, errorStatus, isMemoryError } from '@recall/core'
+import type { FileSystem } from '../files/file-system.ts'
+import type { MemoryIndex } from '../search-index/memory-index.ts'
+import { isUnwritable } from '../sqlite/errors.ts'
+import { dropUnusedVectors } from './drop-unused-vectors.ts'
+import { bringInStep } from './in-step.ts'
+import type { Coverage } from './missing-vectors.ts'
+import { everyText, type UnitTexts } from './texts.ts'
+import { openKeptVectors } from './vector-file.ts'
+import { hasVectorFile, pathsIn, readHeader } from './vector-format.ts'
+import { createVectorIndex } from './vector-index.ts'
+import { unlessReplaced } from './vectors-replaced.ts'
+
+export interface MemoryVectorsOptions {
+  fileSystem: FileSystem
+  /** Folder of the index. */
+  internal: string
+  index: MemoryIndex
+  /** Without one, the vectors that there are can be counted and dropped, and nothing is found by meaning. */
+  embedder: Embedder | undefined
+  onNotice: (text: string) => void
+  /** Runs a section that no other process runs at the same time. */
+  exclusively: <T>(section: () => T) => T
+  unitTexts: UnitTexts
+}
+
+export type MemoryVectors = ReturnType<typeof createMemoryVectors>
+
+/** The vectors beside the index of one memory, with an embedder or without. */
+export function createMemoryVectors(options: MemoryVectorsOptions) {
+  const { fileSystem, internal, index, embedder, onNotice, exclusively, unitTexts } = options
+  const vectors =
+    embedder &&
+    createVectorIndex({ fileSystem, folder: internal, embedder, index, onNotice, exclusively, unitTexts })
+  /** When to try making vectors again after it failed. */
+  let retryAt = Number.NEGATIVE_INFINITY
+  const noticed = new Set<string>()
+
+  return {
+    /** Set when there is an embedder. */
+    vectors,
+
+    /** Works without an embedder: the vectors' own header names their model. */
+    coverage(): Coverage | null {
+      return unlessReplaced(() => {
+        const header = readHeader(fileSystem, pathsIn(internal).rows)
+        if (!header) return null
+        return index.query((current) => {
+          bringInStep(current, openKeptVectors(fileSystem, internal, header), unitTexts)
+          return { model: header.model, ...current.vectorCounts() }
+        })
+      })
+    },
+
+    /** A vector reveals something of its text, so those of texts that are no longer in any file are dropped. */
+    forgetUnused(): void {
+      if (!hasVectorFile(fileSystem, internal)) return
+      const used = new Set<string>()
+      index.query((current) => {
+        for (const documents of everyText(current, unitTexts))
+          for (const { hashes } of documents) for (const hash of hashes) used.add(hash)
+      })
+      exclusively(() => dropUnusedVectors(fileSystem, internal, used))
+    },
+
+    /**
+     * Embeds recent writes, as many as a search can wait for. Where vectors cannot be made or stored, searches use words
+     * and the vectors that exist.
+     *
+     * @returns how many units are left
+     */
+    async embedRecent(now: number): Promise<number> {
+      if (!vectors || now < retryAt) return 0
+      try {
+        return await vectors.embedNewest(soonEmbedded)
+      } catch (error) {
+        const reason = isUnwritable(error) ? `${internal} cannot be written` : passingReason(error)
+        if (reason === null) throw error
+        retryAt = now + withoutVectorsMs
+        const problem = `${reason}: what has no vector there is found by words, not by meaning`
+        if (!noticed.has(problem)) onNotice(problem)
+        noticed.add(problem)
+        return 0
+      }
+    },
+  }
+}
+
+/**
+ * Characters that a search embeds before it answers, some two seconds where the model runs slowly; more are left to the
+ * next search and to `reindex`.
+ */
+const soonEmbedded = 6000
+
+/** How long to wait after a vector could not be made or stored, in milliseconds. */
+const withoutVectorsMs = 60_000
+
+/** What a model says that cannot embed now, or refuses one of the texts; `null` for a failure that is none of these. */
+const passingReason = (error: unknown): string | null =>
+  isMemoryError(error) && errorStatus[error.code].retryable ? error.message : null
