@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { readdirSync, watch } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
-import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
+import { createShell, poolSession, temporaryFolder, writeFiles, writeSession } from './support.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
@@ -52,6 +55,48 @@ it('an import that is interrupted says that it goes on where it stopped, and doe
   expect(await shell.json('import', ...paths)).toMatchObject({ archived: 2, unchanged: 1, failed: [] })
   expect((await shell.run('doctor')).code).toBe(0)
 })
+
+/** Runs a command, and sends it a signal once something of this name appears in a folder. */
+async function interrupted(signal: NodeJS.Signals, folder: string, mark: string, argv: string[]) {
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', '--conditions', '@recall/source', main, ...argv],
+    {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  )
+  const watcher = watch(folder, (_, name) => {
+    if (name?.includes(mark)) child.kill(signal)
+  })
+  const said = text(child.stderr)
+  await once(child, 'close')
+  watcher.close()
+  return { endedBy: child.signalCode, said: await said, left: readdirSync(folder) }
+}
+
+it.runIf(process.platform !== 'win32').each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  'a backup and a restore that %s ends leave no copy of the memory behind',
+  async (signal) => {
+    const shell = createShell()
+    // Packing and unpacking it take long enough for the signal to come meanwhile.
+    writeFiles(shell.root, { 'memory/long.md': `${randomBytes(12_000_000).toString('hex')}\n` })
+    const folder = temporaryFolder()
+    const file = join(folder, 'memory.tar.gz')
+    const backup = ['backup', file, '--root', shell.root]
+    expect(await interrupted(signal, folder, '.unfinished-', backup)).toEqual({
+      endedBy: signal,
+      said: 'recall: interrupted: nothing was saved\n',
+      left: [],
+    })
+    await shell.run(...backup)
+    const restore = ['restore', file, '--root', join(folder, 'restored')]
+    expect(await interrupted(signal, folder, '.restoring-', restore)).toEqual({
+      endedBy: signal,
+      said: 'recall: interrupted: nothing was restored\n',
+      left: ['memory.tar.gz'],
+    })
+  },
+)
 
 it.runIf(process.platform !== 'win32')(
   'a window stays when its reader is gone before it was printed',

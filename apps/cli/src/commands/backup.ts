@@ -19,7 +19,7 @@ import { create } from 'tar'
 import { UsageError } from '../exit-codes.ts'
 import { isLeftOut } from '../memory/derived-files.ts'
 import type { RootOptions } from '../memory/find-root.ts'
-import { makeDurable, ownName, removeAbandoned } from '../memory/unfinished.ts'
+import { makeDurable, ownName, removeAbandoned, removedIfEnded } from '../memory/unfinished.ts'
 import { withStore } from '../memory/with-store.ts'
 import { count, formatBytes } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
@@ -54,43 +54,48 @@ export async function backup(
     let files = 0
     let bytes = 0
     try {
-      // Only its user may read a memory, and so a copy of it.
-      for (const path of [unfinished, uncompressed]) {
-        closeSync(openSync(path, 'wx', 0o600))
-        chmodSync(path, 0o600)
-      }
-      // Under the lock, so that the files of a session are saved together or not at all; compressed only after it,
-      // because that takes as long again, and who writes meanwhile waits.
-      store.exclusively(() => {
-        create(
-          {
-            cwd: root,
-            file: uncompressed,
-            sync: true,
-            portable: true,
-            filter: (path, stat) => {
-              if (isBackup(path) || isLeftOut(path)) return false
-              const problem = whyNotSaved(join(root, path))
-              if (problem) {
-                io.err(`recall: ${path} ${problem}\n`)
-                return false
-              }
-              if ('size' in stat && 'isFile' in stat && stat.isFile()) {
-                files++
-                bytes += stat.size
-              }
-              return true
+      const told = 'nothing was saved'
+      await removedIfEnded(io, { paths: [unfinished, uncompressed], told }, async () => {
+        // Only its user may read a memory, and so a copy of it.
+        for (const path of [unfinished, uncompressed]) {
+          closeSync(openSync(path, 'wx', 0o600))
+          chmodSync(path, 0o600)
+        }
+        // Under the lock, so that the files of a session are saved together or not at all; compressed only after it,
+        // because that takes as long again, and who writes meanwhile waits.
+        store.exclusively(() => {
+          create(
+            {
+              cwd: root,
+              file: uncompressed,
+              sync: true,
+              portable: true,
+              filter: (path, stat) => {
+                if (isBackup(path) || isLeftOut(path)) return false
+                const problem = whyNotSaved(join(root, path))
+                if (problem) {
+                  io.err(`recall: ${path} ${problem}\n`)
+                  return false
+                }
+                if ('size' in stat && 'isFile' in stat && stat.isFile()) {
+                  files++
+                  bytes += stat.size
+                }
+                return true
+              },
             },
-          },
-          parts,
-        )
+            parts,
+          )
+        })
+        // It is there, and must not come back when it was removed.
+        const compressed = createWriteStream(unfinished, { flags: 'r+' })
+        await pipeline(createReadStream(uncompressed), createGzip(), compressed)
+        rmSync(uncompressed)
+        // The user may delete the original as soon as the backup is reported, so it must be on disk.
+        makeDurable(unfinished, 'r+')
+        renamePatiently(unfinished, target)
+        if (process.platform !== 'win32') makeDurable(dirname(target), 'r')
       })
-      await pipeline(createReadStream(uncompressed), createGzip(), createWriteStream(unfinished))
-      rmSync(uncompressed)
-      // The user may delete the original as soon as the backup is reported, so it must be on disk.
-      makeDurable(unfinished, 'r+')
-      renamePatiently(unfinished, target)
-      if (process.platform !== 'win32') makeDurable(dirname(target), 'r')
     } catch (cause) {
       for (const path of [unfinished, uncompressed]) rmSync(path, { force: true })
       throw new MemoryError(

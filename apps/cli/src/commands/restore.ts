@@ -16,7 +16,7 @@ import { defaultFileSystem, layoutFile, layouts, layoutsOf } from '@recall/store
 import { extract, type TarOptionsWithAliases } from 'tar'
 import { isLeftOut } from '../memory/derived-files.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
-import { makeDurable, ownName, removeAbandoned } from '../memory/unfinished.ts'
+import { makeDurable, ownName, removeAbandoned, removedIfEnded } from '../memory/unfinished.ts'
 import { withStore } from '../memory/with-store.ts'
 import { count } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
@@ -40,18 +40,20 @@ export async function restore(
   removeAbandoned(root, stagingMark)
   if (existsSync(root)) removeAbandoned(inside, stagingMark)
   const staging = ownName(existsSync(root) ? inside : root, stagingMark)
-  // It becomes the root, which is private to its user.
-  mkdirSync(staging, { mode: 0o700 })
   try {
-    const [link] = unpack(source, staging)
-    const problem = link === undefined ? whyNoMemory(staging) : `${link} is a link`
-    if (problem)
-      throw new MemoryError(
-        `${source} is no backup of a memory, nothing was restored: ${problem}`,
-        MemoryErrorCode.INVALID_INPUT,
-      )
-    await withProgress(io, { what: 'restoring' }, ({ update }) => makeAllDurable(staging, update))
-    moveIn(staging, root)
+    await removedIfEnded(io, { paths: [staging], told: 'nothing was restored' }, async () => {
+      // It becomes the root, which is private to its user.
+      mkdirSync(staging, { mode: 0o700 })
+      const [link] = unpack(source, staging)
+      const problem = link === undefined ? whyNoMemory(staging) : `${link} is a link`
+      if (problem)
+        throw new MemoryError(
+          `${source} is no backup of a memory, nothing was restored: ${problem}`,
+          MemoryErrorCode.INVALID_INPUT,
+        )
+      await withProgress(io, { what: 'restoring' }, ({ update }) => makeAllDurable(staging, update))
+      moveIn(staging, root)
+    })
   } finally {
     rmSync(staging, { recursive: true, force: true })
   }
