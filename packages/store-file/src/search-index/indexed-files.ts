@@ -5,6 +5,7 @@ import { type FileStamp, mixStamp, stampModulus } from '../files/file-stamp.ts'
 import type { LocatedEntry } from '../layout/sources.ts'
 import type { Database, Statement } from '../sqlite/driver.ts'
 import { joinTags, keptNamespace } from './document-row.ts'
+import { createPendingSums } from './pending-sums.ts'
 import { scopeNumbers } from './schema.ts'
 
 export interface FolderState {
@@ -39,6 +40,8 @@ interface FileRow extends FileStamp {
 
 /** What the index holds of each file: its entries, their words and units, and what the file looked like. */
 export function createIndexedFiles(database: Database, sql: (text: string) => Statement) {
+  const sums = createPendingSums(sql)
+
   const removeDocument = (row: FileRow): void => {
     const first = row.id
     const last = first + row.units - 1
@@ -47,7 +50,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
     if (row.units > 1) sql('DELETE FROM units WHERE id BETWEEN ? AND ?').run(first, last)
     sql('DELETE FROM vectors WHERE unit BETWEEN ? AND ?').run(first, last)
     sql('DELETE FROM documents WHERE id = ?').run(row.id)
-    adjustTotal(row.scope, row.namespace, -1, -row.bytes)
+    sums.addToTotal(row.scope, row.namespace, -1, -row.bytes)
   }
 
   /** Two files may claim one key, for example a copied archive: the later one gets a key of its own. */
@@ -70,7 +73,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
     const { stamp } = file
     const namespace = keptNamespace(entry.namespace)
     const bytes = jsonBytes(entry.value)
-    adjustTotal(scope, namespace, 1, bytes)
+    sums.addToTotal(scope, namespace, 1, bytes)
     const { id } = sql(
       'SELECT coalesce((SELECT id + max(units, 1) FROM documents ORDER BY id DESC LIMIT 1), 1) AS id',
     ).get() as { id: number }
@@ -140,63 +143,16 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
        WHERE folder = ? AND name = ? ORDER BY id`,
     ).all(folder, name) as FileRow[]
 
-  /** Pending changes of each folder's count and sum, written once at the end of the transaction. */
-  const adjustments = new Map<number, { count: number; sum: number }>()
-
-  const adjustFolder = (folder: number, count: number, sum: number): void => {
-    const known = adjustments.get(folder) ?? { count: 0, sum: 0 }
-    const total = (known.sum + sum + stampModulus) % stampModulus
-    adjustments.set(folder, { count: known.count + count, sum: total })
-  }
-
-  /** Pending changes of the totals of each scope and namespace, written likewise. */
-  const totals = new Map<string, { scope: number; namespace: string; entries: number; bytes: number }>()
-
-  const adjustTotal = (scope: number, namespace: string, entries: number, bytes: number): void => {
-    const known = totals.get(`${scope} ${namespace}`) ?? { scope, namespace, entries: 0, bytes: 0 }
-    known.entries += entries
-    known.bytes += bytes
-    totals.set(`${scope} ${namespace}`, known)
-  }
-
-  /** Not a trigger: FTS5 flushes its pending words before every statement that fires one. */
-  const writeTotals = (): void => {
-    for (const { scope, namespace, entries, bytes } of totals.values()) {
-      sql(
-        `INSERT INTO totals (scope, namespace, entries, bytes) VALUES (?, ?, ?, ?)
-         ON CONFLICT DO UPDATE SET entries = entries + excluded.entries, bytes = bytes + excluded.bytes`,
-      ).run(scope, namespace, entries, bytes)
-    }
-  }
-
-  const forgetAdjustments = (): void => {
-    adjustments.clear()
-    totals.clear()
-  }
-
-  const writeAdjustments = (): void => {
-    for (const [folder, { count, sum }] of adjustments) {
-      sql('UPDATE folders SET count = count + ?, sum = (sum + ?) % ? WHERE id = ?').run(
-        count,
-        sum,
-        stampModulus,
-        folder,
-      )
-    }
-    writeTotals()
-    forgetAdjustments()
-  }
-
   /** Runs a call in one transaction that is exclusive from its start: an upgrade could not wait. */
   const transaction = <T>(call: () => T): T => {
     database.exec('BEGIN IMMEDIATE')
     try {
       const result = call()
-      writeAdjustments()
+      sums.write()
       database.exec('COMMIT')
       return result
     } catch (error) {
-      forgetAdjustments()
+      sums.forget()
       try {
         database.exec('ROLLBACK')
       } catch {}
@@ -244,7 +200,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
       const known = fileRows(file.folder, file.name)
       const hash = contentHash(file.bytes)
       const [first] = known
-      adjustFolder(file.folder, first ? 0 : 1, mixStamp(file.stamp) - (first ? mixStamp(first) : 0))
+      sums.addToFolder(file.folder, first ? 0 : 1, mixStamp(file.stamp) - (first ? mixStamp(first) : 0))
       if (first && Buffer.compare(first.hash, hash) === 0) {
         const { size, modified, changed, inode } = file.stamp
         sql(
@@ -272,7 +228,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
       const known = fileRows(folder, name)
       const [first] = known
       if (!first) return []
-      adjustFolder(folder, -1, stampModulus - mixStamp(first))
+      sums.addToFolder(folder, -1, stampModulus - mixStamp(first))
       for (const row of known) removeDocument(row)
       return known.flatMap(({ session }) => session ?? [])
     },
