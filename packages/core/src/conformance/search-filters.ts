@@ -49,6 +49,16 @@ export const searchFilters: Theme = {
       expect(await found(memory, { expiresAt: null, scope: 'episodic' })).toBe('own plain')
     }),
 
+    law('A search by tags finds the entries that carry all of them.', async ({ memory }) => {
+      await memory.write('long-term', 'ab', 1, { tags: ['a', 'b'] })
+      await memory.write('long-term', 'a', 2, { tags: ['a'] })
+      await memory.write('long-term', 'abc', 3, { tags: ['c', 'b', 'a'] })
+      await memory.write('long-term', 'AB', 4, { tags: ['A', 'B', 'a b', 'ab'] })
+      expect((await keysFound(memory, 'long-term', { tags: ['a', 'b'] })).sort()).toEqual(['ab', 'abc'])
+      expect(await keysFound(memory, 'long-term', { tags: [] })).toHaveLength(4)
+      expect(await keysFound(memory, 'long-term', { tags: ['%'] })).toEqual([])
+    }),
+
     law('Text, tags and filters must all hold.', async ({ memory }) => {
       await memory.write('episodic', 'all', { text: 'blue door', n: 1 }, { tags: ['a', 'b'] })
       await memory.write('episodic', 'no tag', { text: 'blue door', n: 1 }, { tags: ['a'] })

@@ -158,41 +158,6 @@ export const searchText: Theme = {
       },
     ),
 
-    law('A match in a long text shows the passage that holds the words.', async ({ memory }) => {
-      const paragraphs = Array.from({ length: 400 }, (_, i) => `Paragraph ${i} is about nothing much at all.`)
-      paragraphs[250] = 'Here the zeppelin lands.'
-      const text = paragraphs.join('\n\n')
-      await memory.write('long-term', 'long', text)
-      const [match] = await memory.search('long-term', { text: 'zeppelin' })
-      expect(match?.passage?.text).toContain('zeppelin')
-      expect(match?.passage?.text.length).toBeLessThan(text.length / 3)
-    }),
-
-    law(
-      'A search that asks for passages gets the best ones of each match, best first, each with its score.',
-      async ({ memory }) => {
-        const paragraphs = Array.from(
-          { length: 400 },
-          (_, i) => `Paragraph ${i} is about nothing much at all.`,
-        )
-        paragraphs[50] = 'Here the zeppelin lands in the harbour.'
-        paragraphs[350] = 'Another zeppelin.'
-        await memory.write('long-term', 'long', paragraphs.join('\n\n'))
-        const query = { text: 'zeppelin harbour' }
-        const [match] = await memory.search('long-term', query, { passages: 3 })
-        const passages = match?.passages ?? []
-        expect(passages.length).toBeGreaterThanOrEqual(1)
-        expect(passages.length).toBeLessThanOrEqual(3)
-        expect(passages[0]?.text).toContain('harbour')
-        expect(passages[0]?.text).toBe(match?.passage?.text)
-        const scores = passages.map(({ score }) => score ?? -1)
-        expect(scores).toEqual(scores.toSorted((a, b) => b - a))
-        expect(scores[0]).toBeCloseTo(match?.score ?? -1, 9)
-        const [plain] = await memory.search('long-term', query)
-        expect(plain?.passages).toBeUndefined()
-      },
-    ),
-
     law(
       'An identifier is found by the words inside it, and those words by the identifier.',
       async ({ memory }) => {

@@ -1,4 +1,5 @@
 import { anyCourse } from './any-course.ts'
+import { archiveSearch } from './archive-search.ts'
 import { archiving } from './archiving.ts'
 import { badInput } from './bad-input.ts'
 import { batches } from './batches.ts'
@@ -16,6 +17,7 @@ import { roundTrip } from './round-trip.ts'
 import { schemas } from './schemas.ts'
 import { scopes } from './scopes.ts'
 import { searchFilters } from './search-filters.ts'
+import { searchMatches } from './search-matches.ts'
 import { searchOrder } from './search-order.ts'
 import { searchQuality } from './search-quality.ts'
 import { searchText } from './search-text.ts'
@@ -32,6 +34,7 @@ export const themes: readonly Theme[] = [
   searchVectors,
   searchFilters,
   searchOrder,
+  searchMatches,
   searchQuality,
   deletion,
   expiry,
@@ -44,6 +47,7 @@ export const themes: readonly Theme[] = [
   durability,
   quotas,
   archiving,
+  archiveSearch,
   encryption,
   anyCourse,
 ]
