@@ -192,15 +192,25 @@ function rowOf(fileSystem: FileSystem, { root, layout }: FileStore, name: string
   return printArchiveRow(entry.value as ConversationArchive, archiveNumber(name))
 }
 
-/** Reports notes and archives in places, or under names, that no search reads. */
+/** Reports notes and archives in places, or under names, that no search reads, and folders that have such a name. */
 function checkPlaces(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const { memory, archives } = store.layout
-  const unread = findUnread(fileSystem, store)
   report(
     'places',
-    unread.map((path) => `${path} is not read`),
+    [
+      ...findUnread(fileSystem, store).map((path) => `${path} is not read`),
+      ...foldersForFiles(fileSystem, store).map((path) => `${path} is a folder, and should be a file`),
+    ],
     'every markdown file is read',
     `move or rename them: ${memory}/*.md, ${memory}/<scope>/*.md and ${archives}/${archiveName(store.layout, 1)} are read`,
+  )
+}
+
+function foldersForFiles(fileSystem: FileSystem, { root, layout }: FileStore): string[] {
+  return sourcesOf(fileSystem, root, layout).flatMap(({ path, accepts }) =>
+    (orAbsent(() => fileSystem.readdirSync(fromShown(root, path), { withFileTypes: true })) ?? [])
+      .filter((each) => each.isDirectory() && accepts(each.name))
+      .map(({ name }) => (path === '' ? name : `${path}/${name}`)),
   )
 }
 

@@ -156,6 +156,21 @@ describe('the doctor', () => {
     await memory.close()
   })
 
+  it('names folders that have the names of files', async () => {
+    const { store, memory, at } = await openWithArchives(2)
+    for (const name of ['MEMORY.md', 'EPHEMERAL.md', 'conversations/conversation-002.md']) {
+      rmSync(at(name), { force: true })
+      mkdirSync(at(name))
+    }
+    const findings = checkUp(defaultFileSystem, store, { deep: false, fix: false })
+    expect(findings.find(({ check }) => check === 'places')?.problems).toEqual(
+      ['memory/EPHEMERAL.md', 'memory/MEMORY.md', 'memory/conversations/conversation-002.md'].map(
+        (path) => `${path} is a folder, and should be a file`,
+      ),
+    )
+    await memory.close()
+  })
+
   it('names a few of many unreadable and unfinished files, and hands out all', async () => {
     const { store, memory, at } = await openWithArchives(1)
     mkdirSync(at('long-term'))
