@@ -80,15 +80,6 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
   const { problem } = readConfig(fileSystem, root, layout)
   report('configuration', problem ? [problem] : [], 'valid', `correct ${layout.config}`)
 
-  const journal = fileSystem.existsSync(journalPath(join(root, layout.internal)))
-  report(
-    'unfinished write',
-    journal ? ['a process died while it wrote'] : [],
-    'none',
-    "run 'recall doctor --fix' to finish it",
-    () => store.exclusively(() => {}),
-  )
-
   // One check that cannot be made must not hide what the others find.
   const attempt = (check: string, call: () => void): void => {
     try {
@@ -98,6 +89,7 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
       report(check, [(error as Error).message], '', 'mend that first')
     }
   }
+  attempt('unfinished write', () => checkJournal(fileSystem, store, report))
   attempt('leftovers', () => checkLeftovers(fileSystem, store, report))
   attempt('archive table', () => checkArchiveTable(fileSystem, store, report))
   attempt('places', () => checkPlaces(fileSystem, store, report))
@@ -106,6 +98,17 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
 }
 
 type Report = (check: string, problems: string[], fine: string, remedy: string, mend?: () => void) => void
+
+function checkJournal(fileSystem: FileSystem, store: FileStore, report: Report): void {
+  const isThere = fileSystem.existsSync(journalPath(join(store.root, store.layout.internal)))
+  report(
+    'unfinished write',
+    isThere ? ['a process died while it wrote'] : [],
+    'none',
+    "run 'recall doctor --fix' to finish it",
+    () => store.exclusively(() => {}),
+  )
+}
 
 function checkLeftovers(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const leftovers = findLeftovers(fileSystem, store)

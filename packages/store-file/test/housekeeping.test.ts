@@ -171,6 +171,18 @@ describe('the doctor', () => {
     await memory.close()
   })
 
+  it('reports an unfinished write that cannot be finished, and goes on with the rest', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    writeFileSync(at('.recall/journal.json'), '{}')
+    const findings = checkUp(defaultFileSystem, store, { deep: true, fix: true })
+    expect(findings.find(({ check }) => check === 'unfinished write')).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('move it away'),
+    })
+    expect(findings.find(({ check }) => check === 'contents')).toMatchObject({ ok: true })
+    await memory.close()
+  })
+
   it('names a few of many unreadable and unfinished files, and hands out all', async () => {
     const { store, memory, at } = await openWithArchives(1)
     mkdirSync(at('long-term'))
