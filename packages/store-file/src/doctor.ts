@@ -1,3 +1,4 @@
+import { constants } from 'node:fs'
 import { join } from 'node:path'
 import { type ConversationArchive, isMemoryError } from '@recall/core'
 import { readConfig } from './config.ts'
@@ -18,6 +19,7 @@ import { journalPath } from './files/transaction.ts'
 import { archiveFile, archiveName, archiveNumber, layouts } from './layout/layout.ts'
 import { layoutFile } from './layout/layout-file.ts'
 import { sourcesOf } from './layout/sources.ts'
+import { lockName } from './lock.ts'
 import { indexName } from './search-index/seal.ts'
 
 export interface Finding {
@@ -89,6 +91,7 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
       report(check, [(error as Error).message], '', 'mend that first')
     }
   }
+  attempt('writing', () => checkWriting(fileSystem, store, report))
   attempt('unfinished write', () => checkJournal(fileSystem, store, report))
   attempt('leftovers', () => checkLeftovers(fileSystem, store, report))
   attempt('archive table', () => checkArchiveTable(fileSystem, store, report))
@@ -98,6 +101,31 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
 }
 
 type Report = (check: string, problems: string[], fine: string, remedy: string, mend?: () => void) => void
+
+/** Reports where nothing can be kept, such as the folders of another user, or all of a disk that can only be read. */
+function checkWriting(fileSystem: FileSystem, { root, layout }: FileStore, report: Report): void {
+  const folders = new Set([...sourcesOf(fileSystem, root, layout).map(({ path }) => path), layout.internal])
+  const files = [lockName, indexName].map((name) => `${layout.internal}/${name}`)
+  report(
+    'writing',
+    [...folders, ...files].flatMap((path) => {
+      const reason = whyNotWritable(fileSystem, fromShown(root, path))
+      return reason === undefined ? [] : [`${path || root} cannot be written (${reason})`]
+    }),
+    'allowed',
+    'let this user write there: until then nothing new is kept in it',
+  )
+}
+
+function whyNotWritable(fileSystem: FileSystem, path: string): string | undefined {
+  try {
+    orAbsent(() => fileSystem.accessSync(path, constants.W_OK))
+    return undefined
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error
+    return errorCode(error)
+  }
+}
 
 function checkJournal(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const isThere = fileSystem.existsSync(journalPath(join(store.root, store.layout.internal)))

@@ -6,6 +6,8 @@ import { type FileSystem, orAbsent, overwriteInPlace, statusOf } from './files/f
 import type { Database, OpenDatabase } from './sqlite/driver.ts'
 import { isBusy, isDamage } from './sqlite/errors.ts'
 
+export const lockName = 'lock.db'
+
 /** Critical sections take milliseconds: a lock held longer than this is held by something that hangs. */
 const lockTimeoutMs = 15_000
 
@@ -26,7 +28,7 @@ export function createLock(
   folder: string,
   timeoutMs: number = lockTimeoutMs,
 ) {
-  const path = join(folder, 'lock.db')
+  const path = join(folder, lockName)
   let opened: { database: Database; inode: number } | undefined
   let held = false
 

@@ -171,6 +171,27 @@ describe('the doctor', () => {
     await memory.close()
   })
 
+  it('says where this user may not write', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    const refused = [at('conversations'), at('.recall/lock.db')]
+    const fileSystem: FileSystem = {
+      ...defaultFileSystem,
+      accessSync(path) {
+        if (refused.includes(String(path))) throw Object.assign(new Error('refused'), { code: 'EACCES' })
+      },
+    }
+    const writing = (look: FileSystem) =>
+      checkUp(look, store, { deep: false, fix: false }).find(({ check }) => check === 'writing')
+    expect(writing(fileSystem)).toMatchObject({
+      ok: false,
+      message:
+        'memory/conversations cannot be written (EACCES); memory/.recall/lock.db cannot be written (EACCES)',
+      remedy: expect.stringContaining('let this user write there'),
+    })
+    expect(writing(defaultFileSystem)).toMatchObject({ ok: true })
+    await memory.close()
+  })
+
   it('reports an unfinished write that cannot be finished, and goes on with the rest', async () => {
     const { store, memory, at } = await openWithArchives(1)
     writeFileSync(at('.recall/journal.json'), '{}')

@@ -9,6 +9,7 @@ import { renamePatiently } from '@recall/core/process'
  */
 export type FileSystem = Pick<
   typeof nodeFileSystem,
+  | 'accessSync'
   | 'closeSync'
   | 'existsSync'
   | 'fstatSync'
