@@ -45,7 +45,7 @@ const mistakes: [string, string, (store: MemoryStore) => Partial<MemoryStore>][]
     'Search by filters',
     (store) => ({ find: ({ filter: _, ...query }) => store.find(query) }),
   ],
-  ['ignores tags', 'Order and paging', (store) => ({ find: ({ tags: _, ...query }) => store.find(query) })],
+  ['ignores tags', 'Search by filters', (store) => ({ find: ({ tags: _, ...query }) => store.find(query) })],
   [
     'ignores the offset',
     'Order and paging',
