@@ -14,7 +14,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openTranscript } from '@recall/agents'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { listTranscripts } from '../src/commands/archive.ts'
+import { listTranscripts } from '../src/imports/transcripts.ts'
 import { hasTranscripts, transcriptsFolder } from './support.ts'
 
 const app = fileURLToPath(new URL('..', import.meta.url))

@@ -24,11 +24,12 @@ import {
   saveSession,
   stampOf,
 } from '../hosts/host-sessions.ts'
+import { createArchiver } from '../imports/archiver.ts'
+import { listTranscriptsOf } from '../imports/transcripts.ts'
 import { readForgotten } from '../memory/forgotten.ts'
 import { languageModel } from '../memory/memory.ts'
 import { withStore } from '../memory/with-store.ts'
 import type { Io } from '../terminal/io.ts'
-import { createArchiver, listTranscriptsOf } from './archive.ts'
 
 /**
  * Hosts may write the end of a transcript after they report the event: wait until the file is quiet, for a limited

@@ -1,67 +1,35 @@
 import { existsSync } from 'node:fs'
-import { dirname, resolve, sep } from 'node:path'
-import {
-  listImportable,
-  memoryFormats,
-  openTranscript,
-  sessionSources,
-  splitAddress,
-  stateOfSource,
-} from '@recall/agents'
-import { isMemoryError, MemoryError, MemoryErrorCode, type MemoryManager } from '@recall/core'
+import { splitAddress } from '@recall/agents'
+import { isMemoryError, MemoryErrorCode, type MemoryManager } from '@recall/core'
 import type { FileStore } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { addCounts } from '../imports/add-counts.ts'
+import { createArchiver } from '../imports/archiver.ts'
 import { createEntryImporter } from '../imports/import-entries.ts'
 import { type ImportJournal, openJournal } from '../imports/import-journal.ts'
 import { createMemoryImporter } from '../imports/import-memories.ts'
-import { isWithin, nameBelow } from '../imports/source-paths.ts'
+import {
+  describeFailed,
+  describeImport,
+  emptyReport,
+  type ImportReport,
+  reasonOf,
+} from '../imports/import-report.ts'
+import { isOfProject, listSources, type Source } from '../imports/import-sources.ts'
+import { formatsIn } from '../imports/unreadable.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { languageModel, withMemory } from '../memory/memory.ts'
 import { firstFew } from '../terminal/first-few.ts'
-import { count, formatCounts, formatSkipped } from '../terminal/format.ts'
+import { count } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
 import { withProgress } from '../terminal/progress.ts'
-import { createArchiver, formatsIn, throwAll, withoutFormats } from './archive.ts'
 
 export interface ImportOptions extends RootOptions {
   json?: boolean
   dryRun?: boolean
   since?: string
   project?: string
-}
-
-interface ImportReport {
-  archived: number
-  updated: number
-  unchanged: number
-  empty: number
-  /** Sessions and memories that a person had forgotten; they stay forgotten. */
-  forgotten: number
-  /** Memories of other tools, new or changed. */
-  memories: number
-  /** Entries that `recall export` printed. */
-  entries: number
-  /** Memories that differ from their source, and were left as they are. */
-  kept: number
-  /** Sessions of other projects, and files of no known format. */
-  passedOver: number
-  failed: { path: string; reason: string }[]
-  messages: number
-  redactions: Record<string, number>
-  skipped: Record<string, number>
-}
-
-interface Source {
-  path: string
-  stamp: string
-  /** Milliseconds since the epoch. */
-  changedAt: number
-  /** Path of the file relative to the given folder, which identifies a note. */
-  name: string
-  /** Whether the user named the file, rather than a folder above it. */
-  isNamed: boolean
 }
 
 /**
@@ -107,7 +75,7 @@ export async function importAll(io: Io, given: string[], options: ImportOptions)
       }
     })
     if (todo.length > 0) journal.save()
-    io.out(options.json ? `${JSON.stringify(report)}\n` : printable(describe(report, formats)))
+    io.out(options.json ? `${JSON.stringify(report)}\n` : printable(describeImport(report, formats)))
     return report.failed.length > 0 ? exitCodes.failed : exitCodes.fine
   })
 }
@@ -179,76 +147,6 @@ function toTime(date: string): number {
   return isDay ? Date.parse(`${day}T${time}`) : Number.NaN
 }
 
-/** What is to be read, and the paths that cannot be, unless that is all of them. */
-async function listSources(
-  io: Io,
-  given: readonly string[],
-  since: number,
-): Promise<{ sources: Source[]; failed: ImportReport['failed'] }> {
-  const paths = given.length > 0 ? given.map((path) => resolve(io.cwd, path)) : sessionSources(io)
-  if (paths.length === 0) {
-    throw new MemoryError(
-      'no agent on this machine has sessions where they usually are: name a file or folder',
-      MemoryErrorCode.NOT_FOUND,
-    )
-  }
-  const found = new Map<string, Source>()
-  const unreadable = new Map<string, MemoryError>()
-  const list = async (path: string): Promise<void> => {
-    for (const file of await listImportable(path)) {
-      // Hosts keep plans and other markdown among their sessions: read those only in a folder that the user named.
-      if (given.length === 0 && file.endsWith('.md')) continue
-      const { stamp, changedAt } = await stateOfSource(file)
-      if (changedAt < since || found.has(file)) continue
-      const isNamed = file === path
-      const name = nameBelow(isNamed ? dirname(path) : path, file)
-      found.set(file, { path: file, stamp, changedAt, name, isNamed })
-    }
-  }
-  for (const path of paths) {
-    await list(path).catch((error) => {
-      if (!isMemoryError(error)) throw error
-      unreadable.set(path, error)
-    })
-  }
-  if (found.size === 0) throwAll([...unreadable.values()])
-  if (found.size === 0 && since === Number.NEGATIVE_INFINITY) {
-    throw new MemoryError(`no transcripts or memories below ${paths.join(', ')}`, MemoryErrorCode.NOT_FOUND)
-  }
-  const failed = [...unreadable].map(([path, error]) => ({ path, reason: reasonOf(error, path) }))
-  return { sources: oldestFirst([...found.values()]), failed }
-}
-
-/** Archives are numbered as they come, so the oldest session comes first; each is followed by those of its helpers. */
-function oldestFirst(sources: readonly Source[]): Source[] {
-  const groups: [Source, ...Source[]][] = []
-  for (const source of sources) {
-    const group = groups.at(-1)
-    const folder = group?.[0].path.replace(/\.jsonl?$/, sep)
-    if (group && folder && source.path.startsWith(folder)) group.push(source)
-    else groups.push([source])
-  }
-  return groups.sort(([a], [b]) => a.changedAt - b.changedAt).flat()
-}
-
-/** How many messages to read in search of one that names the project's folder. */
-const headMessages = 20
-
-/** Whether a session belongs to a project, given by its folder, a folder above it, or the folder's name. */
-async function isOfProject(io: Io, path: string, project: string): Promise<boolean> {
-  try {
-    const { facts, messages } = await openTranscript(path)
-    let read = 0
-    for await (const _ of messages) if (facts.project !== undefined || ++read >= headMessages) break
-    const folder = facts.project ?? ''
-    return isWithin(resolve(io.cwd, project), folder) || folder.split(/[\\/]/).includes(project)
-  } catch (error) {
-    // Files of other tools are no transcripts; they belong to no project.
-    if (isMemoryError(error, MemoryErrorCode.INVALID_INPUT)) return false
-    throw error
-  }
-}
-
 function showPlan(
   io: Io,
   todo: readonly Source[],
@@ -267,52 +165,4 @@ function showPlan(
       : printable(`${lines.join('\n')}\n`),
   )
   return failed.length > 0 ? exitCodes.failed : exitCodes.fine
-}
-
-const describeFailed = (failed: ImportReport['failed']): string[] =>
-  firstFew(
-    failed.map(({ path, reason }) => `not imported: ${path}: ${reason}`),
-    'file',
-  )
-
-const emptyReport = (): ImportReport => ({
-  archived: 0,
-  updated: 0,
-  unchanged: 0,
-  empty: 0,
-  forgotten: 0,
-  memories: 0,
-  entries: 0,
-  kept: 0,
-  passedOver: 0,
-  failed: [],
-  messages: 0,
-  redactions: {},
-  skipped: {},
-})
-
-/** Why a file was not imported, without its path. */
-function reasonOf(error: MemoryError, path: string): string {
-  const message = withoutFormats(error, path)
-  return message.startsWith(`${path} `) ? message.slice(path.length + 1) : message
-}
-
-function describe(report: ImportReport, formats: readonly string[] = []): string {
-  const lines = [
-    `${report.archived} archived, ${report.updated} brought up to date, ${report.unchanged} unchanged, ${report.empty} empty (${count(report.messages, 'message')})`,
-    ...(report.memories > 0 ? [`${count(report.memories, 'memory', 'memories')} of other tools`] : []),
-    ...(report.entries > 0 ? [`${count(report.entries, 'memory', 'memories')} of an export`] : []),
-    ...(report.kept > 0 ? [`${report.kept} left as they are: they say something else here`] : []),
-    ...(report.passedOver > 0 ? [`${report.passedOver} passed over: other projects, or no known form`] : []),
-    ...(Object.keys(report.redactions).length > 0
-      ? [`secrets replaced: ${formatCounts(report.redactions)}`]
-      : []),
-    ...(Object.keys(report.skipped).length > 0 ? [`passed over: ${formatSkipped(report.skipped)}`] : []),
-    ...(report.forgotten > 0 ? [`left out, because forgotten: ${report.forgotten}`] : []),
-    ...describeFailed(report.failed),
-    ...(formats.length > 0
-      ? [`Recall understands: ${[...formats, ...memoryFormats, "what 'recall export' printed"].join('; ')}`]
-      : []),
-  ]
-  return `${lines.join('\n')}\n`
 }

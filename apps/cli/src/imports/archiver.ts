@@ -1,0 +1,98 @@
+import { readFile, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { openTranscript, splitAddress } from '@recall/agents'
+import {
+  type Conversation,
+  conversationKey,
+  isMemoryError,
+  type LmProvider,
+  MemoryError,
+  MemoryErrorCode,
+  type MemoryManager,
+  redactText,
+  sessionSummaryKey,
+} from '@recall/core'
+import { type ArchiveOutcome, archiveSession, createCheckpoint } from '@recall/sessions'
+import { defaultFileSystem, type FileStore, readConfig } from '@recall/store-file'
+import { readForgotten } from '../memory/forgotten.ts'
+import { findSessionId } from './find-session-id.ts'
+import { type ImportJournal, openJournal } from './import-journal.ts'
+import { renewMessageIds } from './renew-message-ids.ts'
+
+export type ArchiveResult = ArchiveOutcome & { path: string; title?: string; skipped: Record<string, number> }
+
+/**
+ * Creates a function that archives one transcript. A session that a person had forgotten is refused; one of which only
+ * the entry in the window was forgotten does not enter it again.
+ *
+ * @param options.journal one that the caller saves; without it each change is saved at once
+ */
+export async function createArchiver(
+  memory: MemoryManager,
+  store: FileStore,
+  source: 'session' | 'checkpoint',
+  options: { lm: LmProvider | undefined; resummarize?: boolean; journal?: ImportJournal },
+): Promise<(path: string) => Promise<ArchiveResult>> {
+  const { lm, resummarize = false, journal = openJournal(store) } = options
+  const { config } = readConfig(defaultFileSystem, store.root, store.layout)
+  const isForgotten = readForgotten(store)
+  return async (path) => {
+    const conversation = await openSession(path)
+    if (conversation.isNamedByFile) {
+      const file = { path, name: conversation.sessionId }
+      conversation.sessionId = await findSessionId(memory, journal, file)
+      if (!options.journal) journal.save()
+    }
+    const archiveOf = (sessionId: string) =>
+      ({
+        namespace: memory.namespace,
+        scope: 'episodic',
+        key: conversationKey(sessionId),
+        value: { sessionId },
+      }) as const
+    const address = archiveOf(conversation.sessionId)
+    const session = archiveOf(conversation.parent ?? conversation.sessionId)
+    if (isForgotten(address) || isForgotten(session)) {
+      throw new MemoryError(
+        `${path} is session ${conversation.sessionId}, which was forgotten: it is not archived again`,
+        MemoryErrorCode.CONFLICT,
+        { details: { forgotten: true } },
+      )
+    }
+    const inWindow = {
+      ...address,
+      scope: 'short-term',
+      key: sessionSummaryKey(conversation.sessionId),
+    } as const
+    const save = source === 'session' ? archiveSession : createCheckpoint
+    await renewMessageIds(memory, conversation.sessionId, () => openSession(path))
+    // The address of a session in a database is the path of the file, a mark and the session's id.
+    const changed = (await stat(splitAddress(path)?.file ?? path)).mtimeMs
+    const outcome = await save(memory, conversation, {
+      maxEntries: config.ephemeral.maxEntries,
+      inWindow: !isForgotten(inWindow),
+      undated: Math.round(changed),
+      resummarize,
+      ...(lm ? { lm } : {}),
+    })
+    const { title, skipped } = conversation.facts
+    return { ...outcome, path, skipped, ...(title ? { title: redactText(title).text } : {}) }
+  }
+}
+
+/** Opens a transcript; one that a host has only created is that of a session in which nothing was said. */
+async function openSession(path: string): Promise<Conversation> {
+  try {
+    return await openTranscript(path)
+  } catch (error) {
+    if (!isMemoryError(error, MemoryErrorCode.INVALID_INPUT) || !(await isBlank(path))) throw error
+    return { sessionId: basename(path, '.jsonl'), messages: [], facts: { skipped: {} } }
+  }
+}
+
+const longestBlank = 4096
+
+async function isBlank(path: string): Promise<boolean> {
+  if (!path.endsWith('.jsonl') || (await stat(path)).size > longestBlank) return false
+  return (await readFile(path, 'utf8')).trim() === ''
+}

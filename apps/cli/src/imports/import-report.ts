@@ -1,0 +1,81 @@
+import { memoryFormats } from '@recall/agents'
+import type { MemoryError } from '@recall/core'
+import { firstFew } from '../terminal/first-few.ts'
+import { count, formatCounts, formatSkipped } from '../terminal/format.ts'
+import { withoutFormats } from './unreadable.ts'
+
+/** A source that could not be imported, and why. */
+export interface Failure {
+  path: string
+  reason: string
+}
+
+/** What came of an import. */
+export interface ImportReport {
+  archived: number
+  updated: number
+  unchanged: number
+  empty: number
+  /** Sessions and memories that a person had forgotten; they stay forgotten. */
+  forgotten: number
+  /** Memories of other tools, new or changed. */
+  memories: number
+  /** Entries that `recall export` printed. */
+  entries: number
+  /** Memories that differ from their source, and were left as they are. */
+  kept: number
+  /** Sessions of other projects, and files of no known format. */
+  passedOver: number
+  failed: Failure[]
+  messages: number
+  redactions: Record<string, number>
+  skipped: Record<string, number>
+}
+
+export const emptyReport = (): ImportReport => ({
+  archived: 0,
+  updated: 0,
+  unchanged: 0,
+  empty: 0,
+  forgotten: 0,
+  memories: 0,
+  entries: 0,
+  kept: 0,
+  passedOver: 0,
+  failed: [],
+  messages: 0,
+  redactions: {},
+  skipped: {},
+})
+
+export function describeImport(report: ImportReport, formats: readonly string[] = []): string {
+  const lines = [
+    `${report.archived} archived, ${report.updated} brought up to date, ${report.unchanged} unchanged, ${report.empty} empty (${count(report.messages, 'message')})`,
+    ...(report.memories > 0 ? [`${count(report.memories, 'memory', 'memories')} of other tools`] : []),
+    ...(report.entries > 0 ? [`${count(report.entries, 'memory', 'memories')} of an export`] : []),
+    ...(report.kept > 0 ? [`${report.kept} left as they are: they say something else here`] : []),
+    ...(report.passedOver > 0 ? [`${report.passedOver} passed over: other projects, or no known form`] : []),
+    ...(Object.keys(report.redactions).length > 0
+      ? [`secrets replaced: ${formatCounts(report.redactions)}`]
+      : []),
+    ...(Object.keys(report.skipped).length > 0 ? [`passed over: ${formatSkipped(report.skipped)}`] : []),
+    ...(report.forgotten > 0 ? [`left out, because forgotten: ${report.forgotten}`] : []),
+    ...describeFailed(report.failed),
+    ...(formats.length > 0
+      ? [`Recall understands: ${[...formats, ...memoryFormats, "what 'recall export' printed"].join('; ')}`]
+      : []),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+export const describeFailed = (failed: readonly Failure[]): string[] =>
+  firstFew(
+    failed.map(({ path, reason }) => `not imported: ${path}: ${reason}`),
+    'file',
+  )
+
+/** Why a file was not imported, without its path. */
+export function reasonOf(error: MemoryError, path: string): string {
+  const message = withoutFormats(error, path)
+  return message.startsWith(`${path} `) ? message.slice(path.length + 1) : message
+}
