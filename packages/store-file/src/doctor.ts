@@ -92,6 +92,7 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
     }
   }
   attempt('writing', () => checkWriting(fileSystem, store, report))
+  attempt('disk', () => checkDisk(fileSystem, store, report))
   attempt('unfinished write', () => checkJournal(fileSystem, store, report))
   attempt('leftovers', () => checkLeftovers(fileSystem, store, report))
   attempt('archive table', () => checkArchiveTable(fileSystem, store, report))
@@ -114,6 +115,21 @@ function checkWriting(fileSystem: FileSystem, { root, layout }: FileStore, repor
     }),
     'allowed',
     'let this user write there: until then nothing new is kept in it',
+  )
+}
+
+/** Below this many bytes a write may fail: an archive, the table and the index grow together. */
+const leastFree = 1024 * 1024
+
+function checkDisk(fileSystem: FileSystem, { root }: FileStore, report: Report): void {
+  const { blocks, bavail, bsize } = fileSystem.statfsSync(root)
+  // Some network disks do not tell their size.
+  const isFull = blocks > 0 && bavail * bsize < leastFree
+  report(
+    'disk',
+    isFull ? [`less than 1 MB is free on the disk of ${root}`] : [],
+    'has room',
+    'make room there: until then nothing new may be kept',
   )
 }
 

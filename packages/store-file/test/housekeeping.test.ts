@@ -192,6 +192,19 @@ describe('the doctor', () => {
     await memory.close()
   })
 
+  it('says when the disk is full', async () => {
+    const { store, memory } = await openWithArchives(1)
+    const disk = (bavail: number, blocks = 1000) => {
+      const statfsSync = () => ({ blocks, bavail, bsize: 4096 })
+      const fileSystem = { ...defaultFileSystem, statfsSync } as unknown as FileSystem
+      return checkUp(fileSystem, store, { deep: false, fix: false }).find(({ check }) => check === 'disk')
+    }
+    expect(disk(255)).toMatchObject({ ok: false, remedy: expect.stringContaining('make room') })
+    expect(disk(256)).toMatchObject({ ok: true })
+    expect(disk(0, 0)).toMatchObject({ ok: true })
+    await memory.close()
+  })
+
   it('reports an unfinished write that cannot be finished, and goes on with the rest', async () => {
     const { store, memory, at } = await openWithArchives(1)
     writeFileSync(at('.recall/journal.json'), '{}')

@@ -25,6 +25,7 @@ export type FileSystem = Pick<
   | 'readSync'
   | 'realpathSync'
   | 'renameSync'
+  | 'statfsSync'
   | 'unlinkSync'
   | 'writeSync'
 >
