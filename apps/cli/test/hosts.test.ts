@@ -50,6 +50,23 @@ describe('init for hosts', () => {
     expect(filesIn(shell.root)).toEqual(before)
   })
 
+  it.each(['{"', 'null', '{}', '[{"root":"/","files":[{}],"folders":[]}]'])(
+    'changes nothing when what it had created is noted as %s',
+    async (receipts) => {
+      const shell = createHome()
+      await shell.run('init', '--target', 'claude')
+      const path = join(shell.root, '.recall/hosts/memory.json')
+      writeFileSync(path, receipts)
+      const before = filesIn(shell.root)
+      for (const argv of [['uninit'], ['uninit', '--purge', '--yes'], ['init', '--target', 'claude']]) {
+        const { code, err } = await shell.run(...argv)
+        expect([code, err]).toEqual([3, expect.stringContaining(`${path} is damaged`)])
+        expect(filesIn(shell.root)).toEqual(before)
+      }
+      expect((await shell.run('status')).code).toBe(0)
+    },
+  )
+
   it('says how to find a memory that is not where all commands look', async () => {
     const elsewhere = temporaryFolder()
     const { out } = await createHome('none').run('init', elsewhere, '--layout', 'entity')

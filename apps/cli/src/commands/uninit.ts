@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { type FileOutcome, installedNames, type Target, targets, uninstall } from '@recall/agents'
 import { layouts } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
-import { type MemoryLeft, removeCreated } from '../hosts/memory-receipt.ts'
+import { type MemoryLeft, removeCreated, wholeReceipts } from '../hosts/memory-receipt.ts'
 import { machineOf, namedTargets, wiringOf } from '../hosts/wiring.ts'
 import { stateFolder } from '../memory/receipts.ts'
 import type { Io } from '../terminal/io.ts'
@@ -20,6 +20,8 @@ export interface UninitOptions {
 export async function uninit(io: Io, options: UninitOptions): Promise<number> {
   const state = stateFolder(io)
   const isDry = options.dryRun ?? false
+  // Refuses damaged ones before anything is taken out.
+  wholeReceipts(state)
   const installed = installedNames(state)
   const named = options.target === undefined ? undefined : namedTargets(io, options.target)
   const names = named?.map(({ name }) => name) ?? installed

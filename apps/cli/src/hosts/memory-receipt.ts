@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join, relative } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { renamePatiently } from '@recall/core/process'
 import { defaultFileSystem, layoutsOf } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
@@ -23,9 +24,23 @@ export interface CreatedMemory {
   folders: string[]
 }
 
+/** @throws MemoryError CORRUPTION when they are damaged: nobody knows then what `uninit` may delete */
+export function wholeReceipts(state: string): MemoryReceipt[] {
+  try {
+    return readReceipts(state)
+  } catch (cause) {
+    const path = nameIn(state)
+    throw new MemoryError(
+      `${path} is damaged: it says what recall created for a memory. Move it away to go on without it`,
+      MemoryErrorCode.CORRUPTION,
+      { cause, details: { path } },
+    )
+  }
+}
+
 /** Records which files and folders of a memory were created for hosts, so that `uninit` can remove them. */
 export function noteCreated(state: string, root: string, { created, folders }: CreatedMemory): void {
-  const earlier = readReceipts(state)
+  const earlier = wholeReceipts(state)
   const known = earlier.find((receipt) => receipt.root === root)
   const files = created.flatMap(({ path, digest }) => (digest ? [{ path, digest }] : []))
   if (known && files.length === 0 && folders.length === 0) return
@@ -57,7 +72,7 @@ export function removeCreated(
   state: string,
   options: { purge: boolean; dryRun: boolean },
 ): { left: MemoryLeft[]; removed: string[] } {
-  const receipts = readReceipts(state)
+  const receipts = wholeReceipts(state)
   const outcomes = receipts.map(({ root, files, folders }): MemoryLeft => {
     if (files.length === 0 && folders.length === 0) return { root, kept: [root], isOlder: true }
     const isUnused =

@@ -14,8 +14,24 @@ export const stateFolder = (io: Pick<Io, 'home'>): string => join(io.home, '.rec
 
 export const nameIn = (state: string): string => join(state, 'memory.json')
 
-export const readReceipts = (state: string): MemoryReceipt[] =>
-  existsSync(nameIn(state)) ? (JSON.parse(readFileSync(nameIn(state), 'utf8')) as MemoryReceipt[]) : []
+/** @throws when they are damaged */
+export function readReceipts(state: string): MemoryReceipt[] {
+  if (!existsSync(nameIn(state))) return []
+  const receipts: unknown = JSON.parse(readFileSync(nameIn(state), 'utf8'))
+  if (!Array.isArray(receipts) || !receipts.every(isReceipt)) throw new Error('these are no receipts')
+  return receipts
+}
+
+function isReceipt(value: unknown): value is MemoryReceipt {
+  const { root, files, folders } = Object(value) as Record<string, unknown>
+  return (
+    typeof root === 'string' &&
+    Array.isArray(files) &&
+    files.every((file) => typeof file?.path === 'string' && typeof file.digest === 'string') &&
+    Array.isArray(folders) &&
+    folders.every((folder) => typeof folder === 'string')
+  )
+}
 
 /** The root of the memory that was wired into hosts; `undefined` unless there is just one. */
 export function wiredRoot(io: Pick<Io, 'home'>): string | undefined {
@@ -24,7 +40,7 @@ export function wiredRoot(io: Pick<Io, 'home'>): string | undefined {
     const [root, ...others] = roots.filter((each) => existsSync(each))
     return others.length === 0 ? root : undefined
   } catch {
-    // Receipts are for `uninit`, which says what is wrong with them: all else goes on without.
+    // Receipts are for `init` and `uninit`, which say that they are damaged: all else goes on without.
     return undefined
   }
 }
