@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync, statSy
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { renamePatiently } from '@recall/core/process'
 import { UsageError } from './exit-codes.ts'
+import { ownName } from './memory/unfinished.ts'
 import type { Io } from './terminal/io.ts'
 
 /** The address of a hub, and the key of an agent on it. */
@@ -83,9 +84,10 @@ export function readKeyFile(path: string): HubAccess | null {
  */
 export function reserveKeyFile(path: string) {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const temporary = `${path}.${process.pid}`
+  const temporary = ownName(path, '.unfinished-')
   const file = openSync(temporary, 'wx', 0o600)
   return {
+    temporary,
     keep({ url, apiKey }: HubAccess): void {
       writeSync(file, `${JSON.stringify({ url, api_key: apiKey })}\n`)
       fsyncSync(file)

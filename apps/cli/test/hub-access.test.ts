@@ -33,6 +33,13 @@ it('a new key is on the disk before it is told, and so is its name', () => {
   })
 })
 
+it('a key is kept also where a process of the same number was killed before it had one', () => {
+  const path = join(temporaryFolder(), 'hub.json')
+  reserveKeyFile(path)
+  reserveKeyFile(path).keep({ url: 'http://hub.example', apiKey: 'recall_new' })
+  expect(fs.existsSync(path)).toBe(true)
+})
+
 it.each([undefined, '', 'conf', './conf'])(
   'looks for the key at home when XDG_CONFIG_HOME is %o',
   (folder) => {

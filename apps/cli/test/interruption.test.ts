@@ -99,6 +99,30 @@ it.runIf(process.platform !== 'win32').each(['SIGINT', 'SIGTERM', 'SIGHUP'] as c
 )
 
 it.runIf(process.platform !== 'win32')(
+  'a registration that is interrupted leaves no file for the key behind',
+  async () => {
+    const folder = temporaryFolder()
+    const server = createServer(() => child.kill('SIGINT'))
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const argv = ['hub', 'register', 'ada', '--url', url, '--key-file', join(folder, 'hub.json')]
+    const child = spawn(
+      process.execPath,
+      ['--import', 'tsx', '--conditions', '@recall/source', main, ...argv],
+      { stdio: ['ignore', 'ignore', 'pipe'] },
+    )
+    const said = text(child.stderr)
+    await once(child, 'close')
+    expect(await said).toBe('recall: interrupted: no key was kept\n')
+    expect(readdirSync(folder)).toEqual([])
+  },
+)
+
+it.runIf(process.platform !== 'win32')(
   'a window stays when its reader is gone before it was printed',
   async () => {
     const shell = createShell()

@@ -8,6 +8,7 @@ import {
   readKeyFile,
   reserveKeyFile,
 } from '../hub-access.ts'
+import { removedIfEnded } from '../memory/unfinished.ts'
 import { splitTags } from '../split-tags.ts'
 import { formatSignals, paint } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
@@ -108,7 +109,7 @@ async function register(io: Io, name: string, options: HubOptions, print: Call['
   if (readKeyFile(keyFile)) {
     throw new UsageError(`${keyFile} holds the key of an agent already: name another --key-file for this one`)
   }
-  const { apiKey: _, ...agent } = await keeping(keyFile, async () => {
+  const { apiKey: _, ...agent } = await keeping(io, keyFile, async () => {
     const registered = await registerAgent({ url: checked(url) }, name)
     return { ...registered, url }
   })
@@ -117,9 +118,10 @@ async function register(io: Io, name: string, options: HubOptions, print: Call['
 }
 
 /** Requests a key and stores it. The file is reserved first, so that no key is lost. */
-async function keeping<T extends HubAccess>(keyFile: string, ask: () => Promise<T>): Promise<T> {
+async function keeping<T extends HubAccess>(io: Io, keyFile: string, ask: () => Promise<T>): Promise<T> {
   const file = reserveKeyFile(keyFile)
-  const access = await ask().catch((error: unknown) => {
+  const asking = removedIfEnded(io, { paths: [file.temporary], told: 'no key was kept' }, ask)
+  const access = await asking.catch((error: unknown) => {
     file.drop()
     throw error
   })
@@ -156,7 +158,7 @@ async function search({ io, hub, options, print }: Call, question: string): Prom
   return results.length > 0 ? exitCodes.fine : exitCodes.no
 }
 
-async function rotateKey({ hub, access, print }: Call): Promise<undefined> {
+async function rotateKey({ io, hub, access, print }: Call): Promise<undefined> {
   const { url, keyFile } = access
   if (keyFile === null) {
     // The key comes from a variable, so the user has to store the new one.
@@ -164,7 +166,7 @@ async function rotateKey({ hub, access, print }: Call): Promise<undefined> {
     print({ url, apiKey }, () => printable(`${apiKey}\n`))
     return
   }
-  const renewed = connectHub(await keeping(keyFile, async () => ({ url, apiKey: await hub.rotateKey() })))
+  const renewed = connectHub(await keeping(io, keyFile, async () => ({ url, apiKey: await hub.rotateKey() })))
   // The first use of the new key ends the old one.
   await renewed.whoami().finally(() => renewed.close())
   print({ url, keyFile }, () => `The new key is in ${keyFile}\n`)

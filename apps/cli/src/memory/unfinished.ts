@@ -21,9 +21,9 @@ export function removeAbandoned(path: string, mark: string): void {
 const ends = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Removes unfinished files when a signal ends the process during the work: they are a memory's copy that nobody knows
- * of, and if the next backup has another name, such as the day's, nobody would remove them. The signal waits for
- * synchronous work to end.
+ * Removes unfinished files when a signal ends the process during the work: nobody knows of them, even if they hold a
+ * copy of a memory, and if the next ones have another name, such as the day's, nobody would remove them. The signal
+ * waits for synchronous work to end.
  *
  * @param told what the person is told then
  */
