@@ -172,9 +172,12 @@ function findLeftovers(fileSystem: FileSystem, { root, layout }: FileStore): str
   return [...folders].flatMap((folder) =>
     (orAbsent(() => fileSystem.readdirSync(fromShown(root, folder))) ?? [])
       .filter((name) => isLeftover(fileSystem, fromShown(root, folder), name))
-      .map((name) => `${folder}/${name}`),
+      .map((name) => within(folder, name)),
   )
 }
+
+/** A path relative to the root; the folder is empty for the root itself. */
+const within = (folder: string, name: string): string => (folder === '' ? name : `${folder}/${name}`)
 
 function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const { root, layout } = store
@@ -257,7 +260,7 @@ function foldersForFiles(fileSystem: FileSystem, { root, layout }: FileStore): s
   return sourcesOf(fileSystem, root, layout).flatMap(({ path, accepts }) =>
     (orAbsent(() => fileSystem.readdirSync(fromShown(root, path), { withFileTypes: true })) ?? [])
       .filter((each) => each.isDirectory() && accepts(each.name))
-      .map(({ name }) => (path === '' ? name : `${path}/${name}`)),
+      .map(({ name }) => within(path, name)),
   )
 }
 

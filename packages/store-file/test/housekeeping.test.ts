@@ -233,6 +233,20 @@ describe('the doctor', () => {
     await memory.close()
   })
 
+  it('names what was never finished beside the window by its name in the root', async () => {
+    const root = temporaryRoot()
+    mkdirSync(join(root, 'memory'))
+    const name = `.tmp-999999999-${thisProcess().place}00`
+    writeFileSync(join(root, name), 'unfinished')
+    const store = await openFileStore({ root, layout: 'user' })
+    const leftovers = (fix: boolean) =>
+      checkUp(defaultFileSystem, store, { deep: false, fix }).find(({ check }) => check === 'leftovers')
+    expect(leftovers(false)?.message).toBe(`${name} was never finished`)
+    expect(leftovers(true)).toMatchObject({ fixed: true })
+    expect(existsSync(join(root, name))).toBe(false)
+    await store.close()
+  })
+
   it('keeps the table of archives whose folder is away', async () => {
     const { store, memory, at } = await openWithArchives(7)
     const table = readFileSync(at('ARCHIVE.md'), 'utf8')
