@@ -152,6 +152,7 @@ describe('the rest', () => {
     expect(complete('hook', 'pre')).toEqual(['pre-compact'])
     expect(complete('help', 'sc')).toEqual(['scrub'])
     expect(complete('he')).toEqual(['help'])
+    expect(complete('compact', '--ap')).toEqual(['--apply'])
   })
 
   it('every command has help with examples', async () => {

@@ -4,15 +4,17 @@ import type { Io } from '../terminal/io.ts'
 
 /** Prints a shell script that completes commands, their options and the words that these take. */
 export async function completion(io: Io, shell: string, specs: readonly CommandSpec[]): Promise<undefined> {
-  const commands = specs.map(({ name, description, actions = [], options }) => ({
-    name,
-    description,
-    actions,
-    options: Object.entries(options).map(([option, { choices, words = [] }]) => ({
-      name: `--${option}`,
-      choices: choices ?? words,
-    })),
-  }))
+  const commands = specs.flatMap(({ name, alias, description, actions = [], options }) => {
+    const described = {
+      description,
+      actions,
+      options: Object.entries(options).map(([option, { choices, words = [] }]) => ({
+        name: `--${option}`,
+        choices: choices ?? words,
+      })),
+    }
+    return [name, ...(alias ? [alias] : [])].map((each) => ({ name: each, ...described }))
+  })
   const help = { name: 'help', description: 'show help for a command', options: [] }
   const script = { bash, zsh, fish }[shell]
   if (!script) throw new UsageError(`completion is there for bash, zsh and fish, not for '${shell}'`)
