@@ -365,6 +365,21 @@ describe('hook', () => {
     expect(notes.join('')).not.toContain('zebra')
   })
 
+  it('goes on beside the damaged file of a session, which the doctor names', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const damaged = `memory/.recall/sessions/${'a'.repeat(24)}.json`
+    writeFiles(shell.root, { [damaged]: '{"sessionId":' })
+    const fields = { session_id: 's1', transcript_path: writeSession(shell.root, 's1', poolSession) }
+    await shell.withInput(event({ ...fields, hook_event_name: 'SessionEnd' })).run('hook', 'session-end')
+    await shell.run('hook', 'drain')
+    expect((await shell.run('consume')).out).toContain('Session s1')
+    const { code, out } = await shell.run('doctor')
+    expect([code, out]).toEqual([1, expect.stringContaining(`${damaged} is damaged`)])
+    rmSync(join(shell.root, damaged))
+    expect((await shell.run('doctor')).code).toBe(0)
+  })
+
   it('archives the other helpers of a session when one was forgotten, is damaged or has said nothing', async () => {
     const shell = createShell()
     await shell.run('init')

@@ -8,7 +8,7 @@ import {
   layoutOf,
 } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
-import { isGivenUp, readSessions } from '../hosts/host-sessions.ts'
+import { damagedSessions, isGivenUp, readSessions } from '../hosts/host-sessions.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
 import { firstFew } from '../terminal/first-few.ts'
@@ -27,6 +27,7 @@ export async function doctor(
     : await withStore(io, options, (store) => [
         ...checkUp(defaultFileSystem, store, { deep: options.deep ?? false, fix: options.fix ?? false }),
         ...sessionsLeft(store),
+        ...sessionsLost(store),
       ])
   const healthy = findings.every(({ ok }) => ok)
   if (options.json) io.out(`${JSON.stringify({ healthy, findings })}\n`)
@@ -72,6 +73,19 @@ function sessionsLeft(store: FileStore): Finding[] {
         .map(({ sessionId, problem }) => `session ${sessionId} was not archived: ${problem?.reason}`)
         .join('; '),
       remedy: `mend what it says, then archive the transcripts: ${archives}`,
+    },
+  ]
+}
+
+function sessionsLost(store: FileStore): Finding[] {
+  const damaged = damagedSessions(store)
+  if (damaged.length === 0) return []
+  return [
+    {
+      check: 'sessions',
+      ok: false,
+      message: damaged.map((path) => `${path} is damaged: it named a session to archive`).join('; '),
+      remedy: "run 'recall import', which finds the session at its host, then delete the file",
     },
   ]
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { splitAddress } from '@recall/agents'
 import { type Layout, writeInternal } from '@recall/store-file'
@@ -46,12 +46,20 @@ export const compactionKey = (sessionId: string, id: string): string => `compact
 const folderIn = ({ layout }: MemoryPlace): string => `${layout.internal}/sessions`
 const nameOf = (sessionId: string): string => `${sha256(sessionId).slice(0, 24)}.json`
 
-export function readSessions(place: MemoryPlace): HostSession[] {
-  const folder = join(place.root, folderIn(place))
-  return listFiles(folder)
+export const readSessions = (place: MemoryPlace): HostSession[] =>
+  filesOf(place).flatMap((path) => parseSession(join(place.root, path)))
+
+/** Files of sessions that say nothing, relative to the root. */
+export const damagedSessions = (place: MemoryPlace): string[] =>
+  filesOf(place)
+    .filter((path) => parseSession(join(place.root, path)).length === 0)
+    // A hook may have deleted it meanwhile.
+    .filter((path) => existsSync(join(place.root, path)))
+
+const filesOf = (place: MemoryPlace): string[] =>
+  listFiles(join(place.root, folderIn(place)))
     .filter((name) => /^[0-9a-f]{24}\.json$/.test(name))
-    .flatMap((name) => parseSession(join(folder, name)))
-}
+    .map((name) => `${folderIn(place)}/${name}`)
 
 export function readSession(place: MemoryPlace, sessionId: string): HostSession | undefined {
   return parseSession(join(place.root, folderIn(place), nameOf(sessionId)))[0]
@@ -114,7 +122,7 @@ function listFiles(folder: string): string[] {
   }
 }
 
-/** A damaged file only delays the archive: an import still finds the transcript. */
+/** A damaged file only delays the archive: the doctor names it, and an import still finds the transcript. */
 function parseSession(path: string): HostSession[] {
   try {
     const value = JSON.parse(readFileSync(path, 'utf8')) as HostSession
