@@ -3,6 +3,7 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { parse } from 'smol-toml'
 import * as z from 'zod/mini'
 import { defaultConfig, type ReadConfig } from './default-config.ts'
+import { keepingLineEnds } from './documents/line-ends.ts'
 import type { FileStore } from './file-store.ts'
 import { replaceFile } from './files/atomic-write.ts'
 import { defaultFileSystem, type FileSystem } from './files/file-system.ts'
@@ -62,7 +63,7 @@ export function setConfig(store: FileStore, name: string, value: string): void {
     const path = join(store.root, store.layout.config)
     const workspace = createWorkspace(defaultFileSystem)
     const text = workspace.read(path)
-    const changed = withSetting(text, table, key, String(Number(value)))
+    const changed = keepingLineEnds(text, (plain) => withSetting(plain, table, key, String(Number(value))))
     // The edit works on lines; the parser has the last word before it is kept.
     if (!says(changed, table, key, Number(value))) {
       throw new MemoryError(

@@ -278,6 +278,22 @@ describe('the doctor', () => {
   })
 })
 
+it.each([
+  [
+    '# mine\r\n[ephemeral]\r\nmax_entries = 5 # five\r\n',
+    '# mine\r\n[ephemeral]\r\nmax_entries = 7 # five\r\n',
+  ],
+  ['# mine\r\n', '# mine\r\n\r\n[ephemeral]\r\nmax_entries = 7\r\n'],
+])('a setting keeps the line ends of Windows: %j', async (given, changed) => {
+  const { root, store, memory } = await openWithArchives(0)
+  const path = join(root, store.layout.config)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, given)
+  setConfig(store, 'ephemeral.max_entries', '7')
+  expect(readFileSync(path, 'utf8')).toBe(changed)
+  await memory.close()
+})
+
 it('a setting is added below a table that ends the file without a line end', async () => {
   const { root, store, memory } = await openWithArchives(0)
   const path = join(root, store.layout.config)
