@@ -100,6 +100,24 @@ describe('forget', () => {
     expect(left).not.toContain('zebra')
   })
 
+  it('rebuilds the index when it was interrupted before it could', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    writeFile(join(shell.root, 'memory/long-term/note.md'), 'the zeppelin1zeppelin lands\n')
+    expect((await shell.run('search', 'zeppelin1zeppelin')).code).toBe(0)
+    const store = await openFileStore({ root: shell.root })
+    store.expectTraces()
+    await store.remove({ scope: 'long-term', namespace: 'default', key: 'note' })
+    await store.close()
+    const shown = (await shell.run('doctor')).out
+    expect(shown).toContain('what was forgotten may still stand in it')
+    expect(shown).toContain("run 'recall reindex --full'")
+    expect(await shell.json('forget', 'note', '--yes')).toMatchObject({ forgotten: false, memories: [] })
+    const left = filesBelow(shell.root).filter((path) => readFileSync(path).includes('zeppelin1zeppelin'))
+    expect(left).toEqual([])
+    expect((await shell.run('doctor')).code).toBe(0)
+  })
+
   it('knows forgotten sections by their text when those behind them get their keys', async () => {
     const shell = createShell()
     await shell.run('init')

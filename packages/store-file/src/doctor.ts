@@ -283,14 +283,17 @@ function findUnread(fileSystem: FileSystem, { root, layout }: FileStore): string
 
 function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, report: Report): void {
   const { root, layout } = store
-  if (!fileSystem.existsSync(join(root, layout.internal, indexName))) {
+  const traces = store.hasTraces()
+    ? ['what was forgotten may still stand in it: the rebuild that has to follow was interrupted']
+    : []
+  if (traces.length === 0 && !fileSystem.existsSync(join(root, layout.internal, indexName))) {
     report('index', [], 'none yet: the first search builds it', '')
     return
   }
   const damage = deep ? store.index.damage() : null
   report(
     'index',
-    damage ? [damage] : [],
+    damage ? [damage, ...traces] : traces,
     counted(store.index.fresh().countDocuments(), 'entry', 'entries'),
     "run 'recall reindex --full'",
     () => store.reindex({ full: true }),

@@ -17,7 +17,7 @@ import { requireValue } from './documents/note.ts'
 import { createAccessLog } from './entries/access-log.ts'
 import { createEntryFiles } from './entries/entry-files.ts'
 import { createEntryWriter } from './entries/entry-writer.ts'
-import { ensureFolder, writing } from './files/atomic-write.ts'
+import { ensureFolder, removeFile, replaceFile, writing } from './files/atomic-write.ts'
 import { type FileSystem, statusOf } from './files/file-system.ts'
 import { isInside, refuseLinks, shownPath } from './files/paths.ts'
 import { finishJournal, journalPath } from './files/transaction.ts'
@@ -73,6 +73,13 @@ export interface FileStore extends MemoryStore {
    * text that is no longer in a file, nor the access counts of the key of an entry that was removed.
    */
   reindex(options: { full: boolean; onProgress?: (progress: IndexProgress) => void }): void
+  /**
+   * Notes on the disk that a full `reindex` has to follow, because index and vectors hold traces of what is about to be
+   * removed for good. A process that is killed in between leaves the note; the full `reindex` takes it away.
+   */
+  expectTraces(): void
+  /** Whether a full `reindex` that has to follow a removal has not ended yet. */
+  hasTraces(): boolean
   /** Runs a section under the memory's lock, after finishing what a dead process began. */
   exclusively<T>(section: () => T): T
   index: MemoryIndex
@@ -144,6 +151,9 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     ...{ root, layout, fileSystem, internal, index, accessLog, files },
     ...{ recover, exclusively, assertPresent, prepareFolder },
   })
+
+  const tracesPath = join(internal, 'traces')
+  const hasTraces = (): boolean => fileSystem.existsSync(tracesPath)
 
   const getEntry = (address: Address, now: number): Entry | null => {
     recover()
@@ -288,7 +298,16 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       index.rebuild(onProgress)
       memoryVectors.forgetUnused()
       accessLog.compact()
+      if (hasTraces()) removeFile(fileSystem, tracesPath)
     },
+
+    expectTraces() {
+      if (hasTraces()) return
+      writing(internal, () => ensureFolder(fileSystem, internal))
+      replaceFile(fileSystem, tracesPath, '')
+    },
+
+    hasTraces,
 
     async close() {
       index.close()

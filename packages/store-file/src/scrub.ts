@@ -34,7 +34,9 @@ export function scrubFiles(
       const counts = scan()
       if (Object.keys(counts).length === 0) return
       found.push({ path, counts })
-      if (apply) replace()
+      if (!apply) return
+      store.expectTraces()
+      replace()
     } catch (error) {
       // One file that cannot be read must not keep the secrets of all others.
       if (!isMemoryError(error)) throw error
@@ -55,13 +57,16 @@ export function scrubFiles(
       () => scrubArchived(fileSystem, store, path, redact, true),
     )
   }
-  // Pages that the database no longer uses still hold the words.
-  if (apply && found.some(({ counts }) => Object.keys(counts).length > 0)) store.reindex({ full: true })
+  // Pages that the database no longer uses still hold the words, perhaps since an earlier call that was interrupted.
+  if (apply && store.hasTraces()) store.reindex({ full: true })
   return found
 }
 
 /** What is needed of a store to look through all that it keeps. */
-export type Scrubbed = Pick<FileStore, 'root' | 'layout' | 'index' | 'reindex' | 'exclusively'>
+export type Scrubbed = Pick<
+  FileStore,
+  'root' | 'layout' | 'index' | 'reindex' | 'exclusively' | 'expectTraces' | 'hasTraces'
+>
 /** For example `redactText` of `@recall/core`. */
 export type Redact = (text: string) => { text: string; counts: Record<string, number> }
 

@@ -47,7 +47,7 @@ export async function liftTombstones(
     if (sectionOf(address.key) && (await store.get(address, at)))
       marks.push({ ...toTombstone(addressHash(address), at), lifted: true })
   }
-  if (marks.length > 0) append(fileSystem, store, marks)
+  append(fileSystem, store, marks)
 }
 
 type Tombstone = z.output<typeof tombstoneSchema>
@@ -59,6 +59,7 @@ function append(
   { root, layout }: Pick<FileStore, 'root' | 'layout'>,
   marks: readonly Tombstone[],
 ): void {
+  if (marks.length === 0) return
   const folder = join(root, layout.internal)
   ensureFolder(fileSystem, folder)
   const lines = marks.map((mark) => `${JSON.stringify(mark)}\n`)

@@ -2,6 +2,7 @@ import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, symlinkSync }
 import { basename, join } from 'node:path'
 import { createMemoryManager, redactText } from '@recall/core'
 import { expect, it } from 'vitest'
+import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
 import { scrubFiles } from '../src/scrub.ts'
@@ -68,4 +69,33 @@ it('changes nothing outside the memory, whatever links lead there', async () => 
   expect(found.filter(({ problem }) => !problem)).toEqual([])
   expect(files.map((file) => readFileSync(join(outside, file)))).toEqual(before)
   await memory.close()
+})
+
+it('leaves no word in the index when it goes on after an interruption', async () => {
+  const root = temporaryRoot()
+  const store = await openFileStore({ root })
+  const memory = createMemoryManager({ stores: store, redact: 'allow' })
+  await memory.write('long-term', 'note', 'a password: zeppelin1zeppelin')
+  expect(await memory.search('long-term', { text: 'zeppelin1zeppelin' })).toHaveLength(1)
+  const interrupted = {
+    ...store,
+    reindex() {
+      throw new Error('killed')
+    },
+  }
+  expect(() => scrubFiles(defaultFileSystem, interrupted, redactText, true)).toThrow('killed')
+  const isHealthy = (fix: boolean): boolean =>
+    checkUp(defaultFileSystem, store, { deep: false, fix }).every(({ ok }) => ok)
+  expect(isHealthy(false)).toBe(false)
+  expect(scrubFiles(defaultFileSystem, store, redactText, false)).toEqual([])
+  expect(store.hasTraces()).toBe(true)
+  expect(scrubFiles(defaultFileSystem, store, redactText, true)).toEqual([])
+  expect(isHealthy(false)).toBe(true)
+  store.expectTraces()
+  expect(isHealthy(true)).toBe(true)
+  expect(store.hasTraces()).toBe(false)
+  await memory.close()
+  const folder = join(root, 'memory/.recall')
+  for (const name of ['index.db', 'index.db-wal'].filter((name) => existsSync(join(folder, name))))
+    expect(readFileSync(join(folder, name)).includes('zeppelin1zeppelin'), name).toBe(false)
 })

@@ -45,7 +45,7 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
     if (options.yes) await remove(io, store, addresses)
     const ofEchoes = addresses.flatMap(({ key }) => echoIn(key) ?? [])
     const receipt = {
-      forgotten: options.yes === true,
+      forgotten: options.yes === true && addresses.length > 0,
       at: new Date(io.now()).toISOString(),
       memories: addresses.map(({ scope, namespace, key }) => ({
         scope,
@@ -95,7 +95,9 @@ const atOnce = 1000
 /** Removes memories for good, and keeps imports from bringing them back. */
 export async function remove(io: Io, store: FileStore, found: readonly Address[]): Promise<void> {
   const addresses = distinct(found)
-  if (addresses.length === 0) return
+  // An earlier call may have been interrupted when all that was left to do was to rebuild the index.
+  if (addresses.length === 0 && !store.hasTraces()) return
+  store.expectTraces()
   // Tombstones come first: after a crash in between, memories are still there, but none comes back once removed.
   await addTombstones(defaultFileSystem, store, addresses, io.now())
   for (const namespace of new Set(addresses.map((each) => each.namespace))) {
