@@ -98,17 +98,6 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   refuseLinks(fileSystem, root, internal)
   const accessLog = createAccessLog(fileSystem, openDatabase, internal, onNotice)
   const lock = createLock(fileSystem, openDatabase, internal, options.lockTimeoutMs)
-  const index = createMemoryIndex({
-    fileSystem,
-    root,
-    layout,
-    openDatabase,
-    onNotice,
-    slidExpiry: accessLog.slidExpiry,
-    exclusively: (section) => lock.hold(section),
-  })
-  const files = createEntryFiles({ root, layout, fileSystem, index, accessLog })
-  const { notePath, readEntry, toEntry } = files
   const memoryDevice = (): number | undefined => statusOf(fileSystem, join(root, layout.memory))?.dev
   let device = memoryDevice()
 
@@ -120,6 +109,18 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     device = now
   }
 
+  const index = createMemoryIndex({
+    fileSystem,
+    root,
+    layout,
+    openDatabase,
+    onNotice,
+    slidExpiry: accessLog.slidExpiry,
+    exclusively: (section) => lock.hold(section),
+    assertPresent,
+  })
+  const files = createEntryFiles({ root, layout, fileSystem, index, accessLog })
+  const { notePath, readEntry, toEntry } = files
   /** Finishes what a dead process began, before anything else is written. */
   const recover = (): void => {
     if (!fileSystem.existsSync(journalPath(internal))) return
@@ -132,11 +133,13 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     })
   }
 
-  const exclusively = <T>(section: () => T): T =>
-    lock.hold(() => {
+  const exclusively = <T>(section: () => T): T => {
+    assertPresent()
+    return lock.hold(() => {
       recover()
       return section()
     })
+  }
 
   const prepareFolder = (folder: string): void => {
     assertPresent()
@@ -218,7 +221,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     index,
     exclusively,
     cold: createColdStore(
-      { fileSystem, root, folder: layout.cold, exclusively },
+      { fileSystem, root, folder: layout.cold, exclusively, assertPresent },
       {
         olderThan: (place, before) => selectAll({ ...place, updatedBefore: before }),
         get: getEntry,

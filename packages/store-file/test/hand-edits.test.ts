@@ -1,6 +1,7 @@
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -339,20 +340,39 @@ describe('a way out of the root', () => {
   })
 })
 
+const everyCall = (memory: MemoryManager): (() => Promise<unknown>)[] => [
+  () => memory.write('long-term', 'note', 'x'),
+  () => memory.write('short-term', 'other', 'x', { overwrite: false }),
+  () => memory.write('long-term', 'MEMORY.md#other', 'x'),
+  () => memory.batchWrite('long-term', [{ key: 'other', value: 'x' }]),
+  () => memory.atomicUpdate('long-term', [{ operation: 'delete', key: 'note' }]),
+  () => memory.delete('long-term', 'note'),
+  () => memory.clear('long-term'),
+  () => memory.read('long-term', 'note'),
+  () => memory.batchRead('long-term', ['note']),
+  () => memory.exists('long-term', 'note'),
+  () => memory.search('long-term', {}),
+  () => memory.search('episodic', {}, { includeArchived: true }),
+  () => memory.read('episodic', 'old', { includeArchived: true }),
+  () => memory.restore('episodic', 'old'),
+]
+
 describe('what is not there', () => {
-  it('is an error and never an empty memory: the root, before and after opening', async () => {
+  it.each(['m', 'm/memory'])('is an error and never an empty memory: %s', async (folder) => {
     const place = temporaryRoot()
     const root = join(place, 'm')
+    const gone = join(place, folder)
     await failure(openFileMemory({ root }), 'MEMORY_UNAVAILABLE')
     const memory = await openFileMemory({ root, create: true })
     await memory.write('long-term', 'note', 'the harbour')
     await memory.search('long-term', { text: 'harbour' })
-    renameSync(root, join(place, 'away'))
+    renameSync(gone, join(place, 'away'))
     await failure(memory.read('long-term', 'note'), 'MEMORY_UNAVAILABLE')
     await failure(memory.search('long-term', { text: 'harbour' }), 'MEMORY_UNAVAILABLE')
-    await failure(memory.write('long-term', 'note', 'x'), 'MEMORY_UNAVAILABLE')
-    await failure(memory.clear('long-term'), 'MEMORY_UNAVAILABLE')
-    renameSync(join(place, 'away'), root)
+    for (const call of everyCall(memory)) await failure(call(), 'MEMORY_UNAVAILABLE')
+    expect((await memory.cleanup()).errors).not.toEqual([])
+    expect(existsSync(gone)).toBe(false)
+    renameSync(join(place, 'away'), gone)
     expect(await keysOf(memory, 'harbour')).toEqual(['note'])
     await memory.close()
   })

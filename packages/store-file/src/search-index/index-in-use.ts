@@ -36,6 +36,8 @@ export interface IndexInUseOptions {
   exclusively: <T>(section: () => T) => T
   /** Whether another living process writes to the memory. */
   isShared: () => boolean
+  /** @throws MemoryError UNAVAILABLE when the memory is away: an index of its own must not take its place */
+  assertPresent(): void
 }
 
 /**
@@ -43,7 +45,7 @@ export interface IndexInUseOptions {
  * be written, one in memory takes its place, so that the memory can still be searched.
  */
 export function createIndexInUse(options: IndexInUseOptions) {
-  const { fileSystem, openDatabase, folder, madeOf, onNotice, exclusively, isShared } = options
+  const { fileSystem, openDatabase, folder, madeOf, onNotice, exclusively, isShared, assertPresent } = options
   const path = join(folder, indexName)
   let opened: IndexInUse | undefined
   /** Within `holding`: the index that is in use, whatever others put in its place meanwhile. */
@@ -64,6 +66,7 @@ export function createIndexInUse(options: IndexInUseOptions) {
     // The file was deleted or replaced: the one we hold open is no longer anybody's index.
     if (opened && !isCurrent(opened)) drop()
     if (opened) return opened
+    assertPresent()
     const file = openIndexFile({ fileSystem, openDatabase, folder, inUse: isShared(), exclusively })
     const current = use(file)
     if (current.index.fact('layout') !== madeOf) {

@@ -26,6 +26,8 @@ export interface MemoryIndexOptions extends FileIndexerOptions {
   onNotice: (text: string) => void
   /** Runs a section that no other process runs at the same time. */
   exclusively: <T>(section: () => T) => T
+  /** @throws MemoryError UNAVAILABLE when the memory is away */
+  assertPresent(): void
 }
 
 export interface IndexProgress {
