@@ -263,6 +263,18 @@ describe('search', () => {
     expect(out).not.toContain('\u001b')
   })
 
+  it('says when it goes by words because the vectors cannot be read', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    writeFileSync(join(shell.root, 'memory/topic.md'), 'The harbour.\n')
+    expect((await shell.run('search', 'harbour', '--ranked')).err).toBe('')
+    writeFileSync(join(shell.root, 'memory/.recall/vectors.f32'), '')
+    const { code, err } = await shell.run('search', 'harbour', '--ranked')
+    expect(code).toBe(0)
+    expect(err).toContain('recall reindex --model')
+    expect((await shell.run('search', 'harbour', '--ranked', '--lexical')).err).toBe('')
+  })
+
   it('says when there is more than it shows, and which options need --ranked', async () => {
     const shell = createShell()
     await shell.run('init')

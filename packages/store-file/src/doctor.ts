@@ -21,6 +21,7 @@ import { layoutFile } from './layout/layout-file.ts'
 import { sourcesOf } from './layout/sources.ts'
 import { lockName } from './lock.ts'
 import { indexName } from './search-index/seal.ts'
+import { hasUnreadableVectors } from './vectors/kept-model.ts'
 
 export interface Finding {
   check: string
@@ -318,6 +319,8 @@ function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, rep
       "run 'recall reindex --model'; until then words find them",
     )
   }
+  if (hasUnreadableVectors(store, fileSystem))
+    report('vectors', ['they cannot be read'], '', "run 'recall reindex --model'; until then words find")
   report('files', unreadable, 'all readable', 'correct these files by hand; nothing in them was changed')
   if (!deep) return
   const staleFiles = (): string[] =>

@@ -30,7 +30,7 @@ export {
   type StatusAsRead,
 } from './status.ts'
 export { addTombstones, liftTombstones, readTombstones } from './tombstones.ts'
-export { keptModel } from './vectors/kept-model.ts'
+export { hasUnreadableVectors, keptModel } from './vectors/kept-model.ts'
 export { createMeaningArm, type MeaningArm, type VectorPlaces } from './vectors/meaning-arm.ts'
 export type { Coverage, EmbedProgress } from './vectors/missing-vectors.ts'
 export type { Question } from './vectors/scanned-rows.ts'

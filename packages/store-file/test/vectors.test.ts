@@ -152,6 +152,24 @@ describe('vectors of files', () => {
     await opened.close()
   })
 
+  it('are missed by the doctor when nobody can tell whose they are', async () => {
+    const root = temporaryRoot()
+    const { memory, store } = await memoryAt(root)
+    await memory.write('long-term', 'a', 'A storm')
+    await store.vectors?.catchUp()
+    await memory.close()
+    const opened = await openFileStore({ root })
+    opened.index.fresh()
+    const bad = () => checkUp(defaultFileSystem, opened, { deep: false, fix: false }).filter(({ ok }) => !ok)
+    expect(bad()).toEqual([])
+    const rows = join(root, 'memory/.recall/vectors.i8')
+    writeFileSync(rows, readFileSync(rows).fill(0, 0, 20))
+    expect(bad()).toMatchObject([{ check: 'vectors', message: 'they cannot be read' }])
+    rmSync(rows)
+    expect(bad()).toMatchObject([{ check: 'vectors' }])
+    await opened.close()
+  })
+
   it('of texts that are gone go with a full rebuild, also without the model that made them', async () => {
     const root = temporaryRoot()
     const { memory, store } = await memoryAt(root)

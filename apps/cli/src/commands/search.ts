@@ -13,7 +13,7 @@ import {
   type Word,
   wordsOf,
 } from '@recall/core'
-import { type FileStore, keptModel, type LocatedHit, layouts } from '@recall/store-file'
+import { type FileStore, hasUnreadableVectors, keptModel, type LocatedHit, layouts } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { countTerms, matchingLines } from '../matching-lines.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
@@ -112,7 +112,10 @@ export async function search(io: Io, query: string, options: SearchCommandOption
 async function embedderFor(io: Io, options: SearchCommandOptions): Promise<Embedder | undefined> {
   if (!options.ranked || options.lexical) return undefined
   const root = findRoot(io, options)
-  const hasVectors = Object.values(layouts).some((layout) => keptModel({ root, layout }) !== null)
+  const places = Object.values(layouts).map((layout) => ({ root, layout }))
+  const hasVectors = places.some((place) => keptModel(place) !== null)
+  if (!hasVectors && places.some((place) => hasUnreadableVectors(place)))
+    io.err('recall: the vectors cannot be read, found by words alone: recall reindex --model\n')
   return hasVectors ? (await import('../memory/embedder.ts')).openEmbedder(io) : undefined
 }
 
