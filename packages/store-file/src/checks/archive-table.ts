@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import type { ConversationArchive } from '@recall/core'
+import {
+  archiveRows,
+  printArchiveRow,
+  withArchiveRows,
+  withoutArchiveRows,
+} from '../documents/archive-index.ts'
+import { parseConversation } from '../documents/conversation.ts'
+import type { FileStore } from '../file-store.ts'
+import { replaceFile } from '../files/atomic-write.ts'
+import { type FileSystem, orAbsent } from '../files/file-system.ts'
+import { readText } from '../files/read-text.ts'
+import { archiveFile, archiveNumber } from '../layout/layout.ts'
+import { counted, orUnreadable, type Report } from './report.ts'
+
+export function checkArchiveTable(fileSystem: FileSystem, store: FileStore, report: Report): void {
+  const { root, layout } = store
+  const path = join(root, layout.archiveIndex)
+  const found = orAbsent(() => fileSystem.readdirSync(join(root, layout.archives)))
+  const rows = archiveRows(readText(fileSystem, path)?.content ?? '')
+  if (found === null && rows.length > 0) {
+    // A missing folder is not an empty one: keep the table.
+    const problem = `${layout.archives} is missing, and the table has ${counted(rows.length, 'row')}`
+    report('archive table', [problem], '', 'put the folder back')
+    return
+  }
+  const names = (found ?? []).filter((name) => archiveFile.test(name)).sort()
+  const files = names.map(archiveNumber)
+  const [ofRows, ofFiles] = [new Set(rows), new Set(files)]
+  const missing = names.filter((name) => !ofRows.has(archiveNumber(name)))
+  const extra = rows.filter((number) => !ofFiles.has(number))
+  report(
+    'archive table',
+    [
+      ...missing.map((name) => `archive ${archiveNumber(name)} has no row`),
+      ...extra.map((number) => `row ${number} has no archive`),
+    ],
+    `${counted(files.length, 'archive')}, ${counted(rows.length, 'row')}`,
+    "run 'recall doctor --fix' to add and remove rows",
+    () =>
+      store.exclusively(() => {
+        const table = readText(fileSystem, path)?.content ?? ''
+        const added = missing.map((name) => [archiveNumber(name), rowOf(fileSystem, store, name)] as const)
+        replaceFile(fileSystem, path, withoutArchiveRows(withArchiveRows(table, new Map(added)), extra))
+      }),
+  )
+  report(
+    'archive numbers',
+    repeated(files).map((number) => `number ${number} is used twice`),
+    'each used once',
+    'rename one of the files',
+  )
+}
+
+/** The numbers that stand there again. */
+function repeated(numbers: readonly number[]): number[] {
+  const seen = new Set<number>()
+  return numbers.filter((number) => seen.size === seen.add(number).size)
+}
+
+/** The table row of an archive; one that cannot be read gets a row without details. */
+function rowOf(fileSystem: FileSystem, { root, layout }: FileStore, name: string): string {
+  const file = orUnreadable(() => readText(fileSystem, join(root, layout.archives, name)))
+  const times = { modified: file?.stamp.modified ?? 0 }
+  const entry = parseConversation(file?.content ?? '', archiveNumber(name), name.slice(0, -3), times)
+  return printArchiveRow(entry.value as ConversationArchive, archiveNumber(name))
+}

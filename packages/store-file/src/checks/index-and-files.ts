@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import type { FileStore } from '../file-store.ts'
+import { contentHash } from '../files/digest.ts'
+import type { FileSystem } from '../files/file-system.ts'
+import { fromShown } from '../files/paths.ts'
+import { readText } from '../files/read-text.ts'
+import { indexName } from '../search-index/seal.ts'
+import { hasUnreadableVectors } from '../vectors/kept-model.ts'
+import { counted, orUnreadable, type Report } from './report.ts'
+
+export function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boolean, report: Report): void {
+  const { root, layout } = store
+  const traces = store.hasTraces()
+    ? ['what was forgotten may still stand in it: the rebuild that has to follow was interrupted']
+    : []
+  if (traces.length === 0 && !fileSystem.existsSync(join(root, layout.internal, indexName))) {
+    report('index', [], 'none yet: the first search builds it', '')
+    return
+  }
+  const damage = deep ? store.index.damage() : null
+  report(
+    'index',
+    damage ? [damage, ...traces] : traces,
+    counted(store.index.fresh().countDocuments(), 'entry', 'entries'),
+    "run 'recall reindex --full'",
+    () => store.reindex({ full: true }),
+  )
+  const unreadable = store.index
+    .fresh()
+    .problems()
+    .map(({ folder, name, problem }) => {
+      // What could not be opened names itself, by its whole path.
+      const whole = `${join(fromShown(root, folder), name)} `
+      return problem.startsWith(whole)
+        ? `${folder}/${name} ${problem.slice(whole.length)}`
+        : `${folder}/${name}: ${problem}`
+    })
+  const coverage = store.vectorCoverage()
+  if (coverage) {
+    const { model, embedded, total } = coverage
+    report(
+      'vectors',
+      embedded < total ? [`${total - embedded} of ${total} passages have no vector of ${model} yet`] : [],
+      `${total} passages have one of ${model}`,
+      "run 'recall reindex --model'; until then words find them",
+    )
+  }
+  if (hasUnreadableVectors(store, fileSystem))
+    report('vectors', ['they cannot be read'], '', "run 'recall reindex --model'; until then words find")
+  report('files', unreadable, 'all readable', 'correct these files by hand; nothing in them was changed')
+  if (!deep) return
+  const staleFiles = (): string[] =>
+    store.index
+      .fresh()
+      .hashes()
+      .filter(({ folder, name, hash }) => {
+        const file = orUnreadable(() => readText(fileSystem, join(fromShown(root, folder), name)))
+        return file && Buffer.compare(contentHash(file.bytes), hash) !== 0
+      })
+      .map(({ folder, name }) => `${folder}/${name} is not what was indexed`)
+  let stale = staleFiles()
+  if (stale.length > 0) {
+    // Others may have written them while they were looked at.
+    store.index.update()
+    const still = new Set(staleFiles())
+    stale = stale.filter((file) => still.has(file))
+  }
+  report('contents', stale, 'the index agrees with every file', "run 'recall reindex --full'", () =>
+    store.reindex({ full: true }),
+  )
+}

@@ -1,0 +1,23 @@
+/** Takes what one check found: its problems, or what to say when there are none, and what to do about them. */
+export type Report = (
+  check: string,
+  problems: string[],
+  fine: string,
+  remedy: string,
+  mend?: () => void,
+) => void
+
+/** A path relative to the root; the folder is empty for the root itself. */
+export const within = (folder: string, name: string): string => (folder === '' ? name : `${folder}/${name}`)
+
+export const counted = (n: number, noun: string, plural = `${noun}s`): string =>
+  `${n} ${n === 1 ? noun : plural}`
+
+/** Files that cannot be read are reported by another check. */
+export function orUnreadable<T>(call: () => T): T | null {
+  try {
+    return call()
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,84 @@
+import { constants } from 'node:fs'
+import { join } from 'node:path'
+import type { FileStore } from '../file-store.ts'
+import { isLeftover } from '../files/atomic-write.ts'
+import { errorCode, type FileSystem, orAbsent } from '../files/file-system.ts'
+import { fromShown } from '../files/paths.ts'
+import { journalPath } from '../files/transaction.ts'
+import { sourcesOf } from '../layout/sources.ts'
+import { lockName } from '../lock.ts'
+import { indexName } from '../search-index/seal.ts'
+import { type Report, within } from './report.ts'
+
+/** Reports where nothing can be kept, such as the folders of another user, or all of a disk that can only be read. */
+export function checkWriting(fileSystem: FileSystem, { root, layout }: FileStore, report: Report): void {
+  const folders = new Set([...sourcesOf(fileSystem, root, layout).map(({ path }) => path), layout.internal])
+  const files = [lockName, indexName].map((name) => `${layout.internal}/${name}`)
+  report(
+    'writing',
+    [...folders, ...files].flatMap((path) => {
+      const reason = whyNotWritable(fileSystem, fromShown(root, path))
+      return reason === undefined ? [] : [`${path || root} cannot be written (${reason})`]
+    }),
+    'allowed',
+    'let this user write there: until then nothing new is kept in it',
+  )
+}
+
+/** Below this many bytes a write may fail: an archive, the table and the index grow together. */
+const leastFree = 1024 * 1024
+
+export function checkDisk(fileSystem: FileSystem, { root }: FileStore, report: Report): void {
+  const { blocks, bavail, bsize } = fileSystem.statfsSync(root)
+  // Some network disks do not tell their size.
+  const isFull = blocks > 0 && bavail * bsize < leastFree
+  report(
+    'disk',
+    isFull ? [`less than 1 MB is free on the disk of ${root}`] : [],
+    'has room',
+    'make room there: until then nothing new may be kept',
+  )
+}
+
+function whyNotWritable(fileSystem: FileSystem, path: string): string | undefined {
+  try {
+    orAbsent(() => fileSystem.accessSync(path, constants.W_OK))
+    return undefined
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error
+    return errorCode(error)
+  }
+}
+
+export function checkJournal(fileSystem: FileSystem, store: FileStore, report: Report): void {
+  const isThere = fileSystem.existsSync(journalPath(join(store.root, store.layout.internal)))
+  report(
+    'unfinished write',
+    isThere ? ['a process died while it wrote'] : [],
+    'none',
+    "run 'recall doctor --fix' to finish it",
+    () => store.exclusively(() => {}),
+  )
+}
+
+export function checkLeftovers(fileSystem: FileSystem, store: FileStore, report: Report): void {
+  const leftovers = findLeftovers(fileSystem, store)
+  report(
+    'leftovers',
+    leftovers.map((path) => `${path} was never finished`),
+    'none',
+    "run 'recall doctor --fix' to remove them",
+    () => {
+      for (const path of leftovers) orAbsent(() => fileSystem.unlinkSync(fromShown(store.root, path)))
+    },
+  )
+}
+
+function findLeftovers(fileSystem: FileSystem, { root, layout }: FileStore): string[] {
+  const folders = new Set([...sourcesOf(fileSystem, root, layout).map(({ path }) => path), layout.internal])
+  return [...folders].flatMap((folder) =>
+    (orAbsent(() => fileSystem.readdirSync(fromShown(root, folder))) ?? [])
+      .filter((name) => isLeftover(fileSystem, fromShown(root, folder), name))
+      .map((name) => within(folder, name)),
+  )
+}
