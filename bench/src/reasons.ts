@@ -16,7 +16,7 @@ const reasons: readonly Reason[] = [
   {
     suite: /^files$/,
     what: /documents\/s$/,
-    why: 'the bare index, which only reads and inserts the same files, is itself but 14 to 25 times as fast as qmd in the same run; where the aim was set it was 34 times as fast',
+    why: 'the bare index, which only reads and inserts the same files, is itself but 19 to 26 times as fast as qmd in the same run; where the aim was set it was 34 times as fast',
   },
   {
     suite: /^files$/,
@@ -31,7 +31,7 @@ const reasons: readonly Reason[] = [
   {
     suite: /^files$/,
     what: /^cold query.*peak MB/,
-    why: 'a process takes 53 MB, and 87 MB when it looks at every file: the names of a hundred thousand files, and what the system says of each, take the rest until it ends',
+    why: 'a process takes 53 MB, and more when it looks at every file: what the system says of a hundred thousand files takes the rest until it ends',
   },
   {
     suite: /^files$/,
@@ -41,7 +41,7 @@ const reasons: readonly Reason[] = [
   {
     suite: /^files$/,
     what: /^durable note/,
-    why: 'by a profile, four fifths are the two syncs that the bare protocol makes as well; the rest is looking that the folder is inside the memory and what stands under the name, redaction, and the note for the index',
+    why: 'by a profile, three to four fifths are the two syncs that the bare protocol makes as well, fewer the faster the disk; the rest is looking that the folder is inside the memory and what stands under the name, redaction, and the note for the index',
   },
   {
     suite: /^meaning$/,
