@@ -6,7 +6,7 @@ import type { Hub } from '../hub.ts'
 import type { Log } from '../log.ts'
 import { currentModel } from './current-model.ts'
 import { embedText } from './embed.ts'
-import { judge, keepLinks, lockLinked } from './write-memory.ts'
+import { judgeMemory, keepLinks, lockLinked } from './judge-memory.ts'
 
 interface Waiting {
   id: string
@@ -115,7 +115,7 @@ async function embedOne(hub: Hub, { id, agentId, content }: Waiting): Promise<bo
     database.select({ trustLevel: agents.trustLevel }).from(agents).where(eq(agents.id, agentId)),
   )
   const tier = tierOf(author?.trustLevel ?? 0)
-  const { links, values } = await judge(hub, { id: agentId, tier }, vector, id)
+  const { links, values } = await judgeMemory(hub, { id: agentId, tier }, vector, id)
   return call(() =>
     database.transaction(async (transaction) => {
       const left = await lockLinked(transaction, links)

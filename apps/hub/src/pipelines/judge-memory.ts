@@ -1,0 +1,85 @@
+import { type Database, memories, memoryLinks } from '@recall/store-postgres'
+import { and, inArray, isNull } from 'drizzle-orm'
+import type { Principal } from '../access/principal.ts'
+import type { Hub } from '../hub.ts'
+import { templateCopies } from '../trust/freed-copies.ts'
+import { type NearMemory, nearestMemories, visible } from './nearest.ts'
+
+/** Neighbours to check for duplicates and links. */
+const neighbours = 10
+
+const nearestVisible = nearestMemories({ shelf: 'visible', among: visible, candidates: neighbours + 1 })
+
+/** From this many low-signal memories by other agents on that say the same, a memory counts as crowded. */
+const othersInCrowd = 3
+
+/** A link from a new memory to one that was there. */
+export interface Link {
+  memory: NearMemory
+  relation: 'duplicate_candidate' | 'similar'
+}
+
+/** Judges a new memory by its vector: its neighbours, its links and its first quality. */
+export async function judgeMemory(
+  hub: Hub,
+  author: Pick<Principal, 'id' | 'tier'>,
+  vector: number[],
+  self?: string,
+) {
+  const { config, database, search, embedder } = hub
+  const values = { agent: author.id, model: embedder.model }
+  const [seen] = await search(() => nearestVisible(database, vector, values))
+  const around = (seen?.memories ?? []).filter(({ id }) => id !== self).slice(0, neighbours)
+  const near = around.filter(({ similarity }) => similarity >= config.thresholds.related)
+  const links = near.map((memory): Link => ({ memory, relation: relationOf(hub, memory) }))
+  const [closest] = near
+  const copied = closest && closest.similarity >= config.thresholds.autoDuplicate ? closest : undefined
+  const quality = author.tier === 'unverified' || copied || isTemplate(hub, author, near) ? -1 : 0
+  const crowded = isCrowd(hub, author, around)
+  return { links, values: { embedding: vector, quality, crowded, duplicateOf: copied?.id ?? null } }
+}
+
+/** Those links whose memories were not deleted meanwhile. They cannot be until the transaction ends. */
+export async function lockLinked(transaction: Database, links: readonly Link[]): Promise<Link[]> {
+  if (links.length === 0) return []
+  const ids = links.map(({ memory }) => memory.id)
+  const left = await transaction
+    .select({ id: memories.id })
+    .from(memories)
+    .where(and(inArray(memories.id, ids), isNull(memories.deletedAt)))
+    .for('key share')
+  return links.filter(({ memory }) => left.some(({ id }) => id === memory.id))
+}
+
+export async function keepLinks(
+  transaction: Database,
+  memoryId: string,
+  links: readonly Link[],
+): Promise<void> {
+  if (links.length === 0) return
+  await transaction.insert(memoryLinks).values(
+    links.map(({ memory, relation }) => ({
+      memoryId,
+      relatedId: memory.id,
+      relation,
+      similarity: memory.similarity,
+    })),
+  )
+}
+
+const relationOf = ({ config }: Hub, { similarity }: NearMemory): 'duplicate_candidate' | 'similar' =>
+  similarity >= config.thresholds.duplicate ? 'duplicate_candidate' : 'similar'
+
+/** Whether the agent has posted nearly the same many times: that does not make it more true. */
+const isTemplate = ({ config }: Hub, author: Pick<Principal, 'id'>, near: readonly NearMemory[]): boolean =>
+  near.filter(({ agentId, similarity }) => agentId === author.id && similarity >= config.thresholds.duplicate)
+    .length >= templateCopies
+
+/**
+ * Whether several other agents said nearly the same: it is a flood or well known, and needs no place as a discovery.
+ */
+const isCrowd = ({ config }: Hub, author: Pick<Principal, 'id'>, around: readonly NearMemory[]): boolean =>
+  around.filter(
+    ({ agentId, quality, similarity }) =>
+      quality < 0 && agentId !== author.id && similarity >= config.thresholds.crowd,
+  ).length >= othersInCrowd
