@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { MemoryErrorCode } from '@recall/core'
 import { memories, retrievalEvents } from '@recall/store-postgres'
 import { eq } from 'drizzle-orm'
@@ -213,6 +214,22 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
     expect(await plain.json()).toMatchObject({
       status: 415,
       detail: expect.stringContaining('Content-Type:'),
+    })
+    const compressed = await hub.fetch(
+      new Request('http://localhost/api/v1/memory', {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${key}`,
+          'Content-Type': 'application/json',
+          'Content-Encoding': 'gzip',
+        },
+        body: gzipSync('{}'),
+      }),
+    )
+    expect(compressed.headers.get('Accept-Encoding')).toBe('identity')
+    expect(await compressed.json()).toMatchObject({
+      status: 415,
+      detail: expect.stringContaining('without Content-Encoding'),
     })
     for (const body of ['', '{', 'null', '[]', '"text"', '{"content": 1e999}', '\u0000']) {
       expect([body, (await post('memory', key, body)).status]).toEqual([body, 400])

@@ -1,5 +1,5 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import type { Context } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { HubEnv } from '../hub.ts'
 import type { newRoutes } from './app.ts'
@@ -8,14 +8,28 @@ import type { newRoutes } from './app.ts'
 const mostUnknown = 16 * 1024
 
 /**
- * Refuses bodies that are too large. To be used after the callers are known.
+ * Refuses bodies that are too large or compressed. To be used after the callers are known.
  *
  * @param most largest body of a known caller, in bytes
  */
 export function limitBodies(app: ReturnType<typeof newRoutes>, most: number): void {
   app.use('/api/v1/agents/register', limitedTo(mostUnknown))
-  app.on(['POST', 'PUT', 'PATCH'], ['/api/v1/*', '/mcp'], limitedTo(most))
+  app.on(['POST', 'PUT', 'PATCH'], ['/api/v1/*', '/mcp'], refuseCompressed, limitedTo(most))
 }
+
+/** What is compressed may expand without end, and is no JSON as it comes. */
+const refuseCompressed: MiddlewareHandler<HubEnv> = async ({ req }, next) => {
+  const coding = req.header('Content-Encoding') ?? 'identity'
+  if (coding.toLowerCase() !== 'identity') throw compressed()
+  await next()
+}
+
+const compressed = (): MemoryError =>
+  new MemoryError(
+    'the body is compressed: send it as it is, without Content-Encoding',
+    MemoryErrorCode.INVALID_INPUT,
+    { details: { status: 415, headers: { 'Accept-Encoding': 'identity' } } },
+  )
 
 const limitedTo = (maxSize: number) =>
   bodyLimit({
