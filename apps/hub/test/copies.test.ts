@@ -123,13 +123,16 @@ describe.each(engines)('copies of what is deleted, on %s,', (_, open) => {
   it('are mended by maintenance where they were marked as copies of a tombstone', async () => {
     const first = await save(ada)
     const copy = await save(bob)
+    const weak = await save(await hub.agent('newcomer'))
     await bob?.cite(first)
     await ada?.delete(first)
     const living = await ada?.save({ content: lesson('nginx'), tags })
     const other = (await bob?.save({ content: lesson('nginx'), tags }))?.id ?? ''
-    await database().update(memories).set({ quality: -1, duplicateOf: first }).where(eq(memories.id, copy))
+    for (const id of [copy, weak])
+      await database().update(memories).set({ quality: -1, duplicateOf: first }).where(eq(memories.id, id))
     expect(await hub.maintain()).toMatchObject({ raised: 1, lowered: 0 })
     expect(await stateOf(copy)).toEqual(original)
+    expect(await stateOf(weak)).toEqual({ quality: -1, duplicateOf: null })
     expect(await stateOf(other)).toEqual({ quality: -1, duplicateOf: living?.id })
     expect(await hub.maintain()).toMatchObject({ raised: 0, lowered: 0 })
   })
