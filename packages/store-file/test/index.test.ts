@@ -10,7 +10,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { conversationKey, conversationType, type MemoryManager, memoryScopes } from '@recall/core'
+import {
+  conversationKey,
+  conversationType,
+  createMemoryManager,
+  type Entry,
+  type MemoryManager,
+  memoryScopes,
+} from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
@@ -410,6 +417,41 @@ it('finds a file that the listing of its folder passed over, as when it is repla
   rmSync(join(root, 'memory/long-term/noted.md'))
   expect(await matchesOf(memory)).toBe(before)
   await memory.close()
+})
+
+it('takes no namespace for missing that another process made while every file was looked at', async () => {
+  const root = temporaryRoot()
+  await fill(root, 3)
+  const other = await openFileStore({ root })
+  const theirs = createMemoryManager({ stores: other, namespace: 'other' })
+  let meanwhile: (() => void) | undefined
+  const fileSystem: FileSystem = {
+    ...defaultFileSystem,
+    opendirSync(path) {
+      meanwhile?.()
+      return defaultFileSystem.opendirSync(path)
+    },
+  }
+  const store = await openFileStore({ root, fileSystem })
+  store.index.update()
+  const written: Promise<void>[] = []
+  meanwhile = () => {
+    meanwhile = undefined
+    written.push(other.put(entryOf('other'), { overwrite: true, now: 0 }))
+    other.index.flush()
+  }
+  store.index.update()
+  await Promise.all(written)
+  expect(await theirs.read('long-term', 'note')).toBe('a buoy')
+  await store.close()
+  await theirs.close()
+})
+
+const entryOf = (namespace: string): Entry => ({
+  ...{ scope: 'long-term', namespace, key: 'note', value: 'a buoy', text: 'a buoy', type: null, tags: [] },
+  ...{ createdAt: 0, updatedAt: 0, accessedAt: 0, accessCount: 0, ttl: null, expiresAt: null },
+  encrypted: false,
+  embedding: null,
 })
 
 describe('an index that another process has open, on Windows', () => {

@@ -97,17 +97,18 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
   /** Looks at every file of the memory; returns how many there are. */
   const walkAll = (index: SearchIndex, progress?: (files: number) => void): number => {
     let files = 0
-    const all = sources()
-    for (const source of all) files += walk(index, source, progress)
-    assertNoneMissing(index, all)
+    for (const source of sources()) files += walk(index, source, progress)
+    assertNoneMissing(index)
     for (const name of orAbsent(() => fileSystem.readdirSync(internal)) ?? []) sweepTemporary(internal, name)
     return files
   }
 
   /** A missing folder of another namespace is no longer among the sources, but the index knows its entries. */
-  const assertNoneMissing = (index: SearchIndex, present: readonly Source[]): void => {
-    const paths = new Set(present.map(({ path }) => path))
-    const missing = index.folders().find(({ path, count }) => count > 0 && !paths.has(path))
+  const assertNoneMissing = (index: SearchIndex): void => {
+    const known = index.folders().filter(({ count }) => count > 0)
+    // Listed last: meanwhile another process may have made a folder and indexed it.
+    const present = new Set(sources().map(({ path }) => path))
+    const missing = known.find(({ path }) => !present.has(path))
     if (missing) throw missingFolder(fromShown(root, missing.path), missing.count)
   }
 
