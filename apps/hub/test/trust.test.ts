@@ -421,9 +421,13 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(await isTrusted(accomplice)).toBe(false)
   })
 
-  it.each([undefined, 0, 1])(
+  it.each([
+    [undefined, false],
+    [0, true],
+    [1, false],
+  ])(
     'whoever is let in again begins anew, also where its key is still known and its trust was set: %s',
-    async (trust_level) => {
+    async (trust_level, heldBack) => {
       const admin = await hub.agent('admin', 2)
       const agent = await foundBy(await hub.agent('reader', 1))
       const other = await openHub(hub.database, noLimits, { clock: () => now })
@@ -437,10 +441,30 @@ describe.each(engines)('trust on %s', (_, open) => {
       if (trust_level !== undefined) await decide(other, 'trust', { trust_level })
       await decide(hub, 'restore')
       const [row] = await hub.database.select().from(agents).where(eq(agents.id, agent.id))
-      expect(row).toMatchObject({ trustLevel: 0, promotedAt: null, disabledAt: null, heldBack: false })
+      expect(row).toMatchObject({ trustLevel: 0, promotedAt: null, disabledAt: null, heldBack })
       const content = 'lynx stoat marmot: the words of what a newcomer says, who was known as another before.'
       const { id } = await agent.save({ content, tags: ['one', 'more'] })
       expect((await savedBy(agent)).find((memory) => memory.id === id)).toMatchObject({ quality: -1 })
+    },
+  )
+
+  it.each([
+    ['before', ['trust', 'quarantine', 'restore']],
+    ['during', ['quarantine', 'trust', 'restore']],
+  ])(
+    'whom an administrator set back stays so when it is let in again: set back %s its quarantine',
+    async (_, steps) => {
+      const admin = await hub.agent('admin', 2)
+      const agent = await foundBy(await hub.agent('reader', 1))
+      expect(await isTrusted(agent)).toBe(true)
+      for (const step of steps) {
+        const body = step === 'trust' ? { trust_level: 0 } : {}
+        const path = `/api/v1/admin/agents/${agent.id}/${step}`
+        expect((await hub.request('POST', path, { key: admin.key, body })).status).toBe(200)
+      }
+      await hub.maintain()
+      expect(await isTrusted(agent)).toBe(false)
+      expect(await savedBy(agent)).toMatchObject([{ quality: -1 }])
     },
   )
 

@@ -136,10 +136,10 @@ const letBackIn = ({ database, call, clock }: Hub, id: string, decision: Decisio
       const hidden = and(eq(memories.agentId, id), lte(memories.quality, -2))
       if ((await transaction.$count(memories, hidden)) > 0) return false
       await noteDecision(transaction, id, 'agent restored', decision, clock())
-      // The agent starts over, even if an administrator set its trust meanwhile.
+      // The agent starts over, even if an administrator trusted it meanwhile. Whom one held back stays so.
       await transaction
         .update(agents)
-        .set({ disabledAt: null, quarantines: 0, trustLevel: 0, promotedAt: null, heldBack: false })
+        .set({ disabledAt: null, quarantines: 0, trustLevel: 0, promotedAt: null })
         .where(eq(agents.id, id))
       return true
     }),
