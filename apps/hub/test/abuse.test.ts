@@ -236,6 +236,32 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
     }
   })
 
+  it.each(['latin1', 'utf16le'] as const)(
+    'keeps no text in another encoding than UTF-8: %s',
+    async (encoding) => {
+      const { key } = await hub.agent('ada', 1)
+      const said = 'In the café the naïve façade was found to be of no use under load. '
+      for (const [path, body] of [
+        ['memory', { content: said.repeat(3), tags }],
+        ['private/long-term/put', { entry: { key: 'k', value: said } }],
+        ['agents/register', { name: 'André' }],
+      ] as const) {
+        const answer = await hub.fetch(
+          new Request(`http://localhost/api/v1/${path}`, {
+            method: 'POST',
+            headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+            body: Buffer.from(JSON.stringify(body), encoding),
+          }),
+        )
+        expect([path, await answer.json()]).toMatchObject([
+          path,
+          { status: 400, code: MemoryErrorCode.INVALID_INPUT },
+        ])
+      }
+      expect(await hub.database.$count(memories)).toBe(0)
+    },
+  )
+
   it('reads what is too large to its end only from who is known, and only where it has one', async () => {
     const { key } = await hub.agent('ada')
     const megabyte = 1024 * 1024

@@ -8,13 +8,14 @@ import type { newRoutes } from './app.ts'
 const mostUnknown = 16 * 1024
 
 /**
- * Refuses bodies that are too large or compressed. To be used after the callers are known.
+ * Refuses bodies that are too large, compressed or not in UTF-8. To be used after the callers are known.
  *
  * @param most largest body of a known caller, in bytes
  */
 export function limitBodies(app: ReturnType<typeof newRoutes>, most: number): void {
   app.use('/api/v1/agents/register', limitedTo(mostUnknown))
   app.on(['POST', 'PUT', 'PATCH'], ['/api/v1/*', '/mcp'], refuseCompressed, limitedTo(most))
+  app.on(['POST', 'PUT', 'PATCH'], '/api/v1/*', refuseOtherEncodings)
 }
 
 /** What is compressed may expand without end, and is no JSON as it comes. */
@@ -30,6 +31,31 @@ const compressed = (): MemoryError =>
     MemoryErrorCode.INVALID_INPUT,
     { details: { status: 415, headers: { 'Accept-Encoding': 'identity' } } },
   )
+
+/**
+ * What reads a body otherwise replaces each byte that is no UTF-8. Some shells send the encoding of their system, and
+ * the letters that it has beyond ASCII would be lost.
+ */
+const refuseOtherEncodings: MiddlewareHandler<HubEnv> = async ({ req }, next) => {
+  const bytes = await req.raw.arrayBuffer().catch((cause: unknown) => {
+    throw unreadable('did not come whole: send it again', cause)
+  })
+  // Where `json()` looks first, for a promise, whatever the type says.
+  const read = req.bodyCache as { text?: Promise<string> | undefined }
+  read.text = Promise.resolve(textOf(bytes))
+  await next()
+}
+
+function textOf(bytes: ArrayBuffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw unreadable('is not in UTF-8, as JSON has to be: encode it as UTF-8', cause)
+  }
+}
+
+const unreadable = (why: string, cause: unknown): MemoryError =>
+  new MemoryError(`the body ${why}`, MemoryErrorCode.INVALID_INPUT, { cause })
 
 const limitedTo = (maxSize: number) =>
   bodyLimit({
