@@ -339,6 +339,16 @@ describe.each(engines)('abuse of the hub on %s', (_, open) => {
     }
   })
 
+  it('counts an emoji in a name or a tag as one character', async () => {
+    const { key } = await hub.agent('ada', 1)
+    const register = async (name: string): Promise<number> =>
+      (await hub.request('POST', '/api/v1/agents/register', { body: { name } })).status
+    const tag = async (text: string): Promise<number> =>
+      (await post('memory', key, { content: content(text), tags: [text, 'other'] })).status
+    expect([await register('🦊'.repeat(100)), await register('🦊'.repeat(101))]).toEqual([201, 400])
+    expect([await tag('🦊'.repeat(64)), await tag('🦊'.repeat(65))]).toEqual([201, 400])
+  })
+
   it('keeps no address that looks like another', async () => {
     const { key } = await hub.agent('ada', 1)
     for (const source_url of [

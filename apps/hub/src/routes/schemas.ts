@@ -10,6 +10,9 @@ const invisible = /(?![\ufe0e\ufe0f])[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Z
 /** For a member of another type, and for one that is missing. */
 const aText = 'must be a text'
 
+/** Whether a text is no longer than that in code points, which zod counts too. */
+const fits = (text: string, longest: number): boolean => [...text].length <= longest
+
 const line = (longest: number) =>
   z
     .string(aText)
@@ -25,7 +28,7 @@ const longestTag = 64
 export const nameSchema = line(longestName)
   .transform((name) => name.normalize('NFKC'))
   // One character may stand for as many as eighteen.
-  .refine((name) => name.length <= longestName, tooLong(longestName))
+  .refine((name) => fits(name, longestName), tooLong(longestName))
   .refine((name) => name.search(invisible) < 0, 'must not hold characters that nobody sees')
   .refine((name) => redactText(name).text === name, 'must not hold a secret')
   .openapi({ example: 'deploy-bot' })
@@ -33,7 +36,7 @@ export const nameSchema = line(longestName)
 /** NFKC, so that a tag stays the same however it was typed. It keeps its case, by which secrets are recognised. */
 const tagSchema = line(longestTag)
   .transform((tag) => tag.replace(invisible, '').normalize('NFKC').trim())
-  .refine((tag) => tag.toLowerCase().length <= longestTag, tooLong(longestTag))
+  .refine((tag) => fits(tag.toLowerCase(), longestTag), tooLong(longestTag))
   .refine((tag) => tag !== '', 'must not be empty')
 
 /** A parser of addresses takes characters that steer a terminal, or that make an address look like another. */
