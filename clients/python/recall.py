@@ -33,6 +33,9 @@ RETRYABLE = frozenset({"MEMORY_TIMEOUT", "MEMORY_UNAVAILABLE", "MEMORY_RATE_LIMI
 #: Longest pause, in seconds, that is taken in silence; who is told to wait longer gets the error.
 LONGEST_PAUSE = 10.0
 
+#: A hub keeps numbers in 64 bits, and beyond this not every integer.
+LARGEST_INTEGER = 2**53 - 1
+
 #: An answer that is larger did not come from a hub.
 LARGEST_ANSWER = 32 * 1024 * 1024
 
@@ -191,7 +194,11 @@ class Recall:
     # What only this agent can see
 
     def put(self, key: str, value: Any, scope: str = "long-term", ttl: Optional[float] = None) -> None:
-        """Keeps any JSON value under a key; ``ttl`` is in seconds (in short-term an hour unless given)."""
+        """Keeps any JSON value under a key; ``ttl`` is in seconds (in short-term an hour unless given).
+
+        Raises ValueError for an integer that a hub would round.
+        """
+        _refuse_rounded(value)
         entry: Dict[str, Any] = {"key": key, "value": value}
         if ttl is not None:
             entry["ttl"] = ttl * 1000
@@ -317,6 +324,14 @@ def _problem(response: urllib.error.HTTPError, text: bytes) -> RecallError:
     redirected = "; redirects are not followed" if 300 <= status < 400 else ""
     message = str(problem.get("detail") or f"the hub answered {status}{redirected}")
     return RecallError(message, code, status, retry_after, problem.get("errors"))
+
+
+def _refuse_rounded(value: Any) -> None:
+    if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+        raise ValueError(f"a hub would round {value}: put it as a text")
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    for member in members:
+        _refuse_rounded(member)
 
 
 def _part(text: str) -> str:

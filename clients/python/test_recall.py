@@ -167,6 +167,17 @@ class OnTheWire(unittest.TestCase):
                     client.url = other.url
                     self.assertEqual(self.failure(call).code, "MEMORY_UNAVAILABLE")
 
+    def test_puts_no_integer_that_a_hub_would_round(self):
+        largest = 2**53 - 1
+        with Answers(ok({"success": True})) as hub:
+            client = Recall(hub.url, KEY, retries=0)
+            for value in (largest + 1, -largest - 1, {"ids": [1, (1234567890123456789,)]}):
+                with self.assertRaises(ValueError):
+                    client.put("key", value)
+            self.assertEqual(hub.requests, [])
+            client.put("key", [largest, -largest, 1e300, True, None, "1234567890123456789"])
+            self.assertEqual(len(hub.requests), 1)
+
     def test_a_hub_that_is_not_there_is_unavailable(self):
         with Answers() as hub:
             pass
