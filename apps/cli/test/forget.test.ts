@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import {
   appendFileSync,
   copyFileSync,
@@ -5,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -106,9 +108,13 @@ describe('forget', () => {
     writeFile(join(shell.root, 'memory/long-term/note.md'), 'the zeppelin1zeppelin lands\n')
     expect((await shell.run('search', 'zeppelin1zeppelin')).code).toBe(0)
     const store = await openFileStore({ root: shell.root })
-    store.expectTraces()
+    store.beginErasure()
     await store.remove({ scope: 'long-term', namespace: 'default', key: 'note' })
     await store.close()
+    const erasing = join(shell.root, 'memory/.recall/erasing')
+    const { pid } = spawnSync(process.execPath, ['-e', ''])
+    for (const name of readdirSync(erasing))
+      renameSync(join(erasing, name), join(erasing, name.replace(/^\d+/, String(pid))))
     const shown = (await shell.run('doctor')).out
     expect(shown).toContain('what was forgotten may still stand in it')
     expect(shown).toContain("run 'recall reindex --full'")

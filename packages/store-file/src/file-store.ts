@@ -17,7 +17,8 @@ import { requireValue } from './documents/note.ts'
 import { createAccessLog } from './entries/access-log.ts'
 import { createEntryFiles } from './entries/entry-files.ts'
 import { createEntryWriter } from './entries/entry-writer.ts'
-import { ensureFolder, removeFile, replaceFile, writing } from './files/atomic-write.ts'
+import { createErasures } from './erasures.ts'
+import { ensureFolder, writing } from './files/atomic-write.ts'
 import { type FileSystem, statusOf } from './files/file-system.ts'
 import { isInside, refuseLinks, shownPath } from './files/paths.ts'
 import { finishJournal, journalPath } from './files/transaction.ts'
@@ -74,11 +75,13 @@ export interface FileStore extends MemoryStore {
    */
   reindex(options: { full: boolean; onProgress?: (progress: IndexProgress) => void }): void
   /**
-   * Notes on the disk that a full `reindex` has to follow, because index and vectors hold traces of what is about to be
-   * removed for good. A process that is killed in between leaves the note; the full `reindex` takes it away.
+   * Begins to remove something for good. Index and vectors hold traces of it until they are rebuilt: if the process is
+   * killed before that, a note on the disk tells.
+   *
+   * @returns rebuilds them, to be called when everything is removed
    */
-  expectTraces(): void
-  /** Whether a full `reindex` that has to follow a removal has not ended yet. */
+  beginErasure(): () => void
+  /** Whether a process was killed between a removal for good and the rebuild, which a full `reindex` makes up for. */
   hasTraces(): boolean
   /** Runs a section under the memory's lock, after finishing what a dead process began. */
   exclusively<T>(section: () => T): T
@@ -121,6 +124,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   })
   const files = createEntryFiles({ root, layout, fileSystem, index, accessLog })
   const { notePath, readEntry, toEntry } = files
+
   /** Finishes what a dead process began, before anything else is written. */
   const recover = (): void => {
     if (!fileSystem.existsSync(journalPath(internal))) return
@@ -154,9 +158,6 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     ...{ root, layout, fileSystem, internal, index, accessLog, files },
     ...{ recover, exclusively, assertPresent, prepareFolder },
   })
-
-  const tracesPath = join(internal, 'traces')
-  const hasTraces = (): boolean => fileSystem.existsSync(tracesPath)
 
   const getEntry = (address: Address, now: number): Entry | null => {
     recover()
@@ -211,6 +212,19 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     weights: { ...rankWeights, ...options.ranking },
   })
   const { addressOfRow } = search
+
+  const erasures = createErasures(fileSystem, internal)
+
+  const reindex: FileStore['reindex'] = ({ full, onProgress }) => {
+    recover()
+    if (!fileSystem.existsSync(root)) throw missingRoot(root)
+    if (!full) return index.update()
+    const interrupted = erasures.interrupted()
+    index.rebuild(onProgress)
+    memoryVectors.forgetUnused()
+    accessLog.compact()
+    erasures.discard(interrupted)
+  }
 
   return {
     name: 'file',
@@ -294,23 +308,18 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       return stats && `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`
     },
 
-    reindex({ full, onProgress }) {
-      recover()
-      if (!fileSystem.existsSync(root)) throw missingRoot(root)
-      if (!full) return index.update()
-      index.rebuild(onProgress)
-      memoryVectors.forgetUnused()
-      accessLog.compact()
-      if (hasTraces()) removeFile(fileSystem, tracesPath)
+    reindex,
+
+    beginErasure() {
+      assertPresent()
+      const end = erasures.begin()
+      return () => {
+        reindex({ full: true })
+        end()
+      }
     },
 
-    expectTraces() {
-      if (hasTraces()) return
-      writing(internal, () => ensureFolder(fileSystem, internal))
-      replaceFile(fileSystem, tracesPath, '')
-    },
-
-    hasTraces,
+    hasTraces: () => erasures.interrupted().length > 0,
 
     async close() {
       index.close()

@@ -29,13 +29,14 @@ export function scrubFiles(
   apply: boolean,
 ): ScrubbedFile[] {
   const found: ScrubbedFile[] = []
+  let finish: (() => void) | undefined
   const look = (path: string, scan: () => ScrubbedFile['counts'], replace: () => void): void => {
     try {
       const counts = scan()
       if (Object.keys(counts).length === 0) return
       found.push({ path, counts })
       if (!apply) return
-      store.expectTraces()
+      finish ??= store.beginErasure()
       replace()
     } catch (error) {
       // One file that cannot be read must not keep the secrets of all others.
@@ -57,7 +58,7 @@ export function scrubFiles(
       () => scrubArchived(fileSystem, store, path, redact, true),
     )
   }
-  // Pages that the database no longer uses still hold the words, perhaps since an earlier call that was interrupted.
+  finish?.()
   if (apply && store.hasTraces()) store.reindex({ full: true })
   return found
 }
@@ -65,7 +66,7 @@ export function scrubFiles(
 /** What is needed of a store to look through all that it keeps. */
 export type Scrubbed = Pick<
   FileStore,
-  'root' | 'layout' | 'index' | 'reindex' | 'exclusively' | 'expectTraces' | 'hasTraces'
+  'root' | 'layout' | 'index' | 'reindex' | 'exclusively' | 'beginErasure' | 'hasTraces'
 >
 /** For example `redactText` of `@recall/core`. */
 export type Redact = (text: string) => { text: string; counts: Record<string, number> }

@@ -95,9 +95,12 @@ const atOnce = 1000
 /** Removes memories for good, and keeps imports from bringing them back. */
 export async function remove(io: Io, store: FileStore, found: readonly Address[]): Promise<void> {
   const addresses = distinct(found)
-  // An earlier call may have been interrupted when all that was left to do was to rebuild the index.
-  if (addresses.length === 0 && !store.hasTraces()) return
-  store.expectTraces()
+  if (addresses.length === 0) {
+    // An earlier call may have been interrupted when all that was left to do was to rebuild the index.
+    if (store.hasTraces()) store.reindex({ full: true })
+    return
+  }
+  const finish = store.beginErasure()
   // Tombstones come first: after a crash in between, memories are still there, but none comes back once removed.
   await addTombstones(defaultFileSystem, store, addresses, io.now())
   for (const namespace of new Set(addresses.map((each) => each.namespace))) {
@@ -113,8 +116,7 @@ export async function remove(io: Io, store: FileStore, found: readonly Address[]
     }
   }
   await liftTombstones(defaultFileSystem, store, addresses, io.now())
-  // Rebuild the index: free pages of the database still hold the words, and vectors still reveal them.
-  store.reindex({ full: true })
+  finish()
 }
 
 /** Finds expired entries, too: they exist until the next clean-up, and have to be forgotten as well. */

@@ -46,7 +46,12 @@ export function checkIndex(fileSystem: FileSystem, store: FileStore, deep: boole
     )
   }
   if (hasUnreadableVectors(store, fileSystem))
-    report('vectors', ['they cannot be read'], '', "run 'recall reindex --model'; until then words find")
+    report(
+      'vectors',
+      ['they cannot be read'],
+      '',
+      "run 'recall reindex --model'; until then words alone find",
+    )
   report('files', unreadable, 'all readable', 'correct these files by hand; nothing in them was changed')
   if (!deep) return
   const staleFiles = (): string[] =>

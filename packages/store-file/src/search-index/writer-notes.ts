@@ -1,11 +1,8 @@
 import { join } from 'node:path'
-import { isGone, thisProcess } from '@recall/core/process'
 import { ensureFolder, writing } from '../files/atomic-write.ts'
-import { randomName } from '../files/digest.ts'
 import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
+import { isAbandoned, ownedName } from '../files/owned-name.ts'
 import { isDiskFull } from '../sqlite/errors.ts'
-
-const noteName = /^(\d+)-(\d+)-([0-9a-f]{8})[0-9a-f]+$/
 
 /**
  * Every open store that writes keeps a note of the files it has written but not yet indexed. Whoever searches
@@ -47,14 +44,15 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
       const abandoned: string[] = []
       let alive = false
       for (const name of orAbsent(() => fileSystem.readdirSync(folder)) ?? []) {
-        const [, pid = '', started = '', place = ''] = noteName.exec(name) ?? []
-        if (name === own || pid === '') continue
+        if (name === own) continue
         const path = join(folder, name)
+        // Asked before the notes are read: a writer that is gone by then adds no more of them.
+        const isLeft = isAbandoned(name, () => statusOf(fileSystem, path)?.mtimeMs ?? Date.now())
+        if (isLeft === undefined) continue
         const text = orAbsent(() => fileSystem.readFileSync(path, 'utf8')) ?? ''
         // Not spread: a long import notes more files than a call can have arguments.
         for (const line of text.split('\n')) if (line !== '') paths.push(line)
-        const written = (): number => statusOf(fileSystem, path)?.mtimeMs ?? Date.now()
-        if (isGone({ pid: Number(pid), started: Number(started), place }, written)) abandoned.push(path)
+        if (isLeft) abandoned.push(path)
         else alive = true
       }
       return { paths, abandoned, alive }
@@ -74,8 +72,7 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
 
   function begin(): number {
     ensureFolder(fileSystem, folder)
-    const { pid, started, place } = thisProcess()
-    own = `${pid}-${started}-${place}${randomName()}`
+    own = ownedName()
     end = 0
     return fileSystem.openSync(join(folder, own), 'w')
   }

@@ -1,0 +1,32 @@
+import { join } from 'node:path'
+import { createFile, ensureFolder, removeFile, removeFiles, writing } from './files/atomic-write.ts'
+import { type FileSystem, orAbsent, statusOf } from './files/file-system.ts'
+import { isAbandoned, ownedName } from './files/owned-name.ts'
+
+/**
+ * Notes on the disk which processes remove something for good, and have not yet rebuilt what still holds traces of it.
+ * Each removal has a note of its own, so that none is taken away by another one that ends first.
+ */
+export function createErasures(fileSystem: FileSystem, internal: string) {
+  const folder = join(internal, 'erasing')
+  return {
+    /** @returns what takes the note away */
+    begin(): () => void {
+      const note = join(folder, ownedName())
+      writing(folder, () => ensureFolder(fileSystem, folder))
+      createFile(fileSystem, note, '')
+      return () => void removeFile(fileSystem, note)
+    },
+
+    /** Notes of processes that were killed before they came to the rebuild. */
+    interrupted: (): string[] =>
+      (orAbsent(() => fileSystem.readdirSync(folder)) ?? [])
+        .filter((name) => {
+          const path = join(folder, name)
+          return isAbandoned(name, () => statusOf(fileSystem, path)?.mtimeMs ?? Date.now())
+        })
+        .map((name) => join(folder, name)),
+
+    discard: (notes: readonly string[]): void => removeFiles(fileSystem, notes),
+  }
+}
