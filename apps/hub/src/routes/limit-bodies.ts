@@ -32,26 +32,22 @@ const compressed = (): MemoryError =>
     { details: { status: 415, headers: { 'Accept-Encoding': 'identity' } } },
   )
 
+const strict = new TextDecoder('utf-8', { fatal: true })
+
 /**
  * What reads a body otherwise replaces each byte that is no UTF-8. Some shells send the encoding of their system, and
  * the letters that it has beyond ASCII would be lost.
  */
 const refuseOtherEncodings: MiddlewareHandler<HubEnv> = async ({ req }, next) => {
-  const bytes = await req.raw.arrayBuffer().catch((cause: unknown) => {
+  const bytes = await req.arrayBuffer().catch((cause: unknown) => {
     throw unreadable('did not come whole: send it again', cause)
   })
-  // Where `json()` looks first, for a promise, whatever the type says.
-  const read = req.bodyCache as { text?: Promise<string> | undefined }
-  read.text = Promise.resolve(textOf(bytes))
-  await next()
-}
-
-function textOf(bytes: ArrayBuffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    strict.decode(bytes)
   } catch (cause) {
     throw unreadable('is not in UTF-8, as JSON has to be: encode it as UTF-8', cause)
   }
+  await next()
 }
 
 const unreadable = (why: string, cause: unknown): MemoryError =>
