@@ -1,12 +1,22 @@
-import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { createMemoryManager, redactText } from '@recall/core'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
 import { scrubFiles } from '../src/scrub.ts'
 import { abandonErasures } from './abandon-erasures.ts'
+import { openWithArchives } from './open-with-archives.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 const secret = 'password: hunter2hunter2'
@@ -117,3 +127,42 @@ it('keeps the note of a removal while another one ends', async () => {
   expect(readdirSync(join(root, 'memory/.recall/erasing'))).toEqual([])
   await store.close()
 })
+
+describe('scrubbing', () => {
+  it('replaces secrets in every readable file, names the others and leaves no word in the index', async () => {
+    const { root, store, memory, at } = await openWithArchives(1)
+    await memory.write('long-term', 'note', 'the word is hunter2')
+    writeFileSync(at('topic.md'), '# hunter2\n')
+    writeFileSync(at('long-term/bad.md'), Buffer.from([0xff, 0xfe]))
+    appendFileSync(at('ARCHIVE.md'), '| 001 | hunter2 |\n')
+    await memory.search('long-term', { text: 'hunter2' })
+    const redact = (text: string) => {
+      const counts: Record<string, number> = text.includes('hunter2') ? { password: 1 } : {}
+      return { text: text.replaceAll('hunter2', '[gone]'), counts }
+    }
+    const found = scrubFiles(defaultFileSystem, store, redact, true)
+    expect(
+      found
+        .filter(({ problem }) => !problem)
+        .map(({ path }) => path)
+        .sort(),
+    ).toEqual(['memory/ARCHIVE.md', 'memory/long-term/note.md', 'memory/topic.md'])
+    expect(found.find(({ problem }) => problem)?.path).toBe('memory/long-term/bad.md')
+    expect(await memory.search('long-term', { text: 'hunter2' })).toEqual([])
+    await memory.close()
+    for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
+      const path = join(root, name)
+      if (name.includes('.') && !readdirSafe(path))
+        expect(readFileSync(path).includes('hunter2'), name).toBe(false)
+    }
+  })
+})
+
+const readdirSafe = (path: string): boolean => {
+  try {
+    readdirSync(path)
+    return true
+  } catch {
+    return false
+  }
+}

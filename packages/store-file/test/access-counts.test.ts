@@ -1,0 +1,38 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openFileMemory } from '../src/open-file-memory.ts'
+import { openWithArchives } from './open-with-archives.ts'
+import { temporaryRoot } from './temporary-root.ts'
+
+describe('the access counts', () => {
+  it.each(['rubbish', 'deleted'])('never keep anybody from reading: %s', async (what) => {
+    const root = temporaryRoot()
+    const notices: string[] = []
+    const open = () => openFileMemory({ root, onNotice: (text) => notices.push(text) })
+    const first = await open()
+    await first.write('long-term', 'note', 'text')
+    await first.read('long-term', 'note')
+    await first.close()
+    const path = join(root, 'memory/.recall/access.db')
+    for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true })
+    if (what === 'deleted') rmSync(path)
+    else writeFileSync(path, 'rubbish '.repeat(4000))
+    const memory = await open()
+    expect(await memory.read('long-term', 'note')).toBe('text')
+    const record = await memory.read('long-term', 'note', { includeMetadata: true })
+    expect(record?.metadata.accessCount).toBe(2)
+    expect(notices).toHaveLength(what === 'deleted' ? 0 : 1)
+    await memory.close()
+  })
+
+  it('start anew while the memory is open and its own folder is deleted', async () => {
+    const { memory, at } = await openWithArchives(0)
+    await memory.write('long-term', 'note', 'text')
+    await memory.read('long-term', 'note')
+    rmSync(at('.recall'), { recursive: true })
+    await memory.read('long-term', 'note')
+    expect(existsSync(at('.recall/access.db'))).toBe(true)
+    await memory.close()
+  })
+})

@@ -1,0 +1,32 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, it } from 'vitest'
+import { readConfig, setConfig } from '../src/config.ts'
+import { defaultFileSystem } from '../src/files/file-system.ts'
+import { openWithArchives } from './open-with-archives.ts'
+
+it.each([
+  [
+    '# mine\r\n[ephemeral]\r\nmax_entries = 5 # five\r\n',
+    '# mine\r\n[ephemeral]\r\nmax_entries = 7 # five\r\n',
+  ],
+  ['# mine\r\n', '# mine\r\n\r\n[ephemeral]\r\nmax_entries = 7\r\n'],
+])('a setting keeps the line ends of Windows: %j', async (given, changed) => {
+  const { root, store, memory } = await openWithArchives(0)
+  const path = join(root, store.layout.config)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, given)
+  setConfig(store, 'ephemeral.max_entries', '7')
+  expect(readFileSync(path, 'utf8')).toBe(changed)
+  await memory.close()
+})
+
+it('a setting is added below a table that ends the file without a line end', async () => {
+  const { root, store, memory } = await openWithArchives(0)
+  const path = join(root, store.layout.config)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, '[ephemeral]')
+  setConfig(store, 'ephemeral.max_entries', '7')
+  expect(readConfig(defaultFileSystem, root, store.layout).config.ephemeral.maxEntries).toBe(7)
+  await memory.close()
+})

@@ -1,0 +1,183 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { thisProcess } from '@recall/core/process'
+import { describe, expect, it } from 'vitest'
+import { checkUp } from '../src/doctor.ts'
+import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
+import { openFileStore } from '../src/open-file-memory.ts'
+import { openWithArchives } from './open-with-archives.ts'
+import { temporaryRoot } from './temporary-root.ts'
+
+describe('the doctor', () => {
+  it('adds and removes rows of ARCHIVE.md and leaves what people wrote there', async () => {
+    const { store, memory, at } = await openWithArchives(3)
+    const table = readFileSync(at('ARCHIVE.md'), 'utf8')
+    writeFileSync(at('ARCHIVE.md'), `My own words.\n\n${table.replace(/^\| 002 .*\n/m, '')}| 009 | gone |\n`)
+    const bad = checkUp(defaultFileSystem, store, { deep: false, fix: false }).filter(({ ok }) => !ok)
+    expect(bad.map(({ message }) => message)).toEqual(['archive 2 has no row; row 9 has no archive'])
+    checkUp(defaultFileSystem, store, { deep: false, fix: true })
+    const mended = readFileSync(at('ARCHIVE.md'), 'utf8')
+    expect(mended.startsWith('My own words.\n')).toBe(true)
+    expect(mended.match(/^\| 00\d/gm)?.sort()).toEqual(['| 001', '| 002', '| 003'])
+    expect(checkUp(defaultFileSystem, store, { deep: true, fix: false }).filter(({ ok }) => !ok)).toEqual([])
+    await memory.close()
+  })
+
+  it('names a note whose file no longer bears the name of its key', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    const key = 'project:deploy notes'
+    await memory.write('long-term', key, 'text')
+    const [name = ''] = readdirSync(at('long-term'))
+    renameSync(at('long-term', name), at('long-term/deploy.md'))
+    expect(await memory.read('long-term', 'deploy')).toBe('text')
+    await memory.search('long-term', { text: 'text' })
+    const files = checkUp(defaultFileSystem, store, { deep: false, fix: false }).find(
+      ({ check }) => check === 'files',
+    )
+    expect(files).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('memory/long-term/deploy.md: its front matter has another key'),
+    })
+    await memory.close()
+  })
+
+  it('names what a person put where nobody reads it', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    const places = () =>
+      checkUp(defaultFileSystem, store, { deep: false, fix: false }).find(({ check }) => check === 'places')
+    writeFileSync(at('topic.md'), 'read')
+    expect(places()).toMatchObject({ ok: true })
+    renameSync(at('conversations/conversation-001.md'), at('conversations/about the bridge.md'))
+    mkdirSync(at('long-term/projects'), { recursive: true })
+    writeFileSync(at('long-term/projects/plan.md'), 'not read')
+    expect(places()).toMatchObject({
+      ok: false,
+      message:
+        'memory/conversations/about the bridge.md is not read; memory/long-term/projects/plan.md is not read',
+    })
+    for (let i = 0; i < 9; i++) writeFileSync(at(`long-term/projects/${i}.md`), 'not read')
+    expect(places()?.message.endsWith('; and 6 more')).toBe(true)
+    await memory.close()
+  })
+
+  it('names folders that have the names of files', async () => {
+    const { store, memory, at } = await openWithArchives(2)
+    for (const name of ['MEMORY.md', 'EPHEMERAL.md', 'conversations/conversation-002.md']) {
+      rmSync(at(name), { force: true })
+      mkdirSync(at(name))
+    }
+    const findings = checkUp(defaultFileSystem, store, { deep: false, fix: false })
+    expect(findings.find(({ check }) => check === 'places')?.problems).toEqual(
+      ['memory/EPHEMERAL.md', 'memory/MEMORY.md', 'memory/conversations/conversation-002.md'].map(
+        (path) => `${path} is a folder, and should be a file`,
+      ),
+    )
+    await memory.close()
+  })
+
+  it('says where this user may not write', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    const refused = [at('conversations'), at('.recall/lock.db')]
+    const fileSystem: FileSystem = {
+      ...defaultFileSystem,
+      accessSync(path) {
+        if (refused.includes(String(path))) throw Object.assign(new Error('refused'), { code: 'EACCES' })
+      },
+    }
+    const writing = (look: FileSystem) =>
+      checkUp(look, store, { deep: false, fix: false }).find(({ check }) => check === 'writing')
+    expect(writing(fileSystem)).toMatchObject({
+      ok: false,
+      message:
+        'memory/conversations cannot be written (EACCES); memory/.recall/lock.db cannot be written (EACCES)',
+      remedy: expect.stringContaining('let this user write there'),
+    })
+    expect(writing(defaultFileSystem)).toMatchObject({ ok: true })
+    await memory.close()
+  })
+
+  it('says when the disk is full', async () => {
+    const { store, memory } = await openWithArchives(1)
+    const disk = (bavail: number, blocks = 1000) => {
+      const statfsSync = () => ({ blocks, bavail, bsize: 4096 })
+      const fileSystem = { ...defaultFileSystem, statfsSync } as unknown as FileSystem
+      return checkUp(fileSystem, store, { deep: false, fix: false }).find(({ check }) => check === 'disk')
+    }
+    expect(disk(255)).toMatchObject({ ok: false, remedy: expect.stringContaining('make room') })
+    expect(disk(256)).toMatchObject({ ok: true })
+    expect(disk(0, 0)).toMatchObject({ ok: true })
+    await memory.close()
+  })
+
+  it('reports an unfinished write that cannot be finished, and goes on with the rest', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    writeFileSync(at('.recall/journal.json'), '{}')
+    const findings = checkUp(defaultFileSystem, store, { deep: true, fix: true })
+    expect(findings.find(({ check }) => check === 'unfinished write')).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('move it away'),
+    })
+    expect(findings.find(({ check }) => check === 'contents')).toMatchObject({ ok: true })
+    await memory.close()
+  })
+
+  it('names a few of many unreadable and unfinished files, and hands out all', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    mkdirSync(at('long-term'))
+    for (let i = 0; i < 12; i++) {
+      writeFileSync(at(`long-term/note-${i}.md`), '---\nkey: [unclosed\n---\n')
+      writeFileSync(at(`long-term/.tmp-999999999-${thisProcess().place}0${i}`), 'unfinished')
+    }
+    const findings = checkUp(defaultFileSystem, store, { deep: false, fix: false })
+    for (const name of ['files', 'leftovers']) {
+      const { message, problems } = findings.find(({ check }) => check === name) ?? {}
+      expect(message).toMatch(/; and 7 more$/)
+      expect(problems).toHaveLength(12)
+    }
+    await memory.close()
+  })
+
+  it('names what was never finished beside the window by its name in the root', async () => {
+    const root = temporaryRoot()
+    mkdirSync(join(root, 'memory'))
+    const name = `.tmp-999999999-${thisProcess().place}00`
+    writeFileSync(join(root, name), 'unfinished')
+    const store = await openFileStore({ root, layout: 'user' })
+    const leftovers = (fix: boolean) =>
+      checkUp(defaultFileSystem, store, { deep: false, fix }).find(({ check }) => check === 'leftovers')
+    expect(leftovers(false)?.message).toBe(`${name} was never finished`)
+    expect(leftovers(true)).toMatchObject({ fixed: true })
+    expect(existsSync(join(root, name))).toBe(false)
+    await store.close()
+  })
+
+  it('keeps the table of archives whose folder is away', async () => {
+    const { store, memory, at } = await openWithArchives(7)
+    const table = readFileSync(at('ARCHIVE.md'), 'utf8')
+    const check = () => {
+      const findings = checkUp(defaultFileSystem, store, { deep: false, fix: true })
+      return findings.find((each) => each.check === 'archive table')
+    }
+    renameSync(at('conversations'), at('away'))
+    expect(check()).toMatchObject({
+      ok: false,
+      message: 'memory/conversations is missing, and the table has 7 rows',
+    })
+    expect(readFileSync(at('ARCHIVE.md'), 'utf8')).toBe(table)
+    renameSync(at('away'), at('conversations'))
+    expect(check()).toMatchObject({ ok: true })
+    for (const name of readdirSync(at('conversations'))) rmSync(at(`conversations/${name}`))
+    expect(check()?.message).toMatch(/^(?:row \d has no archive; ){5}and 2 more$/)
+    await memory.close()
+  })
+
+  it('reports a table that cannot be read and goes on with the rest', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    writeFileSync(at('ARCHIVE.md'), Buffer.from([0xff, 0xfe]))
+    const findings = checkUp(defaultFileSystem, store, { deep: true, fix: true })
+    expect(findings.find(({ check }) => check === 'archive table')).toMatchObject({ ok: false })
+    expect(findings.find(({ check }) => check === 'contents')).toMatchObject({ ok: true })
+    expect(readFileSync(at('ARCHIVE.md'))).toEqual(Buffer.from([0xff, 0xfe]))
+    await memory.close()
+  })
+})

@@ -1,0 +1,69 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { isMemoryError, MemoryErrorCode } from '@recall/core'
+import { expect, it } from 'vitest'
+import { defaultConfig } from '../src/default-config.ts'
+import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
+import { layouts } from '../src/layout/layout.ts'
+import { openFileMemory } from '../src/open-file-memory.ts'
+import { readStatus } from '../src/status.ts'
+import { temporaryRoot } from './temporary-root.ts'
+
+it('refuses a root that is no path and a layout that does not exist', async () => {
+  const folder = temporaryRoot()
+  for (const wrong of [
+    { root: undefined },
+    { root: '' },
+    { root: pathToFileURL(folder) },
+    { root: folder, layout: 'flat' },
+  ]) {
+    const error = await openFileMemory(wrong as never).catch((error: unknown) => error)
+    expect(isMemoryError(error, MemoryErrorCode.INVALID_INPUT) && error.message).toMatch(
+      /^(?:root|layout) is /,
+    )
+  }
+})
+
+it('a root that is opened in the other layout misses nothing, and reads its files anew', async () => {
+  const root = temporaryRoot()
+  mkdirSync(join(root, 'memory'))
+  writeFileSync(join(root, 'EPHEMERAL.md'), 'The walrus waits.\n')
+  writeFileSync(join(root, 'memory/EPHEMERAL.md'), 'The zebra crosses.\n')
+  const found = async (layout: 'entity' | 'user', text: string) => {
+    const memory = await openFileMemory({ root, layout })
+    const matches = await Promise.all([
+      memory.search('short-term', { text }),
+      memory.search('long-term', { text }),
+    ])
+    await memory.close()
+    return matches.map(({ length }) => length)
+  }
+  for (let round = 0; round < 2; round++) {
+    expect(await found('user', 'walrus')).toEqual([1, 0])
+    expect(await found('user', 'zebra')).toEqual([0, 1])
+    expect(await found('entity', 'walrus')).toEqual([0, 0])
+    expect(await found('entity', 'zebra')).toEqual([1, 0])
+  }
+})
+
+it('a root that is a file, or lies in one, is refused', async () => {
+  const file = join(temporaryRoot(), 'file')
+  writeFileSync(file, '')
+  for (const root of [file, join(file, 'below')])
+    for (const create of [false, true])
+      await expect(openFileMemory({ root, create })).rejects.toMatchObject({ code: 'MEMORY_UNAVAILABLE' })
+})
+
+it('a root that its owner does not let anybody read is refused in a sentence', async () => {
+  const root = temporaryRoot()
+  const refuse = () => {
+    throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' })
+  }
+  const fileSystem = { ...defaultFileSystem, lstatSync: refuse, readdirSync: refuse } as unknown as FileSystem
+  const refusal = { code: 'MEMORY_UNAVAILABLE', message: expect.stringContaining('check who may read it') }
+  await expect(openFileMemory({ root, fileSystem })).rejects.toMatchObject(refusal)
+  expect(() => readStatus(fileSystem, root, layouts.entity, { config: defaultConfig })).toThrow(
+    expect.objectContaining(refusal),
+  )
+})
