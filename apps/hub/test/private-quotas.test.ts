@@ -65,6 +65,44 @@ describe.each(engines)('the quota of private memory on %s', (_, open) => {
     expect(found.found.map(({ entry }) => entry.key).sort()).toEqual(['b', 'c'])
     expect(await (await send('stats', {})).json()).toMatchObject({ entries: 1 })
   })
+
+  it('gives an agent so many namespaces and no more, however they are filled and emptied', async () => {
+    const narrow = await openHub(hub.database, { ...noLimits, privateNamespaces: 2 })
+    const agent = await narrow.agent('ada')
+    const inNamespace = (namespace: string) =>
+      narrow.request('POST', '/api/v1/private/working/put', {
+        key: agent.key,
+        body: { namespace, entry: { key: 'k', value: 1 }, overwrite: true },
+      })
+    const statuses = async (...namespaces: string[]): Promise<number[]> => {
+      const answered: number[] = []
+      for (const each of namespaces) answered.push((await inNamespace(each)).status)
+      return answered
+    }
+    expect(await statuses('one', 'two', 'one', 'three', 'two')).toEqual([200, 200, 200, 413, 200])
+    const refused = (await (await inNamespace('three')).json()) as { code: string; detail: string }
+    expect(refused).toMatchObject({ code: MemoryErrorCode.QUOTA_EXCEEDED })
+    expect(refused.detail).toContain('2 namespaces')
+
+    const emptied = { namespace: 'one', key: 'k' }
+    await narrow.request('POST', '/api/v1/private/working/remove', { key: agent.key, body: emptied })
+    expect(await statuses('three')).toEqual([413])
+    await narrow.maintain()
+    expect(await statuses('🐘'.repeat(500), 'two', 'one')).toEqual([200, 200, 413])
+  })
+
+  it('gives an agent no namespace more when it asks for many at once', async () => {
+    const narrow = await openHub(hub.database, { ...noLimits, privateNamespaces: 2 })
+    const { key } = await narrow.agent('ada')
+    const puts = Array.from({ length: 10 }, (_, i) =>
+      narrow.request('POST', '/api/v1/private/working/put', {
+        key,
+        body: { namespace: `n${i}`, entry: { key: 'k', value: 1 }, overwrite: true },
+      }),
+    )
+    const statuses = (await Promise.all(puts)).map(({ status }) => status)
+    expect(statuses.sort()).toEqual([200, 200, ...Array(8).fill(413)])
+  })
 })
 
 describe.each(engines)('an answer of private memory on %s', (_, open) => {

@@ -1,0 +1,145 @@
+import { gzipSync } from 'node:zlib'
+import { MemoryErrorCode } from '@recall/core'
+import { memories } from '@recall/store-postgres'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { tags } from './abuse-content.ts'
+import { engines, openHub, type TestHub } from './support.ts'
+import { useDatabase } from './use-database.ts'
+
+describe.each(engines)('abuse of the hub on %s', (_, open) => {
+  const database = useDatabase(open)
+  let hub: TestHub
+  beforeEach(async () => {
+    hub = await openHub(database())
+  })
+
+  const post = (path: string, key: string, body: unknown): Promise<Response> =>
+    hub.request('POST', `/api/v1/${path}`, { key, body })
+
+  it('refuses what is too large or too deep, and says so', async () => {
+    const { key } = await hub.agent('ada', 1)
+    const large = JSON.stringify({ content: 'x'.repeat(10 * 1024 * 1024), tags })
+    const answer = await post('memory', key, large)
+    expect(answer.status).toBe(413)
+    expect(await answer.json()).toMatchObject({
+      code: MemoryErrorCode.QUOTA_EXCEEDED,
+      detail: expect.stringMatching(/the \d+ bytes .* send less at once, and a batch in several/),
+    })
+    const unknown = await hub.request('POST', '/api/v1/agents/register', {
+      body: { name: 'ada', note: 'x'.repeat(20_000) },
+    })
+    expect(unknown.status).toBe(413)
+    const chunked = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.enqueue(new Uint8Array(1024 * 1024).fill(120))
+      },
+    })
+    const endless = new Request('http://localhost/api/v1/memory', {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: chunked,
+      duplex: 'half',
+    } as RequestInit)
+    expect((await hub.fetch(endless)).status).toBe(413)
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+    for (const [path, body] of [
+      ['memory', deep],
+      ['private/working/put', `{"entry": {"key": "k", "value": ${deep}}}`],
+      [
+        'private/working/find',
+        `{"filter": ${'{"kind":"not","filter":'.repeat(5000)}null${'}'.repeat(5000)}}`,
+      ],
+      ['private/working/find', `{"filters": ${'{"not":'.repeat(5000)}null${'}'.repeat(5000)}}`],
+    ] as const) {
+      expect([path, (await post(path, key, body)).status]).toEqual([path, 400])
+    }
+    const plain = await hub.fetch(
+      new Request('http://localhost/api/v1/memory', {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'text/plain' },
+        body: '{}',
+      }),
+    )
+    expect(await plain.json()).toMatchObject({
+      status: 415,
+      detail: expect.stringContaining('Content-Type:'),
+    })
+    const compressed = await hub.fetch(
+      new Request('http://localhost/api/v1/memory', {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${key}`,
+          'Content-Type': 'application/json',
+          'Content-Encoding': 'gzip',
+        },
+        body: gzipSync('{}'),
+      }),
+    )
+    expect(compressed.headers.get('Accept-Encoding')).toBe('identity')
+    expect(await compressed.json()).toMatchObject({
+      status: 415,
+      detail: expect.stringContaining('without Content-Encoding'),
+    })
+    for (const body of ['', '{', 'null', '[]', '"text"', '{"content": 1e999}', '\u0000']) {
+      expect([body, (await post('memory', key, body)).status]).toEqual([body, 400])
+    }
+  })
+
+  it.each(['latin1', 'utf16le'] as const)(
+    'keeps no text in another encoding than UTF-8: %s',
+    async (encoding) => {
+      const { key } = await hub.agent('ada', 1)
+      const said = 'In the café the naïve façade was found to be of no use under load. '
+      for (const [path, body] of [
+        ['memory', { content: said.repeat(3), tags }],
+        ['private/long-term/put', { entry: { key: 'k', value: said } }],
+        ['agents/register', { name: 'André' }],
+      ] as const) {
+        const answer = await hub.fetch(
+          new Request(`http://localhost/api/v1/${path}`, {
+            method: 'POST',
+            headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+            body: Buffer.from(JSON.stringify(body), encoding),
+          }),
+        )
+        expect([path, await answer.json()]).toMatchObject([
+          path,
+          { status: 400, code: MemoryErrorCode.INVALID_INPUT },
+        ])
+      }
+      expect(await hub.database.$count(memories)).toBe(0)
+    },
+  )
+
+  it('reads what is too large to its end only from who is known, and only where it has one', async () => {
+    const { key } = await hub.agent('ada')
+    const megabyte = 1024 * 1024
+    /** Sends ten parts of a body that says how long it is; returns the status, and how many parts were taken. */
+    const send = async (path: string, length: number, { known = true, breaks = false } = {}) => {
+      let taken = 0
+      const body = new ReadableStream<Uint8Array>(
+        {
+          pull(controller) {
+            if (breaks && taken === 5) return controller.error(new Error('gone'))
+            if (taken === 10) return controller.close()
+            taken++
+            controller.enqueue(new Uint8Array(10))
+          },
+        },
+        { highWaterMark: 0 },
+      )
+      const headers = {
+        'Content-Type': 'application/json',
+        'Content-Length': String(length),
+        ...(known ? { Authorization: `Bearer ${key}` } : {}),
+      }
+      const request = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
+      const { status } = await hub.fetch(new Request(`http://localhost${path}`, request))
+      return [status, taken]
+    }
+    for (const path of ['/api/v1/memory', '/mcp']) expect(await send(path, 9 * megabyte)).toEqual([413, 10])
+    expect(await send('/api/v1/memory', 64 * megabyte + 1)).toEqual([413, 0])
+    expect(await send('/api/v1/memory', 9 * megabyte, { breaks: true })).toEqual([413, 5])
+    expect(await send('/api/v1/agents/register', 16 * 1024 + 1, { known: false })).toEqual([413, 0])
+  })
+})
