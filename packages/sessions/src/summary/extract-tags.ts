@@ -18,7 +18,8 @@ const ownNextStep = /\b(?:I|I['’]ll|now|we|let me)(?: (?:also|first|still|will
 const longestItem = 200
 
 const pathKey = /^(?:file_?)?(?:path|name|file)s?$|_path$|^paths$|^files$/i
-const barePath = /^~?[\w@.+-]*[./][\w@./+-]*\w[\w./]*$/
+/** Its first dot or slash, and its last letter, can each stand in one place only: to try others would not be linear. */
+const barePath = /^~?[\w@+-]*[./][\w@./+-]*\w[./]*$/
 const version = /^v?[\d.]+$/
 
 export interface TagCollector {
