@@ -239,6 +239,19 @@ todo: add a test
     expect((await readArchive(memory, 's')).summarizedBy).toBe('algorithm')
   })
 
+  it('asks a model about the parts in which somebody speaks, and about no others', async () => {
+    const memory = openMemory()
+    const lm = fakeLm(lmAnswer('The login was fixed.'))
+    const run = { type: 'tool_use' as const, id: 't', name: 'Bash', input: { command: 'x'.repeat(90) } }
+    const session = conversation('s', ['/clear', { content: [run] }, 'Fix the login'])
+    const outcome = await archiveSession(memory, session, { lm, partSize: 100 })
+    expect(outcome.parts).toHaveLength(3)
+    expect(outcome.summarizedBy).toBe('fake/model')
+    expect(lm.prompts).toEqual(['User: Fix the login'])
+    const again = await archiveSession(memory, session, { lm, partSize: 100, resummarize: true })
+    expect(again.status).toBe('unchanged')
+  })
+
   it('replaces secrets before the archive and the model see them, and counts them', async () => {
     const memory = openMemory()
     const key = `ghp_${'a1B2c3D4e5F6g7H8i9J0'.repeat(2).slice(0, 36)}`

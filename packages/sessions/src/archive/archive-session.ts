@@ -104,6 +104,7 @@ async function archive(
   const newPart = () => createArchivePart(partSize, () => facts.project)
   let part = newPart()
   const place = async (): Promise<void> => {
+    const model = part.isSpoken ? lm : undefined
     const latest = await placePart(memory, {
       sessionId,
       source,
@@ -111,14 +112,15 @@ async function archive(
       title: facts.title === undefined ? undefined : cleaner.cleanTitle(facts.title),
       from: (placed.at(-1)?.number ?? 0) + 1,
       part,
-      hasModel: lm !== undefined,
+      hasModel: model !== undefined,
       resummarize: options.resummarize ?? false,
-      render: () => part.toArchive({ lm, timeoutMs: lmTimeoutMs, clock, undated }),
+      render: () => part.toArchive({ lm: model, timeoutMs: lmTimeoutMs, clock, undated }),
     })
     placed.push(latest)
     isSpoken ||= part.isSpoken
     // A model that failed once is not asked again for the further parts.
-    if (latest.status !== 'unchanged' && latest.digest.summarizedBy === byAlgorithm) lm = undefined
+    const isAsked = model !== undefined && latest.status !== 'unchanged'
+    if (isAsked && latest.digest.summarizedBy === byAlgorithm) lm = undefined
   }
 
   for await (const message of conversation.messages) {
