@@ -1,6 +1,16 @@
 import { createInMemoryStore, createMemoryManager } from '@recall/core'
 import { expect, it } from 'vitest'
-import { clock, conversation, minute, openMemory, readArchive, start } from '../../test/support.ts'
+import {
+  clock,
+  conversation,
+  fakeLm,
+  lmAnswer,
+  minute,
+  openMemory,
+  readArchive,
+  start,
+  text,
+} from '../../test/support.ts'
 import { archiveSession, createCheckpoint } from './archive-session.ts'
 import { recoverWindow } from './recover.ts'
 import { consumeWindow, readWindow } from './window.ts'
@@ -32,6 +42,26 @@ it('builds the same entry as an orderly end would have, also from several parts'
   await memory.delete('short-term', 'session:s')
   expect(await recoverWindow(memory)).toBe('s')
   expect(await readWindow(memory)).toEqual(expected)
+})
+
+it('counts all parts of a session without times, which end alike', async () => {
+  const messages = Array.from({ length: 9 }, () => ({ at: undefined, content: [text('x'.repeat(90))] }))
+  let now = start
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: () => now++ })
+  await createCheckpoint(memory, conversation('s', messages), { partSize: 200, clock })
+  expect(await recoverWindow(memory)).toBe('s')
+  expect(await readWindow(memory)).toMatchObject([{ sessionId: 's', messageCount: 9 }])
+})
+
+it('leaves out a session in which nobody said more than commands', async () => {
+  const memory = openMemory()
+  await createCheckpoint(memory, conversation('said', ['Fix the login', 'done']))
+  const silent = [{ content: [text('[image]')] }, '/clear'].map((item, index) =>
+    conversation(`silent-${index}`, [item], { from: start + 60 * minute }),
+  )
+  for (const each of silent) await createCheckpoint(memory, each, { lm: fakeLm(lmAnswer('Nothing.')) })
+  expect(await recoverWindow(memory)).toBe('said')
+  expect(await recoverWindow(memory)).toBe(null)
 })
 
 it('takes the newest session by its end, not the one archived last, and no helper', async () => {

@@ -6,6 +6,7 @@ import {
   parseInstant,
 } from '@recall/core'
 import { defaultMaxEntries, parseMaxEntries } from '../options.ts'
+import { saysNothing } from '../summary/summarize.ts'
 import { formatDuration, parseDuration } from './duration.ts'
 import { digestOf } from './place-part.ts'
 import { addToWindow, newestKnown, projectOf, spanOf, timeOf } from './window.ts'
@@ -15,7 +16,8 @@ const candidates = 20
 
 /**
  * Adds the newest archived session to the window if it is missing there, because the session ended before its summary
- * was written or only a checkpoint of it was saved. Sessions that were consumed do not come back.
+ * was written or only a checkpoint of it was saved. Sessions that were consumed do not come back, and those in which
+ * nobody said more than commands never enter.
  *
  * @returns the session's id, or `null` when there was nothing to recover
  * @throws MemoryError INVALID_INPUT unless `maxEntries` is 1..50
@@ -33,27 +35,30 @@ export async function recoverWindow(
     },
     { limit: candidates, touch: false, sortBy: 'recency' },
   )
-  const newest = found
-    .map(({ value }) => value)
-    .sort((a, b) => timeOf(a.date) - timeOf(b.date))
-    .at(-1)
-  if (newest === undefined) return null
-
-  const archives = await partsUpTo(memory, newest)
-  const outcome = await addToWindow(
-    memory,
-    {
-      sessionId: newest.sessionId,
-      ...spanOf(archives.map(digestOf)),
-      duration: durationOf(archives),
-      messageCount: archives.reduce((sum, { messageCount }) => sum + messageCount, 0),
-      archive: conversationKey(newest.sessionId),
-      ...projectOf(newest),
-    },
-    { maxEntries },
-  )
-  return outcome === 'added' || outcome === 'updated' ? newest.sessionId : null
+  for (const newest of found.map(({ value }) => value).sort(latestFirst)) {
+    const archives = await partsUpTo(memory, newest)
+    const digests = archives.map(digestOf)
+    if (digests.every(({ summary }) => saysNothing(summary))) continue
+    const outcome = await addToWindow(
+      memory,
+      {
+        sessionId: newest.sessionId,
+        ...spanOf(digests),
+        duration: durationOf(archives),
+        messageCount: archives.reduce((sum, { messageCount }) => sum + messageCount, 0),
+        archive: conversationKey(newest.sessionId),
+        ...projectOf(newest),
+      },
+      { maxEntries },
+    )
+    return outcome === 'added' || outcome === 'updated' ? newest.sessionId : null
+  }
+  return null
 }
+
+/** The parts of a session without times end alike: then the last one comes first. */
+const latestFirst = (a: ConversationArchive, b: ConversationArchive): number =>
+  timeOf(b.date) - timeOf(a.date) || (b.part ?? 1) - (a.part ?? 1)
 
 /** A helper's conversation has the id `<session id>/<helper id>`. */
 const ofNoHelper = { sessionId: { not: { contains: '/' } } }

@@ -27,6 +27,7 @@ const maxTopics = 8
 const defaultTimeoutMs = 30_000
 const maxItems = 5
 const longestFirstMessage = 400
+const nothingSaid = 'Nothing was said.'
 
 const answer = z.object({
   summary: z.string().check(z.trim(), z.minLength(1), z.maxLength(20_000)),
@@ -59,16 +60,16 @@ export async function summarize(
 /** Whether a text is only a command to the host, such as `/clear`, which says nothing about the session. */
 export const isBareCommand = (text: string): boolean => /^\s*\/[\w:.-]+\s*$/.test(text)
 
+/** Whether a summary tells that nobody said more than commands to the host. */
+export const saysNothing = (summary: string): boolean => summary === nothingSaid || isBareCommand(summary)
+
 /** The first message of the person that has a subject, and the words of the greatest weight as topics. */
 function summarizeByAlgorithm(turns: readonly SpokenTurn[], keywords: KeywordCounter): Summary {
   const said = turns.filter(({ role }) => role === 'user')
   const asked = said.filter(({ text }) => !isBareCommand(text))
   const first = asked.find(({ text }) => hasSubject(text)) ?? asked[0] ?? said[0] ?? turns[0]
   return {
-    summary:
-      first === undefined
-        ? 'Nothing was said.'
-        : clip(withoutMarks(oneLine(first.text)), longestFirstMessage),
+    summary: first === undefined ? nothingSaid : clip(withoutMarks(oneLine(first.text)), longestFirstMessage),
     topics: keywords.top(maxTopics),
     decisions: [],
     actionItems: [],
