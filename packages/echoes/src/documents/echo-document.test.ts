@@ -155,6 +155,13 @@ describe('parseEchoes', () => {
     expect(blocks.filter(({ entry }) => entry)).toEqual([])
   })
 
+  it('takes code in a learning for no end of a fence that nobody closed', () => {
+    const etched = entryOf({ layer: 'etched', title: 'a' })
+    const shows = entryOf({ title: 'b', learning: 'Run:\n```\nnpm test\n```' })
+    const document = appendEntries(parseEchoes(`# Notes\n\n\`\`\`\n\n${printEntry(etched)}`), [shows])
+    expect(document.blocks.flatMap(({ entry }) => (entry ? [entry] : []))).toEqual([etched, shows])
+  })
+
   it('reads many fences that nobody closed at once', () => {
     const entry = printEntry(entryOf())
     const text = `${'```js\n~~~~\n````\n'.repeat(20_000)}${entry}`
