@@ -150,3 +150,11 @@ it('says what is wrong with front matter', async () => {
   )
   expect(() => parseRemembrance('---\ntitle: x\n---\n', 'a.md')).toThrow(/^a\.md: category: .*; tags: /)
 })
+
+it('reads a document that an editor gave a byte order mark, and no front matter but at the top', async () => {
+  const { remembrance } = await promoteEcho({ folder: await newFolder() }, 'reviewer', echoOf(), details)
+  const printed = printRemembrance(remembrance, 'x\n---\ny')
+  expect(parseRemembrance(printed, 'x').body).toBe('\nx\n---\ny\n')
+  expect(parseRemembrance(`\uFEFF${printed.replaceAll('\n', '\r\n')}`, 'x').remembrance).toEqual(remembrance)
+  expect(() => parseRemembrance(`A note.\n${printed}`, 'x')).toThrow('title: ')
+})

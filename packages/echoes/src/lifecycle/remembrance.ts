@@ -61,7 +61,7 @@ export interface RemembranceDocument {
  */
 export function parseRemembrance(content: string, path: string): RemembranceDocument {
   const [, head = '', body = ''] =
-    /^---\r?\n([\s\S]{0,65536}?)^---[ \t]*(?:\r?\n|$)([\s\S]*)$/m.exec(content) ?? []
+    /^\uFEFF?---\r?\n([\s\S]{0,65536}?)(?<=\n)---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(content) ?? []
   const corrupt = (problem: string, cause?: unknown): MemoryError =>
     new MemoryError(`${path}: ${problem}`, MemoryErrorCode.CORRUPTION, { cause, details: { path } })
   let fields: unknown
