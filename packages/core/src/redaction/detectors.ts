@@ -7,7 +7,9 @@ export interface Detector {
   gate: readonly string[]
   /**
    * Runs in linear time: no quantifier inside a quantifier, no long run before the distinctive part, or the run is
-   * matched without it, so that it is gone through once. The group `secret` is replaced, or without it the whole match.
+   * matched without it, so that it is gone through once. What is tried on every text bounds its runs: each character
+   * of one takes room on the pattern's stack, which ends near 8 MB. The group `secret` is replaced, or without it the
+   * whole match.
    */
   pattern: RegExp
   /** Judges the value that follows the match: that value is then the secret, not the match. */
@@ -147,8 +149,8 @@ export const detectors: readonly Detector[] = [
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:--?(?:[\\w-]{0,20}-)?(?:api-?key|token|secret|key)${flagEnd}|<(?:[a-z]{0,12}_?)(?:key|token|secret)>)`, 'gi'), follows: isToken },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:for|of|on|in)[ \\t]${fewWords}?(?=[ \\t](?:is|was)[ \\t]))?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:${tokenNames})(?:[ \\t](?:\\w{1,12}[ \\t]){0,3}${changed}[ \\t]to)?[ \\t]{1,2}(?=[\\w+/.-]{16})`, 'gi'), follows: isBareToken },
-  { kind: 'high-entropy', gate: [], pattern: /[:=][ \t]{0,4}\\{0,3}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,}={0,2})/gd, accept: (secret, before) => isKey(secret) && !isPublicName(before) },
-  { kind: 'high-entropy', gate: [], pattern: /^[^\S\n]{0,16}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,}={0,2})["'`]?[^\S\n]{0,16}$/gmd, accept: isKey },
+  { kind: 'high-entropy', gate: [], pattern: /[:=][ \t]{0,4}\\{0,3}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,257}={0,2})/gd, accept: (secret, before) => isKey(secret) && !isPublicName(before) },
+  { kind: 'high-entropy', gate: [], pattern: /^[^\S\n]{0,16}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,257}={0,2})["'`]?[^\S\n]{0,16}$/gmd, accept: isKey },
 ]
 
 /** `user:password` in base64. */

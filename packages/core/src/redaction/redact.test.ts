@@ -86,6 +86,11 @@ describe('redactText', () => {
     expect(redactText(text).text).toBe(text)
   })
 
+  it('reads a run of any length, such as an embedded image of ten megabytes', () => {
+    const image = 'aB3x'.repeat(2_500_000)
+    for (const text of [image, `data = "${image}"`]) expect(redactText(text)).toEqual({ text, counts: {} })
+  })
+
   it('keeps everything around a secret', () => {
     expect(redactText('a\nhttps://user:pass@host/x?y=1\nb').text).toBe(
       'a\nhttps://user:[redacted:url-credentials]@host/x?y=1\nb',
