@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { document } from './conformance/filter-arbitraries.ts'
@@ -55,6 +56,10 @@ describe('toJsonValue', () => {
     expect(toJsonValue(Object.assign(Object.create(null), { a: 1 }))).toEqual({ a: 1 })
   })
 
+  it('takes what another realm has made, such as the code of an agent in a sandbox', () => {
+    expect(toJsonValue(runInNewContext('({ list: [{ a: 1 }] })'))).toEqual({ list: [{ a: 1 }] })
+  })
+
   it('refuses cycles and anything nested too deep', () => {
     const cyclic: unknown[] = []
     cyclic.push(cyclic)
@@ -66,6 +71,9 @@ describe('isJsonObject', () => {
   it('tells plain objects from everything else', () => {
     expect(isJsonObject({})).toBe(true)
     expect(isJsonObject(Object.create(null))).toBe(true)
+    expect(isJsonObject(runInNewContext('({ a: 1 })'))).toBe(true)
+    expect(isJsonObject(runInNewContext('new Map()'))).toBe(false)
+    expect(isJsonObject(new (class Note {})())).toBe(false)
     for (const other of [null, undefined, [], 'text', 1, new Date(), new Map()])
       expect(isJsonObject(other)).toBe(false)
   })

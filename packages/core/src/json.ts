@@ -8,7 +8,9 @@ export const maxJsonDepth = 100
 export function isJsonObject(value: unknown): value is JsonObject {
   if (typeof value !== 'object' || value === null) return false
   const prototype = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
+  if (prototype === Object.prototype || prototype === null) return true
+  // In another realm, of a sandbox or of a test runner, objects have a base of their own.
+  return Object.getPrototypeOf(prototype) === null
 }
 
 /**
@@ -19,7 +21,10 @@ export function isJsonObject(value: unknown): value is JsonObject {
  * @throws TypeError naming the path, for example `value.at is a Date: store value.at.toISOString()`
  */
 export function toJsonValue(value: unknown, path = 'value', depth = 0): JsonValue {
-  if (depth > maxJsonDepth) throw new TypeError(`${path} is nested deeper than ${maxJsonDepth} levels`)
+  if (depth > maxJsonDepth)
+    throw new TypeError(
+      `what is nested deeper than ${maxJsonDepth} levels, or holds itself, cannot be kept: ${path}`,
+    )
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new TypeError(`${path} is ${value}, which JSON cannot hold`)
