@@ -24,7 +24,8 @@ export function checkWritten(
   const result = schemaFor(schemas, scope, key)?.safeParse(value)
   if (!result) return value
   if (result.success) return result.data
-  throw invalidInput('value', result.error.issues)
+  // Of a batch, only the key tells which value it is.
+  throw invalidInput('value', result.error.issues, { scope, key })
 }
 
 /** @throws MemoryError CORRUPTION when the stored value does not match the key's schema */

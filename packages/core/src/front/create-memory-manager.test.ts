@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import * as z from 'zod/mini'
 import { createConceptEmbedder } from '../conformance/concept-embedder.ts'
 import { createTicker } from '../conformance/ticker.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
@@ -40,6 +41,24 @@ describe('createMemoryManager', () => {
     await expect(memory.close()).rejects.toThrow('the disk is gone')
     expect(close).toHaveBeenCalledTimes(1)
     expect(embedder.close).toHaveBeenCalledTimes(1)
+  })
+
+  it('says of which entry of a batch the value cannot be kept', async () => {
+    const memory = createMemoryManager({
+      stores: createInMemoryStore(),
+      schemas: { 'long-term': { 'age:*': z.number() } },
+    })
+    for (const [key, value] of [
+      ['born', { at: new Date(0) }],
+      ['age:ana', 'forty'],
+    ] as const) {
+      const wrong = { code: MemoryErrorCode.INVALID_INPUT, scope: 'long-term', key }
+      const writes = [
+        { key: 'right', value: 1 },
+        { key, value },
+      ]
+      await expect(memory.batchWrite('long-term', writes)).rejects.toMatchObject(wrong)
+    }
   })
 
   it('gives a failure of the embedder a code', async () => {

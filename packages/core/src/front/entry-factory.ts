@@ -59,7 +59,7 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
     if (wanted.embedding && !store.capabilities.semantic) throw noVectors(store, scope)
     if (wanted.encrypt && (wanted.embedding || wanted.text)) throw encryptedYetIndexed(address)
     if (wanted.embedding && embedder) checkLength(wanted.embedding, embedder, address)
-    const checked = toJson(checkWritten(schemas, scope, key, value))
+    const checked = toJson(checkWritten(schemas, scope, key, value), address)
     if (isEnvelope(checked)) throw looksSealed(address)
     const { text: ownText = null, type = null, tags = [] } = wanted
     const clean = redactor(address, { value: checked, text: ownText, type, tags })
@@ -144,11 +144,14 @@ export const looksSealed = ({ scope, key }: Address): MemoryError =>
   )
 
 /** @throws MemoryError INVALID_INPUT naming what JSON cannot hold */
-export function toJson(value: unknown): JsonValue {
+export function toJson(value: unknown, { scope, key }: Address): JsonValue {
   try {
     return toJsonValue(value)
   } catch (error) {
     // The path to what JSON cannot hold may lead through a member whose name is a secret. So the cause is left out.
-    throw new MemoryError(withoutSecrets((error as Error).message), MemoryErrorCode.INVALID_INPUT)
+    throw new MemoryError(withoutSecrets((error as Error).message), MemoryErrorCode.INVALID_INPUT, {
+      scope,
+      key,
+    })
   }
 }

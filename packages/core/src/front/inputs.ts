@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import en from 'zod/v4/locales/en.js'
-import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import { MemoryError, MemoryErrorCode, type MemoryErrorContext } from '../errors.ts'
 import { withoutSecrets } from '../redaction/redact.ts'
 import type { ValueSchema } from '../schemas.ts'
 import { type MemoryScope, memoryScopes } from '../scope.ts'
@@ -170,6 +170,7 @@ export function parseInput<T>(schema: z.ZodMiniType<T>, input: unknown, name: st
 export function invalidInput(
   name: string,
   issues: readonly { path: readonly PropertyKey[]; message: string }[],
+  at: Pick<MemoryErrorContext, 'scope' | 'key'> = {},
 ): MemoryError {
   // A member's name may be a secret: it stands in the path, and in some messages.
   const problems = issues.map(({ path, message }) => ({
@@ -177,6 +178,7 @@ export function invalidInput(
     message: withoutSecrets(message),
   }))
   return new MemoryError(problemsInWords(problems), MemoryErrorCode.INVALID_INPUT, {
+    ...at,
     details: { issues: problems },
   })
 }

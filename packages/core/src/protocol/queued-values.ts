@@ -56,7 +56,7 @@ export function createQueuedValues(policy: QueuedValuesOptions): QueuedValues {
       const address = { namespace, scope: parseScope(scope), key: parseKey(key) }
       const options = given === undefined ? undefined : checkOptions(address, given)
       const { text = null, type = null, tags = [] } = options ?? {}
-      const checked = toJson(checkWritten(schemas, address.scope, address.key, value))
+      const checked = toJson(checkWritten(schemas, address.scope, address.key, value), address)
       if (isEnvelope(checked)) throw looksSealed(address)
       const clean = redactor(address, { value: checked, text, type, tags })
       if (clean.value !== checked) checkWritten(schemas, address.scope, address.key, clean.value)
