@@ -195,6 +195,11 @@ describe('createMemoryManager', () => {
     ],
     ['schemas of a scope that does not exist', { schemas: { longterm: {} } }, /^schemas.*longterm/],
     [
+      'a ring without keys',
+      { encryptionKey: { current: 'spring' } },
+      /^encryptionKey: a ring has keys by name/,
+    ],
+    [
       'something else for a schema',
       { schemas: { working: { goal: {} } } },
       /^schemas.working.goal: .*safeParse/,

@@ -44,6 +44,7 @@ const onlyKey = 'default'
 export function createSealer(given: Uint8Array | KeyRing): Sealer {
   const ring = isBytes(given) ? { current: onlyKey, keys: { [onlyKey]: given } } : given
   if (typeof ring !== 'object') throw badRing('a key is a Uint8Array of 32 bytes, not a text')
+  if (typeof ring.keys !== 'object') throw badRing('a ring has keys by name, and the name of the current one')
   for (const [name, bytes] of Object.entries(ring.keys)) {
     if (!isBytes(bytes)) throw badRing(`key '${name}' is no Uint8Array`)
     if (bytes.length !== 32) throw badRing(`key '${name}' has ${bytes.length} bytes: AES-256 takes 32`)

@@ -1,6 +1,12 @@
 import { expect, it } from 'vitest'
 import { isMemoryError } from '../errors.ts'
-import { invalidInput, parseInput, searchOptionsSchema, writeOptionsSchema } from './inputs.ts'
+import {
+  invalidInput,
+  parseInput,
+  policiesSchema,
+  searchOptionsSchema,
+  writeOptionsSchema,
+} from './inputs.ts'
 
 function problems(call: () => unknown): unknown {
   try {
@@ -19,6 +25,14 @@ it('reports every problem with its path', () => {
     { path: 'options.offset' },
     { path: 'options.sortBy' },
   ])
+})
+
+it.each([
+  [writeOptionsSchema, { ttl: '1h' }, /^given.ttl: must be a number of milliseconds/],
+  [policiesSchema, { defaultTtl: { working: Number.NaN } }, /^given.defaultTtl.working: .* milliseconds/],
+  [policiesSchema, { quotas: { working: '1GB' } }, /^given.quotas.working: must be a number of bytes/],
+] as const)('says what a time or a size has to be', (schema, given, message) => {
+  expect(() => parseInput(schema as typeof policiesSchema, given, 'given')).toThrow(message)
 })
 
 it('names an option that does not exist', () => {

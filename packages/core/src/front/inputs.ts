@@ -34,18 +34,22 @@ const positive = z.number().check(z.positive('must be above 0'))
 /** Milliseconds, about three thousand years: keeps every expiry within the range of a `Date`. */
 const longestTtl = 1e14
 const endless = z.literal(Number.POSITIVE_INFINITY)
-const ttl = z.union([
-  z
-    .number()
-    .check(
-      z.positive('must be above 0; use Infinity to keep the entry for ever'),
-      z.lte(
-        longestTtl,
-        'must be at most 1e14, three thousand years; use Infinity to keep the entry for ever',
+const ttl = z.union(
+  [
+    z
+      .number()
+      .check(
+        z.positive('must be above 0; use Infinity to keep the entry for ever'),
+        z.lte(
+          longestTtl,
+          'must be at most 1e14, three thousand years; use Infinity to keep the entry for ever',
+        ),
       ),
-    ),
-  endless,
-])
+    endless,
+  ],
+  'must be a number of milliseconds, or Infinity to keep the entry for ever',
+)
+const quota = z.union([positive, endless], 'must be a number of bytes, or Infinity for no limit')
 
 export const writeOptionsSchema = z.strictObject({
   ttl: z.optional(ttl),
@@ -60,7 +64,7 @@ export const writeOptionsSchema = z.strictObject({
 
 export const policiesSchema = z.strictObject({
   defaultTtl: z.optional(z.partialRecord(scopeSchema, ttl)),
-  quotas: z.optional(z.partialRecord(scopeSchema, z.union([positive, endless]))),
+  quotas: z.optional(z.partialRecord(scopeSchema, quota)),
 })
 
 export const redactPolicySchema = z.enum(['redact', 'reject', 'allow'])
