@@ -102,6 +102,7 @@ export const badInput: Theme = {
         { sortBy: 'name' },
         { sortOrder: 'up' },
         { size: 3 },
+        null,
       ]
       for (const wrong of options) {
         await refused('INVALID_INPUT', () => memory.search('long-term', {}, wrong as SearchOptions))
@@ -143,6 +144,7 @@ export const badInput: Theme = {
         { type: undefined, olderThan: 0 },
         { type: '' },
         'all',
+        null,
       ]
       for (const wrong of filters) {
         await refused('INVALID_INPUT', () => memory.clear('long-term', wrong as ClearFilter))
@@ -158,6 +160,7 @@ export const badInput: Theme = {
         { threshold: 1.5 },
         { dryRun: 'yes' },
         { scopes: ['working'] },
+        null,
       ]) {
         await refused('INVALID_INPUT', () => memory.cleanup(wrong as object))
       }

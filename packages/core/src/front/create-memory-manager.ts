@@ -270,10 +270,10 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
 
     read: read as MemoryManager<ValueTypes>['read'],
 
-    search<T>(scope: MemoryScope, query: SearchQuery, given?: SearchOptions): Promise<MemoryMatch<T>[]> {
+    search<T>(scope: MemoryScope, query: SearchQuery, given: SearchOptions = {}): Promise<MemoryMatch<T>[]> {
       return calling(MemoryErrorCode.SEARCH_FAILED, { scope }, async (store) => {
         const asked = parseInput(searchQuerySchema, query, 'query')
-        const wanted = parseInput(searchOptionsSchema, given ?? {}, 'options')
+        const wanted = parseInput(searchOptionsSchema, given, 'options')
         if (wanted.includeArchived && !store.cold) throw noArchive(store, scope)
         const now = clock()
         const storeQuery = await toStoreQuery(store, { namespace, scope }, asked, wanted, { embedder, now })
@@ -295,9 +295,9 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
       })
     },
 
-    clear(scope: MemoryScope, filter?: ClearFilter): Promise<void> {
+    clear(scope: MemoryScope, filter: ClearFilter = {}): Promise<void> {
       return calling(MemoryErrorCode.WRITE_FAILED, { scope }, (store) => {
-        const { olderThan, tags, type } = parseInput(clearFilterSchema, filter ?? {}, 'filter')
+        const { olderThan, tags, type } = parseInput(clearFilterSchema, filter, 'filter')
         const selection = {
           namespace,
           scope,
@@ -324,13 +324,13 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
       )
     },
 
-    async cleanup(given?: CleanupOptions): Promise<CleanupResult> {
+    async cleanup(given: CleanupOptions = {}): Promise<CleanupResult> {
       const {
         scope,
         dryRun = false,
         threshold = 0,
         archiveBefore,
-      } = parseInput(cleanupOptionsSchema, given ?? {}, 'options')
+      } = parseInput(cleanupOptionsSchema, given, 'options')
       const scopes: readonly MemoryScope[] = scope ? [scope] : memoryScopes
       return calling(MemoryErrorCode.WRITE_FAILED, { scope: scopes[0] as MemoryScope }, async () => {
         const now = clock()
