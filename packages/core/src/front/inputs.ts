@@ -142,9 +142,10 @@ export const cleanupOptionsSchema = z.strictObject({
   archiveBefore: z.optional(timestamp),
 })
 
-/** What of a loop's reflection becomes tags, beside two others, and keys. */
+/** What of a loop's reflection is counted, learned, and becomes tags, beside two others, and keys. */
 export const reflectionSchema = z.looseObject({
-  lessons: z.array(z.looseObject({ category: tagSchema })),
+  outcome: z.enum(['success', 'partial', 'failure']),
+  lessons: z.array(z.looseObject({ category: tagSchema, text: z.string() })),
   toolsUsed: z.optional(z.array(tagSchema).check(z.maxLength(254))),
   patternsUsed: z.optional(z.array(keySchema)),
 })

@@ -120,6 +120,8 @@ describe('runLoop', () => {
     ['a lesson without a category', { lessons: [{ category: '', text: 'Run the migrations first' }] }],
     ['a tool of a very long name', { toolsUsed: ['x'.repeat(257)] }],
     ['a pattern without a name', { patternsUsed: [''] }],
+    ['an outcome that a model made up', { outcome: 'won' as never, toolsUsed: ['kubectl'] }],
+    ['a lesson without a text', { lessons: [{ category: 'deploy' } as never] }],
   ])('keeps nothing of a run whose reflection has %s', async (_, wrong) => {
     const { memory, clock } = setUp()
     const reflect = () => ({ outcome: 'success' as const, lessons: [], ...wrong })
@@ -129,6 +131,16 @@ describe('runLoop', () => {
     })
     expect(await memory.search('episodic', {})).toEqual([])
     expect(await memory.search('long-term', {})).toEqual([])
+  })
+
+  it('says that a goal has to be in words', async () => {
+    const { memory } = setUp()
+    for (const wrong of ['deploy', {}, { description: 7 }]) {
+      await expect(runLoop(memory, wrong as never, steps())).rejects.toMatchObject({
+        code: MemoryErrorCode.INVALID_INPUT,
+        message: expect.stringContaining('description'),
+      })
+    }
   })
 
   it('counts a lesson that is learned again, and gives the episode to the next run', async () => {

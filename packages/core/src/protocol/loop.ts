@@ -100,7 +100,8 @@ const running = new WeakSet<MemoryManager>()
  * thrown unchanged.
  *
  * @throws MemoryError CONFLICT when a loop runs on this memory already: give each loop its own namespace;
- * INVALID_INPUT when the reflection names a category or a tool that is no tag, or a pattern that is no key
+ * INVALID_INPUT when the goal has no description, or the reflection an outcome that is none, a lesson without a text, a
+ * category or a tool that is no tag, or a pattern that is no key
  */
 export async function runLoop<
   Perception,
