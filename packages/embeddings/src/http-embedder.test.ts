@@ -136,9 +136,14 @@ it('sends no secret that somebody typed into a file or a question', async () => 
   ])
 })
 
-it('may wait for ever', async () => {
+it('says what to look at when the server knows no such path or model', async () => {
+  const url = await serve(() => ({ status: 404, body: '' }))
+  await expect(httpEmbedder(options(url)).embed(['a'], 'document')).rejects.toThrow(/404; check the url/)
+})
+
+it.each([Number.POSITIVE_INFINITY, 10_000 / 3])('may wait for %d ms', async (timeout) => {
   const url = await serve(good)
-  const embedder = httpEmbedder({ ...options(url), timeout: Number.POSITIVE_INFINITY, retries: 0 })
+  const embedder = httpEmbedder({ ...options(url), timeout, retries: 0 })
   expect(await embedder.embed(['a'], 'query')).toHaveLength(1)
 })
 

@@ -79,7 +79,7 @@ async function request(
   signal: AbortSignal | undefined,
 ): Promise<Float32Array[]> {
   const { url, model, apiKey, timeout = 30_000, fetch = globalThis.fetch } = options
-  const limit = AbortSignal.timeout(Math.min(timeout, longestTimer))
+  const limit = AbortSignal.timeout(Math.min(Math.ceil(timeout), longestTimer))
   let response: Response
   try {
     response = await fetch(url, {
@@ -150,6 +150,9 @@ async function refusal(response: Response, { url }: HttpEmbedderOptions): Promis
   const message = `the embedding server at ${withoutQuery(url)} answered ${response.status}`
   if (response.status === 401 || response.status === 403) {
     return new MemoryError(`${message}; check the API key`, MemoryErrorCode.UNAUTHENTICATED)
+  }
+  if (response.status === 404) {
+    return unavailable(`${message}; check the url, which ends with the version, and the model's name`)
   }
   if (response.status === 429) {
     return new Retryable(new MemoryError(message, MemoryErrorCode.RATE_LIMITED), retryAfter(response))

@@ -10,7 +10,7 @@ it('takes every text once, in batches of bounded size', () => {
       for (const batch of batches) {
         expect(batch.length).toBeGreaterThan(0)
         expect(batch.length).toBeLessThanOrEqual(16)
-        expect(batch.length * Math.max(...batch.map((i) => lengths[i] as number))).toBeLessThanOrEqual(4096)
+        expect(batch.length * Math.max(...batch.map((i) => lengths[i] as number))).toBeLessThanOrEqual(1024)
       }
     }),
   )

@@ -84,6 +84,18 @@ it('stops when it is told to, and answers nothing once closed', async () => {
   await expect(embedder.embed(['a'], 'query')).rejects.toMatchObject({ code: MemoryErrorCode.CLOSED })
 })
 
+it.each(['native', 'wasm'] as const)('%s hears between two runs that it has to stop', async (runtime) => {
+  const embedder = localEmbedder({ runtime })
+  await embedder.warmUp?.()
+  const stop = new AbortController()
+  const several = Array.from({ length: 40 }, (_, i) => `text ${i}`)
+  const underWay = embedder.embed(several, 'document', { signal: stop.signal })
+  // As a timer, a signal of the system, or a message to a thread would come.
+  setImmediate(() => stop.abort(new Error('enough')))
+  await expect(underWay).rejects.toThrow('enough')
+  await embedder.close?.()
+})
+
 it('may be closed twice at once, whatever it is doing', async () => {
   for (const embedder of [localEmbedder({ runtime: 'native' }), workerEmbedder({ runtime: 'native' })]) {
     await embedder.warmUp?.()

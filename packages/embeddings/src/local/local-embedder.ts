@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
 import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { bgeSmallEn, type ModelFile, type ModelFiles } from '@recall/model-bge-small-en'
 import { batchByLength } from './batches.ts'
@@ -135,6 +136,8 @@ async function embedAll(
   const tokens = texts.map(tokenize)
   const vectors = new Array<Float32Array>(texts.length)
   for (const batch of batchByLength(tokens.map(({ length }) => length))) {
+    // The WebAssembly runtime computes in this thread: between two runs, timers and signals get their turn.
+    await setImmediate()
     signal?.throwIfAborted()
     const length = Math.max(...batch.map((i) => (tokens[i] as number[]).length))
     const ids = new BigInt64Array(batch.length * length)
