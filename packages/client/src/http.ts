@@ -34,7 +34,7 @@ export type Send = <T>(method: string, path: string, shape: Shape, options?: Req
 /**
  * Creates a function that calls the hub. Every failure becomes the `MemoryError` that a local store would throw.
  *
- * @throws MemoryError INVALID_INPUT when `url` is not a valid address, or `apiKey` not a valid key
+ * @throws MemoryError INVALID_INPUT when `url` is not a valid address, `apiKey` not a valid key, or a number is none
  */
 export function createHttp(options: HttpOptions): Send {
   const { apiKey, timeoutMs = 15_000, retries = 2, wait = sleep } = options
@@ -48,6 +48,11 @@ export function createHttp(options: HttpOptions): Send {
     )
   }
 
+  for (const [name, number] of Object.entries({ timeoutMs, retries })) {
+    if (number >= 0) continue
+    throw new MemoryError(`${name} must be a number, 0 or more`, MemoryErrorCode.INVALID_INPUT)
+  }
+
   const attempt = async <T>(
     method: string,
     path: string,
@@ -55,7 +60,10 @@ export function createHttp(options: HttpOptions): Send {
     given: RequestOptions,
   ): Promise<T> => {
     const { body, headers, signal } = given
-    const limits = [AbortSignal.timeout(Math.min(timeoutMs, longestTimer)), ...(signal ? [signal] : [])]
+    const limits = [
+      AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimer)),
+      ...(signal ? [signal] : []),
+    ]
     const request = new Request(new URL(path, base), {
       method,
       headers: {

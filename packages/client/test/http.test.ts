@@ -220,6 +220,21 @@ it('waits for an answer as long as it is told to, also for ever', async () => {
   expect(await hub.whoami()).toEqual({ id: '1', name: 'ada' })
 })
 
+it('waits for a part of a millisecond as for a whole one', async () => {
+  const fetch = async (): Promise<Response> => json({ agent: { id: '1', name: 'ada' } })
+  const hub = connectHub({ url: 'https://hub.example', apiKey: 'recall_key', fetch, timeoutMs: 10_000 / 3 })
+  expect(await hub.whoami()).toEqual({ id: '1', name: 'ada' })
+})
+
+it.each([{ timeoutMs: -1 }, { timeoutMs: Number.NaN }, { retries: Number.NaN }])(
+  'refuses %j at once',
+  (wrong) => {
+    expect(() => connectHub({ url: 'https://hub.example', ...wrong })).toThrow(
+      expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }),
+    )
+  },
+)
+
 it('is aborted by its caller', async () => {
   const reason = new Error('no longer wanted')
   const { hub, requests } = hubOf([reason])

@@ -30,7 +30,7 @@ export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider
   return {
     model,
     async complete({ system, prompt, json, signal }) {
-      const timeout = AbortSignal.timeout(Math.min(timeoutMs, longestTimer))
+      const timeout = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimer))
       try {
         const response = await fetch(url, {
           method: 'POST',
