@@ -90,13 +90,17 @@ it('how a package is built needs none of ours to be built already', () => {
   expect(shown(needed)).toEqual([])
 })
 
-it('core runs anywhere: it imports nothing of Node, but where it is about processes', () => {
-  const core = libraries
-    .filter(({ manifest }) => manifest.name === '@recall/core')
+it.each([
+  { name: '@recall/core', but: '/src/process/' },
+  { name: '@recall/mcp', but: 'stdio.ts' },
+  { name: '@recall/client', but: 'nowhere' },
+])('$name runs anywhere: it imports nothing of Node, but in $but', ({ name, but }) => {
+  const files = libraries
+    .filter(({ manifest }) => manifest.name === name)
     .flatMap(sourcesOf)
-    .filter((path) => !path.includes('/src/process/'))
-  expect(core).not.toEqual([])
-  expect(shown(imports(core).filter(({ specifier }) => isNode(specifier)))).toEqual([])
+    .filter((path) => !path.includes(but))
+  expect(files).not.toEqual([])
+  expect(shown(imports(files).filter(({ specifier }) => isNode(specifier)))).toEqual([])
 })
 
 it('only the main file of an app reads the environment and the arguments', () => {

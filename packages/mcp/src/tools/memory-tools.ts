@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { McpServer } from '@modelcontextprotocol/server'
 import {
   conversationType,
@@ -141,7 +140,7 @@ function addRemember(server: McpServer, { memory }: McpOptions): void {
     ({ text, key: given, tags, replace }) =>
       orFailure(async () => {
         // The same text is one memory, however often it is remembered.
-        const name = given ?? `note:${createHash('sha256').update(text.trim()).digest('hex').slice(0, 16)}`
+        const name = given ?? (await noteKey(text.trim()))
         const known =
           given === undefined ? await memory.read('long-term', name, { includeMetadata: true }) : null
         const all = [...new Set([...(known?.metadata.tags ?? []), ...tags])]
@@ -157,6 +156,12 @@ function addRemember(server: McpServer, { memory }: McpOptions): void {
         return answer({ key: name, scope: 'long-term', remembered: true })
       }),
   )
+}
+
+async function noteKey(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return `note:${hex.slice(0, 16)}`
 }
 
 function addRead(server: McpServer, { memory }: McpOptions): void {
