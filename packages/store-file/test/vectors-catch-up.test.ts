@@ -91,6 +91,16 @@ describe('vectors of files', () => {
     expect(told).toEqual([0, 64, 128, 150, 150])
   })
 
+  it('tell of progress sooner where the turns are long', async () => {
+    const { memory, store } = await memoryAt(temporaryRoot())
+    const long = 'and so on and on '.repeat(60)
+    const turns = Array.from({ length: 60 }, (_, i) => `### User\n\nturn ${i} of the storm ${long}\n`)
+    await memory.write('episodic', 'conversation:s', conversation(turns.join('\n')), { type: 'conversation' })
+    const told: number[] = []
+    await store.vectors?.catchUp({ onProgress: ({ done }) => told.push(done) })
+    expect(told).toEqual([0, 30, 60, 60])
+  })
+
   it('keep what was embedded before an interruption', async () => {
     const root = temporaryRoot()
     const { memory, embedder } = await memoryAt(root)

@@ -89,8 +89,8 @@ export function createMissingVectors(
     missing: readonly (readonly [hash: string, text: string])[],
     { signal, onEmbedded }: { signal?: AbortSignal | undefined; onEmbedded?: (count: number) => void } = {},
   ): Promise<void> => {
-    for (let i = 0; i < missing.length; i += textsAtOnce) {
-      const some = missing.slice(i, i + textsAtOnce)
+    for (let done = 0; done < missing.length; ) {
+      const some = missing.slice(done, endOfStep(missing, done))
       const vectors = await embedTexts(
         embedder,
         some.map(([, text]) => text),
@@ -106,7 +106,8 @@ export function createMissingVectors(
         )
         file.append(added)
       })
-      onEmbedded?.(i + some.length)
+      done += some.length
+      onEmbedded?.(done)
     }
   }
 
@@ -199,5 +200,17 @@ export function createMissingVectors(
   }
 }
 
-/** Texts embedded between two reports of progress. */
+/** Texts, and their characters, that are embedded between two reports of progress: what an interruption may cost. */
 const textsAtOnce = 64
+const charactersAtOnce = 32_000
+
+/** Where the step that begins at `from` ends; it holds at least one text. */
+function endOfStep(missing: readonly (readonly [hash: string, text: string])[], from: number): number {
+  const most = Math.min(from + textsAtOnce, missing.length)
+  let characters = 0
+  for (let i = from; i < most; i++) {
+    characters += missing[i]?.[1].length ?? 0
+    if (characters > charactersAtOnce) return Math.max(i, from + 1)
+  }
+  return most
+}
