@@ -69,9 +69,7 @@ it('keeps at most five decisions, five action items and ten files', () => {
   expect([tags.decisions.length, tags.actionItems.length, tags.files.length]).toEqual([5, 5, 10])
 })
 
-it('looks at thousands of texts that are nearly paths in no time', () => {
-  const nearly = Array.from({ length: 2000 }, () => `${'a.'.repeat(149)}!`)
-  const began = performance.now()
+it('gets through any number of texts that are nearly paths', () => {
+  const nearly = Array.from({ length: 100_000 }, () => `${'a.'.repeat(149)}!`)
   expect(tagsOf([], [['Custom', { nearly }]]).files).toEqual([])
-  expect(performance.now() - began).toBeLessThan(1000)
 })
