@@ -6,6 +6,8 @@ import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { vector } from '@electric-sql/pglite-pgvector'
 import {
   createMemoryManager,
+  MemoryError,
+  MemoryErrorCode,
   type MemoryManager,
   type MemoryManagerOptions,
   type TypesOf,
@@ -42,12 +44,11 @@ const onlyMe = 0o700
  * It has one connection, so calls take turns, and it belongs to one process: a second opener of the folder is
  * refused. Only the user that runs the process can read the data.
  *
- * @throws MemoryError CONFLICT when a living process has the folder open
+ * @throws MemoryError CONFLICT when a living process has the folder open, UNAVAILABLE when it cannot be made
  */
 export async function openPglite({ folder, template }: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
   if (folder === undefined) return start(await createEngine(optionsOf({}, template), undefined), () => {})
-  mkdirSync(folder, { recursive: true, mode: onlyMe })
-  const root = realpathSync(folder)
+  const root = placeOf(folder)
   const lock = lockFolder(root)
   try {
     const data = join(root, 'data')
@@ -62,6 +63,18 @@ export async function openPglite({ folder, template }: EmbeddedOptions = {}): Pr
   } catch (error) {
     lock.release()
     throw error
+  }
+}
+
+/** The real path of the folder, which is made when it is missing. */
+function placeOf(folder: string): string {
+  try {
+    mkdirSync(folder, { recursive: true, mode: onlyMe })
+    return realpathSync(folder)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    const message = `'${folder}' cannot hold a database (${code}): check who may write there, or name another folder`
+    throw new MemoryError(message, MemoryErrorCode.UNAVAILABLE, { cause })
   }
 }
 

@@ -43,6 +43,14 @@ const refusal = async (call: () => unknown): Promise<unknown> => {
 }
 
 describe('an embedded database', () => {
+  it('says of a place that holds no folder what is wrong with it', async () => {
+    const file = join(temporaryFolder(), 'file')
+    writeFileSync(file, '')
+    for (const folder of [file, join(file, 'below'), '']) {
+      expect(await refusal(() => openPgliteMemory({ folder }))).toBe(MemoryErrorCode.UNAVAILABLE)
+    }
+  })
+
   it('keeps what it acknowledged when its process is killed, and then opens again', async () => {
     const folder = temporaryFolder()
     const child = startWriter(folder)
