@@ -269,7 +269,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
 
 export function missingRoot(root: string): MemoryError {
   return new MemoryError(
-    `${root} does not exist: create it with 'recall init', or check that its disk is mounted`,
+    `${root} does not exist: create it with 'recall init', in a program with 'create: true', or check that its disk is mounted`,
     MemoryErrorCode.UNAVAILABLE,
     { details: { path: root } },
   )
