@@ -35,7 +35,7 @@ describe('toJsonValue', () => {
   })
 
   it('says what to do about a Date', () => {
-    expect(() => toJsonValue({ at: new Date(0) })).toThrow('store value.at.toISOString()')
+    expect(() => toJsonValue({ at: new Date(0) })).toThrow('value.at is a Date: give its toISOString()')
   })
 
   it('leaves out members that are undefined', () => {

@@ -18,7 +18,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
  * `undefined` object members are left out and -0 becomes 0 as in JSON; everything else that JSON would alter is an
  * error.
  *
- * @throws TypeError naming the path, for example `value.at is a Date: store value.at.toISOString()`
+ * @throws TypeError naming the path, for example `value.at is a Date: give its toISOString(), or its getTime() for a time in metadata`
  */
 export function toJsonValue(value: unknown, path = 'value', depth = 0): JsonValue {
   if (depth > maxJsonDepth)
@@ -53,7 +53,8 @@ export function toJsonValue(value: unknown, path = 'value', depth = 0): JsonValu
     }
     return copy
   }
-  if (value instanceof Date) throw new TypeError(`${path} is a Date: store ${path}.toISOString()`)
+  if (value instanceof Date)
+    throw new TypeError(`${path} is a Date: give its toISOString(), or its getTime() for a time in metadata`)
   throw new TypeError(`${path} is ${describe(value)}, which JSON cannot hold`)
 }
 

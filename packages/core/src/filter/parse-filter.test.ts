@@ -81,6 +81,10 @@ describe('parseFilter', () => {
     expect(problemWith(filters)).toContain(`${place} `)
   })
 
+  it('says that times of metadata are numbers', () => {
+    expect(problemWith({ createdAt: { gte: new Date(0) } })).toContain('getTime() for a time in metadata')
+  })
+
   it('limits depth, number of conditions and length of paths', () => {
     const nested = (depth: number): object => (depth === 0 ? { a: 1 } : { $not: nested(depth - 1) })
     expect(problemWith(nested(20))).toBe('none')
