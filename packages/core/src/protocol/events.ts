@@ -23,9 +23,10 @@ export function observeMemory<Schemas extends ValueTypes>(
   onEvent: (event: MemoryEvent) => void,
   clock: Clock = systemClock,
 ): MemoryManager<Schemas> {
-  const tell = (event: MemoryEvent): void => {
+  /** A listener may be asynchronous: what it rejects with would end the process. */
+  const tell = async (event: MemoryEvent): Promise<void> => {
     try {
-      onEvent(event)
+      await onEvent(event)
     } catch {}
   }
   return wrapOperations(memory, async ({ arguments: _, ...operation }, run) => {
@@ -33,7 +34,7 @@ export function observeMemory<Schemas extends ValueTypes>(
     try {
       const answer = await run()
       const count = countOf(operation.name, answer)
-      tell({
+      void tell({
         ...operation,
         startedAt,
         duration: clock() - startedAt,
@@ -42,7 +43,7 @@ export function observeMemory<Schemas extends ValueTypes>(
       return answer
     } catch (error) {
       const code = isMemoryError(error) ? error.code : 'unknown'
-      tell({ ...operation, startedAt, duration: clock() - startedAt, error: code })
+      void tell({ ...operation, startedAt, duration: clock() - startedAt, error: code })
       throw error
     }
   })
