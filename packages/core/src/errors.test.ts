@@ -21,8 +21,10 @@ describe('MemoryError', () => {
     })
   })
 
-  it('has no cause unless one is given', () => {
-    expect(Object.hasOwn(new MemoryError('x', MemoryErrorCode.TIMEOUT), 'cause')).toBe(false)
+  it('has nothing that was not given, so that a log shows no more', () => {
+    const error = new MemoryError('x', MemoryErrorCode.TIMEOUT, { key: 'goal' })
+    expect(Object.keys(error).sort()).toEqual(['code', 'key', 'name'])
+    expect(Object.hasOwn(error, 'cause')).toBe(false)
   })
 })
 

@@ -51,20 +51,22 @@ const brand = Symbol.for('recall.MemoryError')
 /** The only error class that a memory throws on purpose. */
 export class MemoryError extends Error {
   readonly code: MemoryErrorCode
-  readonly scope?: MemoryScope
-  readonly key?: string
-  readonly details?: Record<string, unknown>
-  readonly retryAfterMs?: number
+  // Declared only: a field would stand in every log, as undefined.
+  declare readonly scope?: MemoryScope
+  declare readonly key?: string
+  declare readonly details?: Record<string, unknown>
+  declare readonly retryAfterMs?: number
   readonly [brand] = true
 
   constructor(message: string, code: MemoryErrorCode, context: MemoryErrorContext = {}) {
     super(message, context.cause === undefined ? undefined : { cause: context.cause })
     this.name = 'MemoryError'
     this.code = code
-    this.scope = context.scope
-    this.key = context.key
-    this.details = context.details
-    this.retryAfterMs = context.retryAfterMs
+    const { scope, key, details, retryAfterMs } = context
+    if (scope !== undefined) this.scope = scope
+    if (key !== undefined) this.key = key
+    if (details !== undefined) this.details = details
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs
   }
 }
 
