@@ -180,6 +180,10 @@ describe('createCleanupScheduler', () => {
     expect(open).toThrow('intervals.expire must be')
   })
 
+  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('refuses a jitter of %d', (jitter) => {
+    expect(setUp({ jitter }).open).toThrow('jitter must be')
+  })
+
   it('tells of a failure and goes on', async () => {
     const { open, pass, turns } = setUp()
     const { memory, scheduler } = open()

@@ -66,6 +66,8 @@ export function createCleanupScheduler(
       MemoryErrorCode.INVALID_INPUT,
     )
   }
+  if (!(jitter >= 0 && Number.isFinite(jitter)))
+    throw new MemoryError('jitter must be a share of an interval, 0 or more', MemoryErrorCode.INVALID_INPUT)
   const pending = new Map<CleanupTask, unknown>()
   let turn: Promise<unknown> = Promise.resolve()
   let started = false
