@@ -28,6 +28,23 @@ export function checkWritten(
   throw invalidInput('value', result.error.issues, { scope, key })
 }
 
+/**
+ * Checks what the schema and the redaction of secrets have made of a value. Every read checks it again: kept unfit, it
+ * would make the reads of its key and all searches of its scope fail.
+ *
+ * @throws MemoryError INVALID_INPUT
+ */
+export function checkKept(schemas: ValueSchemas, scope: MemoryScope, key: string, value: unknown): void {
+  const result = schemaFor(schemas, scope, key)?.safeParse(value)
+  if (!result || result.success) return
+  const { message, details = {} } = invalidInput('value', result.error.issues)
+  throw new MemoryError(
+    `the value no longer matches its schema once the schema has changed it and secrets are replaced: ${message}`,
+    MemoryErrorCode.INVALID_INPUT,
+    { scope, key, details },
+  )
+}
+
 /** @throws MemoryError CORRUPTION when the stored value does not match the key's schema */
 export function checkRead(schemas: ValueSchemas, scope: MemoryScope, key: string, value: unknown): unknown {
   const result = schemaFor(schemas, scope, key)?.safeParse(value)

@@ -61,6 +61,22 @@ describe('createMemoryManager', () => {
     }
   })
 
+  it('keeps nothing that a schema makes of a value and then does not take', async () => {
+    const length = z.pipe(
+      z.string(),
+      z.transform((text: string) => text.length),
+    )
+    const memory = createMemoryManager({
+      stores: createInMemoryStore(),
+      schemas: { 'long-term': { length } },
+    })
+    await expect(memory.write('long-term', 'length', 'abc' as never)).rejects.toMatchObject({
+      code: MemoryErrorCode.INVALID_INPUT,
+      message: expect.stringContaining('once the schema has changed it'),
+    })
+    expect(await memory.search('long-term', {})).toEqual([])
+  })
+
   it('gives a failure of the embedder a code', async () => {
     const cause = new TypeError('fetch failed')
     const embedder = { model: 'm', dimensions: 1, embed: () => Promise.reject(cause) }

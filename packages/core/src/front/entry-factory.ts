@@ -11,7 +11,7 @@ import type { MemoryScope } from '../scope.ts'
 import { conversationType } from '../session-keys.ts'
 import { statedType } from '../stores/entry-identity.ts'
 import { spokenText } from '../text/spoken-text.ts'
-import { checkWritten } from './check-values.ts'
+import { checkKept, checkWritten } from './check-values.ts'
 import { embedTexts } from './embed-texts.ts'
 import { isEnvelope, type Sealer } from './encryption.ts'
 import { parseInput, writeOptionsSchema } from './inputs.ts'
@@ -63,8 +63,7 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
     if (isEnvelope(checked)) throw looksSealed(address)
     const { text: ownText = null, type = null, tags = [] } = wanted
     const clean = redactor(address, { value: checked, text: ownText, type, tags })
-    // A placeholder may break the schema, of an e-mail address, say: refuse the write, or every read would fail.
-    if (clean.value !== checked) checkWritten(schemas, scope, key, clean.value)
+    checkKept(schemas, scope, key, clean.value)
     const isSealed = wanted.encrypt === true && sealer !== undefined
     // Words and vectors would give away what the ciphertext hides.
     const text = wanted.index === false || isSealed ? '' : (clean.text ?? searchableText(clean.value))

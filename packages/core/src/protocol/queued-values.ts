@@ -1,5 +1,5 @@
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
-import { checkWritten } from '../front/check-values.ts'
+import { checkKept, checkWritten } from '../front/check-values.ts'
 import { createSealer, isEnvelope, type KeyRing } from '../front/encryption.ts'
 import { encryptedYetIndexed, looksSealed, noKey, toJson } from '../front/entry-factory.ts'
 import { parseInput, parseKey, parseScope, writeOptionsSchema } from '../front/inputs.ts'
@@ -59,7 +59,7 @@ export function createQueuedValues(policy: QueuedValuesOptions): QueuedValues {
       const checked = toJson(checkWritten(schemas, address.scope, address.key, value), address)
       if (isEnvelope(checked)) throw looksSealed(address)
       const clean = redactor(address, { value: checked, text, type, tags })
-      if (clean.value !== checked) checkWritten(schemas, address.scope, address.key, clean.value)
+      checkKept(schemas, address.scope, address.key, clean.value)
       return {
         ...address,
         value:
