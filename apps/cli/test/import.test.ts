@@ -303,7 +303,7 @@ describe('import', () => {
     expect(await shell.json<ImportReport>('import', folder)).toMatchObject({ unchanged: 2, failed: [{}, {}] })
   })
 
-  it.runIf(hasTranscripts)('takes under a tenth of the time when it is done again', async () => {
+  it.runIf(hasTranscripts())('takes under a tenth of the time when it is done again', async () => {
     const shell = createShell()
     const time = async (): Promise<[number, ImportReport]> => {
       const started = performance.now()

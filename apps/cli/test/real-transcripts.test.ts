@@ -15,7 +15,7 @@ async function spokenTexts(path: string): Promise<{ user: string[]; assistant: s
   return spoken
 }
 
-describe.runIf(hasTranscripts)('real transcripts', () => {
+describe.runIf(hasTranscripts())('real transcripts', () => {
   it('archive without loss, twice without change, and every turn is found again', async () => {
     const shell = createShell()
     await shell.run('init')

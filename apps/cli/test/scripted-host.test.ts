@@ -104,7 +104,7 @@ function kill(pid: number): void {
   }
 }
 
-describe.runIf(hasTranscripts)('a scripted host', () => {
+describe.runIf(hasTranscripts())('a scripted host', () => {
   it('drives 50 sessions, with killed hooks, doubled events and late transcripts', {
     timeout: 300_000,
   }, async () => {

@@ -39,8 +39,10 @@ function extractTexts(path: string): { user: string[]; assistant: string[] } {
   return { user: texts.user.filter(spoken), assistant: texts.assistant.filter((text) => text.trim() !== '') }
 }
 
-describe.skipIf(!hasTranscripts)('real transcripts', async () => {
-  const files = hasTranscripts ? await listClaudeCodeTranscripts(transcriptsFolder) : []
+const isThere = hasTranscripts()
+
+describe.runIf(isThere)('real transcripts', async () => {
+  const files = isThere ? await listClaudeCodeTranscripts(transcriptsFolder) : []
 
   it.each(files.map((path) => relative(transcriptsFolder, path)))(
     'keeps every text of %s, by speaker',

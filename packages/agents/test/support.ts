@@ -9,13 +9,16 @@ import { onTestFinished } from 'vitest'
 const dataFolder =
   process.env.RECALL_TEST_DATA ?? fileURLToPath(new URL('../../../../shared/data', import.meta.url))
 
-/** Real transcripts are test data that is never part of the project: absent, their tests are skipped. */
+/** Real transcripts are test data that is never part of the project. */
 export const transcriptsFolder = join(dataFolder, 'transcripts')
-export const hasTranscripts = existsSync(transcriptsFolder)
-if (!hasTranscripts) {
+
+/** Whether there are real transcripts; if not, it says that tests on them are skipped. */
+export function hasTranscripts(): boolean {
+  if (existsSync(transcriptsFolder)) return true
   process.stderr.write(
     `Tests on real transcripts are skipped: none at ${transcriptsFolder}; set RECALL_TEST_DATA.\n`,
   )
+  return false
 }
 
 export async function temporaryFolder(): Promise<string> {
