@@ -10,7 +10,8 @@ export interface Assigned {
   run?: number
 }
 
-const bareRun = /[^\s"'`,;&<>{}|\\[\]「」“”«»]+/y
+/** Its end is looked for so far, and not farther: a longer one overflows the pattern's stack. */
+const bareRun = /[^\s"'`,;&<>{}|\\[\]「」“”«»]{1,65536}/y
 /** Longest value without quotes, in UTF-16 units. */
 const longestBare = 4096
 const closingQuotes: Record<string, string> = {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fill, inContext, tokens } from '../../test/secret-samples.ts'
+import { detectors } from './detectors.ts'
 import { redactJson, redactText } from './redact.ts'
 
 const samples = [...tokens, ...inContext]
@@ -89,6 +90,25 @@ describe('redactText', () => {
   it('reads a run of any length, such as an embedded image of ten megabytes', () => {
     const image = 'aB3x'.repeat(2_500_000)
     for (const text of [image, `data = "${image}"`]) expect(redactText(text)).toEqual({ text, counts: {} })
+  })
+
+  it.each([
+    'ghp_',
+    'Authorization: Bearer ',
+    'eyJhbGciOiJI.eyJzdWIiOiI.',
+    'password: ',
+    'token=',
+    '_authToken=',
+  ])('reads ten megabytes without spaces after %s', (before) => {
+    const { text } = redactText(`${before}${'aB3x'.repeat(2_500_000)}`)
+    expect(text.slice(0, 40)).toMatch(/\[redacted:[a-z]+\]/)
+  })
+
+  it('lets no run of a pattern go on without end', () => {
+    for (const { pattern } of detectors) {
+      const bare = pattern.source.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x')
+      expect(bare, pattern.source).not.toMatch(/[*+]|\{\d+,\}/)
+    }
   })
 
   it('keeps everything around a secret', () => {
