@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type { Embedder } from '@recall/core'
-import { MemoryErrorCode } from '@recall/core'
+import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
 import { type Database, idempotencyKeys, memories, systemConfig } from '@recall/store-postgres'
 import { eq, type SQL } from 'drizzle-orm'
@@ -268,6 +267,35 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
       for (const secret of [ada.key, secretQuestion, 'marzipan', id, short_id])
         expect(text).not.toContain(secret)
     }
+  })
+
+  it('tells in the log of its own failures, not of those of its callers', async () => {
+    const failures: Record<string, unknown>[] = []
+    const down = new MemoryError('the server of vectors answered 500', MemoryErrorCode.UNAVAILABLE)
+    const told = await createHub(parseConfig({ ...noLimits, embedding: { provider: 'fake' } }), {
+      database: database(),
+      embedder: { ...fakeEmbedder(), embed: () => Promise.reject(down) },
+      log: (line) => line.event === 'request failed' && failures.push(line),
+    })
+    const { key } = await hub.agent('ada', 1)
+    const search = (query: string) =>
+      told.fetch(
+        new Request(`http://localhost/api/v1/memory/search?q=${query}`, {
+          headers: { Authorization: `Bearer ${key}` },
+        }),
+      )
+    expect([(await search('')).status, (await search(secretQuestion)).status]).toEqual([400, 503])
+    expect(failures).toEqual([
+      {
+        level: 'error',
+        event: 'request failed',
+        status: 503,
+        route: '/api/v1/memory/search',
+        code: MemoryErrorCode.UNAVAILABLE,
+        name: 'MemoryError',
+        says: 'the server of vectors answered 500',
+      },
+    ])
   })
 
   it('shows its figures on loopback, and elsewhere to who has the token', async () => {
