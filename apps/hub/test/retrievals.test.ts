@@ -5,6 +5,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
+import { gate, gated } from './held-statements.ts'
 import { type Engine, emptyTables, engines, lesson, noLimits } from './support.ts'
 
 /** As when others change the same rows in another order. */
@@ -24,10 +25,10 @@ describe.each(engines)('what searches return, with %s', (_, openEngine) => {
   afterAll(() => engine.close())
   beforeEach(() => emptyTables(engine.database))
 
-  async function openHub(settings: HubSettings = noLimits) {
+  async function openHub(settings: HubSettings = noLimits, database = engine.database) {
     logged = []
     const hub = await createHub(parseConfig(settings), {
-      database: engine.database,
+      database,
       embedder: fakeEmbedder(),
       log: (line) => logged.push(line),
     })
@@ -49,6 +50,22 @@ describe.each(engines)('what searches return, with %s', (_, openEngine) => {
     await author.get(id)
     expect(await countEvents()).toBe(2)
     expect(logged.filter(({ level }) => level === 'error')).toEqual([])
+  })
+
+  it('is waited for by whatever is asked next', async () => {
+    const { open, opened } = gate()
+    const recording = gated(engine.database, /insert into retrieval_events/, (send) => opened.then(send))
+    const { hub, author, reader, id } = await openHub(noLimits, recording)
+    expect(await reader.search(lesson('redis'))).toHaveLength(1)
+    let isAnswered = false
+    const get = author.get(id).then(() => {
+      isAnswered = true
+    })
+    for (let i = 0; i < 5; i++) await hub.fetch(new Request('http://localhost/readyz'))
+    expect(isAnswered).toBe(false)
+    open()
+    await get
+    expect(await countEvents()).toBe(1)
   })
 
   it('is told where an answer says why each result stands where it does', async () => {
