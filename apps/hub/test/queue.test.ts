@@ -1,11 +1,12 @@
 import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
-import { memories } from '@recall/store-postgres'
-import { isNull, sql } from 'drizzle-orm'
+import { memories, memoryLinks } from '@recall/store-postgres'
+import { eq, isNull, sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
-import { engines, noLimits, openHub } from './support.ts'
+import { gated } from './held-statements.ts'
+import { engines, lesson, noLimits, openHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
 
 const config = parseConfig({ ...noLimits, embedAsync: true })
@@ -20,9 +21,9 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
     now = Date.UTC(2026, 0, 1)
   })
 
-  const started = (embedder: Embedder) =>
+  const started = (embedder: Embedder, from = database()) =>
     createHub(config, {
-      database: database(),
+      database: from,
       embedder,
       clock: () => now,
       log: (line) => lines.push(line),
@@ -68,6 +69,23 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
     const embed = () => Promise.reject(new MemoryError(why, MemoryErrorCode.UNAVAILABLE))
     await (await started({ ...fakeEmbedder(), embed })).embedWaiting()
     expect(lines).toMatchObject([{ event: 'queue stopped', says: why }])
+  })
+
+  it.each([false, true])('links a memory to what it repeats; deleted meanwhile: %j', async (isDeleted) => {
+    const hub = await openHub(database(), noLimits)
+    const said = { content: lesson('redis'), tags: ['cache', 'restart'] }
+    const earlier = await (await hub.agent('ada', 1)).save(said)
+    const queuing = await openHub(database(), { ...noLimits, embedAsync: true })
+    const later = await (await queuing.agent('bob', 1)).save(said)
+    const meanwhile = gated(database(), /<=>/, async (look) => {
+      const found = await look()
+      if (isDeleted) await database().delete(memories).where(eq(memories.id, earlier.id))
+      return found
+    })
+    expect(await (await started(fakeEmbedder(), meanwhile)).embedWaiting()).toBe(1)
+    expect(await database().select().from(memoryLinks)).toMatchObject(
+      isDeleted ? [] : [{ memoryId: later.id, relatedId: earlier.id, relation: 'duplicate_candidate' }],
+    )
   })
 
   it('ends after the memory that it is at when the hub stops, and holds back none of the others', async () => {
