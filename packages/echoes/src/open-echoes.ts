@@ -75,7 +75,7 @@ export function openEchoes(options: EchoesOptions): Echoes {
   const requireConsent = async (question: string): Promise<void> => {
     if ((await askHuman?.(question)) === true) return
     throw new MemoryError(
-      'only a person adds etched entries, takes them out or moves them: say yes at a terminal',
+      "only a person adds etched entries, takes them out or moves them: say yes at a terminal, in a program by 'askHuman'",
       MemoryErrorCode.FORBIDDEN,
     )
   }

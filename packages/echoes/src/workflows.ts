@@ -44,7 +44,7 @@ function parseOwner(text: string): z.output<typeof workflowSchema> | undefined {
 function pathOf(root: string, workflow: string): string {
   if (!/^\w[\w.-]{0,99}$/.test(workflow)) {
     throw new MemoryError(
-      `'${workflow}' is no name of a workflow: it is made of the letters a to z, digits, dots, dashes and underscores`,
+      `'${workflow}' names no workflow: a name is made of the letters a to z, digits, dots, dashes and underscores`,
       MemoryErrorCode.INVALID_INPUT,
     )
   }

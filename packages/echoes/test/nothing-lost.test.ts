@@ -153,7 +153,7 @@ it.each(['', 'null', '\u0000\u0000'])(
 
 it('names the folder that cannot be a role', async () => {
   const { echoes } = await open({ 'my notes/MEMORY.md': '' })
-  await expect(echoes.read('my notes')).rejects.toThrow("'my notes' is no name of a role")
+  await expect(echoes.read('my notes')).rejects.toThrow("'my notes' names no role")
 })
 
 describe('files that others write without asking for the lock', () => {

@@ -46,7 +46,7 @@ export const findingsPath = (role: string, agent: string): string => `${role}/${
 export function checkName(name: string, what: 'role' | 'agent'): void {
   if (/^[A-Za-z0-9](?:[\w-]|\.(?!\.)){0,63}$/.test(name)) return
   throw new MemoryError(
-    `'${name}' is no name of a ${what}: it is made of the letters a to z, digits, dots, dashes and underscores`,
+    `'${name}' names no ${what}: a name is made of the letters a to z, digits, dots, dashes and underscores`,
     MemoryErrorCode.INVALID_INPUT,
   )
 }
