@@ -1,12 +1,12 @@
 import { type Conversation, MemoryError, MemoryErrorCode, type Message } from '@recall/core'
 
-export const defaultMaxEntries = 5
+const defaultMaxEntries = 5
 const defaultPartSize = 500_000
 /** Longest delay of a timer, milliseconds: a longer one would end at once. */
 export const longestTimer = 2 ** 31 - 1
 
 /** @throws MemoryError INVALID_INPUT unless it is a whole number from 1 to 50 */
-export function parseMaxEntries(maxEntries: number): number {
+export function parseMaxEntries(maxEntries: number = defaultMaxEntries): number {
   return wholeNumber('maxEntries', maxEntries, 1, 50)
 }
 

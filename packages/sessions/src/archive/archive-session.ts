@@ -6,13 +6,7 @@ import {
   type MemoryManager,
   systemClock,
 } from '@recall/core'
-import {
-  checkConversation,
-  checkMessage,
-  defaultMaxEntries,
-  parseMaxEntries,
-  parsePartSize,
-} from '../options.ts'
+import { checkConversation, checkMessage, parseMaxEntries, parsePartSize } from '../options.ts'
 import { createMessageCleaner } from '../summary/clean-message.ts'
 import { byAlgorithm } from '../summary/summarize.ts'
 import { createArchivePart } from './archive-part.ts'
@@ -90,7 +84,7 @@ async function archive(
   options: ArchiveOptions,
 ): Promise<ArchiveOutcome> {
   const { clock = systemClock, undated, lmTimeoutMs } = options
-  const maxEntries = parseMaxEntries(options.maxEntries ?? defaultMaxEntries)
+  const maxEntries = parseMaxEntries(options.maxEntries)
   const partSize = parsePartSize(options.partSize)
   checkConversation(conversation)
   const { sessionId, facts } = conversation

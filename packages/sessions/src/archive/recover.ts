@@ -5,7 +5,7 @@ import {
   type MemoryManager,
   parseInstant,
 } from '@recall/core'
-import { defaultMaxEntries, parseMaxEntries } from '../options.ts'
+import { parseMaxEntries } from '../options.ts'
 import { saysNothing } from '../summary/summarize.ts'
 import { formatDuration, parseDuration } from './duration.ts'
 import { digestOf } from './place-part.ts'
@@ -26,7 +26,7 @@ export async function recoverWindow(
   memory: MemoryManager,
   options: { maxEntries?: number } = {},
 ): Promise<string | null> {
-  const maxEntries = parseMaxEntries(options.maxEntries ?? defaultMaxEntries)
+  const maxEntries = parseMaxEntries(options.maxEntries)
   const known = await newestKnown(memory)
   const found = await memory.search<ConversationArchive>(
     'episodic',

@@ -9,7 +9,6 @@ import {
   systemClock,
   windowNotesKey,
 } from '@recall/core'
-import { parseMaxEntries } from '../options.ts'
 import { oneLine } from '../summary/clip.ts'
 import { byAlgorithm } from '../summary/summarize.ts'
 import { notAhead } from './not-ahead.ts'
@@ -50,17 +49,15 @@ export async function readWindow(memory: MemoryManager): Promise<SessionSummary[
  *
  * @param options.before digests of the session's archives before this change. If the window's summary of the same
  * messages differs from theirs, a person edited it, and it stays
- * @throws MemoryError INVALID_INPUT unless `maxEntries` is 1..50
  */
 export async function addToWindow(
   memory: MemoryManager,
   session: SessionSummary,
-  options: { maxEntries: number; before?: readonly ArchiveDigest[] },
+  { maxEntries, before = [] }: { maxEntries: number; before?: readonly ArchiveDigest[] },
 ): Promise<WindowOutcome> {
-  const maxEntries = parseMaxEntries(options.maxEntries)
   const present = await readWindow(memory)
   const earlier = present.find(({ sessionId }) => sessionId === session.sessionId)
-  const isEdited = earlier !== undefined && wasEdited(earlier, options.before ?? [])
+  const isEdited = earlier !== undefined && wasEdited(earlier, before)
   const entry = isEdited ? { ...session, summary: earlier.summary } : session
   const marker = await memory.read<ConsumedMarker>('short-term', consumedKey)
   const isConsumed = marker !== null && timeOf(entry.date) <= timeOf(marker.date)
