@@ -88,6 +88,12 @@ describe('what an archive holds', () => {
     expect(again.status).toBe('unchanged')
   })
 
+  it('ends when its transcript says, by a clock that is only hours ahead', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', talk, { from: start + 23 * 60 * minute }), { clock })
+    expect(await readArchive(memory, 's')).toMatchObject({ date: '2026-03-07T09:02:00.000Z' })
+  })
+
   it('ends when it was archived, if it has no times and its file was dated far ahead', async () => {
     const memory = openMemory()
     const messages = [
@@ -337,6 +343,22 @@ describe('the window', () => {
     expect(await readWindow(memory)).toMatchObject([{ summary: mine }])
     expect((await archiveSession(memory, conversation('s', talk))).window).toBe('updated')
     expect(await readWindow(memory)).toMatchObject([{ summary: mine, messageCount: 3 }])
+  })
+
+  it('keeps the words of a person when the session grew by a part', async () => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', talk.slice(0, 2)), { partSize: 90 })
+    const [entry] = await readWindow(memory)
+    await memory.write('short-term', 'session:s', { ...entry, summary: 'Mine.' }, { type: 'session-summary' })
+    const grown = await archiveSession(memory, conversation('s', talk), { partSize: 90 })
+    expect(grown.parts.map(({ status }) => status)).toEqual(['unchanged', 'created'])
+    expect(await readWindow(memory)).toMatchObject([{ summary: 'Mine.', messageCount: 3 }])
+  })
+
+  it('takes a session that ends with a part of mere commands', async () => {
+    const memory = openMemory()
+    const session = conversation('s', ['Fix the login', { role: 'user', content: [text('/clear')] }])
+    expect(await archiveSession(memory, session, { partSize: 1 })).toMatchObject({ window: 'added' })
   })
 
   it('tells what a session says since a checkpoint of it', async () => {

@@ -1,4 +1,10 @@
-import { type MemoryManager, type SessionSummary, windowNotesKey } from '@recall/core'
+import {
+  createInMemoryStore,
+  createMemoryManager,
+  type MemoryManager,
+  type SessionSummary,
+  windowNotesKey,
+} from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { clock, minute, openMemory, start } from '../../test/support.ts'
@@ -96,6 +102,40 @@ it('does not take back what was consumed, and takes what ended later', async () 
   expect(await addToWindow(memory, entry('a', 11), { maxEntries: 5 })).toBe('added')
   await consumeWindow(memory, { clear: true, clock })
   expect(await addToWindow(memory, entry('a', 11), { maxEntries: 5 })).toBe('consumed')
+})
+
+it('remembers for good, and for all sessions, up to where it was consumed', async () => {
+  let now = start
+  const memory = createMemoryManager({ stores: createInMemoryStore(), clock: () => now })
+  for (const [id, minutes] of [
+    ['early', 5],
+    ['late', 20],
+  ] as const)
+    await addToWindow(memory, entry(id, minutes), { maxEntries: 5 })
+  const [, late] = (await consumeWindow(memory)).entries
+  await clearWindow(memory, { entries: late ? [late] : [] }, { clock })
+  // What was not read yet is kept up to date, although it ended before.
+  expect(await addToWindow(memory, entry('early', 6), { maxEntries: 5 })).toBe('updated')
+  await consumeWindow(memory, { clear: true, clock })
+  now += 400 * 24 * 60 * minute
+  expect(await addToWindow(memory, entry('late', 20), { maxEntries: 5 })).toBe('consumed')
+})
+
+it('has up to fifty sessions, and one whose date cannot be read before all others', async () => {
+  const memory = openMemory()
+  const all = Array.from({ length: 50 }, (_, index) => (index === 0 ? 'undated' : `s${index}`))
+  for (const [index, id] of all.entries())
+    await addToWindow(memory, entry(id, index, index === 0 ? { date: 'on a Monday' } : {}), {
+      maxEntries: 50,
+    })
+  expect(await ids(memory)).toEqual(all)
+})
+
+it('takes another summary of the same messages', async () => {
+  const memory = openMemory()
+  await addToWindow(memory, entry('a', 1), { maxEntries: 5 })
+  expect(await addToWindow(memory, entry('a', 1, { summary: 'better' }), { maxEntries: 5 })).toBe('updated')
+  expect(await readWindow(memory)).toMatchObject([{ summary: 'better' }])
 })
 
 it('takes sessions after one was consumed that is dated far ahead', async () => {
