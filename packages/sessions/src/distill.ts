@@ -112,7 +112,7 @@ export function applyDistill(
   }
   const kept = [...pieces, lines.slice(position)].flat()
   const mark = memoryText.startsWith(byteOrderMark) ? byteOrderMark : ''
-  const ending = memoryText.endsWith('\n') && kept.length > 0 ? '\n' : ''
+  const ending = memoryText.endsWith('\n') ? '\n' : ''
   return { memory: `${mark}${kept.join('\n')}${ending}`, topics }
 }
 
@@ -129,7 +129,7 @@ function linesOf(text: string): string[] {
 function replacement(pointer: string, section: DistillSection, lines: readonly string[]): string[] {
   const last = lines[section.toLine - 1] ?? ''
   const ending = last.endsWith('\r') ? '\r' : ''
-  return section.lines > 1 && last.trim() === '' ? [`${pointer}${ending}`, last] : [`${pointer}${ending}`]
+  return last.trim() === '' ? [`${pointer}${ending}`, last] : [`${pointer}${ending}`]
 }
 
 /** Sections at the highest heading level that occurs more than once, or else at the deepest level but 1. */
