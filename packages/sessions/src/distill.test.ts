@@ -48,11 +48,52 @@ it('moves a section and leaves one line in its place', () => {
   expect(planDistill(after).extractions).toEqual([])
 })
 
+it('adds to the pointer of a section that has grown again', () => {
+  const grown = applyDistill(memory, planDistill(memory)).memory.replace(
+    /(## Debugging.*\n)/,
+    `$1${'more\n'.repeat(150)}`,
+  )
+  const [extraction] = planDistill(grown, { existingTopics: ['debugging.md'] }).extractions
+  expect(extraction?.topicFile).toBe('debugging-2.md')
+  expect(extraction?.pointer).toBe(
+    '## Debugging (see [debugging.md](debugging.md), [debugging-2.md](debugging-2.md))',
+  )
+})
+
 it('moves the section behind a byte order mark, and leaves the mark', () => {
   const text = `\uFEFF${section('Debugging', 250)}${section('People', 5)}`
   const { memory: after, topics } = applyDistill(text, planDistill(text))
   expect(after).toMatch(/^\uFEFF## Debugging \(see/)
   expect(topics['debugging.md']).toBe(section('Debugging', 250))
+})
+
+it('moves sections of eight lines and more, of equal ones the first, no more than it takes', () => {
+  const moved = (lengths: number[], limit: number) =>
+    planDistill(lengths.map((length, index) => `${section(`S${index}`, length)}\n`).join(''), {
+      limit,
+    }).extractions.map(({ heading }) => heading)
+  expect(moved([7, 8], 1)).toEqual(['S1'])
+  expect(moved([8, 8], 13)).toEqual(['S0'])
+  // A heading and the blank line behind it stay.
+  expect(moved([8, 8], 9)).toEqual(['S0', 'S1'])
+})
+
+it('ends a section where a heading of a higher level stands', () => {
+  const text = ['## A', 'x', '# Part', 'y', '## B', 'z'].join('\n')
+  expect(planDistill(text).sections.map(({ lines }) => lines)).toEqual([2, 2])
+})
+
+it('keeps the line endings of Windows', () => {
+  const text = memory.replaceAll('\n', '\r\n')
+  const { memory: after, topics } = applyDistill(text, planDistill(text))
+  expect(`${after}${Object.values(topics).join('')}`).not.toMatch(/(?<!\r)\n/)
+})
+
+it('gives a topic file a name that file systems can hold', () => {
+  const [extraction] = planDistill(section(`${'a'.repeat(59)} ${'long heading '.repeat(30)}`, 40), {
+    limit: 9,
+  }).extractions
+  expect(extraction?.topicFile).toBe(`${'a'.repeat(59)}.md`)
 })
 
 it('takes comments in front matter for no headings', () => {
@@ -140,6 +181,12 @@ it('refuses a plan for another text, and one that was tampered with', () => {
       expect.objectContaining({ code: 'MEMORY_INVALID_INPUT' }),
     )
   }
+  const both = planDistill(memory, { limit: 30 })
+  const same = both.extractions.map((each) => ({ ...each, topicFile: 'one.md' }))
+  expect(same).toHaveLength(2)
+  expect(() => applyDistill(memory, { ...both, extractions: same })).toThrow(
+    expect.objectContaining({ code: 'MEMORY_INVALID_INPUT' }),
+  )
 })
 
 it('never loses a line, whatever the text', () => {

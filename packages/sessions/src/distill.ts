@@ -41,6 +41,9 @@ export interface DistillOptions {
   existingTopics?: readonly string[]
 }
 
+/** The links to topic files behind the heading of a section that was moved before and has grown again. */
+const pointerIn = / \(see ((?:(?:, )?\[[^\]\s]+\.md\]\([^)\s]+\.md\))+)\)$/
+
 /**
  * Finds the sections that make a memory too long and proposes to move the longest ones into topic files, no more
  * than it takes to get within the limit. Changes nothing.
@@ -62,10 +65,12 @@ export function planDistill(memoryText: string, options: DistillOptions = {}): D
   const extractions = heavy
     .sort((a, b) => a.fromLine - b.fromLine)
     .map((section) => {
-      const topicFile = topicFileFor(section.heading, taken)
+      const [pointed, earlier] = pointerIn.exec(section.heading) ?? ['', '']
+      const name = section.heading.slice(0, section.heading.length - pointed.length)
+      const topicFile = topicFileFor(name, taken)
       taken.add(topicFile)
       const marks = /^#+/.exec(lines[section.fromLine - 1] ?? '')?.[0] ?? '##'
-      const pointer = `${marks} ${section.heading} (see [${topicFile}](${topicFile}))`
+      const pointer = `${marks} ${name} (see ${earlier ? `${earlier}, ` : ''}[${topicFile}](${topicFile}))`
       return { ...section, topicFile, pointer }
     })
   return { lines: lines.length, limit, fingerprint: fingerprint(memoryText), sections, extractions }
