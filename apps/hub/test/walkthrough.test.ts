@@ -299,6 +299,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
     expect((await (await hub.agent('newcomer')).cite(cited.id)).citations).toBe(0)
     for (let i = 0; i < 2; i++) {
       expect(await reader.cite(cited.id)).toMatchObject({
+        success: true,
         citation: `Recall #${cited.short_id}`,
         citations: 1,
       })
