@@ -128,6 +128,28 @@ describe('consolidate', () => {
     expect(await memory()).not.toContain('Mine')
   })
 
+  it('keeps what a duplicate says besides its learning, and the higher layer of two', async () => {
+    const { echoes, path, memory } = await open()
+    await echoes.appendFinding('reviewer', 'ann', entryOf({ layer: 'traced', title: 'QUERIES in loops' }))
+    await echoes.appendFinding('reviewer', 'bob', entryOf())
+    const finding = await readFile(path('bob-findings.md'), 'utf8')
+    await writeFile(path('bob-findings.md'), `${finding}- **owner**: ada\n`)
+    expect(await echoes.consolidate('reviewer')).toMatchObject({ added: 1, merged: 1 })
+    expect(await memory()).toContain('- **layer**: inscribed')
+    const kept = await readFile(path('archive/findings-2026-06-30.md'), 'utf8')
+    expect(`${await memory()}${kept}`).toContain('- **owner**: ada')
+  })
+
+  it('changes nothing when it only tells what it would do, prune as well', async () => {
+    const { echoes, path, memory } = await open()
+    for (let n = 0; n < 18; n++) await echoes.add('reviewer', entryOf({ layer: 'traced', title: `x${n}` }))
+    await echoes.appendFinding('reviewer', 'ann', entryOf())
+    const before = [await memory(), await readdir(path('.'))]
+    const { added, pruned } = await echoes.consolidate('reviewer', { dryRun: true })
+    expect([added, pruned?.steps.length]).toEqual([1, 19])
+    expect([await memory(), await readdir(path('.'))]).toEqual(before)
+  })
+
   it('prunes a memory that has grown too long', async () => {
     const { echoes, memory } = await open()
     for (let n = 0; n < 18; n++) {
@@ -156,6 +178,14 @@ describe('hostile input', () => {
     expect(entry?.learning).toBe(entryOf().learning)
     expect(entry?.evidence).toContain('`src/a.ts:3` — [removed: ')
     expect(await memory()).not.toContain(secret)
+  })
+
+  it('keeps no place that is sensitive itself', async () => {
+    const { echoes } = await open()
+    const evidence = '`https://ada:lovelace@host/x` — a page'
+    await echoes.appendFinding('reviewer', 'ann', entryOf({ evidence }))
+    await echoes.consolidate('reviewer')
+    expect((await echoes.read('reviewer')).echoes[0]?.entry.evidence).toMatch(/^\[removed: [^`]*\]$/)
   })
 
   it('keeps addresses where the learning is about e-mail', async () => {

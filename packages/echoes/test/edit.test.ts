@@ -94,6 +94,15 @@ describe('moving an entry', () => {
     expect((await echoes.read('reviewer')).echoes).toMatchObject([{ id: 'inscribed-001', sessions: 1 }])
   })
 
+  it('leaves its id and its use to no other entry', async () => {
+    const { echoes } = await open()
+    await echoes.add('reviewer', entryOf({ layer: 'traced' }))
+    await echoes.reference('reviewer', 'w1', ['traced-001'])
+    await echoes.applyEdit(await echoes.planMove('reviewer', 'traced-001', 'inscribed'))
+    expect((await echoes.add('reviewer', entryOf({ layer: 'traced' }))).id).toBe('traced-002')
+    expect((await echoes.read('reviewer')).echoes.map(({ sessions }) => sessions)).toEqual([1, 0])
+  })
+
   it('names the layer that an entry has already', async () => {
     const { echoes } = await open()
     await echoes.add('reviewer', entryOf())
@@ -138,6 +147,19 @@ describe('an entry that was shortened', () => {
     await echoes.restoreEntry('reviewer', 'traced-002')
     expect(await memory()).toBe(before)
     expect((await echoes.planMove('reviewer', 'traced-002', 'inscribed')).steps).toHaveLength(1)
+  })
+
+  it('comes back with the day on which it was confirmed since', async () => {
+    const { root, memory, before } = await shortened()
+    const echoes = openEchoes({ root, clock: () => now })
+    const again = entryOf({ layer: 'traced', title: 'b', verified: '2026-06-30', learning })
+    await echoes.appendFinding('reviewer', 'ann', again)
+    await echoes.consolidate('reviewer')
+    await echoes.restoreEntry('reviewer', 'traced-002')
+    const [head = '', tail = ''] = before.split('Pattern: b')
+    expect(await memory()).toBe(
+      `${head}Pattern: b${tail.replace('verified**: 2026-06-29', 'verified**: 2026-06-30')}`,
+    )
   })
 
   it('comes back whole after it was taken out as well', async () => {
@@ -185,6 +207,12 @@ it('tells what a person should know, and removes what killed processes left', as
   ])
   await echoes.examine({ fix: true })
   expect((await readdir(join(root, 'reviewer'))).sort()).toEqual(['.echoes.json', 'MEMORY.md', 'notes.txt'])
+})
+
+it('finds nothing wrong with a memory of as many lines as it may have', async () => {
+  const { echoes } = await open(undefined, 11)
+  await echoes.add('reviewer', entryOf())
+  expect((await echoes.examine()).map(({ ok }) => ok)).toEqual([true])
 })
 
 it('loses no etched entry, whatever is done without a person', async () => {

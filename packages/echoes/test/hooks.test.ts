@@ -40,7 +40,8 @@ it.each([
     finding({ evidence: '`src/page.ts:9`' }),
     finding({ title: 'Once' }),
     finding({ title: 'Unimportant', severity: 'P3' }),
-    finding({ title: 'Unsure', confidence: 0.5 }),
+    finding({ title: 'Unsure', confidence: 0.69 }),
+    finding({ title: 'Sure', confidence: 0.7 }),
   ]
   await after(echoes, { ...occasion, findings })
   const read = async () =>
@@ -49,6 +50,7 @@ it.each([
     'inscribed: Queries in loops',
     'inscribed: Queries in loops',
     'traced: Once',
+    'traced: Sure',
   ])
   expect((await echoes.read(role)).echoes[0]?.entry.source).toBe(source)
   const once = await read()

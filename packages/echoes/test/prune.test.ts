@@ -122,6 +122,32 @@ describe('on files', () => {
     expect(await memory()).toBe(after)
   })
 
+  it('ends the first sentence at the end of a word, not within one', async () => {
+    const { echoes } = await open(1)
+    const learning = 'Set pool.max to 1.5 of it. It was measured.'
+    for (const title of ['a', 'b', 'c'])
+      await echoes.add('reviewer', { ...old('traced', 1, title), learning })
+    await echoes.applyPrune(await echoes.planPrune('reviewer'))
+    expect((await echoes.read('reviewer')).echoes.map(({ entry }) => entry.learning)).toEqual([
+      learning,
+      'Set pool.max to 1.5 of it.',
+      learning,
+    ])
+  })
+
+  it('restores no etched entry under the id of another layer', async () => {
+    const { root, echoes } = await open()
+    await echoes.add('reviewer', old('etched', 900))
+    for (const entry of many('traced', 60, 3)) await echoes.add('reviewer', entry)
+    await echoes.applyPrune(await echoes.planPrune('reviewer'))
+    const path = join(root, 'reviewer/.echoes.json')
+    const forged = (await readFile(path, 'utf8')).replace(/"block": \d+/, '"block": 2')
+    await writeFile(path, forged)
+    await expect(echoes.restoreEntry('reviewer', 'traced-001')).rejects.toMatchObject({
+      code: 'MEMORY_CORRUPTION',
+    })
+  })
+
   it('puts a note back that an earlier version took away with the entry above it', async () => {
     const { root, echoes, memory } = await open()
     for (const entry of many('traced', 60, 3)) await echoes.add('reviewer', entry)

@@ -73,6 +73,13 @@ describe('promoteEcho', () => {
     expect(findRemembrance(folder).documents).toEqual([])
   })
 
+  it('writes no secret that stands in the memory', async () => {
+    const folder = await newFolder()
+    const echo = echoOf({ learning: 'Log in with password: hunter2hunter2 here.' })
+    const { path } = await promoteEcho({ folder }, 'reviewer', echo, details)
+    expect(await readFile(join(folder, path), 'utf8')).not.toContain('hunter2')
+  })
+
   it.each([
     [0.8, 0, 'high'],
     [0.5, 2, 'medium'],

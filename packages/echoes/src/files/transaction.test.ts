@@ -1,7 +1,17 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { sha256 } from '../documents/digest.ts'
 import { finishJournal } from './transaction.ts'
 
 function temporaryFolder(): string {
@@ -27,3 +37,13 @@ it.each(['reviewer/config', 'reviewer/archive/config', '../config', '/config'])(
     expect(existsSync(join(root, 'team/MEMORY.md'))).toBe(false)
   },
 )
+
+it('finishes a journal behind the file that was changed last', () => {
+  const root = temporaryFolder()
+  const steps = ['a.md', 'b.md'].map((path) => ({ path, content: 'after', before: sha256('before') }))
+  writeFileSync(join(root, '.journal.json'), JSON.stringify({ version: 1, steps }))
+  writeFileSync(join(root, 'a.md'), 'after')
+  writeFileSync(join(root, 'b.md'), 'before')
+  expect(finishJournal(root)).toBe(null)
+  expect(readFileSync(join(root, 'b.md'), 'utf8')).toBe('after')
+})
