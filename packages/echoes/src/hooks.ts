@@ -82,12 +82,12 @@ async function afterFindings(
     ({ severity, confidence }) => severity !== 'P3' && confidence >= patternConfidence,
   )
   const counts = new Map<string, number>()
-  for (const title of [...strong.map((each) => plain(each.title)), ...new Set(seen)]) {
+  for (const title of [...strong.map((each) => plain(each.title)), ...seen]) {
     counts.set(title, (counts.get(title) ?? 0) + 1)
   }
   const entries = strong.map((finding) => {
     const recurs = (counts.get(plain(finding.title)) ?? 0) > 1
-    return entryOf(recurs ? { ...finding, kind: 'Pattern' } : { ...finding, kind: 'Observation' }, source, {
+    return entryOf({ ...finding, kind: recurs ? 'Pattern' : 'Observation' }, source, {
       ...occasion,
       layer: recurs ? 'inscribed' : 'traced',
     })

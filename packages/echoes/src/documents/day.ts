@@ -13,6 +13,5 @@ export function isDay(text: string): boolean {
 export const daysBetween = (from: string, to: string): number =>
   Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs)
 
-/** The latest of some days; `undefined` ones are ignored. */
-export const latestDay = (first: string, ...others: (string | undefined)[]): string =>
-  others.reduce<string>((latest, day) => (day !== undefined && day > latest ? day : latest), first)
+/** The later of two days, of which the second may be unknown. */
+export const laterDay = (first: string, second = ''): string => (second > first ? second : first)

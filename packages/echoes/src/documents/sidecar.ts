@@ -1,6 +1,6 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import * as z from 'zod/mini'
-import { latestDay } from './day.ts'
+import { laterDay } from './day.ts'
 import type { EchoBlock, EchoDocument } from './echo-document.ts'
 import { type EchoEntry, entryKey } from './entry.ts'
 import type { EchoLayer } from './layers.ts'
@@ -122,10 +122,10 @@ export function withReferences(
   sidecar.workflows = sidecar.workflows.slice(-recentWorkflows)
   const recent = new Set(sidecar.workflows)
   for (const [id, entry] of Object.entries(sidecar.entries)) {
-    if (ids.includes(id) && !entry.references.includes(workflow) && recent.has(workflow)) {
+    if (ids.includes(id) && !entry.references.includes(workflow)) {
       entry.references.push(workflow)
       entry.sessions += 1
-      entry.lastReferenced = latestDay(day, entry.lastReferenced)
+      entry.lastReferenced = laterDay(day, entry.lastReferenced)
     }
     entry.references = entry.references.filter((each) => recent.has(each))
   }

@@ -50,8 +50,9 @@ export async function planKnowledge(
 ): Promise<KnowledgePlan> {
   const lines = countLines(text)
   const document = parseEchoes(text)
-  const open = lines > knowledgeLineLimit ? document.blocks.filter(isOpen) : []
-  const kept = document.blocks.filter((block) => !open.includes(block as Entry))
+  const isLong = lines > knowledgeLineLimit
+  const open = isLong ? document.blocks.filter(isOpen) : []
+  const kept = document.blocks.filter((block) => !isLong || !isOpen(block))
   const blocks: KnowledgePlan['blocks'] = []
   const newline = newlineOf(text)
   let after = kept.map((block) => block.text).join('')
@@ -75,8 +76,7 @@ export async function planKnowledge(
   }
 }
 
-type Entry = EchoBlock & { entry: EchoEntry }
-const isOpen = (block: EchoBlock): block is Entry =>
+const isOpen = (block: EchoBlock): block is EchoBlock & { entry: EchoEntry } =>
   block.entry !== undefined && block.entry.layer !== 'etched'
 
 /** Groups entries that share a word of their titles, at most four in a group; the rest becomes `General`. */

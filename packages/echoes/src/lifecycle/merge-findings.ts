@@ -1,4 +1,4 @@
-import { latestDay } from '../documents/day.ts'
+import { laterDay } from '../documents/day.ts'
 import {
   appendTexts,
   type EchoBlock,
@@ -58,7 +58,7 @@ function join(block: EchoBlock, { verified, confidence }: EchoEntry): EchoBlock 
   const { entry } = block
   if (!entry || (entry.verified >= verified && entry.confidence >= confidence)) return block
   return withFields(block, {
-    verified: latestDay(entry.verified, verified),
+    verified: laterDay(entry.verified, verified),
     confidence: Math.max(entry.confidence, confidence),
   })
 }

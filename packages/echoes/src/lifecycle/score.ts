@@ -1,4 +1,4 @@
-import { dayOf, daysBetween, latestDay } from '../documents/day.ts'
+import { dayOf, daysBetween, laterDay } from '../documents/day.ts'
 import { layerRules } from '../documents/layers.ts'
 import type { KnownEcho } from '../documents/sidecar.ts'
 
@@ -38,7 +38,7 @@ export function scoreEcho(
     score: locked ? 1 : Math.round((weight * 0.4 + relevance * 0.3 + recency * 0.3) * 1e9) / 1e9,
     locked,
     daysSinceVerified,
-    daysUnreferenced: daysBetween(latestDay(verified, echo.lastReferenced), today),
+    daysUnreferenced: daysBetween(laterDay(verified, echo.lastReferenced), today),
   }
 }
 
