@@ -17,9 +17,9 @@ const patterns: { kind: string; pattern: RegExp; unless?: RegExp }[] = [
   },
 ]
 
-/** The kinds of sensitive data in a text. E-mail addresses are allowed when the learning is about e-mail. */
-function sensitiveKinds(text: string, learning: string): string[] {
-  const own = patterns.filter(({ pattern, unless }) => pattern.test(text) && unless?.test(learning) !== true)
+/** The kinds of sensitive data in a text. E-mail addresses are allowed when the subject is e-mail. */
+function sensitiveKinds(text: string, subject: string): string[] {
+  const own = patterns.filter(({ pattern, unless }) => pattern.test(text) && unless?.test(subject) !== true)
   return [...new Set([...own.map(({ kind }) => kind), ...Object.keys(redactText(text).counts)])]
 }
 
@@ -39,11 +39,12 @@ function reread(text: string, { line, section }: EchoBlock): EchoBlock {
 export function withoutSecrets(block: EchoBlock): { block: EchoBlock; stripped: string[] } {
   if (!block.entry) return { block, stripped: [] }
   const { evidence, learning, title } = block.entry
-  const stripped = new Set(sensitiveKinds(evidence, `${title} ${learning}`))
+  const subject = `${title} ${learning}`
+  const stripped = new Set(sensitiveKinds(evidence, subject))
   let clean = block
   if (stripped.size > 0) {
     const place = /^`[^`]+`/.exec(evidence)?.[0] ?? ''
-    const kept = sensitiveKinds(place, learning).length === 0 && place !== '' ? `${place} — ` : ''
+    const kept = sensitiveKinds(place, subject).length === 0 && place !== '' ? `${place} — ` : ''
     clean = withFields(block, { evidence: `${kept}[removed: ${[...stripped].join(', ')}]` })
   }
   const { text, counts } = redactText(clean.text)
