@@ -6,7 +6,7 @@ export {
   parseEchoes,
   printEchoes,
 } from './documents/echo-document.ts'
-export { type EchoEntry, entryKey, printEntry } from './documents/entry.ts'
+export { type EchoEntry, printEntry } from './documents/entry.ts'
 export { type EchoLayer, echoLayers, type LayerRule, layerRules } from './documents/layers.ts'
 export type { Renamed } from './documents/rename-metadata.ts'
 export {
@@ -19,7 +19,6 @@ export {
   withReferences,
 } from './documents/sidecar.ts'
 export type { Echoes, EchoesOptions } from './echoes.ts'
-export type { EditPlan, EditStep } from './edit.ts'
 export { type RoleMemory, teamRole } from './files/role-folder.ts'
 export { applyVersionControl } from './files/version-control.ts'
 export {
@@ -35,6 +34,7 @@ export {
 } from './hooks.ts'
 export type { KnowledgePlan } from './lifecycle/compress-knowledge.ts'
 export type { Consolidation } from './lifecycle/consolidate.ts'
+export type { EditPlan, EditStep } from './lifecycle/edit.ts'
 export type { EchoFinding } from './lifecycle/examine.ts'
 export type { Migrated } from './lifecycle/migration.ts'
 export { type PrunePlan, type PrunePolicy, type PruneStep, planPrune } from './lifecycle/plan-prune.ts'

@@ -14,7 +14,6 @@ import { type EchoEntry, normalizeEntry, printEntry } from './documents/entry.ts
 import { withoutSecrets } from './documents/sensitive.ts'
 import { identify, type KnownEcho, withReferences } from './documents/sidecar.ts'
 import type { Echoes, EchoesOptions } from './echoes.ts'
-import { editChanges, needsPerson, planMove, planRemoval } from './edit.ts'
 import { namesIn, orAbsent, readText } from './files/files.ts'
 import { withLock } from './files/lock.ts'
 import {
@@ -34,13 +33,14 @@ import {
   waitingAgents,
 } from './files/role-folder.ts'
 import { applyChanges, finishJournal, isChangedMeanwhile, isUnfinished } from './files/transaction.ts'
+import { activeWorkflows, forgetWorkflow, noteWorkflow } from './files/workflows.ts'
 import { parseKnowledgePlan, planKnowledge } from './lifecycle/compress-knowledge.ts'
 import { consolidate } from './lifecycle/consolidate.ts'
+import { editChanges, needsPerson, planMove, planRemoval } from './lifecycle/edit.ts'
 import { examine } from './lifecycle/examine.ts'
 import { migrationChanges, roleOf } from './lifecycle/migration.ts'
 import { defaultPrunePolicy, planPrune } from './lifecycle/plan-prune.ts'
 import { pruneChanges, restoreChanges } from './lifecycle/prune.ts'
-import { activeWorkflows, forgetWorkflow, noteWorkflow } from './workflows.ts'
 
 /** Attempts at a section while an editor, or an agent that writes its findings directly, changes the same files. */
 const attempts = 5

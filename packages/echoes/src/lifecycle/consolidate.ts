@@ -17,7 +17,7 @@ import {
   waitingAgents,
 } from '../files/role-folder.ts'
 import { applyChanges, type FileChange } from '../files/transaction.ts'
-import { activeWorkflows } from '../workflows.ts'
+import { activeWorkflows } from '../files/workflows.ts'
 import { readFindings } from './findings.ts'
 import { mergeFindings } from './merge-findings.ts'
 import { type PrunePlan, type PrunePolicy, planPrune } from './plan-prune.ts'

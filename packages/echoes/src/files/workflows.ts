@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { identityOf, isGone } from '@recall/core/process'
 import * as z from 'zod/mini'
-import { namesIn, orAbsent, readText, removeFile, replaceFile } from './files/files.ts'
+import { namesIn, orAbsent, readText, removeFile, replaceFile } from './files.ts'
 
 const workflowSchema = z.object({ pid: z.number(), started: z.number(), place: z.string() })
 

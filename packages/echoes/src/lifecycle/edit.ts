@@ -1,9 +1,9 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { dayOf } from './documents/day.ts'
-import { sha256 } from './documents/digest.ts'
-import { type EchoBlock, parseEchoes, withFields } from './documents/echo-document.ts'
-import { type EchoLayer, layerRules } from './documents/layers.ts'
-import { identify, type KnownEcho } from './documents/sidecar.ts'
+import { dayOf } from '../documents/day.ts'
+import { sha256 } from '../documents/digest.ts'
+import { type EchoBlock, parseEchoes, withFields } from '../documents/echo-document.ts'
+import { type EchoLayer, layerRules } from '../documents/layers.ts'
+import { identify, type KnownEcho } from '../documents/sidecar.ts'
 import {
   backupChange,
   type LoadedRole,
@@ -11,8 +11,8 @@ import {
   outdatedPlan,
   sidecarChange,
   unfitPlan,
-} from './files/role-folder.ts'
-import type { FileChange } from './files/transaction.ts'
+} from '../files/role-folder.ts'
+import type { FileChange } from '../files/transaction.ts'
 
 /** A plan to take entries out of a memory, or to move one to another layer. Plain JSON, like the plan of a pruning. */
 export interface EditPlan {
