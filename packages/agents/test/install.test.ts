@@ -242,6 +242,17 @@ describe('settings that cannot be edited', () => {
     for (const [name, state] of Object.entries(before)) expect(left[name]).toBe(state)
   })
 
+  it('a settings file that others may write as well stays theirs to write', async () => {
+    const home = await temporaryFolder()
+    write(home, { '.claude/settings.json': '{}\n' })
+    chmodSync(join(home, '.claude/settings.json'), 0o666)
+    const { install, uninstall } = setUp(home, claude)
+    install()
+    expect(lstatSync(join(home, '.claude/settings.json')).mode & 0o777).toBe(0o666)
+    uninstall()
+    expect(lstatSync(join(home, '.claude/settings.json')).mode & 0o777).toBe(0o666)
+  })
+
   it('a linked settings file stays a link, and keeps its mode', async () => {
     const home = await temporaryFolder()
     write(home, { 'dotfiles/settings.json': '{}\n' })

@@ -2,6 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import {
   closeSync,
   existsSync,
+  fchmodSync,
+  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -56,6 +58,8 @@ export function replaceBytes(path: string, bytes: Buffer | string): void {
   try {
     const descriptor = openSync(temporary, 'wx', mode)
     try {
+      // The umask may have taken something from it.
+      if ((fstatSync(descriptor).mode & 0o777) !== mode) fchmodSync(descriptor, mode)
       const content = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
       for (let done = 0; done < content.length; ) done += writeSync(descriptor, content, done)
       fsyncSync(descriptor)
