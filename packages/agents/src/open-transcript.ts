@@ -1,4 +1,3 @@
-import { readFile, stat } from 'node:fs/promises'
 import { type Conversation, MemoryError, MemoryErrorCode } from '@recall/core'
 import { readClaudeCodeTranscript } from './claude-code/read-transcript.ts'
 import { isClaudeCodeLine } from './claude-code/transcript-line.ts'
@@ -11,7 +10,8 @@ import { neutralFormats, openNeutralTranscript } from './neutral/read-transcript
 import { readOpencodeSession } from './opencode/read-session.ts'
 import { splitAddress } from './reading/one-of-many.ts'
 import { openFile } from './reading/open-file.ts'
-import { parseJson, readJsonLines } from './reading/read-json-lines.ts'
+import { readJsonDocument } from './reading/read-json-document.ts'
+import { readJsonLines } from './reading/read-json-lines.ts'
 
 /** How many lines are checked to recognise a host's own format. */
 const headLines = 200
@@ -32,9 +32,6 @@ const hostFormats: readonly HostFormat[] = [
 ]
 
 const exportFormats = ['conversations.json of an export of claude.ai or ChatGPT']
-
-/** Largest JSON document: it is held in memory as a whole. */
-const mostDocumentBytes = 64 * 1024 * 1024
 
 /**
  * Opens a transcript in any format that Recall understands. The content decides, not the file's name. `<file>#<id>`,
@@ -109,7 +106,6 @@ const isJson = (path: string): boolean => /\.json$/i.test(path)
 
 /** Reads a chat that is one JSON document, which cannot be recognised line by line; `null` for any other file. */
 async function readChat(path: string): Promise<Conversation | null> {
-  if (!isJson(path) || (await stat(path)).size > mostDocumentBytes) return null
-  const value = parseJson(await readFile(path, 'utf8'))
+  const value = isJson(path) ? await readJsonDocument(path) : undefined
   return isChatDocument(value) ? readChatDocument(value) : null
 }

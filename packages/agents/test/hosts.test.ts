@@ -216,6 +216,21 @@ it('reads a chat of Gemini CLI that holds nothing but what the model was given',
   expect(turns).toEqual(['user: hello', 'assistant: hi'])
 })
 
+it('reads a chat of Gemini CLI that is one document, also behind a byte order mark', async () => {
+  const messages = [
+    { id: '1', type: 'user', content: 'hello' },
+    { id: '2', type: 'gemini', content: 'hi' },
+  ]
+  for (const mark of ['', '\uFEFF']) {
+    const { conversation, turns } = await read(
+      'session.json',
+      mark + JSON.stringify({ sessionId: 'g1', messages }, null, 2),
+    )
+    expect(conversation.sessionId).toBe('g1')
+    expect(turns).toEqual(['user: hello', 'assistant: hi'])
+  }
+})
+
 it('knows the helper of a Gemini session by its folder', async () => {
   const { conversation } = await read(
     'chats/g1/h1.jsonl',

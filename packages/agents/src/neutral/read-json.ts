@@ -1,14 +1,9 @@
-import { stat } from 'node:fs/promises'
 import type { ConversationFacts, Message } from '@recall/core'
 import { isRecord } from '../reading/content-blocks.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
-import { parseJson, readJsonLines } from '../reading/read-json-lines.ts'
-import { readLines } from '../reading/read-lines.ts'
+import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, skippedKinds } from '../reading/skipped.ts'
 import { isNeutralMessage, toMessages } from './to-message.ts'
-
-/** Largest JSON document: unlike JSON Lines, it is held in memory as a whole. */
-const maxDocumentBytes = 64 * 1024 * 1024
 
 /** The messages of a JSON Lines file, streamed. */
 export async function* readJsonLineMessages(
@@ -43,12 +38,8 @@ export interface JsonDocument {
   facts: Pick<ConversationFacts, 'title' | 'project'>
 }
 
-/** Reads a file that is one JSON list of messages, or one object with `messages`; `null` for any other. */
-export async function readJsonDocument(path: string): Promise<JsonDocument | null> {
-  if ((await stat(path)).size > maxDocumentBytes) return null
-  const text: string[] = []
-  for await (const line of readLines(path, { maxLineBytes: maxDocumentBytes })) text.push(line.text ?? '')
-  const value = parseJson(text.join('\n'))
+/** Takes a value that is one list of messages, or one object with `messages`; `null` for any other. */
+export function toJsonDocument(value: unknown): JsonDocument | null {
   const messages = isRecord(value) ? value.messages : value
   if (!Array.isArray(messages) || !messages.some(isNeutralMessage)) return null
   const facts: Pick<ConversationFacts, 'title' | 'project'> = {}

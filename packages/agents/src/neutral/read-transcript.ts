@@ -1,8 +1,9 @@
 import { basename } from 'node:path'
 import { type Conversation, type ConversationFacts, MemoryError, MemoryErrorCode } from '@recall/core'
+import { readJsonDocument } from '../reading/read-json-document.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { readLines } from '../reading/read-lines.ts'
-import { documentMessages, readJsonDocument, readJsonLineMessages, sessionIdOf } from './read-json.ts'
+import { documentMessages, readJsonLineMessages, sessionIdOf, toJsonDocument } from './read-json.ts'
 import { hasSpeakers, readMarkdownMessages } from './read-markdown.ts'
 import { isNeutralMessage } from './to-message.ts'
 
@@ -45,7 +46,7 @@ export async function openNeutralTranscript(path: string): Promise<Conversation 
     return { ...named(lines.sessionId), facts, messages: readJsonLineMessages(path, facts) }
   }
   if (lines.startsLikeJson) {
-    const document = await readJsonDocument(path)
+    const document = toJsonDocument(await readJsonDocument(path))
     if (document !== null) {
       Object.assign(facts, document.facts)
       return { ...named(document.sessionId), facts, messages: documentMessages(document, facts) }
