@@ -335,6 +335,23 @@ it('knows the helpers of an OpenCode session', async () => {
   expect(await openTranscript(`${path}#o4`)).not.toHaveProperty('parent')
 })
 
+it('counts the parts of an OpenCode message that are damaged', async () => {
+  const path = join(await temporaryFolder(), 'opencode.db')
+  const database = new DatabaseSync(path)
+  database.exec(`
+    CREATE TABLE session (id TEXT, time_created INTEGER);
+    CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
+    INSERT INTO session VALUES ('o1', 1);
+    INSERT INTO message VALUES ('m1', 'o1', 1, '{"role":"user"}');
+    INSERT INTO part VALUES ('p1', 'm1', '{"type":"text","text":"hello"}'), ('p2', 'm1', '{"type":"te'),
+      ('p3', 'm1', '{"type":"step-start"}');`)
+  database.close()
+  const conversation = await openTranscript(`${path}#o1`)
+  expect(outline(await messagesOf(conversation))).toEqual(['user: hello'])
+  expect(conversation.facts.skipped).toEqual({ 'unrecognised content block': 1 })
+})
+
 it('sees that a session in a database goes on while what is new stands only in its log', async () => {
   const path = join(await temporaryFolder(), 'opencode.db')
   await writeFile(path, 'unchanged')

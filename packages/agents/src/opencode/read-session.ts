@@ -67,14 +67,18 @@ function toMessage(row: Row, query: Query, skip: Skip): Message[] {
     return []
   }
   const content = query('SELECT * FROM part WHERE message_id = ? ORDER BY id', String(row.id)).flatMap(
-    ({ data: part }) => toBlocks(objectIn(part)),
+    ({ data: part }) => toBlocks(objectIn(part), skip),
   )
   if (content.length === 0) return []
   const at = toInstant(row.time_created)
   return [{ id: String(row.id), role: data.role, content, ...(at === undefined ? {} : { at }) }]
 }
 
-function toBlocks(part: Record<string, unknown>): ContentBlock[] {
+function toBlocks(part: Record<string, unknown>, skip: Skip): ContentBlock[] {
+  if (typeof part.type !== 'string') {
+    skip(skippedKinds.unknownBlock)
+    return []
+  }
   // Synthetic texts were inserted by the host.
   if (part.type === 'text' && typeof part.text === 'string' && part.synthetic !== true) {
     return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
