@@ -1,8 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { open, readFile, stat } from 'node:fs/promises'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { isRecord } from '../reading/content-blocks.ts'
-import { toInstant } from '../reading/instants.ts'
 import { toMemoryError } from '../reading/open-file.ts'
 import { parseJson } from '../reading/read-json-lines.ts'
 import { withSnapshot } from '../reading/sqlite-snapshot.ts'
@@ -14,10 +12,11 @@ import {
   readClaudeMemDatabase,
 } from './claude-mem.ts'
 import { claudeProjects, readClaudeProjects } from './claude-projects.ts'
-import { type MemoryExport, text, textList } from './imported-memory.ts'
+import type { MemoryExport } from './imported-memory.ts'
 import { isGraphDocument, isGraphLine, readGraph } from './knowledge-graph.ts'
 import { readMarkdownNote } from './markdown-note.ts'
 import { mem0Document, readMem0, readMem0Markdown } from './mem0.ts'
+import { isMemoryServiceDocument, readMemoryService } from './memory-service.ts'
 
 /** Largest export: it is held in memory as a whole. */
 const mostBytes = 64 * 1024 * 1024
@@ -70,9 +69,7 @@ export async function readMemoryExport(
 function readDocument(value: unknown, now: number): MemoryExport | null {
   if (isClaudeMemDocument(value)) return readClaudeMem(value)
   if (isGraphDocument(value)) return readGraph([...value.entities, ...value.relations])
-  if (isRecord(value) && isRecord(value.export_metadata) && Array.isArray(value.memories)) {
-    return readMemoryService(value.memories)
-  }
+  if (isMemoryServiceDocument(value)) return readMemoryService(value)
   if (isAgentmemoryDocument(value)) return readAgentmemory(value, now)
   const projects = claudeProjects(value)
   if (projects !== null) return readClaudeProjects(projects)
@@ -85,29 +82,6 @@ function readLines(content: string): MemoryExport | null {
   const values = lines.map(parseJson)
   if (!values.some(isGraphLine)) return null
   return readGraph(values)
-}
-
-function readMemoryService(memories: readonly unknown[]): MemoryExport {
-  const source = 'mcp-memory-service'
-  const records = memories.filter(isRecord).flatMap((memory) => {
-    const content = text(memory.content)
-    const id = text(memory.content_hash)
-    const at = toInstant(memory.created_at)
-    const type = text(memory.memory_type)
-    if (!content || !id) return []
-    return [
-      {
-        source,
-        id,
-        text: content,
-        tags: textList(memory.tags),
-        ...(type ? { type } : {}),
-        ...(at ? { at } : {}),
-      },
-    ]
-  })
-  const left = memories.length - records.length
-  return { format: source, records, skipped: left > 0 ? { 'memory without text or hash': left } : {} }
 }
 
 async function isDatabase(path: string): Promise<boolean> {
