@@ -8,7 +8,6 @@ import { toBlocks } from './to-blocks.ts'
 
 /** A conversation in the export of ChatGPT: a tree of messages, of which the branch that was last shown is read. */
 export const chatgptConversation: ConversationForm = {
-  name: 'ChatGPT',
   matches: (value) => isRecord(value.mapping),
   idOf: (value) => value.conversation_id ?? value.id,
   origin: (value) => [

@@ -7,7 +7,6 @@ import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
 
 /** A conversation in the export of claude.ai: a list of messages with their attachments. */
 export const claudeAiConversation: ConversationForm = {
-  name: 'claude.ai',
   matches: (value) => Array.isArray(value.chat_messages),
   idOf: (value) => value.uuid,
   origin: (value) => {

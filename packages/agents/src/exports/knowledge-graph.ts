@@ -1,4 +1,5 @@
 import { isRecord } from '../reading/content-blocks.ts'
+import { countInto } from '../reading/skipped.ts'
 import { type ImportedMemory, type MemoryExport, text, textList } from './imported-memory.ts'
 
 const source = 'mcp-memory'
@@ -13,8 +14,9 @@ export const isGraphDocument = (value: unknown): value is { entities: unknown[];
 /** Reads the graph's observations and relations, one memory each. The format has no times. */
 export function readGraph(items: readonly unknown[]): MemoryExport {
   const skipped: Record<string, number> = {}
+  const count = countInto(skipped)
   const skip = (reason: string): ImportedMemory[] => {
-    skipped[reason] = (skipped[reason] ?? 0) + 1
+    count(reason)
     return []
   }
   const records = items.flatMap((item): ImportedMemory[] => {

@@ -1,4 +1,5 @@
 import { isRecord } from '../reading/content-blocks.ts'
+import { parseJson } from '../reading/read-json-lines.ts'
 
 export type Host = 'claude' | 'codex' | 'cursor' | 'gemini' | 'copilot' | 'opencode' | 'generic'
 
@@ -23,8 +24,9 @@ export interface HookInput {
  * @returns `null` when the text is not a JSON object or names no session
  */
 export function parseHookInput(text: string): HookInput | null {
-  const payload = parseObject(text)
-  if (payload === null) return null
+  // Windows shells put a byte order mark before piped text.
+  const payload = parseJson(text.replace(/^\uFEFF/, ''))
+  if (!isRecord(payload)) return null
   const string = (...names: string[]): string | undefined =>
     names
       .map((name) => payload[name])
@@ -51,16 +53,6 @@ function hostOf(payload: Record<string, unknown>): Host {
   if ('turn_id' in payload || /[\\/]rollout-[^\\/]*\.jsonl$/.test(path)) return 'codex'
   if ('timestamp' in payload && 'hook_event_name' in payload) return 'gemini'
   return 'hook_event_name' in payload ? 'claude' : 'generic'
-}
-
-function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    // Windows shells put a byte order mark before piped text.
-    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
-    return isRecord(value) ? value : null
-  } catch {
-    return null
-  }
 }
 
 function defined<T extends Record<string, string | undefined>>(fields: T): { [K in keyof T]?: string } {

@@ -16,9 +16,7 @@ const wiring = {
 
 const flags = [true, false]
 const everyOption: ProtocolOptions[] = flags.flatMap((injects) =>
-  flags.flatMap((imports) =>
-    flags.flatMap((archives) => flags.map((tools) => ({ injects, imports, archives, tools }))),
-  ),
+  flags.flatMap((archives) => flags.map((tools) => ({ injects, archives, tools }))),
 )
 
 it.each(everyOption)('has eight parts and under 4,000 characters: %o', (options) => {

@@ -3,8 +3,6 @@ import type { Wiring } from './target.ts'
 export interface ProtocolOptions {
   /** The host gives the window to the agent when a session begins. */
   injects: boolean
-  /** The host imports files that are named with an at sign. */
-  imports?: boolean
   /** The host's hooks have its sessions archived, at their end or when the next one starts. */
   archives: boolean
   /** The agent may call the tools of the memory. Default true. */
@@ -14,10 +12,9 @@ export interface ProtocolOptions {
 /** The memory protocol: instructions for an agent about its memory, in eight parts and under 4,000 characters. */
 export function protocolText(
   { files }: Wiring,
-  { injects, imports, archives, tools = true }: ProtocolOptions,
+  { injects, archives, tools = true }: ProtocolOptions,
 ): string {
   const place = tools ? 'with `memory_remember`' : 'in the curated memory'
-  const importedWindow = imports ? `@${files.window}` : `\`${files.window}\``
   return `# Memory
 
 You have a memory that outlasts this session. It is files on this machine; the command \`recall\` reaches it${tools ? ', and so do the tools of the `recall` server where you have them' : ''}.
@@ -67,7 +64,7 @@ When the curated memory nears 200 lines, run \`recall distill\`, show the person
 ${
   injects
     ? `If no \`<recalled-memory>\` block came with this session, read \`${files.window}\` instead.`
-    : `The window: ${importedWindow}`
+    : `The window: \`${files.window}\``
 }
 `
 }

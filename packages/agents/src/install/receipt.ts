@@ -28,10 +28,9 @@ export type ReceiptFile = Receipt['files'][number]
 export function openReceipt(folder: string) {
   const path = join(folder, 'receipt.json')
   const receipt = readReceipt(path)
-  const created: string[] = []
 
   const save = (): void => {
-    if (created.length === 0) created.push(...createFolder(folder))
+    createFolder(folder)
     replaceBytes(path, `${JSON.stringify(receipt, null, 2)}\n`)
   }
   const find = (file: string): ReceiptFile | undefined => receipt.files.find((each) => each.path === file)
@@ -61,7 +60,7 @@ export function openReceipt(folder: string) {
       const earlier = find(file)
       const original = before === null ? undefined : (earlier?.original ?? freeName())
       if (before !== null && original !== undefined) {
-        if (created.length === 0) created.push(...createFolder(folder))
+        createFolder(folder)
         replaceBytes(join(folder, original), before)
       }
       const entry = { path: file, ...(original === undefined ? {} : { original }), written: digest(after) }

@@ -2,7 +2,6 @@ import type { Conversation } from '@recall/core'
 
 /** How one chat service writes a conversation into its export. */
 export interface ConversationForm {
-  name: string
   /** Whether an element of the export's list has this form. */
   matches(value: Record<string, unknown>): boolean
   /** The service's id of the conversation, unchecked. */
