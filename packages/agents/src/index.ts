@@ -31,7 +31,6 @@ export {
   type MemoryPlugin,
   memoryPlugin,
   type PluginContext,
-  type PluginOptions,
   type PluginParts,
   type SetupPrompt,
 } from './pulse-null/create-plugin.ts'

@@ -50,10 +50,9 @@ export interface HostSession {
   messages: readonly HostMessage[]
 }
 
-/**
- * What the plugin is composed of: a way to open the memory, and the functions of `@recall/sessions`.
- */
+/** What the plugin is composed of: a way to open the memory, and the functions of `@recall/sessions`. */
 export interface PluginParts {
+  version?: string
   /** Opens the memory below an entity's root, and creates it when there is none. */
   open(entityRoot: string): Promise<MemoryManager>
   archiveSession: ConversationArchiver
@@ -86,12 +85,8 @@ export interface MemoryPlugin extends AsyncDisposable {
   close(): Promise<void>
 }
 
-export interface PluginOptions extends PluginParts {
-  version?: string
-}
-
 /** The plugin as the host loads it: a factory that takes its configuration and its context. */
-export function memoryPlugin(parts: PluginOptions): {
+export function memoryPlugin(parts: PluginParts): {
   create(config: JsonValue, context: PluginContext): Promise<MemoryPlugin>
 } {
   return { create: (config, context) => create(config, context, parts) }
@@ -103,23 +98,19 @@ export function memoryPlugin(parts: PluginOptions): {
  * @param config may name an `entity_root`. Default: the context's
  * @throws MemoryError INVALID_INPUT when `entity_root` is not a text, and whatever opening the memory throws
  */
-async function create(
-  config: JsonValue,
-  context: PluginContext,
-  options: PluginOptions,
-): Promise<MemoryPlugin> {
+async function create(config: JsonValue, context: PluginContext, parts: PluginParts): Promise<MemoryPlugin> {
   const root = resolve(entityRootIn(config) ?? context.entityRoot)
-  const memory = await options.open(root)
+  const memory = await parts.open(root)
   const archiveOptions = () => ({
     ...(context.provider ? { lm: context.provider } : {}),
-    ...(options.maxEntries ? { maxEntries: options.maxEntries(root) } : {}),
+    ...(parts.maxEntries ? { maxEntries: parts.maxEntries(root) } : {}),
   })
 
   return {
     role: 'memory',
     meta: () => ({
       name: 'recall-echo',
-      version: options.version ?? '0.0.0',
+      version: parts.version ?? '0.0.0',
       description: 'Persistent three-layer memory: curated facts, recent sessions, searchable archives',
     }),
     health: () => healthOf(root),
@@ -132,9 +123,8 @@ async function create(
         default: context.entityRoot,
       },
     ],
-    archiveSession: (session) => options.archiveSession(memory, toConversation(session), archiveOptions()),
-    createCheckpoint: (session) =>
-      options.createCheckpoint(memory, toConversation(session), archiveOptions()),
+    archiveSession: (session) => parts.archiveSession(memory, toConversation(session), archiveOptions()),
+    createCheckpoint: (session) => parts.createCheckpoint(memory, toConversation(session), archiveOptions()),
     close: () => memory.close(),
     [Symbol.asyncDispose]: () => memory.close(),
   }
