@@ -134,11 +134,13 @@ const toId = (id: unknown, origin: readonly unknown[]): string =>
 
 const hashOf = (content: string): string => createHash('sha256').update(content).digest('hex').slice(0, 24)
 
-async function readValue(path: string, { start, length }: ListedConversation): Promise<unknown> {
+/** The element at the place of a listed one; `undefined` when it is another by now. */
+async function readValue(path: string, { start, length, stamp }: ListedConversation): Promise<unknown> {
   const file = await openFile(path)
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, start)
-    return parseJson(buffer.toString('utf8', 0, bytesRead))
+    const text = buffer.toString('utf8', 0, bytesRead).trimEnd()
+    return hashOf(text) === stamp ? parseJson(text) : undefined
   } catch (error) {
     throw toMemoryError(path, error)
   } finally {

@@ -1,4 +1,4 @@
-import { open, writeFile } from 'node:fs/promises'
+import { open, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
 import fc from 'fast-check'
@@ -348,4 +348,20 @@ it('finds the same conversations whatever stands in their texts and however the 
       },
     ),
   )
+})
+
+it('takes no other conversation for the one that was listed where it stands now', async () => {
+  const chat = (uuid: string) => ({
+    uuid,
+    chat_messages: [{ uuid: 'm', sender: 'human', text: `I am ${uuid}` }],
+  })
+  const path = await temporaryFile('conversations.json', JSON.stringify([chat('a'), chat('b')]))
+  const at = new Date('2026-03-01')
+  await utimes(path, at, at)
+  expect(await listImportable(path)).toEqual([`${path}#a`, `${path}#b`])
+  await writeFile(path, JSON.stringify([chat('b'), chat('a')]))
+  await utimes(path, at, at)
+  await expect(openTranscript(`${path}#a`)).rejects.toMatchObject({
+    message: expect.stringContaining('it has changed while it was read: try again'),
+  })
 })
