@@ -292,6 +292,15 @@ describe('settings that cannot be edited', () => {
       .filter(({ status }) => status === 'refused')
     expect(refused).toMatchObject([{ reason: expect.stringContaining('6000') }])
   })
+
+  it('instructions of which the host reads no more bytes than they have already', async () => {
+    const home = await temporaryFolder()
+    write(home, { '.codex/AGENTS.md': 'ж'.repeat(15_500) })
+    const refused = setUp(home, codex)
+      .install()
+      .filter(({ status }) => status === 'refused')
+    expect(refused).toMatchObject([{ reason: expect.stringContaining('the host reads 32768 of them') }])
+  })
 })
 
 it.each([

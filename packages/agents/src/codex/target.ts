@@ -30,7 +30,7 @@ export const codexTarget: Target = {
       markedBlock(
         machine.exists(override) ? override : join(folder, 'AGENTS.md'),
         protocolText(wiring, { injects: true, archives: true }),
-        { limit: 32 * 1024 },
+        { limit: 32 * 1024, unit: 'bytes' },
       ),
       jsonFile(
         join(folder, 'hooks.json'),

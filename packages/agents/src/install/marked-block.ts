@@ -8,8 +8,16 @@ const end = '<!-- recall:end -->'
  * A block of ours in a text file that belongs to others: between two marks, and at the end when it is new.
  *
  * @param options.limit how many characters of the file the host reads
+ * @param options.unit what the host counts, if it is not characters
  */
-export function markedBlock(path: string, content: string, options: { limit?: number } = {}): FileEdit {
+export function markedBlock(
+  path: string,
+  content: string,
+  {
+    limit = Number.POSITIVE_INFINITY,
+    unit = 'characters',
+  }: { limit?: number; unit?: 'characters' | 'bytes' } = {},
+): FileEdit {
   const block = `${begin}\n${content.trimEnd()}\n${end}`
 
   return {
@@ -24,12 +32,10 @@ export function markedBlock(path: string, content: string, options: { limit?: nu
       const changed = place
         ? body.slice(0, place.start) + ours + body.slice(place.end)
         : `${body}${gap}${ours}${eol}`
-      if (options.limit !== undefined && changed.length > options.limit) {
-        throw new CannotEdit(
-          `it would have ${changed.length} characters, and the host reads ${options.limit} of them`,
-        )
-      }
-      return restore(changed)
+      const whole = restore(changed)
+      const length = unit === 'bytes' ? Buffer.byteLength(whole) : whole.length
+      if (length <= limit) return whole
+      throw new CannotEdit(`it would have ${length} ${unit}, and the host reads ${limit} of them`)
     },
     remove(text) {
       const { body, restore } = shapeOf(text)
