@@ -1,4 +1,10 @@
-import { type Conversation, MemoryError, MemoryErrorCode, type Message } from '@recall/core'
+import {
+  type ContentBlock,
+  type Conversation,
+  MemoryError,
+  MemoryErrorCode,
+  type Message,
+} from '@recall/core'
 
 const defaultMaxEntries = 5
 const defaultPartSize = 500_000
@@ -27,15 +33,18 @@ const refuseUnless = (isRight: boolean, wrong: string): void => {
 export function checkConversation(conversation: Conversation): void {
   const { sessionId, messages, facts } = conversation ?? {}
   refuseUnless(typeof sessionId === 'string' && sessionId !== '', 'the conversation has no sessionId')
-  const isIterable = messages && (Symbol.asyncIterator in messages || Symbol.iterator in messages)
-  refuseUnless(Boolean(isIterable), 'the conversation has no messages')
+  const isIterable =
+    Object(messages) === messages && (Symbol.asyncIterator in messages || Symbol.iterator in messages)
+  refuseUnless(isIterable, 'the conversation has no messages')
   refuseUnless(typeof facts === 'object' && facts !== null, 'the conversation has no facts')
 }
 
 /** @throws MemoryError INVALID_INPUT unless archives can hold what was said and by whom */
-export function checkMessage({ role, content }: Message): void {
+export function checkMessage(message: Message): void {
+  const { role, content } = message ?? {}
   refuseUnless(role === 'user' || role === 'assistant', 'a message is of nobody who speaks')
-  const isKnown = ({ type }: Message['content'][number]): boolean => blockTypes.includes(type)
+  const isKnown = (block: ContentBlock): boolean =>
+    blockTypes.includes(block?.type) && (block.type !== 'text' || typeof block.text === 'string')
   refuseUnless(Array.isArray(content) && content.every(isKnown), 'the content of a message is unknown')
 }
 

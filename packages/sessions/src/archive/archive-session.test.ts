@@ -35,7 +35,13 @@ it('refuses what is no conversation, says what one is, and archives nothing of i
     { messages: [said], facts },
     { sessionId: 's', facts },
     { sessionId: 's', messages: [said] },
+    { sessionId: 's', messages: 'Fix the login', facts },
+    { sessionId: 's', messages: [said, 'Fix the login'], facts },
+    { sessionId: 's', messages: [said, null], facts },
     { sessionId: 's', messages: [said, { ...said, content: 'Fix the login' }], facts },
+    { sessionId: 's', messages: [said, { ...said, content: ['Fix the login'] }], facts },
+    { sessionId: 's', messages: [said, { ...said, content: [null] }], facts },
+    { sessionId: 's', messages: [said, { ...said, content: [{ type: 'text' }] }], facts },
     { sessionId: 's', messages: [said, { ...said, role: 'system' }], facts },
     { sessionId: 's', messages: [said, { ...said, content: [{ type: 'image' }] }], facts },
   ]
