@@ -5,7 +5,6 @@ export {
   archiveSession,
   createCheckpoint,
 } from './archive/archive-session.ts'
-export { formatDuration } from './archive/duration.ts'
 export { recoverWindow } from './archive/recover.ts'
 export { renderSessionSummary, renderWindow } from './archive/render-window.ts'
 export {
