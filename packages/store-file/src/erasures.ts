@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { createFile, ensureFolder, removeFile, removeFiles, writing } from './files/atomic-write.ts'
-import { type FileSystem, orAbsent, statusOf } from './files/file-system.ts'
+import { ensureFolder, removeFile, removeFiles, replaceFile, writing } from './files/atomic-write.ts'
+import { type FileSystem, orAbsent } from './files/file-system.ts'
 import { isAbandoned, ownedName } from './files/owned-name.ts'
 
 /**
@@ -14,18 +14,15 @@ export function createErasures(fileSystem: FileSystem, internal: string) {
     begin(): () => void {
       const note = join(folder, ownedName())
       writing(folder, () => ensureFolder(fileSystem, folder))
-      createFile(fileSystem, note, '')
+      replaceFile(fileSystem, note, '')
       return () => void removeFile(fileSystem, note)
     },
 
     /** Notes of processes that were killed before they came to the rebuild. */
     interrupted: (): string[] =>
       (orAbsent(() => fileSystem.readdirSync(folder)) ?? [])
-        .filter((name) => {
-          const path = join(folder, name)
-          return isAbandoned(name, () => statusOf(fileSystem, path)?.mtimeMs ?? Date.now())
-        })
-        .map((name) => join(folder, name)),
+        .map((name) => join(folder, name))
+        .filter((path) => isAbandoned(fileSystem, path)),
 
     discard: (notes: readonly string[]): void => removeFiles(fileSystem, notes),
   }

@@ -1,5 +1,7 @@
+import { basename } from 'node:path'
 import { isGone, thisProcess } from '@recall/core/process'
 import { randomName } from './digest.ts'
+import { type FileSystem, statusOf } from './file-system.ts'
 
 const owned = /^(\d+)-(\d+)-([0-9a-f]{8})[0-9a-f]+$/
 
@@ -9,14 +11,10 @@ export function ownedName(): string {
   return `${pid}-${started}-${place}${randomName()}`
 }
 
-/**
- * Whether a file of such a name was left behind; `undefined` for other names.
- *
- * @param lastWritten when it was last written, in milliseconds
- */
-export function isAbandoned(name: string, lastWritten: () => number): boolean | undefined {
-  const [, pid, started, place = ''] = owned.exec(name) ?? []
-  return pid === undefined
-    ? undefined
-    : isGone({ pid: Number(pid), started: Number(started), place }, lastWritten)
+/** Whether a file of such a name was left behind; `undefined` for other names. */
+export function isAbandoned(fileSystem: FileSystem, path: string): boolean | undefined {
+  const [, pid, started, place = ''] = owned.exec(basename(path)) ?? []
+  if (pid === undefined) return undefined
+  const lastWritten = (): number => statusOf(fileSystem, path)?.mtimeMs ?? Date.now()
+  return isGone({ pid: Number(pid), started: Number(started), place }, lastWritten)
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { ensureFolder, writing } from '../files/atomic-write.ts'
-import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
+import { type FileSystem, orAbsent } from '../files/file-system.ts'
 import { isAbandoned, ownedName } from '../files/owned-name.ts'
 import { isDiskFull } from '../sqlite/errors.ts'
 
@@ -47,7 +47,7 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
         if (name === own) continue
         const path = join(folder, name)
         // Asked before the notes are read: a writer that is gone by then adds no more of them.
-        const isLeft = isAbandoned(name, () => statusOf(fileSystem, path)?.mtimeMs ?? Date.now())
+        const isLeft = isAbandoned(fileSystem, path)
         if (isLeft === undefined) continue
         const text = orAbsent(() => fileSystem.readFileSync(path, 'utf8')) ?? ''
         // Not spread: a long import notes more files than a call can have arguments.
