@@ -29,7 +29,7 @@ const metacharacters = [
   'constructor',
 ]
 
-describe.each(engines)('abuse of the hub on %s', (_, open) => {
+describe.each(engines)('abuse of access to the hub on %s', (_, open) => {
   const database = useDatabase(open)
   let hub: TestHub
   beforeEach(async () => {

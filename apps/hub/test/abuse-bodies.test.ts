@@ -6,7 +6,7 @@ import { tags } from './abuse-content.ts'
 import { engines, openHub, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
 
-describe.each(engines)('abuse of the hub on %s', (_, open) => {
+describe.each(engines)('bodies that abuse the hub on %s', (_, open) => {
   const database = useDatabase(open)
   let hub: TestHub
   beforeEach(async () => {

@@ -8,7 +8,7 @@ import { useDatabase } from './use-database.ts'
 const keyId = ['AKIA', 'IOSFODNN7QWERTYZ'].join('')
 const secret = ['ghp', '_', 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8'].join('')
 
-describe.each(engines)('abuse of the hub on %s', (_, open) => {
+describe.each(engines)('names and addresses that abuse the hub on %s', (_, open) => {
   const database = useDatabase(open)
   let hub: TestHub
   beforeEach(async () => {
