@@ -30,7 +30,7 @@ const shortlistLength = 4096
 export const manyUnits = 8 * shortlistLength
 
 /** Units from which the spread of many similarities is told. */
-const sampleLength = 4096
+const sampleLength = 2048
 
 /** Extra candidates to re-score exactly, because eight bits order near-equal vectors at random. */
 const extraCandidates = 32
@@ -78,8 +78,8 @@ export function createMeaningArm(
     similarities.fill(Number.NaN)
     const sampled = sampleOf(slots.length)
     const sample = compare(sampled)
-    const differences = question.differences(slotsAt(sampled)).sort()
-    const most = differences[Math.ceil((sampled.length * shortlistLength) / slots.length) - 1] as number
+    const share = Math.ceil((sampled.length * shortlistLength) / slots.length)
+    const most = leastOf(question.differences(slotsAt(sampled)), share)
     const positions = question.within(slots, most)
     shortlist = { positions, similarities: compare(positions) }
     return [sample, shortlist.similarities]
@@ -148,6 +148,19 @@ function sampleOf(length: number): Int32Array {
   const positions = new Int32Array(Math.ceil(length / step))
   for (let i = 0; i < positions.length; i++) positions[i] = i * step
   return positions
+}
+
+/** The `count`-th of some natural numbers, least first (counting sort). */
+function leastOf(numbers: Int32Array, count: number): number {
+  const times: number[] = []
+  for (let i = 0; i < numbers.length; i++) {
+    const number = numbers[i] as number
+    times[number] = (times[number] ?? 0) + 1
+  }
+  let number = 0
+  let seen = times[0] ?? 0
+  while (seen < count) seen += times[++number] ?? 0
+  return number
 }
 
 /** The sums over `count` similarities, judged by some of them. */

@@ -63,7 +63,7 @@ it('counts in how many signs the rows differ, also where some came after the oth
         expect([...question.within(Int32Array.from(slots), most)]).toEqual(within)
         slots.forEach((slot, i) => {
           const differing = all[slot]?.filter((value, j) => value < 0 !== (query[j] as number) < 0).length
-          expect(found[i]).toBe(differing ?? Math.ceil(query.length / 64) * 64)
+          expect(found[i]).toBe(differing ?? Math.ceil(query.length / 128) * 128)
         })
         addRows(rows, batch)
         all.push(...batch)

@@ -36,7 +36,7 @@ const pieceLength = 16_384
 
 export function createScannedRows(dimensions: number): ScannedRows {
   const { width, stride } = rowShape(dimensions)
-  const sketchLength = Math.ceil(width / 64) * 8
+  const sketchLength = Math.ceil(width / 128) * 16
   let scan: Scan | undefined
   let count = 0
   let capacity = 0
@@ -70,16 +70,16 @@ export function createScannedRows(dimensions: number): ScannedRows {
   }
 
   /** Lets `compare` look at the slots, a piece after the other, and `take` what came out. */
-  const inPieces = (
+  const inPieces = <Result>(
     slots: Int32Array,
-    compare: (length: number) => void,
-    take: (found: Int32Array, from: number) => void,
+    compare: (length: number) => Result,
+    take: (found: Int32Array, from: number, result: Result) => void,
   ): void => {
     for (let from = 0; from < slots.length; from += pieceLength) {
       const piece = slots.subarray(from, from + pieceLength)
       new Int32Array(memory.buffer, list, piece.length).set(piece)
-      compare(piece.length)
-      take(new Int32Array(memory.buffer, out, piece.length), from)
+      const result = compare(piece.length)
+      take(new Int32Array(memory.buffer, out, piece.length), from, result)
     }
   }
 
@@ -110,7 +110,7 @@ export function createScannedRows(dimensions: number): ScannedRows {
 
     ask(query) {
       scan ??= createScan(memory)
-      const { multiply, sketch, differ } = scan
+      const { multiply, sketch, differ, choose } = scan
       const scale = largest(query) / 32767 || 1
       const numbers = new Int16Array(memory.buffer, 0, width).fill(0)
       const signs = new Uint8Array(memory.buffer, querySketch, sketchLength).fill(0)
@@ -144,10 +144,12 @@ export function createScannedRows(dimensions: number): ScannedRows {
           sketchNew(sketch)
           const positions = new Int32Array(slots.length)
           let found = 0
-          inPieces(slots, differing, (differences, from) => {
-            for (let i = 0; i < differences.length; i++) {
-              if ((differences[i] as number) <= most) positions[found++] = from + i
-            }
+          const choosing = (length: number): number => {
+            differing(length)
+            return choose(out, length, most)
+          }
+          inPieces(slots, choosing, (chosen, from, length) => {
+            for (let i = 0; i < length; i++) positions[found++] = from + (chosen[i] as number)
           })
           return positions.subarray(0, found)
         },
