@@ -1,3 +1,5 @@
+import { isAscii } from './text/ascii.ts'
+
 /** Any value that survives a round trip through JSON. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue }
 export type JsonObject = { [key: string]: JsonValue }
@@ -91,7 +93,10 @@ function stringsIn(value: JsonValue): string[] {
 }
 
 /** Size of a value as compact JSON in UTF-8: what quotas count. */
-export const jsonBytes = (value: JsonValue): number => utf8.encode(JSON.stringify(value)).length
+export function jsonBytes(value: JsonValue): number {
+  const json = JSON.stringify(value)
+  return isAscii(json) ? json.length : utf8.encode(json).length
+}
 
 const utf8 = new TextEncoder()
 

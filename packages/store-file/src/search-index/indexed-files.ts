@@ -41,6 +41,8 @@ interface FileRow extends FileStamp {
 /** What the index holds of each file: its entries, their words and units, and what the file looked like. */
 export function createIndexedFiles(database: Database, sql: (text: string) => Statement) {
   const sums = createPendingSums(sql)
+  /** The id behind all others, known from the first document that a transaction adds. */
+  let nextId: number | undefined
 
   const removeDocument = (row: FileRow): void => {
     const first = row.id
@@ -63,6 +65,13 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
     return isTaken(own) ? `${own}@${Math.random().toString(36).slice(2)}` : own
   }
 
+  const freeId = (): number => {
+    const { id } = sql(
+      'SELECT coalesce((SELECT id + max(units, 1) FROM documents ORDER BY id DESC LIMIT 1), 1) AS id',
+    ).get() as { id: number }
+    return id
+  }
+
   const insertDocument = (
     file: IndexedFile,
     scope: number,
@@ -74,9 +83,8 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
     const namespace = keptNamespace(entry.namespace)
     const bytes = jsonBytes(entry.value)
     sums.addToTotal(scope, namespace, 1, bytes)
-    const { id } = sql(
-      'SELECT coalesce((SELECT id + max(units, 1) FROM documents ORDER BY id DESC LIMIT 1), 1) AS id',
-    ).get() as { id: number }
+    const id = nextId ?? freeId()
+    nextId = id + Math.max(units, 1)
     sql(
       `INSERT INTO documents (id, folder, name, scope, namespace, key, type, tags, created, updated, expires, session,
          number, fields, units, bytes, size, modified, changed, inode, hash, problem)
@@ -157,6 +165,8 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
         database.exec('ROLLBACK')
       } catch {}
       throw error
+    } finally {
+      nextId = undefined
     }
   }
 

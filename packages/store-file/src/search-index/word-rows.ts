@@ -56,9 +56,8 @@ export function createWordRows(
     return { units, words }
   }
 
-  /** Where a term stands, unless that is in more places than half as many as there are units. */
-  const postingsOf = (scope: MemoryScope, term: string): Postings | null => {
-    const most = Math.max(commonFrom, totals(scope).units >> 1)
+  /** Where a term stands, unless that is in more places than these. */
+  const postingsOf = (scope: MemoryScope, term: string, most: number): Postings | null => {
     // One string crosses from the database much faster than thousands of rows.
     const { list } = sql(
       `SELECT group_concat(doc) AS list FROM (SELECT doc FROM terms${scopeNumbers[scope]} WHERE term = ? LIMIT ?)`,
@@ -67,8 +66,8 @@ export function createWordRows(
     return places.length > most ? null : counted(places)
   }
 
-  const holdingOf = (scope: MemoryScope, word: string, term: string | null): Holding => {
-    const postings = term === null ? null : postingsOf(scope, term)
+  const holdingOf = (scope: MemoryScope, word: string, term: string | null, most: number): Holding => {
+    const postings = term === null ? null : postingsOf(scope, term, most)
     if (postings) return { count: postings.units.length, postings }
     const table = `words${scopeNumbers[scope]}`
     const { count } = sql(`SELECT count(*) AS count FROM ${table} WHERE ${table} MATCH ?`).get(
@@ -119,10 +118,12 @@ export function createWordRows(
     /** What is known about each of some words. */
     holding(scope: MemoryScope, words: readonly string[]): Holding[] {
       const terms = tokenizer.termsOf(words)
+      // One that stands in more places says next to nothing.
+      const most = Math.max(commonFrom, totals(scope).units >> 1)
       return words.map((word, i) => {
         const known = common.get(scope, word)
         if (known) return known
-        const holding = holdingOf(scope, word, terms[i] ?? null)
+        const holding = holdingOf(scope, word, terms[i] ?? null, most)
         if (holding.count > commonFrom) common.keep(scope, word, holding)
         return holding
       })
