@@ -72,7 +72,7 @@ export type {
   StoreStats,
   SweepSelection,
 } from './memory-store.ts'
-export { fewestUnits, rarityInMemory, saturation, termStrength } from './ranking/bm25.ts'
+export { fewestUnits, rarityInMemory, saturation } from './ranking/bm25.ts'
 export { confidenceRank } from './ranking/confidence.ts'
 export { dateWords } from './ranking/date-words.ts'
 export { excerptOf } from './ranking/excerpt.ts'

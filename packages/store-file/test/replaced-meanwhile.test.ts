@@ -96,7 +96,7 @@ describe('while a search is under way', () => {
   it('an entry may be taken out of the index', async () => {
     const { root, other, interrupt, wasInterrupted } = handles
     interrupt({
-      when: (step) => step.includes('FROM terms'),
+      when: (step) => step.includes('bm25('),
       what() {
         rmSync(join(root, 'memory/long-term/a.md'))
         other.index.update()

@@ -21,8 +21,8 @@ export function bm25(
     documents.forEach((document, at) => {
       const count = document.counts.get(term)
       if (count === undefined) return
-      scores[at] =
-        (scores[at] ?? 0) + termStrength(weight, count, document.length / Math.max(1, averageLength))
+      const norm = k1 * (1 - b + (b * document.length) / Math.max(1, averageLength))
+      scores[at] = (scores[at] ?? 0) + (weight * count * saturation) / (count + norm)
     })
   }
   return scores
@@ -81,13 +81,3 @@ const b = 0.75
 
 /** The most that `bm25` gives for a term, in multiples of its rarity. */
 export const saturation = k1 + 1
-
-/**
- * What one term adds to the BM25 of a document.
- *
- * @param rarity inverse document frequency of the term
- * @param count how often the document holds it
- * @param length words in the document, as a share of the average
- */
-export const termStrength = (rarity: number, count: number, length: number): number =>
-  (rarity * count * saturation) / (count + k1 * (1 - b + b * length))

@@ -3,7 +3,6 @@ import type { FileSystem } from '../files/file-system.ts'
 import { comesOfDamage, passesCheck, setAside } from '../sqlite/damage.ts'
 import type { OpenDatabase } from '../sqlite/driver.ts'
 import { isEmptied, isUnwritable } from '../sqlite/errors.ts'
-import { createTokenizer } from '../sqlite/tokenizer.ts'
 import {
   closeIndexFile,
   inodeOf,
@@ -14,7 +13,6 @@ import {
   openTemporaryIndex,
   removeIndexFile,
 } from './index-file.ts'
-import { tokenize } from './schema.ts'
 import { indexName } from './seal.ts'
 import { createSearchIndex, type SearchIndex } from './search-index.ts'
 
@@ -49,7 +47,6 @@ export interface IndexInUseOptions {
 export function createIndexInUse(options: IndexInUseOptions) {
   const { fileSystem, openDatabase, folder, madeOf, onNotice, exclusively, isShared, assertPresent } = options
   const path = join(folder, indexName)
-  const tokenizer = createTokenizer(openDatabase, tokenize)
   let opened: IndexInUse | undefined
   /** Within `holding`: the index that is in use, whatever others put in its place meanwhile. */
   let held: IndexInUse | undefined
@@ -84,7 +81,7 @@ export function createIndexInUse(options: IndexInUseOptions) {
 
   const use = (file: OpenedIndex): IndexInUse => {
     const inode = file.temporary ? 0 : (inodeOf(fileSystem, path) ?? 0)
-    const index = createSearchIndex(file.database, tokenizer)
+    const index = createSearchIndex(file.database)
     // Before anything is asked of it: `guarded` sets aside what is open when a query meets damage.
     const current: IndexInUse = { ...file, index, inode, walkedAt: 0 }
     opened = current
@@ -170,7 +167,6 @@ export function createIndexInUse(options: IndexInUseOptions) {
     remove,
 
     close(): void {
-      tokenizer.close()
       if (!opened) return
       const { database, temporary } = opened
       const isOurs = isCurrent(opened)

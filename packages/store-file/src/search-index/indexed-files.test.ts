@@ -2,7 +2,6 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { type MemoryScope, memoryScopes } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { tokenizer } from '../../test/index-of-texts.ts'
 import type { LocatedEntry } from '../layout/sources.ts'
 import type { Database } from '../sqlite/driver.ts'
 import { schema } from './schema.ts'
@@ -48,7 +47,7 @@ it('knows how many entries each place holds, and how large they are', () => {
     fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
       const database: Database = new DatabaseSync(':memory:')
       database.exec(schema)
-      const index = createSearchIndex(database, tokenizer)
+      const index = createSearchIndex(database)
       const folder = index.transaction(() => index.folder('memory').id)
       for (const { name, remove, fails, entries } of steps) {
         try {

@@ -4,7 +4,7 @@ import type { MemoryScope } from '@recall/core'
  * Raised when the tables change, or what they hold of the same file: an index of another version is thrown away and
  * built anew.
  */
-export const schemaVersion = 15
+export const schemaVersion = 14
 
 /** A row's scope is its position here. */
 export const scopeNumbers: Record<MemoryScope, number> = {
@@ -14,15 +14,12 @@ export const scopeNumbers: Record<MemoryScope, number> = {
   episodic: 3,
 }
 
-/** How the word tables split texts, see `wordsOf` in core. */
-export const tokenize = "'porter unicode61 remove_diacritics 2 categories ''L* N* M* Co'''"
-
 /**
  * Texts are not stored: they are in the files. Each scope has its own word table, so that a query never
  * reads the postings of another scope. A document's id is the row id of its first unit there, and its other
  * units follow: small numbers close together make the postings a third smaller. Only documents of several
  * units list where these lie. Word tables gather 8 MB of postings before they write them: a rebuild of
- * 100,000 files takes a third less time than with SQLite's default of 1 MB. Through `terms` one sees what they hold.
+ * 100,000 files takes a third less time than with SQLite's default of 1 MB.
  */
 export const schema = `
 CREATE TABLE folders (
@@ -90,9 +87,8 @@ CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 ${[0, 1, 2, 3]
   .map(
     (scope) =>
-      `CREATE VIRTUAL TABLE words${scope} USING fts5(text, content='', contentless_delete=1, tokenize=${tokenize});
-INSERT INTO words${scope} (words${scope}, rank) VALUES ('hashsize', ${8 * 1024 * 1024});
-CREATE VIRTUAL TABLE terms${scope} USING fts5vocab(words${scope}, instance);`,
+      `CREATE VIRTUAL TABLE words${scope} USING fts5(text, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2 categories ''L* N* M* Co''');
+INSERT INTO words${scope} (words${scope}, rank) VALUES ('hashsize', ${8 * 1024 * 1024});`,
   )
   .join('\n')}
 

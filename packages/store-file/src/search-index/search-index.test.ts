@@ -1,6 +1,5 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it } from 'vitest'
-import { tokenizer } from '../../test/index-of-texts.ts'
 import type { Database } from '../sqlite/driver.ts'
 import { schema } from './schema.ts'
 import { createSearchIndex } from './search-index.ts'
@@ -11,15 +10,14 @@ it('asks for what every read and write wants to know without going through all d
   const database: Database = new DatabaseSync(':memory:')
   database.exec(schema)
   const asked = new Set<string>()
-  const watched: Database = {
+  const index = createSearchIndex({
     exec: (sql) => database.exec(sql),
     close: () => database.close(),
     prepare(sql) {
       asked.add(sql)
       return database.prepare(sql)
     },
-  }
-  const index = createSearchIndex(watched, tokenizer)
+  })
   index.unreadable()
   index.unread()
   index.lastArchiveNumber()

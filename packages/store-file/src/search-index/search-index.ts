@@ -1,6 +1,5 @@
 import type { MemoryScope } from '@recall/core'
 import { createStatements, type Database, type SqlValue } from '../sqlite/driver.ts'
-import type { Tokenizer } from '../sqlite/tokenizer.ts'
 import type { Conditions, RowCondition } from './conditions.ts'
 import { type DocumentRow, documentColumns, joinTags, keptNamespace, shownNamespace } from './document-row.ts'
 import { createIndexedFiles } from './indexed-files.ts'
@@ -18,7 +17,7 @@ let openings = 0
 /** The tables of the index: what is in them and how to ask. It neither reads files nor decides what is stale. */
 export type SearchIndex = ReturnType<typeof createSearchIndex>
 
-export function createSearchIndex(database: Database, tokenizer: Pick<Tokenizer, 'termsOf'>) {
+export function createSearchIndex(database: Database) {
   const sql = createStatements(database)
   const opening = ++openings
 
@@ -36,15 +35,6 @@ export function createSearchIndex(database: Database, tokenizer: Pick<Tokenizer,
     return { text: parts.join(' AND '), values }
   }
 
-  /** A text that changes whenever any process changes the index, and is another for each index that is opened. */
-  const state = (): string => {
-    const { data_version: others } = database.prepare('PRAGMA data_version').get() as {
-      data_version: number
-    }
-    const { own } = sql('SELECT total_changes() AS own').get() as { own: number }
-    return `${opening} ${others} ${own}`
-  }
-
   /** With conditions, only documents that fulfil them. */
   const documents = (ids: readonly number[], conditions?: Conditions): DocumentRow[] => {
     const { text, values } = conditions ? where(conditions) : { text: '1', values: [] }
@@ -58,7 +48,7 @@ export function createSearchIndex(database: Database, tokenizer: Pick<Tokenizer,
 
   return {
     ...files,
-    ...createWordRows(sql, tokenizer, where, state),
+    ...createWordRows(sql, where),
     ...createVectorRows(sql, files.transaction),
 
     /** Entries of a place, and the size of their values as `jsonBytes` counts it. */
@@ -91,20 +81,16 @@ export function createSearchIndex(database: Database, tokenizer: Pick<Tokenizer,
     documentsOfUnits(
       ids: readonly number[],
     ): Map<number, Pick<DocumentRow, 'id' | 'key' | 'updated' | 'units'>> {
-      // One text crosses from the database much faster than rows.
-      const { list } = sql(
-        `SELECT json_group_array(json_array(wanted.value, d.id, d.key, d.updated, d.units)) AS list
-         FROM json_each(?) wanted CROSS JOIN documents d
-           ON d.id = (SELECT max(x.id) FROM documents x WHERE x.id <= wanted.value)`,
-      ).get(JSON.stringify(ids)) as { list: string }
-      const rows = JSON.parse(list) as [
-        unit: number,
-        id: number,
-        key: string,
-        updated: number,
-        units: number,
-      ][]
-      return new Map(rows.map(([unit, id, key, updated, units]) => [unit, { id, key, updated, units }]))
+      type Row = Pick<DocumentRow, 'id' | 'key' | 'updated' | 'units'>
+      const first = sql(
+        'SELECT d.id, d.key, d.updated, d.units FROM documents d WHERE d.id IN (SELECT value FROM json_each(?))',
+      ).all(JSON.stringify(ids)) as Row[]
+      const found = new Map(first.map((row) => [row.id, row]))
+      const holder = sql(
+        'SELECT d.id, d.key, d.updated, d.units FROM documents d WHERE d.id <= ? ORDER BY d.id DESC LIMIT 1',
+      )
+      for (const id of ids) if (!found.has(id)) found.set(id, holder.get(id) as Row)
+      return found
     },
 
     documents,
@@ -198,7 +184,14 @@ export function createSearchIndex(database: Database, tokenizer: Pick<Tokenizer,
       }
     },
 
-    state,
+    /** A text that changes whenever any process changes the index, and is another for each index that is opened. */
+    state(): string {
+      const { data_version: others } = database.prepare('PRAGMA data_version').get() as {
+        data_version: number
+      }
+      const { own } = sql('SELECT total_changes() AS own').get() as { own: number }
+      return `${opening} ${others} ${own}`
+    },
 
     countDocuments: (): number =>
       (sql('SELECT count(*) AS n FROM documents WHERE scope >= 0').get() as { n: number }).n,

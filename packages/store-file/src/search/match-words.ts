@@ -4,7 +4,6 @@ import type { UnitRow, WordQuery } from '../search-index/word-rows.ts'
 import { accept, countDocuments, type Gate, type RankedDocument } from './gate.ts'
 import { everything, poolOf, spare, wantedOf } from './pool.ts'
 import { isSmallScope, type WordFacts } from './word-facts.ts'
-import { createWordLists, type WordLists } from './word-lists.ts'
 
 export interface FoundUnit {
   id: number
@@ -29,8 +28,7 @@ export function matchWords(
   if (facts.length === 0) return { found: [], together: [] }
   const words = facts.map(({ word }) => word)
   const isSmall = isSmallScope(index, query.scope)
-  const lists = gate.isConditional ? undefined : createWordLists(index, query.scope, facts)
-  const matching = createMatcher(index, lists, gate)
+  const matching = createMatcher(index, gate)
   const match = (text: WordQuery, pool: number): FoundUnit[] => {
     const strengths = new Map<number, number>()
     const units = accept(
@@ -47,18 +45,15 @@ export function matchWords(
     const found = units.map((unit) => ({ ...unit, bm25: strengths.get(unit.id) ?? 0 }))
     return isSmall ? strongestFirst(found, facts) : found
   }
-  const all = (pool: number): FoundUnit[] => match({ words, every: true }, pool)
-  /** Those that hold any, found by the rarer words alone where these are sure to find the best. */
-  const byRarest = (pool: number): FoundUnit[] | undefined => {
-    const { finding, counting, bound } = splitByRarity(facts, pool, index.totals(query.scope).units)
-    if (counting.length === 0) return undefined
-    const found = match({ words: finding, every: false, also: counting }, pool)
-    const isWhole = found.length >= pool && countDocuments(found) >= wantedOf(query, pool)
-    return isWhole && (found.at(-1) as FoundUnit).bm25 > bound ? found : undefined
-  }
+  const all = (pool: number): FoundUnit[] => match({ match: words.join(' ') }, pool)
   const any = (pool: number): FoundUnit[] => {
-    const areBestEnough = pool < everything && !lists?.findAny
-    return (areBestEnough ? byRarest(pool) : undefined) ?? match({ words, every: false }, pool)
+    const { finding, counting, bound } = splitByRarity(facts, pool, index.countUnits(query.scope))
+    if (pool < everything && counting.length > 0) {
+      const found = match({ match: finding.join(' OR '), also: counting.join(' OR ') }, pool)
+      const isWhole = found.length >= pool && countDocuments(found) >= wantedOf(query, pool)
+      if (isWhole && (found.at(-1) as FoundUnit).bm25 > bound) return found
+    }
+    return match({ match: words.join(' OR ') }, pool)
   }
   const pool = poolOf(query)
   // Next to meaning, all near matches have to be seen.
@@ -78,30 +73,22 @@ export function matchWords(
 }
 
 /**
- * Returns a function that asks for the units that match. To rank them in the tables takes long, to hand out more of
- * them does not: it asks for more than are wanted, because a wider pool may be looked at next. Most filters are passed
- * by most entries, so the first are asked for whatever the filter; if these were not enough, only those that may pass
- * it.
+ * Returns a function that asks for the units that match. To rank them takes long, to hand out more of them does not:
+ * it asks for more than are wanted, because a wider pool may be looked at next. Most filters are passed by most entries,
+ * so the first are asked for whatever the filter; if these were not enough, only those that may pass it.
  */
-function createMatcher(
-  index: SearchIndex,
-  lists: WordLists | undefined,
-  { conditions, isConditional }: Gate,
-) {
+function createMatcher(index: SearchIndex, { conditions, isConditional }: Gate) {
   const fetched = new Map<string, { limit: number; rows: UnitRow[] }>()
-  return (query: WordQuery, limit: number): UnitRow[] => {
-    const name = JSON.stringify(query)
+  return (text: WordQuery, limit: number): UnitRow[] => {
+    const name = JSON.stringify(text)
     const known = fetched.get(name)
     if (known && limit <= known.limit) return known.rows.slice(0, limit)
     const most = Math.min(known ? limit * 4 : Math.max(limit, widePool + spare), everything)
     const isNarrowed = conditions.narrowing !== undefined && (known !== undefined || most === everything)
-    const listed = isNarrowed ? undefined : (query.every ? lists?.findAll : lists?.findAny)?.(limit)
-    const rows =
-      listed ??
-      (isNarrowed
-        ? index.matchUnits(query, conditions, true, most)
-        : index.matchUnits(query, { ...conditions, narrowing: undefined }, isConditional, most))
-    fetched.set(name, { limit: listed ? limit : most, rows })
+    const rows = isNarrowed
+      ? index.matchUnits(text, conditions, true, most)
+      : index.matchUnits(text, { ...conditions, narrowing: undefined }, isConditional, most)
+    fetched.set(name, { limit: most, rows })
     return rows.slice(0, limit)
   }
 }

@@ -27,7 +27,7 @@ export function rankMatches(
   meaning: MeaningArm | undefined,
   weights: RankWeights,
 ): RankedUnit<RankedDocument>[] {
-  const words = query.text === undefined ? [] : queryWords(query.text)
+  const words = query.text === undefined ? [] : queryWords(query.text).map((word) => `"${word}"`)
   const facts = tellingWords(wordFactsOf(index, query.scope, words))
   const gate = createGate(index, query, files)
   const { found, together } = matchWords(index, facts, query, gate, meaning !== undefined)

@@ -1,11 +1,31 @@
+import { DatabaseSync } from '@photostructure/sqlite'
 import { splitByRarity } from '@recall/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { indexOfTexts } from '../../test/index-of-texts.ts'
+import { schema } from '../search-index/schema.ts'
+import { createSearchIndex } from '../search-index/search-index.ts'
+import { createStatements, type Database } from '../sqlite/driver.ts'
 import { wordFactsOf } from './word-facts.ts'
 
 const vocabulary = ['ant', 'bee', 'cat', 'dog', 'eel', 'fox']
 const conditions = { scope: 'long-term', namespace: 'default', now: 0, tags: [] } as const
+
+/** Units 1, 2, … of these texts, each a document of its own. */
+function indexOf(texts: readonly string[]) {
+  const database: Database = new DatabaseSync(':memory:')
+  database.exec(schema)
+  const sql = createStatements(database)
+  const word = sql('INSERT INTO words2 (rowid, text) VALUES (?, ?)')
+  const document = sql(
+    `INSERT INTO documents (id, folder, name, scope, namespace, key, created, updated, units, bytes, size, modified,
+       changed, inode, hash) VALUES (?, 1, '', 2, '', ?, 0, 0, 1, 0, 0, 0, 0, 0, x'')`,
+  )
+  texts.forEach((text, i) => {
+    word.run(i + 1, text)
+    document.run(i + 1, String(i))
+  })
+  return createSearchIndex(database)
+}
 
 /** The first words are rare, the last ones are nearly everywhere. */
 const text = fc
@@ -22,7 +42,7 @@ it('finds the best units by the rarer words alone, whenever it says so', () => {
       fc.subarray(vocabulary, { minLength: 3 }),
       fc.integer({ min: 1, max: 8 }),
       (texts, words, pool) => {
-        const { index } = indexOfTexts(texts)
+        const index = indexOf(texts)
         const { finding, counting, bound } = splitByRarity(
           wordFactsOf(index, 'long-term', words),
           pool,
@@ -30,9 +50,9 @@ it('finds the best units by the rarer words alone, whenever it says so', () => {
         )
         expect([...finding, ...counting].sort()).toEqual(words.sort())
         if (counting.length === 0) return
-        const all = index.matchUnits({ words, every: false }, conditions, false, pool)
+        const all = index.matchUnits({ match: words.join(' OR ') }, conditions, false, pool)
         const some = index.matchUnits(
-          { words: finding, every: false, also: counting },
+          { match: finding.join(' OR '), also: counting.join(' OR ') },
           conditions,
           false,
           pool,
@@ -48,7 +68,7 @@ it('finds the best units by the rarer words alone, whenever it says so', () => {
 })
 
 it('knows where a word is, also one that is nearly everywhere', () => {
-  const { index } = indexOfTexts(
+  const index = indexOf(
     Array.from({ length: 5000 }, (_, i) => (i === 7 ? 'bee' : i === 9 ? 'ant bee' : 'ant')),
   )
   const [ant, bee, cat] = wordFactsOf(index, 'long-term', ['ant', 'bee', 'cat'])

@@ -1,6 +1,5 @@
 import { fewestUnits, type MemoryScope, rarityInMemory } from '@recall/core'
 import type { SearchIndex } from '../search-index/search-index.ts'
-import type { Holding, Postings } from '../search-index/word-rows.ts'
 
 /** What the index knows about one word of a query. */
 export interface WordFacts {
@@ -9,38 +8,30 @@ export interface WordFacts {
   rarity: number
   /** How many units hold it. */
   count: number
-  postings: Postings | null
   /** Whether a range of units holds it. */
   isIn(first: number, last: number): boolean
 }
 
 export function wordFactsOf(index: SearchIndex, scope: MemoryScope, words: readonly string[]): WordFacts[] {
-  const total = index.totals(scope).units
-  const rarityOf = total < fewestUnits ? rarityInMemory : rarityInTables
-  const holdings = index.holding(scope, words)
-  return words.map((word, i) => {
-    const { count, postings } = holdings[i] as Holding
+  const total = index.countUnits(scope)
+  const isSmall = total < fewestUnits
+  return words.map((word) => {
+    const { count, units } = index.holding(scope, word)
     const isIn = (first: number, last: number): boolean => {
-      if (postings === null) return index.holds(scope, word, first, last)
-      const next = postings.units[lowerBound(postings.units, first)]
+      if (units === null) return index.holds(scope, word, first, last)
+      const next = units[lowerBound(units, first)]
       return next !== undefined && next <= last
     }
-    return { word, rarity: rarityOf(count, total), count, postings, isIn }
+    const rarity = isSmall
+      ? rarityInMemory(count, total)
+      : Math.max(1e-6, Math.log((total - count + 0.5) / (count + 0.5)))
+    return { word, rarity, count, isIn }
   })
 }
 
-/** Inverse document frequency, as FTS5's `bm25()` computes it: never below zero. */
-export const rarityInTables = (count: number, total: number): number =>
-  Math.max(leastRarity, Math.log((total - count + 0.5) / (count + 0.5)))
-
-const leastRarity = 1e-6
-
-/** Whether a word is in half of the units or more, so that FTS5 gives no weight to it. */
-export const isNearlyEverywhere = ({ rarity }: Pick<WordFacts, 'rarity'>): boolean => rarity <= leastRarity
-
 /** FTS5 gives no weight to a word in half of the units; in a memory of three notes that word may be the subject. */
 export const isSmallScope = (index: SearchIndex, scope: MemoryScope): boolean =>
-  index.totals(scope).units < fewestUnits
+  index.countUnits(scope) < fewestUnits
 
 /** Index of the first number >= `least` in an ascending list (lower bound). */
 function lowerBound(numbers: Int32Array, least: number): number {

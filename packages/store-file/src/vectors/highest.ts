@@ -1,5 +1,5 @@
 /** Positions of the highest values that are at least `least`, highest first; no more than `count`. */
-export function highest(values: Float32Array | Float64Array, count: number, least: number): number[] {
+export function highest(values: Float32Array, count: number, least: number): number[] {
   if (count <= 0) return []
   // A heap with the lowest of the best on top: most values fail against it at once.
   const heap: number[] = []
