@@ -6,7 +6,7 @@ import { scopeNumbers } from './schema.ts'
 /** What to match units by, in the query language of FTS5. */
 export interface WordQuery {
   match: string
-  /** Words that count in what `match` finds, but find nothing by themselves. */
+  /** Words that count in what `match` finds, but find nothing by themselves. Default: none. */
   also?: string
 }
 
@@ -28,16 +28,21 @@ export function createWordRows(
 ) {
   return {
     /** Best-matching units first. */
-    matchUnits({ match, also }: WordQuery, conditions: Conditions, join: boolean, limit: number): UnitRow[] {
+    matchUnits(
+      { match, also = '' }: WordQuery,
+      conditions: Conditions,
+      join: boolean,
+      limit: number,
+    ): UnitRow[] {
       const words = `words${scopeNumbers[conditions.scope]}`
       const found = `SELECT rowid AS id, -bm25(${words}) AS bm25 FROM ${words} WHERE ${words} MATCH ?`
       const ranked =
-        also === undefined
+        also === ''
           ? found
           : `WITH found AS MATERIALIZED (${found}), more AS MATERIALIZED (${found})
              SELECT found.id AS id, coalesce(more.bm25, found.bm25) AS bm25
              FROM found LEFT JOIN more ON more.id = found.id`
-      const matches = also === undefined ? [match] : [match, `(${match}) AND (${also})`]
+      const matches = also === '' ? [match] : [match, `(${match}) AND (${also})`]
       if (!join)
         return sql(`SELECT id, bm25 FROM (${ranked}) ORDER BY bm25 DESC, id LIMIT ?`).all(
           ...matches,

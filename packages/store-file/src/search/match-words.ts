@@ -3,7 +3,7 @@ import type { SearchIndex } from '../search-index/search-index.ts'
 import type { UnitRow, WordQuery } from '../search-index/word-rows.ts'
 import { accept, countDocuments, type Gate, type RankedDocument } from './gate.ts'
 import { everything, poolOf, spare, wantedOf } from './pool.ts'
-import { isSmallScope, type WordFacts } from './word-facts.ts'
+import { isNearlyEverywhere, isSmallScope, type WordFacts } from './word-facts.ts'
 
 export interface FoundUnit {
   id: number
@@ -49,7 +49,9 @@ export function matchWords(
   const any = (pool: number): FoundUnit[] => {
     const { finding, counting, bound } = splitByRarity(facts, pool, index.countUnits(query.scope))
     if (pool < everything && counting.length > 0) {
-      const found = match({ match: finding.join(' OR '), also: counting.join(' OR ') }, pool)
+      const also = facts.filter((each) => counting.includes(each.word) && !isNearlyEverywhere(each))
+      const rarer = { match: finding.join(' OR '), also: also.map(({ word }) => word).join(' OR ') }
+      const found = match(rarer, pool)
       const isWhole = found.length >= pool && countDocuments(found) >= wantedOf(query, pool)
       if (isWhole && (found.at(-1) as FoundUnit).bm25 > bound) return found
     }

@@ -24,10 +24,15 @@ export function wordFactsOf(index: SearchIndex, scope: MemoryScope, words: reado
     }
     const rarity = isSmall
       ? rarityInMemory(count, total)
-      : Math.max(1e-6, Math.log((total - count + 0.5) / (count + 0.5)))
+      : Math.max(leastRarity, Math.log((total - count + 0.5) / (count + 0.5)))
     return { word, rarity, count, isIn }
   })
 }
+
+const leastRarity = 1e-6
+
+/** Whether a word is in half of the units or more: to count it in what other words find takes long, and changes nothing. */
+export const isNearlyEverywhere = ({ rarity }: Pick<WordFacts, 'rarity'>): boolean => rarity <= leastRarity
 
 /** FTS5 gives no weight to a word in half of the units; in a memory of three notes that word may be the subject. */
 export const isSmallScope = (index: SearchIndex, scope: MemoryScope): boolean =>
