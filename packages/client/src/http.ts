@@ -59,7 +59,8 @@ export function createHttp(options: HttpOptions): Send {
     shape: Shape,
     given: RequestOptions,
   ): Promise<T> => {
-    const { body, headers, signal } = given
+    const { headers, signal } = given
+    const body = given.body === undefined ? undefined : jsonOf(given.body)
     const limits = [
       AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimer)),
       ...(signal ? [signal] : []),
@@ -72,7 +73,7 @@ export function createHttp(options: HttpOptions): Send {
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body }),
       // The key must not be sent to wherever an answer redirects.
       redirect: 'manual',
       signal: AbortSignal.any(limits),
@@ -103,6 +104,16 @@ export function createHttp(options: HttpOptions): Send {
         await wait(pauseMs(error, tried), given.signal)
       }
     }
+  }
+}
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    const message =
+      'this cannot be sent as JSON: give plain objects that do not hold themselves, and no BigInt'
+    throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT, { cause })
   }
 }
 

@@ -45,6 +45,18 @@ it('asks once more for a new key when the answer with the first was lost', async
   expect(requests).toHaveLength(2)
 })
 
+it('refuses what JSON cannot hold, and sends nothing', async () => {
+  const { hub, requests } = hubOf([])
+  const endless: Record<string, unknown> = {}
+  endless.self = endless
+  for (const tags of [[1n], endless]) {
+    expect(await failure(hub.save({ ...memory, tags: tags as unknown as string[] }))).toMatchObject({
+      code: MemoryErrorCode.INVALID_INPUT,
+    })
+  }
+  expect(requests).toEqual([])
+})
+
 it('knows the types of the schemas that it is given', async () => {
   const goal: ValueSchema<{ name: string }> = {
     safeParse: () => ({ success: false, error: { issues: [{ path: ['name'], message: 'is missing' }] } }),

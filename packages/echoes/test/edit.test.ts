@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openEchoes, printEntry } from '../src/index.ts'
+import { type EchoEntry, openEchoes, printEntry } from '../src/index.ts'
 import { anyEntry, entryOf } from './support.ts'
 
 const now = Date.parse('2026-06-30')
@@ -178,6 +178,17 @@ describe('an entry that was shortened', () => {
     for (const id of ['traced-001', 'traced-002', 'traced-003']) await later.restoreEntry('reviewer', id)
     expect(await memory()).toBe(before)
   })
+})
+
+it('names what a program without types left out of an entry', async () => {
+  const { echoes } = await open()
+  const entry = { ...entryOf(), title: undefined, learning: 7 } as unknown as EchoEntry
+  for (const write of [echoes.add('reviewer', entry), echoes.appendFinding('reviewer', 'agent', entry)]) {
+    await expect(write).rejects.toMatchObject({
+      code: 'MEMORY_INVALID_INPUT',
+      message: 'this entry cannot be written: title must be a text; learning must be a text',
+    })
+  }
 })
 
 it('restores an entry behind a last line that a person left without an end', async () => {

@@ -34,6 +34,8 @@ export const plain = (text: string): string => oneLine(text).toLowerCase()
  * @throws MemoryError INVALID_INPUT naming every field that is wrong
  */
 export function normalizeEntry(entry: EchoEntry): EchoEntry {
+  const missing = textFields.filter((name) => typeof entry[name] !== 'string')
+  if (missing.length > 0) throw unwritable(missing.map((name) => `${name} must be a text`))
   const lines = entry.learning
     .split(/\r\n|\r|\n/)
     .map((line) => line.trim())
@@ -47,20 +49,31 @@ export function normalizeEntry(entry: EchoEntry): EchoEntry {
     confidence: entry.confidence,
     evidence: oneLine(entry.evidence),
     verified: entry.verified,
-    supersedes: entry.supersedes === null ? null : oneLine(entry.supersedes),
+    supersedes: typeof entry.supersedes === 'string' ? oneLine(entry.supersedes) : null,
     // A learning that begins like a field would be read as one.
     learning: lines.map((line) => line.replace(/^\*\*([\w-]+)\*\*:/, '$1:')).join('\n'),
   }
   const issues = entryIssues(clean)
-  if (issues.length > 0) {
-    throw new MemoryError(
-      `this entry cannot be written: ${issues.join('; ')}`,
-      MemoryErrorCode.INVALID_INPUT,
-      { details: { issues } },
-    )
-  }
+  if (issues.length > 0) throw unwritable(issues)
   return clean
 }
+
+/** Of a program without types, any may be missing. */
+const textFields = [
+  'date',
+  'kind',
+  'title',
+  'layer',
+  'source',
+  'evidence',
+  'verified',
+  'learning',
+] as const satisfies readonly (keyof EchoEntry)[]
+
+const unwritable = (issues: string[]): MemoryError =>
+  new MemoryError(`this entry cannot be written: ${issues.join('; ')}`, MemoryErrorCode.INVALID_INPUT, {
+    details: { issues },
+  })
 
 /** What is wrong with an entry, in words that do not repeat its text. */
 export function entryIssues(entry: Omit<EchoEntry, 'layer'> & { layer: string }): string[] {
