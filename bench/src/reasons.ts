@@ -46,7 +46,7 @@ const reasons: readonly Reason[] = [
   {
     suite: /^meaning$/,
     what: /^search by words and meaning/,
-    why: 'comparing the vectors takes 3 to 4 ms of it; the rest is the search by words, which here looks at every near match of any of the words, see files',
+    why: 'comparing the vectors takes 2 to 3 ms of it; the rest is the search by words, which here looks at every near match of any of the words, see files',
   },
   {
     suite: /^meaning$/,
