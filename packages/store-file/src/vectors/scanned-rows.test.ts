@@ -50,6 +50,11 @@ it('compares a query with the rows in some slots, however the rows came', () => 
   )
 })
 
+it('compares with no rows', () => {
+  const question = createScannedRows(4).ask(Float32Array.of(1, -1, 0, 1))
+  expect(question.similarities(Int32Array.of(0, 7), Float32Array.of(1, 1))).toEqual(Float32Array.of(0, 0))
+})
+
 it('counts in how many signs the rows differ, also where some came after the others were sketched', () => {
   fc.assert(
     fc.property(cases, ({ query, batches, slots }) => {

@@ -124,6 +124,7 @@ export function createScannedRows(dimensions: number): ScannedRows {
         differ(querySketch, sketchesBehind(capacity), count, list, length, sketchLength, out)
       return {
         similarities(slots, into = new Float32Array(slots.length)) {
+          if (count === 0) return into.fill(0)
           inPieces(slots, multiplied, (products, from) => {
             for (let i = 0; i < products.length; i++) {
               const itsScale = scales[slots[from + i] as number] ?? 0
