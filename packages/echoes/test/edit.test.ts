@@ -180,15 +180,26 @@ describe('an entry that was shortened', () => {
   })
 })
 
-it('names what a program without types left out of an entry', async () => {
-  const { echoes } = await open()
-  const entry = { ...entryOf(), title: undefined, learning: 7 } as unknown as EchoEntry
-  for (const write of [echoes.add('reviewer', entry), echoes.appendFinding('reviewer', 'agent', entry)]) {
-    await expect(write).rejects.toMatchObject({
-      code: 'MEMORY_INVALID_INPUT',
-      message: 'this entry cannot be written: title must be a text; learning must be a text',
-    })
+it('names what is wrong with an entry of a program without types', async () => {
+  const { echoes, memory } = await open()
+  await echoes.add('reviewer', entryOf())
+  const before = await memory()
+  const wrong: [unknown, string][] = [
+    [{ ...entryOf(), title: undefined, learning: 7 }, 'title must be a text; learning must be a text'],
+    [{ ...entryOf(), confidence: '0.9' }, 'confidence must be a number from 0.0 to 1.0'],
+    [{ ...entryOf(), supersedes: 5 }, 'supersedes must be a text or null'],
+    [null, expect.stringContaining('date must be a text; kind must be a text')],
+  ]
+  for (const [entry, problem] of wrong) {
+    for (const write of [
+      () => echoes.add('reviewer', entry as EchoEntry),
+      () => echoes.appendFinding('reviewer', 'agent', entry as EchoEntry),
+    ]) {
+      const refused = typeof problem === 'string' ? `this entry cannot be written: ${problem}` : problem
+      await expect(write()).rejects.toMatchObject({ code: 'MEMORY_INVALID_INPUT', message: refused })
+    }
   }
+  expect(await memory()).toBe(before)
 })
 
 it('restores an entry behind a last line that a person left without an end', async () => {

@@ -34,8 +34,8 @@ export const plain = (text: string): string => oneLine(text).toLowerCase()
  * @throws MemoryError INVALID_INPUT naming every field that is wrong
  */
 export function normalizeEntry(entry: EchoEntry): EchoEntry {
-  const missing = textFields.filter((name) => typeof entry[name] !== 'string')
-  if (missing.length > 0) throw unwritable(missing.map((name) => `${name} must be a text`))
+  const wrong = mistyped(entry)
+  if (wrong.length > 0) throw unwritable(wrong)
   const lines = entry.learning
     .split(/\r\n|\r|\n/)
     .map((line) => line.trim())
@@ -49,7 +49,7 @@ export function normalizeEntry(entry: EchoEntry): EchoEntry {
     confidence: entry.confidence,
     evidence: oneLine(entry.evidence),
     verified: entry.verified,
-    supersedes: typeof entry.supersedes === 'string' ? oneLine(entry.supersedes) : null,
+    supersedes: oneLine(entry.supersedes ?? '') || null,
     // A learning that begins like a field would be read as one.
     learning: lines.map((line) => line.replace(/^\*\*([\w-]+)\*\*:/, '$1:')).join('\n'),
   }
@@ -58,17 +58,19 @@ export function normalizeEntry(entry: EchoEntry): EchoEntry {
   return clean
 }
 
-/** Of a program without types, any may be missing. */
-const textFields = [
-  'date',
-  'kind',
-  'title',
-  'layer',
-  'source',
-  'evidence',
-  'verified',
-  'learning',
-] as const satisfies readonly (keyof EchoEntry)[]
+/** Which fields have no value that they may have: a program without types may give any. */
+function mistyped(entry: EchoEntry): string[] {
+  const given: { [Field in keyof EchoEntry]?: unknown } = entry ?? {}
+  const texts = ['date', 'kind', 'title', 'layer', 'source', 'evidence', 'verified', 'learning'] as const
+  const { confidence, supersedes = null } = given
+  return [
+    ...texts.filter((name) => typeof given[name] !== 'string').map((name) => `${name} must be a text`),
+    ...(typeof confidence === 'number' ? [] : [confidenceRule]),
+    ...(supersedes === null || typeof supersedes === 'string' ? [] : ['supersedes must be a text or null']),
+  ]
+}
+
+const confidenceRule = 'confidence must be a number from 0.0 to 1.0'
 
 const unwritable = (issues: string[]): MemoryError =>
   new MemoryError(`this entry cannot be written: ${issues.join('; ')}`, MemoryErrorCode.INVALID_INPUT, {
@@ -82,7 +84,7 @@ export function entryIssues(entry: Omit<EchoEntry, 'layer'> & { layer: string })
     [entry.title !== '', 'the title is missing'],
     [isEchoLayer(entry.layer), 'layer must be etched, inscribed or traced'],
     [entry.source !== '', 'source is missing'],
-    [entry.confidence >= 0 && entry.confidence <= 1, 'confidence must be a number from 0.0 to 1.0'],
+    [entry.confidence >= 0 && entry.confidence <= 1, confidenceRule],
     [entry.evidence !== '', 'evidence is missing'],
     [isDay(entry.verified), 'verified must be a day (YYYY-MM-DD)'],
     [entry.learning !== '', 'the learning is missing'],
