@@ -70,16 +70,16 @@ export function createScannedRows(dimensions: number): ScannedRows {
   }
 
   /** Lets `compare` look at the slots, a piece after the other, and `take` what came out. */
-  const inPieces = <Result>(
+  const inPieces = (
     slots: Int32Array,
-    compare: (length: number) => Result,
-    take: (found: Int32Array, from: number, result: Result) => void,
+    compare: (length: number) => void,
+    take: (found: Int32Array, from: number) => void,
   ): void => {
     for (let from = 0; from < slots.length; from += pieceLength) {
       const piece = slots.subarray(from, from + pieceLength)
       new Int32Array(memory.buffer, list, piece.length).set(piece)
-      const result = compare(piece.length)
-      take(new Int32Array(memory.buffer, out, piece.length), from, result)
+      compare(piece.length)
+      take(new Int32Array(memory.buffer, out, piece.length), from)
     }
   }
 
@@ -145,12 +145,9 @@ export function createScannedRows(dimensions: number): ScannedRows {
           sketchNew(sketch)
           const positions = new Int32Array(slots.length)
           let found = 0
-          const choosing = (length: number): number => {
-            differing(length)
-            return choose(out, length, most)
-          }
-          inPieces(slots, choosing, (chosen, from, length) => {
-            for (let i = 0; i < length; i++) positions[found++] = from + (chosen[i] as number)
+          inPieces(slots, differing, (differences, from) => {
+            const chosen = differences.subarray(0, choose(out, differences.length, most))
+            for (let i = 0; i < chosen.length; i++) positions[found++] = from + (chosen[i] as number)
           })
           return positions.subarray(0, found)
         },
