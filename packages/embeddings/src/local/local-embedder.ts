@@ -10,7 +10,10 @@ import { createTokenize, type Tokenize } from './tokenizer.ts'
 export interface LocalEmbedderOptions {
   /** Default: bge-small-en-v1.5 with 8-bit weights, from `@recall/model-bge-small-en`. */
   model?: ModelFiles
-  /** Default: onnxruntime-node when it is installed, else the WebAssembly build, which always works. */
+  /**
+   * Default: onnxruntime-node when it is installed, else the WebAssembly build, which always works, and which a worker
+   * thread takes in a process without `ORT_DISABLE_TELEMETRY=1`: from there the other cannot be kept from reporting.
+   */
   runtime?: Runtime
   /** Threads of the native runtime. Default: what it chooses. */
   threads?: number

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { turnOffTelemetry } from './telemetry.ts'
 import { packedBinary, wasmFiles, wasmFolder } from './wasm-files.ts'
 
 /** Runs a BERT-like model over a padded batch. */
@@ -36,21 +37,16 @@ interface OnnxSession {
 }
 
 /**
- * @param runtime default: `native` when onnxruntime-node is installed, else `wasm`
+ * @param runtime default: `native` when onnxruntime-node is installed and can be kept from reporting, else `wasm`
  * @param threads for the native runtime
- * @throws MemoryError UNAVAILABLE when the runtime that was asked for is not there or refuses the model
+ * @throws MemoryError UNAVAILABLE when the runtime that was asked for is not there, would report, or refuses the model
  */
 export async function openSession(
   model: Uint8Array,
   { runtime, threads }: { runtime?: Runtime | undefined; threads?: number | undefined },
 ): Promise<Session> {
-  const native = runtime === 'wasm' ? null : await loadNative()
-  if (runtime === 'native' && !native) {
-    throw new MemoryError(
-      'onnxruntime-node is not installed: run `npm install onnxruntime-node`, or leave out `runtime`',
-      MemoryErrorCode.UNAVAILABLE,
-    )
-  }
+  const native = runtime !== 'wasm' && turnOffTelemetry() ? await loadNative() : null
+  if (runtime === 'native' && !native) throw nativeMissing()
   const onnx = native ?? (await loadWasm())
   let session: OnnxSession
   try {
@@ -83,6 +79,15 @@ export async function openSession(
     close: () => session.release(),
   }
 }
+
+const nativeMissing = (): MemoryError =>
+  new MemoryError(
+    turnOffTelemetry()
+      ? 'onnxruntime-node is not installed: run `npm install onnxruntime-node`, or leave out `runtime`'
+      : 'in this worker thread onnxruntime-node would report to its maker: start the process with ' +
+          'ORT_DISABLE_TELEMETRY=1, use `workerEmbedder` from the main thread, or leave out `runtime`',
+    MemoryErrorCode.UNAVAILABLE,
+  )
 
 async function loadNative(): Promise<Onnx | null> {
   try {

@@ -18,7 +18,7 @@ vi.mock('node:worker_threads', async () => {
     ref() {}
     unref() {}
   }
-  return { Worker: FakeWorker }
+  return { Worker: FakeWorker, isMainThread: true }
 })
 
 it('a thread that failed takes no call of the next one with it', async () => {

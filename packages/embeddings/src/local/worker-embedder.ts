@@ -3,6 +3,7 @@ import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { bgeSmallEn } from '@recall/model-bge-small-en'
 import { unlessAborted } from '../unless-aborted.ts'
 import type { Runtime } from './runtime.ts'
+import { turnOffTelemetry } from './telemetry.ts'
 import type { Answer, Close, Question } from './worker.ts'
 
 /**
@@ -19,6 +20,7 @@ export function workerEmbedder(options: { runtime?: Runtime; threads?: number } 
   let closed = false
 
   const start = (): Thread => {
+    turnOffTelemetry()
     const worker = startThread(options)
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
     const started: Thread = { worker, ended, waiting: new Map() }

@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const folder = import.meta.dirname
+const run = promisify(execFile)
+
+let home: string
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'recall-home-'))
+})
+afterAll(() => rm(home, { recursive: true }))
+
+it.each([
+  ['local-embedder.ts', 'localEmbedder'],
+  ['worker-embedder.ts', 'workerEmbedder'],
+])('%s keeps nothing of its use in the home of a user', async (file, name) => {
+  const script = `import { ${name} } from './${file}'
+    const embedder = ${name}({ runtime: 'native' })
+    await embedder.embed(['a'], 'query')
+    await embedder.close()`
+  // The runtime reports nothing where it knows a build server by its variables: only what a program needs is handed on.
+  const env = { PATH: process.env.PATH, HOME: home, XDG_CACHE_HOME: join(home, 'cache') }
+  const source = [
+    '--conditions',
+    '@recall/source',
+    '--import',
+    import.meta.resolve('tsx'),
+    '--input-type=module',
+    '--eval',
+    script,
+  ]
+  await run(process.execPath, source, { cwd: folder, env })
+  expect(await readdir(home, { recursive: true })).toEqual([])
+})
+
+it('takes WebAssembly in a thread in which the native runtime would report', async () => {
+  const script = `import('${import.meta.resolve('tsx/esm/api')}').then(async ({ register }) => {
+    register()
+    const { localEmbedder } = await import('${join(folder, 'local-embedder.ts')}')
+    const usual = localEmbedder()
+    await usual.warmUp()
+    const native = await localEmbedder({ runtime: 'native' }).warmUp().catch((error) => error.message)
+    require('node:worker_threads').parentPort.postMessage({ usual: usual.runtime, native })
+  })`
+  const { ORT_DISABLE_TELEMETRY: _, ...env } = process.env
+  const worker = new Worker(script, { eval: true, env, execArgv: ['--conditions', '@recall/source'] })
+  const told = await new Promise((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', reject)
+  })
+  expect(told).toEqual({ usual: 'wasm', native: expect.stringContaining('ORT_DISABLE_TELEMETRY=1') })
+})

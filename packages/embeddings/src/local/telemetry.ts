@@ -1,0 +1,15 @@
+import { isMainThread } from 'node:worker_threads'
+
+const variable = 'ORT_DISABLE_TELEMETRY'
+
+/**
+ * Keeps onnxruntime-node, which from 1.29 on sends its maker what it runs and keeps a device id in the user's cache
+ * folder, from doing either. To be called before it is loaded, and before a thread starts that will load it.
+ *
+ * @returns whether it is kept from it. A worker thread has a copy of the environment that native code does not see: a
+ * thread whose parent did not turn it off cannot.
+ */
+export function turnOffTelemetry(): boolean {
+  if (isMainThread) process.env[variable] = '1'
+  return process.env[variable] === '1'
+}
