@@ -1,7 +1,5 @@
 import { isMainThread } from 'node:worker_threads'
 
-const variable = 'ORT_DISABLE_TELEMETRY'
-
 /**
  * Keeps onnxruntime-node, which from 1.29 on sends its maker what it runs and keeps a device id in the user's cache
  * folder, from doing either. To be called before it is loaded, and before a thread starts that will load it.
@@ -10,6 +8,6 @@ const variable = 'ORT_DISABLE_TELEMETRY'
  * thread whose parent did not turn it off cannot.
  */
 export function turnOffTelemetry(): boolean {
-  if (isMainThread) process.env[variable] = '1'
-  return process.env[variable] === '1'
+  if (isMainThread) process.env.ORT_DISABLE_TELEMETRY = '1'
+  return process.env.ORT_DISABLE_TELEMETRY === '1'
 }
