@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { migrate as runMigrations } from 'drizzle-orm/postgres-js/migrator'
+import { createExtensions } from './engines/create-extensions.ts'
 import { type Database, rowsOf } from './engines/database.ts'
 import { asMemoryErrors } from './engines/postgres-errors.ts'
 import { recountWords } from './entries/recount-words.ts'
@@ -21,14 +22,16 @@ const patience = 60_000
  * find nothing to do. Also splits texts again, once, if an earlier version split them into other words.
  *
  * @param database on a single connection, which holds the lock
- * @throws MemoryError TIMEOUT when another process does not finish within a minute
+ * @throws MemoryError TIMEOUT when another process does not finish within a minute; NOT_SUPPORTED when the tables cannot
+ * be on this server
  */
 export async function migrate(database: Database): Promise<void> {
   await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () =>
-    underMigrationLock(database, () =>
+    underMigrationLock(database, async () => {
+      if ((await pendingMigrations(database)) > 0) await createExtensions(database)
       // The migrator works with every driver; only its type names one.
-      runMigrations(database as unknown as PostgresJsDatabase, { migrationsFolder }),
-    ),
+      await runMigrations(database as unknown as PostgresJsDatabase, { migrationsFolder })
+    }),
   )
   // Outside the lock, because it may take minutes, and two runs at once do no harm.
   await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () => recountWords(database))

@@ -42,8 +42,8 @@ const defaultTimeoutMs = 10_000
 /**
  * Opens a pool of connections to a server.
  *
- * @throws MemoryError UNAVAILABLE when tables or indexes have to be made and the server cannot be reached, INVALID_INPUT
- * when the url is none
+ * @throws MemoryError UNAVAILABLE when tables or indexes have to be made and the server cannot be reached, NOT_SUPPORTED
+ * when they have to be made and cannot be there, INVALID_INPUT when the url is none
  */
 export async function openPostgres(options: PostgresOptions): Promise<OpenDatabase> {
   const {

@@ -318,6 +318,22 @@ describe.runIf(serverUrl)('a server', () => {
     await drop()
   })
 
+  it('is refused with what to do where the tables cannot be', async () => {
+    const { url, drop } = await createServerDatabase()
+    const role = new URL(url).pathname.slice(1)
+    const owner = await openPostgres({ url, migrations: false })
+    await owner.database.execute(sql.raw(`create role ${role} login password 'secret'`))
+    const asRole = new URL(url)
+    Object.assign(asRole, { username: role, password: 'secret' })
+    await expect(openPostgres({ url: asRole.href })).rejects.toMatchObject({
+      code: MemoryErrorCode.NOT_SUPPORTED,
+      message: expect.stringContaining('create extension vector'),
+    })
+    await owner.database.execute(sql.raw(`drop role ${role}`))
+    await owner.close()
+    await drop()
+  })
+
   it('that cannot be reached is UNAVAILABLE', async () => {
     const url = 'postgres://postgres@127.0.0.1:1/none'
     expect(await refusal(() => openPostgres({ url }))).toBe(MemoryErrorCode.UNAVAILABLE)

@@ -31,7 +31,7 @@ async function twiceAtMost<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (error) {
-    if (origin(error).code !== deadlock) throw error
+    if (codeOf(error) !== deadlock) throw error
     await pause(pauseMs)
     return call()
   }
@@ -100,6 +100,11 @@ const meanings: readonly { pattern: RegExp; code: MemoryErrorCode; message: stri
     message: 'Postgres refused the login or has no such database: check its URL',
   },
   {
+    pattern: /^42501$/,
+    code: MemoryErrorCode.UNAVAILABLE,
+    message: 'this user of Postgres may not do that: make the tables as the owner of the database, and grant their use',
+  },
+  {
     pattern: /^RQ001$/,
     code: MemoryErrorCode.QUOTA_EXCEEDED,
     message: 'this would be more than the quota: delete entries or clean up first',
@@ -115,6 +120,9 @@ interface Origin {
   code?: string
   constraint?: string
 }
+
+/** The SQLSTATE of a failed statement, or the code of a lost connection. */
+export const codeOf = (error: unknown): string | undefined => origin(error).code
 
 /** The driver's own error, out of those that query builders wrap around it. */
 function origin(error: unknown): Origin {
