@@ -9,6 +9,7 @@ import {
   rmSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
@@ -42,8 +43,7 @@ const rowsAtOnce = (table: Table): number => (table === 'entries' ? 20 : 500)
 const mostRestored = { rows: 500, characters: 4 * 1024 * 1024 }
 
 /**
- * Writes everything that a hub keeps into one gzipped file of JSON lines: a snapshot of the database at one moment,
- * taken while the hub runs. The file holds hashes of the agents' keys, but memories in plain text.
+ * Writes a backup into a new file.
  *
  * @returns rows by table
  * @throws MemoryError CONFLICT when the file exists, or another backup writes it
@@ -54,37 +54,50 @@ export async function backup(database: Database, path: string): Promise<Record<s
   }
   const unfinished = `${path}.unfinished`
   const file = createUnfinished(unfinished)
-  const counts: Record<string, number> = {}
   try {
-    await database.transaction(
-      async (transaction) => {
-        await transaction.execute(sql`set local statement_timeout = 0`)
-        const schema = await schemaOf(transaction)
-        async function* lines() {
-          yield `${JSON.stringify({ format: 'recall-hub-backup', version: 1, schema })}\n`
-          for (const table of tables) {
-            counts[table] = 0
-            for await (const rows of rowsIn(transaction, table)) {
-              counts[table] += rows.length
-              // Together: each piece that is packed by itself costs as much as hundreds of rows.
-              yield rows.map(({ row }) => `${table}\t${row}\n`).join('')
-            }
-          }
-          yield `end\t${JSON.stringify(counts)}\n`
-        }
-        await pipeline(lines, createGzip({ level }), createWriteStream(unfinished, { fd: file }))
-      },
-      { isolationLevel: 'repeatable read', accessMode: 'read only' },
-    )
+    const counts = await writeBackup(database, createWriteStream(unfinished, { fd: file }))
     syncPath(unfinished, 'r+')
     renameSync(unfinished, path)
     // Windows cannot open folders, and needs no such call.
     if (process.platform !== 'win32') syncPath(dirname(path), 'r')
+    return counts
   } catch (error) {
     rmSync(unfinished, { force: true })
     throw error
   }
+}
+
+/**
+ * Writes everything that a hub keeps as gzipped JSON lines: a snapshot of the database at one moment, taken while the
+ * hub runs. It holds hashes of the agents' keys, but memories in plain text. Its last line tells that it is whole.
+ *
+ * @returns rows by table
+ */
+export async function writeBackup(database: Database, output: Writable): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  await database.transaction(
+    async (transaction) => {
+      await transaction.execute(sql`set local statement_timeout = 0`)
+      await pipeline(linesOf(transaction, counts), createGzip({ level }), output)
+    },
+    { isolationLevel: 'repeatable read', accessMode: 'read only' },
+  )
   return counts
+}
+
+/** The lines of a backup, which counts its rows as they are read. */
+async function* linesOf(transaction: Database, counts: Record<string, number>): AsyncGenerator<string> {
+  const schema = await schemaOf(transaction)
+  yield `${JSON.stringify({ format: 'recall-hub-backup', version: 1, schema })}\n`
+  for (const table of tables) {
+    counts[table] = 0
+    for await (const rows of rowsIn(transaction, table)) {
+      counts[table] += rows.length
+      // Together: each piece that is packed by itself costs as much as hundreds of rows.
+      yield rows.map(({ row }) => `${table}\t${row}\n`).join('')
+    }
+  }
+  yield `end\t${JSON.stringify(counts)}\n`
 }
 
 /** The digits of vectors hardly get smaller: the usual level takes three times as long and saves 7 %. */
@@ -136,6 +149,19 @@ function syncPath(path: string, flags: 'r' | 'r+'): void {
  */
 export async function restore(database: Database, path: string): Promise<Record<string, number>> {
   if (!existsSync(path)) throw new MemoryError(`there is no file ${path}`, MemoryErrorCode.NOT_FOUND)
+  return readBackup(database, createReadStream(path), path)
+}
+
+/**
+ * As `restore`, from what a stream yields.
+ *
+ * @param name what errors call it
+ */
+export async function readBackup(
+  database: Database,
+  input: Readable,
+  name: string,
+): Promise<Record<string, number>> {
   const refill = async (transaction: Database): Promise<Record<string, number>> => {
     await transaction.execute(sql`set local statement_timeout = 0`)
     // Whoever writes meanwhile waits: what he writes would be beside the backup, and by another model.
@@ -144,7 +170,7 @@ export async function restore(database: Database, path: string): Promise<Record<
     // A hub that started on this database has written its own rows; those of the backup replace them.
     await transaction.execute(sql`delete from system_config`)
     await transaction.execute(sql`delete from store_settings`)
-    const counts = await fill(transaction, path)
+    const counts = await fill(transaction, input, name)
     await transaction.execute(
       sql`select setval(pg_get_serial_sequence('entries', 'version'), (select coalesce(max(version), 1) from entries))`,
     )
@@ -153,22 +179,22 @@ export async function restore(database: Database, path: string): Promise<Record<
   return asMemoryErrors(MemoryErrorCode.WRITE_FAILED, () => database.transaction(refill))
 }
 
-async function fill(transaction: Database, path: string): Promise<Record<string, number>> {
+async function fill(transaction: Database, input: Readable, name: string): Promise<Record<string, number>> {
   const counts: Record<string, number> = Object.fromEntries(tables.map((table) => [table, 0]))
   /** Written after all memories, because memories may refer to each other in any order. */
   const duplicates: { id: string; of: string }[] = []
   let end: string | undefined
-  for await (const { table, rows } of batchesOf(linesOf(path))) {
+  for await (const { table, rows } of batchesOf(unpacked(input, name))) {
     if (table === 'header') await checkHeader(transaction, rows[0] ?? '')
     else if (table === 'end') end = rows[0]
-    else if (!(tables as readonly string[]).includes(table)) throw damaged(path)
+    else if (!(tables as readonly string[]).includes(table)) throw damaged(name)
     else {
       const own = table === 'memories' ? rows.map((row) => withoutDuplicate(row, duplicates)) : rows
       await insert(transaction, table, own)
       counts[table] = (counts[table] ?? 0) + rows.length
     }
   }
-  if (end !== JSON.stringify(counts)) throw damaged(path)
+  if (end !== JSON.stringify(counts)) throw damaged(name)
   await transaction.execute(sql`
     update memories set duplicate_of = (d ->> 'of')::uuid
     from jsonb_array_elements(${JSON.stringify(duplicates)}::text::jsonb) as d where memories.id = (d ->> 'id')::uuid`)
@@ -217,24 +243,24 @@ const insert = (transaction: Database, table: string, rows: readonly string[]): 
     insert into ${sql.identifier(table)}
     select * from json_populate_recordset(null::${sql.identifier(table)}, ${`[${rows.join(',')}]`}::text::json)`)
 
-async function* linesOf(path: string): AsyncGenerator<string> {
-  const unpacked = createGunzip()
-  const reading = pipeline(createReadStream(path), unpacked)
+async function* unpacked(input: Readable, name: string): AsyncGenerator<string> {
+  const text = createGunzip()
+  const reading = pipeline(input, text)
   // The last line of this function reports a failure; until then it must not be an unhandled rejection.
   reading.catch(() => {})
   let rest = ''
   try {
     // Not by readline: from Node 24 on it ends a line at U+2028 as well, which texts may hold.
-    for await (const part of unpacked.setEncoding('utf8') as AsyncIterable<string>) {
+    for await (const part of text.setEncoding('utf8') as AsyncIterable<string>) {
       const [first = '', ...others] = part.split('\n')
       const lines = [rest + first, ...others]
       rest = lines.pop() as string
       yield* lines
     }
   } catch {
-    throw damaged(path)
+    throw damaged(name)
   }
-  await reading.catch(() => Promise.reject(damaged(path)))
+  await reading.catch(() => Promise.reject(damaged(name)))
   if (rest !== '') yield rest
 }
 
@@ -274,5 +300,5 @@ async function refuseUnlessEmpty(database: Database): Promise<void> {
   }
 }
 
-const damaged = (path: string): MemoryError =>
-  new MemoryError(`${path} is damaged or not whole: nothing was restored`, MemoryErrorCode.CORRUPTION)
+const damaged = (name: string): MemoryError =>
+  new MemoryError(`${name} is damaged or not whole: nothing was restored`, MemoryErrorCode.CORRUPTION)

@@ -1,7 +1,7 @@
-import { MemoryErrorCode } from '@recall/core'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { agents, asMemoryErrors, type Database, type ReembedProgress, reembed } from '@recall/store-postgres'
 import { hashOfKey, newApiKey } from './access/keys.ts'
-import { backup, restore } from './backup.ts'
+import { backup, readBackup, restore, writeBackup } from './backup.ts'
 import type { HubConfig } from './config/config.ts'
 import { createHub } from './create-hub.ts'
 import { examine } from './doctor.ts'
@@ -71,12 +71,30 @@ export async function doctor(config: HubConfig, print: Print): Promise<boolean> 
   }
 }
 
-export async function backUp(config: HubConfig, path: string, print: Print): Promise<void> {
-  await withDatabase(config, async (database) => print(`${JSON.stringify(await backup(database, path))}\n`))
+/** Stands for the standard streams where a file is expected. */
+export const standardStream = '-'
+
+/** @param path may be `-`; the standard output is then the backup, and `tell` is to write elsewhere */
+export async function backUp(config: HubConfig, path: string, tell: Print): Promise<void> {
+  if (path === standardStream && process.stdout.isTTY) {
+    throw new MemoryError('send the backup into a file: backup - > hub.backup', MemoryErrorCode.INVALID_INPUT)
+  }
+  await withDatabase(config, async (database) => {
+    const counts =
+      path === standardStream ? await writeBackup(database, process.stdout) : await backup(database, path)
+    tell(`${JSON.stringify(counts)}\n`)
+  })
 }
 
-export async function restoreFrom(config: HubConfig, path: string, print: Print): Promise<void> {
-  await withDatabase(config, async (database) => print(`${JSON.stringify(await restore(database, path))}\n`))
+/** @param path may be `-`, for the standard input */
+export async function restoreFrom(config: HubConfig, path: string, tell: Print): Promise<void> {
+  await withDatabase(config, async (database) => {
+    const counts =
+      path === standardStream
+        ? await readBackup(database, process.stdin, 'the standard input')
+        : await restore(database, path)
+    tell(`${JSON.stringify(counts)}\n`)
+  })
 }
 
 async function withDatabase(config: HubConfig, run: (database: Database) => Promise<void>): Promise<void> {

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 import { isMemoryError } from '@recall/core'
-import { backUp, createAdmin, doctor, maintain, reembedAll, restoreFrom } from './commands.ts'
+import { backUp, createAdmin, doctor, maintain, reembedAll, restoreFrom, standardStream } from './commands.ts'
 import { configFrom } from './config/environment.ts'
+import { homeOf } from './routes/skill.ts'
 import { serveHub } from './serve.ts'
 
 const print = (text: string): void => void process.stdout.write(text)
+const printBeside = (text: string): void => void process.stderr.write(text)
 const log = (line: Record<string, unknown>): void =>
   void process.stderr.write(`${JSON.stringify({ at: new Date().toISOString(), ...line })}\n`)
 
@@ -12,8 +14,8 @@ const usage = `recall-hub                      serve; settings come from RECALL_
 recall-hub admin create <name>  make an administrator and print its key
 recall-hub maintenance          for cron: promote, recompute quality, check the heartbeat, forget old answers
 recall-hub doctor               whether database, vectors, embedding, writes and administrators are in order; if not, exit code 1
-recall-hub backup <file>        everything into one new file, while a hub on a server goes on
-recall-hub restore <file>       out of it again, into an empty database
+recall-hub backup <file>        everything into one new file, or to the standard output (-), while a hub on a server goes on
+recall-hub restore <file>       out of it again, or from the standard input (-), into an empty database
 recall-hub reembed              move shared memories to the embedding model that is configured
 
 An embedded database is open in one process at a time: stop its hub for the other commands.
@@ -37,7 +39,8 @@ async function serve(): Promise<void> {
   // A new embedded database takes a while, on a busy machine half a minute.
   log({ level: 'info', event: 'opening the database', embedded: config.postgresUrl === undefined })
   const hub = await serveHub(config, log)
-  print(`Recall hub on ${hub.url}: ${hub.url}/skill.md says how agents use it\n`)
+  const home = config.publicUrl ? homeOf(config) : hub.url
+  print(`Recall hub on ${hub.url}: ${home}/skill.md says how agents use it\n`)
   const stop = (): void => {
     hub.close().then(
       () => process.exit(0),
@@ -49,24 +52,26 @@ async function serve(): Promise<void> {
 }
 
 interface Command {
-  /** How many words come after its name. */
-  takes: 0 | 1
+  /** The word that comes after its name, if one does. */
+  takes?: 'name' | 'file'
   run(argument: string): Promise<void>
 }
 
 const commands: Record<string, Command> = {
-  serve: { takes: 0, run: serve },
-  'admin create': { takes: 1, run: (name) => createAdmin(configFrom(process.env), name, print) },
-  maintenance: { takes: 0, run: () => maintain(configFrom(process.env), print) },
+  serve: { run: serve },
+  'admin create': { takes: 'name', run: (name) => createAdmin(configFrom(process.env), name, print) },
+  maintenance: { run: () => maintain(configFrom(process.env), print) },
   doctor: {
-    takes: 0,
     async run() {
       if (!(await doctor(configFrom(process.env), print))) process.exitCode = 1
     },
   },
-  backup: { takes: 1, run: (file) => backUp(configFrom(process.env), file, print) },
-  restore: { takes: 1, run: (file) => restoreFrom(configFrom(process.env), file, print) },
-  reembed: { takes: 0, run: () => reembedAll(configFrom(process.env), print) },
+  backup: {
+    takes: 'file',
+    run: (file) => backUp(configFrom(process.env), file, file === standardStream ? printBeside : print),
+  },
+  restore: { takes: 'file', run: (file) => restoreFrom(configFrom(process.env), file, print) },
+  reembed: { run: () => reembedAll(configFrom(process.env), print) },
 }
 
 /** There are no options but `--help`: a word that looks like one names neither an agent nor a file. */
@@ -76,16 +81,19 @@ async function run(words: readonly string[]): Promise<void> {
   const name = first === 'admin' ? words.slice(0, 2).join(' ') : first
   const rest = words.slice(first === 'admin' ? 2 : 1)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command?.takes === rest.length && rest.every((word) => /^[^-]/.test(word))) {
+  if (command && rest.length === (command.takes ? 1 : 0) && rest.every((word) => isFor(command, word))) {
     return command.run(rest[0] ?? '')
   }
-  const isCut = command !== undefined && rest.length < command.takes
-  const reason = isCut
-    ? `'${name}' needs one more word, see below`
-    : `'${words.join(' ')}' is no command; settings are variables, such as RECALL_HUB_PORT=8080`
+  const reason =
+    command?.takes && rest.length === 0
+      ? `'${name}' needs a ${command.takes}, see below`
+      : `'${words.join(' ')}' is no command; settings are variables, such as RECALL_HUB_PORT=8080`
   process.stderr.write(`recall-hub: ${reason}\n\n${usage}`)
   process.exitCode = 2
 }
+
+const isFor = ({ takes }: Command, word: string): boolean =>
+  /^[^-]/.test(word) || (takes === 'file' && word === standardStream)
 
 /** What may be shown of an error. The messages of database drivers hold statements with what people wrote. */
 function shown(error: unknown): string {

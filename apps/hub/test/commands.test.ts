@@ -10,7 +10,7 @@ import { openPostgres } from '@recall/store-postgres/postgres'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { createServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
-import { runHub, startHub } from './processes.ts'
+import { pipeHub, runHub, startHub } from './processes.ts'
 import { temporaryFolder } from './support.ts'
 
 const folder = temporaryFolder()
@@ -110,7 +110,7 @@ it('does nothing when there are words that a command does not take', async () =>
   const ended = await Promise.all(wrong.map((words) => runHub(fake, ...words)))
   expect(ended.map(({ code }) => code)).toEqual([2, 2, 2, 2])
   expect(ended[0]?.stderr).toContain("'serve --port 9000' is no command; settings are variables")
-  expect(ended[3]?.stderr).toContain("'backup' needs one more word")
+  expect(ended[3]?.stderr).toContain("'backup' needs a file")
   const asked = await runHub(fake, 'admin', 'create', '--help')
   expect(asked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^recall-hub /) })
 })
@@ -120,6 +120,21 @@ it('ends when another program has its port, also with vectors to make', async ()
   const data = join(folder, 'elsewhere')
   const ended = await runHub({ ...fake, DATA: data, PORT: String(port), EMBED_ASYNC: 'true' })
   expect(ended).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('EADDRINUSE') })
+})
+
+it('copies a hub through the standard streams', async () => {
+  const [from, to] = ['from', 'to'].map((name) => ({ ...fake, DATA: join(folder, name) })) as [
+    Record<string, string>,
+    Record<string, string>,
+  ]
+  await runHub(from, 'admin', 'create', 'root')
+  const saved = await pipeHub(from, ['backup', '-'])
+  expect(saved).toMatchObject({ code: 0, stderr: expect.stringContaining('"agents":1') })
+  const cut = await pipeHub(to, ['restore', '-'], saved.stdout.subarray(0, saved.stdout.length - 20))
+  expect(cut).toMatchObject({ code: 3, stderr: expect.stringContaining('the standard input is damaged') })
+  const restored = await pipeHub(to, ['restore', '-'], saved.stdout)
+  expect(restored).toMatchObject({ code: 0 })
+  expect(String(restored.stdout)).toBe(saved.stderr)
 })
 
 it('names no administrator what no agent may be called', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { buffer, text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from './support.ts'
 
@@ -63,13 +63,21 @@ export async function runHub(
   settings: Record<string, string>,
   ...words: string[]
 ): Promise<{ code: number; stdout: string; stderr: string }> {
+  const { stdout, ...ended } = await pipeHub(settings, words)
+  return { ...ended, stdout: stdout.toString('utf8') }
+}
+
+/** Runs a command of the hub that reads its standard input, or writes what is no text. */
+export async function pipeHub(
+  settings: Record<string, string>,
+  words: readonly string[],
+  input: Uint8Array = new Uint8Array(),
+): Promise<{ code: number; stdout: Buffer; stderr: string }> {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...prefixed(settings) }
-  const child = spawn(process.execPath, [...fromSources, ...words], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(process.execPath, [...fromSources, ...words], { env })
+  child.stdin.end(input)
   const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
+    buffer(child.stdout),
     text(child.stderr),
     once(child, 'exit'),
   ])
