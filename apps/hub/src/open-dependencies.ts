@@ -1,4 +1,4 @@
-import { type Embedder, isMemoryError } from '@recall/core'
+import type { Embedder } from '@recall/core'
 import { cachedEmbedder, fakeEmbedder, httpEmbedder } from '@recall/embeddings'
 import { workerEmbedder } from '@recall/embeddings/local'
 import {
@@ -92,12 +92,13 @@ function openRedis(url: string, log: Log): Redis {
     connectTimeout: 1000,
     retryStrategy: (attempt) => Math.min(100 * attempt, 2000),
   })
-  redis.on('error', (error: Error) => {
-    log({
-      level: 'warn',
-      event: 'redis does not answer',
-      name: isMemoryError(error) ? error.code : error.name,
-    })
-  })
+  redis.on('error', (error: Error) =>
+    log({ level: 'warn', event: 'redis does not answer', code: codeOf(error) }),
+  )
   return redis
+}
+
+/** That of a lost connection, or the word in capitals that Redis begins a refusal with, such as WRONGPASS. */
+function codeOf(error: NodeJS.ErrnoException): string {
+  return error.code ?? /^[A-Z]+\b/.exec(error.message)?.[0] ?? error.name
 }
