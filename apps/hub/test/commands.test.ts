@@ -123,10 +123,8 @@ it('ends when another program has its port, also with vectors to make', async ()
 })
 
 it('copies a hub through the standard streams', async () => {
-  const [from, to] = ['from', 'to'].map((name) => ({ ...fake, DATA: join(folder, name) })) as [
-    Record<string, string>,
-    Record<string, string>,
-  ]
+  const from = { ...fake, DATA: join(folder, 'from') }
+  const to = { ...fake, DATA: join(folder, 'to') }
   await runHub(from, 'admin', 'create', 'root')
   const saved = await pipeHub(from, ['backup', '-'])
   expect(saved).toMatchObject({ code: 0, stderr: expect.stringContaining('"agents":1') })

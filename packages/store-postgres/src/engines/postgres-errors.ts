@@ -102,7 +102,8 @@ const meanings: readonly { pattern: RegExp; code: MemoryErrorCode; message: stri
   {
     pattern: /^42501$/,
     code: MemoryErrorCode.UNAVAILABLE,
-    message: 'this user of Postgres may not do that: make the tables as the owner of the database, and grant their use',
+    message:
+      'this user of Postgres may not do that: make the tables as the owner of the database, and grant their use',
   },
   {
     pattern: /^RQ001$/,
