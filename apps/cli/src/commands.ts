@@ -487,7 +487,11 @@ export const commands: readonly Command[] = [
     positionals: ['<shell>'],
     actions: ['bash', 'zsh', 'fish'],
     description: 'print a completion script for bash, zsh or fish',
-    examples: ['recall completion bash >> ~/.bashrc'],
+    examples: [
+      'recall completion bash >> ~/.bashrc',
+      'recall completion zsh > "$fpath[1]/_recall"',
+      'recall completion fish > ~/.config/fish/completions/recall.fish',
+    ],
     options: {},
     run: async (io, line) =>
       (await import('./commands/completion.ts')).completion(io, line.positionals[0] as string, commands),

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { targets } from '@recall/agents'
@@ -7,6 +7,13 @@ import { settingNames } from '@recall/store-file'
 import { describe, expect, it } from 'vitest'
 import { commands } from '../src/commands.ts'
 import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
+
+/** Whether a shell is installed; the printed reason goes with the tests that are left out without it. */
+function isThere(shell: string): boolean {
+  const { status } = spawnSync(shell, ['-c', 'exit 0'])
+  if (status !== 0) process.stderr.write(`completion for ${shell} is not tried: ${shell} is not installed\n`)
+  return status === 0
+}
 
 describe('the rest', () => {
   it('reindex reports what it indexed', async () => {
@@ -153,6 +160,48 @@ describe('the rest', () => {
     expect(complete('help', 'sc')).toEqual(['scrub'])
     expect(complete('he')).toEqual(['help'])
     expect(complete('compact', '--ap')).toEqual(['--apply'])
+  })
+
+  it.runIf(isThere('zsh'))('completion for zsh answers the first time it is asked', async () => {
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, '_recall'), (await createShell().run('completion', 'zsh')).out)
+    const complete = (...words: string[]): string => {
+      const ask = `fpath=($1); autoload -Uz _recall; shift; words=("$@"); CURRENT=$#
+        _describe() { print -r -- $1 \${(P)2} }
+        _arguments() { print -rl -- "$@" }
+        _recall`
+      const argv = ['-f', '-c', ask, 'zsh', folder, 'recall', ...words]
+      return execFileSync('zsh', argv, { encoding: 'utf8' })
+    }
+    expect(complete('sea')).toContain('search:find what was said or learned')
+    expect(complete('sea')).toContain('have ended\\: files')
+    expect(complete('status', '--r').split('\n')).toEqual([
+      '--root:value:_files',
+      '--layout:value:(entity user)',
+      '--json',
+      '*:file:_files',
+      '',
+    ])
+    expect(complete('completion', 'z')).toContain('1:action:(bash zsh fish)')
+  })
+
+  it.runIf(isThere('fish'))('completion for fish offers what fits the place', async () => {
+    const script = join(temporaryFolder(), 'recall.fish')
+    writeFileSync(script, (await createShell().run('completion', 'fish')).out)
+    const complete = (line: string): string[] =>
+      execFileSync('fish', ['-c', 'source $argv[1]; complete -C $argv[2]', script, line], {
+        encoding: 'utf8',
+        cwd: import.meta.dirname,
+      }).split('\n')
+    expect(complete('recall arch')).toEqual([
+      'archive\tarchive sessions that have ended: files, or folders of them',
+      '',
+    ])
+    expect(complete('recall search --scope l')).toEqual(['long-term', ''])
+    expect(complete('recall completion ')).toEqual(['bash', 'fish', 'zsh', ''])
+    expect(complete('recall archive commands.te')).toEqual(['commands.test.ts', ''])
+    // `search` is an action of `hub`, too, and a command with other options.
+    expect(complete('recall hub search --ranke')).toEqual([''])
   })
 
   it('every command has help with examples', async () => {

@@ -8,8 +8,9 @@ export async function completion(io: Io, shell: string, specs: readonly CommandS
     const described = {
       description,
       actions,
-      options: Object.entries(options).map(([option, { choices, words = [] }]) => ({
+      options: Object.entries(options).map(([option, { value, choices, words = [] }]) => ({
         name: `--${option}`,
+        takesValue: value !== undefined,
         choices: choices ?? words,
       })),
     }
@@ -27,7 +28,7 @@ interface Described {
   description: string
   /** Words for the first argument. */
   actions: readonly string[]
-  options: { name: string; choices: readonly string[] }[]
+  options: { name: string; takesValue: boolean; choices: readonly string[] }[]
 }
 
 /** Reads the answers line by line, because names of files hold spaces; not with `mapfile`, which macOS lacks. */
@@ -60,11 +61,12 @@ const choicesOf = (commands: Described[]): Map<string, readonly string[]> =>
     ),
   )
 
+/** A file of the folders that zsh looks for functions in is the function itself at its first call. */
 const zsh = (commands: Described[]): string => `#compdef recall recall-echo
 _recall() {
   local -a commands
   commands=(
-${commands.map(({ name, description }) => `    '${name}:${quote(description)}'`).join('\n')}
+${commands.map(({ name, description }) => `    '${name}:${withoutQuotes(description).replaceAll(':', '\\:')}'`).join('\n')}
   )
   if (( CURRENT == 2 )); then
     _describe command commands
@@ -76,35 +78,46 @@ ${commands.map(({ name, description }) => `    '${name}:${quote(description)}'`)
 ${commands.map((command) => `    ${command.name}) _arguments ${zshArguments(command)} '*:file:_files' ;;`).join('\n')}
   esac
 }
-compdef _recall recall recall-echo
+if [ "$funcstack[1]" = _recall ]; then
+  _recall "$@"
+else
+  compdef _recall recall recall-echo
+fi
 `
 
 const zshArguments = ({ actions, options }: Described): string =>
   [
-    ...options.map(({ name, choices }) =>
-      choices.length > 0 ? `${name}:word:(${choices.join(' ')})` : name,
-    ),
+    ...options.map(({ name, takesValue, choices }) => {
+      if (!takesValue) return name
+      return `${name}:value:${choices.length > 0 ? `(${choices.join(' ')})` : '_files'}`
+    }),
     ...(actions.length > 0 ? [`1:action:(${actions.join(' ')})`] : []),
   ]
     .map((word) => `'${word}'`)
     .join(' ')
 
-const fish = (commands: Described[]): string =>
-  ['recall', 'recall-echo']
-    .flatMap((program) =>
-      commands.flatMap(({ name, description, actions, options }) => {
-        const after = `complete -c ${program} -n '__fish_seen_subcommand_from ${name}'`
-        return [
-          `complete -c ${program} -n __fish_use_subcommand -a ${name} -d '${quote(description)}'`,
-          ...(actions.length > 0 ? [`${after} -a '${actions.join(' ')}'`] : []),
-          ...options.map(
-            (option) =>
-              `${after} -l ${option.name.slice(2)}${option.choices.length > 0 ? ` -x -a '${option.choices.join(' ')}'` : ''}`,
-          ),
-        ]
-      }),
-    )
-    .join('\n')
-    .concat('\n')
+/** Counts the words before the one that is completed: a word may be both a command and an action of another. */
+const fish = (commands: Described[]): string => `function __recall_words
+  set -l words (commandline -opc)
+  test (count $words) -eq $argv[1]
+end
+function __recall_command
+  set -l words (commandline -opc)
+  test (count $words) -ge 2; and test $words[2] = $argv[1]
+end
+${['recall', 'recall-echo'].flatMap((program) => commands.flatMap((command) => fishLines(program, command))).join('\n')}
+`
 
-const quote = (text: string): string => text.replaceAll("'", '').replaceAll(':', '\\:')
+function fishLines(program: string, { name, description, actions, options }: Described): string[] {
+  const inCommand = `complete -c ${program} -n '__recall_command ${name}`
+  return [
+    `complete -c ${program} -f -n '__recall_words 1' -a ${name} -d '${withoutQuotes(description)}'`,
+    ...(actions.length > 0 ? [`${inCommand}; and __recall_words 2' -f -a '${actions.join(' ')}'`] : []),
+    ...options.map(({ name: option, takesValue, choices }) => {
+      const value = choices.length > 0 ? ` -x -a '${choices.join(' ')}'` : ' -r -F'
+      return `${inCommand}' -l ${option.slice(2)}${takesValue ? value : ''}`
+    }),
+  ]
+}
+
+const withoutQuotes = (text: string): string => text.replaceAll("'", '')
