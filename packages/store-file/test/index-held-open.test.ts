@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
+import { writeSeal } from '../src/search-index/seal.ts'
 import { loadSqlite } from '../src/sqlite/driver.ts'
 import { answers, fill, internal } from './index-answers.ts'
 import { temporaryRoot } from './temporary-root.ts'
@@ -82,5 +83,22 @@ describe('an index that another process has open, on Windows', () => {
     expect(await memory.search('long-term', { text: 'harbour' }, { touch: false })).not.toEqual([])
     expect(notices.join()).toContain('kept in memory')
     await memory.close()
+  })
+
+  it('is not trusted by the next who opens it where it broke', async () => {
+    const root = temporaryRoot()
+    await fill(root, 20)
+    const open = (on?: FileSystem) =>
+      openFileMemory({ root, ...(on ? { fileSystem: on } : {}), onNotice: (text) => notices.push(text) })
+    const notices: string[] = []
+    const { length } = readFileSync(indexOf(root))
+    writeFileSync(indexOf(root), readFileSync(indexOf(root)).fill(0, 5 * 4096, length - 5 * 4096))
+    writeSeal(defaultFileSystem, internal(root), { documents: 22, folders: {} })
+    const memory = await open(fileSystem)
+    expect(await memory.search('long-term', { text: 'harbour' }, { touch: false })).not.toEqual([])
+    await memory.close()
+    expect(notices).toEqual([expect.stringContaining('kept in memory')])
+    await (await open()).search('long-term', { text: 'harbour' }, { touch: false })
+    expect(notices[1]).toContain('it was moved to')
   })
 })

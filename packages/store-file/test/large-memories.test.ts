@@ -35,6 +35,7 @@ async function openCounted(root: string, embedder?: Embedder) {
           iterate: (...values) => statement.iterate(...values),
         }
       },
+      function: (name, call) => database.function(name, call),
       close: () => database.close(),
     }
   }

@@ -72,7 +72,7 @@ describe('the lock', () => {
       now = 0
       return createLock(
         defaultFileSystem,
-        () => ({ exec: begin, prepare: noStatement, close() {} }),
+        () => ({ exec: begin, prepare: noStatement, function() {}, close() {} }),
         folder,
         1000,
       )

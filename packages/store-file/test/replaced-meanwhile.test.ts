@@ -45,6 +45,7 @@ function twoHandles(embedder?: Embedder) {
           iterate: (...values) => statement.iterate(...values),
         }
       },
+      function: (name, call) => database.function(name, call),
       close: () => database.close(),
     }
   }

@@ -40,6 +40,7 @@ async function twoHandles() {
         database.exec(sql)
       },
       prepare: (sql) => database.prepare(sql),
+      function: (name, call) => database.function(name, call),
       close: () => database.close(),
     }
   }

@@ -1,8 +1,9 @@
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { constants, copyFile, mkdtemp, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { isGone, thisProcess } from '@recall/core/process'
 import { toMemoryError } from './open-file.ts'
 
 export type Row = Record<string, unknown>
@@ -17,6 +18,11 @@ let last: { state: string; folder: string } | null = null
 let timer: NodeJS.Timeout | undefined
 /** A copy that nobody reads any more is removed after this long, and when the process ends. */
 const longestUnreadMs = 2000
+/**
+ * Copies to remove. On Windows nobody can while they are open, and the driver closes a file only when all statements
+ * were collected: then it is tried again, at last by the next process that reads a database.
+ */
+const unwanted = new Set<string>()
 
 /**
  * Reads a database that belongs to another program. It is copied first, with its write-ahead log: opening it in place
@@ -56,7 +62,7 @@ async function copyAtRest(path: string): Promise<string> {
     const before = await stampOf(path)
     const folder = await copy(path)
     if ((await stampOf(path)) === before) return folder
-    rmSync(folder, { recursive: true, force: true })
+    tryToRemove(folder)
   }
   throw new MemoryError(`${path} is being written: try again`, MemoryErrorCode.UNAVAILABLE, {
     details: { path },
@@ -64,31 +70,67 @@ async function copyAtRest(path: string): Promise<string> {
 }
 
 async function copy(path: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'recall-read-'))
+  removeAbandoned()
+  const { pid, place } = thisProcess()
+  const folder = await mkdtemp(join(tmpdir(), `recall-read-${pid}-${place}-`))
   const target = join(folder, copyName)
   try {
     // Takes no time where the file system can share what two files have in common.
     await copyFile(path, target, constants.COPYFILE_FICLONE)
     await unlessAbsent(copyFile(`${path}-wal`, `${target}-wal`, constants.COPYFILE_FICLONE))
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true })
+    tryToRemove(folder)
     throw error
   }
   return folder
+}
+
+const copyFolder = /^recall-read-(\d+)-([0-9a-f]{8})-/
+
+/** Removes copies of processes that are gone. */
+function removeAbandoned(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const [, pid, place = ''] = copyFolder.exec(name) ?? []
+    if (pid === undefined) continue
+    const folder = join(tmpdir(), name)
+    const lastWritten = (): number => statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+    if (isGone({ pid: Number(pid), started: 0, place }, lastWritten)) tryToRemove(folder)
+  }
+}
+
+/** False when it is open, or somebody else's. */
+function tryToRemove(folder: string): boolean {
+  try {
+    rmSync(folder, { recursive: true, force: true })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function removeUnwanted(): void {
+  for (const folder of unwanted) if (tryToRemove(folder)) unwanted.delete(folder)
 }
 
 function keep(state: string, folder: string): NonNullable<typeof last> {
   if (timer === undefined) process.once('exit', discard)
   else discard()
   last = { state, folder }
-  timer = setTimeout(discard, longestUnreadMs).unref()
+  discardLater()
   return last
 }
 
 function discard(): void {
   clearTimeout(timer)
-  if (last) rmSync(last.folder, { recursive: true, force: true })
+  if (last) unwanted.add(last.folder)
   last = null
+  removeUnwanted()
+  if (unwanted.size > 0) discardLater()
+}
+
+function discardLater(): void {
+  clearTimeout(timer)
+  timer = setTimeout(discard, longestUnreadMs).unref()
 }
 
 /** Changes whenever the database or its log does. */

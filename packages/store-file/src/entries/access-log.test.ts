@@ -14,6 +14,7 @@ it('costs nobody an entry while another process holds it', async () => {
     return {
       exec: (sql) => database.exec(sql.replace(/busy_timeout = \d+/, 'busy_timeout = 0')),
       prepare: (sql) => database.prepare(sql),
+      function: (name, call) => database.function(name, call),
       close: () => database.close(),
     }
   }

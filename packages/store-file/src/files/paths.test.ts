@@ -4,8 +4,8 @@ import { isMemoryError } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { temporaryRoot } from '../../test/temporary-root.ts'
-import { defaultFileSystem } from './file-system.ts'
-import { fileStem, isInside, ownFile, refuseLinks } from './paths.ts'
+import { defaultFileSystem, type FileSystem } from './file-system.ts'
+import { fileStem, isHandName, isInside, ownFile, refuseLinks } from './paths.ts'
 
 const hostile = [
   '..',
@@ -67,6 +67,46 @@ describe('the file name of a key', () => {
     const folder = temporaryRoot()
     const found = ownFile(defaultFileSystem, join(folder, 'notes'), key)
     expect(found).toBe(null)
+  })
+})
+
+describe('a file that a person named', () => {
+  it.each([
+    'CON',
+    'aux.old',
+    'nul .txt',
+    'COM¹',
+    'conout$',
+    'C:notes',
+    'a:hidden',
+    'notes.',
+    'notes ',
+    'what?',
+    'up\\down',
+    'last\u{10ffff}',
+  ])('is not looked for on Windows under a name that it cannot have there: %s', (name) => {
+    expect(isHandName(name, 'linux')).toBe(true)
+    expect(isHandName(name, 'win32')).toBe(false)
+  })
+
+  it.each(['Ideas', 'a b', '記憶', 'x\u{10fffe}', 'console', 'com10'])(
+    'may be called this everywhere: %s',
+    (name) => {
+      expect(isHandName(name, 'linux')).toBe(true)
+      expect(isHandName(name, 'win32')).toBe(true)
+    },
+  )
+
+  it('is not found under another name that the file system gives it', () => {
+    const folder = temporaryRoot()
+    writeFileSync(join(folder, 'LONGNA~1.md'), '')
+    const named = (real: string): FileSystem => ({
+      ...defaultFileSystem,
+      realpathSync: Object.assign(() => '', { native: () => join(folder, real) }) as never,
+    })
+    expect(ownFile(named('LONGNA~1.md'), folder, 'LONGNA~1')).toBe(join(folder, 'LONGNA~1.md'))
+    expect(ownFile(named('longname of a note.md'), folder, 'LONGNA~1')).toBe(null)
+    expect(ownFile(named('longna~1.md'), folder, 'LONGNA~1')).toBe(null)
   })
 })
 

@@ -6,7 +6,7 @@ import { type FileSystem, orAbsent, statusOf } from './file-system.ts'
 /** Keys that are safe as file names on every file system, including case-insensitive ones. */
 const plainName = /^[a-z0-9](?:[a-z0-9._-]{0,78}[a-z0-9_-])?$/
 /** Names that Windows reserves for devices. */
-const deviceName = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/
+const deviceName = /^(?:con|prn|aux|nul|(?:com|lpt)[\d¹²³]|conin\$|conout\$) *(?:\.|$)/
 
 /**
  * The file name of a key, without its ending: the key itself where that is safe, otherwise what is readable
@@ -25,29 +25,29 @@ export function fileStem(key: string): string {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
 const oneName = /^(?!\.)[^/\u0000-\u001f\u007f]+$/
-const nameOnWindows = /^[^\\:*?"<>|]+(?<![. ])$/
+/** Of a path with U+10FFFF, Node on Windows does not report an error: the process ends. */
+const nameOnWindows = /^[^\\:*?"<>|\u{10ffff}]+(?<![. ])$/u
 /** File systems take names of up to 255 bytes, the ending included. */
 const longestStem = 252
 
 /** Whether a person may have given a markdown file this name, without its ending; never a way out of the folder. */
-export const isHandName = (stem: string): boolean =>
+export const isHandName = (stem: string, platform = process.platform): boolean =>
   oneName.test(stem) &&
   Buffer.byteLength(stem) <= longestStem &&
-  (process.platform !== 'win32' || (nameOnWindows.test(stem) && !deviceName.test(stem.toLowerCase())))
+  (platform !== 'win32' || (nameOnWindows.test(stem) && !deviceName.test(stem.toLowerCase())))
 
 /** A file that a person named exactly like the key; `null` when there is none. */
 export function ownFile(fileSystem: FileSystem, folder: string, key: string): string | null {
   if (!isHandName(key)) return null
   const path = join(folder, `${key}.md`)
   // Most keys have no such file, and to look takes a twentieth of the time that it takes to follow a path in vain.
-  const real = statusOf(fileSystem, path) && orAbsent(() => fileSystem.realpathSync.native(path))
+  const stats = statusOf(fileSystem, path)
+  const real = stats && orAbsent(() => fileSystem.realpathSync.native(path))
   if (real === null) return null
-  // On a file system that ignores case or accents, the file may belong to another key.
-  const isAlias = basename(real) !== `${key}.md` && folded(basename(real)) === folded(`${key}.md`)
+  // Where case or accents are ignored, or long names have short ones as well, the file may belong to another key.
+  const isAlias = basename(real) !== `${key}.md` && !stats?.isSymbolicLink()
   return isAlias ? null : path
 }
-
-const folded = (name: string): string => name.normalize('NFC').toLowerCase()
 
 /**
  * Makes sure that a folder lies inside the root after all symbolic links are followed.

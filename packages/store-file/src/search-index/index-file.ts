@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { ensureFolder, writing } from '../files/atomic-write.ts'
 import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
 import { passesCheck, setAside } from '../sqlite/damage.ts'
-import type { Database, OpenDatabase } from '../sqlite/driver.ts'
+import { type Database, type OpenDatabase, valuesOf } from '../sqlite/driver.ts'
 import { isBusy, isDamage, isHeldOpen, isUnwritable } from '../sqlite/errors.ts'
 import { busyMs, useWriteAheadLog } from '../sqlite/write-ahead-log.ts'
 import { schema, schemaVersion } from './schema.ts'
@@ -152,7 +152,7 @@ function tryOpen(open: OpenDatabase, path: string, check: boolean, isAltered: bo
     const version = versionOf(database)
     const isSound = version === schemaVersion && (!check || passesCheck(database))
     if (isSound && !isAltered) return database
-    const isEmpty = version === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined
+    const isEmpty = version === 0 && valuesOf(database, 'SELECT 1 AS value FROM sqlite_schema').length === 0
     database.close()
     if (isEmpty) return 'unfinished'
     if (isSound) return altered
@@ -172,7 +172,7 @@ function prepare(database: Database): void {
 }
 
 const versionOf = (database: Database): number =>
-  (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
+  Number(valuesOf(database, 'SELECT user_version AS value FROM pragma_user_version')[0])
 
 /**
  * Checks an index that is in use. On a connection of its own: one that has searched before remembers where words stood,

@@ -13,7 +13,7 @@ import {
   openTemporaryIndex,
   removeIndexFile,
 } from './index-file.ts'
-import { indexName } from './seal.ts'
+import { breakSeal, indexName } from './seal.ts'
 import { createSearchIndex, type SearchIndex } from './search-index.ts'
 
 export interface IndexInUse extends OpenedIndex {
@@ -152,6 +152,8 @@ export function createIndexInUse(options: IndexInUseOptions) {
           })
         } catch (cause) {
           if (!isUnwritable(cause)) throw cause
+          // Windows moves no file that is open. At the next opening nothing holds it yet.
+          breakSeal(fileSystem, folder)
           useMemory(cause)
         }
         return call()

@@ -35,6 +35,13 @@ export function writeSeal(fileSystem: FileSystem, folder: string, facts: Omit<Se
   overwriteInPlace(fileSystem, join(folder, sealName), JSON.stringify(seal))
 }
 
+/** Best effort: whoever opens the index next is to check it page by page. */
+export function breakSeal(fileSystem: FileSystem, folder: string): void {
+  try {
+    fileSystem.unlinkSync(join(folder, sealName))
+  } catch {}
+}
+
 /** Bytes in the write-ahead log that are not in the file yet. */
 export const logSize = (fileSystem: FileSystem, folder: string): number =>
   statusOf(fileSystem, join(folder, `${indexName}-wal`))?.size ?? 0

@@ -12,6 +12,7 @@ it('asks for what every read and write wants to know without going through all d
   const asked = new Set<string>()
   const index = createSearchIndex({
     exec: (sql) => database.exec(sql),
+    function: (name, call) => database.function(name, call),
     close: () => database.close(),
     prepare(sql) {
       asked.add(sql)

@@ -1,13 +1,13 @@
 import { basename, dirname, join } from 'node:path'
 import { writing } from '../files/atomic-write.ts'
 import { type FileSystem, orAbsent } from '../files/file-system.ts'
-import type { Database } from './driver.ts'
+import { type Database, valuesOf } from './driver.ts'
 import { isDamage } from './errors.ts'
 
 export function passesCheck(database: Database): boolean {
   try {
-    const rows = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[]
-    return rows.length === 1 && rows[0]?.quick_check === 'ok'
+    const [first] = valuesOf(database, 'SELECT quick_check AS value FROM pragma_quick_check LIMIT 1')
+    return first === 'ok'
   } catch (error) {
     if (isDamage(error)) return false
     throw error

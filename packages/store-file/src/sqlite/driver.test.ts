@@ -30,7 +30,7 @@ it('runs statements where the driver refuses to tell the last row id', () => {
     },
     iterate: () => [],
   }
-  const sql = createStatements({ exec() {}, close() {}, prepare: () => query })
+  const sql = createStatements({ exec() {}, function() {}, close() {}, prepare: () => query })
   sql('DELETE FROM words2 WHERE rowid BETWEEN ? AND ?').run(1, 2)
   expect(ran).toEqual([[1, 2]])
 })

@@ -4,6 +4,7 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 export interface Database {
   exec(sql: string): void
   prepare(sql: string): Query
+  function(name: string, call: (value: SqlValue) => null): void
   close(): void
 }
 
@@ -42,6 +43,20 @@ const runnable = (query: Query): Statement => ({
   all: (...parameters) => query.all(...parameters),
   iterate: (...parameters) => query.iterate(...parameters),
 })
+
+/**
+ * The column `value` of a query, without a statement that stays open. The prebuilt driver ends statements only when they
+ * are collected, and on Windows nobody can remove or rename the file until then, even when the database is closed.
+ */
+export function valuesOf(database: Database, query: string): SqlValue[] {
+  const values: SqlValue[] = []
+  database.function('recall_take', (value) => {
+    values.push(value)
+    return null
+  })
+  database.exec(`SELECT recall_take(value) FROM (${query})`)
+  return values
+}
 
 type DatabaseConstructor = new (path: string) => Database
 
