@@ -1,0 +1,52 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { fill, internal } from '../../test/index-answers.ts'
+import { temporaryRoot } from '../../test/temporary-root.ts'
+import { defaultFileSystem, type FileSystem } from '../files/file-system.ts'
+import { loadSqlite, type OpenDatabase } from '../sqlite/driver.ts'
+import { openIndexFile } from './index-file.ts'
+
+/** Windows, with a driver that ends statements late: a file stays open once one was prepared. */
+function windowsWith(open: OpenDatabase): { fileSystem: FileSystem; openDatabase: OpenDatabase } {
+  const held = new Set<string>()
+  return {
+    openDatabase(path) {
+      const database = open(path)
+      return {
+        exec: (sql) => database.exec(sql),
+        function: (name, call) => database.function(name, call),
+        close: () => database.close(),
+        prepare(sql) {
+          held.add(path)
+          return database.prepare(sql)
+        },
+      }
+    },
+    fileSystem: {
+      ...defaultFileSystem,
+      renameSync(from, to) {
+        if (held.has(String(from))) throw Object.assign(new Error('EBUSY'), { code: 'EBUSY' })
+        defaultFileSystem.renameSync(from, to)
+      },
+    },
+  }
+}
+
+it('sets a damaged index aside, which no look at it holds open', async () => {
+  const root = temporaryRoot()
+  await fill(root, 20)
+  const folder = internal(root)
+  const path = join(folder, 'index.db')
+  rmSync(join(folder, 'index.seal'))
+  writeFileSync(path, readFileSync(path).fill(0, 8192))
+  const { database, temporary, notice } = openIndexFile({
+    ...windowsWith(await loadSqlite()),
+    folder,
+    inUse: false,
+    exclusively: (section) => section(),
+  })
+  database.close()
+  expect(temporary).toBe(false)
+  expect(notice).toContain('the search index was damaged: it was moved to')
+})
