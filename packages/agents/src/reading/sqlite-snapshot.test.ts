@@ -1,10 +1,17 @@
-import { readdirSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { thisProcess } from '@recall/core/process'
 import { expect, it, vi } from 'vitest'
 import { temporaryFile, temporaryFolder } from '../../test/support.ts'
 import { withSnapshot } from './sqlite-snapshot.ts'
+
+vi.mock('node:fs', async (original) => {
+  const real = await original<typeof import('node:fs')>()
+  return { ...real, rmSync: vi.fn(real.rmSync) }
+})
 
 vi.mock('node:fs/promises', async (original) => {
   const real = await original<typeof import('node:fs/promises')>()
@@ -41,6 +48,58 @@ it('copies a database once for all that is read from it, until it changes', asyn
     database.close()
     vi.advanceTimersByTime(2000)
     vi.useRealTimers()
+    vi.unstubAllEnvs()
+  }
+})
+
+it('leaves a copy that Windows holds open until it can be removed', async () => {
+  const folder = await temporaryFolder()
+  const copies = (): string[] => readdirSync(folder).filter((name) => name.startsWith('recall-read-'))
+  vi.stubEnv('TMPDIR', folder)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const path = join(folder, 'theirs.db')
+  const database = new DatabaseSync(path)
+  database.exec('CREATE TABLE said (text)')
+  const refuse = (): never => {
+    throw Object.assign(new Error('EBUSY: resource busy or locked, unlink'), { code: 'EBUSY' })
+  }
+  try {
+    await withSnapshot(path, (query) => query('SELECT * FROM said'))
+    vi.mocked(rmSync).mockImplementationOnce(refuse)
+    vi.advanceTimersByTime(2000)
+    expect(copies()).toHaveLength(1)
+    vi.advanceTimersByTime(2000)
+    expect(copies()).toEqual([])
+
+    await withSnapshot(path, (query) => query('SELECT * FROM said'))
+    database.exec('INSERT INTO said VALUES (1)')
+    vi.mocked(rmSync).mockImplementationOnce(refuse)
+    expect(await withSnapshot(path, (query) => query('SELECT * FROM said'))).toHaveLength(1)
+    expect(copies()).toHaveLength(2)
+    vi.advanceTimersByTime(2000)
+    expect(copies()).toEqual([])
+  } finally {
+    database.close()
+    vi.useRealTimers()
+    vi.unstubAllEnvs()
+  }
+})
+
+it('removes the copies of processes that are gone, and of no other', async () => {
+  const folder = await temporaryFolder()
+  vi.stubEnv('TMPDIR', folder)
+  const { pid: gone } = spawnSync(process.execPath, ['--version'])
+  const { place } = thisProcess()
+  const [theirs, living] = [`recall-read-${gone}-${place}-a`, `recall-read-${process.ppid}-${place}-b`]
+  for (const name of [theirs, living]) mkdirSync(join(folder, name))
+  const database = new DatabaseSync(join(folder, 'theirs.db'))
+  database.exec('CREATE TABLE said (text)')
+  database.close()
+  try {
+    await withSnapshot(join(folder, 'theirs.db'), (query) => query('SELECT * FROM said'))
+    expect(readdirSync(folder)).not.toContain(theirs)
+    expect(readdirSync(folder)).toContain(living)
+  } finally {
     vi.unstubAllEnvs()
   }
 })
