@@ -30,6 +30,8 @@ export function orAbsent<T>(call: () => T): T | null {
 
 /** Links are not followed, and opening a pipe of that name does not block. */
 const readFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+/** Windows follows every link that it opens. */
+const followsLinks = constants.O_NOFOLLOW === undefined
 
 /**
  * The exact text of a file; an unreadable file is never taken for an empty one.
@@ -62,6 +64,8 @@ export function readText(path: string): string | null {
 export const namesIn = (folder: string): string[] => (orAbsent(() => readdirSync(folder)) ?? []).sort()
 
 function readBytes(path: string): Buffer {
+  if (followsLinks && lstatSync(path).isSymbolicLink())
+    throw Object.assign(new Error('ELOOP: symbolic link'), { code: 'ELOOP' })
   const descriptor = openSync(path, readFlags)
   try {
     return readFileSync(descriptor)

@@ -2,13 +2,15 @@ import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { type FileStamp, stampOf } from './file-stamp.ts'
-import { errorCode, type FileSystem, orAbsent } from './file-system.ts'
+import { errorCode, type FileSystem, orAbsent, statusOf } from './file-system.ts'
 
 /** Larger files are not memory. */
 const maxFileBytes = 256 * 1024 * 1024
 
 /** Follows no link, and does not block on a named pipe. */
 const readFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+/** Windows follows every link that it opens. */
+const followsLinks = constants.O_NOFOLLOW === undefined
 
 export interface TextFile {
   content: string
@@ -25,6 +27,7 @@ export interface TextFile {
  */
 export function readText(fileSystem: FileSystem, path: string): TextFile | null {
   try {
+    if (followsLinks && statusOf(fileSystem, path)?.isSymbolicLink()) throw isLink(path)
     const descriptor = orAbsent(() => fileSystem.openSync(path, readFlags))
     if (descriptor === null) return null
     try {
@@ -51,12 +54,16 @@ function readOpen(fileSystem: FileSystem, path: string, descriptor: number): Tex
 
 function unreadable(path: string, cause: unknown): MemoryError {
   const code = errorCode(cause)
-  if (code === 'ELOOP') {
-    const message = `${path} is a symbolic link, which this memory does not follow: put the file itself there`
-    return new MemoryError(message, MemoryErrorCode.FORBIDDEN, { cause, details: { path } })
-  }
+  if (code === 'ELOOP') return isLink(path, cause)
   return new MemoryError(`${path} cannot be read (${code ?? cause})`, MemoryErrorCode.UNAVAILABLE, {
     cause,
     details: { path },
   })
 }
+
+const isLink = (path: string, cause?: unknown): MemoryError =>
+  new MemoryError(
+    `${path} is a symbolic link, which this memory does not follow: put the file itself there`,
+    MemoryErrorCode.FORBIDDEN,
+    { cause, details: { path } },
+  )
