@@ -54,7 +54,8 @@ export function createFile(fileSystem: FileSystem, path: string, content: string
   })
 }
 
-const noHardLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
+/** EISDIR is what Node on Windows calls a function that a disk formatted with exFAT does not have. */
+const noHardLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR']
 
 /**
  * Writes a file of its own beside `path`, durable and no more readable than `path` is; returns its name.
