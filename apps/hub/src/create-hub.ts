@@ -2,6 +2,7 @@ import { type Clock, type Embedder, isMemoryError, systemClock } from '@recall/c
 import type { Database } from '@recall/store-postgres'
 import type { Context } from 'hono'
 import type { Redis } from 'ioredis'
+import { methodNotAllowed } from 'hono/method-not-allowed'
 import type { Registry } from 'prom-client'
 import { createAuthenticator } from './access/authenticator.ts'
 import { guardHost, isLoopback } from './access/guard-host.ts'
@@ -18,7 +19,7 @@ import { refuseOtherModels } from './pipelines/current-model.ts'
 import { embedWaiting } from './pipelines/embed-waiting.ts'
 import { createRetrievalLog } from './pipelines/note-retrievals.ts'
 import { privateRoutes } from './private/routes.ts'
-import { notFound, problemAnswer } from './problems.ts'
+import { notFound, problemAnswer, wrongMethod } from './problems.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { newRoutes } from './routes/app.ts'
@@ -73,6 +74,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
   const app = newRoutes()
   answerFailures(app, log)
   app.use(observer.middleware)
+  app.use(methodNotAllowed({ app, onMethodNotAllowed: wrongMethod }))
   app.use(guardHost(config))
   identifyCallers(app, hub)
   limitBodies(app, config.maxBody)

@@ -64,6 +64,12 @@ const badRequest = (message: string, status: number): MemoryError =>
 /** The error for a body that is not JSON, or does not say so. */
 export const wrongType = (): MemoryError => badRequest('send the body as Content-Type: application/json', 415)
 
+/** The answer to a method that a path does not take. */
+export function wrongMethod(context: Context, methods: string[]): Response {
+  context.header('Allow', methods.join(', '))
+  return problemAnswer(context, badRequest(`${context.req.path} takes ${methods.join(', ')}`, 405))
+}
+
 function pointersOf({ details }: MemoryError): Pick<Problem, 'errors'> {
   const issues = details?.issues
   if (!Array.isArray(issues)) return {}

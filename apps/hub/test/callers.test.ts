@@ -107,6 +107,17 @@ describe.each(engines)('who calls the hub on %s', (_, open) => {
     expect(answer.status).toBeGreaterThanOrEqual(400)
   })
 
+  it('says which methods a path takes', async () => {
+    const { key } = await hub.agent('ada')
+    const answer = await hub.request('PUT', '/api/v1/memory', { key, body: {} })
+    expect([answer.status, answer.headers.get('Allow')]).toEqual([405, 'POST'])
+    expect(await answer.json()).toMatchObject({ status: 405, detail: '/api/v1/memory takes POST' })
+    const nowhere = await hub.request('PUT', '/api/v1/nothing', { key })
+    expect([nowhere.status, nowhere.headers.get('Allow')]).toEqual([404, null])
+    // The path of a memory that is not there takes the method.
+    expect((await hub.request('GET', '/api/v1/memory/RCL-00000000', { key })).status).toBe(404)
+  })
+
   it('takes the address of a caller from a proxy only when it is told that there is one', async () => {
     const limited = { ...noLimits, limits: { ...noLimits.limits, register: [{ requests: 1, seconds: 60 }] } }
     const register = async (from: TestHub, address: string): Promise<number> => {

@@ -1,6 +1,7 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import type { Context, MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
+import { every } from 'hono/combine'
 import type { HubEnv } from '../hub.ts'
 import type { newRoutes } from './app.ts'
 
@@ -14,9 +15,15 @@ const mostUnknown = 16 * 1024
  */
 export function limitBodies(app: ReturnType<typeof newRoutes>, most: number): void {
   app.use('/api/v1/agents/register', limitedTo(mostUnknown))
-  app.on(['POST', 'PUT', 'PATCH'], ['/api/v1/*', '/mcp'], refuseCompressed, limitedTo(most))
-  app.on(['POST', 'PUT', 'PATCH'], '/api/v1/*', refuseOtherEncodings)
+  app.use('/api/v1/*', forBodies(every(refuseCompressed, limitedTo(most), refuseOtherEncodings)))
+  app.use('/mcp', forBodies(every(refuseCompressed, limitedTo(most))))
 }
+
+/** Not by routes of these methods: a path would seem to take each of them. */
+const forBodies =
+  (check: MiddlewareHandler<HubEnv>): MiddlewareHandler<HubEnv> =>
+  (context, next) =>
+    ['POST', 'PUT', 'PATCH'].includes(context.req.method) ? check(context, next) : next()
 
 /** What is compressed may expand without end, and is no JSON as it comes. */
 const refuseCompressed: MiddlewareHandler<HubEnv> = async ({ req }, next) => {
