@@ -37,9 +37,11 @@ export const formatCounts = (counts: Readonly<Record<string, number>>): string =
     .map(([kind, n]) => `${n} ${kind}`)
     .join(', ')
 
-/** Quotes a path for a shell. */
-export const quoted = (path: string): string =>
-  /^[\w./:@%+,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+/** Quotes a path for a shell. `cmd` takes single quotes for a part of the name, which holds no double ones. */
+export function quoted(path: string, platform = process.platform): string {
+  if (platform === 'win32') return /^[\w.\\/:+-]+$/.test(path) ? path : `"${path}"`
+  return /^[\w./:@%+,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+}
 
 /** What each signal adds to a rank. */
 export const formatSignals = (signals: Readonly<Record<string, number>>): string =>
