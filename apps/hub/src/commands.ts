@@ -1,7 +1,8 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { agents, asMemoryErrors, type Database, type ReembedProgress, reembed } from '@recall/store-postgres'
 import { hashOfKey, newApiKey } from './access/keys.ts'
-import { backup, readBackup, restore, writeBackup } from './backup.ts'
+import { backup, writeBackup } from './backup/backup.ts'
+import { readBackup, restore } from './backup/restore.ts'
 import type { HubConfig } from './config/config.ts'
 import { createHub } from './create-hub.ts'
 import { examine } from './doctor.ts'
@@ -91,7 +92,7 @@ export async function restoreFrom(config: HubConfig, path: string, tell: Print):
   await withDatabase(config, async (database) => {
     const counts =
       path === standardStream
-        ? await readBackup(database, process.stdin, 'the standard input')
+        ? await readBackup(database, () => process.stdin, 'the standard input')
         : await restore(database, path)
     tell(`${JSON.stringify(counts)}\n`)
   })

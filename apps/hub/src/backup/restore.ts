@@ -1,143 +1,14 @@
-import {
-  closeSync,
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
-import { dirname } from 'node:path'
-import type { Readable, Writable } from 'node:stream'
+import { createReadStream, existsSync } from 'node:fs'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createGunzip, createGzip } from 'node:zlib'
+import { createGunzip } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { asMemoryErrors, type Database, rowsOf } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
+import { format, type Header, schemaOf, tables, version } from './format.ts'
 
-/**
- * The tables of a backup, in the order of their foreign keys. Two tables are left out: triggers rebuild
- * `place_sizes`, and the counters in `rate_limits` soon expire.
- */
-const tables = [
-  'store_settings',
-  'system_config',
-  'agents',
-  'memories',
-  'memory_links',
-  'retrieval_events',
-  'citations',
-  'vouches',
-  'idempotency_keys',
-  'private_namespaces',
-  'entries',
-  'units',
-] as const
-
-type Table = (typeof tables)[number]
-
-/** Rows to read at a time. An entry may be megabytes. */
-const rowsAtOnce = (table: Table): number => (table === 'entries' ? 20 : 500)
 /** The most that one statement restores. A row that is longer comes alone. */
 const mostRestored = { rows: 500, characters: 4 * 1024 * 1024 }
-
-/**
- * Writes a backup into a new file.
- *
- * @returns rows by table
- * @throws MemoryError CONFLICT when the file exists, or another backup writes it
- */
-export async function backup(database: Database, path: string): Promise<Record<string, number>> {
-  if (existsSync(path)) {
-    throw new MemoryError(`${path} exists: give another name`, MemoryErrorCode.CONFLICT)
-  }
-  const unfinished = `${path}.unfinished`
-  const file = createUnfinished(unfinished)
-  try {
-    const counts = await writeBackup(database, createWriteStream(unfinished, { fd: file }))
-    syncPath(unfinished, 'r+')
-    renameSync(unfinished, path)
-    // Windows cannot open folders, and needs no such call.
-    if (process.platform !== 'win32') syncPath(dirname(path), 'r')
-    return counts
-  } catch (error) {
-    rmSync(unfinished, { force: true })
-    throw error
-  }
-}
-
-/**
- * Writes everything that a hub keeps as gzipped JSON lines: a snapshot of the database at one moment, taken while the
- * hub runs. It holds hashes of the agents' keys, but memories in plain text. Its last line tells that it is whole.
- *
- * @returns rows by table
- */
-export async function writeBackup(database: Database, output: Writable): Promise<Record<string, number>> {
-  const counts: Record<string, number> = {}
-  await database.transaction(
-    async (transaction) => {
-      await transaction.execute(sql`set local statement_timeout = 0`)
-      await pipeline(linesOf(transaction, counts), createGzip({ level }), output)
-    },
-    { isolationLevel: 'repeatable read', accessMode: 'read only' },
-  )
-  return counts
-}
-
-/** The lines of a backup, which counts its rows as they are read. */
-async function* linesOf(transaction: Database, counts: Record<string, number>): AsyncGenerator<string> {
-  const schema = await schemaOf(transaction)
-  yield `${JSON.stringify({ format: 'recall-hub-backup', version: 1, schema })}\n`
-  for (const table of tables) {
-    counts[table] = 0
-    for await (const rows of rowsIn(transaction, table)) {
-      counts[table] += rows.length
-      // Together: each piece that is packed by itself costs as much as hundreds of rows.
-      yield rows.map(({ row }) => `${table}\t${row}\n`).join('')
-    }
-  }
-  yield `end\t${JSON.stringify(counts)}\n`
-}
-
-/** The digits of vectors hardly get smaller: the usual level takes three times as long and saves 7 %. */
-const level = 3
-
-/** The rows of a table as JSON, some at a time, within a transaction. */
-async function* rowsIn(transaction: Database, table: Table): AsyncGenerator<{ row: string }[]> {
-  await transaction.execute(
-    sql`declare backup_rows no scroll cursor for select to_json(t)::text as row from ${sql.identifier(table)} t`,
-  )
-  const fetch = sql`fetch ${sql.raw(String(rowsAtOnce(table)))} from backup_rows`
-  for (;;) {
-    const rows = await rowsOf<{ row: string }>(transaction, fetch)
-    if (rows.length === 0) break
-    yield rows
-  }
-  await transaction.execute(sql`close backup_rows`)
-}
-
-function createUnfinished(path: string): number {
-  try {
-    return openSync(path, 'wx', 0o600)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    throw new MemoryError(
-      `${path} exists: another backup is being written, or one was killed: then delete that file and try again`,
-      MemoryErrorCode.CONFLICT,
-      { cause: error },
-    )
-  }
-}
-
-function syncPath(path: string, flags: 'r' | 'r+'): void {
-  const file = openSync(path, flags)
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-}
 
 /**
  * Fills an empty database from a backup: all of it, or nothing.
@@ -149,17 +20,18 @@ function syncPath(path: string, flags: 'r' | 'r+'): void {
  */
 export async function restore(database: Database, path: string): Promise<Record<string, number>> {
   if (!existsSync(path)) throw new MemoryError(`there is no file ${path}`, MemoryErrorCode.NOT_FOUND)
-  return readBackup(database, createReadStream(path), path)
+  return readBackup(database, () => createReadStream(path), path)
 }
 
 /**
  * As `restore`, from what a stream yields.
  *
+ * @param open gives the stream, and another one when Postgres undid what was restored because others were in the way
  * @param name what errors call it
  */
 export async function readBackup(
   database: Database,
-  input: Readable,
+  open: () => Readable,
   name: string,
 ): Promise<Record<string, number>> {
   const refill = async (transaction: Database): Promise<Record<string, number>> => {
@@ -170,7 +42,7 @@ export async function readBackup(
     // A hub that started on this database has written its own rows; those of the backup replace them.
     await transaction.execute(sql`delete from system_config`)
     await transaction.execute(sql`delete from store_settings`)
-    const counts = await fill(transaction, input, name)
+    const counts = await fill(transaction, open(), name)
     await transaction.execute(
       sql`select setval(pg_get_serial_sequence('entries', 'version'), (select coalesce(max(version), 1) from entries))`,
     )
@@ -265,11 +137,11 @@ async function* unpacked(input: Readable, name: string): AsyncGenerator<string> 
 }
 
 async function checkHeader(transaction: Database, line: string): Promise<void> {
-  let header: { format?: unknown; version?: unknown; schema?: unknown } = {}
+  let header: Partial<Header> = {}
   try {
     header = JSON.parse(line)
   } catch {}
-  if (header.format !== 'recall-hub-backup' || header.version !== 1) {
+  if (header.format !== format || header.version !== version) {
     throw new MemoryError('this file is no backup of a hub', MemoryErrorCode.CORRUPTION)
   }
   const schema = await schemaOf(transaction)
@@ -278,15 +150,6 @@ async function checkHeader(transaction: Database, line: string): Promise<void> {
     `the backup is of tables at ${String(header.schema)}, this hub has them at ${schema}: restore it with the version that made it, then start this one on it`,
     MemoryErrorCode.NOT_SUPPORTED,
   )
-}
-
-/** A prefix of the hash of the last migration that ran. */
-async function schemaOf(database: Database): Promise<string> {
-  const [row] = await rowsOf<{ hash: string }>(
-    database,
-    sql`select left(hash, 16) as hash from drizzle.__drizzle_migrations order by created_at desc limit 1`,
-  )
-  return row?.hash ?? ''
 }
 
 async function refuseUnlessEmpty(database: Database): Promise<void> {
