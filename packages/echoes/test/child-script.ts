@@ -1,17 +1,18 @@
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'tsup'
 
 const packageFolder = fileURLToPath(new URL('..', import.meta.url))
 
-/** Bundles the package for child processes; returns the path of the module. */
+/** Bundles the package for child processes; returns the address of the module. */
 export async function bundlePackage(): Promise<string> {
   const outDir = join(packageFolder, 'node_modules', '.recall-test', String(process.pid))
   await build({
     config: false,
     silent: true,
-    entry: [join(packageFolder, 'src', 'index.ts')],
+    // A pattern, in which a backslash of Windows would escape what follows it.
+    entry: [join(packageFolder, 'src', 'index.ts').split(sep).join('/')],
     outDir,
     format: 'esm',
     target: 'node20',
@@ -22,7 +23,7 @@ export async function bundlePackage(): Promise<string> {
       options.conditions = ['@recall/source', ...(options.conditions ?? [])]
     },
   })
-  return join(outDir, 'index.mjs')
+  return pathToFileURL(join(outDir, 'index.mjs')).href
 }
 
 /** Runs code in a process of its own, which knows the package as `openEchoes` and may be killed. */

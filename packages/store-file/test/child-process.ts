@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { basename, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'tsup'
 
@@ -14,7 +14,8 @@ export async function bundleScript(name: string): Promise<string> {
   await build({
     config: false,
     silent: true,
-    entry: [resolve(packageFolder, 'test', name)],
+    // A pattern, in which a backslash of Windows would escape what follows it.
+    entry: [resolve(packageFolder, 'test', name).split(sep).join('/')],
     outDir,
     format: 'esm',
     target: 'node20',
