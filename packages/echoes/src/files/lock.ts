@@ -14,7 +14,8 @@ const timeoutMs = 15_000
  * newest. The lock of a killed process is free at once. Sections are synchronous, so they cannot overlap within a
  * process.
  *
- * @throws MemoryError TIMEOUT when another process does not release the lock within 15 seconds
+ * @throws MemoryError TIMEOUT when another process does not release the lock within 15 seconds; UNAVAILABLE when nothing
+ * can be written there
  */
 export async function withLock<T>(folder: string, section: () => T): Promise<T> {
   const end = Date.now() + timeoutMs
@@ -38,8 +39,25 @@ export async function withLock<T>(folder: string, section: () => T): Promise<T> 
   }
 }
 
-/** @returns the name of the lock's file, or `undefined` when somebody else holds the lock */
+/**
+ * @returns the name of the lock's file, or `undefined` when somebody else holds the lock
+ * @throws MemoryError UNAVAILABLE when nothing can be written there
+ */
 function acquire(folder: string): string | undefined {
+  try {
+    return takeNext(folder)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === undefined) throw cause
+    throw new MemoryError(
+      `${folder} cannot be written (${code}): make it writable for this user; who reads echoes notes there that they were used`,
+      MemoryErrorCode.UNAVAILABLE,
+      { cause, details: { path: folder } },
+    )
+  }
+}
+
+function takeNext(folder: string): string | undefined {
   mkdirSync(folder, { recursive: true })
   const newest = Math.max(0, ...numbersIn(folder))
   if (newest > 0 && !isFree(join(folder, String(newest)))) return undefined
