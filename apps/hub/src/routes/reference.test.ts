@@ -40,6 +40,12 @@ it('shows what is within the members of an answer, and one heading below the oth
   for (const [i, level] of levels.entries()) expect(level - (levels[i - 1] ?? 0)).toBeLessThanOrEqual(1)
 })
 
+it('begins with what there is, each leading to its section', async () => {
+  const page = await (await referenceRoutes(() => api).request('/reference')).text()
+  expect(page).toContain('<a href="#get-health"><code>GET /health</code></a>')
+  expect(page).toContain('<section id="get-health">')
+})
+
 it('leads who opens the address of the hub to the page', async () => {
   const answer = await referenceRoutes(() => api).request('/')
   expect([answer.status, answer.headers.get('Location')]).toEqual([302, '/reference'])

@@ -57,6 +57,22 @@ export function referenceRoutes(describe: () => ApiDocument) {
     })
 }
 
+interface Call {
+  method: string
+  path: string
+  operation: Operation
+  /** Of its section. */
+  id: string
+}
+
+const callsOf = ({ paths }: ApiDocument): Call[] =>
+  Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => {
+      const words = [method, ...(path.match(/[a-z0-9]+/gi) ?? [])]
+      return { method: method.toUpperCase(), path, operation, id: words.join('-') }
+    }),
+  )
+
 const page = (api: ApiDocument) => html`<!doctype html>
 <html lang="en">
   <head>
@@ -69,9 +85,13 @@ const page = (api: ApiDocument) => html`<!doctype html>
     <main>
       <h1>${api.info.title} <small>${api.info.version}</small></h1>
       <p>${api.info.description ?? ''} Machines read <a href="/openapi.json">openapi.json</a>, agents <a href="/skill.md">skill.md</a>.</p>
-      ${Object.entries(api.paths).flatMap(([path, operations]) =>
-        Object.entries(operations).map(([method, operation]) => call(method, path, operation)),
-      )}
+      <nav>
+        <dl>${callsOf(api).map(
+          ({ id, method, path, operation }) =>
+            html`<dt><a href="#${id}"><code>${method} ${path}</code></a></dt><dd>${operation.summary}</dd>`,
+        )}</dl>
+      </nav>
+      ${callsOf(api).map(section)}
       <h2 id="schemas">Schemas</h2>
       ${Object.entries(api.components?.schemas ?? {}).map(
         ([name, schema]) => html`<h3 id="${name}">${name}</h3>${members(schema)}`,
@@ -80,9 +100,9 @@ const page = (api: ApiDocument) => html`<!doctype html>
   </body>
 </html>`
 
-const call = (method: string, path: string, operation: Operation) => html`
-  <section>
-    <h2><code><b>${method.toUpperCase()}</b> ${path}</code></h2>
+const section = ({ id, method, path, operation }: Call) => html`
+  <section id="${id}">
+    <h2><code><b>${method}</b> ${path}</code></h2>
     <p>${sentence(operation.summary)}${operation.security ? '' : ' Needs no key.'}</p>
     ${
       operation.parameters?.length
