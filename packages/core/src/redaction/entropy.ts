@@ -30,8 +30,14 @@ export function nameParts(text: string): number {
 
 /** Whether a text is an identifier that a service gave to a message or a call: random, but public. */
 export function isPublicId(text: string): boolean {
-  return /^(?:toolu|msg|req|call|resp|chatcmpl|run|thread|asst|item|evt|file|batch|fc|rs)[_-]/.test(text)
+  return (
+    /^(?:toolu|msg|req|call|resp|chatcmpl|run|thread|asst|item|evt|file|batch|fc|rs)[_-]/.test(text) ||
+    isSortableId(text)
+  )
 }
+
+/** A time in hexadecimal and random letters: what some agents call a session. */
+const isSortableId = (text: string): boolean => /^ses_[0-9a-f]{12}[0-9A-Za-z]{14}$/.test(text)
 
 function isWord(part: string): boolean {
   if (/^\d{1,10}$/.test(part)) return true
