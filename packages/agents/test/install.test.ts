@@ -401,6 +401,24 @@ describe('a server of the same name that is not ours', () => {
   })
 })
 
+it('a table in which Codex keeps what the person allowed stays until ours goes', async () => {
+  const home = await temporaryFolder()
+  const path = join(home, '.codex/config.toml')
+  write(home, { '.codex/config.toml': 'model = "a" # mine\n' })
+  const codex = targets.find(({ name }) => name === 'codex') as Target
+  const { install, uninstall } = setUp(home, codex)
+  install()
+  const allowed =
+    '\n[mcp_servers.recall.tools.memory_remember]\napproval_mode = "approve"\n\n[tui]\nseen = true\n'
+  write(home, { '.codex/config.toml': readFileSync(path, 'utf8') + allowed })
+  expect(install().map(({ status }) => status)).toEqual(['kept', 'kept', 'kept'])
+  write(home, { '.codex/config.toml': readFileSync(path, 'utf8').replace('.recall"', '.elsewhere"') })
+  expect(install().find((each) => each.path === path)).toMatchObject({ status: 'changed' })
+  expect(readFileSync(path, 'utf8')).toContain(allowed)
+  uninstall()
+  expect(readFileSync(path, 'utf8')).toBe('model = "a" # mine\n\n[tui]\nseen = true\n')
+})
+
 it('an install that was cut short is taken back too', async () => {
   const home = await temporaryFolder()
   write(home, { '.claude/settings.json': '{ "a": 1 }' })

@@ -6,7 +6,7 @@ import { shapeOf, withEol } from './text-shape.ts'
 
 /**
  * A table of ours, written at the end of a TOML file. A table of that name in any other form than ours belongs to
- * the person and stays.
+ * the person and stays. Tables inside ours, in which a host keeps what the person allowed, stay as long as ours does.
  *
  * @param name for example `['mcp_servers', 'recall']`
  * @param isOurs tells a table of that name that is not ours: it stays, and the edit is refused unless ours stands
@@ -36,7 +36,7 @@ export function tomlTable(
           throw anothers(name.at(-1) ?? '')
         }
         const place = find(body, header)
-        if (place === null || isDeepStrictEqual(present, members)) return text
+        if (place === null || isDeepStrictEqual(withoutTables(present), members)) return text
         return restore(
           checked(body.slice(0, place.start) + withEol(block, eol) + body.slice(place.end), before),
         )
@@ -46,10 +46,9 @@ export function tomlTable(
     },
     remove(text) {
       const { body, eol, restore } = shapeOf(text)
-      const place = find(body, header)
-      if (place === null || !isOurs(inside(parsed(body), name))) return text
-      const before = body.slice(0, place.start)
-      const left = `${before.endsWith(eol + eol) ? before.slice(0, -eol.length) : before}${body.slice(place.end)}`
+      if (find(body, header) === null || !isOurs(inside(parsed(body), name))) return text
+      let left = body
+      for (const each of [header, ...headersInside(body)]) left = cut(left, each, eol)
       return left.trim() === '' ? null : restore(checked(left, parsed(body), true))
     },
   }
@@ -60,10 +59,29 @@ export function tomlTable(
     const others = (value: Record<string, unknown>): unknown => without(value, name)
     const isDone = removed
       ? inside(after, name) === undefined
-      : isDeepStrictEqual(inside(after, name), members)
+      : isDeepStrictEqual(withoutTables(inside(after, name)), members)
     if (isDone && isDeepStrictEqual(others(after), others(before))) return edited
     throw new CannotEdit('the change would have altered other settings')
   }
+
+  function headersInside(body: string): string[] {
+    const lines = body.split(/\r?\n/).map((line) => line.trim())
+    return lines.filter((line) => line.startsWith(`${header.slice(0, -1)}.`) && line.endsWith(']'))
+  }
+}
+
+/** The text without a table, and without the empty line that stood before it. */
+function cut(body: string, header: string, eol: string): string {
+  const place = find(body, header)
+  if (place === null) return body
+  const before = body.slice(0, place.start)
+  return `${before.endsWith(eol + eol) ? before.slice(0, -eol.length) : before}${body.slice(place.end)}`
+}
+
+/** The members of a table that are no tables themselves. */
+function withoutTables(value: unknown): unknown {
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => !isRecord(member)))
 }
 
 /** The place of the header and of the members on the lines directly after it. */
