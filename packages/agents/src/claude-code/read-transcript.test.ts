@@ -161,6 +161,28 @@ it('reads a background task’s notification as output, not as speech', async ()
   ])
 })
 
+it('takes what other agents and tasks wrote for output, and an unknown origin for a person', async () => {
+  const { outline: turns } = await read(
+    jsonLines(
+      user('u1', 'fix it', { origin: { kind: 'human' } }),
+      user('u2', 'I am done with the tests', { origin: { kind: 'peer', from: 'tester' } }),
+      user('u3', 'from a new kind of keyboard', { origin: { kind: 'telepathy' } }),
+      {
+        type: 'attachment',
+        uuid: 'u4',
+        sessionId: 's1',
+        attachment: { type: 'queued_command', prompt: 'look at the log', origin: { kind: 'observer' } },
+      },
+    ),
+  )
+  expect(turns).toEqual([
+    'user: fix it',
+    'assistant: (result) I am done with the tests',
+    'user: from a new kind of keyboard',
+    'assistant: (result) look at the log',
+  ])
+})
+
 it('reads each prompt typed while the agent worked exactly once, however the host logged it', async () => {
   const operation = (name: string, content?: string) => ({
     type: 'queue-operation',

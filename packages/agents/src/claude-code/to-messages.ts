@@ -54,7 +54,12 @@ function fromUserLine(line: TranscriptLine, content: unknown, context: LineConte
     }
     if (line.isMeta) continue
     const separated = separateMarkup(block.text)
-    if (separated.said.trim() !== '') said.push({ type: 'text', text: separated.said })
+    if (separated.said.trim() !== '') {
+      if (line.otherOrigin === undefined) said.push({ type: 'text', text: separated.said })
+      else if (!context.queue.onPrompt(separated.said)) {
+        results.push({ type: 'tool_result', toolUseId: '', content: separated.said })
+      }
+    }
     for (const output of separated.outputs) {
       results.push({ type: 'tool_result', toolUseId: '', content: output })
     }

@@ -15,6 +15,8 @@ export interface TranscriptLine {
   isSidechain: boolean
   /** Injected by the host, not typed. */
   isMeta: boolean
+  /** Who wrote the text of a line that no person typed, as other agents, channels and tasks do. */
+  otherOrigin?: string
   /** The line holds a summary of earlier turns of the same transcript. */
   isCompactSummary: boolean
   message?: { role?: string; content: unknown }
@@ -36,10 +38,28 @@ export function toTranscriptLine(value: unknown): TranscriptLine | null {
     cwd: text(value.cwd),
     isSidechain: value.isSidechain === true,
     isMeta: value.isMeta === true,
+    otherOrigin: originOf(value.origin ?? (isRecord(value.attachment) ? value.attachment.origin : undefined)),
     isCompactSummary: value.isCompactSummary === true,
     message: message && { role: text(message.role), content: message.content },
     raw: value,
   }
+}
+
+/** Kinds of origin that are no person's. An unknown kind counts as none: nothing that was typed may be lost. */
+const others = new Set([
+  'auto-continuation',
+  'channel',
+  'coordinator',
+  'observer',
+  'observer-activity',
+  'peer',
+  'task-notification',
+  'unclassified',
+])
+
+function originOf(origin: unknown): string | undefined {
+  const kind = isRecord(origin) ? text(origin.kind) : undefined
+  return kind !== undefined && others.has(kind) ? kind : undefined
 }
 
 /** Whether a JSON value looks like a line of this host's transcripts. */
