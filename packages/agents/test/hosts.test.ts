@@ -81,6 +81,62 @@ it('reads of the tools of Codex what ran, on which files, and whether it failed'
   expect(blocks[3]).not.toHaveProperty('isError')
 })
 
+it('tells by the kinds of its parts what Codex itself put into a message', async () => {
+  const said = (texts: string[], kinds: string[]) => ({
+    timestamp: '2026-11-20T09:00:00Z',
+    type: 'response_item',
+    payload: {
+      type: 'message',
+      role: 'user',
+      content: texts.map((text) => ({ type: 'input_text', text })),
+      internal_chat_message_metadata_passthrough: { content_item_kinds: kinds },
+    },
+  })
+  const { turns } = await read(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines(
+      { timestamp: 't', type: 'session_meta', payload: { id: 'c1' } },
+      said(['Rules of the house', 'linux'], ['agents_md.instructions', 'environments.environment_context']),
+      said(['<skill> is a tag that I like'], ['user.text']),
+      said(['use the skill', 'text of the skill'], ['user.text', 'skills.selected_skill_instructions']),
+    ),
+  )
+  expect(turns).toEqual(['user: <skill> is a tag that I like', 'user: use the skill'])
+})
+
+it('reads a command that a person ran in Codex, and which calls failed there', async () => {
+  const line = (type: string, payload: unknown) => ({ timestamp: '2026-11-20T09:00:00Z', type, payload })
+  const ran =
+    '<user_shell_command>\n<command>\nnpm test\n</command>\n<result>\nExit code: 0\nOutput:\n3 passed\n\n</result>\n</user_shell_command>'
+  const item = (id: string, status: string) => ({
+    type: 'item_completed',
+    item: { type: 'McpToolCall', id, status },
+  })
+  const output = (id: string) =>
+    line('response_item', { type: 'function_call_output', call_id: id, output: id })
+  const { turns } = await read(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines(
+      line('session_meta', { id: 'c1' }),
+      line('response_item', {
+        type: 'message',
+        role: 'user',
+        content: [{ type: 'input_text', text: ran }],
+      }),
+      line('event_msg', item('refused', 'failed')),
+      output('refused'),
+      line('event_msg', item('allowed', 'completed')),
+      output('allowed'),
+    ),
+  )
+  expect(turns).toEqual([
+    'user: ! npm test',
+    'assistant: (result) Exit code: 0\nOutput:\n3 passed',
+    'assistant: (result, failed) refused',
+    'assistant: (result) allowed',
+  ])
+})
+
 it('knows a Codex session again that was archived before its searches were read', async () => {
   const item = (payload: unknown) => ({ timestamp: 't', type: 'response_item', payload })
   const said = item({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'done' }] })
@@ -131,6 +187,44 @@ it('reads a chat of Gemini CLI line by line', async () => {
   )
   expect(conversation.sessionId).toBe('g1')
   expect(turns).toEqual(['user: hello', 'assistant: hi'])
+})
+
+it('finds the prompt behind what hooks said, and commands that the person ran, in a Gemini chat', async () => {
+  const folder = await temporaryFolder()
+  const path = join(folder, 'api', 'chats', 'session-1.jsonl')
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(join(folder, 'api', '.project_root'), '/home/dev/api')
+  const user = (id: string, ...texts: string[]) => ({
+    id,
+    type: 'user',
+    content: texts.map((text) => ({ text })),
+  })
+  await writeFile(
+    path,
+    jsonLines(
+      { sessionId: 'g1', projectHash: 'h', kind: 'main' },
+      user(
+        '1',
+        '<hook_context>&lt;recalled-memory&gt;\nold\n&lt;/recalled-memory&gt;</hook_context>\n\nfix it',
+      ),
+      user('2', '<hook_context>only context</hook_context>'),
+      user(
+        '3',
+        'I ran the following shell command:\n```sh\nnpm test\n```\n\nThis produced the following result:\n```\n1 failing\n```',
+      ),
+      user('4', 'what does <hook_context> mean?'),
+      { id: '5', type: 'gemini', content: 'fixed' },
+    ),
+  )
+  const conversation = await openTranscript(path)
+  expect(outline(await messagesOf(conversation))).toEqual([
+    'user: fix it',
+    'user: ! npm test',
+    'assistant: (result) 1 failing',
+    'user: what does <hook_context> mean?',
+    'assistant: fixed',
+  ])
+  expect(conversation.facts.project).toBe('/home/dev/api')
 })
 
 it('reads a chat of Gemini CLI as the log that it is', async () => {
@@ -265,6 +359,42 @@ it('reads the events of a Copilot session', async () => {
   ])
 })
 
+it('tells a helper of a Copilot session and the commands of a person from its prompts', async () => {
+  const event = (type: string, data: unknown, more = {}) => ({
+    type,
+    data,
+    id: `${type} ${JSON.stringify(data)}`,
+    ...more,
+  })
+  const { conversation, turns } = await read(
+    'session-state/p1/events.jsonl',
+    jsonLines(
+      event('session.start', { sessionId: 'p1' }),
+      event('hook.start', { hookType: 'sessionStart' }),
+      event('permission.requested', { requestId: 'r' }),
+      event('system.message', { content: 'be good' }),
+      event('user.message', { content: 'fix it' }),
+      event('subagent.started', { agentName: 'looker' }, { agentId: 'a1' }),
+      event('user.message', { content: 'look into it' }, { agentId: 'a1' }),
+      event('assistant.message', { content: 'looked' }, { agentId: 'a1' }),
+      event('tool.user_requested', {
+        toolCallId: 't',
+        toolName: 'local_shell',
+        arguments: { command: 'npm test' },
+      }),
+      event('tool.execution_complete', { toolCallId: 't', success: true, result: { content: '3 passed' } }),
+    ),
+  )
+  expect(turns).toEqual([
+    'user: fix it',
+    'assistant: look into it',
+    'assistant: looked',
+    'user: ! npm test',
+    'assistant: (result) 3 passed',
+  ])
+  expect(conversation.facts.skipped).toEqual({})
+})
+
 it('reads a transcript of Cursor, which has no times', async () => {
   const line = (role: string, text: string) => ({ role, message: { content: [{ type: 'text', text }] } })
   const { conversation, turns } = await read(
@@ -333,6 +463,27 @@ it('knows the helpers of an OpenCode session', async () => {
   expect(await openTranscript(`${path}#o2`)).toMatchObject({ sessionId: 'o1/o2', parent: 'o1' })
   expect(await openTranscript(`${path}#o3`)).toMatchObject({ sessionId: 'o1/o2/o3', parent: 'o1/o2' })
   expect(await openTranscript(`${path}#o4`)).not.toHaveProperty('parent')
+})
+
+it('takes no name that OpenCode gives every session for a title, nor its own summary for an answer', async () => {
+  const path = join(await temporaryFolder(), 'opencode.db')
+  const database = new DatabaseSync(path)
+  const message = (id: string, data: unknown) =>
+    `INSERT INTO message VALUES ('${id}', 'o1', ${id}, '${JSON.stringify(data)}');
+     INSERT INTO part VALUES ('p${id}', '${id}', '${JSON.stringify({ type: 'text', text: `text ${id}` })}');`
+  database.exec(`
+    CREATE TABLE session (id TEXT, parent_id TEXT, title TEXT, time_created INTEGER);
+    CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
+    INSERT INTO session VALUES ('o1', NULL, 'New session - 2026-11-20T09:00:00.000Z', 1), ('o2', NULL, 'Pool', 2);
+    ${message('1', { role: 'user', summary: { diffs: [] } })}
+    ${message('2', { role: 'assistant', summary: true, mode: 'compaction' })}
+    ${message('3', { role: 'assistant' })}`)
+  database.close()
+  const conversation = await openTranscript(`${path}#o1`)
+  expect(conversation.facts).not.toHaveProperty('title')
+  expect(outline(await messagesOf(conversation))).toEqual(['user: text 1', 'assistant: text 3'])
+  expect((await openTranscript(`${path}#o2`)).facts.title).toBe('Pool')
 })
 
 it('counts the parts of an OpenCode message that are damaged', async () => {

@@ -3,6 +3,7 @@ import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message 
 import { isRecord, toContentBlocks, toolName, toResultText, toToolInput } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
+import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
 import { toToolBlock } from './tool-blocks.ts'
@@ -19,6 +20,15 @@ const headLines = 50
 /** Text that the host inserts into the first user messages; nobody typed it. */
 const injected =
   /^\s*(?:<(?:environment_context|user_instructions|permissions|turn_aborted|skill)\b|# AGENTS\.md instructions)/
+
+/** Kinds of parts that the host itself puts into a message. */
+const madeByHost =
+  /^(?:agents_md|environments|hooks|host_skills|permissions|skills?|subagents?|multi_agent)\./
+const commandFrame: CommandFrame = [
+  '<user_shell_command>\n<command>\n',
+  '\n</command>\n<result>\n',
+  '</result>\n</user_shell_command>',
+]
 
 /** Whether a JSON line can only come from a rollout of Codex. */
 export function isRolloutLine(value: unknown): boolean {
@@ -101,18 +111,21 @@ async function* readMessages(path: string, facts: ConversationFacts): AsyncGener
     const message = toMessage(payload, skip)
     if (message === null) continue
     const at = toInstant(value.timestamp)
-    yield {
-      // Ids are made of what earlier versions read too, without searches, so that sessions are known again.
-      id: payload.type === 'web_search_call' ? searchIdOf(message) : idOf(message),
-      ...message,
-      content: message.content.map((block) => toToolBlock(block, failed)),
-      ...(at === undefined ? {} : { at }),
+    // Ids are made of what earlier versions read too, without searches, so that sessions are known again.
+    const id = payload.type === 'web_search_call' ? searchIdOf(message) : idOf(message)
+    for (const part of ranCommand({ id, ...message }, commandFrame) ?? [{ id, ...message }]) {
+      const content = part.content.map((block) => toToolBlock(block, failed))
+      yield { ...part, content, ...(at === undefined ? {} : { at }) }
     }
   }
 }
 
-/** The call whose command an event says has failed. */
-function failedCall({ type, call_id: id, exit_code: code }: Record<string, unknown>): string | undefined {
+/** The call that an event says has failed; versions differ in the event. */
+function failedCall(event: Record<string, unknown>): string | undefined {
+  const { type, call_id: id, exit_code: code, item } = event
+  if (type === 'item_completed' && isRecord(item)) {
+    return item.status === 'failed' ? textOf(item.id) : undefined
+  }
   return type === 'exec_command_end' && typeof code === 'number' && code !== 0 ? textOf(id) : undefined
 }
 
@@ -126,10 +139,8 @@ function toContent(payload: Record<string, unknown>, skip: Skip): ContentBlock[]
   const id = typeof payload.call_id === 'string' ? payload.call_id : ''
   switch (payload.type) {
     case 'message': {
-      if (payload.role !== 'user' && payload.role !== 'assistant') return []
-      return toContentBlocks(payload.content, skip).filter(
-        (block) => payload.role !== 'user' || block.type !== 'text' || !injected.test(block.text),
-      )
+      if (payload.role === 'user') return toContentBlocks(typedIn(payload), skip)
+      return payload.role === 'assistant' ? toContentBlocks(payload.content, skip) : []
     }
     case 'function_call':
     case 'custom_tool_call':
@@ -151,4 +162,17 @@ function toContent(payload: Record<string, unknown>, skip: Skip): ContentBlock[]
     default:
       return []
   }
+}
+
+/** The content of a user's message without what the host put into it; newer versions name the kind of each part. */
+function typedIn({ content, internal_chat_message_metadata_passthrough: about }: Record<string, unknown>) {
+  const kinds = isRecord(about) && Array.isArray(about.content_item_kinds) ? about.content_item_kinds : []
+  const parts: unknown[] = Array.isArray(content) ? content : typeof content === 'string' ? [content] : []
+  return parts.filter((part, index) => isTyped(part, String(kinds[index] ?? '')))
+}
+
+function isTyped(part: unknown, kind: string): boolean {
+  if (kind.startsWith('user.')) return true
+  const text = isRecord(part) ? part.text : part
+  return !madeByHost.test(kind) && !(typeof text === 'string' && injected.test(text))
 }

@@ -7,6 +7,9 @@ import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
 
 type Event = Record<string, unknown> & { type: string; data: Record<string, unknown> }
 
+/** Events of which none says anything: what hooks, permissions and models did. */
+const silent = /^(?:hook|permission|system|model|subagent|abort|mcp|skill)\b/
+
 /** Whether a JSON line can only come from the events of a Copilot session. */
 export function isCopilotEvent(value: unknown): value is Event {
   return (
@@ -33,7 +36,7 @@ async function* readMessages(path: string, facts: ConversationFacts): AsyncGener
   const skip = countInto(facts.skipped)
   for await (const { number, value } of readJsonLines(path, skip)) {
     if (!isCopilotEvent(value)) {
-      skip(skippedKinds.notAMessage)
+      if (!isSilent(value)) skip(skippedKinds.notAMessage)
       continue
     }
     const { context } = value.data
@@ -43,12 +46,19 @@ async function* readMessages(path: string, facts: ConversationFacts): AsyncGener
     const at = toInstant(value.timestamp)
     yield {
       id: typeof value.id === 'string' && value.id !== '' ? value.id : `line-${number}`,
-      role: value.type === 'user.message' ? 'user' : 'assistant',
+      role: isOfPerson(value) ? 'user' : 'assistant',
       content,
       ...(at === undefined ? {} : { at }),
     }
   }
 }
+
+const isSilent = (value: unknown): boolean =>
+  isRecord(value) && typeof value.type === 'string' && silent.test(value.type) && isRecord(value.data)
+
+/** A helper's events stand among those of its session; the agent wrote its prompt. */
+const isOfPerson = ({ type, agentId }: Event): boolean =>
+  type === 'tool.user_requested' || (type === 'user.message' && typeof agentId !== 'string')
 
 function toContent({ type, data }: Event, skip: Skip): ContentBlock[] {
   const id = typeof data.toolCallId === 'string' ? data.toolCallId : ''
@@ -56,6 +66,10 @@ function toContent({ type, data }: Event, skip: Skip): ContentBlock[] {
     case 'user.message':
     case 'assistant.message':
       return toContentBlocks(data.content, skip)
+    case 'tool.user_requested': {
+      const { command } = isRecord(data.arguments) ? data.arguments : {}
+      return typeof command === 'string' ? [{ type: 'text', text: `! ${command}` }] : []
+    }
     case 'tool.execution_start': {
       const input = (data.arguments ?? null) as JsonValue
       return [{ type: 'tool_use', id, name: toolName(data.toolName), input }]

@@ -1,8 +1,10 @@
-import { basename, dirname } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import type { ContentBlock, Conversation, ConversationFacts, JsonValue, Message } from '@recall/core'
 import { isRecord, toolName, toResultText } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
+import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, skippedKinds } from '../reading/skipped.ts'
 
@@ -37,13 +39,21 @@ function isChatMessage(value: unknown): value is ChatMessage {
 
 /** Text that the host inserts into the person's messages; nobody typed it. */
 const injected = /^\s*<(?:session_context|hook_context|state_snapshot)\b/
+/** What hooks said, which the host puts before a prompt; angle brackets in it are escaped. */
+const hookContext = /^\s*<hook_context>[^<]*<\/hook_context>\s*/
+const commandFrame: CommandFrame = [
+  'I ran the following shell command:\n```sh\n',
+  '\n```\n\nThis produced the following result:\n```\n',
+  '```',
+]
 
 /**
  * Reads a chat in the form of a log, which repeats a whole message whenever its tools or its text advance. A helper's
  * chat is in a folder named after the session that started it.
  */
 export async function readChatLines(path: string): Promise<Conversation> {
-  const facts: ConversationFacts = { skipped: {} }
+  const project = await projectOf(path)
+  const facts: ConversationFacts = { skipped: {}, ...(project === undefined ? {} : { project }) }
   const stem = basename(path).replace(/\.jsonl?$/, '')
   for await (const { value } of readJsonLines(path, () => {})) {
     const header = isRecord(value) ? value : {}
@@ -53,6 +63,18 @@ export async function readChatLines(path: string): Promise<Conversation> {
     return { ...identity, facts, messages: linesOf(path, facts) }
   }
   return { sessionId: stem, facts, messages: linesOf(path, facts) }
+}
+
+/** The host names a project's folder in a file beside its chats; a helper's chat lies one folder deeper. */
+async function projectOf(path: string): Promise<string | undefined> {
+  for (const folder of ['..', '../..']) {
+    try {
+      return (await readFile(join(dirname(path), folder, '.project_root'), 'utf8')).trim() || undefined
+    } catch {
+      // Older versions wrote none, and a chat may lie anywhere.
+    }
+  }
+  return undefined
 }
 
 /** Reads a chat from a parsed JSON document. */
@@ -95,20 +117,20 @@ function* documentOf(messages: readonly unknown[], facts: ConversationFacts): Ge
 
 /** Collects the last state of each message, in the order of first appearance. */
 function createChatLog() {
-  const last = new Map<string, Message | null>()
+  const last = new Map<string, Message[]>()
   const idOf = createMessageIds()
   return {
     isEmpty: (): boolean => last.size === 0,
     add(message: ChatMessage): void {
       const named = typeof message.id === 'string' && message.id !== '' ? message.id : undefined
       const id = named ?? idOf([message.type, message.content])
-      last.set(id, toMessage(message, id))
+      last.set(id, toMessages(message, id))
     },
     *messages(): Generator<Message, void> {
       const answered = new Set<string>()
-      for (const message of last.values()) {
-        const content = message?.content.filter((block) => isFirstAnswer(block, answered)) ?? []
-        if (message !== null && content.length > 0) yield { ...message, content }
+      for (const message of [...last.values()].flat()) {
+        const content = message.content.filter((block) => isFirstAnswer(block, answered))
+        if (content.length > 0) yield { ...message, content }
       }
     },
   }
@@ -122,9 +144,9 @@ function isFirstAnswer(block: ContentBlock, answered: Set<string>): boolean {
   return true
 }
 
-function toMessage(message: ChatMessage, id: string): Message | null {
+function toMessages(message: ChatMessage, id: string): Message[] {
   // Nobody said the notices and errors of the host.
-  if (message.type !== 'user' && message.type !== 'gemini') return null
+  if (message.type !== 'user' && message.type !== 'gemini') return []
   const isUser = message.type === 'user'
   // `displayContent` is what was typed; `content` is what the host made of it for the model, with whole files, say.
   const text = textOf((isUser && message.displayContent) || message.content, isUser)
@@ -137,9 +159,15 @@ function toMessage(message: ChatMessage, id: string): Message | null {
     ...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]),
     ...(isSaid ? [] : tools),
   ]
-  if (content.length === 0) return null
+  if (content.length === 0) return []
   const at = toInstant(message.timestamp)
-  return { id, role: isSaid ? 'user' : 'assistant', content, ...(at === undefined ? {} : { at }) }
+  const told: Message = {
+    id,
+    role: isSaid ? 'user' : 'assistant',
+    content,
+    ...(at === undefined ? {} : { at }),
+  }
+  return ranCommand(told, commandFrame) ?? [told]
 }
 
 const partsOf = (content: unknown): unknown[] => (Array.isArray(content) ? content : [content])
@@ -192,6 +220,7 @@ function textOf(content: unknown, isUser: boolean): string {
       if (typeof part === 'string') return part
       return isRecord(part) && typeof part.text === 'string' && part.thought !== true ? part.text : ''
     })
+    .map((text) => (isUser ? text.replace(hookContext, '') : text))
     .filter((text) => text !== '' && !(isUser && injected.test(text)))
     .join('\n')
 }

@@ -12,6 +12,9 @@ import { parseJson } from '../reading/read-json-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
 import { hasTables, type Query, type Row, withSnapshot } from '../reading/sqlite-snapshot.ts'
 
+/** What the host calls a session until it has a title. */
+const untitled = /^(?:New|Child) session - \d{4}-/
+
 /** The sessions in a database of OpenCode, each as `<database>#<session id>`; `null` for any other database. */
 export function listOpencodeSessions(path: string): Promise<string[] | null> {
   return withSnapshot(path, (query) =>
@@ -40,7 +43,9 @@ export function readOpencodeSession(path: string, sessionId: string): Promise<Co
       ...identityOf(query, session, sessionId),
       facts: {
         skipped,
-        ...(typeof session.title === 'string' ? { title: session.title } : {}),
+        ...(typeof session.title === 'string' && !untitled.test(session.title)
+          ? { title: session.title }
+          : {}),
         ...(typeof session.directory === 'string' ? { project: session.directory } : {}),
       },
       messages: messages.flatMap((row) => toMessage(row, query, countInto(skipped))),
@@ -66,6 +71,8 @@ function toMessage(row: Row, query: Query, skip: Skip): Message[] {
     skip(skippedKinds.notAMessage)
     return []
   }
+  // What the host had summarised to compact the session is in it already.
+  if (data.role === 'assistant' && data.summary === true) return []
   const content = query('SELECT * FROM part WHERE message_id = ? ORDER BY id', String(row.id)).flatMap(
     ({ data: part }) => toBlocks(objectIn(part), skip),
   )

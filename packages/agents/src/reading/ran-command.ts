@@ -1,0 +1,25 @@
+import type { Message } from '@recall/core'
+
+/** The words that a host puts before, between and after a command that the person ran and what it printed. */
+export type CommandFrame = readonly [before: string, between: string, after: string]
+
+/** What the person typed to run a command, and what it printed; `undefined` when the message is about no command. */
+export function ranCommand(message: Message, frame: CommandFrame): Message[] | undefined {
+  const [block] = message.content
+  if (message.role !== 'user' || block?.type !== 'text') return undefined
+  const [before, between, after] = frame
+  const text = block.text.trim()
+  const middle = text.indexOf(between, before.length)
+  if (!text.startsWith(before) || !text.endsWith(after) || middle === -1) return undefined
+  const command = text.slice(before.length, middle)
+  const output = text.slice(middle + between.length, -after.length).trimEnd()
+  return [
+    { ...message, content: [{ type: 'text', text: `! ${command}` }] },
+    {
+      ...message,
+      id: `${message.id}#output`,
+      role: 'assistant',
+      content: [{ type: 'tool_result', toolUseId: '', content: output }],
+    },
+  ]
+}
