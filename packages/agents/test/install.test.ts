@@ -401,6 +401,22 @@ describe('a server of the same name that is not ours', () => {
   })
 })
 
+it('a hook of Gemini CLI never ends with a code that the host takes for a refusal', async () => {
+  const home = await temporaryFolder()
+  const gemini = targets.find(({ name }) => name === 'gemini') as Target
+  const { install } = setUp(home, gemini, { ...wiringIn(home), recallPrompts: true })
+  install()
+  const path = join(home, '.gemini/extensions/recall/hooks/hooks.json')
+  const { hooks } = JSON.parse(readFileSync(path, 'utf8'))
+  expect(Object.keys(hooks)).toEqual(['SessionStart', 'BeforeAgent', 'PreCompress', 'SessionEnd'])
+  for (const [
+    {
+      hooks: [hook],
+    },
+  ] of Object.values<[{ hooks: [{ command: string }] }]>(hooks))
+    expect(hook.command).toMatch(/^recall hook [^|]* \|\| exit 1$/)
+})
+
 it('a table in which Codex keeps what the person allowed stays until ours goes', async () => {
   const home = await temporaryFolder()
   const path = join(home, '.codex/config.toml')
