@@ -95,6 +95,17 @@ it('says that a session was not archived, also where there is nothing else to te
     })
 })
 
+it('tells the person when the memory cannot be read, where the host shows it', async () => {
+  const shell = createShell()
+  writeFileSync(join(shell.root, 'memory'), 'no folder')
+  const start = async (fields: Record<string, unknown>): Promise<string> =>
+    (await shell.withInput(event({ session_id: 's', ...fields })).run('hook', 'session-start')).out
+  expect(JSON.parse(await start({ hook_event_name: 'SessionStart', transcript_path: '/n' }))).toEqual({
+    systemMessage: expect.stringMatching(/^Recall: .*ENOTDIR/),
+  })
+  expect(JSON.parse(await start({ conversation_id: 's' }))).toEqual({})
+})
+
 it('tells a resumed session nothing a second time, and a compacted one again', async () => {
   const shell = createShell()
   await shell.run('archive', writeSession(shell.root, 's1', poolSession))

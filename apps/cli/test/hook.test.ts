@@ -316,7 +316,8 @@ describe('hook', () => {
     expect(inner).toMatch(/^<recalled-memory /)
     expect(inner).toContain('s4')
     expect(inner.length).toBeLessThanOrEqual(host === 'codex' ? 7000 : 10_000)
-    expect(Object.keys(printed).sort()).toEqual(host === 'claude' ? [member, 'systemMessage'] : [member])
+    const isShown = ['claude', 'codex', 'gemini'].includes(host)
+    expect(Object.keys(printed).sort()).toEqual(isShown ? [member, 'systemMessage'] : [member])
   })
 
   it('remembers what the host said when it compacted, once, without secrets and without memory', async () => {

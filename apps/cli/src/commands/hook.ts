@@ -47,14 +47,18 @@ export async function hook(io: Io, event: string, options: HookOptions): Promise
   // Inherits all else, because copying it would read what is costly and may never be needed.
   const answering: Io = Object.create(io, { out: { value: out } })
   const input = event === 'drain' ? null : parseHookInput((await io.payload?.()) ?? '')
+  let problem: string | undefined
   try {
     await handle(answering, event, input, options)
   } catch (error) {
+    problem = error instanceof Error ? error.message : String(error)
     // Hosts write this to their debug logs.
-    io.err(`recall: ${error instanceof Error ? error.message : String(error)}\n`)
+    io.err(`recall: ${problem}\n`)
   }
   // Some hosts take no answer for a broken hook, so they get one after an error, too.
-  if (input && !isAnswered) io.out(silence(input.host))
+  const isTold = event === 'session-start' && problem !== undefined
+  if (input && !isAnswered)
+    io.out(isTold ? contextOutput(input, '', `Recall: ${problem}`) : silence(input.host))
   return exitCodes.fine
 }
 
@@ -105,6 +109,7 @@ async function handle(io: Io, event: string, input: HookInput | null, options: H
 
 async function start(io: Io, place: MemoryPlace, input: HookInput, options: HookOptions): Promise<void> {
   let pending: HostSession[] = []
+  const problems: string[] = []
   try {
     pending = readSessions(place).filter((session) => isPending(session, input.sessionId))
     if (pending.length > 0) {
@@ -116,13 +121,17 @@ async function start(io: Io, place: MemoryPlace, input: HookInput, options: Hook
   } catch (error) {
     // A full disk, for example, keeps nobody from being told what is known.
     io.err(`recall: ${(error as Error).message}\n`)
+    problems.push((error as Error).message)
   }
 
   // A resumed session still has the context in its transcript.
   const isTold = input.source === 'resume' || input.source === 'fork'
-  const warn = (text: string): void => io.err(`recall: not told: ${text}\n`)
+  const warn = (text: string): void => {
+    io.err(`recall: not told: ${text}\n`)
+    problems.push(text)
+  }
   const context = isTold ? nothingToTell : sessionContext(place, contextLimits[input.host], warn)
-  const notice = noticeOf(place, pending, context)
+  const notice = noticeOf(place, pending, context, problems)
   if (context.text !== '' || notice !== '') io.out(contextOutput(input, context.text, notice))
   // Print before clearing: a crash in between shows the window twice rather than never.
   const isGiven = !isTold && input.source !== 'compact' && context.window !== ''
@@ -136,6 +145,7 @@ function noticeOf(
   place: MemoryPlace,
   pending: readonly HostSession[],
   { sessions, window, isCurated }: SessionContext,
+  problems: readonly string[],
 ): string {
   const failed = pending
     .map(({ sessionId }) => readSession(place, sessionId)?.problem?.reason)
@@ -147,7 +157,7 @@ function noticeOf(
   ]
   const parts = [
     ...(told.length > 0 ? [`${told.join(' and ')} loaded.`] : []),
-    ...(failed.length > 0 ? [`Not archived: ${failed[0]}`] : []),
+    ...(failed.length > 0 ? [`Not archived: ${failed[0]}`] : problems.slice(0, 1)),
   ]
   return parts.length > 0 ? `Recall: ${parts.join(' ')}` : ''
 }

@@ -15,6 +15,9 @@ export const contextLimits: Readonly<Record<Host, number>> = {
 /** Hosts that expect one JSON value from every hook, even from one with nothing to say. */
 const wantsJson: ReadonlySet<Host> = new Set(['cursor', 'gemini', 'copilot'])
 
+/** Hosts that show the person what a hook wants to tell them; the others refuse unknown members. */
+const showsNotices: ReadonlySet<Host> = new Set(['claude', 'codex', 'gemini'])
+
 /** What a hook prints when it has nothing to say. */
 export const silence = (host: Host): string => (wantsJson.has(host) ? '{}\n' : '')
 
@@ -25,15 +28,13 @@ export const silence = (host: Host): string => (wantsJson.has(host) ? '{}\n' : '
  * @param notice for the person; only some hosts show it
  */
 export function contextOutput({ host, eventName }: HookInput, context: string, notice?: string): string {
-  if (context === '')
-    return host === 'claude' && notice ? `${JSON.stringify({ systemMessage: notice })}\n` : silence(host)
+  const shown = showsNotices.has(host) && notice ? { systemMessage: notice } : {}
+  if (context === '') return 'systemMessage' in shown ? `${JSON.stringify(shown)}\n` : silence(host)
   switch (host) {
     case 'claude':
     case 'codex':
     case 'gemini': {
       const hookSpecificOutput = { hookEventName: eventName, additionalContext: context }
-      // The other hosts refuse unknown members.
-      const shown = host === 'claude' && notice ? { systemMessage: notice } : {}
       return `${JSON.stringify({ hookSpecificOutput, ...shown })}\n`
     }
     case 'cursor':
