@@ -49,6 +49,6 @@ export const codexTarget: Target = {
     ]
   },
   notes: () => [
-    'Codex runs a hook only once you trust it: open Codex, type /hooks and allow the recall hooks. Until then they are passed over in silence.',
+    'Codex runs a hook only once you trust it: open Codex, which asks, or type /hooks and allow the recall hooks. Until then codex exec passes them over in silence.',
   ],
 }
