@@ -6,12 +6,14 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   asTarget,
   install,
@@ -399,6 +401,33 @@ describe('a server of the same name that is not ours', () => {
     uninstall()
     expect(readFileSync(join(home, path), 'utf8')).toBe(both)
   })
+})
+
+it('OpenCode goes on without a hook that hangs, also when what it started keeps the pipe open', async () => {
+  const home = await temporaryFolder()
+  const done = join(home, 'done')
+  write(home, {
+    'helper.cjs': `setInterval(() => require('fs').existsSync(${JSON.stringify(done)}) && process.exit(), 20)`,
+    'hook.cjs': `require('child_process').spawn(process.execPath, [${JSON.stringify(join(home, 'helper.cjs'))}], { stdio: ['ignore', 'inherit', 'ignore'] })`,
+  })
+  const opencode = targets.find(({ name }) => name === 'opencode') as Target
+  setUp(home, opencode, { ...wiringIn(home), command: [process.execPath, join(home, 'hook.cjs')] }).install()
+  const path = join(home, '.config/opencode/plugins/recall.js')
+  const module = join(home, 'recall.mjs')
+  renameSync(path, module)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const { Recall } = await import(/* @vite-ignore */ pathToFileURL(module).href)
+    const hooks = await Recall({ directory: home })
+    const output = { system: ['be good'] }
+    const told = hooks['experimental.chat.system.transform']({ sessionID: 's' }, output)
+    await vi.advanceTimersByTimeAsync(10_000)
+    await told
+    expect(output.system).toEqual(['be good'])
+  } finally {
+    vi.useRealTimers()
+    writeFileSync(done, '')
+  }
 })
 
 it('a hook of Gemini CLI never ends with a code that the host takes for a refusal', async () => {

@@ -49,7 +49,8 @@ const commands = {
 const run = (command, input) =>
   new Promise((resolve) => {
     const child = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true })
-    const timer = setTimeout(() => child.kill(), 10_000)
+    // What the shell started may keep the pipe open after it was killed.
+    const timer = setTimeout(() => (child.kill(), child.stdout.destroy(), resolve('')), 10_000)
     let printed = ''
     child.stdout.on('data', (chunk) => (printed += chunk))
     child.stdin.on('error', () => {})
