@@ -1,11 +1,12 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isMemoryError } from '@recall/core'
+import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { defaultFileSystem } from '../src/files/file-system.ts'
 import { createLock } from '../src/lock.ts'
 import { loadSqlite } from '../src/sqlite/driver.ts'
 import { bundleScript, startChild } from './child-process.ts'
+import { sqliteFailure } from './sqlite-failure.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 async function openLock(folder: string, timeoutMs?: number) {
@@ -50,6 +51,28 @@ describe('the lock', () => {
     const [one, other] = [await openLock(folder), await openLock(folder)]
     for (const lock of [one, other, one])
       expect(lock.hold(() => readdirSync(folder).sort())).toEqual(['lock-holder.json', 'lock.db'])
+  })
+
+  it('leaves the file alone when it cannot be locked for a reason that is none of its own', async () => {
+    const folder = temporaryRoot()
+    const open = await loadSqlite()
+    const refusing = createLock(
+      defaultFileSystem,
+      (path) => {
+        const database = open(path)
+        onTestFinished(() => database.close())
+        const exec = (sql: string): void => {
+          if (sql.startsWith('BEGIN')) throw sqliteFailure('attempt to write a readonly database', 8)
+          database.exec(sql)
+        }
+        return { ...database, exec, prepare: noStatement, function: noStatement, close() {} }
+      },
+      folder,
+    )
+    expect(() => refusing.hold(() => expect.unreachable('not locked'))).toThrow(
+      expect.objectContaining({ code: MemoryErrorCode.WRITE_FAILED }),
+    )
+    expect(statSync(join(folder, 'lock.db')).size).toBeGreaterThan(0)
   })
 
   it('waits also where the first to take it was killed before it wrote down anything', async () => {
