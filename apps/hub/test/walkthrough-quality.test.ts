@@ -31,7 +31,7 @@ describe.each(engines)('the hub on %s', (_, open) => {
       '/api/v1/memory/{id}',
     ])
     for (const [path, status] of [
-      ['memory', 404],
+      ['memory', 405],
       ['memory/search', 400],
       ['memory/search?q=', 400],
       ['memory/search?q=%20', 400],
