@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ContentBlock, Conversation, Message } from '@recall/core'
 import { onTestFinished } from 'vitest'
+import { openTranscript } from '../src/index.ts'
 
 const dataFolder =
   process.env.RECALL_TEST_DATA ?? fileURLToPath(new URL('../../../../shared/data', import.meta.url))
@@ -58,4 +59,14 @@ function describeBlock(block: ContentBlock): string {
     case 'tool_result':
       return `(result${block.isError ? ', failed' : ''}) ${block.content}`
   }
+}
+
+/** A transcript of this name and text, as it is read. */
+export async function readTranscript(name: string, text: string) {
+  const path = join(await temporaryFolder(), name)
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, text)
+  const conversation = await openTranscript(path)
+  const messages = await messagesOf(conversation)
+  return { conversation, messages, turns: outline(messages) }
 }

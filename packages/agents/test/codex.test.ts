@@ -1,0 +1,164 @@
+import { expect, it } from 'vitest'
+import { jsonLines, readTranscript } from './support.ts'
+
+it('reads a rollout of Codex once, without what the host put in', async () => {
+  const item = (payload: unknown) => ({ timestamp: '2026-11-20T09:00:00Z', type: 'response_item', payload })
+  const said = (role: string, type: string, text: string) =>
+    item({ type: 'message', role, content: [{ type, text }] })
+  const { conversation, turns } = await readTranscript(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines(
+      { timestamp: 't', type: 'session_meta', payload: { id: 'c1', cwd: '/home/dev/api' } },
+      said('developer', 'input_text', 'be good'),
+      said('user', 'input_text', '<environment_context>linux</environment_context>'),
+      said('user', 'input_text', 'fix it'),
+      { timestamp: 't', type: 'event_msg', payload: { type: 'user_message', message: 'fix it' } },
+      item({ type: 'custom_tool_call', name: 'apply_patch', input: '*** Begin', call_id: 'k' }),
+      item({ type: 'custom_tool_call_output', call_id: 'k', output: 'done' }),
+      said('assistant', 'output_text', 'fixed'),
+    ),
+  )
+  expect(conversation).toMatchObject({ sessionId: 'c1', facts: { project: '/home/dev/api', skipped: {} } })
+  expect(turns).toEqual([
+    'user: fix it',
+    'assistant: (uses apply_patch)',
+    'assistant: (result) done',
+    'assistant: fixed',
+  ])
+})
+
+it('reads of the tools of Codex what ran, on which files, and whether it failed', async () => {
+  const line = (type: string, payload: unknown) => ({ timestamp: '2026-11-20T09:00:00Z', type, payload })
+  const item = (payload: unknown) => line('response_item', payload)
+  const call = (id: string, name: string, input: unknown) =>
+    item({ type: 'function_call', call_id: id, name, arguments: JSON.stringify(input) })
+  const output = (id: string, text: string) =>
+    item({ type: 'function_call_output', call_id: id, output: text })
+  const patch =
+    '*** Begin Patch\n*** Update File: src/pool.ts\n@@\n-a\n+b\n*** Add File: b.ts\n+c\n*** End Patch'
+  const { messages } = await readTranscript(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines(
+      line('session_meta', { id: 'c1', cwd: '/home/dev/api' }),
+      call('1', 'shell', { workdir: '/home/dev/api', command: ['bash', '-lc', 'npm test'] }),
+      line('event_msg', { type: 'exec_command_end', call_id: '1', exit_code: 1 }),
+      output('1', '1 failing'),
+      item({ type: 'local_shell_call', call_id: '2', action: { type: 'exec', command: ['ls', '-la'] } }),
+      line('event_msg', { type: 'exec_command_end', call_id: '2', exit_code: 0 }),
+      output('2', JSON.stringify({ output: 'b.ts', metadata: { exit_code: 0 } })),
+      call('3', 'shell', { command: ['make'] }),
+      output('3', JSON.stringify({ output: 'no rule', metadata: { exit_code: 2 } })),
+      item({ type: 'custom_tool_call', call_id: '4', name: 'apply_patch', input: patch }),
+      item({ type: 'web_search_call', action: { type: 'search', query: 'pool leak' } }),
+      call('5', 'shell', { command: [['odd'], {}] }),
+    ),
+  )
+  const blocks = messages.flatMap(({ content }) => content)
+  expect(blocks).toMatchObject([
+    { name: 'shell', input: { command: 'npm test' } },
+    { content: '1 failing', isError: true },
+    { name: 'shell', input: { command: 'ls -la' } },
+    { content: 'b.ts' },
+    { name: 'shell', input: { command: 'make' } },
+    { content: 'no rule', isError: true },
+    { name: 'apply_patch', input: { path: 'src/pool.ts', paths: ['src/pool.ts', 'b.ts'] } },
+    { name: 'web_search', input: { query: 'pool leak' } },
+    { name: 'shell', input: { command: [['odd'], {}] } },
+  ])
+  expect(blocks[3]).not.toHaveProperty('isError')
+})
+
+it('tells by the kinds of its parts what Codex itself put into a message', async () => {
+  const said = (texts: string[], kinds: string[]) => ({
+    timestamp: '2026-11-20T09:00:00Z',
+    type: 'response_item',
+    payload: {
+      type: 'message',
+      role: 'user',
+      content: texts.map((text) => ({ type: 'input_text', text })),
+      internal_chat_message_metadata_passthrough: { content_item_kinds: kinds },
+    },
+  })
+  const { turns } = await readTranscript(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines(
+      { timestamp: 't', type: 'session_meta', payload: { id: 'c1' } },
+      said(['Rules of the house', 'linux'], ['agents_md.instructions', 'environments.environment_context']),
+      said(['<skill> is a tag that I like'], ['user.text']),
+      said(['use the skill', 'text of the skill'], ['user.text', 'skills.selected_skill_instructions']),
+    ),
+  )
+  expect(turns).toEqual(['user: <skill> is a tag that I like', 'user: use the skill'])
+})
+
+it('reads a command that a person ran in Codex, and which calls failed there', async () => {
+  const line = (type: string, payload: unknown) => ({ timestamp: '2026-11-20T09:00:00Z', type, payload })
+  const ran =
+    '<user_shell_command>\n<command>\nnpm test\n</command>\n<result>\nExit code: 0\nOutput:\n3 passed\n\n</result>\n</user_shell_command>'
+  const item = (id: string, status: string) => ({
+    type: 'item_completed',
+    item: { type: 'McpToolCall', id, status },
+  })
+  const output = (id: string) =>
+    line('response_item', { type: 'function_call_output', call_id: id, output: id })
+  const { turns } = await readTranscript(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines(
+      line('session_meta', { id: 'c1' }),
+      line('response_item', {
+        type: 'message',
+        role: 'user',
+        content: [{ type: 'input_text', text: ran }],
+      }),
+      line('event_msg', item('refused', 'failed')),
+      output('refused'),
+      line('event_msg', item('allowed', 'completed')),
+      output('allowed'),
+    ),
+  )
+  expect(turns).toEqual([
+    'user: ! npm test',
+    'assistant: (result) Exit code: 0\nOutput:\n3 passed',
+    'assistant: (result, failed) refused',
+    'assistant: (result) allowed',
+  ])
+})
+
+it('knows a Codex session again that was archived before its searches were read', async () => {
+  const item = (payload: unknown) => ({ timestamp: 't', type: 'response_item', payload })
+  const said = item({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'done' }] })
+  const search = item({ type: 'web_search_call', action: { type: 'search', query: 'x' } })
+  const idsOf = async (...lines: unknown[]) =>
+    (await readTranscript('rollout-x.jsonl', jsonLines(...lines))).messages
+  const [before] = await idsOf(said)
+  const [first, second, after] = await idsOf(search, search, said)
+  expect(after?.id).toBe(before?.id)
+  expect(new Set([first?.id, second?.id, after?.id]).size).toBe(3)
+})
+
+it.each([
+  ['a spawned one', { source: { subagent: { thread_spawn: { parent_thread_id: 'p' } } } }],
+  ['a later form', { parent_thread_id: 'p', source: { subagent: { thread_spawn: {} } } }],
+  ['a guardian', { session_id: 'p', source: { subagent: { other: 'guardian' } } }],
+])('knows the helpers of a Codex session: %s', async (_, meta) => {
+  const { conversation } = await readTranscript(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines({ timestamp: 't', type: 'session_meta', payload: { id: 'h', ...meta } }),
+  )
+  expect(conversation).toMatchObject({ sessionId: 'p/h', parent: 'p' })
+})
+
+it.each([
+  ['its session', { session_id: 's', parent_thread_id: 'p' }, 's/p'],
+  ['its own id for a session', { session_id: 'h', parent_thread_id: 'p' }, 'p'],
+])("names the helper of a Codex session's helper after both: %s", async (_, meta, parent) => {
+  const { conversation } = await readTranscript(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines({
+      timestamp: 't',
+      type: 'session_meta',
+      payload: { id: 'h', ...meta, source: { subagent: { thread_spawn: {} } } },
+    }),
+  )
+  expect(conversation).toMatchObject({ sessionId: `${parent}/h`, parent })
+})

@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest'
+import { jsonLines, readTranscript } from './support.ts'
+
+it('reads the events of a Copilot session', async () => {
+  const event = (type: string, data: unknown) => ({ type, data, id: type, timestamp: '2026-11-20T09:00:00Z' })
+  const { conversation, turns } = await readTranscript(
+    'p1/events.jsonl',
+    jsonLines(
+      event('session.start', { sessionId: 'p1', context: { cwd: '/home/dev' } }),
+      event('user.message', { content: 'run it' }),
+      event('tool.execution_start', { toolCallId: 't', toolName: 'bash', arguments: { command: 'make' } }),
+      event('tool.execution_complete', { toolCallId: 't', success: false, result: 'no' }),
+      event('tool.execution_complete', { toolCallId: 'u', success: true, result: { content: 'yes' } }),
+      event('assistant.message', { content: 'It fails.' }),
+    ),
+  )
+  expect(conversation).toMatchObject({ sessionId: 'p1', facts: { project: '/home/dev' } })
+  expect(turns).toEqual([
+    'user: run it',
+    'assistant: (uses bash)',
+    'assistant: (result, failed) no',
+    'assistant: (result) yes',
+    'assistant: It fails.',
+  ])
+})
+
+it('tells a helper of a Copilot session and the commands of a person from its prompts', async () => {
+  const event = (type: string, data: unknown, more = {}) => ({
+    type,
+    data,
+    id: `${type} ${JSON.stringify(data)}`,
+    ...more,
+  })
+  const { conversation, turns } = await readTranscript(
+    'session-state/p1/events.jsonl',
+    jsonLines(
+      event('session.start', { sessionId: 'p1' }),
+      event('hook.start', { hookType: 'sessionStart' }),
+      event('permission.requested', { requestId: 'r' }),
+      event('system.message', { content: 'be good' }),
+      event('user.message', { content: 'fix it' }),
+      event('subagent.started', { agentName: 'looker' }, { agentId: 'a1' }),
+      event('user.message', { content: 'look into it' }, { agentId: 'a1' }),
+      event('assistant.message', { content: 'looked' }, { agentId: 'a1' }),
+      event('tool.user_requested', {
+        toolCallId: 't',
+        toolName: 'local_shell',
+        arguments: { command: 'npm test' },
+      }),
+      event('tool.execution_complete', { toolCallId: 't', success: true, result: { content: '3 passed' } }),
+    ),
+  )
+  expect(turns).toEqual([
+    'user: fix it',
+    'assistant: look into it',
+    'assistant: looked',
+    'user: ! npm test',
+    'assistant: (result) 3 passed',
+  ])
+  expect(conversation.facts.skipped).toEqual({})
+})

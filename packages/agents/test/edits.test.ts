@@ -1,0 +1,161 @@
+import { chmodSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { jsonFile, type Target, targets, yamlList } from '../src/index.ts'
+import { setUp, snapshot, write } from './installing.ts'
+import { temporaryFolder } from './support.ts'
+
+describe('settings that cannot be edited', () => {
+  const claude = targets.find(({ name }) => name === 'claude') as Target
+  const codex = targets.find(({ name }) => name === 'codex') as Target
+  const aider = targets.find(({ name }) => name === 'aider') as Target
+
+  it.each([
+    ['broken JSON', claude, '.claude/settings.json', '{ "hooks": '],
+    ['a list for an object', claude, '.claude/settings.json', '[]'],
+    ['hooks that are no object', claude, '.claude/settings.json', '{"hooks": "none"}'],
+    ['a hook list that is none', claude, '.claude/settings.json', '{"hooks": {"PreCompact": {}}}'],
+    ['a member twice', claude, '.claude/settings.json', '{"hooks": {}, "hooks": {"Stop": []}}'],
+    ['bytes that are no UTF-8', claude, '.claude/settings.json', Buffer.from([0x7b, 0xff, 0x7d])],
+    ['broken TOML', codex, '.codex/config.toml', 'model = '],
+    [
+      'TOML whose servers are inline',
+      codex,
+      '.codex/config.toml',
+      'mcp_servers = { docs = { command = "docs" } }\n',
+    ],
+    ['broken YAML', aider, '.aider.conf.yml', 'read: [a\nb: c'],
+    ['YAML with a strange list', aider, '.aider.conf.yml', 'read:\n  - {a: b}\n'],
+    ['YAML in braces', aider, '.aider.conf.yml', '{read: x}\n'],
+  ] as const)('%s is left alone, and the person is told what to do', async (_, target, path, content) => {
+    const home = await temporaryFolder()
+    mkdirSync(dirname(join(home, path)), { recursive: true })
+    writeFileSync(join(home, path), content)
+    const before = snapshot(home)
+    const { install, uninstall } = setUp(home, target)
+    const refused = install().filter(({ status }) => status === 'refused')
+    expect(refused).toMatchObject([{ path: join(home, path) }])
+    expect(refused[0]?.byHand).toMatch(/recall/)
+    expect(readFileSync(join(home, path))).toEqual(Buffer.from(content))
+    uninstall()
+    const left = snapshot(home)
+    for (const [name, state] of Object.entries(before)) expect(left[name]).toBe(state)
+  })
+
+  it('a settings file that others may write as well stays theirs to write', async () => {
+    const home = await temporaryFolder()
+    write(home, { '.claude/settings.json': '{}\n' })
+    chmodSync(join(home, '.claude/settings.json'), 0o666)
+    const { install, uninstall } = setUp(home, claude)
+    install()
+    expect(lstatSync(join(home, '.claude/settings.json')).mode & 0o777).toBe(0o666)
+    uninstall()
+    expect(lstatSync(join(home, '.claude/settings.json')).mode & 0o777).toBe(0o666)
+  })
+
+  it('a linked settings file stays a link, and keeps its mode', async () => {
+    const home = await temporaryFolder()
+    write(home, { 'dotfiles/settings.json': '{}\n' })
+    chmodSync(join(home, 'dotfiles/settings.json'), 0o640)
+    mkdirSync(join(home, '.claude'))
+    symlinkSync('../dotfiles/settings.json', join(home, '.claude/settings.json'))
+    const before = snapshot(home)
+    const { install, uninstall } = setUp(home, claude)
+    install()
+    expect(lstatSync(join(home, '.claude/settings.json')).isSymbolicLink()).toBe(true)
+    expect(lstatSync(join(home, 'dotfiles/settings.json')).mode & 0o777).toBe(0o640)
+    expect(readFileSync(join(home, 'dotfiles/settings.json'), 'utf8')).toMatch(/SessionStart/)
+    uninstall()
+    expect(snapshot(home)).toEqual(before)
+  })
+
+  it('a link that leads nowhere stays one', async () => {
+    const home = await temporaryFolder()
+    mkdirSync(join(home, '.claude'))
+    symlinkSync('nowhere/settings.json', join(home, '.claude/settings.json'))
+    const before = snapshot(home)
+    const host = setUp(home, targets[0] as Target)
+    expect(host.install().find(({ path }) => path.endsWith('/settings.json'))).toMatchObject({
+      status: 'refused',
+      reason: 'it is a link to a file that is not there',
+    })
+    host.uninstall()
+    expect(snapshot(home)).toEqual(before)
+  })
+
+  it('a rules file that would grow past what its host reads is left alone', async () => {
+    const home = await temporaryFolder()
+    write(home, { '.codeium/windsurf/memories/global_rules.md': 'x'.repeat(5000) })
+    const windsurf = targets.find(({ name }) => name === 'windsurf') as Target
+    const refused = setUp(home, windsurf)
+      .install()
+      .filter(({ status }) => status === 'refused')
+    expect(refused).toMatchObject([{ reason: expect.stringContaining('6000') }])
+  })
+
+  it('instructions of which the host reads no more bytes than they have already', async () => {
+    const home = await temporaryFolder()
+    write(home, { '.codex/AGENTS.md': 'ж'.repeat(15_500) })
+    const refused = setUp(home, codex)
+      .install()
+      .filter(({ status }) => status === 'refused')
+    expect(refused).toMatchObject([{ reason: expect.stringContaining('the host reads 32768 of them') }])
+  })
+})
+
+it.each([
+  ['model: x\n', 'model: x\n'],
+  ['read: A.md # always\nmodel: x\n', 'read: ["A.md"] # always\nmodel: x\n'],
+  ['read:\n  - A.md\n  - MEMORY.md\n', 'read:\n  - A.md\n  - MEMORY.md\n'],
+  ['read: [A.md]\nmodel: x\n', 'read: [A.md]\nmodel: x\n'],
+])('files of an earlier memory leave %j with those of the present one', (text, left) => {
+  const listOf = (root: string) =>
+    yamlList('conf.yml', 'read', ['/recall.md', `/${root}/MEMORY.md`, `/${root}/EPHEMERAL.md`])
+  const [earlier, present] = [listOf('earlier'), listOf('present')]
+  const wired = present.add(earlier.add(text))
+  expect(wired).not.toContain('/earlier/')
+  expect(wired).toBe(present.add(wired))
+  expect(wired.match(/\/present\//g)).toHaveLength(2)
+  expect(present.remove(earlier.add(text))).toBe(left)
+  expect(present.remove(wired)).toBe(left)
+})
+
+it('keeps any JSON settings as they were, whatever they hold', () => {
+  const edit = jsonFile('x', [{ at: ['hooks', 'Stop'], hook: { hooks: [{ command: 'recall hook stop' }] } }])
+  fc.assert(
+    fc.property(
+      fc.dictionary(
+        fc.string().filter((name) => name !== 'hooks' && name !== '__proto__'),
+        fc.jsonValue(),
+      ),
+      fc.constantFrom(undefined, 1, 3, '\t'),
+      (value, indent) => {
+        const text = JSON.stringify(value, null, indent)
+        const added = edit.add(text)
+        expect(edit.add(added)).toBe(added)
+        const removed = edit.remove(added)
+        expect(removed === null ? {} : JSON.parse(removed)).toEqual(JSON.parse(text))
+      },
+    ),
+  )
+})
+
+it('adds to YAML lists of any form and takes the items out again', () => {
+  const edit = yamlList('x', 'read', ['/m/a.md', '/m/b.md'])
+  for (const text of [
+    'read: [x, y]\n',
+    'read: []\n',
+    'read:\n- x\n-   y # z\nmodel: m\n',
+    'read:\nmodel: m\n',
+    'model: m',
+    "read: 'a: b'\n",
+    'read:\r\n    - x\r\nz: 1\r\n',
+    '# only words\n',
+  ]) {
+    const added = edit.add(text)
+    expect(edit.add(added)).toBe(added)
+    expect(added).toContain('/m/b.md')
+    expect(edit.remove(added) ?? '').not.toContain('/m/')
+  }
+})

@@ -1,0 +1,166 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { expect, it } from 'vitest'
+import { openTranscript } from '../src/index.ts'
+import { jsonLines, messagesOf, outline, readTranscript, temporaryFolder } from './support.ts'
+
+it('reads a chat of Gemini CLI line by line', async () => {
+  const { conversation, turns } = await readTranscript(
+    'session.jsonl',
+    jsonLines(
+      { sessionId: 'g1', startTime: '2026-11-20T09:00:00Z' },
+      { id: '1', timestamp: '2026-11-20T09:00:00Z', type: 'user', content: 'hello' },
+      { $set: { summary: 'x' } },
+      { id: '2', timestamp: '2026-11-20T09:00:01Z', type: 'gemini', content: 'hi' },
+    ),
+  )
+  expect(conversation.sessionId).toBe('g1')
+  expect(turns).toEqual(['user: hello', 'assistant: hi'])
+})
+
+it('finds the prompt behind what hooks said, and commands that the person ran, in a Gemini chat', async () => {
+  const folder = await temporaryFolder()
+  const path = join(folder, 'api', 'chats', 'session-1.jsonl')
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(join(folder, 'api', '.project_root'), '/home/dev/api')
+  const user = (id: string, ...texts: string[]) => ({
+    id,
+    type: 'user',
+    content: texts.map((text) => ({ text })),
+  })
+  await writeFile(
+    path,
+    jsonLines(
+      { sessionId: 'g1', projectHash: 'h', kind: 'main' },
+      user(
+        '1',
+        '<hook_context>&lt;recalled-memory&gt;\nold\n&lt;/recalled-memory&gt;</hook_context>\n\nfix it',
+      ),
+      user('2', '<hook_context>only context</hook_context>'),
+      user(
+        '3',
+        'I ran the following shell command:\n```sh\nnpm test\n```\n\nThis produced the following result:\n```\n1 failing\n```',
+      ),
+      user('4', 'what does <hook_context> mean?'),
+      { id: '5', type: 'gemini', content: 'fixed' },
+    ),
+  )
+  const conversation = await openTranscript(path)
+  expect(outline(await messagesOf(conversation))).toEqual([
+    'user: fix it',
+    'user: ! npm test',
+    'assistant: (result) 1 failing',
+    'user: what does <hook_context> mean?',
+    'assistant: fixed',
+  ])
+  expect(conversation.facts.project).toBe('/home/dev/api')
+})
+
+it('reads a chat of Gemini CLI as the log that it is', async () => {
+  const message = (id: string, type: string, content: unknown, more = {}) => ({ id, type, content, ...more })
+  const tool = (status: string, more = {}) => ({
+    toolCalls: [{ id: 'c', name: 'shell', args: { command: 'ls' }, status, ...more }],
+  })
+  const { conversation, turns } = await readTranscript(
+    'session.jsonl',
+    jsonLines(
+      { sessionId: 'g1', projectHash: 'f', startTime: '2026-11-20T09:00:00Z', kind: 'main' },
+      { $set: { messages: [message('s', 'user', [{ text: '<session_context>\nThis is the CLI.' }])] } },
+      message('1', 'user', [{ text: 'see @a.ts' }, { text: 'the whole of a.ts' }], {
+        displayContent: [{ text: 'see @a.ts' }],
+      }),
+      message('2', 'gemini', [{ text: 'hm', thought: true }], tool('executing')),
+      message('3', 'user', [{ functionResponse: { id: 'c', response: { output: 'a.txt' } } }]),
+      message(
+        '2',
+        'gemini',
+        [{ text: 'I look' }],
+        tool('error', { result: [{ functionResponse: { response: { error: 'no such folder' } } }] }),
+      ),
+      {
+        $set: {
+          messages: [message('x', 'user', [{ text: '<state_snapshot>all of it' }])],
+          summary: 'A look',
+        },
+      },
+      message('4', 'user', [{ text: 'go on' }, { text: '<hook_context>by a hook</hook_context>' }]),
+      { $rewindTo: '4' },
+    ),
+  )
+  expect(turns).toEqual([
+    'user: see @a.ts',
+    'assistant: I look | (uses shell) | (result, failed) no such folder',
+    'user: go on',
+  ])
+  expect(conversation.facts).toEqual({ skipped: {}, title: 'A look' })
+})
+
+it('reads calls and their results where a Gemini chat has them as parts of messages', async () => {
+  const response = (answer: object) => ({ functionResponse: { id: 'c', name: 'shell', response: answer } })
+  const { turns, messages } = await readTranscript(
+    'session.jsonl',
+    jsonLines(
+      { sessionId: 'g1', projectHash: 'f' },
+      { id: '1', type: 'user', content: [{ text: 'look' }] },
+      {
+        id: '2',
+        type: 'gemini',
+        content: [{ text: 'I look' }, { functionCall: { id: 'c', name: 'shell', args: { command: 'ls' } } }],
+      },
+      { id: '3', type: 'user', content: [response({ error: 'no such folder' })] },
+      { id: '4', type: 'user', content: [response({ error: 'no such folder' })] },
+      { id: '5', type: 'gemini', content: [{ functionCall: null }, { functionResponse: 7 }] },
+    ),
+  )
+  expect(turns).toEqual([
+    'user: look',
+    'assistant: I look | (uses shell)',
+    'assistant: (result, failed) no such folder',
+  ])
+  expect(messages[1]?.content[1]).toMatchObject({ id: 'c', input: { command: 'ls' } })
+})
+
+it('reads a chat of Gemini CLI that holds nothing but what the model was given', async () => {
+  const { turns } = await readTranscript(
+    'session.jsonl',
+    jsonLines(
+      { sessionId: 'g1', projectHash: 'f' },
+      { $set: { messages: [{ id: '1', type: 'user', content: 'hello' }] } },
+      {
+        $set: {
+          messages: [
+            { id: '1', type: 'user', content: 'hello' },
+            { id: '2', type: 'gemini', content: 'hi' },
+          ],
+        },
+      },
+    ),
+  )
+  expect(turns).toEqual(['user: hello', 'assistant: hi'])
+})
+
+it('reads a chat of Gemini CLI that is one document, also behind a byte order mark', async () => {
+  const messages = [
+    { id: '1', type: 'user', content: 'hello' },
+    { id: '2', type: 'gemini', content: 'hi' },
+  ]
+  for (const mark of ['', '\uFEFF']) {
+    const { conversation, turns } = await readTranscript(
+      'session.json',
+      mark + JSON.stringify({ sessionId: 'g1', messages }, null, 2),
+    )
+    expect(conversation.sessionId).toBe('g1')
+    expect(turns).toEqual(['user: hello', 'assistant: hi'])
+  }
+})
+
+it('knows the helper of a Gemini session by its folder', async () => {
+  const { conversation } = await readTranscript(
+    'chats/g1/h1.jsonl',
+    jsonLines(
+      { sessionId: 'h1', projectHash: 'f', kind: 'subagent', directories: ['/home/dev'] },
+      { id: '1', type: 'user', content: 'look into it' },
+    ),
+  )
+  expect(conversation).toMatchObject({ sessionId: 'g1/h1', parent: 'g1', facts: { project: '/home/dev' } })
+})

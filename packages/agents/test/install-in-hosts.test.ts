@@ -1,0 +1,105 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, it, vi } from 'vitest'
+import { type Target, targets } from '../src/index.ts'
+import { setUp, wiringIn, write } from './installing.ts'
+import { temporaryFolder } from './support.ts'
+
+describe('a server of the same name that is not ours', () => {
+  const theirs = { command: 'npx', args: ['-y', 'recall-of-others'] }
+  const toml = (name: string) => `[mcp_servers.${name}]\ncommand = "npx"\nargs = ["recall-of-others"]\n`
+  it.each([
+    ['claude', '.claude.json', JSON.stringify({ mcpServers: { recall: theirs } })],
+    ['cursor', '.cursor/mcp.json', JSON.stringify({ mcpServers: { recall: theirs } })],
+    ['windsurf', '.codeium/windsurf/mcp_config.json', JSON.stringify({ mcpServers: { recall: theirs } })],
+    ['copilot', '.copilot/mcp-config.json', JSON.stringify({ mcpServers: { recall: theirs } })],
+    ['opencode', '.config/opencode/opencode.json', JSON.stringify({ mcp: { recall: { command: ['npx'] } } })],
+    ['codex', '.codex/config.toml', toml('recall')],
+    ['codex', '.codex/config.toml', toml('"recall"')],
+  ])('stays when %s is wired and when it is not any more', async (name, path, text) => {
+    const home = await temporaryFolder()
+    write(home, { [path]: text })
+    const target = targets.find((each) => each.name === name) as Target
+    const { install, uninstall } = setUp(home, target)
+    const refused = install().filter(({ status }) => status === 'refused')
+    expect(refused).toMatchObject([
+      { path: join(home, path), reason: expect.stringContaining('another one') },
+    ])
+    expect(readFileSync(join(home, path), 'utf8')).toBe(text)
+
+    // Ours may stand beside it.
+    const ours = refused[0]?.byHand ?? ''
+    const both = path.endsWith('.toml')
+      ? text + ours.replace('.recall]', '.memory]')
+      : text.replace(
+          '{"recall":',
+          `{"memory":${JSON.stringify(theirs).replace('recall-of-others', '@recall/cli","mcp')},"recall":`,
+        )
+    write(home, { [path]: both })
+    expect(install().every(({ status }) => status === 'kept')).toBe(true)
+    uninstall()
+    expect(readFileSync(join(home, path), 'utf8')).toBe(both)
+  })
+})
+
+it('OpenCode goes on without a hook that hangs, also when what it started keeps the pipe open', async () => {
+  const home = await temporaryFolder()
+  const done = join(home, 'done')
+  write(home, {
+    'helper.cjs': `setInterval(() => require('fs').existsSync(${JSON.stringify(done)}) && process.exit(), 20)`,
+    'hook.cjs': `require('child_process').spawn(process.execPath, [${JSON.stringify(join(home, 'helper.cjs'))}], { stdio: ['ignore', 'inherit', 'ignore'] })`,
+  })
+  const opencode = targets.find(({ name }) => name === 'opencode') as Target
+  setUp(home, opencode, { ...wiringIn(home), command: [process.execPath, join(home, 'hook.cjs')] }).install()
+  const path = join(home, '.config/opencode/plugins/recall.js')
+  const module = join(home, 'recall.mjs')
+  renameSync(path, module)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const { Recall } = await import(/* @vite-ignore */ pathToFileURL(module).href)
+    const hooks = await Recall({ directory: home })
+    const output = { system: ['be good'] }
+    const told = hooks['experimental.chat.system.transform']({ sessionID: 's' }, output)
+    await vi.advanceTimersByTimeAsync(10_000)
+    await told
+    expect(output.system).toEqual(['be good'])
+  } finally {
+    vi.useRealTimers()
+    writeFileSync(done, '')
+  }
+})
+
+it('a hook of Gemini CLI never ends with a code that the host takes for a refusal', async () => {
+  const home = await temporaryFolder()
+  const gemini = targets.find(({ name }) => name === 'gemini') as Target
+  const { install } = setUp(home, gemini, { ...wiringIn(home), recallPrompts: true })
+  install()
+  const path = join(home, '.gemini/extensions/recall/hooks/hooks.json')
+  const { hooks } = JSON.parse(readFileSync(path, 'utf8'))
+  expect(Object.keys(hooks)).toEqual(['SessionStart', 'BeforeAgent', 'PreCompress', 'SessionEnd'])
+  for (const [
+    {
+      hooks: [hook],
+    },
+  ] of Object.values<[{ hooks: [{ command: string }] }]>(hooks))
+    expect(hook.command).toMatch(/^recall hook [^|]* \|\| exit 1$/)
+})
+
+it('a table in which Codex keeps what the person allowed stays until ours goes', async () => {
+  const home = await temporaryFolder()
+  const path = join(home, '.codex/config.toml')
+  write(home, { '.codex/config.toml': 'model = "a" # mine\n' })
+  const codex = targets.find(({ name }) => name === 'codex') as Target
+  const { install, uninstall } = setUp(home, codex)
+  install()
+  const allowed =
+    '\n[mcp_servers.recall.tools.memory_remember]\napproval_mode = "approve"\n\n[tui]\nseen = true\n'
+  write(home, { '.codex/config.toml': readFileSync(path, 'utf8') + allowed })
+  expect(install().map(({ status }) => status)).toEqual(['kept', 'kept', 'kept'])
+  write(home, { '.codex/config.toml': readFileSync(path, 'utf8').replace('.recall"', '.elsewhere"') })
+  expect(install().find((each) => each.path === path)).toMatchObject({ status: 'changed' })
+  expect(readFileSync(path, 'utf8')).toContain(allowed)
+  uninstall()
+  expect(readFileSync(path, 'utf8')).toBe('model = "a" # mine\n\n[tui]\nseen = true\n')
+})

@@ -1,0 +1,71 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { expect, it } from 'vitest'
+import { openTranscript, stateOfSource } from '../src/index.ts'
+import { messagesOf, outline, temporaryFolder } from './support.ts'
+
+it('knows the helpers of an OpenCode session', async () => {
+  const path = join(await temporaryFolder(), 'opencode.db')
+  const database = new DatabaseSync(path)
+  database.exec(`
+    CREATE TABLE session (id TEXT, parent_id TEXT, time_created INTEGER);
+    CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
+    INSERT INTO session VALUES ('o1', NULL, 1), ('o2', 'o1', 2), ('o3', 'o2', 3), ('o4', 'o4', 4);`)
+  database.close()
+  expect(await openTranscript(`${path}#o1`)).not.toHaveProperty('parent')
+  // An id with a slash is what keeps a helper out of the window also where only its archive is known.
+  expect(await openTranscript(`${path}#o2`)).toMatchObject({ sessionId: 'o1/o2', parent: 'o1' })
+  expect(await openTranscript(`${path}#o3`)).toMatchObject({ sessionId: 'o1/o2/o3', parent: 'o1/o2' })
+  expect(await openTranscript(`${path}#o4`)).not.toHaveProperty('parent')
+})
+
+it('takes no name that OpenCode gives every session for a title, nor its own summary for an answer', async () => {
+  const path = join(await temporaryFolder(), 'opencode.db')
+  const database = new DatabaseSync(path)
+  const message = (id: string, data: unknown) =>
+    `INSERT INTO message VALUES ('${id}', 'o1', ${id}, '${JSON.stringify(data)}');
+     INSERT INTO part VALUES ('p${id}', '${id}', '${JSON.stringify({ type: 'text', text: `text ${id}` })}');`
+  database.exec(`
+    CREATE TABLE session (id TEXT, parent_id TEXT, title TEXT, time_created INTEGER);
+    CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
+    INSERT INTO session VALUES ('o1', NULL, 'New session - 2026-11-20T09:00:00.000Z', 1), ('o2', NULL, 'Pool', 2);
+    ${message('1', { role: 'user', summary: { diffs: [] } })}
+    ${message('2', { role: 'assistant', summary: true, mode: 'compaction' })}
+    ${message('3', { role: 'assistant' })}`)
+  database.close()
+  const conversation = await openTranscript(`${path}#o1`)
+  expect(conversation.facts).not.toHaveProperty('title')
+  expect(outline(await messagesOf(conversation))).toEqual(['user: text 1', 'assistant: text 3'])
+  expect((await openTranscript(`${path}#o2`)).facts.title).toBe('Pool')
+})
+
+it('counts the parts of an OpenCode message that are damaged', async () => {
+  const path = join(await temporaryFolder(), 'opencode.db')
+  const database = new DatabaseSync(path)
+  database.exec(`
+    CREATE TABLE session (id TEXT, time_created INTEGER);
+    CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
+    INSERT INTO session VALUES ('o1', 1);
+    INSERT INTO message VALUES ('m1', 'o1', 1, '{"role":"user"}');
+    INSERT INTO part VALUES ('p1', 'm1', '{"type":"text","text":"hello"}'), ('p2', 'm1', '{"type":"te'),
+      ('p3', 'm1', '{"type":"step-start"}');`)
+  database.close()
+  const conversation = await openTranscript(`${path}#o1`)
+  expect(outline(await messagesOf(conversation))).toEqual(['user: hello'])
+  expect(conversation.facts.skipped).toEqual({ 'unrecognised content block': 1 })
+})
+
+it('sees that a session in a database goes on while what is new stands only in its log', async () => {
+  const path = join(await temporaryFolder(), 'opencode.db')
+  await writeFile(path, 'unchanged')
+  const before = await stateOfSource(`${path}#o1`)
+  expect(await stateOfSource(`${path}#o1`)).toEqual(before)
+  await writeFile(`${path}-wal`, 'new')
+  const after = await stateOfSource(`${path}#o1`)
+  expect(after.stamp).not.toBe(before.stamp)
+  expect(after.changedAt).toBeGreaterThanOrEqual(before.changedAt)
+})
