@@ -4,7 +4,7 @@ import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { thisProcess } from '@recall/core/process'
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { temporaryFile, temporaryFolder } from '../../test/support.ts'
 import { withSnapshot } from './sqlite-snapshot.ts'
 
@@ -18,71 +18,65 @@ vi.mock('node:fs/promises', async (original) => {
   return { ...real, copyFile: vi.fn(real.copyFile) }
 })
 
-it('copies a database once for all that is read from it, until it changes', async () => {
+/** A database of another program in a temporary folder of its own, and the copies of it there; time stands still. */
+async function theirDatabase() {
   const folder = await temporaryFolder()
-  const copies = (): string[] => readdirSync(folder).filter((name) => name.startsWith('recall-read-'))
   vi.stubEnv('TMPDIR', folder)
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const path = join(folder, 'theirs.db')
   const database = new DatabaseSync(path)
-  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE said (text); INSERT INTO said VALUES (1)')
-  const count = () => withSnapshot(path, (query) => query('SELECT * FROM said').length)
-  try {
-    expect(await count()).toBe(1)
-    const [copy] = copies()
-    vi.advanceTimersByTime(1500)
-    expect(await count()).toBe(1)
-    vi.advanceTimersByTime(1500)
-    expect(await Promise.all([count(), count()])).toEqual([1, 1])
-    expect(copies()).toEqual([copy])
-
-    database.exec('INSERT INTO said VALUES (2)')
-    expect(await Promise.all([count(), count()])).toEqual([2, 2])
-    expect(copies()).not.toEqual([copy])
-    expect(copies()).toHaveLength(1)
-
-    vi.advanceTimersByTime(2000)
-    expect(copies()).toEqual([])
-    expect(await count()).toBe(2)
-  } finally {
+  onTestFinished(() => {
     database.close()
     vi.advanceTimersByTime(2000)
     vi.useRealTimers()
     vi.unstubAllEnvs()
-  }
+  })
+  const copies = (): string[] => readdirSync(folder).filter((name) => name.startsWith('recall-read-'))
+  return { path, database, copies }
+}
+
+it('copies a database once for all that is read from it, until it changes', async () => {
+  const { path, database, copies } = await theirDatabase()
+  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE said (text); INSERT INTO said VALUES (1)')
+  const count = () => withSnapshot(path, (query) => query('SELECT * FROM said').length)
+  expect(await count()).toBe(1)
+  const [copy] = copies()
+  vi.advanceTimersByTime(1500)
+  expect(await count()).toBe(1)
+  vi.advanceTimersByTime(1500)
+  expect(await Promise.all([count(), count()])).toEqual([1, 1])
+  expect(copies()).toEqual([copy])
+
+  database.exec('INSERT INTO said VALUES (2)')
+  expect(await Promise.all([count(), count()])).toEqual([2, 2])
+  expect(copies()).not.toEqual([copy])
+  expect(copies()).toHaveLength(1)
+
+  vi.advanceTimersByTime(2000)
+  expect(copies()).toEqual([])
+  expect(await count()).toBe(2)
 })
 
 it('leaves a copy that Windows holds open until it can be removed', async () => {
-  const folder = await temporaryFolder()
-  const copies = (): string[] => readdirSync(folder).filter((name) => name.startsWith('recall-read-'))
-  vi.stubEnv('TMPDIR', folder)
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  const path = join(folder, 'theirs.db')
-  const database = new DatabaseSync(path)
+  const { path, database, copies } = await theirDatabase()
   database.exec('CREATE TABLE said (text)')
   const refuse = (): never => {
     throw Object.assign(new Error('EBUSY: resource busy or locked, unlink'), { code: 'EBUSY' })
   }
-  try {
-    await withSnapshot(path, (query) => query('SELECT * FROM said'))
-    vi.mocked(rmSync).mockImplementationOnce(refuse)
-    vi.advanceTimersByTime(2000)
-    expect(copies()).toHaveLength(1)
-    vi.advanceTimersByTime(2000)
-    expect(copies()).toEqual([])
+  await withSnapshot(path, (query) => query('SELECT * FROM said'))
+  vi.mocked(rmSync).mockImplementationOnce(refuse)
+  vi.advanceTimersByTime(2000)
+  expect(copies()).toHaveLength(1)
+  vi.advanceTimersByTime(2000)
+  expect(copies()).toEqual([])
 
-    await withSnapshot(path, (query) => query('SELECT * FROM said'))
-    database.exec('INSERT INTO said VALUES (1)')
-    vi.mocked(rmSync).mockImplementationOnce(refuse)
-    expect(await withSnapshot(path, (query) => query('SELECT * FROM said'))).toHaveLength(1)
-    expect(copies()).toHaveLength(2)
-    vi.advanceTimersByTime(2000)
-    expect(copies()).toEqual([])
-  } finally {
-    database.close()
-    vi.useRealTimers()
-    vi.unstubAllEnvs()
-  }
+  await withSnapshot(path, (query) => query('SELECT * FROM said'))
+  database.exec('INSERT INTO said VALUES (1)')
+  vi.mocked(rmSync).mockImplementationOnce(refuse)
+  expect(await withSnapshot(path, (query) => query('SELECT * FROM said'))).toHaveLength(1)
+  expect(copies()).toHaveLength(2)
+  vi.advanceTimersByTime(2000)
+  expect(copies()).toEqual([])
 })
 
 it('removes the copies of processes that are gone, and of no other', async () => {
