@@ -92,10 +92,19 @@ export async function restoreFrom(config: HubConfig, path: string, tell: Print):
   await withDatabase(config, async (database) => {
     const counts =
       path === standardStream
-        ? await readBackup(database, () => process.stdin, 'the standard input')
+        ? await readBackup(database, standardInput, 'the standard input')
         : await restore(database, path)
     tell(`${JSON.stringify(counts)}\n`)
   })
+}
+
+/** Asked for again when Postgres undid what was restored, and what was read is gone then. */
+function standardInput(): typeof process.stdin {
+  if (!process.stdin.readableDidRead) return process.stdin
+  throw new MemoryError(
+    'other writers were in the way, and nothing was restored: run it again',
+    MemoryErrorCode.CONFLICT,
+  )
 }
 
 async function withDatabase(config: HubConfig, run: (database: Database) => Promise<void>): Promise<void> {
