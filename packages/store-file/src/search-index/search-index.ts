@@ -44,11 +44,18 @@ export function createSearchIndex(database: Database) {
     ).all(JSON.stringify(ids), ...values) as DocumentRow[]
   }
 
+  /** A text that changes whenever any process changes the index, and is another for each index that is opened. */
+  const state = (): string => {
+    const { data_version: others } = database.prepare('PRAGMA data_version').get() as { data_version: number }
+    const { own } = sql('SELECT total_changes() AS own').get() as { own: number }
+    return `${opening} ${others} ${own}`
+  }
+
   const files = createIndexedFiles(database, sql)
 
   return {
     ...files,
-    ...createWordRows(sql, where),
+    ...createWordRows(sql, where, state),
     ...createVectorRows(sql, files.transaction),
 
     /** Entries of a place, and the size of their values as `jsonBytes` counts it. */
@@ -184,14 +191,7 @@ export function createSearchIndex(database: Database) {
       }
     },
 
-    /** A text that changes whenever any process changes the index, and is another for each index that is opened. */
-    state(): string {
-      const { data_version: others } = database.prepare('PRAGMA data_version').get() as {
-        data_version: number
-      }
-      const { own } = sql('SELECT total_changes() AS own').get() as { own: number }
-      return `${opening} ${others} ${own}`
-    },
+    state,
 
     countDocuments: (): number =>
       (sql('SELECT count(*) AS n FROM documents WHERE scope >= 0').get() as { n: number }).n,

@@ -21,11 +21,16 @@ export interface UnitRow {
  * The word tables: which units hold which words.
  *
  * @param where the text and values of what `d`, a document, has to be
+ * @param state changes whenever the index does
  */
 export function createWordRows(
   sql: (text: string) => Statement,
   where: (conditions: Conditions) => { text: string; values: SqlValue[] },
+  state: () => string,
 ) {
+  /** How many units held a common word, by its table and itself: to count them takes as long as to search for them. */
+  const common = new Map<string, { count: number; state: string }>()
+
   return {
     /** Best-matching units first. */
     matchUnits(
@@ -66,6 +71,8 @@ export function createWordRows(
     /** How many units of a scope hold a word, and which, in order, unless they are too many to list. */
     holding(scope: MemoryScope, word: string): { count: number; units: Int32Array | null } {
       const table = `words${scopeNumbers[scope]}`
+      const known = common.get(`${table} ${word}`)
+      if (known?.state === state()) return { count: known.count, units: null }
       const match = `SELECT rowid FROM ${table} WHERE ${table} MATCH ?`
       // One string crosses from the database much faster than thousands of rows.
       const { list } = sql(`SELECT group_concat(rowid) AS list FROM (${match} LIMIT ?)`).get(
@@ -75,6 +82,7 @@ export function createWordRows(
       const units = numbersIn(list ?? '')
       if (units.length <= mostListed) return { count: units.length, units }
       const { count } = sql(`SELECT count(*) AS count FROM (${match})`).get(word) as { count: number }
+      common.set(`${table} ${word}`, { count, state: state() })
       return { count, units: null }
     },
 

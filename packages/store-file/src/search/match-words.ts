@@ -75,17 +75,19 @@ export function matchWords(
 }
 
 /**
- * Returns a function that asks for the units that match. To rank them takes long, to hand out more of them does not:
- * it asks for more than are wanted, because a wider pool may be looked at next. Most filters are passed by most entries,
- * so the first are asked for whatever the filter; if these were not enough, only those that may pass it.
+ * Returns a function that asks for the units that match. To rank them takes longer than to hand them out: where
+ * conversations are kept, more are asked for than are wanted, because a wider pool is looked at next. Most filters are
+ * passed by most entries, so the first are asked for whatever the filter; if these were not enough, only those that may
+ * pass it.
  */
 function createMatcher(index: SearchIndex, { conditions, isConditional }: Gate) {
   const fetched = new Map<string, { limit: number; rows: UnitRow[] }>()
+  const least = conditions.scope === 'episodic' ? widePool + spare : 0
   return (text: WordQuery, limit: number): UnitRow[] => {
     const name = JSON.stringify(text)
     const known = fetched.get(name)
     if (known && limit <= known.limit) return known.rows.slice(0, limit)
-    const most = Math.min(known ? limit * 4 : Math.max(limit, widePool + spare), everything)
+    const most = Math.min(known ? limit * 4 : Math.max(limit, least), everything)
     const isNarrowed = conditions.narrowing !== undefined && (known !== undefined || most === everything)
     const rows = isNarrowed
       ? index.matchUnits(text, conditions, true, most)

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { splitByRarity } from '@recall/core'
 import fc from 'fast-check'
@@ -11,8 +14,7 @@ const vocabulary = ['ant', 'bee', 'cat', 'dog', 'eel', 'fox']
 const conditions = { scope: 'long-term', namespace: 'default', now: 0, tags: [] } as const
 
 /** Units 1, 2, … of these texts, each a document of its own. */
-function indexOf(texts: readonly string[]) {
-  const database: Database = new DatabaseSync(':memory:')
+function indexOf(texts: readonly string[], database: Database = new DatabaseSync(':memory:')) {
   database.exec(schema)
   const sql = createStatements(database)
   const word = sql('INSERT INTO words2 (rowid, text) VALUES (?, ?)')
@@ -20,10 +22,12 @@ function indexOf(texts: readonly string[]) {
     `INSERT INTO documents (id, folder, name, scope, namespace, key, created, updated, units, bytes, size, modified,
        changed, inode, hash) VALUES (?, 1, '', 2, '', ?, 0, 0, 1, 0, 0, 0, 0, 0, x'')`,
   )
+  database.exec('BEGIN')
   texts.forEach((text, i) => {
     word.run(i + 1, text)
     document.run(i + 1, String(i))
   })
+  database.exec('COMMIT')
   return createSearchIndex(database)
 }
 
@@ -84,4 +88,23 @@ it('knows where a word is, also one that is nearly everywhere', () => {
     true,
     false,
   ])
+})
+
+it('counts a common word anew when this or another process has changed the index', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'recall-words-'))
+  const own = new DatabaseSync(join(folder, 'index.db'))
+  const others = new DatabaseSync(join(folder, 'index.db'))
+  const index = indexOf(
+    Array.from({ length: 5000 }, () => 'ant'),
+    own,
+  )
+  const count = () => wordFactsOf(index, 'long-term', ['ant'])[0]?.count
+  expect([count(), count()]).toEqual([5000, 5000])
+  own.exec("INSERT INTO words2 (rowid, text) VALUES (6001, 'ant')")
+  expect(count()).toBe(5001)
+  others.exec("INSERT INTO words2 (rowid, text) VALUES (6002, 'ant bee')")
+  expect(count()).toBe(5002)
+  own.close()
+  others.close()
+  rmSync(folder, { recursive: true })
 })
