@@ -93,8 +93,8 @@ async function compareVectors({ size, rounds, say }: MeaningSettings): Promise<R
   }
 }
 
-/** A whole search of a memory on files, its query's vector given. */
-async function searchMemory({ size, rounds, say }: MeaningSettings): Promise<Row[]> {
+/** A whole search of a memory on files, its query's vector given; no query is asked twice. */
+async function searchMemory({ size, say }: MeaningSettings): Promise<Row[]> {
   say(`searching ${size} notes`)
   const root = mkdtempSync(join(tmpdir(), 'recall-meaning-'))
   try {
@@ -104,18 +104,14 @@ async function searchMemory({ size, rounds, say }: MeaningSettings): Promise<Row
     const store = await openFileStore({ root, embedder })
     const memory = createMemoryManager({ stores: store, embedder })
     await store.vectors?.catchUp()
-    const vectorMs: number[] = []
     const searchMs: number[] = []
-    for (let round = -warmUps; round < rounds; round++) {
-      const text = queries[(round + warmUps) % queries.length]?.text as string
+    for (const [i, { text }] of queries.entries()) {
       let started = performance.now()
       await embedder.embed([text], 'query')
       const embedding = performance.now() - started
       started = performance.now()
       await memory.search('long-term', { text }, { touch: false })
-      if (round < 0) continue
-      vectorMs.push(embedding)
-      searchMs.push(performance.now() - started - embedding)
+      if (i >= warmUps) searchMs.push(performance.now() - started - embedding)
     }
     await memory.close()
     return [budget('search by words and meaning beyond the embedding, ms', size, median(searchMs), 5)]
