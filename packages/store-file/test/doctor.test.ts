@@ -67,9 +67,9 @@ describe('the doctor', () => {
       mkdirSync(at(name))
     }
     const findings = checkUp(defaultFileSystem, store, { deep: false, fix: false })
-    expect(findings.find(({ check }) => check === 'places')?.problems).toEqual(
+    expect(findings.find(({ check }) => check === 'files')?.problems?.toSorted()).toEqual(
       ['memory/EPHEMERAL.md', 'memory/MEMORY.md', 'memory/conversations/conversation-002.md'].map(
-        (path) => `${path} is a folder, and should be a file`,
+        (path) => `${path} is not a file: move it away`,
       ),
     )
     await memory.close()

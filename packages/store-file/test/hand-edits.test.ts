@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -273,6 +274,21 @@ describe('a file that cannot be read', () => {
     writeFileSync(at('MEMORY.md'), bytes)
     await failure(memory.write('long-term', 'MEMORY.md#people', 'Ada'), 'MEMORY_CORRUPTION')
     expect(readFileSync(at('MEMORY.md'))).toEqual(bytes)
+    await memory.close()
+  })
+
+  it('because a folder stands in its place is no empty file', async () => {
+    const { root, memory, at } = await open()
+    await memory.write('short-term', 'note', 'the harbour')
+    mkdirSync(at('EPHEMERAL.md'))
+    const notices: string[] = []
+    const other = await openFileMemory({ root, onNotice: (notice) => notices.push(notice) })
+    expect((await other.search('short-term', { text: 'harbour' })).map(({ key }) => key)).toEqual(['note'])
+    expect(notices.join()).toContain('not searched')
+    expect(await failure(other.search('short-term', {}), 'MEMORY_UNAVAILABLE')).toContain('EPHEMERAL.md')
+    rmdirSync(at('EPHEMERAL.md'))
+    expect((await other.search('short-term', {})).map(({ key }) => key)).toEqual(['note'])
+    await other.close()
     await memory.close()
   })
 

@@ -3,27 +3,16 @@ import { type FileSystem, orAbsent } from '../files/file-system.ts'
 import { fromShown } from '../files/paths.ts'
 import { archiveName } from '../layout/layout.ts'
 import { sourcesOf } from '../layout/sources.ts'
-import { type Report, within } from './report.ts'
+import type { Report } from './report.ts'
 
-/** Reports notes and archives in places, or under names, that no search reads, and folders that have such a name. */
+/** Reports notes and archives in places, or under names, that no search reads. */
 export function checkPlaces(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const { memory, archives } = store.layout
   report(
     'places',
-    [
-      ...findUnread(fileSystem, store).map((path) => `${path} is not read`),
-      ...foldersForFiles(fileSystem, store).map((path) => `${path} is a folder, and should be a file`),
-    ],
+    findUnread(fileSystem, store).map((path) => `${path} is not read`),
     'every markdown file is read',
     `move or rename them: ${memory}/*.md, ${memory}/<scope>/*.md and ${archives}/${archiveName(store.layout, 1)} are read`,
-  )
-}
-
-function foldersForFiles(fileSystem: FileSystem, { root, layout }: FileStore): string[] {
-  return sourcesOf(fileSystem, root, layout).flatMap(({ path, accepts }) =>
-    (orAbsent(() => fileSystem.readdirSync(fromShown(root, path), { withFileTypes: true })) ?? [])
-      .filter((each) => each.isDirectory() && accepts(each.name))
-      .map(({ name }) => within(path, name)),
   )
 }
 

@@ -25,10 +25,10 @@ export const stampOf = ({ size, mtimeMs, ctimeMs, ino }: FileStats): FileStamp =
   inode: ino % 2 ** 53,
 })
 
-/** `null` for a folder or nothing; links and pipes get a stamp, and the reader reports what is wrong with them. */
+/** `null` for nothing; links, pipes and folders get a stamp, and the reader reports what is wrong with them. */
 export function stampAt(fileSystem: FileSystem, path: string): FileStamp | null {
   const stats = statusOf(fileSystem, path)
-  return stats && !stats.isDirectory() ? stampOf(stats) : null
+  return stats && stampOf(stats)
 }
 
 /** Modification time of a file or folder in milliseconds; 0 when there is none. */

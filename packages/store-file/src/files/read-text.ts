@@ -45,7 +45,7 @@ function readOpen(fileSystem: FileSystem, path: string, descriptor: number): Tex
   const unfit = (problem: string): MemoryError =>
     new MemoryError(`${path} ${problem}`, MemoryErrorCode.CORRUPTION, { details: { path } })
   const stats = fileSystem.fstatSync(descriptor)
-  if (!stats.isFile()) throw unfit('is not a file')
+  if (!stats.isFile()) throw unfit('is not a file: move it away')
   if (stats.size > maxFileBytes) throw unfit(`is larger than ${maxFileBytes} bytes`)
   const bytes = fileSystem.readFileSync(descriptor)
   if (!isUtf8(bytes)) throw unfit('is not UTF-8 text: it was left as it is; convert it, or move it away')
