@@ -122,14 +122,20 @@ it.each([
   await memory.close()
 })
 
-/** Runs a script on a small disk of its own, where the system allows one to be mounted. */
+/**
+ * Runs a script on a small disk of its own, where the system allows one to be mounted. In the steps, `$NODE` runs
+ * `$SCRIPT`, and the disk is at `$AT`.
+ */
 async function onSmallDisk(name: string, steps: string[]): Promise<{ skipped: string } | { output: string }> {
-  const script = await bundleScript(name)
-  const place = temporaryRoot()
-  const run = `${process.execPath} ${script}`
-  const command = steps.map((step) => step.replaceAll('$AT', place).replace('$RUN', run))
-  const { status, stdout, stderr } = spawnSync('unshare', ['-rm', 'sh', '-c', command.join(' && ')], {
+  const env = {
+    ...process.env,
+    NODE: process.execPath,
+    SCRIPT: await bundleScript(name),
+    AT: temporaryRoot(),
+  }
+  const { status, stdout, stderr } = spawnSync('unshare', ['-rm', 'sh', '-c', steps.join(' && ')], {
     encoding: 'utf8',
+    env,
   })
   if (/unshare|mount:|not permitted/.test(stderr) || status === null)
     return { skipped: stderr || 'no unshare' }
@@ -141,16 +147,19 @@ describe('a disk of its own', () => {
   it('keeps old notes whole, readable and searchable when full, and goes on by itself when freed', async ({
     skip,
   }) => {
-    const result = await onSmallDisk('full-disk-child.ts', ['mount -t tmpfs -o size=1m t $AT', '$RUN $AT'])
+    const result = await onSmallDisk('full-disk-child.ts', [
+      'mount -t tmpfs -o size=1m t "$AT"',
+      '"$NODE" "$SCRIPT" "$AT"',
+    ])
     if ('skipped' in result) skip(`no small disk can be mounted here: ${result.skipped}`)
   })
 
   it('is read and searched when it is mounted read-only', async ({ skip }) => {
     const result = await onSmallDisk('read-only-child.ts', [
-      'mount -t tmpfs -o size=8m t $AT',
-      '$RUN $AT fill',
-      'mount -o remount,ro $AT',
-      '$RUN $AT check',
+      'mount -t tmpfs -o size=8m t "$AT"',
+      '"$NODE" "$SCRIPT" "$AT" fill',
+      'mount -o remount,ro "$AT"',
+      '"$NODE" "$SCRIPT" "$AT" check',
     ])
     if ('skipped' in result) skip(`no disk can be mounted here: ${result.skipped}`)
   })

@@ -6,9 +6,13 @@ import { fileURLToPath } from 'node:url'
  * mounted here.
  */
 export function runOnSmallDisk(program: URL, folder: string): { refused: string } | { output: string } {
-  const run = `${process.execPath} --import tsx -C @recall/source ${fileURLToPath(program)} ${folder}`
-  const script = `mount -t tmpfs -o size=260m small ${folder} && exec ${run}`
-  const { error, stdout, stderr } = spawnSync('unshare', ['-rm', 'sh', '-c', script], { encoding: 'utf8' })
+  const script =
+    'mount -t tmpfs -o size=260m small "$1" && exec "$0" --import tsx -C @recall/source "$2" "$1"'
+  const { error, stdout, stderr } = spawnSync(
+    'unshare',
+    ['-rm', 'sh', '-c', script, process.execPath, folder, fileURLToPath(program)],
+    { encoding: 'utf8' },
+  )
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT')
     return { refused: 'there is no unshare' }
   if (error) throw error

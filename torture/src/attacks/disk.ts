@@ -28,15 +28,16 @@ export const disk: Attack = {
       const kilobytes = 600 + Math.floor(random() * 3000)
       const what = isFull ? 'full disks' : 'read-only disks'
       const steps = isFull
-        ? [`mount -t tmpfs -o size=${kilobytes}k t ${at}`, `${process.execPath} ${full} ${at}`]
+        ? [`mount -t tmpfs -o size=${kilobytes}k t "$AT"`, '"$NODE" "$SCRIPT" "$AT"']
         : [
-            `mount -t tmpfs -o size=8m t ${at}`,
-            `${process.execPath} ${readOnly} ${at} fill`,
-            `mount -o remount,ro ${at}`,
-            `${process.execPath} ${readOnly} ${at} check`,
+            'mount -t tmpfs -o size=8m t "$AT"',
+            '"$NODE" "$SCRIPT" "$AT" fill',
+            'mount -o remount,ro "$AT"',
+            '"$NODE" "$SCRIPT" "$AT" check',
           ]
       const { status, stdout, stderr } = spawnSync('unshare', ['-rm', 'sh', '-c', steps.join(' && ')], {
         encoding: 'utf8',
+        env: { ...process.env, NODE: process.execPath, SCRIPT: isFull ? full : readOnly, AT: at },
       })
       counts[what] = (counts[what] ?? 0) + 1
       if (status !== 0 || !stdout.includes('ok')) {
