@@ -162,3 +162,45 @@ it.each([
   )
   expect(conversation).toMatchObject({ sessionId: `${parent}/h`, parent })
 })
+
+it('reads what Codex said in the place of a person as output, under the ids of versions that took it for a prompt', async () => {
+  const said = (role: string, text: string, kind: string) => ({
+    timestamp: 't',
+    type: 'response_item',
+    payload: {
+      type: 'message',
+      role,
+      content: [{ type: role === 'user' ? 'input_text' : 'output_text', text }],
+      internal_chat_message_metadata_passthrough: { content_item_kinds: [kind] },
+    },
+  })
+  const notification = '<subagent_notification>\n{"status":{"completed":"Hi."}}\n</subagent_notification>'
+  const goOn = '<hook_prompt hook_run_id="stop:0">Run the linter.</hook_prompt>'
+  const { turns, messages } = await readTranscript(
+    'rollout-2026-11-20T09-00-00-x.jsonl',
+    jsonLines(
+      said('user', 'ask a helper', 'user.text'),
+      said('user', notification, 'multi_agent.subagent_notification'),
+      said('assistant', 'It says hi.', 'unknown'),
+      said('user', '<skill> is a tag that I like', 'user.text'),
+      said('user', goOn, 'unknown'),
+      said('assistant', 'Done.', 'unknown'),
+    ),
+  )
+  expect(turns).toEqual([
+    'user: ask a helper',
+    `assistant: (result) ${notification}`,
+    'assistant: It says hi.',
+    'user: <skill> is a tag that I like',
+    `assistant: (result) ${goOn}`,
+    'assistant: Done.',
+  ])
+  const known = messages.filter((_, i) => i !== 3).map(({ id }) => id)
+  expect(known).toEqual([
+    'said-a8ffe24221d245fdabf0e770',
+    'said-ed9971e466d92d9c8de67547',
+    'said-a3a2886a646f651c650a9966',
+    'said-0fe664e44b8c1aff62c9afc2',
+    'said-aa57a11b6b98cf8668526ff6',
+  ])
+})

@@ -6,6 +6,7 @@ import { createMessageIds } from '../reading/message-ids.ts'
 import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
+import { readPromptParts } from './prompt-parts.ts'
 import { toToolBlock } from './tool-blocks.ts'
 
 const lineTypes = new Set([
@@ -17,13 +18,6 @@ const lineTypes = new Set([
   'world_state',
 ])
 const headLines = 50
-/** Text that the host inserts into the first user messages; nobody typed it. */
-const injected =
-  /^\s*(?:<(?:environment_context|user_instructions|permissions|turn_aborted|skill)\b|# AGENTS\.md instructions)/
-
-/** Kinds of parts that the host itself puts into a message. */
-const madeByHost =
-  /^(?:agents_md|environments|hooks|host_skills|permissions|skills?|subagents?|multi_agent)\./
 const commandFrame: CommandFrame = [
   '<user_shell_command>\n<command>\n',
   '\n</command>\n<result>\n',
@@ -96,7 +90,7 @@ function idInName(path: string): string {
 async function* readMessages(path: string, facts: ConversationFacts): AsyncGenerator<Message, void> {
   const skip = countInto(facts.skipped)
   const idOf = createMessageIds()
-  const searchIdOf = createMessageIds()
+  const newIdOf = createMessageIds()
   const failed = new Set<string>()
   for await (const { value } of readJsonLines(path, skip)) {
     if (!isRecord(value) || !isRecord(value.payload)) {
@@ -108,12 +102,12 @@ async function* readMessages(path: string, facts: ConversationFacts): AsyncGener
     const failure = value.type === 'event_msg' ? failedCall(payload) : undefined
     if (failure !== undefined) failed.add(failure)
     if (value.type !== 'response_item') continue
-    const message = toMessage(payload, skip)
-    if (message === null) continue
+    const item = readItem(payload, skip)
+    if (item === null) continue
     const at = toInstant(value.timestamp)
-    // Ids are made of what earlier versions read too, without searches, so that sessions are known again.
-    const id = payload.type === 'web_search_call' ? searchIdOf(message) : idOf(message)
-    for (const part of ranCommand({ id, ...message }, commandFrame) ?? [{ id, ...message }]) {
+    const id = item.before === null ? newIdOf(item.said) : idOf(item.before)
+    const message = { id, ...item.said }
+    for (const part of ranCommand(message, commandFrame) ?? [message]) {
       const content = part.content.map((block) => toToolBlock(block, failed))
       yield { ...part, content, ...(at === undefined ? {} : { at }) }
     }
@@ -129,19 +123,37 @@ function failedCall(event: Record<string, unknown>): string | undefined {
   return type === 'exec_command_end' && typeof code === 'number' && code !== 0 ? textOf(id) : undefined
 }
 
-function toMessage(payload: Record<string, unknown>, skip: Skip): Pick<Message, 'role' | 'content'> | null {
+type Said = Pick<Message, 'role' | 'content'>
+
+interface Item {
+  said: Said
+  /** What the first versions read here; ids are made of it, so that what they archived is known again. */
+  before: Said | null
+}
+
+function readItem(payload: Record<string, unknown>, skip: Skip): Item | null {
+  if (payload.type === 'message' && payload.role === 'user') return readPrompt(payload, skip)
   const content = toContent(payload, skip)
   if (content.length === 0) return null
-  return { role: payload.type === 'message' && payload.role === 'user' ? 'user' : 'assistant', content }
+  const said: Said = { role: 'assistant', content }
+  return { said, before: payload.type === 'web_search_call' ? null : said }
+}
+
+/** A person's message. What the host said in the person's place is output. */
+function readPrompt(payload: Record<string, unknown>, skip: Skip): Item | null {
+  const { typed, before: read } = readPromptParts(payload, skip)
+  const before: Said | null = read.length > 0 ? { role: 'user', content: read } : null
+  if (typed.length > 0) return { said: { role: 'user', content: typed }, before }
+  if (before === null) return null
+  const output: ContentBlock = { type: 'tool_result', toolUseId: '', content: toResultText(read) }
+  return { said: { role: 'assistant', content: [output] }, before }
 }
 
 function toContent(payload: Record<string, unknown>, skip: Skip): ContentBlock[] {
   const id = typeof payload.call_id === 'string' ? payload.call_id : ''
   switch (payload.type) {
-    case 'message': {
-      if (payload.role === 'user') return toContentBlocks(typedIn(payload), skip)
+    case 'message':
       return payload.role === 'assistant' ? toContentBlocks(payload.content, skip) : []
-    }
     case 'function_call':
     case 'custom_tool_call':
       return [
@@ -162,17 +174,4 @@ function toContent(payload: Record<string, unknown>, skip: Skip): ContentBlock[]
     default:
       return []
   }
-}
-
-/** The content of a user's message without what the host put into it; newer versions name the kind of each part. */
-function typedIn({ content, internal_chat_message_metadata_passthrough: about }: Record<string, unknown>) {
-  const kinds = isRecord(about) && Array.isArray(about.content_item_kinds) ? about.content_item_kinds : []
-  const parts: unknown[] = Array.isArray(content) ? content : typeof content === 'string' ? [content] : []
-  return parts.filter((part, index) => isTyped(part, String(kinds[index] ?? '')))
-}
-
-function isTyped(part: unknown, kind: string): boolean {
-  if (kind.startsWith('user.')) return true
-  const text = isRecord(part) ? part.text : part
-  return !madeByHost.test(kind) && !(typeof text === 'string' && injected.test(text))
 }

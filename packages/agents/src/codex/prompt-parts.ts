@@ -1,0 +1,61 @@
+import type { ContentBlock } from '@recall/core'
+import { isRecord, toContentBlocks } from '../reading/content-blocks.ts'
+import type { Skip } from '../reading/skipped.ts'
+
+/** Text that the host inserts into the first user messages; nobody typed it. */
+const injected =
+  /^\s*(?:<(?:environment_context|user_instructions|permissions|turn_aborted|skill)\b|# AGENTS\.md instructions)/
+
+/** Kinds of parts that the host itself puts into a message. */
+const madeByHost = /^(?:agents_md|environments|hooks|host_skills|permissions|skills?)\./
+
+/** What the host says in a person's place: what helpers answered, why a hook lets a turn go on, what a goal is. */
+const saidByHost = /^\s*<(?:subagent_notification|hook_prompt|codex_internal_context|goal_context)\b/i
+const saidByHostKind = /^(?:subagents?|multi_agent)\./
+
+export interface PromptParts {
+  /** What the person typed. */
+  typed: ContentBlock[]
+  /** What the first versions took for typed. */
+  before: ContentBlock[]
+}
+
+/** Parts a message that the host gives to the model as the person's. */
+export function readPromptParts(payload: Record<string, unknown>, skip: Skip): PromptParts {
+  const parts = partsOf(payload)
+  return {
+    typed: contentOf(parts.filter(isTyped), skip),
+    before: contentOf(parts.filter(isReadBefore), () => {}),
+  }
+}
+
+interface Part {
+  part: unknown
+  text: string
+  /** Newer versions name it; empty when they do not. */
+  kind: string
+}
+
+function partsOf({
+  content,
+  internal_chat_message_metadata_passthrough: about,
+}: Record<string, unknown>): Part[] {
+  const kinds = isRecord(about) && Array.isArray(about.content_item_kinds) ? about.content_item_kinds : []
+  const parts: unknown[] = Array.isArray(content) ? content : typeof content === 'string' ? [content] : []
+  return parts.map((part, index) => {
+    const text = isRecord(part) ? part.text : part
+    return { part, text: typeof text === 'string' ? text : '', kind: String(kinds[index] ?? '') }
+  })
+}
+
+const contentOf = (parts: readonly Part[], skip: Skip): ContentBlock[] =>
+  toContentBlocks(
+    parts.map(({ part }) => part),
+    skip,
+  )
+
+const isReadBefore = ({ text, kind }: Part): boolean => !madeByHost.test(kind) && !injected.test(text)
+
+const isTyped = (each: Part): boolean =>
+  each.kind.startsWith('user.') ||
+  (isReadBefore(each) && !saidByHostKind.test(each.kind) && !saidByHost.test(each.text))
