@@ -8,10 +8,14 @@ import { type Filter, type JsonValue, memoryScopes, toJsonValue } from '@recall/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
 const printable = (text: string): boolean => text.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(text)
 
-const controls = 'must not hold control characters'
-const key = z.string().min(1).max(1024).refine(printable, controls)
-const tags = z.array(z.string().min(1).max(256).refine(printable, controls)).max(256)
-const model = z.string().max(256).refine(printable, controls)
+/** A text that is compared, and so has to be read as it was written: decoders take a byte order mark off. */
+const name = z
+  .string()
+  .refine(printable, 'must not hold control characters')
+  .refine((text) => !text.startsWith('\ufeff'), 'must not begin with a byte order mark (U+FEFF)')
+const key = name.min(1).max(1024)
+const tags = z.array(name.min(1).max(256)).max(256)
+const model = name.max(256)
 /** Milliseconds since 1970, within the range of `Date`. Times that are only compared may be any number. */
 const time = z.number().min(-8.64e15).max(8.64e15)
 const vector = z.array(z.number()).min(1).max(16_000)

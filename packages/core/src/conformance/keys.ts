@@ -22,7 +22,7 @@ export const keys: Theme = {
     law('Any printable text of 1 to 1,024 characters is a key.', async ({ memory }) => {
       const key = fc
         .string({ unit: 'binary', minLength: 1, maxLength: 60 })
-        .map((text) => text.replace(/[\p{Cc}]/gu, '·'))
+        .map((text) => text.replace(/\p{Cc}|^\ufeff/gu, '·'))
       await fc.assert(
         fc.asyncProperty(key, fc.integer(), async (name, value) => {
           await memory.write('long-term', name, value)
@@ -115,9 +115,9 @@ export const keys: Theme = {
     ),
 
     law(
-      'A key that is empty, too long, not well-formed or holds control characters is refused by every call.',
+      'A key that is empty, too long, not well-formed, begins with a byte order mark or holds control characters is refused by every call.',
       async ({ memory }) => {
-        const bad = ['', 'x'.repeat(1025), '\ud800', 'a\nb', '\u0000', 'tab\t', '\u007f']
+        const bad = ['', 'x'.repeat(1025), '\ud800', '\ufeffkey', 'a\nb', '\u0000', 'tab\t', '\u007f']
         for (const key of bad) {
           for (const name of [
             'write',

@@ -20,9 +20,18 @@ const wellFormed = z.refine<string>((text) => text.isWellFormed(), 'must be well
 const controlCharacter = /[\u0000-\u001f\u007f]/
 const printable = z.refine<string>((text) => !controlCharacter.test(text), 'must not hold control characters')
 
-export const keySchema = z.string().check(z.minLength(1), z.maxLength(maxKeyLength), wellFormed, printable)
+/** Decoders of text take it off: what begins with it would be read as another text. */
+const byteOrderMark = '\ufeff'
+const unmarked = z.refine<string>(
+  (text) => !text.startsWith(byteOrderMark),
+  'must not begin with a byte order mark (U+FEFF)',
+)
+
+export const keySchema = z
+  .string()
+  .check(z.minLength(1), z.maxLength(maxKeyLength), wellFormed, printable, unmarked)
 const scopeSchema = z.enum(memoryScopes)
-const tagSchema = z.string().check(z.minLength(1), z.maxLength(256), wellFormed, printable)
+const tagSchema = z.string().check(z.minLength(1), z.maxLength(256), wellFormed, printable, unmarked)
 const tagsSchema = z.array(tagSchema).check(z.maxLength(256))
 const timestamp = z.number().check(z.nonnegative())
 /** The time of a last write. What people and clocks date before 1970 is negative. */
@@ -157,6 +166,7 @@ export function parseKey(key: string): string {
     key.length > 0 &&
     key.length <= maxKeyLength &&
     !controlCharacter.test(key) &&
+    !key.startsWith(byteOrderMark) &&
     key.isWellFormed()
   return isKey ? key : parseInput(keySchema, key, 'key')
 }
