@@ -186,12 +186,13 @@ describe('the rest', () => {
   })
 
   it.runIf(isThere('fish'))('completion for fish offers what fits the place', async () => {
-    const script = join(temporaryFolder(), 'recall.fish')
+    const folder = temporaryFolder()
+    const script = join(folder, 'recall.fish')
     writeFileSync(script, (await createShell().run('completion', 'fish')).out)
     const complete = (line: string): string[] =>
       execFileSync('fish', ['-c', 'source $argv[1]; complete -C $argv[2]', script, line], {
         encoding: 'utf8',
-        cwd: import.meta.dirname,
+        cwd: folder,
       }).split('\n')
     expect(complete('recall arch')).toEqual([
       'archive\tarchive sessions that have ended: files, or folders of them',
@@ -199,7 +200,7 @@ describe('the rest', () => {
     ])
     expect(complete('recall search --scope l')).toEqual(['long-term', ''])
     expect(complete('recall completion ')).toEqual(['bash', 'fish', 'zsh', ''])
-    expect(complete('recall archive commands.te')).toEqual(['commands.test.ts', ''])
+    expect(complete('recall archive recall.f')).toEqual(['recall.fish', ''])
     // `search` is an action of `hub`, too, and a command with other options.
     expect(complete('recall hub search --ranke')).toEqual([''])
   })
