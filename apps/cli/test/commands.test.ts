@@ -293,13 +293,14 @@ describe('the rest', () => {
     expect(existsSync(join(shell.root, 'memory'))).toBe(false)
   })
 
-  it('says that a root is a file', async () => {
+  it('says that a root is a file, or lies in one', async () => {
     const shell = createShell()
     const file = writeSession(shell.root, 's', poolSession)
     for (const argv of [
       ['status', file],
       ['init', file],
       ['search', 'pool', '--root', file],
+      ['status', join(file, 'below', 'it')],
     ]) {
       expect(await shell.run(...argv)).toMatchObject({
         code: 2,

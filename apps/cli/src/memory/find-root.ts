@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { UsageError } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { wiredRoot } from './receipts.ts'
@@ -46,8 +46,12 @@ export function withRoot<Options extends RootOptions>(
   return { ...options, root: given }
 }
 
+/** @throws UsageError when a file stands there, or where one of the folders above has to be */
 function folder(path: string): string {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile())
-    throw new UsageError(`${path} is a file: a memory is a folder`)
-  return path
+  for (let each = path; ; each = dirname(each)) {
+    if (isFile(each)) throw new UsageError(`${each} is a file: a memory is a folder`)
+    if (each === dirname(each)) return path
+  }
 }
+
+const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile()
