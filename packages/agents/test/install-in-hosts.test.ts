@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it, vi } from 'vitest'
 import { type Target, targets } from '../src/index.ts'
@@ -70,20 +73,49 @@ it('OpenCode goes on without a hook that hangs, also when what it started keeps 
   }
 })
 
-it('a hook of Gemini CLI never ends with a code that the host takes for a refusal', async () => {
-  const home = await temporaryFolder()
-  const gemini = targets.find(({ name }) => name === 'gemini') as Target
-  const { install } = setUp(home, gemini, { ...wiringIn(home), recallPrompts: true })
-  install()
-  const path = join(home, '.gemini/extensions/recall/hooks/hooks.json')
-  const { hooks } = JSON.parse(readFileSync(path, 'utf8'))
-  expect(Object.keys(hooks)).toEqual(['SessionStart', 'BeforeAgent', 'PreCompress', 'SessionEnd'])
-  for (const [
-    {
-      hooks: [hook],
-    },
-  ] of Object.values<[{ hooks: [{ command: string }] }]>(hooks))
-    expect(hook.command).toMatch(/^recall hook [^|]* \|\| exit 1$/)
+describe('a hook of Gemini CLI', () => {
+  async function hooksFor(command: string[]) {
+    const home = await temporaryFolder()
+    const gemini = targets.find(({ name }) => name === 'gemini') as Target
+    setUp(home, gemini, { ...wiringIn(home), command }).install()
+    const { hooks } = JSON.parse(
+      readFileSync(join(home, '.gemini/extensions/recall/hooks/hooks.json'), 'utf8'),
+    )
+    return hooks as Record<string, [{ matcher?: string; hooks: [{ command: string; timeout: number }] }]>
+  }
+  const start = async (program: string) => {
+    const { BeforeAgent } = await hooksFor([process.execPath, '-e', program])
+    return spawn('bash', ['-c', BeforeAgent?.[0].hooks[0].command ?? ''])
+  }
+
+  it('is run for each event, for a compaction only when the person asks for one', async () => {
+    const hooks = await hooksFor(['recall'])
+    expect(Object.keys(hooks)).toEqual(['SessionStart', 'BeforeAgent', 'PreCompress', 'SessionEnd'])
+    expect(hooks.PreCompress?.[0].matcher).toBe('manual')
+    expect(hooks.BeforeAgent?.[0].hooks[0].timeout).toBe(5000)
+  })
+
+  it('hands over what the host says, and prints the answer', async () => {
+    const child = await start('process.stdin.pipe(process.stdout)')
+    child.stdin.end('{}')
+    expect(await text(child.stdout)).toBe('{}')
+  })
+
+  it.each([
+    ['process.exit(0)', 0],
+    ['process.exit(2)', 1],
+    ['process.kill(process.pid)', 1],
+  ])('never ends with a code that the host takes for a refusal: %s', async (program, code) => {
+    const child = await start(program)
+    expect(await once(child, 'close')).toEqual([code, null])
+  })
+
+  it('ends with all that it started when the host ends it', async () => {
+    const child = await start('console.log("on"); setTimeout(() => {}, 20_000)')
+    await once(child.stdout, 'data')
+    child.kill('SIGTERM')
+    expect(await once(child, 'close')).toEqual([1, null])
+  })
 })
 
 it('a table in which Codex keeps what the person allowed stays until ours goes', async () => {

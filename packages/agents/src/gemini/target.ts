@@ -2,17 +2,22 @@ import { join } from 'node:path'
 import { type HookEvent, hookCommand, mcpCommand } from '../install/command-line.ts'
 import { ownFile } from '../install/own-file.ts'
 import { protocolText } from '../install/protocol.ts'
-import type { Surroundings, Target, Wiring } from '../install/target.ts'
+import type { Surroundings, Target } from '../install/target.ts'
 
 export const geminiFolder = ({ env, home }: Pick<Surroundings, 'env' | 'home'>): string =>
   join(env.GEMINI_CLI_HOME || home, '.gemini')
 
 /**
  * The host takes every exit code above 1 for a refusal, also a shell's for a program that is gone: a prompt would be
- * blocked, and an answer be asked for again without end. PowerShell, which runs hooks on Windows, ends with 1 by itself.
+ * blocked, and an answer be asked for again without end. And it ends a late hook's shell only, but waits for whatever
+ * that started. PowerShell, which runs hooks on Windows, ends with 1 by itself, and the host ends all of it there.
  */
-const withWarning = ({ platform }: Surroundings, wiring: Wiring, hook: HookEvent): string =>
-  platform === 'win32' ? hookCommand(wiring, hook) : `${hookCommand(wiring, hook)} || exit 1`
+const inShell = ({ platform }: Surroundings, command: string): string =>
+  platform === 'win32' ? command : `${command} <&0 & trap "kill $!" TERM; wait $! || exit 1`
+
+/** This host's timeouts are milliseconds; those of others are seconds. */
+const timeout = 10_000
+const promptTimeout = 5000
 
 /** Installed as an extension, because some versions of the host ignore hooks in the settings file. */
 export const geminiTarget: Target = {
@@ -21,23 +26,21 @@ export const geminiTarget: Target = {
   isInstalled: (machine) => machine.exists(geminiFolder(machine)),
   edits(machine, wiring) {
     const folder = join(geminiFolder(machine), 'extensions', 'recall')
-    const events: [string, HookEvent][] = [
-      ['SessionStart', 'session-start'],
-      ...(wiring.recallPrompts ? [['BeforeAgent', 'prompt'] as [string, HookEvent]] : []),
-      ['PreCompress', 'pre-compact'],
-      ['SessionEnd', 'session-end'],
-    ]
-    // This host's timeouts are milliseconds; those of others are seconds.
-    const hooks = events.map(([event, hook]) => [
-      event,
-      [{ hooks: [{ type: 'command', command: withWarning(machine, wiring, hook), timeout: 10_000 }] }],
-    ])
+    const hook = (event: HookEvent) => ({
+      type: 'command',
+      command: inShell(machine, hookCommand(wiring, event)),
+      timeout: event === 'prompt' ? promptTimeout : timeout,
+    })
+    const hooks = {
+      SessionStart: [{ hooks: [hook('session-start')] }],
+      ...(wiring.recallPrompts ? { BeforeAgent: [{ hooks: [hook('prompt')] }] } : {}),
+      // The others are no compactions: before each request the host asks whether it is time for one.
+      PreCompress: [{ matcher: 'manual', hooks: [hook('pre-compact')] }],
+      SessionEnd: [{ hooks: [hook('session-end')] }],
+    }
     return [
       ownFile(join(folder, 'GEMINI.md'), protocolText(wiring, { injects: true, archives: true })),
-      ownFile(
-        join(folder, 'hooks', 'hooks.json'),
-        `${JSON.stringify({ hooks: Object.fromEntries(hooks) }, null, 2)}\n`,
-      ),
+      ownFile(join(folder, 'hooks', 'hooks.json'), `${JSON.stringify({ hooks }, null, 2)}\n`),
       ownFile(
         join(folder, 'gemini-extension.json'),
         `${JSON.stringify(
