@@ -46,31 +46,98 @@ describe('a server of the same name that is not ours', () => {
   })
 })
 
+it.each([
+  ['claude', '.claude/settings.json'],
+  ['codex', '.codex/hooks.json'],
+  ['cursor', '.cursor/hooks.json'],
+  ['copilot', '.copilot/hooks/recall.json'],
+])('%s waits five seconds for what is looked up for a prompt, and ten for the rest', async (name, path) => {
+  const home = await temporaryFolder()
+  setUp(home, targets.find((each) => each.name === name) as Target).install()
+  const { hooks } = JSON.parse(readFileSync(join(home, path), 'utf8'))
+  const events = Object.entries(hooks).map(([event, value]) => [
+    event,
+    / hook prompt /.test(JSON.stringify(value)),
+    Number(/"timeout(?:Sec)?":(\d+)/.exec(JSON.stringify(value))?.[1]),
+  ])
+  expect(events.filter(([, isPrompt]) => isPrompt)).toHaveLength(1)
+  for (const [event, isPrompt, seconds] of events) expect(seconds, String(event)).toBe(isPrompt ? 5 : 10)
+})
+
+/** What the plugin for OpenCode does in a folder, with a command of the test's in place of ours. */
+async function openCodePlugin(home: string, program: string, recallPrompts = true) {
+  const opencode = targets.find(({ name }) => name === 'opencode') as Target
+  write(home, { 'hook.cjs': program })
+  const command = [process.execPath, join(home, 'hook.cjs')]
+  setUp(home, opencode, { ...wiringIn(home), command, recallPrompts }).install()
+  const module = join(home, 'recall.mjs')
+  renameSync(join(home, '.config/opencode/plugins/recall.js'), module)
+  const { Recall } = await import(/* @vite-ignore */ pathToFileURL(module).href)
+  return Recall({ directory: home })
+}
+
 it('OpenCode goes on without a hook that hangs, also when what it started keeps the pipe open', async () => {
   const home = await temporaryFolder()
   const done = join(home, 'done')
   write(home, {
     'helper.cjs': `setInterval(() => require('fs').existsSync(${JSON.stringify(done)}) && process.exit(), 20)`,
-    'hook.cjs': `require('child_process').spawn(process.execPath, [${JSON.stringify(join(home, 'helper.cjs'))}], { stdio: ['ignore', 'inherit', 'ignore'] })`,
   })
-  const opencode = targets.find(({ name }) => name === 'opencode') as Target
-  setUp(home, opencode, { ...wiringIn(home), command: [process.execPath, join(home, 'hook.cjs')] }).install()
-  const path = join(home, '.config/opencode/plugins/recall.js')
-  const module = join(home, 'recall.mjs')
-  renameSync(path, module)
+  const program = `require('child_process').spawn(process.execPath, [${JSON.stringify(join(home, 'helper.cjs'))}], { stdio: ['ignore', 'inherit', 'ignore'] })`
+  const hooks = await openCodePlugin(home, program)
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {
-    const { Recall } = await import(/* @vite-ignore */ pathToFileURL(module).href)
-    const hooks = await Recall({ directory: home })
     const output = { system: ['be good'] }
     const told = hooks['experimental.chat.system.transform']({ sessionID: 's' }, output)
     await vi.advanceTimersByTimeAsync(10_000)
     await told
     expect(output.system).toEqual(['be good'])
+
+    const parts = [{ id: 'prt_1', type: 'text', text: 'where is the pool?' }]
+    const looked = hooks['chat.message']({ sessionID: 's' }, { message: { id: 'm' }, parts })
+    await vi.advanceTimersByTimeAsync(5000)
+    await looked
+    expect(parts).toHaveLength(1)
   } finally {
     vi.useRealTimers()
     writeFileSync(done, '')
   }
+})
+
+describe('a prompt in OpenCode', () => {
+  const echo = `process.stdin.on('data', (told) => {
+    const { session_id, prompt } = JSON.parse(told)
+    if (prompt.includes('pool')) console.log([process.argv[3], session_id, prompt].join(': '))
+  })`
+  const typed = (text: string) => [
+    { id: 'prt_1', type: 'text', text },
+    { id: 'prt_2', type: 'text', text: 'a file', synthetic: true },
+  ]
+
+  it('is given what is found for what was typed, in a part of its own that nobody typed', async () => {
+    const hooks = await openCodePlugin(await temporaryFolder(), echo)
+    const parts = typed('where is the pool?')
+    await hooks['chat.message']({ sessionID: 's' }, { message: { id: 'm' }, parts })
+    expect(parts.slice(2)).toEqual([
+      {
+        id: 'prt_2r',
+        sessionID: 's',
+        messageID: 'm',
+        type: 'text',
+        text: 'prompt: s: where is the pool?\n',
+        synthetic: true,
+      },
+    ])
+  })
+
+  it.each([
+    ['nothing is found', 'how are you?', true],
+    ['nobody asked for it', 'where is the pool?', false],
+  ])('stays as it is when %s', async (_, text, recallPrompts) => {
+    const hooks = await openCodePlugin(await temporaryFolder(), echo, recallPrompts)
+    const parts = typed(text)
+    await hooks['chat.message']({ sessionID: 's' }, { message: { id: 'm' }, parts })
+    expect(parts).toHaveLength(2)
+  })
 })
 
 describe('a hook of Gemini CLI', () => {

@@ -1,19 +1,19 @@
 import { join } from 'node:path'
-import { type HookEvent, isOwnServer, mcpCommand } from '../install/command-line.ts'
+import { type HookEvent, hookSeconds, isOwnServer, mcpCommand } from '../install/command-line.ts'
 import { hookPart } from '../install/hook-part.ts'
 import { jsonFile } from '../install/json-file.ts'
 import { ownFile } from '../install/own-file.ts'
 import { protocolText } from '../install/protocol.ts'
 import type { Surroundings, Target } from '../install/target.ts'
 
-/** Our hook for each event of the host, with its timeout in seconds. */
-const claudeCodeHooks: readonly [event: string, hook: HookEvent, seconds: number][] = [
+/** Our hook for each event of the host. */
+const claudeCodeHooks: readonly [event: string, hook: HookEvent][] = [
   // No matcher, so that it also fires for resumed, cleared, forked and compacted sessions.
-  ['SessionStart', 'session-start', 10],
-  ['UserPromptSubmit', 'prompt', 5],
-  ['PreCompact', 'pre-compact', 10],
-  ['PostCompact', 'post-compact', 10],
-  ['SessionEnd', 'session-end', 10],
+  ['SessionStart', 'session-start'],
+  ['UserPromptSubmit', 'prompt'],
+  ['PreCompact', 'pre-compact'],
+  ['PostCompact', 'post-compact'],
+  ['SessionEnd', 'session-end'],
 ]
 
 export const claudeCodeFolder = ({ env, home }: Pick<Surroundings, 'env' | 'home'>): string =>
@@ -25,9 +25,9 @@ export const claudeCodeTarget: Target = {
   isInstalled: (machine) => machine.exists(claudeCodeFolder(machine)),
   edits(machine, wiring) {
     const folder = claudeCodeFolder(machine)
-    const hooks = claudeCodeHooks.map(([event, hook, timeout]) =>
+    const hooks = claudeCodeHooks.map(([event, hook]) =>
       hookPart(wiring, ['hooks', event], hook, (command) => ({
-        hooks: [{ type: 'command', command, timeout }],
+        hooks: [{ type: 'command', command, timeout: hookSeconds(hook) }],
       })),
     )
     return [

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type HookEvent, isOwnServer, mcpCommand } from '../install/command-line.ts'
+import { type HookEvent, hookSeconds, isOwnServer, mcpCommand } from '../install/command-line.ts'
 import { hookPart } from '../install/hook-part.ts'
 import { jsonFile } from '../install/json-file.ts'
 import { markedBlock } from '../install/marked-block.ts'
@@ -36,7 +36,7 @@ export const codexTarget: Target = {
         join(folder, 'hooks.json'),
         events.map(([event, hook]) =>
           hookPart(wiring, ['hooks', event], hook, (command) => ({
-            hooks: [{ type: 'command', command, timeout: 10 }],
+            hooks: [{ type: 'command', command, timeout: hookSeconds(hook) }],
           })),
         ),
       ),

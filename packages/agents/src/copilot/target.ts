@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type HookEvent, hookCommand, isOwnServer, mcpCommand } from '../install/command-line.ts'
+import { type HookEvent, hookCommand, hookSeconds, isOwnServer, mcpCommand } from '../install/command-line.ts'
 import { jsonFile } from '../install/json-file.ts'
 import { markedBlock } from '../install/marked-block.ts'
 import { ownFile } from '../install/own-file.ts'
@@ -17,13 +17,15 @@ export const copilotTarget: Target = {
     const folder = copilotFolder(machine)
     const events: [string, HookEvent][] = [
       ['sessionStart', 'session-start'],
+      ...(wiring.recallPrompts ? [['userPromptSubmitted', 'prompt'] as [string, HookEvent]] : []),
       ['preCompact', 'pre-compact'],
       ['sessionEnd', 'session-end'],
     ]
     const hooks = events.map(([event, hook]) => {
       const command = hookCommand(wiring, hook)
       // Without the `&` PowerShell takes a program in quotes for a text.
-      return [event, [{ type: 'command', bash: command, powershell: `& ${command}`, timeoutSec: 10 }]]
+      const powershell = `& ${command}`
+      return [event, [{ type: 'command', bash: command, powershell, timeoutSec: hookSeconds(hook) }]]
     })
     return [
       // Some versions drop what a hook prints at the start of a session; the text says what to do then.

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type HookEvent, isOwnServer, mcpCommand } from '../install/command-line.ts'
+import { type HookEvent, hookSeconds, isOwnServer, mcpCommand } from '../install/command-line.ts'
 import { hookPart } from '../install/hook-part.ts'
 import { jsonFile } from '../install/json-file.ts'
 import { ownFile } from '../install/own-file.ts'
@@ -28,7 +28,7 @@ export const cursorTarget: Target = {
       jsonFile(join(folder, 'hooks.json'), [
         { at: ['version'], member: 1, keep: true },
         ...events.map(([event, hook]) =>
-          hookPart(wiring, ['hooks', event], hook, (command) => ({ command, timeout: 10 })),
+          hookPart(wiring, ['hooks', event], hook, (command) => ({ command, timeout: hookSeconds(hook) })),
         ),
       ]),
       jsonFile(join(folder, 'mcp.json'), [

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type HookEvent, hookCommand, mcpCommand } from '../install/command-line.ts'
+import { type HookEvent, hookCommand, hookSeconds, mcpCommand } from '../install/command-line.ts'
 import { ownFile } from '../install/own-file.ts'
 import { protocolText } from '../install/protocol.ts'
 import type { Surroundings, Target } from '../install/target.ts'
@@ -15,10 +15,6 @@ export const geminiFolder = ({ env, home }: Pick<Surroundings, 'env' | 'home'>):
 const inShell = ({ platform }: Surroundings, command: string): string =>
   platform === 'win32' ? command : `${command} <&0 & trap "kill $!" TERM; wait $! || exit 1`
 
-/** This host's timeouts are milliseconds; those of others are seconds. */
-const timeout = 10_000
-const promptTimeout = 5000
-
 /** Installed as an extension, because some versions of the host ignore hooks in the settings file. */
 export const geminiTarget: Target = {
   name: 'gemini',
@@ -29,7 +25,8 @@ export const geminiTarget: Target = {
     const hook = (event: HookEvent) => ({
       type: 'command',
       command: inShell(machine, hookCommand(wiring, event)),
-      timeout: event === 'prompt' ? promptTimeout : timeout,
+      // This host's timeouts are milliseconds; those of others are seconds.
+      timeout: 1000 * hookSeconds(event),
     })
     const hooks = {
       SessionStart: [{ hooks: [hook('session-start')] }],

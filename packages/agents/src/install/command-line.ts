@@ -3,6 +3,9 @@ import type { Surroundings, Wiring } from './target.ts'
 
 export type HookEvent = 'session-start' | 'prompt' | 'pre-compact' | 'post-compact' | 'session-end' | 'stop'
 
+/** How many seconds a host waits for a hook: a person waits for what is looked up for a prompt. */
+export const hookSeconds = (event: HookEvent): number => (event === 'prompt' ? 5 : 10)
+
 /**
  * The command line of a hook, with the same text for every host: hosts that read each other's hook files recognise
  * a hook by its text, and some ask for trust again when it changes.

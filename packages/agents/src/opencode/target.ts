@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { hookCommand, isOwnServer, mcpCommand } from '../install/command-line.ts'
+import { hookCommand, hookSeconds, isOwnServer, mcpCommand } from '../install/command-line.ts'
 import { jsonFile } from '../install/json-file.ts'
 import { markedBlock } from '../install/marked-block.ts'
 import { ownFile } from '../install/own-file.ts'
@@ -42,15 +42,17 @@ import { spawn } from 'node:child_process'
 const commands = {
   start: ${JSON.stringify(hookCommand(wiring, 'session-start'))},
   stop: ${JSON.stringify(hookCommand(wiring, 'stop'))},
-  compacting: ${JSON.stringify(hookCommand(wiring, 'pre-compact'))},
+  compacting: ${JSON.stringify(hookCommand(wiring, 'pre-compact'))},${
+    wiring.recallPrompts ? `\n  prompt: ${JSON.stringify(hookCommand(wiring, 'prompt'))},` : ''
+  }
 }
 
 /** What the hook prints; nothing when it fails or takes too long: memory never stands in the way. */
-const run = (command, input) =>
+const run = (command, input, seconds = ${hookSeconds('session-start')}) =>
   new Promise((resolve) => {
     const child = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true })
     // What the shell started may keep the pipe open after it was killed.
-    const timer = setTimeout(() => (child.kill(), child.stdout.destroy(), resolve('')), 10_000)
+    const timer = setTimeout(() => (child.kill(), child.stdout.destroy(), resolve('')), seconds * 1000)
     let printed = ''
     child.stdout.on('data', (chunk) => (printed += chunk))
     child.stdin.on('error', () => {})
@@ -74,6 +76,15 @@ export const Recall = async ({ directory }) => {
       const context = await contexts.get(sessionID)
       // A second system block is refused by some servers, so it goes into the first.
       if (context) output.system[0] = context + '\\n\\n' + (output.system[0] ?? '')
+    },
+    'chat.message': async ({ sessionID }, { message, parts }) => {
+      const typed = parts.filter(({ type, synthetic }) => type === 'text' && !synthetic)
+      const prompt = typed.map(({ text }) => text).join('\\n')
+      if (!commands.prompt || prompt === '') return
+      const found = await run(commands.prompt, { ...inputOf(sessionID), prompt }, ${hookSeconds('prompt')})
+      // Parts are in the order of their ids; a synthetic one is shown to nobody.
+      const id = parts.at(-1).id + 'r'
+      if (found) parts.push({ id, sessionID, messageID: message.id, type: 'text', text: found, synthetic: true })
     },
     'experimental.session.compacting': async ({ sessionID }) => {
       await run(commands.compacting, inputOf(sessionID))
