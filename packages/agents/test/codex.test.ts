@@ -1,5 +1,8 @@
-import { expect, it } from 'vitest'
-import { jsonLines, readTranscript } from './support.ts'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openTranscript } from '../src/index.ts'
+import { jsonLines, readTranscript, temporaryFolder } from './support.ts'
 
 it('reads a rollout of Codex once, without what the host put in', async () => {
   const item = (payload: unknown) => ({ timestamp: '2026-11-20T09:00:00Z', type: 'response_item', payload })
@@ -203,4 +206,30 @@ it('reads what Codex said in the place of a person as output, under the ids of v
     'said-0fe664e44b8c1aff62c9afc2',
     'said-aa57a11b6b98cf8668526ff6',
   ])
+})
+
+describe('the title of a Codex session', () => {
+  async function titleOf(folder: string, meta: Record<string, unknown>, index?: string) {
+    const home = await temporaryFolder()
+    const path = join(home, folder, 'rollout-2026-11-20T09-00-00-x.jsonl')
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, jsonLines({ timestamp: 't', type: 'session_meta', payload: meta }))
+    if (index !== undefined) await writeFile(join(home, 'session_index.jsonl'), index)
+    return (await openTranscript(path)).facts.title
+  }
+  const named = (id: string, name: string) => ({ id, thread_name: name, updated_at: 't' })
+  const index = jsonLines(named('c1', 'First'), named('c1', ' Calm seas '), named('c2', 'Another'))
+
+  it.each(['sessions/2026/11/20', 'archived_sessions'])('is its last name: in %s', async (folder) => {
+    expect(await titleOf(folder, { id: 'c1' }, `${index}half a li`)).toBe('Calm seas')
+  })
+
+  it.each([
+    ['a session without a name', 'sessions/2026/11/20', { id: 'c3' }, index],
+    ['a version that keeps no names', 'sessions/2026/11/20', { id: 'c1' }, undefined],
+    ['a rollout that lies elsewhere', 'elsewhere', { id: 'c1' }, index],
+    ['a helper', 'sessions', { id: 'c1', source: { subagent: {} } }, index],
+  ])('is missing for %s', async (_, folder, meta, names) => {
+    expect(await titleOf(folder, meta, names)).toBeUndefined()
+  })
 })

@@ -7,6 +7,7 @@ import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
 import { readPromptParts } from './prompt-parts.ts'
+import { titleOf } from './title.ts'
 import { toToolBlock } from './tool-blocks.ts'
 
 const lineTypes = new Set([
@@ -39,7 +40,8 @@ export function isRolloutLine(value: unknown): boolean {
  */
 export async function readRollout(path: string): Promise<Conversation> {
   const facts: ConversationFacts = { skipped: {} }
-  const identity = (await identityIn(path)) ?? { sessionId: idInName(path) }
+  const identity: Identity = (await identityIn(path)) ?? { sessionId: idInName(path) }
+  if (identity.parent === undefined) facts.title = await titleOf(path, identity.sessionId)
   return { ...identity, facts, messages: readMessages(path, facts) }
 }
 
