@@ -1,5 +1,8 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { jsonLines, readTranscript } from './support.ts'
+import { openTranscript } from '../src/index.ts'
+import { jsonLines, messagesOf, readTranscript, temporaryFolder } from './support.ts'
 
 it('reads the events of a Copilot session', async () => {
   const event = (type: string, data: unknown) => ({ type, data, id: type, timestamp: '2026-11-20T09:00:00Z' })
@@ -58,4 +61,31 @@ it('tells a helper of a Copilot session and the commands of a person from its pr
     'assistant: (result) 3 passed',
   ])
   expect(conversation.facts.skipped).toEqual({})
+})
+
+it.each([
+  ['the name that a person chose', 'name: "Calm: seas"\nuser_named: true\n', 'Calm: seas'],
+  ['what a person chose to begin with as well', 'name: fix it\nuser_named: true\n', 'fix it'],
+  ['the name that the host made', 'name: Mending the pool\nuser_named: false\n', 'Mending the pool'],
+  ['not the first prompt', 'name: |-\n  fix it\n\n  now\nuser_named: false\n', undefined],
+  ['not the beginning of the first prompt', 'name: fix…\n', undefined],
+  ['nothing that is no name', 'name:\n  - 1\n', undefined],
+  ['nothing of a file that is none', '{', undefined],
+  ['nothing without a file', undefined, undefined],
+])('takes for the title of a Copilot session %s', async (_, facts, title) => {
+  const folder = join(await temporaryFolder(), 'p1')
+  await mkdir(folder)
+  const event = (type: string, data: unknown) => ({ type, data, id: type })
+  await writeFile(
+    join(folder, 'events.jsonl'),
+    jsonLines(
+      event('session.start', { sessionId: 'p1' }),
+      event('user.message', { content: 'fix it\n\nnow please' }),
+      event('assistant.message', { content: 'done' }),
+    ),
+  )
+  if (facts !== undefined) await writeFile(join(folder, 'workspace.yaml'), facts)
+  const conversation = await openTranscript(join(folder, 'events.jsonl'))
+  expect(await messagesOf(conversation)).toHaveLength(2)
+  expect(conversation.facts.title).toBe(title)
 })

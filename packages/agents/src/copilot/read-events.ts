@@ -4,6 +4,7 @@ import { isRecord, toContentBlocks, toolName, toResultText } from '../reading/co
 import { toInstant } from '../reading/instants.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, type Skip, skippedKinds } from '../reading/skipped.ts'
+import { isTitle, type SessionName, sessionName } from './session-name.ts'
 
 type Event = Record<string, unknown> & { type: string; data: Record<string, unknown> }
 
@@ -29,11 +30,16 @@ export async function readCopilotEvents(path: string): Promise<Conversation> {
     if (typeof id === 'string' && id !== '') sessionId = id
     break
   }
-  return { sessionId, facts, messages: readMessages(path, facts) }
+  return { sessionId, facts, messages: readMessages(path, facts, await sessionName(path)) }
 }
 
-async function* readMessages(path: string, facts: ConversationFacts): AsyncGenerator<Message, void> {
+async function* readMessages(
+  path: string,
+  facts: ConversationFacts,
+  name: SessionName | undefined,
+): AsyncGenerator<Message, void> {
   const skip = countInto(facts.skipped)
+  let isBegun = false
   for await (const { number, value } of readJsonLines(path, skip)) {
     if (!isCopilotEvent(value)) {
       if (!isSilent(value)) skip(skippedKinds.notAMessage)
@@ -44,6 +50,10 @@ async function* readMessages(path: string, facts: ConversationFacts): AsyncGener
     const content = toContent(value, skip)
     if (content.length === 0) continue
     const at = toInstant(value.timestamp)
+    if (!isBegun && isOfPerson(value)) {
+      isBegun = true
+      if (name !== undefined && isTitle(name, toResultText(content))) facts.title = name.text
+    }
     yield {
       id: typeof value.id === 'string' && value.id !== '' ? value.id : `line-${number}`,
       role: isOfPerson(value) ? 'user' : 'assistant',
