@@ -19,6 +19,18 @@ it('reads what a hook is handed also behind a byte order mark', () => {
   })
 })
 
+it('takes for a prompt only what was typed: Gemini CLI puts before it what hooks said when the session began', () => {
+  const told =
+    '<hook_context>&lt;recalled-memory&gt;\n# The last sessions\n&lt;/recalled-memory&gt;</hook_context>'
+  const payload = { session_id: 's', hook_event_name: 'BeforeAgent', timestamp: 't' }
+  const promptOf = (prompt: string, more = {}) =>
+    parseHookInput(JSON.stringify({ ...payload, prompt, ...more }))?.prompt
+  expect(promptOf(`${told}\n\nwhere is the pool?`)).toBe('where is the pool?')
+  expect(promptOf(`${told}\n\n${told}\n\nwhere is the pool?`)).toBe('where is the pool?')
+  expect(promptOf('what is a <hook_context>?')).toBe('what is a <hook_context>?')
+  expect(promptOf(`${told} typed`, { timestamp: undefined })).toBe(`${told} typed`)
+})
+
 it('finds the transcript where a host does not name it, and nowhere else', () => {
   const machine = { home: '/home/ana', env: {} }
   const find = (payload: object): string | undefined => {

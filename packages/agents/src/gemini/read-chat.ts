@@ -7,6 +7,7 @@ import { createMessageIds } from '../reading/message-ids.ts'
 import { type CommandFrame, ranCommand } from '../reading/ran-command.ts'
 import { readJsonLines } from '../reading/read-json-lines.ts'
 import { countInto, skippedKinds } from '../reading/skipped.ts'
+import { withoutHookContext } from './hook-context.ts'
 
 /** Whether a JSON line can only come from a chat of Gemini CLI: an answer, or the line that names the session. */
 export function isChatLine(value: unknown): boolean {
@@ -39,8 +40,6 @@ function isChatMessage(value: unknown): value is ChatMessage {
 
 /** Text that the host inserts into the person's messages; nobody typed it. */
 const injected = /^\s*<(?:session_context|hook_context|state_snapshot)\b/
-/** What hooks said, which the host puts before a prompt; angle brackets in it are escaped. */
-const hookContext = /^\s*<hook_context>[^<]*<\/hook_context>\s*/
 const commandFrame: CommandFrame = [
   'I ran the following shell command:\n```sh\n',
   '\n```\n\nThis produced the following result:\n```\n',
@@ -220,7 +219,7 @@ function textOf(content: unknown, isUser: boolean): string {
       if (typeof part === 'string') return part
       return isRecord(part) && typeof part.text === 'string' && part.thought !== true ? part.text : ''
     })
-    .map((text) => (isUser ? text.replace(hookContext, '') : text))
+    .map((text) => (isUser ? withoutHookContext(text) : text))
     .filter((text) => text !== '' && !(isUser && injected.test(text)))
     .join('\n')
 }

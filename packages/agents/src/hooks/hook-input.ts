@@ -1,3 +1,4 @@
+import { withoutHookContext } from '../gemini/hook-context.ts'
 import { isRecord } from '../reading/content-blocks.ts'
 import { parseJson } from '../reading/read-json-lines.ts'
 
@@ -13,6 +14,7 @@ export interface HookInput {
   cwd?: string
   /** Why a session starts: `startup`, `resume`, `clear`, `compact` or `fork`. */
   source?: string
+  /** What was typed, without what a host puts before it. */
   prompt?: string
   compactSummary?: string
 }
@@ -33,16 +35,18 @@ export function parseHookInput(text: string): HookInput | null {
       .find((value): value is string => typeof value === 'string' && value !== '')
   const sessionId = string('session_id', 'sessionId', 'conversation_id')
   if (sessionId === undefined) return null
+  const host = hostOf(payload)
+  const prompt = string('prompt')
   const roots = payload.workspace_roots
   const fields = {
     eventName: string('hook_event_name', 'hookEventName'),
     transcriptPath: string('transcript_path', 'transcriptPath'),
     cwd: string('cwd') ?? (Array.isArray(roots) && typeof roots[0] === 'string' ? roots[0] : undefined),
     source: string('source'),
-    prompt: string('prompt'),
+    prompt: prompt && host === 'gemini' ? withoutHookContext(prompt) : prompt,
     compactSummary: string('compact_summary'),
   }
-  return { host: hostOf(payload), sessionId, ...defined(fields) }
+  return { host, sessionId, ...defined(fields) }
 }
 
 function hostOf(payload: Record<string, unknown>): Host {
