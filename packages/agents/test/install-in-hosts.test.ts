@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it, vi } from 'vitest'
 import { type Target, targets } from '../src/index.ts'
-import { setUp, wiringIn, write } from './installing.ts'
+import { machineIn, setUp, wiringIn, write } from './installing.ts'
 import { temporaryFolder } from './support.ts'
 
 describe('a server of the same name that is not ours', () => {
@@ -62,6 +62,21 @@ it.each([
   ])
   expect(events.filter(([, isPrompt]) => isPrompt)).toHaveLength(1)
   for (const [event, isPrompt, seconds] of events) expect(seconds, String(event)).toBe(isPrompt ? 5 : 10)
+})
+
+it.each([
+  ['// mine\n{}', true],
+  ['{ "model": "a", }', true],
+  ['{ "model": "a" }', false],
+  ['\uFEFF{}', false],
+  [undefined, false],
+])('says when Claude Code ignores its settings: %s', async (text, isSaid) => {
+  const home = await temporaryFolder()
+  if (text !== undefined) write(home, { '.claude/settings.json': text })
+  const claude = targets.find(({ name }) => name === 'claude') as Target
+  setUp(home, claude).install()
+  const notes = claude.notes?.(machineIn(home), wiringIn(home)).join('\n') ?? ''
+  expect(notes.includes('Claude Code ignores all of it')).toBe(isSaid)
 })
 
 /** What the plugin for OpenCode does in a folder, with a command of the test's in place of ours. */

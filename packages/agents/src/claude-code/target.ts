@@ -56,9 +56,25 @@ export const claudeCodeTarget: Target = {
             'The recall plugin is enabled too: every hook would run twice. Disable the plugin, or run recall uninit.',
           ]
         : []),
+      ...(isRead(settings)
+        ? []
+        : [
+            'settings.json holds comments or commas that JSON has not: Claude Code ignores all of it, and runs no hook until they are gone.',
+          ]),
       ...(/"disableAllHooks"\s*:\s*true/.test(settings)
         ? ['disableAllHooks is set: nothing is remembered until it is off.']
         : []),
     ]
   },
+}
+
+/** The host reads its settings as plain JSON, and says nothing when they are not. */
+function isRead(settings: string): boolean {
+  if (settings.trim() === '') return true
+  try {
+    JSON.parse(settings.replace(/^\uFEFF/, ''))
+    return true
+  } catch {
+    return false
+  }
 }
