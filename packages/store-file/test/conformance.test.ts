@@ -3,19 +3,21 @@ import { join } from 'node:path'
 import { createMemoryManager } from '@recall/core'
 import { describeMemory, type Harness } from '@recall/core/conformance'
 import { afterAll, beforeAll } from 'vitest'
+import { defaultFileSystem } from '../src/files/file-system.ts'
 import { openFileMemory } from '../src/open-file-memory.ts'
+import { caseBlindFileSystem } from './case-blind-file-system.ts'
 import { bundleScript } from './child-process.ts'
 import { type StoreProcess, startStore, takingTurns } from './store-in-processes.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
-function inOneProcess(between?: (root: string) => void): Harness {
+function inOneProcess(between?: (root: string) => void, fileSystem = defaultFileSystem): Harness {
   let root = ''
   return {
     open(options) {
       root = temporaryRoot()
-      return openFileMemory({ root, ...options })
+      return openFileMemory({ root, fileSystem, ...options })
     },
-    reopen: (options) => openFileMemory({ root, ...options }),
+    reopen: (options) => openFileMemory({ root, fileSystem, ...options }),
     ...(between ? { between: async () => between(root) } : {}),
   }
 }
@@ -38,6 +40,8 @@ describeMemory(
   'file, without index.db but with its log',
   inOneProcess((root) => removeInternal(root, /^index\.db$/)),
 )
+
+describeMemory('file, on a disk that ignores case', inOneProcess(undefined, caseBlindFileSystem))
 
 describeMemory('file, by turns in two processes', inTwoProcesses())
 

@@ -27,6 +27,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
+import { caseBlindFileSystem } from './case-blind-file-system.ts'
 import { archiveOf, summaryOf } from './storm-values.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
@@ -131,6 +132,24 @@ describe('what a person edits by hand', () => {
     expect(await found()).toEqual(keys.slice(1).sort())
     await memory.clear('long-term')
     expect(await found()).toEqual([])
+    await memory.close()
+  })
+
+  it('has its own key where the disk ignores case, and no other is written over it', async () => {
+    const { memory, at } = await open(caseBlindFileSystem)
+    await memory.write('long-term', 'other', 'a pier')
+    writeFileSync(at('long-term/Ideas.md'), 'the harbour\n')
+    writeFileSync(at('long-term/caf\u00e9.md'), 'the quay\n')
+    expect(await memory.read('long-term', 'Ideas')).toBe('the harbour')
+    expect(await memory.read('long-term', 'caf\u00e9')).toBe('the quay')
+    for (const key of ['ideas', 'IDEAS', 'cafe\u0301']) {
+      expect(await memory.read('long-term', key)).toBe(null)
+      await memory.delete('long-term', key)
+    }
+    expect(await failure(memory.write('long-term', 'ideas', 'mine'), 'MEMORY_CONFLICT')).toContain('ideas.md')
+    await memory.write('long-term', 'IDEAS', 'yours')
+    expect(await memory.read('long-term', 'IDEAS')).toBe('yours')
+    expect(readFileSync(at('long-term/Ideas.md'), 'utf8')).toBe('the harbour\n')
     await memory.close()
   })
 

@@ -3,6 +3,8 @@ import { type JsonValue, parseInstant, splitUnits, type Unit } from '@recall/cor
 /** One entry as a file holds it, before access counts and addresses are added. */
 export interface FileEntry {
   key: string
+  /** Set when nothing in the file says its key: its name does. */
+  named?: boolean
   type: string | null
   tags: string[]
   value: JsonValue

@@ -65,6 +65,7 @@ export function parseNote(content: string, stem: string, { modified }: FileTimes
     parsed === undefined ? unreadableJson : String(fields.key ?? key) === key ? undefined : misnamed(stem)
   return {
     key,
+    ...(fields.key === key ? {} : { named: true }),
     type: typeof fields.type === 'string' ? fields.type : null,
     tags: stringsOf(fields.tags),
     value,

@@ -14,7 +14,7 @@ import { parseNote } from '../documents/note.ts'
 import { sectionOf } from '../documents/sections.ts'
 import { windowEntries } from '../documents/window.ts'
 import { type FileSystem, statusOf } from '../files/file-system.ts'
-import { fileStem, fromShown, isInside, ownFile, shownPath } from '../files/paths.ts'
+import { fileStem, fromShown, isInside, isSpelledSo, ownFile, shownPath } from '../files/paths.ts'
 import { readText } from '../files/read-text.ts'
 import { archiveFile, type Layout } from '../layout/layout.ts'
 import { specialPlace } from '../layout/placement.ts'
@@ -75,7 +75,8 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     const entry = parseNote(file.content, basename(path, '.md'), {
       modified: Math.round(file.stamp.modified),
     })
-    return entry.key === address.key ? entry : null
+    const isNamedOtherwise = entry.named === true && !isSpelledSo(fileSystem, path)
+    return entry.key === address.key && !isNamedOtherwise ? entry : null
   }
 
   /** A file that cannot be read right now may be the very one that is wanted. */

@@ -1,4 +1,4 @@
-import { basename, join, relative, sep } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { sha256 } from './digest.ts'
 import { type FileSystem, orAbsent, statusOf } from './file-system.ts'
@@ -42,11 +42,21 @@ export function ownFile(fileSystem: FileSystem, folder: string, key: string): st
   const path = join(folder, `${key}.md`)
   // Most keys have no such file, and to look takes a twentieth of the time that it takes to follow a path in vain.
   const stats = statusOf(fileSystem, path)
-  const real = stats && orAbsent(() => fileSystem.realpathSync.native(path))
-  if (real === null) return null
-  // Where case or accents are ignored, or long names have short ones as well, the file may belong to another key.
-  const isAlias = basename(real) !== `${key}.md` && !stats?.isSymbolicLink()
-  return isAlias ? null : path
+  return stats && (stats.isSymbolicLink() || isSpelledSo(fileSystem, path)) ? path : null
+}
+
+/**
+ * Whether a file has the very name that it was found by. Where case or accents are ignored, or long names have short
+ * ones as well, it may have another, and belong to another key.
+ */
+export function isSpelledSo(fileSystem: FileSystem, path: string): boolean {
+  const [folder, name] = [dirname(path), basename(path)]
+  const real = orAbsent(() => fileSystem.realpathSync.native(path))
+  if (real === null || basename(real) !== name) return false
+  // Linux repeats the name that it was given, also on a disk that ignores case, such as that of Windows below WSL.
+  const others = [name.toLowerCase(), name.toUpperCase(), name.normalize('NFC'), name.normalize('NFD')]
+  const isElse = others.some((other) => other !== name && fileSystem.existsSync(join(folder, other)))
+  return !isElse || fileSystem.readdirSync(folder).includes(name)
 }
 
 /**
