@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import type { Entry, Place, Selection } from '@recall/core'
 import { expect, it, onTestFinished } from 'vitest'
 import { createFileStore } from '../src/file-store.ts'
-import { defaultFileSystem } from '../src/files/file-system.ts'
+import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { layouts } from '../src/layout/layout.ts'
+import { openFileMemory } from '../src/open-file-memory.ts'
 import { loadSqlite, type OpenDatabase } from '../src/sqlite/driver.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
@@ -96,4 +97,25 @@ it.each<[string, Omit<Selection, keyof Place>]>([
   expect(await store.removeAll({ ...place, ...selection })).toBe(1)
   expect(await store.get(address, 210)).toMatchObject({ updatedAt: 200 })
   expect(await store.get({ ...address, key: 'other' }, 10)).toBeNull()
+})
+
+it('overwrites an entry that another deletes and writes again at that moment', async () => {
+  const looks: string[] = []
+  const fileSystem: FileSystem = {
+    ...defaultFileSystem,
+    lstatSync: ((path, options) => {
+      const isNote = String(path).endsWith('key.md')
+      if (isNote) looks.push(String(path))
+      // Gone at the second look, there at the first and the third.
+      if (isNote && looks.length === 2) return undefined
+      return defaultFileSystem.lstatSync(path, options)
+    }) as FileSystem['lstatSync'],
+  }
+  const memory = await openFileMemory({ root: temporaryRoot(), fileSystem })
+  await memory.write('long-term', 'key', 'first')
+  looks.length = 0
+  await memory.write('long-term', 'key', 'second')
+  expect(looks.length).toBeGreaterThan(2)
+  expect(await memory.read('long-term', 'key')).toBe('second')
+  await memory.close()
 })

@@ -172,9 +172,10 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
     return isExpired(entry, now) ? null : entry
   }
 
-  /** Writing would overwrite a file of that name that holds another key. */
-  const refuseForeignFile = (path: string, { scope, key }: Address): void => {
-    if (!fileSystem.existsSync(path)) return
+  /** Writing would overwrite a file of that name that holds another key. One that came back meanwhile holds this one. */
+  const refuseForeignFile = (path: string, address: Address): void => {
+    if (!fileSystem.existsSync(path) || readNote(address)) return
+    const { scope, key } = address
     const message = `${path} already holds another memory than '${key}': rename that file`
     throw new MemoryError(message, MemoryErrorCode.CONFLICT, { scope, key, details: { path } })
   }
