@@ -71,15 +71,27 @@ function toMessage(row: Row, query: Query, skip: Skip): Message[] {
     skip(skippedKinds.notAMessage)
     return []
   }
-  // What the host had summarised to compact the session is in it already.
-  if (data.role === 'assistant' && data.summary === true) return []
   const content = query('SELECT * FROM part WHERE message_id = ? ORDER BY id', String(row.id)).flatMap(
     ({ data: part }) => toBlocks(objectIn(part), skip),
   )
   if (content.length === 0) return []
+  const isSummary = data.role === 'assistant' && data.summary === true
   const at = toInstant(row.time_created)
-  return [{ id: String(row.id), role: data.role, content, ...(at === undefined ? {} : { at }) }]
+  return [
+    {
+      id: String(row.id),
+      role: data.role,
+      content: isSummary ? [compacted] : content,
+      ...(at === undefined ? {} : { at }),
+    },
+  ]
 }
+
+/**
+ * Stands for a summary with which the host compacted the session: what it says is in the session already. Without it
+ * a session would have fewer messages than where the summary was read, and count as another one.
+ */
+const compacted: ContentBlock = { type: 'tool_result', toolUseId: '', content: '[compacted]' }
 
 function toBlocks(part: Record<string, unknown>, skip: Skip): ContentBlock[] {
   if (typeof part.type !== 'string') {
