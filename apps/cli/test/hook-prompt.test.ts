@@ -105,3 +105,27 @@ it('tells of a long answer the place that was asked about', async () => {
     .run('hook', 'prompt')
   expect(out).toContain('The heron stood in the reeds at noon.')
 })
+
+it('tells a resumed session nothing of itself, which it still knows, until it is compacted', async () => {
+  const shell = createShell()
+  const parked = (where: string) => [
+    { role: 'user' as const, text: `My bicycle is parked behind the ${where}.` },
+    { role: 'assistant' as const, text: 'I see.' },
+  ]
+  await shell.run('archive', writeSession(shell.root, 's1', parked('mill')))
+  const fire = (name: string, fields: Record<string, unknown>) =>
+    shell.withInput(event({ session_id: 's2', ...fields })).run('hook', name)
+  const ask = () =>
+    fire('prompt', { hook_event_name: 'UserPromptSubmit', prompt: 'where is my bicycle parked?' })
+  const transcript_path = writeSession(shell.root, 's2', parked('church'))
+  await fire('session-end', { hook_event_name: 'SessionEnd', transcript_path })
+  await shell.run('hook', 'drain')
+  const { out } = await ask()
+  expect(out).toContain('behind the mill')
+  expect(out).not.toContain('behind the church')
+
+  await fire('pre-compact', { hook_event_name: 'PreCompact', transcript_path })
+  writeSession(shell.root, 's2', [...parked('church'), ...parked('school')])
+  await shell.run('hook', 'drain')
+  expect((await ask()).out).toContain('behind the church')
+})

@@ -1,6 +1,16 @@
 import { contextLimits, contextOutput, type HookInput } from '@recall/agents'
-import { beginningOf, excerptOf, fenceRecalled, type MemoryMatch, queryTerms, redactText } from '@recall/core'
-import type { RootOptions } from '../memory/find-root.ts'
+import {
+  beginningOf,
+  confidenceRank,
+  conversationKey,
+  excerptOf,
+  fenceRecalled,
+  type MemoryManager,
+  type MemoryMatch,
+  queryTerms,
+  redactText,
+} from '@recall/core'
+import { type MemoryPlace, readSession } from '../hosts/host-sessions.ts'
 import { withMemory } from '../memory/memory.ts'
 import { clip } from '../terminal/clip.ts'
 import type { Io } from '../terminal/io.ts'
@@ -19,27 +29,31 @@ const besideLength = 300
 const overhead = 400
 
 /** Prints what memory knows about a prompt, if anything. */
-export async function recallPrompt(io: Io, options: RootOptions, input: HookInput): Promise<void> {
+export async function recallPrompt(io: Io, place: MemoryPlace, input: HookInput): Promise<void> {
   const { prompt = '' } = input
   const limit = contextLimits[input.host]
-  const text = prompt.trim().length < shortestPrompt ? '' : await inTime(find(io, options, prompt, limit))
+  const isOwn = isStillTold(place, input)
+  const text =
+    prompt.trim().length < shortestPrompt ? '' : await inTime(find(io, place, prompt, limit, isOwn))
   // Fencing escapes marks inside the text, which makes it longer. A truncated block would later be taken for speech,
   // so nothing is printed.
   if (text !== '' && text.length <= limit) io.out(contextOutput(input, text))
 }
 
-async function find(io: Io, options: RootOptions, prompt: string, limit: number): Promise<string> {
-  return withMemory(io, options, async (memory) => {
+async function find(
+  io: Io,
+  { root, layout }: MemoryPlace,
+  prompt: string,
+  limit: number,
+  isOwn: (key: string) => boolean,
+): Promise<string> {
+  return withMemory(io, { root, layout: layout.name }, async (memory) => {
     const found: string[] = []
     let room = limit - overhead
     const text = beginningOf(prompt.toWellFormed(), 2000)
     const terms = new Set(queryTerms(text))
     for (const scope of ['long-term', 'episodic'] as const) {
-      const matches = await memory.search(
-        scope,
-        { text },
-        { limit: most, touch: false, minScore: leastScore, minConfidence: leastConfidence },
-      )
+      const matches = await matchesOf(memory, scope, text, isOwn)
       for (const told of matches.map((match) => describe(match, terms))) {
         if (told.length > room) break
         found.push(told)
@@ -48,6 +62,31 @@ async function find(io: Io, options: RootOptions, prompt: string, limit: number)
     }
     return found.length === 0 ? '' : fenceRecalled(found.join('\n\n'), 'search of memory')
   })
+}
+
+async function matchesOf(
+  memory: MemoryManager,
+  scope: 'long-term' | 'episodic',
+  text: string,
+  isOwn: (key: string) => boolean,
+): Promise<MemoryMatch<unknown>[]> {
+  const matches = await memory.search(
+    scope,
+    { text },
+    { limit: confidenceRank, touch: false, minScore: leastScore, minConfidence: leastConfidence },
+  )
+  const others = matches.filter(({ key }) => !isOwn(key))
+  return (others[0]?.confidence ?? 0) < leastConfidence ? [] : others.slice(0, most)
+}
+
+/**
+ * Tells which archives are of the session itself, which a resumed one has in its context. While it has a checkpoint
+ * none are: the host compacted it, and what was said before is found here only.
+ */
+function isStillTold(place: MemoryPlace, { sessionId }: HookInput): (key: string) => boolean {
+  if (readSession(place, sessionId)?.saved !== 'session') return () => false
+  const own = conversationKey(sessionId)
+  return (key) => key === own || key.startsWith(`${own}#`)
 }
 
 function describe({ key, passage, value }: MemoryMatch<unknown>, terms: ReadonlySet<string>): string {

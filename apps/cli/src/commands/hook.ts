@@ -88,11 +88,7 @@ async function handle(io: Io, event: string, input: HookInput | null, options: H
     case 'session-start':
       return start(io, place, input, options)
     case 'prompt':
-      return (await import('../commands/hook-prompt.ts')).recallPrompt(
-        io,
-        { root, layout: place.layout.name },
-        input,
-      )
+      return (await import('../commands/hook-prompt.ts')).recallPrompt(io, place, input)
     case 'post-compact':
     case 'pre-compact':
       note(io, place, input, 'checkpoint')
