@@ -158,7 +158,7 @@ describe('a disk of its own', () => {
     const result = await onSmallDisk('read-only-child.ts', [
       'mount -t tmpfs -o size=8m t "$AT"',
       '"$NODE" "$SCRIPT" "$AT" fill',
-      'mount -o remount,ro "$AT"',
+      'mount -o remount,bind,ro "$AT"',
       '"$NODE" "$SCRIPT" "$AT" check',
     ])
     if ('skipped' in result) skip(`no disk can be mounted here: ${result.skipped}`)

@@ -32,7 +32,7 @@ export const disk: Attack = {
         : [
             'mount -t tmpfs -o size=8m t "$AT"',
             '"$NODE" "$SCRIPT" "$AT" fill',
-            'mount -o remount,ro "$AT"',
+            'mount -o remount,bind,ro "$AT"',
             '"$NODE" "$SCRIPT" "$AT" check',
           ]
       const { status, stdout, stderr } = spawnSync('unshare', ['-rm', 'sh', '-c', steps.join(' && ')], {
