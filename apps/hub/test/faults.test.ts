@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { memories, rowsOf } from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
 import { isNull, sql } from 'drizzle-orm'
@@ -84,6 +85,21 @@ describe.skipIf(!serverUrl)('faults', () => {
     server = await openServerDatabase()
   })
   afterAll(() => server?.close())
+
+  it('connections that are cut while they are made do not end the hub', async () => {
+    const postgres = await startCut()
+    const hub = await startHub({ ...storming(postgres.url), DATABASE_TIMEOUT_MS: '1000' })
+    onTestFinished(async () => void (await hub.stop('SIGKILL')))
+    const key = await register(hub.url)
+    for (let round = 0; round < 8; round++) {
+      const writes = Array.from({ length: 8 }, (_, i) => save(hub.url, key, 8 * round + i))
+      await wait(8 * round)
+      await postgres.kill()
+      for (const { status } of await Promise.all(writes)) expect([201, 503, 504]).toContain(status)
+      await postgres.start()
+    }
+    expect((await fetch(`${hub.url}/livez`)).status).toBe(200)
+  }, 120_000)
 
   it.each([
     ...(canStartPostgres ? [['Postgres is killed', startPostgres] as const] : []),

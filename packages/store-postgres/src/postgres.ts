@@ -7,6 +7,7 @@ import {
   type TypesOf,
   type ValueSchemas,
 } from '@recall/core'
+import { parsePgArray } from 'drizzle-orm/pg-core'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import type { Database } from './engines/database.ts'
@@ -91,10 +92,23 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenDataba
   }
 }
 
+const textArray = 1009
+
+/**
+ * In postgres 3.4 nobody can catch the error when a new connection is lost while it asks the server for its types of
+ * arrays: the process ends. The one that these tables have is named here instead.
+ */
+const knownTypes = {
+  fetch_types: false,
+  types: {
+    texts: { to: textArray, from: [textArray], serialize: (literal: string) => literal, parse: parsePgArray },
+  },
+}
+
 /** Without a url the driver would take any server that the environment names, and its own error shows the password. */
 function connect(url: string, settings: Parameters<typeof postgres>[1]): postgres.Sql {
   try {
-    if (/^postgres(?:ql)?:\/\//.test(url)) return withoutHoles(postgres(url, settings))
+    if (/^postgres(?:ql)?:\/\//.test(url)) return withoutHoles(postgres(url, { ...settings, ...knownTypes }))
   } catch {
     // Said below, without the url.
   }
