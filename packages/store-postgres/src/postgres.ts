@@ -7,9 +7,9 @@ import {
   type TypesOf,
   type ValueSchemas,
 } from '@recall/core'
-import { parsePgArray } from 'drizzle-orm/pg-core'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
+import { parse } from 'postgres-array'
 import type { Database } from './engines/database.ts'
 import { asMemoryErrors } from './engines/postgres-errors.ts'
 import { keepTextConfiguration } from './engines/text-configuration.ts'
@@ -101,7 +101,12 @@ const textArray = 1009
 const knownTypes = {
   fetch_types: false,
   types: {
-    texts: { to: textArray, from: [textArray], serialize: (literal: string) => literal, parse: parsePgArray },
+    texts: {
+      to: textArray,
+      from: [textArray],
+      serialize: (literal: string) => literal,
+      parse: (literal: string) => parse(literal),
+    },
   },
 }
 

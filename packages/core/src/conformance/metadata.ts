@@ -141,7 +141,8 @@ export const metadata: Theme = {
     ),
 
     law('Tags keep their order and spelling and stand only once.', async ({ memory }) => {
-      const tags = ['web', 'Zebra', 'web', 'größe', 'a b', "it's, [odd]: #1"]
+      const odd = ["it's, [odd]: #1", 'C:\\temp\\', 'say "no"', '{a,b}', 'NULL', 'null']
+      const tags = ['web', 'Zebra', 'web', 'größe', 'a b', ...odd]
       await memory.write('long-term', 'tagged', 1, { tags })
       expect((await metadataOf(memory, 'tagged'))?.tags).toEqual([...new Set(tags)])
     }),
