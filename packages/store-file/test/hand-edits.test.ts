@@ -1,57 +1,26 @@
 import {
   chmodSync,
   copyFileSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
-  rmdirSync,
   rmSync,
   statSync,
-  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
-import {
-  conversationKey,
-  conversationType,
-  isMemoryError,
-  type MemoryErrorCode,
-  type MemoryManager,
-  sessionSummaryKey,
-  sessionSummaryType,
-} from '@recall/core'
+import { conversationKey, conversationType, sessionSummaryKey, sessionSummaryType } from '@recall/core'
 import { describe, expect, it, vi } from 'vitest'
-import { checkUp } from '../src/doctor.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
-import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
+import { openFileMemory } from '../src/open-file-memory.ts'
 import { caseBlindFileSystem } from './case-blind-file-system.ts'
+import { failure, keysOf, open } from './memory-in-files.ts'
 import { archiveOf, summaryOf } from './storm-values.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 // The machine may be busy with other tests.
 vi.setConfig({ testTimeout: 300_000 })
-
-async function open(fileSystem?: FileSystem) {
-  const root = temporaryRoot()
-  const memory = await openFileMemory({ root, redact: 'allow', ...(fileSystem ? { fileSystem } : {}) })
-  const at = (...names: string[]): string => join(root, 'memory', ...names)
-  return { root, memory, at }
-}
-
-const keysOf = async (memory: MemoryManager, text: string): Promise<string[]> =>
-  (await memory.search('long-term', { text })).map(({ key }) => key)
-
-async function failure(call: Promise<unknown>, code: MemoryErrorCode): Promise<string> {
-  const error = await call.then(
-    () => 'no error',
-    (reason: unknown) => reason,
-  )
-  expect(isMemoryError(error, code), String(error)).toBe(true)
-  return String(error)
-}
 
 describe('what a person edits by hand', () => {
   it('is what the next read and search return', async () => {
@@ -270,177 +239,6 @@ describe('what a person edits by hand', () => {
   })
 })
 
-describe('a file that cannot be read', () => {
-  it('hides no other memory, is reported, is an error by key and is never rewritten', async () => {
-    const { root, memory, at } = await open()
-    await memory.write('long-term', 'good', 'the harbour')
-    const bytes = Buffer.from([0x68, 0xff, 0xfe, 0x61])
-    writeFileSync(at('long-term/bad.md'), bytes)
-    symlinkSync('/etc/hostname', at('long-term/link.md'))
-    expect(await keysOf(memory, 'harbour')).toEqual(['good'])
-    expect(await failure(memory.read('long-term', 'bad'), 'MEMORY_CORRUPTION')).toContain('bad.md')
-    await failure(memory.read('long-term', 'link'), 'MEMORY_FORBIDDEN')
-    await failure(memory.write('long-term', 'bad', 'new'), 'MEMORY_CORRUPTION')
-    await failure(memory.write('long-term', 'link', 'new'), 'MEMORY_FORBIDDEN')
-    expect(readFileSync(at('long-term/bad.md'))).toEqual(bytes)
-    const store = await openFileStore({ root })
-    const files = checkUp(defaultFileSystem, store, { deep: true, fix: false }).find(
-      ({ check }) => check === 'files',
-    )
-    expect(files?.message).toContain('bad.md')
-    expect(files?.message).toContain('link.md')
-    await store.close()
-    writeFileSync(at('MEMORY.md'), bytes)
-    await failure(memory.write('long-term', 'MEMORY.md#people', 'Ada'), 'MEMORY_CORRUPTION')
-    expect(readFileSync(at('MEMORY.md'))).toEqual(bytes)
-    await memory.close()
-  })
-
-  it('because a folder stands in its place is no empty file', async () => {
-    const { root, memory, at } = await open()
-    await memory.write('short-term', 'note', 'the harbour')
-    mkdirSync(at('EPHEMERAL.md'))
-    const notices: string[] = []
-    const other = await openFileMemory({ root, onNotice: (notice) => notices.push(notice) })
-    expect((await other.search('short-term', { text: 'harbour' })).map(({ key }) => key)).toEqual(['note'])
-    expect(notices.join()).toContain('not searched')
-    expect(await failure(other.search('short-term', {}), 'MEMORY_UNAVAILABLE')).toContain('EPHEMERAL.md')
-    rmdirSync(at('EPHEMERAL.md'))
-    expect((await other.search('short-term', {})).map(({ key }) => key)).toEqual(['note'])
-    await other.close()
-    await memory.close()
-  })
-
-  it('that nests JSON deeper than a memory takes is reported and disturbs nobody', async () => {
-    const { root, memory, at } = await open()
-    await memory.write('long-term', 'good', 'the harbour')
-    const json = '['.repeat(60_000) + ']'.repeat(60_000)
-    writeFileSync(at('long-term/deep.md'), `---\nformat: "json"\n---\n\`\`\`json\n${json}\n\`\`\`\n`)
-    expect(await keysOf(memory, 'harbour')).toEqual(['good'])
-    expect(await failure(memory.read('long-term', 'deep'), 'MEMORY_CORRUPTION')).toContain('deep.md')
-    expect(await memory.cleanup()).toMatchObject({ errors: [] })
-    const store = await openFileStore({ root })
-    const findings = checkUp(defaultFileSystem, store, { deep: true, fix: false })
-    expect(findings.find(({ check }) => check === 'files')?.message).toContain('deep.md')
-    await store.close()
-    await memory.close()
-  })
-
-  it('for a reason that passes is found again by itself', async () => {
-    let broken = true
-    const fileSystem: FileSystem = {
-      ...defaultFileSystem,
-      openSync(path, flags, mode) {
-        if (broken && String(path).endsWith('note.md'))
-          throw Object.assign(new Error('EMFILE'), { code: 'EMFILE' })
-        return defaultFileSystem.openSync(path, flags, mode)
-      },
-    }
-    const { memory, at } = await open(fileSystem)
-    mkdirSync(at('long-term'), { recursive: true })
-    writeFileSync(at('long-term/note.md'), 'the harbour')
-    expect(await keysOf(memory, 'harbour')).toEqual([])
-    await failure(memory.clear('long-term'), 'MEMORY_UNAVAILABLE')
-    broken = false
-    expect(await keysOf(memory, 'harbour')).toEqual(['note'])
-    await memory.close()
-  })
-})
-
-describe('a way out of the root', () => {
-  it.each(['../outside', '../../outside', '/etc/passwd', '..', 'a/../../b', 'C:\\x', '..\\x'])(
-    'is not taken by a key: %s',
-    async (key) => {
-      const { root, memory, at } = await open()
-      await memory.write('long-term', key, 'inside')
-      expect(await memory.read('long-term', key)).toBe('inside')
-      expect(readdirSync(at('long-term'))).toHaveLength(1)
-      expect(readdirSync(root)).toEqual(['memory'])
-      await memory.close()
-    },
-  )
-
-  it('is not taken by a folder that is a link', async () => {
-    const { memory, at } = await open()
-    const outside = temporaryRoot()
-    writeFileSync(join(outside, 'private.md'), 'a private harbour')
-    await memory.write('episodic', 'kept', 'inside')
-    symlinkSync(outside, at('long-term'))
-    await failure(memory.read('long-term', 'private'), 'MEMORY_FORBIDDEN')
-    await failure(memory.write('long-term', 'new', 'x'), 'MEMORY_FORBIDDEN')
-    await failure(memory.search('long-term', { text: 'harbour' }), 'MEMORY_FORBIDDEN')
-    expect(readdirSync(outside)).toEqual(['private.md'])
-    expect(await memory.read('episodic', 'kept')).toBe('inside')
-    await memory.close()
-  })
-})
-
-const everyCall = (memory: MemoryManager): (() => Promise<unknown>)[] => [
-  () => memory.write('long-term', 'note', 'x'),
-  () => memory.write('short-term', 'other', 'x', { overwrite: false }),
-  () => memory.write('long-term', 'MEMORY.md#other', 'x'),
-  () => memory.batchWrite('long-term', [{ key: 'other', value: 'x' }]),
-  () => memory.atomicUpdate('long-term', [{ operation: 'delete', key: 'note' }]),
-  () => memory.delete('long-term', 'note'),
-  () => memory.clear('long-term'),
-  () => memory.read('long-term', 'note'),
-  () => memory.batchRead('long-term', ['note']),
-  () => memory.exists('long-term', 'note'),
-  () => memory.search('long-term', {}),
-  () => memory.search('episodic', {}, { includeArchived: true }),
-  () => memory.read('episodic', 'old', { includeArchived: true }),
-  () => memory.restore('episodic', 'old'),
-]
-
-describe('what is not there', () => {
-  it.each(['m', 'm/memory'])('is an error and never an empty memory: %s', async (folder) => {
-    const place = temporaryRoot()
-    const root = join(place, 'm')
-    const gone = join(place, folder)
-    await failure(openFileMemory({ root }), 'MEMORY_UNAVAILABLE')
-    const memory = await openFileMemory({ root, create: true })
-    await memory.write('long-term', 'note', 'the harbour')
-    await memory.search('long-term', { text: 'harbour' })
-    renameSync(gone, join(place, 'away'))
-    await failure(memory.read('long-term', 'note'), 'MEMORY_UNAVAILABLE')
-    await failure(memory.search('long-term', { text: 'harbour' }), 'MEMORY_UNAVAILABLE')
-    for (const call of everyCall(memory)) await failure(call(), 'MEMORY_UNAVAILABLE')
-    expect((await memory.cleanup()).errors).not.toEqual([])
-    expect(existsSync(gone)).toBe(false)
-    renameSync(join(place, 'away'), gone)
-    expect(await keysOf(memory, 'harbour')).toEqual(['note'])
-    await memory.close()
-  })
-
-  it.each(['memory/conversations', 'memory/namespaces/team'])(
-    'is an error until the loss is accepted: the folder %s',
-    async (folder) => {
-      const { root, memory } = await open()
-      const team = await openFileMemory({ root, namespace: 'team' })
-      await team.write('long-term', 'note', 'theirs')
-      await team.close()
-      await memory.write('episodic', conversationKey('s'), archiveOf('s', 1), { type: conversationType })
-      await memory.search('episodic', {})
-      rmSync(join(root, folder), { recursive: true })
-      expect(await failure(memory.search('episodic', {}), 'MEMORY_UNAVAILABLE')).toContain(folder)
-      const store = await openFileStore({ root })
-      store.reindex({ full: true })
-      await store.close()
-      await memory.search('episodic', {})
-      await memory.close()
-    },
-  )
-
-  it('a stray file among the namespaces disturbs nobody', async () => {
-    const { memory, at } = await open()
-    await memory.write('long-term', 'note', 'the harbour')
-    mkdirSync(at('namespaces'))
-    writeFileSync(at('namespaces/.DS_Store'), '')
-    expect(await keysOf(memory, 'harbour')).toEqual(['note'])
-    await memory.close()
-  })
-})
-
 describe('odd content', () => {
   it('of a hundred megabytes in one line is found and read in bounded time', async () => {
     const { memory, at } = await open()
@@ -478,17 +276,6 @@ describe('odd content', () => {
     expect(await memory.read('long-term', name.slice(0, -3))).toBe('no front matter any more')
     await memory.close()
   })
-})
-
-it('refuses a root that holds two layouts until it is told which one to use', async () => {
-  const root = temporaryRoot()
-  mkdirSync(join(root, 'memory/conversations'), { recursive: true })
-  mkdirSync(join(root, 'memories'))
-  await failure(openFileMemory({ root }), 'MEMORY_CONFLICT')
-  const memory = await openFileMemory({ root, layout: 'user' })
-  await memory.write('episodic', conversationKey('s'), archiveOf('s', 1), { type: conversationType })
-  expect(readdirSync(join(root, 'memories'))).toEqual(['archive-log-001.md'])
-  await memory.close()
 })
 
 it('keeps its order when the clock goes back', async () => {

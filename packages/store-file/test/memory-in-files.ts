@@ -1,0 +1,27 @@
+import { join } from 'node:path'
+import { isMemoryError, type MemoryErrorCode, type MemoryManager } from '@recall/core'
+import { expect } from 'vitest'
+import type { FileSystem } from '../src/files/file-system.ts'
+import { openFileMemory } from '../src/open-file-memory.ts'
+import { temporaryRoot } from './temporary-root.ts'
+
+/** A memory in a root of its own, and where its files lie. */
+export async function open(fileSystem?: FileSystem) {
+  const root = temporaryRoot()
+  const memory = await openFileMemory({ root, redact: 'allow', ...(fileSystem ? { fileSystem } : {}) })
+  const at = (...names: string[]): string => join(root, 'memory', ...names)
+  return { root, memory, at }
+}
+
+export const keysOf = async (memory: MemoryManager, text: string): Promise<string[]> =>
+  (await memory.search('long-term', { text })).map(({ key }) => key)
+
+/** What a call that has to fail says. */
+export async function failure(call: Promise<unknown>, code: MemoryErrorCode): Promise<string> {
+  const error = await call.then(
+    () => 'no error',
+    (reason: unknown) => reason,
+  )
+  expect(isMemoryError(error, code), String(error)).toBe(true)
+  return String(error)
+}

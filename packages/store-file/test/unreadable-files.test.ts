@@ -1,0 +1,86 @@
+import { mkdirSync, readFileSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { describe, expect, it, vi } from 'vitest'
+import { checkUp } from '../src/doctor.ts'
+import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
+import { openFileMemory, openFileStore } from '../src/open-file-memory.ts'
+import { failure, keysOf, open } from './memory-in-files.ts'
+
+// The machine may be busy with other tests.
+vi.setConfig({ testTimeout: 300_000 })
+
+describe('a file that cannot be read', () => {
+  it('hides no other memory, is reported, is an error by key and is never rewritten', async () => {
+    const { root, memory, at } = await open()
+    await memory.write('long-term', 'good', 'the harbour')
+    const bytes = Buffer.from([0x68, 0xff, 0xfe, 0x61])
+    writeFileSync(at('long-term/bad.md'), bytes)
+    symlinkSync('/etc/hostname', at('long-term/link.md'))
+    expect(await keysOf(memory, 'harbour')).toEqual(['good'])
+    expect(await failure(memory.read('long-term', 'bad'), 'MEMORY_CORRUPTION')).toContain('bad.md')
+    await failure(memory.read('long-term', 'link'), 'MEMORY_FORBIDDEN')
+    await failure(memory.write('long-term', 'bad', 'new'), 'MEMORY_CORRUPTION')
+    await failure(memory.write('long-term', 'link', 'new'), 'MEMORY_FORBIDDEN')
+    expect(readFileSync(at('long-term/bad.md'))).toEqual(bytes)
+    const store = await openFileStore({ root })
+    const files = checkUp(defaultFileSystem, store, { deep: true, fix: false }).find(
+      ({ check }) => check === 'files',
+    )
+    expect(files?.message).toContain('bad.md')
+    expect(files?.message).toContain('link.md')
+    await store.close()
+    writeFileSync(at('MEMORY.md'), bytes)
+    await failure(memory.write('long-term', 'MEMORY.md#people', 'Ada'), 'MEMORY_CORRUPTION')
+    expect(readFileSync(at('MEMORY.md'))).toEqual(bytes)
+    await memory.close()
+  })
+
+  it('because a folder stands in its place is no empty file', async () => {
+    const { root, memory, at } = await open()
+    await memory.write('short-term', 'note', 'the harbour')
+    mkdirSync(at('EPHEMERAL.md'))
+    const notices: string[] = []
+    const other = await openFileMemory({ root, onNotice: (notice) => notices.push(notice) })
+    expect((await other.search('short-term', { text: 'harbour' })).map(({ key }) => key)).toEqual(['note'])
+    expect(notices.join()).toContain('not searched')
+    expect(await failure(other.search('short-term', {}), 'MEMORY_UNAVAILABLE')).toContain('EPHEMERAL.md')
+    rmdirSync(at('EPHEMERAL.md'))
+    expect((await other.search('short-term', {})).map(({ key }) => key)).toEqual(['note'])
+    await other.close()
+    await memory.close()
+  })
+
+  it('that nests JSON deeper than a memory takes is reported and disturbs nobody', async () => {
+    const { root, memory, at } = await open()
+    await memory.write('long-term', 'good', 'the harbour')
+    const json = '['.repeat(60_000) + ']'.repeat(60_000)
+    writeFileSync(at('long-term/deep.md'), `---\nformat: "json"\n---\n\`\`\`json\n${json}\n\`\`\`\n`)
+    expect(await keysOf(memory, 'harbour')).toEqual(['good'])
+    expect(await failure(memory.read('long-term', 'deep'), 'MEMORY_CORRUPTION')).toContain('deep.md')
+    expect(await memory.cleanup()).toMatchObject({ errors: [] })
+    const store = await openFileStore({ root })
+    const findings = checkUp(defaultFileSystem, store, { deep: true, fix: false })
+    expect(findings.find(({ check }) => check === 'files')?.message).toContain('deep.md')
+    await store.close()
+    await memory.close()
+  })
+
+  it('for a reason that passes is found again by itself', async () => {
+    let broken = true
+    const fileSystem: FileSystem = {
+      ...defaultFileSystem,
+      openSync(path, flags, mode) {
+        if (broken && String(path).endsWith('note.md'))
+          throw Object.assign(new Error('EMFILE'), { code: 'EMFILE' })
+        return defaultFileSystem.openSync(path, flags, mode)
+      },
+    }
+    const { memory, at } = await open(fileSystem)
+    mkdirSync(at('long-term'), { recursive: true })
+    writeFileSync(at('long-term/note.md'), 'the harbour')
+    expect(await keysOf(memory, 'harbour')).toEqual([])
+    await failure(memory.clear('long-term'), 'MEMORY_UNAVAILABLE')
+    broken = false
+    expect(await keysOf(memory, 'harbour')).toEqual(['note'])
+    await memory.close()
+  })
+})
