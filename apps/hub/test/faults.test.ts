@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { memories, rowsOf } from '@recall/store-postgres'
 import { openPostgres } from '@recall/store-postgres/postgres'
 import { isNull, sql } from 'drizzle-orm'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
 import { runOnSmallDisk } from '../../../packages/store-postgres/test/small-disk.ts'
@@ -277,13 +278,7 @@ describe.skipIf(!serverUrl)('faults', () => {
     onTestFinished(async () => {
       if (isUp) await redis.kill()
     })
-    const get = [{ requests: 50, seconds: 3600 }]
-    const tier = { write: get, search: get, get }
-    const hub = await listening({
-      postgresUrl: server.url,
-      redisUrl: `redis://127.0.0.1:${port}`,
-      limits: { ...noLimits.limits, tiers: { unverified: tier, trusted: tier, core: tier } },
-    })
+    const hub = await listening({ postgresUrl: server.url, redisUrl: redis.url, limits: limitsOf(50) })
     const key = await register(hub.url)
     const ask = () => send(hub.url, '/memory/RCL-00000000', { key })
     expect((await ask()).status).toBe(404)
@@ -301,6 +296,26 @@ describe.skipIf(!serverUrl)('faults', () => {
     isUp = true
     // It counts anew there.
     await until(ask, ({ status }) => status === 404)
+  })
+
+  it('a connection to Redis that has gone silent is made anew', async () => {
+    const redis = await startRedis(await freePort())
+    onTestFinished(() => redis.kill())
+    const gate = await openGate(redis.url)
+    onTestFinished(() => gate.close())
+    const hub = await listening({ postgresUrl: server.url, redisUrl: gate.url, limits: limitsOf(1_000_000) })
+    const key = await register(hub.url)
+    const counts = new Redis(redis.url)
+    onTestFinished(() => counts.disconnect())
+    const askAndCount = async () => {
+      expect((await send(hub.url, '/memory/RCL-00000000', { key })).status).toBe(404)
+      const [name = ''] = await counts.keys('*-get:*')
+      return Number(await counts.get(name))
+    }
+    expect(await askAndCount()).toBe(1)
+    gate.forget()
+    expect(await askAndCount()).toBe(1)
+    await until(askAndCount, (count) => count > 1)
   })
 
   describe('an embedding provider', () => {
@@ -450,6 +465,13 @@ async function startCut(): Promise<Killable> {
   const gate = await openGate(url)
   onTestFinished(() => gate.close())
   return { url: gate.url, kill: gate.cut, start: gate.heal }
+}
+
+/** As many requests of each kind in an hour, for each agent. */
+function limitsOf(requests: number): HubSettings['limits'] {
+  const windows = [{ requests, seconds: 3600 }]
+  const tier = { write: windows, search: windows, get: windows }
+  return { ...noLimits.limits, tiers: { unverified: tier, trusted: tier, core: tier } }
 }
 
 /** Settings that have no variable of their own. */

@@ -6,6 +6,8 @@ export interface Gate {
   url: string
   /** Nothing goes through any more, and nobody is told: connections hang, as behind a broken network. */
   hang(): void
+  /** The connections that are open hang for ever; new ones go through. */
+  forget(): void
   /** Every connection ends, and new ones end at once. */
   cut(): void
   /** All goes through again, what was held back first. */
@@ -45,6 +47,9 @@ export async function openGate(to: string): Promise<Gate> {
     hang() {
       state = 'hanging'
       // What arrives stays in the buffers of the system.
+      for (const socket of sockets) socket.pause()
+    },
+    forget() {
       for (const socket of sockets) socket.pause()
     },
     cut() {

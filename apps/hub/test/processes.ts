@@ -161,7 +161,7 @@ export async function startPostgres(): Promise<Killable> {
 }
 
 /** A Redis of one's own, to be killed. */
-export async function startRedis(port: number): Promise<{ kill(): Promise<void> }> {
+export async function startRedis(port: number): Promise<{ url: string; kill(): Promise<void> }> {
   const child: ChildProcess = spawn(
     'redis-server',
     ['--port', String(port), '--bind', '127.0.0.1', '--save', ''],
@@ -174,6 +174,7 @@ export async function startRedis(port: number): Promise<{ kill(): Promise<void> 
     child.stdout?.on('data', (data: Buffer) => String(data).includes('Ready to accept') && resolve())
   })
   return {
+    url: `redis://127.0.0.1:${port}`,
     async kill() {
       child.kill('SIGKILL')
       await once(child, 'exit')
