@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
 import { checkArchiveTable } from './checks/archive-table.ts'
 import { checkIndex } from './checks/index-and-files.ts'
+import { checkMerges } from './checks/merges.ts'
 import { checkPlaces } from './checks/places.ts'
 import type { Report } from './checks/report.ts'
 import { checkDisk, checkJournal, checkLeftovers, checkWriting } from './checks/writing.ts'
@@ -84,6 +85,7 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
   attempt('disk', () => checkDisk(fileSystem, store, report))
   attempt('unfinished write', () => checkJournal(fileSystem, store, report))
   attempt('leftovers', () => checkLeftovers(fileSystem, store, report))
+  attempt('merges', () => checkMerges(fileSystem, store, report))
   attempt('archive table', () => checkArchiveTable(fileSystem, store, report))
   attempt('places', () => checkPlaces(fileSystem, store, report))
   attempt('index', () => checkIndex(fileSystem, store, deep, report))

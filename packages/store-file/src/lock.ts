@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type ProcessIdentity, pause, thisProcess } from '@recall/core/process'
-import { ensureFolder, writing } from './files/atomic-write.ts'
+import { createFile, ensureFolder, writing } from './files/atomic-write.ts'
 import { type FileSystem, orAbsent, overwriteInPlace, statusOf } from './files/file-system.ts'
 import type { Database, OpenDatabase } from './sqlite/driver.ts'
 import { isBusy, isDamage } from './sqlite/errors.ts'
@@ -37,6 +37,7 @@ export function createLock(
   const open = (): Database => {
     if (!opened) {
       ensureFolder(fileSystem, folder)
+      if (!statusOf(fileSystem, path)) keepOutOfGit(fileSystem, folder)
       const database = openDatabase(path)
       // SQLite's own busy handler backs off further and further, and would starve some of many writers.
       database.exec('PRAGMA busy_timeout = 0')
@@ -138,6 +139,13 @@ export function createLock(
 function pauseAfter(tries: number, waitedMs: number): number {
   const pause = Math.min(pauses.shortestMs * 2 ** tries, pauses.longestMs) - waitedMs / patienceMs
   return Math.max(pause, pauses.shortestMs) * (1 + Math.random())
+}
+
+/** What lies beside the lock belongs to one machine. Best effort, as its holder's note. */
+function keepOutOfGit(fileSystem: FileSystem, folder: string): void {
+  try {
+    createFile(fileSystem, join(folder, '.gitignore'), '*\n')
+  } catch {}
 }
 
 const holderName = 'lock-holder.json'

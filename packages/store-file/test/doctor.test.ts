@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { thisProcess } from '@recall/core/process'
 import { describe, expect, it } from 'vitest'
@@ -20,6 +29,36 @@ describe('the doctor', () => {
     expect(mended.startsWith('My own words.\n')).toBe(true)
     expect(mended.match(/^\| 00\d/gm)?.sort()).toEqual(['| 001', '| 002', '| 003'])
     expect(checkUp(defaultFileSystem, store, { deep: true, fix: false }).filter(({ ok }) => !ok)).toEqual([])
+    await memory.close()
+  })
+
+  it('leaves one row of several for an archive: the one that tells of it', async () => {
+    const { store, memory, at } = await openWithArchives(3)
+    const table = readFileSync(at('ARCHIVE.md'), 'utf8')
+    writeFileSync(at('ARCHIVE.md'), `${table}| 002 | of another machine |\n| 002 | and of a third |\n`)
+    const bad = checkUp(defaultFileSystem, store, { deep: false, fix: false }).filter(({ ok }) => !ok)
+    expect(bad.map(({ message }) => message)).toEqual(['archive 2 has several rows'])
+    checkUp(defaultFileSystem, store, { deep: false, fix: true })
+    const rows = (text: string) => text.split('\n').sort()
+    expect(rows(readFileSync(at('ARCHIVE.md'), 'utf8'))).toEqual(rows(table))
+    await memory.close()
+  })
+
+  it('names files with both sides of a merge, but for those that quote one', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    const merges = () =>
+      checkUp(defaultFileSystem, store, { deep: false, fix: true }).find(({ check }) => check === 'merges')
+    const merge = '<<<<<<< HEAD\r\nmine\r\n=======\r\nyours\r\n>>>>>>> 51fb131\r\n'
+    writeFileSync(at('git.md'), `## How it looks\n\n\`\`\`\n${merge}\`\`\`\n\nTitle\n=======\n`)
+    expect(merges()).toMatchObject({ ok: true })
+    appendFileSync(at('ARCHIVE.md'), merge)
+    writeFileSync(at('topic.md'), `## Deploys\n\n${merge}`)
+    const before = readFileSync(at('topic.md'), 'utf8')
+    expect(merges()).toMatchObject({
+      ok: false,
+      message: 'memory/ARCHIVE.md holds both sides of a merge; memory/topic.md holds both sides of a merge',
+    })
+    expect(readFileSync(at('topic.md'), 'utf8')).toBe(before)
     await memory.close()
   })
 

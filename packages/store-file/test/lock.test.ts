@@ -50,7 +50,11 @@ describe('the lock', () => {
     const folder = temporaryRoot()
     const [one, other] = [await openLock(folder), await openLock(folder)]
     for (const lock of [one, other, one])
-      expect(lock.hold(() => readdirSync(folder).sort())).toEqual(['lock-holder.json', 'lock.db'])
+      expect(lock.hold(() => readdirSync(folder).sort())).toEqual([
+        '.gitignore',
+        'lock-holder.json',
+        'lock.db',
+      ])
   })
 
   it('leaves the file alone when it cannot be locked for a reason that is none of its own', async () => {

@@ -33,6 +33,17 @@ describe('a journal that nobody here wrote', () => {
 })
 
 describe("the memory's own folder", () => {
+  it('keeps itself out of git, unless a person wants it there', async () => {
+    const { root, memory, at } = await openWithArchives(1)
+    await memory.close()
+    expect(readFileSync(at('.recall/.gitignore'), 'utf8')).toBe('*\n')
+    rmSync(at('.recall/.gitignore'))
+    const again = await openFileMemory({ root })
+    await again.write('long-term', 'note', 'text')
+    await again.close()
+    expect(readdirSync(at('.recall'))).not.toContain('.gitignore')
+  })
+
   it.each([
     'lock.db',
     'lock-holder.json',

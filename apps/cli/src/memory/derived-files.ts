@@ -2,13 +2,13 @@ import { basename } from 'node:path'
 import { layouts } from '@recall/store-file'
 
 /**
- * Whether a file in a memory's internal folder can be rebuilt or belongs to running processes: the index, locks, and
- * writers' notes for the index and of what they erase. Tombstones, the import journal and pending sessions are not derived.
+ * Whether a file in a memory's internal folder can be rebuilt or belongs to running processes: the index, locks, what
+ * comes with them, and writers' notes for the index and of what they erase. Tombstones, the import journal and pending sessions are not derived.
  *
  * @param path relative to that folder
  */
 export const isDerived = (path: string): boolean =>
-  /^(?:index\.(?:db|seal)|lock|archiving\.lock|(?:writers|erasing)(?:[\\/]|$))/.test(path)
+  /^(?:\.gitignore$|index\.(?:db|seal)|lock|archiving\.lock|(?:writers|erasing)(?:[\\/]|$))/.test(path)
 
 /**
  * Whether a backup leaves a file out: what is derived, and what is not finished.

@@ -29,20 +29,26 @@ export function checkArchiveTable(fileSystem: FileSystem, store: FileStore, repo
   const files = names.map(archiveNumber)
   const [ofRows, ofFiles] = [new Set(rows), new Set(files)]
   const missing = names.filter((name) => !ofRows.has(archiveNumber(name)))
-  const extra = rows.filter((number) => !ofFiles.has(number))
+  const extra = [...ofRows].filter((number) => !ofFiles.has(number))
+  const doubled = repeated(rows).filter((number) => ofFiles.has(number))
+  const unclear = names.filter((name) => doubled.includes(archiveNumber(name)))
   report(
     'archive table',
     [
       ...missing.map((name) => `archive ${archiveNumber(name)} has no row`),
       ...extra.map((number) => `row ${number} has no archive`),
+      ...doubled.map((number) => `archive ${number} has several rows`),
     ],
     `${counted(files.length, 'archive')}, ${counted(rows.length, 'row')}`,
     "run 'recall doctor --fix' to add and remove rows",
     () =>
       store.exclusively(() => {
         const table = readText(fileSystem, path)?.content ?? ''
-        const added = missing.map((name) => [archiveNumber(name), rowOf(fileSystem, store, name)] as const)
-        replaceFile(fileSystem, path, withoutArchiveRows(withArchiveRows(table, new Map(added)), extra))
+        const made = [...missing, ...unclear].map(
+          (name) => [archiveNumber(name), rowOf(fileSystem, store, name)] as const,
+        )
+        const kept = withoutArchiveRows(table, [...extra, ...doubled])
+        replaceFile(fileSystem, path, withArchiveRows(kept, new Map(made)))
       }),
   )
   report(
@@ -53,10 +59,10 @@ export function checkArchiveTable(fileSystem: FileSystem, store: FileStore, repo
   )
 }
 
-/** The numbers that stand there again. */
+/** The numbers that stand there more than once. */
 function repeated(numbers: readonly number[]): number[] {
   const seen = new Set<number>()
-  return numbers.filter((number) => seen.size === seen.add(number).size)
+  return [...new Set(numbers.filter((number) => seen.size === seen.add(number).size))]
 }
 
 /** The table row of an archive; one that cannot be read gets a row without details. */
