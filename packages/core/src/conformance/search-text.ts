@@ -57,6 +57,36 @@ export const searchText: Theme = {
       expect(await keysFound(memory, 'long-term', { text: 'किताब' })).toEqual(['book'])
     }),
 
+    law(
+      'A character that is no letter ends a word, whatever it is, and hides nothing behind it.',
+      async ({ memory }) => {
+        const characters = [
+          '\u0000',
+          '\u0001',
+          '\u001b',
+          '\u007f',
+          '\u200b',
+          '\u2028',
+          '\ufeff',
+          '\ufffd',
+          '\ufffe',
+          '\ud800',
+          '\udc00',
+        ]
+        for (const [i, character] of characters.entries()) {
+          await memory.write(
+            'long-term',
+            `key${i}`,
+            `before${i}${character}between${i}${character}\n\nafter${i}`,
+          )
+          for (const word of ['before', 'between', 'after'])
+            expect(await keysFound(memory, 'long-term', { text: `${word}${i}` }), `${word}${i}`).toEqual([
+              `key${i}`,
+            ])
+        }
+      },
+    ),
+
     law('Words are found in every string of a value, however deep.', async ({ memory }) => {
       await memory.write('long-term', 'deep', { title: 'alpha', steps: [{ note: ['beta'] }], count: 7 })
       for (const text of ['alpha', 'beta'])

@@ -127,7 +127,9 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
       const text = foldLetters(only ? entry.text : entry.text.slice(unit.start, unit.end))
       // People ask for a conversation's subject and its date together.
       const date = i === 0 && !only ? dateWords(entry.created) : ''
-      words.run(first + i, [text, date, wordsInIdentifiers(text)].filter(Boolean).join('\n'))
+      const found = [text, date, wordsInIdentifiers(text)].filter(Boolean).join('\n')
+      // The driver ends a text at its first NUL.
+      words.run(first + i, found.replaceAll('\0', ' '))
     })
     if (!only) addUnits(first, file, entry, units)
   }
