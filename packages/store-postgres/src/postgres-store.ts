@@ -272,12 +272,13 @@ async function joinSizes(database: Database, place: string): Promise<void> {
       delete from ${placeSizes}
       where ${placeSizes.place} = ${place} and ${placeSizes.backend} <> 0
         and ${placeSizes.backend} <> all (select pid from pg_stat_activity)
-      returning entries, bytes, units, words, held
+      returning entries, bytes, units, worded, words, held
     )
-    insert into ${placeSizes} (place, backend, entries, bytes, units, words, held)
-    select ${place}::uuid, 0, sum(entries), sum(bytes), sum(units), sum(words), sum(held) from gone having count(*) > 0
+    insert into ${placeSizes} (place, backend, entries, bytes, units, worded, words, held)
+    select ${place}::uuid, 0, sum(entries), sum(bytes), sum(units), sum(worded), sum(words), sum(held)
+    from gone having count(*) > 0
     on conflict (place, backend) do update
     set entries = place_sizes.entries + excluded.entries, bytes = place_sizes.bytes + excluded.bytes,
-      units = place_sizes.units + excluded.units, words = place_sizes.words + excluded.words,
-      held = place_sizes.held + excluded.held`)
+      units = place_sizes.units + excluded.units, worded = place_sizes.worded + excluded.worded,
+      words = place_sizes.words + excluded.words, held = place_sizes.held + excluded.held`)
 }

@@ -155,5 +155,27 @@ export const searchMatches: Theme = {
         await memory.write('long-term', `note-${size}`, `The harbour of day ${size} has a plan of its own.`)
       }
     }),
+
+    law('Entries without words change nothing of how others match.', async ({ memory }) => {
+      await memory.write(
+        'long-term',
+        'deploys',
+        'Deploys are frozen on Fridays, because nobody is there to help.',
+      )
+      await memory.write('long-term', 'lunch', 'The canteen is open until two, also on Fridays.')
+      const search = () => memory.search('long-term', { text: 'when are deploys frozen' }, { touch: false })
+      const before = await search()
+      for (let i = 0; i < 20; i++)
+        await memory.write('long-term', `count-${i}`, [i, '', { n: 1, ok: true }][i % 3])
+      await memory.write('long-term', 'unindexed', 'Of deploys that were frozen.', { index: false })
+      await memory.write('long-term', 'emptied', 'Deploys, again frozen deploys.')
+      await memory.write('long-term', 'emptied', 7)
+      const after = await search()
+      expect(after.map(({ key }) => key)).toEqual(before.map(({ key }) => key))
+      for (const [i, { score, confidence }] of before.entries()) {
+        expect(after[i]?.score).toBeCloseTo(score, 4)
+        expect(after[i]?.confidence).toBeCloseTo(confidence ?? 0, 4)
+      }
+    }),
   ],
 }

@@ -4,7 +4,7 @@ import { tellingWords } from './telling-words.ts'
  * BM25 (Robertson & Zaragoza 2009) with k1 = 1.2, b = 0.75 and the never-negative inverse document frequency
  * `ln(1 + (N - df + 0.5) / (df + 0.5))`.
  *
- * @param documents term counts of every document in the collection
+ * @param documents term counts of every document in the collection; those without words count for nothing
  * @param rarities inverse document frequency of each query term, when it comes from another collection
  * @returns one score per document, 0 where no query term occurs
  */
@@ -14,7 +14,7 @@ export function bm25(
   rarities: readonly number[] = queryTerms.map((term) => termRarity(term, documents)),
 ): number[] {
   const total = documents.reduce((sum, document) => sum + document.length, 0)
-  const averageLength = total / Math.max(1, documents.length)
+  const averageLength = total / Math.max(1, withWords(documents))
   const scores = documents.map(() => 0)
   for (const [i, term] of queryTerms.entries()) {
     const weight = rarities[i] as number
@@ -30,7 +30,7 @@ export function bm25(
 
 /** The inverse document frequency of a term in a collection. */
 const termRarity = (term: string, documents: readonly DocumentTerms[]): number =>
-  rarity(holding(term, documents), documents.length)
+  rarity(holding(term, documents), withWords(documents))
 
 /**
  * A few units cannot show whether a word is rare. A smaller memory therefore counts as one of this many units, the
@@ -48,14 +48,18 @@ export function lookedFor(
   units: readonly DocumentTerms[],
 ): { terms: string[]; rarities: number[] } {
   const telling = tellingWords(queryTerms.map((word) => ({ word, count: holding(word, units) })))
+  const worded = withWords(units)
   return {
     terms: telling.map(({ word }) => word),
-    rarities: telling.map(({ count }) => rarityInMemory(count, units.length)),
+    rarities: telling.map(({ count }) => rarityInMemory(count, worded)),
   }
 }
 
 const holding = (term: string, documents: readonly DocumentTerms[]): number =>
   documents.filter((document) => document.counts.has(term)).length
+
+const withWords = (documents: readonly DocumentTerms[]): number =>
+  documents.filter(({ length }) => length > 0).length
 
 const rarity = (holders: number, documents: number): number =>
   Math.log(1 + (documents - holders + 0.5) / (holders + 0.5))

@@ -123,6 +123,8 @@ export const placeSizes = pgTable(
     entries: bigint('entries', { mode: 'number' }).notNull(),
     bytes: bigint('bytes', { mode: 'number' }).notNull(),
     units: bigint('units', { mode: 'number' }).notNull().default(0),
+    /** Units of the entries that have words: a number or an empty text is no text of length 0. */
+    worded: bigint('worded', { mode: 'number' }).notNull().default(0),
     words: bigint('words', { mode: 'number' }).notNull().default(0),
     /** Bytes that quotas count: keys, values, texts, types, tags and vectors. */
     held: bigint('held', { mode: 'number' }).notNull().default(0),

@@ -18,7 +18,7 @@ export interface WordFacts {
 /** What a place knows about the terms to look for. */
 export interface Vocabulary {
   words: WordFacts[]
-  /** How many units the place has, and their mean number of words. */
+  /** How many units the place has, without entries that have no words, and their mean number of words. */
   units: number
   averageLength: number
 }
@@ -39,7 +39,7 @@ export async function vocabularyOf(
     rowsOf<{ units: number; words: number }>(
       database,
       sql`
-        select coalesce(sum(${placeSizes.units}), 0)::float8 as units,
+        select coalesce(sum(${placeSizes.worded}), 0)::float8 as units,
           coalesce(sum(${placeSizes.words}), 0)::float8 as words
         from ${placeSizes} where ${placeSizes.place} = ${place}`,
     ),
