@@ -47,7 +47,8 @@ export interface FileMemoryOptions<Schemas extends ValueSchemas = ValueSchemas>
 export async function openFileMemory<Schemas extends ValueSchemas = Record<never, never>>(
   options: FileMemoryOptions<Schemas>,
 ): Promise<MemoryManager<TypesOf<Schemas>>> {
-  return createMemoryManager({ ...options, stores: await openFileStore(options) })
+  const { root, layout, create, ranking, onNotice, fileSystem, ...memory } = options
+  return createMemoryManager({ ...memory, stores: await openFileStore(options) })
 }
 
 /** The store by itself, for tools that need to know where things lie in the files. */

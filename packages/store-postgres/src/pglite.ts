@@ -113,22 +113,22 @@ export type PgliteMemoryOptions<Schemas extends ValueSchemas = ValueSchemas> = E
 export async function openPgliteMemory<Schemas extends ValueSchemas = Record<never, never>>(
   options: PgliteMemoryOptions<Schemas> = {},
 ): Promise<MemoryManager<TypesOf<Schemas>>> {
-  const { textConfiguration } = options
+  const { folder, template, textConfiguration, ...memory } = options
   const { database, close } = await openPglite(options)
   try {
     await keepTextConfiguration(database, textConfiguration ?? null)
-    if (options.embedder) {
+    if (memory.embedder) {
       await createVectorIndexes(
         database,
-        { table: 'units', dimensions: options.embedder.dimensions },
+        { table: 'units', dimensions: memory.embedder.dimensions },
         { concurrently: false },
       )
     }
     return createMemoryManager({
-      ...options,
+      ...memory,
       stores: createPostgresStore(database, {
         name: 'pglite',
-        durable: options.folder !== undefined,
+        durable: folder !== undefined,
         close,
         ...(textConfiguration ? { textConfiguration } : {}),
       }),

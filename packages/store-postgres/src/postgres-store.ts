@@ -4,13 +4,15 @@ import {
   changedUnderneath,
   equalJson,
   type JsonValue,
+  MemoryError,
   MemoryErrorCode,
   type MemoryScope,
   type MemoryStore,
   type Place,
   readTogether,
 } from '@recall/core'
-import { and, arrayContains, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { and, arrayContains, eq, inArray, is, lt, type SQL, sql } from 'drizzle-orm'
+import { PgDatabase } from 'drizzle-orm/pg-core'
 import type { Database } from './engines/database.ts'
 import { asMemoryErrors } from './engines/postgres-errors.ts'
 import { entryId, placeId } from './entries/address.ts'
@@ -57,8 +59,11 @@ export type PostgresStore = MemoryStore & { readonly cold: ColdStore }
 /**
  * Creates a store on the entries table of a migrated database. Old episodes are archived in the same table, in places
  * of their own. Any number of stores, in any number of processes, may share one database.
+ *
+ * @throws MemoryError INVALID_INPUT when given no database
  */
 export function createPostgresStore(database: Database, options: PostgresStoreOptions = {}): PostgresStore {
+  requireDatabase(database)
   const { name = 'postgres', tenant = '', durable = true, timeoutMs, close = async () => {} } = options
   const { textConfiguration = null, quotas = {}, answerBytes = Number.POSITIVE_INFINITY } = options
   const current: Shelf = { tenant, archived: false, textConfiguration, quotas, answerBytes }
@@ -79,6 +84,15 @@ export function createPostgresStore(database: Database, options: PostgresStoreOp
     },
     close,
   }
+}
+
+/** `openPostgres` and `openPglite` give more than the database. */
+function requireDatabase(database: Database): void {
+  if (is(database, PgDatabase)) return
+  throw new MemoryError(
+    'createPostgresStore takes a drizzle database, such as the `database` that openPostgres and openPglite return',
+    MemoryErrorCode.INVALID_INPUT,
+  )
 }
 
 /** Most entries that one statement reads: their values and vectors are in memory together. */

@@ -44,7 +44,7 @@ const defaultTimeoutMs = 10_000
  * Opens a pool of connections to a server.
  *
  * @throws MemoryError UNAVAILABLE when tables or indexes have to be made and the server cannot be reached, NOT_SUPPORTED
- * when they have to be made and cannot be there, INVALID_INPUT when the url is none
+ * when they have to be made and cannot be there, INVALID_INPUT when the url is none or the number of connections is
  */
 export async function openPostgres(options: PostgresOptions): Promise<OpenDatabase> {
   const {
@@ -55,6 +55,8 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenDataba
     indexed = [],
     onNotice,
   } = options
+  if (!Number.isInteger(connections) || connections < 1)
+    throw new MemoryError('connections is a whole number above 0', MemoryErrorCode.INVALID_INPUT)
   const settings = {
     connect_timeout: connectTimeoutSeconds,
     onnotice: (notice: postgres.Notice) => onNotice?.(String(notice.message)),
@@ -152,13 +154,15 @@ export type PostgresMemoryOptions<Schemas extends ValueSchemas = ValueSchemas> =
 export async function openPostgresMemory<Schemas extends ValueSchemas = Record<never, never>>(
   options: PostgresMemoryOptions<Schemas>,
 ): Promise<MemoryManager<TypesOf<Schemas>>> {
-  const { timeoutMs = defaultTimeoutMs, textConfiguration, embedder } = options
-  const indexed: VectorColumn[] = embedder ? [{ table: 'units', dimensions: embedder.dimensions }] : []
-  const { database, close } = await openPostgres({ indexed, ...options })
+  const { url, connections, migrations, onNotice, indexed, textConfiguration, ...rest } = options
+  const { timeoutMs = defaultTimeoutMs, ...memory } = rest
+  const { embedder } = memory
+  const units: VectorColumn[] = embedder ? [{ table: 'units', dimensions: embedder.dimensions }] : []
+  const { database, close } = await openPostgres({ indexed: units, ...options })
   try {
     await keepTextConfiguration(database, textConfiguration ?? null)
     return createMemoryManager({
-      ...options,
+      ...memory,
       stores: createPostgresStore(database, {
         timeoutMs,
         close,

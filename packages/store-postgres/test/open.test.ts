@@ -8,7 +8,7 @@ import { inspect } from 'node:util'
 import { PGlite } from '@electric-sql/pglite'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { sql } from 'drizzle-orm'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { prepared, rowsOf } from '../src/engines/database.ts'
 import { lockFolder } from '../src/engines/folder-lock.ts'
 import { syncFolder } from '../src/engines/syncing-files.ts'
@@ -17,7 +17,7 @@ import { openPostgres, openPostgresMemory } from '../src/postgres.ts'
 import { createPostgresStore } from '../src/postgres-store.ts'
 import { agents } from '../src/schema/hub.ts'
 import { createVectorIndexes, vectorIndexNames } from '../src/search/vector-index.ts'
-import { createServerDatabase, serverUrl } from './server-database.ts'
+import { createServerDatabase, openServerDatabase, serverUrl } from './server-database.ts'
 import { runOnSmallDisk } from './small-disk.ts'
 import { template } from './template.ts'
 
@@ -90,6 +90,15 @@ describe('an embedded database', () => {
     expect(await refusal(() => openPgliteMemory(wrong))).toBe(MemoryErrorCode.INVALID_INPUT)
     const memory = await openPgliteMemory({ folder })
     await memory.close()
+  })
+
+  it('makes no store when it is handed over with what came along with it', async () => {
+    const opened = await openPglite({})
+    onTestFinished(() => opened.close())
+    expect(() => createPostgresStore(opened as never)).toThrow('such as the `database` that openPostgres')
+    await opened.database.transaction(async (transaction) => {
+      expect(createPostgresStore(transaction).name).toBe('postgres')
+    })
   })
 
   it('is closed to other users, also one that was open to them before', async () => {
@@ -332,6 +341,25 @@ describe.runIf(serverUrl)('a server', () => {
     await owner.database.execute(sql.raw(`drop role ${role}`))
     await owner.close()
     await drop()
+  })
+
+  it.each([0, -1, 1.5, Number.NaN])('is not opened with %s connections', async (connections) => {
+    await expect(openPostgres({ url: serverUrl ?? '', connections })).rejects.toMatchObject({
+      code: MemoryErrorCode.INVALID_INPUT,
+      message: expect.stringContaining('connections'),
+    })
+  })
+
+  it('that does not answer in time while it is opened is told as at every other call', async () => {
+    const { url, database, close } = await openServerDatabase()
+    onTestFinished(() => close())
+    await database.transaction(async (transaction) => {
+      await transaction.execute(sql`lock table store_settings in access exclusive mode`)
+      await expect(openPostgresMemory({ url, migrations: false, timeoutMs: 200 })).rejects.toMatchObject({
+        code: MemoryErrorCode.TIMEOUT,
+        message: expect.not.stringContaining('store_settings'),
+      })
+    })
   })
 
   it('that cannot be reached is UNAVAILABLE', async () => {

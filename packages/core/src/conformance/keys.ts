@@ -117,7 +117,17 @@ export const keys: Theme = {
     law(
       'A key that is empty, too long, not well-formed, begins with a byte order mark or holds control characters is refused by every call.',
       async ({ memory }) => {
-        const bad = ['', 'x'.repeat(1025), '\ud800', '\ufeffkey', 'a\nb', '\u0000', 'tab\t', '\u007f']
+        const bad = [
+          '',
+          'x'.repeat(1025),
+          '\ud800',
+          '\ufeffkey',
+          'a\nb',
+          '\u0000',
+          'tab\t',
+          '\u007f',
+          'a\u0085b',
+        ]
         for (const key of bad) {
           for (const name of [
             'write',

@@ -207,9 +207,9 @@ describe('createMemoryManager', () => {
     [
       'a policy for secrets that does not exist',
       { redact: 'rejct' },
-      /^redact: .*"redact"\|"reject"\|"allow"/,
+      /^options.redact: .*"redact"\|"reject"\|"allow"/,
     ],
-    ['schemas of a scope that does not exist', { schemas: { longterm: {} } }, /^schemas.*longterm/],
+    ['schemas of a scope that does not exist', { schemas: { longterm: {} } }, /^options.schemas.*longterm/],
     [
       'a ring without keys',
       { encryptionKey: { current: 'spring' } },
@@ -218,7 +218,7 @@ describe('createMemoryManager', () => {
     [
       'something else for a schema',
       { schemas: { working: { goal: {} } } },
-      /^schemas.working.goal: .*safeParse/,
+      /^options.schemas.working.goal: .*safeParse/,
     ],
   ])('refuses %s and says what is wrong', (_, options, message) => {
     const open = (): unknown => createMemoryManager({ stores: createInMemoryStore(), ...options } as never)

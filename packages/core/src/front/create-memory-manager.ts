@@ -33,18 +33,15 @@ import {
   batchSchema,
   cleanupOptionsSchema,
   clearFilterSchema,
-  keySchema,
   keysSchema,
+  managerOptionsSchema,
   parseInput,
   parseKey,
   parseScope,
-  policiesSchema,
   readOptionsSchema,
-  redactPolicySchema,
   searchOptionsSchema,
   searchQuerySchema,
   updatesSchema,
-  valueSchemasSchema,
 } from './inputs.ts'
 import { cleanUp } from './maintenance.ts'
 import { createQuota, defaultQuotas } from './quotas.ts'
@@ -106,15 +103,13 @@ export const shortTermTtl = 60 * 60 * 1000
 export function createMemoryManager<Schemas extends ValueSchemas = Record<never, never>>(
   options: MemoryManagerOptions<Schemas>,
 ): MemoryManager<TypesOf<Schemas>> {
-  const { embedder, clock = systemClock } = options
-  const namespace = parseInput(keySchema, options.namespace ?? 'default', 'namespace')
+  parseInput(managerOptionsSchema, options, 'options')
+  const { namespace = 'default', embedder, policies = {}, clock = systemClock } = options
   const schemas: ValueSchemas = options.schemas ?? {}
-  parseInput(valueSchemasSchema, schemas, 'schemas')
-  const policies = parseInput(policiesSchema, options.policies ?? {}, 'policies') as MemoryPolicies
   const sealer = options.encryptionKey ? createSealer(options.encryptionKey) : undefined
   const toEntry = createEntryFactory({
     schemas,
-    redact: parseInput(redactPolicySchema, options.redact ?? 'redact', 'redact'),
+    redact: options.redact ?? 'redact',
     onRedaction: options.onRedaction,
     embedder,
     sealer,

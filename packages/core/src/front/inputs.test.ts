@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest'
 import { isMemoryError } from '../errors.ts'
+import { createInMemoryStore } from '../stores/in-memory-store.ts'
+import { createMemoryManager } from './create-memory-manager.ts'
 import {
   invalidInput,
+  managerOptionsSchema,
   parseInput,
-  policiesSchema,
   searchOptionsSchema,
   writeOptionsSchema,
 } from './inputs.ts'
@@ -29,13 +31,26 @@ it('reports every problem with its path', () => {
 
 it.each([
   [writeOptionsSchema, { ttl: '1h' }, /^given.ttl: must be a number of milliseconds/],
-  [policiesSchema, { defaultTtl: { working: Number.NaN } }, /^given.defaultTtl.working: .* milliseconds/],
-  [policiesSchema, { quotas: { working: '1GB' } }, /^given.quotas.working: must be a number of bytes/],
+  [
+    managerOptionsSchema,
+    { policies: { defaultTtl: { working: Number.NaN } } },
+    /defaultTtl.working: .* milliseconds/,
+  ],
+  [
+    managerOptionsSchema,
+    { policies: { quotas: { working: '1GB' } } },
+    /quotas.working: must be a number of bytes/,
+  ],
 ] as const)('says what a time or a size has to be', (schema, given, message) => {
-  expect(() => parseInput(schema as typeof policiesSchema, given, 'given')).toThrow(message)
+  expect(() => parseInput(schema as typeof managerOptionsSchema, given, 'given')).toThrow(message)
 })
 
 it('names an option that does not exist', () => {
+  const misspelled = { stores: createInMemoryStore(), redaction: 'reject' }
+  expect(problems(() => createMemoryManager(misspelled))).toMatchObject([
+    { path: 'options', message: 'Unrecognized key: "redaction"' },
+  ])
+  expect(problems(() => createMemoryManager(undefined as never))).toMatchObject([{ path: 'options' }])
   expect(JSON.stringify(problems(() => parseInput(writeOptionsSchema, { ttll: 5 }, 'options')))).toContain(
     'ttll',
   )

@@ -17,7 +17,7 @@ const english = en().localeError
 
 const wellFormed = z.refine<string>((text) => text.isWellFormed(), 'must be well-formed Unicode')
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
-const controlCharacter = /[\u0000-\u001f\u007f]/
+const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/
 const printable = z.refine<string>((text) => !controlCharacter.test(text), 'must not hold control characters')
 
 /** Decoders of text take it off: what begins with it would be read as another text. */
@@ -71,15 +71,15 @@ export const writeOptionsSchema = z.strictObject({
   embedding: z.optional(vector),
 })
 
-export const policiesSchema = z.strictObject({
+const policiesSchema = z.strictObject({
   defaultTtl: z.optional(z.partialRecord(scopeSchema, ttl)),
   quotas: z.optional(z.partialRecord(scopeSchema, quota)),
 })
 
-export const redactPolicySchema = z.enum(['redact', 'reject', 'allow'])
+const redactPolicySchema = z.enum(['redact', 'reject', 'allow'])
 
 /** A schema of a scope that does not exist would never check anything. */
-export const valueSchemasSchema = z.partialRecord(
+const valueSchemasSchema = z.partialRecord(
   scopeSchema,
   z.record(
     z.string(),
@@ -89,6 +89,22 @@ export const valueSchemasSchema = z.partialRecord(
     ),
   ),
 )
+
+/** What is more than data is checked where it is used. */
+const whatever = z.optional(z.unknown())
+/** Of `createMemoryManager`: an option of another name would be a wish that nobody heard. */
+export const managerOptionsSchema = z.strictObject({
+  stores: whatever,
+  namespace: z.optional(keySchema),
+  embedder: whatever,
+  schemas: z.optional(valueSchemasSchema),
+  redact: z.optional(redactPolicySchema),
+  onRedaction: whatever,
+  policies: z.optional(policiesSchema),
+  encryptionKey: whatever,
+  cache: whatever,
+  clock: whatever,
+})
 
 /** Most changes that one batch or atomic update may hold. */
 const maxBatchSize = 10_000

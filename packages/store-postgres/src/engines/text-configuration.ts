@@ -2,18 +2,19 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { sql } from 'drizzle-orm'
 import { storeSettings } from '../schema/entries.ts'
 import { type Database, rowsOf } from './database.ts'
+import { asMemoryErrors } from './postgres-errors.ts'
 
 /**
  * Records the text search configuration of a database. A store with another one would silently find nothing.
  *
  * @param textConfiguration a text search configuration of Postgres; `null` for core's own splitting
  * @throws MemoryError CONFLICT when entries were written with another one; INVALID_INPUT when the server does not
- * have it
+ * have it; TIMEOUT or UNAVAILABLE when it does not answer
  */
-export async function keepTextConfiguration(
-  database: Database,
-  textConfiguration: string | null,
-): Promise<void> {
+export const keepTextConfiguration = (database: Database, textConfiguration: string | null): Promise<void> =>
+  asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () => keep(database, textConfiguration))
+
+async function keep(database: Database, textConfiguration: string | null): Promise<void> {
   if (textConfiguration !== null) {
     const [known] = await rowsOf(
       database,
