@@ -25,7 +25,10 @@ export interface FileStoreSettings {
   layout?: Layout['name']
   /** Create the root when it does not exist. Default false: a missing root is an error, not an empty memory. */
   create?: boolean
-  /** Finds by meaning too: what the files say is embedded and kept beside the index. A memory closes it with itself. */
+  /**
+   * Finds by meaning too: what the files say is embedded and kept beside the index. Closed with the last memory that
+   * uses it.
+   */
   embedder?: Embedder
   /** Weights of the ranking that differ from `rankWeights`. */
   ranking?: Partial<RankWeights>

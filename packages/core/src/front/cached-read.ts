@@ -2,6 +2,7 @@ import { toJsonValue } from '../json.ts'
 import type { Address, Entry, MemoryStore } from '../memory-store.ts'
 import type { MemoryScope } from '../scope.ts'
 import { isExpired, slidExpiry } from '../stores/expiry.ts'
+import { release } from './users.ts'
 
 /** The cache to read through: an `LRUCache` of lru-cache fits, and so does a `Map`. */
 export interface MemoryCache {
@@ -90,7 +91,7 @@ export function createCachedReads(cache: MemoryCache): CachedReads {
           try {
             await counter.flush()
           } finally {
-            await store.close()
+            await release(store)
           }
         },
       } as MemoryStore

@@ -4,8 +4,10 @@ import { createConceptEmbedder } from '../conformance/concept-embedder.ts'
 import { createTicker } from '../conformance/ticker.ts'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import type { MemoryStore } from '../memory-store.ts'
+import { createMemoryCache } from '../protocol/memory-cache.ts'
 import type { RedactionReport } from '../redaction/redactor.ts'
 import { createInMemoryStore } from '../stores/in-memory-store.ts'
+import type { MemoryCache } from './cached-read.ts'
 import { createMemoryManager } from './create-memory-manager.ts'
 
 function failing(method: keyof MemoryStore, error: unknown): MemoryStore {
@@ -28,6 +30,32 @@ describe('createMemoryManager', () => {
     await memory.close()
     for (const spy of close) expect(spy).toHaveBeenCalledTimes(1)
   })
+
+  it.each<{ cache?: MemoryCache }>([{}, { cache: createMemoryCache() }])(
+    'leaves a store open that another memory uses',
+    async (caching) => {
+      const store = createInMemoryStore()
+      const embedder = {
+        model: 'm',
+        dimensions: 1,
+        embed: async () => [new Float32Array([1])],
+        close: vi.fn(async () => {}),
+      }
+      const options = { stores: store, embedder, ...caching }
+      const [ada, bob] = [{ namespace: 'ada' }, { namespace: 'bob' }].map((own) =>
+        createMemoryManager({ ...options, ...own }),
+      )
+      await bob?.write('long-term', 'key', 'value')
+      await ada?.close()
+      await ada?.close()
+      expect(embedder.close).not.toHaveBeenCalled()
+      expect(await bob?.read('long-term', 'key')).toBe('value')
+      await bob?.close()
+      expect(embedder.close).toHaveBeenCalledTimes(1)
+      const anew = createMemoryManager({ stores: store, namespace: 'bob' })
+      expect(await anew.read('long-term', 'key')).toBe(null)
+    },
+  )
 
   it('closes what can be closed when something cannot, and says so', async () => {
     const working = failing('close', new Error('the disk is gone'))

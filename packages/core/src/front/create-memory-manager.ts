@@ -47,15 +47,15 @@ import { cleanUp } from './maintenance.ts'
 import { createQuota, defaultQuotas } from './quotas.ts'
 import { toStoreQuery } from './store-query.ts'
 import { byScope, storesByScope } from './stores-by-scope.ts'
+import { hold, release } from './users.ts'
 
 export interface MemoryManagerOptions<Schemas extends ValueSchemas = ValueSchemas> {
-  /** One store for all scopes, or one for each. Closed with the memory. */
+  /** One store for all scopes, or one for each. Closed with the last memory that uses it. */
   stores: MemoryStore | Record<MemoryScope, MemoryStore>
   /** Whose memory this is. Default `default`. */
   namespace?: string
   /**
-   * Makes text findable by meaning, in stores that keep vectors. Closed with the memory; memories that share one are
-   * each given `{ ...embedder, close: async () => {} }`.
+   * Makes text findable by meaning, in stores that keep vectors. Closed with the last memory that uses it.
    */
   embedder?: Embedder
   /**
@@ -122,6 +122,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
   const withinQuota = byScope((scope) =>
     createQuota({ store: stores[scope], place: { namespace, scope }, quota: quotas[scope], clock }),
   )
+  for (const used of new Set([...Object.values(given), ...(embedder ? [embedder] : [])])) hold(used)
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 
@@ -234,12 +235,13 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
 
   const closeAll = async (): Promise<void> => {
     await Promise.allSettled(underWay)
-    const all = [...new Set(Object.values(stores)), ...(embedder ? [embedder] : [])]
     // One that cannot be closed must not keep the others open.
     const failures: unknown[] = []
-    for (const each of all) {
+    const closeStore = cached ? (store: MemoryStore) => store.close() : release
+    const all = [...new Set(Object.values(stores))].map((store) => () => closeStore(store))
+    for (const close of [...all, ...(embedder ? [() => release(embedder)] : [])]) {
       try {
-        await each.close?.()
+        await close()
       } catch (error) {
         failures.push(error)
       }
