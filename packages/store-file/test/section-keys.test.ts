@@ -18,6 +18,24 @@ describe('a key that more than one kind of file can hold', () => {
     await memory.close()
   })
 
+  it.each([
+    ['tags', 'text', { tags: ['t'] }, 'carries no tags'],
+    ['a type', 'text', { type: 'rule' }, 'carries no type'],
+    ['a text of its own', 'text', { text: 'other words' }, 'leave out text and index'],
+    ['words that nobody may find', 'text', { index: false }, 'leave out text and index'],
+    ['half a character', 'cut \ud83d', {}, 'half a character'],
+    ['a heading', ' ## A heading', {}, 'write that section under its own key'],
+  ])('is refused for a section with %s, which its file cannot hold', async (_, value, options, reason) => {
+    const { memory } = await openWithArchives(0)
+    await memory.write('long-term', 'MEMORY.md#a', 'kept', { type: 'section' })
+    await expect(memory.write('long-term', 'MEMORY.md#a', value, options)).rejects.toMatchObject({
+      code: 'MEMORY_INVALID_INPUT',
+      message: expect.stringContaining(reason),
+    })
+    expect(await memory.read('long-term', 'MEMORY.md#a')).toBe('kept')
+    await memory.close()
+  })
+
   it('is cleared also when two sections have one heading', async () => {
     const { memory, at } = await openWithArchives(0)
     mkdirSync(at(), { recursive: true })

@@ -1,4 +1,4 @@
-import { MemoryError, MemoryErrorCode, proseLines } from '@recall/core'
+import { type Entry, MemoryError, MemoryErrorCode, proseLines } from '@recall/core'
 import { isHandName } from '../files/paths.ts'
 import type { FileEntry, FileTimes } from './file-entry.ts'
 import { keepingLineEnds, lineEndsOf, linesOf } from './line-ends.ts'
@@ -14,6 +14,9 @@ export function sectionOf(key: string): { fileName: string; slug: string } | nul
 /** Whether a section of that name can be read back under it: `Preferences` would become `preferences`. */
 export const isSlug = (slug: string): boolean =>
   slug !== '' && uniqueSlug(headingOf(slug), new Map()) === slug
+
+/** The type that every section has. */
+const sectionType = 'section'
 
 /** The part of a curated file before its first section. */
 const introSlug = 'intro'
@@ -60,7 +63,7 @@ export function sectionEntries(content: string, fileName: string, { modified }: 
     .filter(({ heading, body }) => heading !== '' || body.trim() !== '')
     .map(({ slug, heading, body, line }) => ({
       key: `${fileName}#${slug}`,
-      type: 'section',
+      type: sectionType,
       tags: [],
       value: withLineEnds(body.trim()),
       text: heading === '' ? body : `## ${heading}\n${body}`,
@@ -126,22 +129,25 @@ export function withoutSection(file: string, slug: string): string | null {
 const printSections = (sections: readonly Section[]): string =>
   sections.map(({ opening, body }) => opening + body).join('')
 
-/** @throws MemoryError INVALID_INPUT when the value is not text, or would change the file's structure */
-export function requireSectionText(value: unknown, key: string): string {
-  if (typeof value !== 'string') {
-    throw new MemoryError(
-      `'${key}' is a section of a markdown file, which holds text: keep other values, and what is encrypted, under another key`,
-      MemoryErrorCode.INVALID_INPUT,
-      { key },
-    )
-  }
-  if (parseSections(value).length > 1) {
-    throw new MemoryError(
-      `the text for '${key}' holds a '## ' heading: write that section under its own key`,
-      MemoryErrorCode.INVALID_INPUT,
-      { key },
-    )
-  }
+/**
+ * The text of an entry that becomes a section.
+ *
+ * @throws MemoryError INVALID_INPUT when the entry is more than its text, or the text would change the file's structure
+ */
+export function requireSectionText({ scope, key, value, text, type, tags }: Entry): string {
+  const refused = (reason: string): MemoryError =>
+    new MemoryError(reason, MemoryErrorCode.INVALID_INPUT, { scope, key })
+  const only = `'${key}' is a section of a markdown file, which`
+  if (typeof value !== 'string')
+    throw refused(`${only} holds text: keep other values, and what is encrypted, under another key`)
+  if (!value.isWellFormed())
+    throw refused(`${only} cannot hold half a character: a surrogate stands alone in the text`)
+  if (tags.length > 0) throw refused(`${only} carries no tags`)
+  if (type !== null && type !== sectionType) throw refused(`${only} carries no type`)
+  if (text !== value)
+    throw refused(`${only} is found by its text: leave out text and index, or choose another key`)
+  if (parseSections(value.trim()).length > 1)
+    throw refused(`the text for '${key}' holds a '## ' heading: write that section under its own key`)
   return value
 }
 

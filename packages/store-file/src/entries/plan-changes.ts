@@ -76,14 +76,7 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
           { scope: entry.scope, key: entry.key },
         )
       }
-      if (entry.tags.length > 0) {
-        throw new MemoryError(
-          `'${entry.key}' is a section of a markdown file, which carries no tags`,
-          MemoryErrorCode.INVALID_INPUT,
-          { scope: entry.scope, key: entry.key },
-        )
-      }
-      const text = requireSectionText(entry.value, entry.key)
+      const text = requireSectionText(entry)
       workspace.write(path, withSection(workspace.read(path), placement.slug, text))
     } else if (placement.kind === 'session') {
       const archive = archivePath(placement.session.archive)
