@@ -13,7 +13,8 @@ import {
 import { toolTarget } from '../summary/tool-target.ts'
 import { createTimeSpan } from './duration.ts'
 import { notAhead } from './not-ahead.ts'
-import { renderArchive, renderTurn, turnSeparator } from './render-archive.ts'
+import { pieceSeparator, renderArchive, renderTurn } from './render-archive.ts'
+import { holdsInOrder, saysAll, saysOn } from './same-turns.ts'
 
 /** Characters of a turn that are kept for the summary; the rendered turn is kept whole. */
 const spokenLength = 1000
@@ -29,8 +30,12 @@ export interface ArchivePart {
   /** False when the message would make the part exceed its size; an empty part has room for any message. */
   hasRoomFor(message: Message): boolean
   add(message: Message): void
-  /** Whether an archive's body holds everything that this part would keep. */
+  /** Whether an archive's body holds everything that this part would keep, in one stretch. */
   isIn(body: string): boolean
+  /** Whether an archive's body holds everything that is said in this part, maybe with more between. */
+  isSaidIn(body: string): boolean
+  /** Whether everything that an archive's body says is said in this part, which may go on. */
+  continues(body: string): boolean
   /** Summarises the part and renders it. `sessionId`, `source` and the like are the caller's. */
   toArchive(
     options: SummarizeOptions & { clock: Clock; undated: number | undefined },
@@ -42,7 +47,7 @@ export interface ArchivePart {
  * @param project the folder that file names are made relative to
  */
 export function createArchivePart(size: number, project: () => string | undefined): ArchivePart {
-  const turns: string[] = []
+  const pieces: string[] = []
   const spoken: SpokenTurn[] = []
   const positions = new Map<string, number>()
   const tags = createTagCollector(project)
@@ -73,16 +78,17 @@ export function createArchivePart(size: number, project: () => string | undefine
       return isSpoken
     },
     positionOf: (messageId) => positions.get(messageId) ?? 0,
-    hasRoomFor: (message) => messageCount === 0 || length + renderTurn(message, previousRole).length <= size,
+    hasRoomFor: (message) =>
+      messageCount === 0 || length + lengthOf(renderTurn(message, previousRole)) <= size,
     add(message) {
       messageCount++
       lastMessage = message.id
       positions.set(message.id, messageCount)
       span.add(message.at)
       const turn = renderTurn(message, previousRole)
-      if (turn === '') return
-      turns.push(turn)
-      length += turn.length
+      if (turn.length === 0) return
+      for (const piece of turn) pieces.push(piece)
+      length += lengthOf(turn)
       previousRole = message.role
       for (const block of message.content) {
         if (block.type === 'text' && saysSomething(block.text)) {
@@ -100,7 +106,9 @@ export function createArchivePart(size: number, project: () => string | undefine
         }
       }
     },
-    isIn: (body) => body.includes(turns.join(turnSeparator)),
+    isIn: (body) => pieces.length === 0 || holdsInOrder(body, [pieces.join(pieceSeparator)]),
+    isSaidIn: (body) => saysAll(body, pieces),
+    continues: (body) => saysOn(pieces, body),
     async toArchive({ clock, undated, ...options }) {
       const summary: Summary = await summarize(spoken, { ...options, keywords })
       return {
@@ -108,11 +116,13 @@ export function createArchivePart(size: number, project: () => string | undefine
         duration: span.duration(),
         topics: summary.topics,
         summarizedBy: summary.summarizedBy,
-        body: renderArchive(summary, turns, tags.tags()),
+        body: renderArchive(summary, pieces, tags.tags()),
       }
     },
   }
 }
+
+const lengthOf = (turn: readonly string[]): number => turn.join(pieceSeparator).length
 
 /** When the session ended; one without times at the time of its transcript's file. */
 const endOf = (told: string | undefined, now: number, undated = now): string =>

@@ -67,14 +67,14 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
     const record = await memory.read<ConversationArchive>('episodic', key, { includeMetadata: true })
     const stored = record?.value
     const repeats = stored !== undefined && saysTheSame(stored, part)
-    const couldBeBetter = request.hasModel && stored?.summarizedBy === byAlgorithm
+    const isEarlier = stored !== undefined && isEarlierVersion(stored, part)
+    const couldBeBetter = isEarlier && request.hasModel && stored.summarizedBy === byAlgorithm
     const isSettled = repeats && isFinal(stored, request) && !(couldBeBetter && request.resummarize)
     if (stored !== undefined && ((repeats && (isSettled || stored.edited)) || holdsMore(stored, part))) {
       return { key, number, status: 'unchanged', digest: digestOf(stored), kept }
     }
-    const isEarlier = stored !== undefined && isEarlierVersion(stored, part)
     if (isEarlier) earlier = digestOf(stored)
-    if (stored !== undefined && (stored.edited || !isEarlier)) {
+    if (stored !== undefined && (stored.edited || !(isEarlier || repeats))) {
       kept.push(key)
       number++
       continue
@@ -115,17 +115,29 @@ function once<T>(call: () => T): () => T {
 const isFinal = (stored: ConversationArchive, { source }: PlaceRequest): boolean =>
   stored.source === source || stored.source === 'session'
 
-/** Whether the stored messages are the first ones of the part: their last one is at its old position or further on. */
+/**
+ * Whether the part goes on from what is stored: its last message is at its old position or further on, and nothing that
+ * it says would be lost. Ids alone do not tell, as some name only the place of a message.
+ */
 function isEarlierVersion(stored: ConversationArchive, part: ArchivePart): boolean {
-  return stored.lastMessage !== undefined && part.positionOf(stored.lastMessage) >= stored.messageCount
+  return (
+    stored.lastMessage !== undefined &&
+    part.positionOf(stored.lastMessage) >= stored.messageCount &&
+    (stored.edited === true || part.continues(stored.body))
+  )
 }
 
 /** Whether a later reading of the conversation was archived first: the archive already holds the whole part. */
 const holdsMore = (stored: ConversationArchive, part: ArchivePart): boolean =>
   stored.messageCount > part.messageCount && part.isIn(stored.body)
 
+/** Whether the part brings nothing new. Where a person changed the words, only the ids can tell. */
 function saysTheSame(stored: ConversationArchive, part: ArchivePart): boolean {
-  return stored.lastMessage === part.lastMessage && stored.messageCount === part.messageCount
+  return (
+    stored.lastMessage === part.lastMessage &&
+    stored.messageCount === part.messageCount &&
+    (stored.edited === true || part.isSaidIn(stored.body))
+  )
 }
 
 /** Attempts at an archive that somebody else keeps writing. */

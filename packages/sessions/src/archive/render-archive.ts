@@ -7,15 +7,15 @@ import { toolTarget } from '../summary/tool-target.ts'
 /** Characters of a tool's output that an archive keeps. */
 const outputLength = 300
 
-/** Between two turns of an archive. */
-export const turnSeparator = '\n\n'
+/** Between two pieces of an archive. */
+export const pieceSeparator = '\n\n'
 
 const headings = { user: '### User', assistant: '### Assistant' } as const
 
 /** The markdown of one archive: `## Summary`, the turns, `## Tags`; ends with a newline. */
 export function renderArchive(
   summary: Pick<Summary, 'summary' | 'decisions' | 'actionItems'>,
-  turns: readonly string[],
+  pieces: readonly string[],
   tags: SessionTags,
 ): string {
   const points = [
@@ -28,19 +28,18 @@ export function renderArchive(
     listLine('Files', tags.files, ', '),
     listLine('Tools', tags.tools, ', '),
   ]
-  const sections = ['## Summary', summary.summary, lines(points), ...turns, '## Tags', lines(tagLines)]
-  return `${sections.filter((section) => section !== '').join(turnSeparator)}\n`
+  const sections = ['## Summary', summary.summary, lines(points), ...pieces, '## Tags', lines(tagLines)]
+  return `${sections.filter((section) => section !== '').join(pieceSeparator)}\n`
 }
 
 /**
- * One message as markdown: spoken text word for word, tools as short quotes; '' when nothing of it is kept.
- * Consecutive messages of the assistant share one heading.
+ * One message as pieces of markdown, which `pieceSeparator` joins: spoken text word for word, tools as short quotes;
+ * none when nothing of it is kept. Consecutive messages of the assistant share one heading.
  */
-export function renderTurn(message: Message, previous: Message['role'] | null): string {
+export function renderTurn(message: Message, previous: Message['role'] | null): string[] {
   const blocks = message.content.map(renderBlock).filter((block) => block !== '')
-  if (blocks.length === 0) return ''
   const isContinued = message.role === 'assistant' && previous === 'assistant'
-  return [...(isContinued ? [] : [headings[message.role]]), ...blocks].join('\n\n')
+  return blocks.length === 0 || isContinued ? blocks : [headings[message.role], ...blocks]
 }
 
 /** The text under `## Summary`: the summary with its decisions and action items. */
@@ -54,6 +53,21 @@ export function summarySection(body: string): string {
   }
   return found.join('\n').trim()
 }
+
+/** What stands between summary and tags in an archive's body. */
+export function turnsSection(body: string): string {
+  const begin = body.search(/(?<=^|\n)### (?:User|Assistant)(?:\n|$)/)
+  const end = body.lastIndexOf(`${pieceSeparator}## Tags`)
+  return begin === -1 ? '' : body.slice(begin, end === -1 ? undefined : end)
+}
+
+/** The turns in joined pieces: all that one speaker says until the other does. */
+export const splitTurns = (joined: string): string[] =>
+  joined === '' ? [] : joined.split(/\n\n(?=### (?:User|Assistant)(?:\n|$))/)
+
+/** The text without the quotes of what tools put out. */
+export const withoutOutputs = (text: string): string =>
+  text.replace(/\n\n> \[(?:failed )?output\] [^\n]*(?:\n>[^\n]*)*(?=\n\n|\n?$)/g, '')
 
 function renderBlock(block: ContentBlock): string {
   switch (block.type) {

@@ -1,0 +1,46 @@
+import { redactText } from '@recall/core'
+import { pieceSeparator, splitTurns, turnsSection, withoutOutputs } from './render-archive.ts'
+
+/** Whether a text has all pieces to the letter, between blank lines and in this order. Others may stand between. */
+export function holdsInOrder(text: string, pieces: readonly string[]): boolean {
+  const lines = enclosed(text)
+  let at = 0
+  for (const piece of pieces) {
+    const wanted = enclosed(piece)
+    const found = lines.indexOf(wanted, at)
+    if (found === -1) return false
+    at = found + wanted.length - pieceSeparator.length
+  }
+  return true
+}
+
+const enclosed = (text: string): string => plain(`${pieceSeparator}${text}${pieceSeparator}`)
+
+/**
+ * Whether an archive's body has all that the pieces of its turns say; it may say more. The outputs of tools do not
+ * count: they are cut, and may come after the message that they belong to.
+ */
+export function saysAll(body: string, pieces: readonly string[]): boolean {
+  const archived = turnsSection(plain(body))
+  const said = pieces.filter((piece) => withoutOutputs(`${pieceSeparator}${piece}`) !== '')
+  return (
+    holdsInOrder(archived, said) || holdsInOrder(comparable(archived), splitTurns(comparable(joined(pieces))))
+  )
+}
+
+/** Whether pieces of turns say all that an archive's body says; they may go on. Outputs do not count. */
+export function saysOn(pieces: readonly string[], body: string): boolean {
+  const archived = turnsSection(plain(body))
+  return (
+    holdsInOrder(withoutOutputs(joined(pieces)), splitTurns(withoutOutputs(archived))) ||
+    holdsInOrder(comparable(joined(pieces)), splitTurns(comparable(archived)))
+  )
+}
+
+const joined = (pieces: readonly string[]): string => plain(pieces.join(pieceSeparator))
+
+/** As files hold it, which are UTF-8, and of which git and editors change the line endings. */
+const plain = (text: string): string => text.toWellFormed().replaceAll('\r\n', '\n')
+
+/** A memory redacts a body as a whole, and archives of earlier versions may hold what is known as a secret by now. */
+const comparable = (text: string): string => withoutOutputs(redactText(text).text)
