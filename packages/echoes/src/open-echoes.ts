@@ -1,5 +1,5 @@
 import { lstatSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { MemoryError, MemoryErrorCode, systemClock } from '@recall/core'
 import { dayOf } from './documents/day.ts'
 import { sha256 } from './documents/digest.ts'
@@ -45,9 +45,14 @@ import { pruneChanges, restoreChanges } from './lifecycle/prune.ts'
 /** Attempts at a section while an editor, or an agent that writes its findings directly, changes the same files. */
 const attempts = 5
 
-/** Opens the memories of a team of agents. Several processes may write at once. */
+/**
+ * Opens the memories of a team of agents. Several processes may write at once.
+ *
+ * @throws MemoryError INVALID_INPUT when the root is no path
+ */
 export function openEchoes(options: EchoesOptions): Echoes {
-  const { root, lead = false, askHuman, policy = defaultPrunePolicy, clock = systemClock } = options
+  const { lead = false, askHuman, policy = defaultPrunePolicy, clock = systemClock } = options
+  const root = rootOf(options)
 
   const locked = <T>(section: () => T): Promise<T> =>
     withLock(join(root, '.lock'), () => {
@@ -231,6 +236,15 @@ export function openEchoes(options: EchoesOptions): Echoes {
         }),
       ),
   }
+}
+
+/** A relative root is a folder of where the program runs now. An empty one, of a setting that is not set, is none. */
+function rootOf({ root }: EchoesOptions): string {
+  if (typeof root === 'string' && root !== '') return resolve(root)
+  throw new MemoryError(
+    'root is the path of the folder of the roles, for example <project>/.recall/echoes, as a text that is not empty',
+    MemoryErrorCode.INVALID_INPUT,
+  )
 }
 
 /** The folders with a memory, or with findings that wait to be consolidated. */

@@ -140,6 +140,30 @@ describe('consolidate', () => {
     expect(`${await memory()}${kept}`).toContain('- **owner**: ada')
   })
 
+  it('moves what stands in it to the higher layer of a duplicate, of another kind as well, and not back', async () => {
+    const { echoes, memory } = await open()
+    await echoes.add('reviewer', entryOf({ layer: 'traced', title: 'before' }))
+    await echoes.add('reviewer', entryOf({ layer: 'traced', kind: 'Observation' }))
+    for (const layer of ['inscribed', 'traced'] as const) {
+      await echoes.appendFinding('reviewer', 'ann', entryOf({ layer }))
+      expect(await echoes.consolidate('reviewer')).toMatchObject({ added: 0, merged: 1 })
+      expect(entriesOf(await memory())[1]).toEqual(entryOf({ kind: 'Observation' }))
+      const ids = (await echoes.read('reviewer')).echoes.map(({ id }) => id)
+      expect(ids).toEqual(['traced-001', 'inscribed-001'])
+    }
+  })
+
+  it('joins a duplicate to the entry of the highest layer, where a pattern stands more than once', async () => {
+    const { echoes, memory } = await open()
+    for (const layer of ['traced', 'inscribed'] as const) await echoes.add('reviewer', entryOf({ layer }))
+    await echoes.appendFinding('reviewer', 'ann', entryOf({ verified: '2026-02-02' }))
+    await echoes.consolidate('reviewer')
+    expect(entriesOf(await memory())).toEqual([
+      entryOf({ layer: 'traced' }),
+      entryOf({ verified: '2026-02-02' }),
+    ])
+  })
+
   it('changes nothing when it only tells what it would do, prune as well', async () => {
     const { echoes, path, memory } = await open()
     for (let n = 0; n < 18; n++) await echoes.add('reviewer', entryOf({ layer: 'traced', title: `x${n}` }))

@@ -162,6 +162,22 @@ describe('an entry that was shortened', () => {
     )
   })
 
+  it.each([[[]], [['inscribed-001']]])(
+    'comes back inscribed if it was found again, also once %j was taken out',
+    async (out) => {
+      const { root, memory, before } = await shortened()
+      const echoes = openEchoes({ root, clock: () => now })
+      const again = entryOf({ title: 'b', verified: '2026-06-29', learning })
+      await echoes.appendFinding('reviewer', 'ann', again)
+      await echoes.consolidate('reviewer')
+      await echoes.applyEdit(await echoes.planRemoval('reviewer', out))
+      await echoes.restoreEntry('reviewer', 'inscribed-001')
+      const [head = '', tail = ''] = before.split('Pattern: b')
+      expect(await memory()).toBe(`${head}Pattern: b${tail.replace('layer**: traced', 'layer**: inscribed')}`)
+      expect((await echoes.read('reviewer')).echoes[1]).toMatchObject({ id: 'inscribed-001' })
+    },
+  )
+
   it('comes back whole after it was taken out as well', async () => {
     const { echoes, memory, before } = await shortened()
     await echoes.applyEdit(await echoes.planRemoval('reviewer', ['traced-002']))

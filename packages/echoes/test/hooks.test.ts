@@ -64,6 +64,32 @@ it.each([
   expect(await read()).toContain('inscribed: once')
 })
 
+it('inscribes the very finding that comes back in a later review, and keeps its use', async () => {
+  const echoes = await open()
+  const review = (day: string, context: string, changes: Partial<ReviewFinding> = {}) =>
+    afterReview(echoes, { workflow: context, day, context, findings: [finding(changes)] })
+  const read = async () =>
+    (await echoes.read('reviewer')).echoes.map(({ id, references, entry }) => ({ id, references, entry }))
+  await review('2026-06-01', 'PR #1', { confidence: 0.8 })
+  expect(await read()).toMatchObject([{ id: 'traced-001', entry: { layer: 'traced' } }])
+  await echoes.reference('reviewer', 'w', ['traced-001'])
+  await review('2026-06-02', 'PR #2')
+  const inscribed = [
+    {
+      id: 'inscribed-001',
+      references: 1,
+      entry: { layer: 'inscribed', verified: '2026-06-02', confidence: 0.9 },
+    },
+  ]
+  expect(await read()).toMatchObject(inscribed)
+  expect((await surface(echoes, { task: 'queries', roles: ['reviewer'] })).echoes).toHaveLength(1)
+  await review('2026-06-01', 'PR #1', { confidence: 0.8 })
+  await review('2026-06-02', 'PR #2')
+  expect(await read()).toMatchObject(inscribed)
+  await review('2026-06-03', 'PR #3', { title: 'Another one' })
+  expect((await read()).map(({ id }) => id)).toEqual(['inscribed-001', 'traced-002'])
+})
+
 it('surfaces what planners and workers learned, and counts it as used', async () => {
   const echoes = await open()
   const discoveries = [

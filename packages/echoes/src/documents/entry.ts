@@ -115,7 +115,10 @@ export const printConfidence = (confidence: number): string => {
   return confidence < 1e-6 ? confidence.toFixed(20) : String(confidence)
 }
 
-/** Two entries with the same key are duplicates: the same pattern, on the same evidence. */
+/** Two entries with the same key are duplicates: the same pattern, on the same evidence, whatever its kind. */
+export const duplicateKey = ({ title, evidence }: EchoEntry): string => `${plain(title)}\n${plain(evidence)}`
+
+/** Entries with the same key in the same layer share ids, in the order of the file. */
 export function entryKey({ kind, title, evidence }: EchoEntry): string {
   return sha256(`${plain(kind)}\n${plain(title)}\n${plain(evidence)}`).slice(0, 20)
 }

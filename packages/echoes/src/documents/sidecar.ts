@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import { laterDay } from './day.ts'
 import type { EchoBlock, EchoDocument } from './echo-document.ts'
 import { type EchoEntry, entryKey } from './entry.ts'
-import type { EchoLayer } from './layers.ts'
+import { type EchoLayer, echoLayers } from './layers.ts'
 
 /** Only the last workflows count; older references no longer show that an entry is in use. */
 const recentWorkflows = 20
@@ -19,8 +19,13 @@ const knownEntry = z.object({
   /** Number of workflows that ever used it. */
   sessions: z.number(),
   lastReferenced: z.optional(z.string()),
-  /** File in `archive/` and section with the complete entry, when it was taken out or shortened. */
-  archived: z.optional(z.object({ backup: fileName, block: z.number() })),
+  /**
+   * File in `archive/` and section with the complete entry, when it was taken out or shortened; and its layer there, if
+   * it has another one now.
+   */
+  archived: z.optional(
+    z.object({ backup: fileName, block: z.number(), layer: z.optional(z.enum(echoLayers)) }),
+  ),
   /** The entry was shortened and is still in the memory. */
   compressed: z.optional(z.boolean()),
 })
@@ -110,6 +115,28 @@ export function identify(document: EchoDocument, known: Sidecar): { echoes: Know
   return { echoes, sidecar }
 }
 
+/**
+ * As `identify`, for entries that were moved to another layer: each gets an id of that layer and keeps its use.
+ *
+ * @param moved the earlier id of each, by which of the document's entries it is, counted from 0
+ */
+export function identifyMoved(
+  document: EchoDocument,
+  known: Sidecar,
+  moved: ReadonlyMap<number, string>,
+): { echoes: KnownEcho[]; sidecar: Sidecar } {
+  const without = structuredClone(known)
+  for (const id of moved.values()) delete without.entries[id]
+  const { echoes, sidecar } = identify(document, without)
+  for (const [at, from] of moved) {
+    const [id, own] = [echoes[at]?.id, known.entries[from]]
+    if (id === undefined || !own) continue
+    const { archived } = own
+    sidecar.entries[id] = archived ? { ...own, archived: { layer: layerOf(from), ...archived } } : own
+  }
+  return identify(document, sidecar)
+}
+
 /** Records that a workflow used entries. Idempotent for each workflow. */
 export function withReferences(
   known: Sidecar,
@@ -132,7 +159,7 @@ export function withReferences(
   return sidecar
 }
 
-const layerOf = (id: string): string => id.slice(0, id.lastIndexOf('-'))
+export const layerOf = (id: string): EchoLayer => id.slice(0, id.lastIndexOf('-')) as EchoLayer
 const numberOf = (id: string): number => Number(id.slice(id.lastIndexOf('-') + 1))
 
 function nextId(sidecar: Sidecar, layer: EchoLayer): string {

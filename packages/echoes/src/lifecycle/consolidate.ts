@@ -7,7 +7,7 @@ import {
   printEchoes,
   upgradeEchoes,
 } from '../documents/echo-document.ts'
-import { identify } from '../documents/sidecar.ts'
+import { identify, identifyMoved, type KnownEcho } from '../documents/sidecar.ts'
 import {
   backupChange,
   type LoadedRole,
@@ -26,7 +26,7 @@ import { pruneChanges } from './prune.ts'
 export interface Consolidation {
   role: string
   added: number
-  /** Findings that repeat an entry or another finding, whose verified day and confidence they may raise. */
+  /** Findings that repeat an entry or another finding, whose verified day, confidence and layer they may raise. */
   merged: number
   /** What stayed in findings files, and why: blocks, and whole files that cannot be read. */
   kept: { agent: string; line: number; reasons: string[] }[]
@@ -51,12 +51,15 @@ export function consolidate(root: string, role: string, { dryRun, policy, clock 
   const loaded = loadRole(root, role)
   const findings = waitingAgents(root, role).map((agent) => readFindings(root, role, agent))
   const ready = findings.flatMap((each) => each.ready)
+  const current = upgradeEchoes(loaded.document)
   const merged = mergeFindings(
-    upgradeEchoes(loaded.document),
+    current,
     ready.map(({ block }) => block),
   )
   const document = ready.length > 0 ? merged.document : loaded.document
-  const { echoes, sidecar } = identify(document, loaded.sidecar)
+  const before = identify(current, loaded.sidecar)
+  const raised = merged.raised.map((at) => [at, (before.echoes[at] as KnownEcho).id] as const)
+  const { echoes, sidecar } = identifyMoved(document, before.sidecar, new Map(raised))
   if (!dryRun && findings.length > 0) {
     const written = ready.length > 0 ? [memoryChange(loaded, document), sidecarChange(role, sidecar)] : []
     const emptied = findings.flatMap(({ path, left, seen }): FileChange[] =>

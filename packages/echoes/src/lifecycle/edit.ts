@@ -3,7 +3,7 @@ import { dayOf } from '../documents/day.ts'
 import { sha256 } from '../documents/digest.ts'
 import { type EchoBlock, parseEchoes, withFields } from '../documents/echo-document.ts'
 import { type EchoLayer, layerRules } from '../documents/layers.ts'
-import { identify, type KnownEcho } from '../documents/sidecar.ts'
+import { identifyMoved, type KnownEcho } from '../documents/sidecar.ts'
 import {
   backupChange,
   type LoadedRole,
@@ -76,7 +76,7 @@ export function editChanges(root: string, role: LoadedRole, plan: EditPlan): Fil
   const { name, change } = backupChange(root, role.role, 'MEMORY', role.text, plan.day)
   const sidecar = structuredClone(role.sidecar)
   const replaced = new Map<EchoBlock, string>()
-  const moved = new Map<EchoBlock, string>()
+  const moved = new Set<string>()
   for (const { id, layer, to } of plan.steps) {
     const { block, entry } = echoOf(role, id)
     const known = sidecar.entries[id]
@@ -90,17 +90,13 @@ export function editChanges(root: string, role: LoadedRole, plan: EditPlan): Fil
       known.compressed = false
     } else {
       replaced.set(block, withFields(block, { layer: to }).text)
-      moved.set(block, id)
-      delete sidecar.entries[id]
+      moved.add(id)
     }
   }
   const next = parseEchoes(role.document.blocks.map((block) => replaced.get(block) ?? block.text).join(''))
-  const identified = identify(next, sidecar)
-  for (const [block, from] of moved) {
-    const before = role.sidecar.entries[from]
-    const now = identified.echoes.find(({ block: each }) => each.text === replaced.get(block))
-    if (now && before) identified.sidecar.entries[now.id] = before
-  }
+  const left = role.echoes.filter(({ block }) => replaced.get(block) !== '')
+  const places = left.flatMap(({ id }, at) => (moved.has(id) ? [[at, id] as const] : []))
+  const identified = identifyMoved(next, sidecar, new Map(places))
   return [change, memoryChange(role, next), sidecarChange(role.role, identified.sidecar)]
 }
 

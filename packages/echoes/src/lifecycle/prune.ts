@@ -3,7 +3,7 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { sha256 } from '../documents/digest.ts'
 import { type EchoBlock, parseEchoes, withFields, withLearning } from '../documents/echo-document.ts'
 import { entryKey } from '../documents/entry.ts'
-import type { Sidecar } from '../documents/sidecar.ts'
+import { layerOf, type Sidecar } from '../documents/sidecar.ts'
 import { readText } from '../files/files.ts'
 import {
   backupChange,
@@ -66,7 +66,7 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   const backup = parseEchoes(readText(path) ?? '').blocks
   const block = backup.find(({ section }) => section === archived.block)
   // Compares only the layer, because a migration may have changed the evidence.
-  if (!block?.entry || !id.startsWith(block.entry.layer)) {
+  if (block?.entry?.layer !== (archived.layer ?? layerOf(id))) {
     throw new MemoryError(
       `${path} does not hold ${id} any more: put that file back from a backup`,
       MemoryErrorCode.CORRUPTION,
@@ -75,6 +75,7 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
       },
     )
   }
+  const whole = archived.layer === undefined ? block : withFields(block, { layer: layerOf(id) })
   delete known.archived
   delete known.compressed
   const blocks = role.document.blocks.map(({ text }) => text)
@@ -83,11 +84,11 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   )
   const standing = role.document.blocks[shortenedAt]
   if (compressed === true && standing?.entry) {
-    blocks[shortenedAt] = withWholeLearning(standing, block, path).text
+    blocks[shortenedAt] = withWholeLearning(standing, whole, path).text
   } else {
     const at = placeOf(role, backup, archived)
     if (at > 0 && !blocks[at - 1]?.endsWith('\n')) blocks[at - 1] += '\n'
-    const text = [block, ...missingNotes(role, backup, block)].map((each) => each.text).join('')
+    const text = [whole, ...missingNotes(role, backup, block)].map((each) => each.text).join('')
     blocks.splice(at, 0, at === blocks.length || text.endsWith('\n') ? text : `${text}\n`)
   }
   return [memoryChange(role, parseEchoes(blocks.join(''))), sidecarChange(role.role, sidecar)]

@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MemoryErrorCode } from '@recall/core'
+import { expect, it, onTestFinished } from 'vitest'
+import { openEchoes } from '../src/index.ts'
+import { entryOf } from './support.ts'
+
+const newFolder = async (): Promise<string> => {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'echoes-')))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+it('stays in the folder that a relative root named when it was opened', async () => {
+  const [project, elsewhere, before] = [await newFolder(), await newFolder(), process.cwd()]
+  onTestFinished(() => process.chdir(before))
+  process.chdir(project)
+  const echoes = openEchoes({ root: 'echoes' })
+  process.chdir(elsewhere)
+  await echoes.add('reviewer', entryOf())
+  expect(echoes.roles()).toEqual(['reviewer'])
+  expect(existsSync(join(project, 'echoes/reviewer/MEMORY.md'))).toBe(true)
+  expect(existsSync(join(elsewhere, 'echoes'))).toBe(false)
+})
+
+it.each([undefined, '', 7])('refuses %j for a root', (root) => {
+  expect(() => openEchoes({ root } as never)).toThrow(
+    expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }),
+  )
+})
