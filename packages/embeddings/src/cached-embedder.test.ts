@@ -32,6 +32,17 @@ it('asks for each text once', async () => {
   expect(asked).toEqual(['a', 'b', 'c'])
 })
 
+it('keeps its vectors to itself, whatever becomes of those that it gave', async () => {
+  const cached = cachedEmbedder(fakeEmbedder())
+  const right = await fakeEmbedder().embed(['a', 'a'], 'document')
+  for (let call = 0; call < 3; call++) {
+    const vectors = await cached.embed(['a', 'a'], 'document')
+    expect(vectors).toEqual(right)
+    vectors[0]?.fill(9)
+    expect(vectors[1]).toEqual(right[1])
+  }
+})
+
 it('keeps queries and documents apart', async () => {
   const { embedder, asked } = counted()
   const cached = cachedEmbedder(embedder)

@@ -37,8 +37,16 @@ export function cachedEmbedder(embedder: Embedder, { max = 10_000 }: { max?: num
         })
         await answer
       }
-      const vectors = await unlessAborted(
-        Promise.all(keys.map((key) => known.get(key)?.catch(() => undefined))),
+      // Copies: what a caller does to its vectors must not change those that are kept.
+      const vectors: (Float32Array | undefined)[] = await unlessAborted(
+        Promise.all(
+          keys.map((key) =>
+            known.get(key)?.then(
+              (vector) => vector.slice(),
+              () => undefined,
+            ),
+          ),
+        ),
         options?.signal,
       )
       // Embed what is still missing: texts of another call that failed or was aborted, and those evicted because a

@@ -80,6 +80,17 @@ it.each([
   expect(requests).toHaveLength(tries)
 })
 
+it.each([
+  [[0, 0], /two vectors the index 0$/],
+  [[0, 2], /a vector the index 2, where 2 texts were sent$/],
+  [[0], /1 vectors for 2 texts/],
+  [[], /0 vectors for 2 texts/],
+])('says what is wrong with vectors for the texts %j', async (indexes, message) => {
+  const data = indexes.map((index) => ({ index, embedding: [1, 2] }))
+  const url = await serve(() => ({ body: { data } }))
+  await expect(httpEmbedder(options(url)).embed(['a', 'b'], 'document')).rejects.toThrow(message)
+})
+
 it('repeats nothing of what a server says: it may be what it was sent', async () => {
   const url = await serve(() => ({ status: 400, body: 'bad input: Jane Roe is allergic' }))
   const error: Error = await httpEmbedder(options(url))
@@ -104,7 +115,7 @@ it('keeps the query of its url, and repeats nothing of it', async () => {
 it('gives up after its time limit and when nobody listens', async () => {
   const url = await serve(() => ({ hang: true }))
   await expect(
-    httpEmbedder({ ...options(url), timeout: 20, retries: 0 }).embed(['a'], 'document'),
+    httpEmbedder({ ...options(url), timeoutMs: 20, retries: 0 }).embed(['a'], 'document'),
   ).rejects.toMatchObject({ code: MemoryErrorCode.TIMEOUT })
   await expect(
     httpEmbedder({ ...options('http://127.0.0.1:9/v1'), retries: 0 }).embed(['a'], 'document'),
@@ -141,9 +152,9 @@ it('says what to look at when the server knows no such path or model', async () 
   await expect(httpEmbedder(options(url)).embed(['a'], 'document')).rejects.toThrow(/404; check the url/)
 })
 
-it.each([Number.POSITIVE_INFINITY, 10_000 / 3])('may wait for %d ms', async (timeout) => {
+it.each([Number.POSITIVE_INFINITY, 10_000 / 3])('may wait for %d ms', async (timeoutMs) => {
   const url = await serve(good)
-  const embedder = httpEmbedder({ ...options(url), timeout, retries: 0 })
+  const embedder = httpEmbedder({ ...options(url), timeoutMs, retries: 0 })
   expect(await embedder.embed(['a'], 'query')).toHaveLength(1)
 })
 
@@ -157,7 +168,7 @@ it('says that it took too long also when the answer began in time', async () => 
   })
   const embedder = httpEmbedder({
     ...options('http://localhost/v1'),
-    timeout: 20,
+    timeoutMs: 20,
     retries: 0,
     fetch: fetch as never,
   })
@@ -170,8 +181,34 @@ it.each([
   { url: 'https://ana:hunter2@localhost/v1' },
   { maxBatch: 0 },
   { maxBatch: Number.NaN },
+  { timeoutMs: -1 },
+  { timeoutMs: Number.NaN },
+  { retries: Number.NaN },
 ])('refuses %j at once, and repeats no password', (wrong) => {
   const make = () => httpEmbedder({ ...options('http://localhost/v1'), ...wrong })
   expect(make).toThrow(expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }))
   expect(make).not.toThrow(/hunter2/)
+})
+
+it.each([
+  [{ model: undefined }, /^options.model: must be the name of the model/],
+  [{ model: '' }, /^options.model: must be the name of the model/],
+  [{ dimensions: undefined }, /^options.dimensions: must be the length of the model's vectors/],
+  [{ dimensions: 1.5 }, /^options.dimensions: must be the length/],
+  [{ dimensions: 0 }, /^options.dimensions: must be the length/],
+  [{ timeout: 20 }, /^options: Unrecognized key: "timeout"$/],
+  [
+    { prefixes: { qery: 'q: ', documents: 'd: ' } },
+    /^options.prefixes: Unrecognized keys: "qery", "documents"$/,
+  ],
+])('says of %j what it needs', (wrong, message) => {
+  const make = () => httpEmbedder({ ...options('http://localhost/v1'), ...wrong } as never)
+  expect(make).toThrow(expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }))
+  expect(make).toThrow(message)
+})
+
+it('needs options', () => {
+  expect(() => httpEmbedder(undefined as never)).toThrow(
+    expect.objectContaining({ code: MemoryErrorCode.INVALID_INPUT }),
+  )
 })

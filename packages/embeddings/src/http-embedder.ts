@@ -1,5 +1,6 @@
-import { type Embedder, MemoryError, MemoryErrorCode, redactText } from '@recall/core'
+import { type Embedder, MemoryError, MemoryErrorCode, problemsInWords, redactText } from '@recall/core'
 import * as z from 'zod/mini'
+import en from 'zod/v4/locales/en.js'
 import { parseMaxBatch } from './max-batch.ts'
 
 export interface HttpEmbedderOptions {
@@ -15,7 +16,7 @@ export interface HttpEmbedderOptions {
   /** Texts in one request. Default 64. */
   maxBatch?: number
   /** Timeout of one request in milliseconds; `Infinity` for none. Default 30,000. */
-  timeout?: number
+  timeoutMs?: number
   /** Most retries of a request after 429, 5xx or no answer. Default 3. */
   retries?: number
   /** Pause before a retry, in milliseconds. Default: 250, doubled each time, plus up to as much again at random. */
@@ -29,11 +30,12 @@ export interface HttpEmbedderOptions {
  * into a file, or into a question. A blank text is sent as a hyphen, and one that is not well-formed is repaired,
  * because many servers refuse a whole batch for one such text.
  *
- * @throws MemoryError INVALID_INPUT, from this call, for a `url` that is invalid or holds credentials, and for a
- * `maxBatch` below 1; from `embed`: UNAUTHENTICATED, RATE_LIMITED, TIMEOUT, or UNAVAILABLE, also for an answer that
- * is not one vector of the right length for each text
+ * @throws MemoryError INVALID_INPUT, from this call, when an option is missing, wrong or unknown, or the `url` holds
+ * credentials; from `embed`: UNAUTHENTICATED, RATE_LIMITED, TIMEOUT, or UNAVAILABLE, also for an answer that is not one
+ * vector of the right length for each text
  */
 export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
+  checkOptions(options)
   const { model, dimensions, prefixes = {} } = options
   const maxBatch = parseMaxBatch(options.maxBatch ?? 64)
   const url = endpointOf(options.url)
@@ -50,6 +52,39 @@ export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
       return vectors
     },
   }
+}
+
+const aModel = 'must be the name of the model on the server'
+const aLength = "must be the length of the model's vectors, a whole number above 0"
+/** Unlike `z.number()` it takes `Infinity`. */
+const notNegative = z.optional(
+  z.custom<number>((given) => typeof given === 'number' && given >= 0, 'must be a number, 0 or more'),
+)
+/** What is more than data is checked where it is used. */
+const whatever = z.optional(z.unknown())
+
+const optionsSchema = z.strictObject({
+  url: whatever,
+  model: z.string(aModel).check(z.minLength(1, aModel)),
+  dimensions: z.int(aLength).check(z.positive(aLength)),
+  apiKey: z.optional(z.string()),
+  prefixes: z.optional(z.strictObject({ query: z.optional(z.string()), document: z.optional(z.string()) })),
+  maxBatch: whatever,
+  timeoutMs: notNegative,
+  retries: notNegative,
+  backoff: whatever,
+  fetch: whatever,
+})
+
+function checkOptions(options: HttpEmbedderOptions): void {
+  // zod/mini has no messages of its own.
+  const { error } = optionsSchema.safeParse(options, { error: en().localeError })
+  if (!error) return
+  const problems = error.issues.map(({ path, message }) => ({
+    path: ['options', ...path].join('.'),
+    message,
+  }))
+  throw new MemoryError(redactText(problemsInWords(problems)).text, MemoryErrorCode.INVALID_INPUT)
 }
 
 const sendable = (text: string): string => (text.trim() === '' ? '-' : redactText(text.toWellFormed()).text)
@@ -78,8 +113,8 @@ async function request(
   batch: string[],
   signal: AbortSignal | undefined,
 ): Promise<Float32Array[]> {
-  const { url, model, apiKey, timeout = 30_000, fetch = globalThis.fetch } = options
-  const limit = AbortSignal.timeout(Math.min(Math.ceil(timeout), longestTimer))
+  const { url, model, apiKey, timeoutMs = 30_000, fetch = globalThis.fetch } = options
+  const limit = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimer))
   let response: Response
   try {
     response = await fetch(url, {
@@ -94,7 +129,7 @@ async function request(
   } catch (cause) {
     throw new Retryable(
       limit.aborted
-        ? tooLate(timeout, cause)
+        ? tooLate(timeoutMs, cause)
         : unavailable(`no embedding server answers at ${withoutQuery(url)}: is it running?`, cause),
     )
   }
@@ -105,7 +140,7 @@ async function request(
   } catch (cause) {
     throw new Retryable(
       limit.aborted
-        ? tooLate(timeout, cause)
+        ? tooLate(timeoutMs, cause)
         : unavailable('the embedding server broke off its answer, or it is not JSON', cause),
     )
   }
@@ -123,18 +158,22 @@ const answerSchema = z.object({
 function vectorsOf(body: unknown, count: number, { model, dimensions }: HttpEmbedderOptions): Float32Array[] {
   const parsed = answerSchema.safeParse(body)
   if (!parsed.success) throw unavailable(`the embedding server's answer has no list of vectors in 'data'`)
+  const { data } = parsed.data
+  if (data.length !== count)
+    throw unavailable(`the embedding server gave ${data.length} vectors for ${count} texts`)
   const vectors = new Array<Float32Array | undefined>(count).fill(undefined)
-  parsed.data.data.forEach(({ index, embedding }, i) => {
+  data.forEach(({ index, embedding }, i) => {
+    const at = index ?? i
+    if (at < 0 || at >= count)
+      throw unavailable(`the embedding server gave a vector the index ${at}, where ${count} texts were sent`)
+    if (vectors[at]) throw unavailable(`the embedding server gave two vectors the index ${at}`)
     if (embedding.length !== dimensions) {
       throw unavailable(
         `'${model}' gave a vector of ${embedding.length} dimensions where ${dimensions} were configured: set 'dimensions' to ${embedding.length} and re-embed`,
       )
     }
-    vectors[index ?? i] = unitVector(embedding)
+    vectors[at] = unitVector(embedding)
   })
-  if (parsed.data.data.length !== count || vectors.includes(undefined)) {
-    throw unavailable(`the embedding server gave ${parsed.data.data.length} vectors for ${count} texts`)
-  }
   return vectors as Float32Array[]
 }
 
@@ -201,8 +240,8 @@ function endpointOf(url: string): string {
 /** For messages: some servers take their key in the query. */
 const withoutQuery = (url: string): string => url.replace(/\?.*$/, '')
 
-const tooLate = (timeout: number, cause: unknown): MemoryError =>
-  new MemoryError(`the embedding server did not answer within ${timeout} ms`, MemoryErrorCode.TIMEOUT, {
+const tooLate = (timeoutMs: number, cause: unknown): MemoryError =>
+  new MemoryError(`the embedding server did not answer within ${timeoutMs} ms`, MemoryErrorCode.TIMEOUT, {
     cause,
   })
 
