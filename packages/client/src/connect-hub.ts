@@ -1,12 +1,14 @@
 import {
   createMemoryManager,
+  MemoryError,
+  MemoryErrorCode,
   type MemoryManager,
   type MemoryManagerOptions,
   type TypesOf,
   type ValueSchemas,
   type ValueTypes,
 } from '@recall/core'
-import { createHttp, type HttpOptions } from './http.ts'
+import { createHttp, type HttpOptions, type Send } from './http.ts'
 import { createHubStore } from './hub-store.ts'
 import type { FoundMemory, NewMemory, SavedMemory, SharedMemory } from './shared.ts'
 
@@ -19,7 +21,7 @@ export interface CallOptions {
   signal?: AbortSignal
 }
 
-/** The hub as an agent sees it. All failures are `MemoryError`s. */
+/** The hub as an agent sees it. All failures are `MemoryError`s; once it is closed, every call fails with CLOSED. */
 export interface HubClient<Schemas extends ValueTypes = ValueTypes> extends AsyncDisposable {
   /** The agent's private memory, which no other agent can see. */
   readonly memory: MemoryManager<Schemas>
@@ -53,8 +55,18 @@ export interface HubClient<Schemas extends ValueTypes = ValueTypes> extends Asyn
 export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
   options: HubOptions<Schemas>,
 ): HubClient<TypesOf<Schemas>> {
-  const send = createHttp(options)
-  const memory = createMemoryManager({ ...options.memory, stores: createHubStore(send) })
+  const http = createHttp(options)
+  // Not `send`: the memory refuses by itself, and finishes what it was asked before.
+  const memory = createMemoryManager({ ...options.memory, stores: createHubStore(http) })
+  let isClosed = false
+  const send: Send = async (...call) => {
+    if (isClosed) throw new MemoryError('this hub is closed: connect to it again', MemoryErrorCode.CLOSED)
+    return http(...call)
+  }
+  const close = (): Promise<void> => {
+    isClosed = true
+    return memory.close()
+  }
   const at = (id: string): string => `memory/${encodeURIComponent(id)}`
 
   return {
@@ -133,8 +145,8 @@ export function connectHub<Schemas extends ValueSchemas = Record<never, never>>(
       return answer.api_key
     },
 
-    close: () => memory.close(),
-    [Symbol.asyncDispose]: () => memory.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

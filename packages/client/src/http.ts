@@ -2,7 +2,7 @@ import { errorStatus, isMemoryError, MemoryError, MemoryErrorCode } from '@recal
 
 export interface HttpOptions {
   /** Address of the hub, for example `https://recall.example.org`. */
-  url: string
+  url: string | URL
   /** Key of the agent, `recall_…`. Registering needs none. */
   apiKey?: string
   /** Longest wait for one answer, in milliseconds; `Infinity` for ever. Default 15,000. */
@@ -37,9 +37,10 @@ export type Send = <T>(method: string, path: string, shape: Shape, options?: Req
  * @throws MemoryError INVALID_INPUT when `url` is not a valid address, `apiKey` not a valid key, or a number is none
  */
 export function createHttp(options: HttpOptions): Send {
+  // First and with `?.`, because a program without types may give no options.
+  const base = baseOf(options?.url)
   const { apiKey, timeoutMs = 15_000, retries = 2, wait = sleep } = options
   const send = options.fetch ?? ((request) => fetch(request))
-  const base = baseOf(options.url)
   // Checked here, because the platform would print an invalid key in its own error.
   if (apiKey !== undefined && !/^[\w-]{1,200}$/.test(apiKey)) {
     throw new MemoryError(
@@ -120,10 +121,12 @@ function jsonOf(value: unknown): string {
 /** Longest delay of a timer, in milliseconds: a longer one would end at once. */
 const longestTimer = 2 ** 31 - 1
 
-function baseOf(url: string): URL {
-  const hub = URL.canParse(url) ? new URL(url) : undefined
-  if (hub && /^https?:$/.test(hub.protocol) && hub.username === '' && hub.password === '')
-    return new URL('api/v1/', url.endsWith('/') ? url : `${url}/`)
+function baseOf(url: unknown): URL {
+  const hub = URL.canParse(String(url)) ? new URL(String(url)) : undefined
+  if (hub && /^https?:$/.test(hub.protocol) && hub.username === '' && hub.password === '') {
+    if (!hub.pathname.endsWith('/')) hub.pathname += '/'
+    return new URL('api/v1/', hub)
+  }
   // The message leaves out the URL, which may hold a password.
   throw new MemoryError(
     'this is no address of a hub: it looks like https://recall.example.org, without a name and a password',

@@ -11,6 +11,7 @@ import {
   type PutOptions,
   readTogether,
   type StoreQuery,
+  searchableText,
 } from '@recall/core'
 import type { Send, Shape } from './http.ts'
 
@@ -226,9 +227,13 @@ async function unlessTooLarge<T>(entries: number, ask: () => Promise<T>): Promis
   }
 }
 
-/** An entry without scope and namespace, which are sent once for the whole call. */
-const wireEntry = ({ scope: _, namespace: __, embedding, ...entry }: Entry) => ({
+/**
+ * An entry without scope and namespace, which are sent once for the whole call, and without a text that is that of the
+ * value: the hub makes the same one, and a large value would fill the body twice.
+ */
+const wireEntry = ({ scope: _, namespace: __, text, embedding, ...entry }: Entry) => ({
   ...entry,
+  ...(text === searchableText(entry.value) ? {} : { text }),
   embedding: embedding && {
     model: embedding.model,
     vector: shortened(embedding.vector),

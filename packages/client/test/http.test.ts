@@ -71,6 +71,56 @@ it('knows the types of the schemas that it is given', async () => {
   })
 })
 
+it.each([
+  ['save', (hub: HubClient) => hub.save(memory)],
+  ['search', (hub: HubClient) => hub.search('q')],
+  ['get', (hub: HubClient) => hub.get('1')],
+  ['cite', (hub: HubClient) => hub.cite('1')],
+  ['delete', (hub: HubClient) => hub.delete('1')],
+  ['whoami', (hub: HubClient) => hub.whoami()],
+  ['rotateKey', (hub: HubClient) => hub.rotateKey()],
+  ['memory.read', (hub: HubClient) => hub.memory.read('working', 'key')],
+])('refuses to %s once it is closed, and may be closed again', async (_, call) => {
+  const { hub, requests } = hubOf([])
+  await hub.close()
+  expect((await failure(call(hub))).code).toBe(MemoryErrorCode.CLOSED)
+  await hub.close()
+  await hub[Symbol.asyncDispose]()
+  expect(requests).toEqual([])
+})
+
+it('finishes what its memory was asked before it was closed', async () => {
+  const { hub, requests } = hubOf([json({ entry: { key: 'k', value: 1 } }), json({ success: true })])
+  const value = hub.memory.read('working', 'k')
+  await hub.close()
+  expect(await value).toBe(1)
+  expect(requests.map(({ url }) => url.split('/').at(-1))).toEqual(['get', 'touch'])
+})
+
+it.each([
+  'https://hub.example/below',
+  'https://hub.example/below/',
+  'https://hub.example/below?a=b#c',
+  new URL('https://hub.example/below'),
+])('takes %s for the address of a hub', async (url) => {
+  const urls: string[] = []
+  const fetch = (request: Request): Response => {
+    urls.push(request.url)
+    return json({ agent: { id: '1', name: 'ada' } })
+  }
+  await connectHub({ url, fetch }).whoami()
+  expect(urls).toEqual(['https://hub.example/below/api/v1/agents/me'])
+})
+
+it.each([undefined, null, 'https://hub.example', {}, { url: undefined }])('needs more than %j', (given) => {
+  expect(() => connectHub(given as never)).toThrow(
+    expect.objectContaining({
+      code: MemoryErrorCode.INVALID_INPUT,
+      message: expect.stringContaining('https://recall.example.org'),
+    }),
+  )
+})
+
 it('sends the key, below the path of the hub', async () => {
   const { hub, requests } = hubOf([json({ results: [] })])
   expect(await hub.search('a & b', { limit: 3 })).toEqual([])
@@ -224,6 +274,24 @@ it('sends of a vector the digits that a hub keeps', async () => {
   const hub = connectHub({ url: 'https://hub.example', apiKey: 'recall_key', fetch })
   await hub.memory.write('long-term', 'k', 'v', { embedding: [1 / 3, -2 / 3] })
   expect(sent.join()).toContain('"vector":[0.33333333,-0.66666667]')
+})
+
+it('sends no text that is that of the value, as the hub makes the same one', async () => {
+  const puts: object[] = []
+  const fetch = async (request: Request): Promise<Response> => {
+    const body = (await request.json()) as { entry?: object; changes?: { put: object }[] }
+    puts.push(...(body.entry ? [body.entry] : []), ...(body.changes ?? []).map(({ put }) => put))
+    return json({ entries: 0, bytes: 0, success: true })
+  }
+  const encryptionKey = new Uint8Array(32).fill(1)
+  const { memory } = connectHub({ url: 'https://hub.example', fetch, memory: { encryptionKey } })
+  const value = { title: 'pool', lines: ['leaks', 'under load'] }
+  await memory.write('long-term', 'own', value)
+  await memory.batchWrite('long-term', [{ key: 'one', value: 'a text' }])
+  await memory.write('long-term', 'other', value, { text: 'pool' })
+  await memory.write('long-term', 'unfound', value, { index: false })
+  await memory.write('long-term', 'sealed', value, { encrypt: true })
+  expect(puts.map((put) => 'text' in put && put.text)).toEqual([false, false, 'pool', '', ''])
 })
 
 it('waits for an answer as long as it is told to, also for ever', async () => {
