@@ -1,5 +1,12 @@
 import { STATUS_CODES } from 'node:http'
-import { errorStatus, isMemoryError, MemoryError, MemoryErrorCode, problemsInWords } from '@recall/core'
+import {
+  errorStatus,
+  isMemoryError,
+  MemoryError,
+  MemoryErrorCode,
+  problemsInWords,
+  redactText,
+} from '@recall/core'
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
@@ -81,9 +88,15 @@ function pointersOf({ details }: MemoryError): Pick<Problem, 'errors'> {
   }
 }
 
+/** The names of members that no call knows may hold secrets, and fill a body of megabytes. */
+const longestMessage = 1000
+
 /** Joins the problems that a route's validator found into one error. */
 export function invalidRequest(issues: readonly { path: PropertyKey[]; message: string }[]): MemoryError {
-  const problems = issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }))
+  const problems = issues.map(({ path, message }) => ({
+    path: path.map(String).join('.'),
+    message: redactText(message.slice(0, longestMessage)).text,
+  }))
   return new MemoryError(problemsInWords(problems), MemoryErrorCode.INVALID_INPUT, {
     details: { issues: problems },
   })

@@ -156,39 +156,32 @@ describe.each(engines)('abuse of access to the hub on %s', (_, open) => {
     const places = ['key', victim.id, hidden.id, hidden.short_id, open.id, 'default', '..', '%', '*', '']
     const place = fc.oneof(fc.constantFrom(...places), fc.string({ maxLength: 12 }))
     const scope = fc.constantFrom('working', 'short-term', 'long-term', 'episodic', '..', victim.id)
-    const operation = fc.constantFrom(
-      'get',
-      'find',
-      'put',
-      'touch',
-      'remove',
-      'remove-all',
-      'commit',
-      'sweep',
-      'stats',
-      'stamp',
-    )
-    const call = fc.oneof(
-      fc.record({
+    const now = fc.constantFrom(0, 1e15)
+    const bodies: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
+      get: { key: place, now },
+      find: { text: fc.constantFrom(word, 'private'), limit: fc.constantFrom(1, 1000), now },
+      put: { entry: place.map((key) => ({ key, value: 'mine' })), now },
+      touch: { keys: fc.array(place, { maxLength: 2 }), now },
+      remove: { key: place },
+      'remove-all': {},
+      commit: { changes: place.map((key) => [{ remove: key }]), now },
+      sweep: { now },
+      stats: {},
+      stamp: { key: place },
+    }
+    const others = fc.constantFrom({}, {}, {}, { tenant: victim.id }, { agent_id: victim.id })
+    const own = fc.constantFrom(...Object.entries(bodies)).chain(([operation, members]) => {
+      const known = { namespace: place, archived: fc.boolean(), ...members }
+      return fc.record({
         method: fc.constant('POST'),
-        path: fc.tuple(scope, operation).map(([at, name]) => `private/${encodeURIComponent(at)}/${name}`),
-        body: fc.record(
-          {
-            key: place,
-            namespace: place,
-            tenant: fc.constant(victim.id),
-            agent_id: fc.constant(victim.id),
-            archived: fc.boolean(),
-            text: fc.constantFrom(word, 'private'),
-            keys: fc.array(place, { maxLength: 2 }),
-            changes: place.map((key) => [{ remove: key }]),
-            entry: place.map((key) => ({ key, value: 'mine' })),
-            now: fc.constantFrom(0, 1e15),
-            limit: fc.constantFrom(1, 1000),
-          },
-          { requiredKeys: [] },
-        ),
-      }),
+        path: scope.map((at) => `private/${encodeURIComponent(at)}/${operation}`),
+        body: fc
+          .tuple(fc.record(known, { requiredKeys: [] }), others)
+          .map(([body, unknown]) => ({ ...body, ...unknown })),
+      })
+    })
+    const call = fc.oneof(
+      own,
       fc.record({
         method: fc.constantFrom('GET', 'DELETE', 'PUT', 'PATCH', 'HEAD'),
         path: place.map((id) => `memory/${encodeURIComponent(id)}`),

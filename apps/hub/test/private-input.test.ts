@@ -159,6 +159,63 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
     expect(await memory.search('long-term', { text: `${days.join(' ')} `.padEnd(10_000, 'x ') })).toEqual([])
   })
 
+  it.each<[string, string, object, [pointer: string, name: string]]>([
+    ['put', 'an entry', { entry: { ...entry, tag: ['pool'] } }, ['#/entry', 'tag']],
+    ['put', 'a call', { entry, overwrit: false }, ['#', 'overwrit']],
+    [
+      'put',
+      'a vector',
+      { entry: { ...entry, embedding: { model: 'm', vector, unit: 1 } } },
+      ['#/entry/embedding', 'unit'],
+    ],
+    ['find', 'a question', { text: 'pool', tag: ['pool'] }, ['#', 'tag']],
+    ['find', 'its vector', { embedding: { model: 'm', vector, mean: 1 } }, ['#/embedding', 'mean']],
+    [
+      'find',
+      'a filter',
+      { filter: { kind: 'not', filter: { kind: 'all', filters: [], path: [] } } },
+      ['#/filter/filter', 'path'],
+    ],
+    ['remove-all', 'a selection', { tag: ['pool'] }, ['#', 'tag']],
+    ['commit', 'a change', { changes: [{ put: { ...entry, tag: [] } }] }, ['#/changes/0/put', 'tag']],
+    ['commit', 'a removal', { changes: [{ remove: 'k', key: 'k' }] }, ['#/changes/0', 'key']],
+    ['stats', 'a place', { name: 'other' }, ['#', 'name']],
+  ])('%s knows every member of %s', async (operation, _, body, [pointer, name]) => {
+    const answer = await send(operation, body)
+    const problem = (await answer.json()) as { code: string; errors: object[] }
+    expect([answer.status, problem.code]).toEqual([400, MemoryErrorCode.INVALID_INPUT])
+    expect(problem.errors).toEqual([{ pointer, detail: `Unrecognized key: "${name}"` }])
+  })
+
+  it('is refused without repeating a secret among its members, or all of their names', async () => {
+    const secret = `ghp_${'A1b2C3d4'.repeat(5).slice(0, 36)}`
+    const unknown = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`member-${i}`, i]))
+    const answer = await send('put', { entry: { ...entry, [secret]: 1, ...unknown } })
+    const text = await answer.text()
+    expect([answer.status, text.includes(secret), text.includes('member-1')]).toEqual([400, false, true])
+    expect(text.length).toBeLessThan(5000)
+  })
+
+  it.each([{}, { put: entry, remove: 'k' }])(
+    'is a change with either put or remove, not %j',
+    async (change) => {
+      const answer = await send('commit', { changes: [change] })
+      const { errors } = (await answer.json()) as { errors: object[] }
+      expect(errors).toEqual([{ pointer: '#/changes/0', detail: 'must have either put or remove' }])
+    },
+  )
+
+  it('may be a text that fills the body', async () => {
+    const narrow = await openHub(engine.database, { ...noLimits, maxBody: 20_000 })
+    const { memory } = await narrow.agent('alan')
+    const value = 'the pool leaks under load. '.repeat(700)
+    await memory.write('long-term', 'long', value)
+    await memory.batchWrite('long-term', [{ key: 'batched', value: { lines: [value] } }])
+    expect(await memory.read('long-term', 'long')).toBe(value)
+    const found = await memory.search('long-term', { text: 'which pool leaks' })
+    expect(found.map(({ key }) => key).sort()).toEqual(['batched', 'long'])
+  })
+
   it('is read in few calls, however many keys are asked for', async () => {
     const { limits } = noLimits
     const few = [{ requests: 20, seconds: 60 }]

@@ -410,9 +410,10 @@ describe.each(engines)('the hub on %s', (_, open) => {
     expect(await bob.memory.read('long-term', 'key')).toBe('his')
     await bob.memory.clear('long-term')
     expect(await ada.memory.read('long-term', 'key')).toBe('hers')
-    const find = { key: bob.key, body: { text: 'hers', namespace: ada.id, tenant: ada.id } }
-    const answer = await hub.request('POST', '/api/v1/private/long-term/find', find)
-    expect(await answer.json()).toEqual({ found: [] })
+    const find = (body: object) =>
+      hub.request('POST', '/api/v1/private/long-term/find', { key: bob.key, body: { text: 'hers', ...body } })
+    expect(await (await find({ namespace: ada.id })).json()).toEqual({ found: [] })
+    expect((await find({ tenant: ada.id })).status).toBe(400)
   })
 
   it('a search of private memory says nothing when it is less sure than asked', async () => {

@@ -124,7 +124,7 @@ const operations = {
         const expected = change.expected
           ? { expected: change.expected as NonNullable<Change['expected']> }
           : {}
-        if ('remove' in change) return { remove: { ...place, key: change.remove }, ...expected }
+        if (!change.put) return { remove: { ...place, key: change.remove as string }, ...expected }
         const put = entryFromWire(hub, place, change.put, now)
         return { put, options: { overwrite: change.overwrite, now }, ...expected }
       })

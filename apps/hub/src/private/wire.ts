@@ -2,7 +2,8 @@ import { z } from '@hono/zod-openapi'
 import { type Filter, type JsonValue, memoryScopes, toJsonValue } from '@recall/core'
 
 /**
- * What calls on private memory take and give: the calls of a store, with everything optional that has a default.
+ * What calls on private memory take and give: the calls of a store, with everything optional that has a default. A
+ * member of another name is refused: it would be a wish that nobody heard.
  */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this refuses
@@ -21,14 +22,14 @@ const time = z.number().min(-8.64e15).max(8.64e15)
 const vector = z.array(z.number()).min(1).max(16_000)
 
 /** The place that a call works on, within the memory of the agent that the key identifies. */
-export const placeSchema = z.object({
+export const placeSchema = z.strictObject({
   namespace: key.default('default'),
   archived: z.boolean().default(false),
 })
 
 export const addressSchema = placeSchema.extend({ key })
 
-export const entrySchema = z.object({
+export const entrySchema = z.strictObject({
   key,
   value: z.unknown(),
   text: z.string().optional(),
@@ -42,7 +43,7 @@ export const entrySchema = z.object({
   expiresAt: z.number().nullish(),
   encrypted: z.boolean().default(false),
   embedding: z
-    .object({ model, vector, units: z.array(vector).max(10_000).optional() })
+    .strictObject({ model, vector, units: z.array(vector).max(10_000).optional() })
     .refine(
       ({ vector, units = [] }) => units.every(({ length }) => length === vector.length),
       'the vectors of units must be as long as that of the entry',
@@ -54,7 +55,7 @@ const overwrite = z.boolean().default(true)
 const now = time.optional()
 /** A value as deep as one that is kept: a deeper one would exhaust the stack of whoever goes through it. */
 const json = z.unknown().refine(isJson, 'is nested too deep')
-const expected = z.object({ updatedAt: z.number(), value: json }).partial({ value: true }).optional()
+const expected = z.strictObject({ updatedAt: z.number(), value: json }).partial({ value: true }).optional()
 
 export const putSchema = placeSchema.extend({ entry: entrySchema, overwrite, now })
 export const getSchema = addressSchema.extend({ now })
@@ -76,13 +77,17 @@ export const archiveSchema = sweepSchema.extend({
 
 export const restoreSchema = addressSchema.extend({ now })
 
+/** One object rather than two to choose from, so that a problem is told of the member that has it. */
+const change = z
+  .strictObject({ put: entrySchema.optional(), overwrite, remove: key.optional(), expected })
+  .refine(
+    ({ put, remove }) => (put === undefined) !== (remove === undefined),
+    'must have either put or remove',
+  )
+
 export const commitSchema = placeSchema.extend({
   now,
-  changes: z
-    .array(
-      z.union([z.object({ put: entrySchema, overwrite, expected }), z.object({ remove: key, expected })]),
-    )
-    .max(10_000),
+  changes: z.array(change).max(10_000).openapi({ description: 'each with either `put` or `remove`' }),
 })
 
 const comparison = z.enum([
@@ -103,12 +108,12 @@ const operand = json as unknown as z.ZodType<JsonValue>
 const takesList = new Set(['in', 'nin', 'overlap'])
 
 const filterSchema: z.ZodType<Filter> = z.lazy(() =>
-  z.union([
-    z.object({ kind: z.enum(['all', 'any']), filters: z.array(filterSchema).max(500) }),
-    z.object({ kind: z.literal('not'), filter: filterSchema }),
-    z.object({ kind: z.literal('element'), path, filter: filterSchema }),
+  z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.enum(['all', 'any']), filters: z.array(filterSchema).max(500) }),
+    z.strictObject({ kind: z.literal('not'), filter: filterSchema }),
+    z.strictObject({ kind: z.literal('element'), path, filter: filterSchema }),
     z
-      .object({ kind: z.literal('compare'), path, operator: comparison, operand })
+      .strictObject({ kind: z.literal('compare'), path, operator: comparison, operand })
       .refine(({ operator, operand }) => !takesList.has(operator) || Array.isArray(operand), 'takes a list'),
   ]),
 ) as z.ZodType<Filter>
@@ -147,10 +152,10 @@ export const findSchema = placeSchema.extend({
     .openapi({ type: 'object' }),
   tags: tags.optional(),
   embedding: z
-    .object({
+    .strictObject({
       model: model.nullable(),
       vector,
-      unrelated: z.object({ mean: z.number(), deviation: z.number().positive() }).optional(),
+      unrelated: z.strictObject({ mean: z.number(), deviation: z.number().positive() }).optional(),
     })
     .optional(),
   passages: z.number().int().min(1).max(100).optional(),
