@@ -153,6 +153,8 @@ export const batches: Theme = {
         await memory.write('long-term', 'count', 4)
         await refused('CONFLICT', () => memory.atomicUpdate('long-term', [{ ...set, ifUpdatedAt: before }]))
         await refused('CONFLICT', () => memory.atomicUpdate('long-term', [{ ...set, ifUpdatedAt: -1 }]))
+        const unseen = { ...set, ifUpdatedAt: undefined as never }
+        await refused('INVALID_INPUT', () => memory.atomicUpdate('long-term', [unseen]))
         await memory.batchWrite('long-term', [{ key: 'count', value: 5 }])
         expect(await seen()).toBeGreaterThan(before + 1)
         await memory.atomicUpdate('long-term', [

@@ -112,15 +112,16 @@ const maxBatchSize = 10_000
 export const keysSchema = z.array(keySchema).check(z.maxLength(maxBatchSize))
 const write = { key: keySchema, value: z.unknown(), options: z.optional(writeOptionsSchema) }
 export const batchSchema = z.array(z.strictObject(write)).check(z.maxLength(maxBatchSize))
+/** `ifUpdatedAt: undefined` is what a reader has of an entry that was not there: no leave to overwrite one that is. */
 export const updatesSchema = z
   .array(
     z.discriminatedUnion('operation', [
-      z.strictObject({ operation: z.literal('set'), ...write, ifUpdatedAt: z.optional(version) }),
+      z.strictObject({ operation: z.literal('set'), ...write, ifUpdatedAt: z.exactOptional(version) }),
       z.strictObject({
         operation: z.literal('delete'),
         key: keySchema,
         value: z.optional(z.unknown()),
-        ifUpdatedAt: z.optional(version),
+        ifUpdatedAt: z.exactOptional(version),
       }),
     ]),
   )
@@ -167,12 +168,22 @@ export const cleanupOptionsSchema = z.strictObject({
   archiveBefore: z.optional(timestamp),
 })
 
+export const outcomeSchema = z.enum(['success', 'partial', 'failure'])
+export const lessonSchema = z.looseObject({ category: tagSchema, text: z.string() })
+
 /** What of a loop's reflection is counted, learned, and becomes tags, beside two others, and keys. */
 export const reflectionSchema = z.looseObject({
-  outcome: z.enum(['success', 'partial', 'failure']),
-  lessons: z.array(z.looseObject({ category: tagSchema, text: z.string() })),
+  outcome: outcomeSchema,
+  lessons: z.array(lessonSchema),
   toolsUsed: z.optional(z.array(tagSchema).check(z.maxLength(254))),
   patternsUsed: z.optional(z.array(keySchema)),
+})
+
+const atLeastOne = z.int().check(z.positive('must be above 0'))
+/** Of `createMemoryCache`. */
+export const cacheOptionsSchema = z.strictObject({
+  maxBytes: z.optional(atLeastOne),
+  maxEntries: z.optional(atLeastOne),
 })
 
 /** `parseInput` with `keySchema`, but a valid key skips the validator, which costs microseconds. */

@@ -46,6 +46,8 @@ describe('readWithFallback', () => {
     const other = async (): Promise<number> => 7
     expect(await fallback.readWithFallback('long-term', 'key', other)).toBe(0)
     expect(await fallback.readWithFallback('long-term', 'absent', other)).toBe(7)
+    await memory.write('long-term', 'nothing', null)
+    expect(await fallback.readWithFallback('long-term', 'nothing', other)).toBeNull()
     expect(told).toEqual([])
     failWith(MemoryErrorCode.TIMEOUT)
     expect(await fallback.readWithFallback('long-term', 'key', other)).toBe(7)

@@ -133,8 +133,9 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
   return {
     async readWithFallback<T>(scope: MemoryScope, key: string, fallback: () => Promise<T>): Promise<T> {
       try {
-        const value = await memory.read<T>(scope, key)
-        if (value !== null) return value
+        // With its metadata: a stored null is a value.
+        const record = await memory.read<T>(scope, key, { includeMetadata: true })
+        if (record !== null) return record.value
       } catch (error) {
         if (!isMemoryError(error)) throw error
         onDegraded({ kind: 'read', scope, key, error })

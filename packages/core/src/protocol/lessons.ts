@@ -1,3 +1,4 @@
+import { lessonSchema, parseInput } from '../front/inputs.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import { wordsOf } from '../ranking/words.ts'
 import type { AnyLesson, Episode, Lesson, Outcome } from './types.ts'
@@ -76,8 +77,13 @@ function groupLessons(episodes: readonly { lessons: readonly Lesson[]; at: numbe
 const identityOf = ({ category, text }: AnyLesson): string =>
   JSON.stringify([category, [...wordsOf(text).map(({ term }) => term), ...(text.match(/[\p{S}#]/gu) ?? [])]])
 
-/** Key of a lesson in long-term memory; the same lesson always has the same key. */
+/**
+ * Key of a lesson in long-term memory; the same lesson always has the same key.
+ *
+ * @throws MemoryError INVALID_INPUT when it has no text, or a category that is no tag
+ */
 export async function lessonKey(lesson: Lesson | AnyLesson): Promise<string> {
+  parseInput(lessonSchema, lesson, 'lesson')
   if (lesson.id) return `lesson:${lesson.id}`
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(identityOf(lesson)))
   const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
@@ -89,6 +95,8 @@ export async function lessonKey(lesson: Lesson | AnyLesson): Promise<string> {
  * at the same moment.
  *
  * @returns its key
+ * @throws MemoryError INVALID_INPUT when it has no text, or a category that is no tag; CONFLICT when others write it all
+ * the time
  */
 export async function learn(memory: MemoryManager, lesson: Lesson | AnyLesson): Promise<string> {
   const key = await lessonKey(lesson)

@@ -97,6 +97,31 @@ describe('runLoop', () => {
     expect(await memory.search('working', {})).toEqual([])
   })
 
+  it('returns the episode as it is stored, without secrets', async () => {
+    const { memory, clock } = setUp()
+    const secret = { description: 'log in with password: hunter2hunter2' }
+    const { episode } = await runLoop(memory, secret, steps(), { loopId: 'one', clock })
+    expect(episode.goal.description).toBe('log in with password: [redacted:password]')
+    expect(episode).toEqual(await memory.read('episodic', 'episode:one'))
+  })
+
+  it.each(['perceive', 'reason', 'act', 'observe', 'reflect'] as const)(
+    'names the step when %s returns what memory cannot hold',
+    async (step) => {
+      const { memory, clock } = setUp()
+      for (const [nothing, why] of [
+        [undefined, 'value is undefined'],
+        [{ rate: Number.NaN }, 'value.rate is NaN'],
+      ] as const) {
+        const silent = steps({ [step]: () => nothing })
+        await expect(runLoop(memory, goal, silent, { clock })).rejects.toMatchObject({
+          code: MemoryErrorCode.INVALID_INPUT,
+          message: expect.stringMatching(new RegExp(`^the step '${step}' .*${why}`)),
+        })
+      }
+    },
+  )
+
   it('counts what it followed also where that is text, which carries no rate', async () => {
     const { memory, clock } = setUp()
     await memory.write('long-term', 'how to deploy', 'Run the migrations first.')

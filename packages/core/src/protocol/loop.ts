@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../clock.ts'
-import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 import { parseInput, reflectionSchema } from '../front/inputs.ts'
 import { isJsonObject } from '../json.ts'
 import type { MemoryManager } from '../memory-manager.ts'
@@ -86,7 +86,7 @@ export interface LoopOptions {
 export interface LoopResult<Result> {
   loopId: string
   reflection: Result
-  /** As it was written to episodic memory. */
+  /** As episodic memory holds it, without secrets for example. */
   episode: Episode
 }
 
@@ -100,8 +100,8 @@ const running = new WeakSet<MemoryManager>()
  * thrown unchanged.
  *
  * @throws MemoryError CONFLICT when a loop runs on this memory already: give each loop its own namespace;
- * INVALID_INPUT when the goal has no description, or the reflection an outcome that is none, a lesson without a text, a
- * category or a tool that is no tag, or a pattern that is no key
+ * INVALID_INPUT when the goal has no description, a step returns no JSON, or the reflection has an outcome that is none,
+ * a lesson without a text, a category or a tool that is no tag, or a pattern that is no key
  */
 export async function runLoop<
   Perception,
@@ -133,7 +133,9 @@ export async function runLoop<
     const startedAt = clock()
     const result = await step()
     trace.push({ state, startedAt, duration: clock() - startedAt })
-    await note(key, result)
+    await note(key, result).catch((error: unknown) => {
+      throw isMemoryError(error, MemoryErrorCode.INVALID_INPUT) ? cannotBeKept(state, error) : error
+    })
     return result
   }
 
@@ -215,7 +217,7 @@ async function keepEpisode(memory: MemoryManager, finished: Finished): Promise<E
   for (const lesson of lessons) await learn(memory, lesson)
   for (const tool of toolsUsed) await recordOutcome(memory, `statistic:tool:${tool}`, outcome)
   for (const pattern of patternsUsed) await recordOutcome(memory, await outcomeKey(memory, pattern), outcome)
-  return episode
+  return (await memory.read<Episode>('episodic', key)) ?? episode
 }
 
 /**
@@ -262,4 +264,11 @@ const isRunning = (): MemoryError =>
     'a loop already runs on this memory: give each loop its own namespace',
     MemoryErrorCode.CONFLICT,
     { scope: 'working' },
+  )
+
+const cannotBeKept = (state: LoopStateName, cause: MemoryError): MemoryError =>
+  new MemoryError(
+    `the step '${state}' returned what memory cannot hold (for nothing, return null): ${cause.message}`,
+    MemoryErrorCode.INVALID_INPUT,
+    { scope: 'working', ...(cause.details ? { details: cause.details } : {}), cause },
   )

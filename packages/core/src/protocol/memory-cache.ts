@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { CachedEntry, MemoryCache } from '../front/cached-read.ts'
+import { cacheOptionsSchema, parseInput } from '../front/inputs.ts'
 import { jsonBytes } from '../json.ts'
 
 export interface MemoryCacheOptions {
@@ -12,8 +13,11 @@ export interface MemoryCacheOptions {
 /**
  * An LRU cache for `createMemoryManager({ cache })`. Before a cached value is answered, the entry's stamp is compared
  * with the store's, so the answer is never out of date.
+ *
+ * @throws MemoryError INVALID_INPUT for a size that is no whole number above 0
  */
 export function createMemoryCache(options: MemoryCacheOptions = {}): MemoryCache {
+  parseInput(cacheOptionsSchema, options, 'options')
   const { maxBytes = 16 * 1024 * 1024, maxEntries = 10_000 } = options
   return new LRUCache<string, CachedEntry>({
     max: maxEntries,

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createConceptEmbedder } from '../conformance/concept-embedder.ts'
 import { createTicker } from '../conformance/ticker.ts'
-import { MemoryErrorCode } from '../errors.ts'
+import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import { createMemoryManager } from '../front/create-memory-manager.ts'
+import type { MemoryManager } from '../memory-manager.ts'
 import { createInMemoryStore } from '../stores/in-memory-store.ts'
 import { retrieveContext } from './context.ts'
 import { createLearningRetriever, learn } from './lessons.ts'
@@ -171,6 +172,25 @@ it('passes over lessons of another shape', async () => {
   expect(await createLearningRetriever(memory).retrieveLessons({ toolsUsed: ['git'] })).toEqual([])
 })
 
+it('learn counts a lesson that is learned many times at once', async () => {
+  const { memory } = open()
+  const lesson = { category: 'code', text: 'Use C' }
+  const keys = await Promise.all(Array.from({ length: 200 }, () => learn(memory, lesson)))
+  expect(await memory.read('long-term', keys[0] ?? '')).toMatchObject({ count: 200 })
+})
+
+it.each([
+  [{ category: 'code' }, 'lesson.text: '],
+  [{ text: 'Use C' }, 'lesson.category: '],
+  [undefined, 'lesson: '],
+])('learn refuses %j and says what it lacks', async (lesson, message) => {
+  const { memory } = open()
+  await expect(learn(memory, lesson as never)).rejects.toMatchObject({
+    code: MemoryErrorCode.INVALID_INPUT,
+    message: expect.stringContaining(message),
+  })
+})
+
 it('learn keeps lessons apart that only a symbol tells apart', async () => {
   const memory = createMemoryManager({ stores: createInMemoryStore() })
   const texts = ['Use C', 'Use C++', 'use C#', 'fail if n < 3', 'fail if n > 3', '👍', '👎']
@@ -204,6 +224,27 @@ describe('recordOutcome', () => {
     expect(await memory.read('long-term', 'tool')).toEqual({ type: 'statistic', successRate: 0.75, uses: 16 })
   })
 
+  it('counts all outcomes of one process at once, also after one that fails', async () => {
+    const { memory } = open()
+    await memory.write('long-term', 'text', 'just text')
+    const refused = recordOutcome(memory, 'text', 'success')
+    const outcomes = Array.from({ length: 200 }, () => recordOutcome(memory, 'tool', 'success'))
+    await expect(refused).rejects.toMatchObject({ code: MemoryErrorCode.INVALID_INPUT })
+    await memory.delete('long-term', 'text')
+    await Promise.all([...outcomes, recordOutcome(memory, 'text', 'success')])
+    expect(await memory.read('long-term', 'tool')).toMatchObject({ uses: 200 })
+    expect(await memory.read('long-term', 'text')).toMatchObject({ uses: 1 })
+  })
+
+  it('says which outcomes there are', async () => {
+    const { memory } = open()
+    await expect(recordOutcome(memory, 'tool', 'succes' as never)).rejects.toMatchObject({
+      code: MemoryErrorCode.INVALID_INPUT,
+      message: expect.stringMatching(/^outcome: .*"success"\|"partial"\|"failure"/),
+    })
+    expect(await memory.exists('long-term', 'tool')).toBe(false)
+  })
+
   it('refuses a value that cannot carry a rate', async () => {
     const { memory } = open()
     await memory.write('long-term', 'text', 'just text')
@@ -212,6 +253,39 @@ describe('recordOutcome', () => {
     })
     expect(await memory.read('long-term', 'text')).toBe('just text')
   })
+})
+
+it('updateEntry loses no update of many processes, which pause at random after each that they lost', async () => {
+  const { stores, memory } = open()
+  const pauses: number[] = []
+  const pause = async (ms: number) => void pauses.push(ms)
+  const count = (each: MemoryManager) =>
+    updateEntry<number>(each, 'long-term', 'count', (known) => ({ value: (known ?? 0) + 1 }), { pause })
+  const processes = Array.from({ length: 80 }, () => createMemoryManager({ stores }))
+  await Promise.all(processes.map(count))
+  expect(await memory.read('long-term', 'count')).toBe(80)
+  expect(Math.max(...pauses)).toBeLessThanOrEqual(100)
+  expect(new Set(pauses).size).toBeGreaterThan(100)
+})
+
+it('updateEntry gives up at last when others always win', async () => {
+  const { memory } = open()
+  await memory.write('long-term', 'count', 0)
+  let tries = 0
+  const overtaken: MemoryManager = {
+    ...memory,
+    async atomicUpdate() {
+      tries++
+      throw new MemoryError('written meanwhile', MemoryErrorCode.CONFLICT)
+    },
+  }
+  const pause = async () => {}
+  const update = updateEntry(overtaken, 'long-term', 'count', () => ({ value: 1 }), { pause })
+  await expect(update).rejects.toMatchObject({
+    code: MemoryErrorCode.CONFLICT,
+    message: expect.stringContaining('try again'),
+  })
+  expect(tries).toBe(100)
 })
 
 it('updateEntry keeps the ttl and the encryption of what it changes', async () => {

@@ -1,4 +1,5 @@
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import { outcomeSchema, parseInput } from '../front/inputs.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
 import type { MemoryManager } from '../memory-manager.ts'
 import type { Outcome } from './types.ts'
@@ -19,17 +20,19 @@ const scoreOf: Record<Outcome, number> = { success: 1, partial: 0.5, failure: 0 
  * `successRate` and `uses`, which filters can use; an absent key becomes a `statistic`. Concurrent outcomes of
  * several processes are all counted. Afterwards the entry is found by its own strings.
  *
- * @throws MemoryError INVALID_INPUT when the value is not an object and so cannot hold a rate
+ * @throws MemoryError INVALID_INPUT for an outcome that is none, and when the value is not an object and so cannot hold
+ * a rate; CONFLICT when others write the entry all the time
  */
 export async function recordOutcome(
   memory: MemoryManager,
   key: string,
   outcome: Outcome,
 ): Promise<SuccessStatistics> {
+  const score = scoreOf[parseInput(outcomeSchema, outcome, 'outcome')]
   const value = await updateEntry<JsonObject>(memory, 'long-term', key, (present) => {
     if (present !== null && !isJsonObject(present)) throw noObject(key)
     const { uses, successRate } = statisticsOf(present)
-    const rate = (successRate * uses + scoreOf[outcome]) / (uses + 1)
+    const rate = (successRate * uses + score) / (uses + 1)
     return {
       value: { ...(present ?? { type: 'statistic' }), successRate: rate, uses: uses + 1 },
     }

@@ -2,48 +2,69 @@ import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 import type { MemoryManager, WriteOptions } from '../memory-manager.ts'
 import type { MemoryScope } from '../scope.ts'
 import { statedType } from '../stores/entry-identity.ts'
+import { inTurn } from './in-turn.ts'
 
 /** Attempts at an entry that others keep writing. */
-const attempts = 20
+const attempts = 100
+/** Milliseconds: the longest pause before the second attempt, doubled for each further one, and the longest of all. */
+const firstPause = 1
+const longestPause = 100
 
 /**
  * Reads, changes and writes an entry so that no update of another process is lost: if it was written in between, it
- * is read and changed again. Its TTL, encryption, tags and type stay unless `change` returns others. Its search text
- * cannot be read back: for an entry written with `text` or `index: false`, `change` must return them again.
+ * is read and changed again, after a pause of random length. Updates of an entry through the same memory take turns.
+ * Its TTL, encryption, tags and type stay unless `change` returns others. Its search text cannot be read back: for an
+ * entry written with `text` or `index: false`, `change` must return them again.
  *
- * @throws MemoryError CONFLICT when others win twenty times in a row
+ * @throws MemoryError CONFLICT when others win a hundred times in a row
  */
-export async function updateEntry<T>(
+export function updateEntry<T>(
   memory: MemoryManager,
   scope: MemoryScope,
   key: string,
   change: (known: T | null) => { value: T } & WriteOptions,
+  { pause = byTimer }: { pause?: (milliseconds: number) => Promise<unknown> } = {},
 ): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
+  const attempt = async (): Promise<T> => {
     const known = await memory.read<T>(scope, key, { includeMetadata: true })
     const { value, ...options } = change(known?.value ?? null)
-    try {
-      if (known) {
-        const { updatedAt, expiresAt, accessedAt, encrypted, tags, type } = known.metadata
-        const all = {
-          // An access sets the expiry to one TTL later, so the distance between the two is the TTL.
-          ttl: expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt - accessedAt,
-          tags,
-          // The next value states its own.
-          ...(type === null || type === statedType(known.value) ? {} : { type }),
-          ...(encrypted ? { encrypt: true } : {}),
-          ...options,
-        }
-        await memory.atomicUpdate(scope, [
-          { operation: 'set', key, value, options: all, ifUpdatedAt: updatedAt },
-        ])
-      } else await memory.write(scope, key, value, { ...options, overwrite: false })
-      return value
-    } catch (error) {
-      if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
-      if (attempt < attempts) continue
-      const message = `'${key}' is written by others all the time: try again`
-      throw new MemoryError(message, MemoryErrorCode.CONFLICT, { scope, key, cause: error })
-    }
+    if (known) {
+      const { updatedAt, expiresAt, accessedAt, encrypted, tags, type } = known.metadata
+      const all = {
+        // An access sets the expiry to one TTL later, so the distance between the two is the TTL.
+        ttl: expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt - accessedAt,
+        tags,
+        // The next value states its own.
+        ...(type === null || type === statedType(known.value) ? {} : { type }),
+        ...(encrypted ? { encrypt: true } : {}),
+        ...options,
+      }
+      await memory.atomicUpdate(scope, [
+        { operation: 'set', key, value, options: all, ifUpdatedAt: updatedAt },
+      ])
+    } else await memory.write(scope, key, value, { ...options, overwrite: false })
+    return value
   }
+
+  return inTurn(memory, `${scope} ${key}`, async () => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await attempt()
+      } catch (error) {
+        if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+        if (tries === attempts) throw overtaken(scope, key, error)
+      }
+      await pause(Math.random() * Math.min(longestPause, firstPause * 2 ** (tries - 1)))
+    }
+  })
 }
+
+const byTimer = (milliseconds: number): Promise<unknown> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+const overtaken = (scope: MemoryScope, key: string, cause: unknown): MemoryError =>
+  new MemoryError(`'${key}' is written by others all the time: try again`, MemoryErrorCode.CONFLICT, {
+    scope,
+    key,
+    cause,
+  })
