@@ -1,4 +1,4 @@
-import { errorStatus, isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import { errorStatus, isMemoryError, MemoryError, MemoryErrorCode, redactText } from '@recall/core'
 
 export interface HttpOptions {
   /** Address of the hub, for example `https://recall.example.org`. */
@@ -34,11 +34,13 @@ export type Send = <T>(method: string, path: string, shape: Shape, options?: Req
 /**
  * Creates a function that calls the hub. Every failure becomes the `MemoryError` that a local store would throw.
  *
- * @throws MemoryError INVALID_INPUT when `url` is not a valid address, `apiKey` not a valid key, or a number is none
+ * @throws MemoryError INVALID_INPUT when `url` is not a valid address, `apiKey` not a valid key, a number is none, or an
+ * option is unknown
  */
 export function createHttp(options: HttpOptions): Send {
   // First and with `?.`, because a program without types may give no options.
   const base = baseOf(options?.url)
+  refuseUnknown(options)
   const { apiKey, timeoutMs = 15_000, retries = 2, wait = sleep } = options
   const send = options.fetch ?? ((request) => fetch(request))
   // Checked here, because the platform would print an invalid key in its own error.
@@ -106,6 +108,18 @@ export function createHttp(options: HttpOptions): Send {
       }
     }
   }
+}
+
+/** With those of `connectHub`. */
+const optionNames = new Set(['url', 'apiKey', 'timeoutMs', 'retries', 'fetch', 'wait', 'memory'])
+
+/** An option of another name would be a wish that nobody heard. */
+function refuseUnknown(options: object): void {
+  const unknown = Object.keys(options).filter((name) => !optionNames.has(name))
+  if (unknown.length === 0) return
+  const names = redactText(unknown.map((name) => `"${name}"`).join(', ')).text
+  const keys = unknown.length === 1 ? 'key' : 'keys'
+  throw new MemoryError(`options: Unrecognized ${keys}: ${names}`, MemoryErrorCode.INVALID_INPUT)
 }
 
 function jsonOf(value: unknown): string {

@@ -3,7 +3,7 @@ import { isMemoryError, MemoryErrorCode, type ValueSchema } from '@recall/core'
 import { expect, expectTypeOf, it } from 'vitest'
 import { createHttp } from '../src/http.ts'
 import { createHubStore } from '../src/hub-store.ts'
-import { connectHub, type HubClient } from '../src/index.ts'
+import { connectHub, type HubClient, registerAgent } from '../src/index.ts'
 
 type Answer = Response | Error
 
@@ -119,6 +119,18 @@ it.each([undefined, null, 'https://hub.example', {}, { url: undefined }])('needs
       message: expect.stringContaining('https://recall.example.org'),
     }),
   )
+})
+
+it('names an option that does not exist', async () => {
+  const url = 'https://hub.example'
+  const misspelt = { url, apikey: 'recall_key', timeout: 5 }
+  const wanted = {
+    code: MemoryErrorCode.INVALID_INPUT,
+    message: 'options: Unrecognized keys: "apikey", "timeout"',
+  }
+  expect(() => connectHub(misspelt)).toThrow(expect.objectContaining(wanted))
+  await expect(registerAgent(misspelt, 'ada')).rejects.toMatchObject(wanted)
+  expect(() => connectHub({ url, memory: { redaction: 'reject' } as never })).toThrow('"redaction"')
 })
 
 it('sends the key, below the path of the hub', async () => {

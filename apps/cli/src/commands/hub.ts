@@ -93,7 +93,7 @@ export async function hub(io: Io, words: string[], options: HubOptions): Promise
   if (!wanted && argument !== undefined) throw new UsageError(`'${argument}' is one argument too many`)
   if (name === 'register') return register(io, given as string, options, print)
   const access = findHubAccess(io, options)
-  const client = connectHub(access)
+  const client = connectHub({ url: access.url, apiKey: access.apiKey })
   try {
     const call = { io, hub: client, access, options, print }
     return (await actions[name]?.run(call, given ?? '')) ?? exitCodes.fine

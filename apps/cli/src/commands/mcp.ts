@@ -40,7 +40,8 @@ function connectedHub(io: Io): HubClient | undefined {
   try {
     if (url && !URL.canParse(url))
       throw new UsageError('RECALL_API_URL is no address like https://hub.example.org')
-    return connectHub(findHubAccess(io, {}))
+    const access = findHubAccess(io, {})
+    return connectHub({ url: access.url, apiKey: access.apiKey })
   } catch (error) {
     io.err(`recall: the tools of the hub are left out: ${(error as Error).message}\n`)
     return undefined

@@ -33,7 +33,7 @@ export async function publish(
     print(io, options.json, answer, () => 'Nothing was sent. Run the same with --yes to publish it.\n')
     return options.dryRun ? exitCodes.fine : exitCodes.no
   }
-  const hub = connectHub(access)
+  const hub = connectHub({ url: access.url, apiKey: access.apiKey })
   try {
     const saved = await hub.save(memory)
     const answer = { published: true, hub: access.url, memory, redacted, saved }
