@@ -183,9 +183,9 @@ function vectorOf(
   }
   if (embedding.vector.length !== asked.vector.length) {
     throw new MemoryError(
-      `the query vector has ${asked.vector.length} dimensions, the stored ones have ${embedding.vector.length}`,
+      `the query vector has ${asked.vector.length} dimensions, that of '${key}' has ${embedding.vector.length}: give all entries of a scope vectors of one length`,
       MemoryErrorCode.INVALID_INPUT,
-      { scope },
+      { scope, key },
     )
   }
   return embedding.units?.[unit] ?? embedding.vector

@@ -196,10 +196,10 @@ export async function checkModel(
   // The index serves two ranges, but not an inequality.
   const otherModel =
     model === null ? sql`false` : sql`(${stored} < ${model}::text or ${stored} > ${model}::text)`
-  const [other] = await rowsOf<{ model: string; dimensions: number }>(
+  const [other] = await rowsOf<{ key: string; model: string; dimensions: number }>(
     database,
     sql`
-      select ${stored} as model, ${length} as dimensions from ${entries}
+      select ${entries.key} as key, ${stored} as model, ${length} as dimensions from ${entries}
       where ${inPlace(query, shelf)} and ${stored} is not null and ${isLive(query.now)}
         and (${length} < ${vector.length} or ${length} > ${vector.length}
           or (${length} = ${vector.length} and ${otherModel}))
@@ -214,8 +214,8 @@ export async function checkModel(
     )
   }
   throw new MemoryError(
-    `the query vector has ${vector.length} dimensions, the stored ones have ${other.dimensions}`,
+    `the query vector has ${vector.length} dimensions, that of '${other.key}' has ${other.dimensions}: give all entries of a scope vectors of one length`,
     MemoryErrorCode.INVALID_INPUT,
-    { scope: query.scope },
+    { scope: query.scope, key: other.key },
   )
 }
