@@ -1,4 +1,4 @@
-import { type JsonValue, parseInstant, splitUnits, type Unit } from '@recall/core'
+import { conversationType, type JsonValue, parseInstant, splitUnits, type Unit } from '@recall/core'
 
 /** One entry as a file holds it, before access counts and addresses are added. */
 export interface FileEntry {
@@ -52,6 +52,5 @@ export const stringsOf = (value: unknown): string[] =>
     .map(String)
 
 /** The units of an entry; an entry without text has none. */
-export function unitsOf(entry: { text: string; type: string | null; number?: number }): Unit[] {
-  return splitUnits(entry.text, entry.number !== undefined)
-}
+export const unitsOf = ({ text, type }: Pick<FileEntry, 'text' | 'type'>): Unit[] =>
+  splitUnits(text, type === conversationType)
