@@ -27,9 +27,7 @@ const unmarked = z.refine<string>(
   'must not begin with a byte order mark (U+FEFF)',
 )
 
-export const keySchema = z
-  .string()
-  .check(z.minLength(1), z.maxLength(maxKeyLength), wellFormed, printable, unmarked)
+const keySchema = z.string().check(z.minLength(1), z.maxLength(maxKeyLength), wellFormed, printable, unmarked)
 const scopeSchema = z.enum(memoryScopes)
 const tagSchema = z.string().check(z.minLength(1), z.maxLength(256), wellFormed, printable, unmarked)
 const tagsSchema = z.array(tagSchema).check(z.maxLength(256))
