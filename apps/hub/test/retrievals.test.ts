@@ -2,7 +2,7 @@ import { connectHub, type HubClient, registerAgent } from '@recall/client'
 import { fakeEmbedder } from '@recall/embeddings'
 import { agents, retrievalEvents } from '@recall/store-postgres'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
 import { gate, gated } from './held-statements.ts'
@@ -32,6 +32,8 @@ describe.each(engines)('what searches return, with %s', (_, openEngine) => {
       embedder: fakeEmbedder(),
       log: (line) => logged.push(line),
     })
+    // What is recorded yet would be in the way when the tables are emptied.
+    onTestFinished(() => hub.settled())
     const http = { url: 'http://localhost', fetch: hub.fetch, retries: 0 }
     const connect = async (name: string) =>
       connectHub({ ...http, apiKey: (await registerAgent(http, name)).apiKey })
