@@ -2,7 +2,7 @@ import { toJsonValue } from '../json.ts'
 import type { Address, Entry, MemoryStore } from '../memory-store.ts'
 import type { MemoryScope } from '../scope.ts'
 import { isExpired, slidExpiry } from '../stores/expiry.ts'
-import { release } from './users.ts'
+import { release } from './shared-use.ts'
 
 /** The cache to read through: an `LRUCache` of lru-cache fits, and so does a `Map`. */
 export interface MemoryCache {

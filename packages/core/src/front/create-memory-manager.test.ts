@@ -237,6 +237,10 @@ describe('createMemoryManager', () => {
       { redact: 'rejct' },
       /^options.redact: .*"redact"\|"reject"\|"allow"/,
     ],
+    ['what is no clock', { clock: 5 }, /^options.clock: must be a function/],
+    ['what is no embedder', { embedder: {} }, /^options.embedder: must be an embedder/],
+    ['what is no cache', { cache: {} }, /^options.cache: must be a cache/],
+    ['what is told nothing', { onRedaction: 'log' }, /^options.onRedaction: must be a function/],
     ['schemas of a scope that does not exist', { schemas: { longterm: {} } }, /^options.schemas.*longterm/],
     [
       'a ring without keys',

@@ -45,9 +45,9 @@ import {
 } from './inputs.ts'
 import { cleanUp } from './maintenance.ts'
 import { createQuota, defaultQuotas } from './quotas.ts'
+import { hold, release } from './shared-use.ts'
 import { toStoreQuery } from './store-query.ts'
 import { byScope, storesByScope } from './stores-by-scope.ts'
-import { hold, release } from './users.ts'
 
 export interface MemoryManagerOptions<Schemas extends ValueSchemas = ValueSchemas> {
   /** One store for all scopes, or one for each. Closed with the last memory that uses it. */

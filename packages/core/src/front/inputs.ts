@@ -88,20 +88,27 @@ const valueSchemasSchema = z.partialRecord(
   ),
 )
 
-/** What is more than data is checked where it is used. */
-const whatever = z.optional(z.unknown())
-/** Of `createMemoryManager`: an option of another name would be a wish that nobody heard. */
+const aFunction = z.optional(z.custom((given) => typeof given === 'function', 'must be a function'))
+const withMethod = (name: string, message: string) =>
+  z.optional(
+    z.custom((given) => typeof (given as Record<string, unknown> | null)?.[name] === 'function', message),
+  )
+
+/**
+ * Of `createMemoryManager`: an option of another name would be a wish that nobody heard. Stores and keys are checked
+ * where they are used.
+ */
 export const managerOptionsSchema = z.strictObject({
-  stores: whatever,
+  stores: z.optional(z.unknown()),
   namespace: z.optional(keySchema),
-  embedder: whatever,
+  embedder: withMethod('embed', 'must be an embedder, such as those of @recall/embeddings'),
   schemas: z.optional(valueSchemasSchema),
   redact: z.optional(redactPolicySchema),
-  onRedaction: whatever,
+  onRedaction: aFunction,
   policies: z.optional(policiesSchema),
-  encryptionKey: whatever,
-  cache: whatever,
-  clock: whatever,
+  encryptionKey: z.optional(z.unknown()),
+  cache: withMethod('get', 'must be a cache, such as that of createMemoryCache'),
+  clock: aFunction,
 })
 
 /** Most changes that one batch or atomic update may hold. */
