@@ -24,6 +24,8 @@ describe('a key that more than one kind of file can hold', () => {
     ['a text of its own', 'text', { text: 'other words' }, 'leave out text and index'],
     ['words that nobody may find', 'text', { index: false }, 'leave out text and index'],
     ['half a character', 'cut \ud83d', {}, 'half a character'],
+    ['an open code block', 'See:\n```\ncode', {}, 'does not close'],
+    ['an open comment', 'See:\n<!-- later', {}, 'does not close'],
     ['a heading', ' ## A heading', {}, 'write that section under its own key'],
   ])('is refused for a section with %s, which its file cannot hold', async (_, value, options, reason) => {
     const { memory } = await openWithArchives(0)

@@ -148,6 +148,10 @@ export function requireSectionText({ scope, key, value, text, type, tags }: Entr
     throw refused(`${only} is found by its text: leave out text and index, or choose another key`)
   if (parseSections(value.trim()).length > 1)
     throw refused(`the text for '${key}' holds a '## ' heading: write that section under its own key`)
+  if (parseSections(`${value.trim()}\n\n## Next\n`).length === 1)
+    throw refused(
+      `the text for '${key}' opens a code block or a comment that it does not close: what follows would be in it`,
+    )
   return value
 }
 
