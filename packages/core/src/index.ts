@@ -20,8 +20,9 @@ export {
 export { embedTexts } from './front/embed-texts.ts'
 export { type Envelope, isEnvelope, type KeyRing } from './front/encryption.ts'
 export { findWhenSure } from './front/find-when-sure.ts'
-export { problemsInWords } from './front/inputs.ts'
+export { invalidInput, problemsInWords } from './front/inputs.ts'
 export { type RotationOptions, type RotationResult, rotateEncryption } from './front/rotate-encryption.ts'
+export { inTurn } from './in-turn.ts'
 export {
   equalJson,
   isJsonObject,

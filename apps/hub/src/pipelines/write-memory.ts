@@ -1,4 +1,4 @@
-import { redactText } from '@recall/core'
+import { inTurn, redactText } from '@recall/core'
 import { prepared } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import { agentDisabled, type Principal } from '../access/principal.ts'
@@ -7,7 +7,6 @@ import { newShortId } from '../short-id.ts'
 import { refuseWhenReadOnly } from '../trust/heartbeat.ts'
 import { currentModel, modelWasReplaced } from './current-model.ts'
 import { embedText } from './embed.ts'
-import { inTurn } from './equal-writes.ts'
 import { judgeMemory } from './judge-memory.ts'
 
 export interface NewMemory {
@@ -66,6 +65,8 @@ export async function writeMemory(
   const clean: CleanMemory = { content, tags, source, warnings }
   if (config.embedAsync) return storeMemory(hub, author, clean, undefined, claim)
   const vector = await embedText(hub, content, 'document')
+  // At the same moment none of several equal ones would be a copy. An advisory lock, for the hubs of other processes as
+  // well, would take a round trip of every write.
   return inTurn(database, content, async () =>
     storeMemory(hub, author, clean, await judgeMemory(hub, author, vector), claim),
   )

@@ -1,8 +1,8 @@
 import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
+import { inTurn } from '../in-turn.ts'
 import type { MemoryManager, WriteOptions } from '../memory-manager.ts'
 import type { MemoryScope } from '../scope.ts'
 import { statedType } from '../stores/entry-identity.ts'
-import { inTurn } from './in-turn.ts'
 
 /** Attempts at an entry that others keep writing. */
 const attempts = 100
