@@ -1,4 +1,4 @@
-import { errorStatus, isMemoryError, MemoryError, MemoryErrorCode, redactText } from '@recall/core'
+import { errorStatus, invalidInput, isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 
 export interface HttpOptions {
   /** Address of the hub, for example `https://recall.example.org`. */
@@ -117,9 +117,9 @@ const optionNames = new Set(['url', 'apiKey', 'timeoutMs', 'retries', 'fetch', '
 function refuseUnknown(options: object): void {
   const unknown = Object.keys(options).filter((name) => !optionNames.has(name))
   if (unknown.length === 0) return
-  const names = redactText(unknown.map((name) => `"${name}"`).join(', ')).text
+  const names = unknown.map((name) => `"${name}"`).join(', ')
   const keys = unknown.length === 1 ? 'key' : 'keys'
-  throw new MemoryError(`options: Unrecognized ${keys}: ${names}`, MemoryErrorCode.INVALID_INPUT)
+  throw invalidInput('options', [{ path: [], message: `Unrecognized ${keys}: ${names}` }])
 }
 
 function jsonOf(value: unknown): string {

@@ -1,4 +1,4 @@
-import { type Embedder, MemoryError, MemoryErrorCode, problemsInWords, redactText } from '@recall/core'
+import { type Embedder, invalidInput, MemoryError, MemoryErrorCode, redactText } from '@recall/core'
 import * as z from 'zod/mini'
 import en from 'zod/v4/locales/en.js'
 import { parseMaxBatch } from './max-batch.ts'
@@ -79,12 +79,7 @@ const optionsSchema = z.strictObject({
 function checkOptions(options: HttpEmbedderOptions): void {
   // zod/mini has no messages of its own.
   const { error } = optionsSchema.safeParse(options, { error: en().localeError })
-  if (!error) return
-  const problems = error.issues.map(({ path, message }) => ({
-    path: ['options', ...path].join('.'),
-    message,
-  }))
-  throw new MemoryError(redactText(problemsInWords(problems)).text, MemoryErrorCode.INVALID_INPUT)
+  if (error) throw invalidInput('options', error.issues)
 }
 
 const sendable = (text: string): string => (text.trim() === '' ? '-' : redactText(text.toWellFormed()).text)

@@ -214,6 +214,7 @@ export function parseInput<T>(schema: z.ZodMiniType<T>, input: unknown, name: st
   throw invalidInput(name, result.error.issues)
 }
 
+/** The error that tells of every problem with an input, where it lies, without secrets that stand in names. */
 export function invalidInput(
   name: string,
   issues: readonly { path: readonly PropertyKey[]; message: string }[],
