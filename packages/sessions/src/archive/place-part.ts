@@ -67,12 +67,13 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
     const record = await memory.read<ConversationArchive>('episodic', key, { includeMetadata: true })
     const stored = record?.value
     const repeats = stored !== undefined && saysTheSame(stored, part)
-    const isEarlier = stored !== undefined && isEarlierVersion(stored, part)
-    const couldBeBetter = isEarlier && request.hasModel && stored.summarizedBy === byAlgorithm
+    const couldBeBetter =
+      request.hasModel && stored?.summarizedBy === byAlgorithm && isEarlierVersion(stored, part)
     const isSettled = repeats && isFinal(stored, request) && !(couldBeBetter && request.resummarize)
     if (stored !== undefined && ((repeats && (isSettled || stored.edited)) || holdsMore(stored, part))) {
       return { key, number, status: 'unchanged', digest: digestOf(stored), kept }
     }
+    const isEarlier = stored !== undefined && isEarlierVersion(stored, part)
     if (isEarlier) earlier = digestOf(stored)
     if (stored !== undefined && (stored.edited || !(isEarlier || repeats))) {
       kept.push(key)
