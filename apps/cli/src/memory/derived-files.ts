@@ -3,7 +3,8 @@ import { layouts } from '@recall/store-file'
 
 /**
  * Whether a file in a memory's internal folder can be rebuilt or belongs to running processes: the index, locks, what
- * comes with them, and writers' notes for the index and of what they erase. Tombstones, the import journal and pending sessions are not derived.
+ * comes with them, and writers' notes for the index and of what they erase. Tombstones, the import journal and pending
+ * sessions are not derived.
  *
  * @param path relative to that folder
  */
