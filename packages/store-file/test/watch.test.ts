@@ -157,6 +157,19 @@ it('looks at what was written, not at every other file, where the system tells i
   expect(looks < 5 * others).toBe(process.platform === 'linux')
 })
 
+it.each(['bun', 'deno'])('looks at every file under %s, which tells too late', async (runtime) => {
+  vi.stubGlobal(
+    'process',
+    Object.create(process, { versions: { value: { ...process.versions, [runtime]: '1' } } }),
+  )
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const { find, folder } = await openMemory()
+  mkdirSync(folder, { recursive: true })
+  for (let i = 0; i < 100; i++) writeFileSync(join(folder, `other-${i}.md`), 'nothing\n')
+  for (let i = 0; i < 3; i++) await find('pool')
+  for (let i = 0; i < 5; i++) expect(await looksDuring(() => find('pool'))).toBeGreaterThanOrEqual(100)
+})
+
 it('sees that the folder of a namespace was moved away', async () => {
   const { root, find } = await openMemory()
   const lists = async () => (await other.search('long-term', { text: 'pool' })).map(({ key }) => key)

@@ -12,7 +12,7 @@ export interface LocalEmbedderOptions {
   model?: ModelFiles
   /**
    * Default: onnxruntime-node when it is installed, else the WebAssembly build, which always works, and which a worker
-   * thread takes in a process without `ORT_DISABLE_TELEMETRY=1`: from there the other cannot be kept from reporting.
+   * thread, and Bun, take in a process without `ORT_DISABLE_TELEMETRY=1`: there the other cannot be kept from reporting.
    */
   runtime?: Runtime
   /** Threads of the native runtime. Default: what it chooses. */

@@ -84,8 +84,10 @@ const nativeMissing = (): MemoryError =>
   new MemoryError(
     turnOffTelemetry()
       ? 'onnxruntime-node is not installed: run `npm install onnxruntime-node`, or leave out `runtime`'
-      : 'in this worker thread onnxruntime-node would report to its maker: start the process with ' +
-          'ORT_DISABLE_TELEMETRY=1, use `workerEmbedder` from the main thread, or leave out `runtime`',
+      : `${process.versions.bun ? 'on Bun' : 'in this worker thread'} onnxruntime-node would report to its maker: ` +
+          'start the process with ORT_DISABLE_TELEMETRY=1, ' +
+          (process.versions.bun ? '' : 'use `workerEmbedder` from the main thread, ') +
+          'or leave out `runtime`',
     MemoryErrorCode.UNAVAILABLE,
   )
 

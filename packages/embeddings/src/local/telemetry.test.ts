@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { turnOffTelemetry } from './telemetry.ts'
 
 const folder = import.meta.dirname
 const run = promisify(execFile)
@@ -54,4 +55,16 @@ it('takes WebAssembly in a thread in which the native runtime would report', asy
     worker.once('error', reject)
   })
   expect(told).toEqual({ usual: 'wasm', native: expect.stringContaining('ORT_DISABLE_TELEMETRY=1') })
+})
+
+it('takes WebAssembly on Bun, where native code does not see what a program sets', () => {
+  vi.stubEnv('ORT_DISABLE_TELEMETRY', undefined)
+  vi.stubGlobal('process', Object.create(process, { versions: { value: { ...process.versions, bun: '1' } } }))
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+    vi.unstubAllGlobals()
+  })
+  expect(turnOffTelemetry()).toBe(false)
+  process.env.ORT_DISABLE_TELEMETRY = '1'
+  expect(turnOffTelemetry()).toBe(true)
 })

@@ -22,11 +22,11 @@ export interface FolderWatch {
 
 /**
  * Spares a long-lived store from looking at every file before every search. Linux tells of each change before
- * the call that made it returns, so a notice is waiting when somebody asks; other systems tell too late to
- * rely on, and there every search looks for itself.
+ * the call that made it returns, and Node hands a notice on in its next turn; other systems and runtimes tell too late
+ * to rely on, and there every search looks for itself.
  */
 export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
-  if (process.platform !== 'linux' || fileSystem !== defaultFileSystem) return withoutNotices
+  if (!tellsInTime() || fileSystem !== defaultFileSystem) return withoutNotices
   const watchers = new Map<string, FSWatcher>()
   const named = new Set<string>()
   let checks = 0
@@ -119,6 +119,9 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
     close: stop,
   }
 }
+
+const tellsInTime = (): boolean =>
+  process.platform === 'linux' && !process.versions.bun && !process.versions.deno
 
 const withoutNotices: FolderWatch = {
   settle: async () => {},
