@@ -71,7 +71,7 @@ export function setConfig(store: FileStore, name: string, value: string): void {
         MemoryErrorCode.INVALID_INPUT,
       )
     }
-    replaceFile(defaultFileSystem, path, changed, workspace.assertUnchanged)
+    replaceFile(defaultFileSystem, path, changed, { verify: workspace.assertUnchanged })
   })
 }
 

@@ -114,7 +114,7 @@ function replace(
       if (!workspace.exists(target)) return
       index.changing(path)
       try {
-        return replaceFile(fileSystem, target, text, workspace.assertUnchanged)
+        return replaceFile(fileSystem, target, text, { verify: workspace.assertUnchanged })
       } catch (error) {
         if (!isMemoryError(error, MemoryErrorCode.CONFLICT) || attempt === attempts) throw error
       } finally {

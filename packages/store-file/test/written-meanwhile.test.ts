@@ -119,3 +119,52 @@ it('overwrites an entry that another deletes and writes again at that moment', a
   expect(await memory.read('long-term', 'key')).toBe('second')
   await memory.close()
 })
+
+/** Calls that put a file in its place or take it away. */
+const moves = ['renameSync', 'linkSync', 'unlinkSync'] as const
+
+it('lets nobody come between looking at an entry and moving its file', async () => {
+  const sqlite = await loadSqlite()
+  const root = temporaryRoot()
+  let moved = 0
+  const isLocked = (): boolean => {
+    const lock = sqlite(join(root, layouts.entity.internal, 'lock.db'))
+    try {
+      lock.exec('BEGIN IMMEDIATE')
+      return false
+    } catch {
+      return true
+    } finally {
+      lock.close()
+    }
+  }
+  const watched = (name: (typeof moves)[number]) =>
+    ((...paths: [string, string]) => {
+      if (paths.at(-1)?.endsWith('key.md')) {
+        moved++
+        expect(isLocked()).toBe(true)
+      }
+      return defaultFileSystem[name](...paths)
+    }) as never
+  const fileSystem = {
+    ...defaultFileSystem,
+    ...Object.fromEntries(moves.map((name) => [name, watched(name)])),
+  }
+  const memory = await openFileMemory({ root, fileSystem })
+  onTestFinished(() => memory.close())
+  await memory.write('long-term', 'key', 1)
+  await memory.write('long-term', 'key', 2)
+  await memory.delete('long-term', 'key')
+  await memory.write('long-term', 'key', 3, { overwrite: false })
+  await memory.atomicUpdate('long-term', [{ operation: 'set', key: 'key', value: 4 }])
+  await memory.clear('long-term')
+  expect(moved).toBe(6)
+})
+
+it('writes what succeeds an entry that somebody else keeps writing', async () => {
+  const { store, other, beforeNextLock } = await twoHandles()
+  await store.put(entryAt(0), { overwrite: true, now: 0 })
+  beforeNextLock(() => void other.put({ ...entryAt(50), tags: ['other'] }, { overwrite: true, now: 50 }))
+  await store.put(entryAt(50), { overwrite: true, now: 50 })
+  expect(await store.get(address, 60)).toMatchObject({ createdAt: 0, updatedAt: 51, tags: [] })
+})

@@ -26,8 +26,8 @@ export interface CurrentFiles {
 }
 
 /**
- * Moves entries to the archive and back, each under the lock of the memory. Notes are also written and deleted without
- * the lock, and by people: so the copy is made first, and goes again when the original was touched in between.
+ * Moves entries to the archive and back, each under the lock of the memory. People take no lock: so the copy is
+ * made first, and goes again when the original was touched in between.
  */
 export function createMoves(current: CurrentFiles, cold: ColdFiles, exclusively: <T>(section: () => T) => T) {
   /** The file decides, not the index. */

@@ -3,6 +3,7 @@ import {
   type Address,
   alreadyExists,
   type Change,
+  changedUnderneath,
   compareCodePoints,
   type Entry,
   isExpired,
@@ -14,7 +15,8 @@ import {
 } from '@recall/core'
 import { printNote } from '../documents/note.ts'
 import { createFile, removeFile, removeFiles, replaceFile } from '../files/atomic-write.ts'
-import { type FileSystem, statusOf } from '../files/file-system.ts'
+import { isUnchanged, stampAt } from '../files/file-stamp.ts'
+import type { FileSystem } from '../files/file-system.ts'
 import { shownPath } from '../files/paths.ts'
 import { applyChanges } from '../files/transaction.ts'
 import { createWorkspace, type Workspace } from '../files/workspace.ts'
@@ -66,34 +68,46 @@ export function createEntryWriter(options: EntryWriterOptions) {
     }
   }
 
-  const putNote = (entry: Entry, { overwrite, now }: PutOptions): void => {
-    const path = notePath(entry)
+  const putNote = (entry: Entry, putOptions: PutOptions): void => {
     recover()
-    prepareFolder(dirname(path))
-    if (!overwrite) {
-      let created = false
-      changing([path], () => {
-        created = createFile(fileSystem, path, printNote(entry))
-      })
-      if (created) {
-        accessLog.startAnew(entry)
-        return
-      }
+    prepareFolder(dirname(notePath(entry)))
+    if (!putOptions.overwrite && createNote(entry)) return
+    for (let attempt = 1; attempt < attempts; attempt++) if (replaceNote(entry, putOptions)) return
+    if (!exclusively(() => replaceNote(entry, putOptions))) throw changedUnderneath(entry)
+  }
+
+  /** @returns false when there is a file already, or when the file system cannot tell */
+  const createNote = (entry: Entry): boolean => {
+    const path = notePath(entry)
+    let created = false
+    changing([path], () => {
+      created = createFile(fileSystem, path, printNote(entry), { exclusively })
+    })
+    if (created) accessLog.startAnew(entry)
+    return created
+  }
+
+  /** @returns false, with nothing changed, when somebody else changed the file after it was read */
+  const replaceNote = (entry: Entry, { overwrite, now }: PutOptions): boolean => {
+    const path = notePath(entry)
+    const before = stampAt(fileSystem, path)
+    const earlier = before && readNote(entry)
+    if (before && !earlier) refuseForeignFile(path, entry)
+    const known = earlier && toEntry(entry, earlier)
+    const alive = known && !isExpired(known, now)
+    if (alive && !overwrite) throw alreadyExists(entry)
+    const content = printNote(alive ? succeed(entry, known) : entry)
+    const verify = (): void => {
+      if (!isUnchanged(fileSystem, path, before)) throw changedUnderneath(entry)
     }
-    const write = (): void => {
-      const isTaken = statusOf(fileSystem, path) !== null
-      const earlier = isTaken ? readNote(entry) : null
-      if (isTaken && !earlier) refuseForeignFile(path, entry)
-      const known = earlier && toEntry(entry, earlier)
-      const alive = known && !isExpired(known, now)
-      if (alive && !overwrite) throw alreadyExists(entry)
-      const content = printNote(alive ? succeed(entry, known) : entry)
-      changing([path], () => replaceFile(fileSystem, path, content))
-      if (!alive) accessLog.startAnew(entry)
+    try {
+      changing([path], () => replaceFile(fileSystem, path, content, { verify, exclusively }))
+    } catch (error) {
+      if (isMemoryError(error, MemoryErrorCode.CONFLICT)) return false
+      throw error
     }
-    // Only one of several writers may find the key free.
-    if (overwrite) write()
-    else exclusively(write)
+    if (!alive) accessLog.startAnew(entry)
+    return true
   }
 
   /** Plans on a workspace and applies it; plans anew when somebody edited a file in the meantime. */
@@ -154,15 +168,13 @@ export function createEntryWriter(options: EntryWriterOptions) {
         accessLog.forget([address])
         return removed
       }
-      recover()
-      assertPresent()
-      const path = notePath(address)
-      if (!readNote(address)) return false
-      let removed = false
-      changing([path], () => {
-        removed = removeFile(fileSystem, path)
+      const removed = exclusively(() => {
+        const path = notePath(address)
+        if (!readNote(address)) return false
+        changing([path], () => removeFile(fileSystem, path))
+        return true
       })
-      accessLog.forget([address])
+      if (removed) accessLog.forget([address])
       return removed
     },
 

@@ -13,23 +13,32 @@ export const temporaryName = /^\.tmp-(\d+)-([0-9a-f]{8})[0-9a-f]+$/
  *
  * A failed fsync is never retried: the kernel may have dropped the pages, so the write is reported as failed.
  *
- * @param verify runs just before the rename, with the new content already durable; what it throws stops it
  * @throws MemoryError WRITE_FAILED naming the path
  */
 export function replaceFile(
   fileSystem: FileSystem,
   path: string,
   content: string | Uint8Array,
-  verify: () => void = () => {},
+  { verify = () => {}, exclusively = (move) => move() }: Placing = {},
 ): void {
   writing(path, () => {
     const temporary = writeTemporary(fileSystem, path, content)
     orDiscard(fileSystem, temporary, () => {
-      verify()
-      fileSystem.renameSync(temporary, path)
+      exclusively(() => {
+        verify()
+        fileSystem.renameSync(temporary, path)
+      })
     })
     syncFolder(fileSystem, dirname(path))
   })
+}
+
+/** What goes on while a file, whose content is durable by then, is moved into place. */
+export interface Placing {
+  /** Runs just before the move; what it throws stops it. */
+  verify?: () => void
+  /** Runs the check and the move while nobody else runs theirs: waiting for the disk needs no lock. */
+  exclusively?: (move: () => void) => void
 }
 
 /**
@@ -38,11 +47,16 @@ export function replaceFile(
  * @returns false, with nothing changed, when the name is taken, or when the file system has no hard links and
  * cannot tell: then only a lock can
  */
-export function createFile(fileSystem: FileSystem, path: string, content: string | Uint8Array): boolean {
+export function createFile(
+  fileSystem: FileSystem,
+  path: string,
+  content: string | Uint8Array,
+  { exclusively = (move) => move() }: Pick<Placing, 'exclusively'> = {},
+): boolean {
   return writing(path, () => {
     const temporary = writeTemporary(fileSystem, path, content)
     try {
-      fileSystem.linkSync(temporary, path)
+      exclusively(() => fileSystem.linkSync(temporary, path))
     } catch (error) {
       if (['EEXIST', ...noHardLinks].includes(errorCode(error) ?? '')) return false
       throw error

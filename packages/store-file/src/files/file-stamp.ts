@@ -38,6 +38,12 @@ export const modifiedAt = (fileSystem: FileSystem, path: string): number =>
 export const sameStamp = (a: FileStamp, b: FileStamp): boolean =>
   a.size === b.size && a.modified === b.modified && a.changed === b.changed && a.inode === b.inode
 
+/** Whether a file is as it was, `null` for absent. */
+export function isUnchanged(fileSystem: FileSystem, path: string, before: FileStamp | null): boolean {
+  const now = stampAt(fileSystem, path)
+  return before && now ? sameStamp(before, now) : before === now
+}
+
 const words = new Uint32Array(8)
 const floats = new Float64Array(words.buffer)
 

@@ -60,7 +60,7 @@ export function applyChanges(
   if (!only) return
   if (changes.length === 1) {
     // One file is replaced or removed at once, without a journal.
-    if (only.content !== null) replaceFile(fileSystem, only.path, only.content, verify)
+    if (only.content !== null) replaceFile(fileSystem, only.path, only.content, { verify })
     else {
       verify()
       removeFile(fileSystem, only.path)
@@ -78,7 +78,7 @@ export function applyChanges(
     })
     for (const place of new Set(written.map(dirname))) writing(place, () => syncFolder(fileSystem, place))
     const journal = JSON.stringify({ version: 1, steps } satisfies Journal)
-    replaceFile(fileSystem, journalPath(folder), journal, verify)
+    replaceFile(fileSystem, journalPath(folder), journal, { verify })
   } catch (error) {
     // The journal may be in place although syncing its folder failed: then the work must not be undone.
     if (!fileSystem.existsSync(journalPath(folder))) {

@@ -1,6 +1,6 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { type FileStamp, sameStamp, stampOf } from './file-stamp.ts'
-import { type FileSystem, statusOf } from './file-system.ts'
+import { type FileStamp, isUnchanged } from './file-stamp.ts'
+import type { FileSystem } from './file-system.ts'
 import { readText } from './read-text.ts'
 import type { FileChange } from './transaction.ts'
 
@@ -42,9 +42,7 @@ export function createWorkspace(fileSystem: FileSystem): Workspace {
 
     assertUnchanged() {
       for (const [path, { stamp }] of seen) {
-        const stats = statusOf(fileSystem, path)
-        const now = stats ? stampOf(stats) : null
-        if (stamp === now || (stamp && now && sameStamp(stamp, now))) continue
+        if (isUnchanged(fileSystem, path, stamp)) continue
         throw new MemoryError(
           `${path} was changed by somebody else while it was written`,
           MemoryErrorCode.CONFLICT,
