@@ -51,6 +51,71 @@ describe('what a person edits by hand', () => {
     await memory.close()
   })
 
+  it('is a version of its own, although nobody brings the line `updated` up to date', async () => {
+    const { memory, at } = await open()
+    const path = at('long-term/note.md')
+    await memory.write('long-term', 'note', 'the harbour')
+    const before = await memory.read('long-term', 'note', { includeMetadata: true })
+    const updated = before?.metadata.updatedAt as number
+    writeFileSync(path, readFileSync(path, 'utf8').replace('harbour', 'lighthouse'))
+    utimesSync(path, new Date(), new Date(updated + 5000))
+    for (const change of [
+      { operation: 'set', key: 'note', value: 'the pier', ifUpdatedAt: updated },
+      { operation: 'delete', key: 'note', ifUpdatedAt: updated },
+    ] as const) {
+      await expect(memory.atomicUpdate('long-term', [change])).rejects.toMatchObject({
+        code: 'MEMORY_CONFLICT',
+      })
+    }
+    const after = await memory.read('long-term', 'note', { includeMetadata: true })
+    expect(after).toMatchObject({ value: 'the lighthouse', metadata: { updatedAt: updated + 5000 } })
+    const [found] = await memory.search('long-term', { text: 'lighthouse' })
+    expect(found?.metadata.updatedAt).toBe(updated + 5000)
+    await memory.close()
+  })
+
+  it('is not what git, a copy or an editor does to a file without changing what it says', async () => {
+    const { memory, at } = await open()
+    const path = at('long-term/note.md')
+    await memory.write('long-term', 'note', 'the harbour', { tags: ['sea'] })
+    const before = await memory.read('long-term', 'note', { includeMetadata: true })
+    const same = readFileSync(path, 'utf8')
+      .replace('tags: ["sea"]', 'tags:\n  - sea')
+      .replaceAll('\n', '\r\n')
+    writeFileSync(path, `${same}\r\n`)
+    utimesSync(path, new Date(), new Date(Date.now() + 5000))
+    const after = await memory.read('long-term', 'note', { includeMetadata: true })
+    expect(after?.metadata.updatedAt).toBe(before?.metadata.updatedAt)
+    await memory.close()
+  })
+
+  it('keeps an old entry from being archived or cleared by its age', async () => {
+    let now = Date.now() - 100 * 86_400_000
+    const { memory, at } = await open({ clock: () => now })
+    const path = at('episodic/deploy.md')
+    await memory.write('episodic', 'deploy', 'went well')
+    writeFileSync(path, readFileSync(path, 'utf8').replace('well', 'badly'))
+    now = Date.now()
+    const archiveBefore = now - 90 * 86_400_000
+    expect(await memory.cleanup({ scope: 'episodic', archiveBefore })).toMatchObject({ archived: 0 })
+    await memory.clear('episodic', { olderThan: archiveBefore })
+    expect(await memory.read('episodic', 'deploy')).toBe('went badly')
+    await memory.close()
+  })
+
+  it('says when an entry ends, however long reads had prolonged it', async () => {
+    let now = Date.now()
+    const { memory, at } = await open({ clock: () => now })
+    const path = at('long-term/note.md')
+    await memory.write('long-term', 'note', 'the harbour', { ttl: 3_600_000 })
+    now += 1_800_000
+    await memory.read('long-term', 'note')
+    const ended = new Date(now - 1000).toISOString()
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/expires: .*/, `expires: "${ended}"`))
+    expect(await memory.read('long-term', 'note')).toBeNull()
+    await memory.close()
+  })
+
   it.each(['Project Ideas', 'Größe', '日本語', 'README', 'a (copy)', "it's"])(
     'may be a new file of any name, which is its key: %s',
     async (name) => {
@@ -105,7 +170,7 @@ describe('what a person edits by hand', () => {
   })
 
   it('has its own key where the disk ignores case, and no other is written over it', async () => {
-    const { memory, at } = await open(caseBlindFileSystem)
+    const { memory, at } = await open({ fileSystem: caseBlindFileSystem })
     await memory.write('long-term', 'other', 'a pier')
     writeFileSync(at('long-term/Ideas.md'), 'the harbour\n')
     writeFileSync(at('long-term/caf\u00e9.md'), 'the quay\n')
@@ -175,7 +240,7 @@ describe('what a person edits by hand', () => {
         defaultFileSystem.fsyncSync(descriptor)
       },
     }
-    const { memory, at } = await open(fileSystem)
+    const { memory, at } = await open({ fileSystem })
     await memory.write('long-term', 'MEMORY.md#people', 'Ada')
     path = at('MEMORY.md')
     await memory.write('long-term', 'MEMORY.md#people', 'Grace')
@@ -194,7 +259,7 @@ describe('what a person edits by hand', () => {
         defaultFileSystem.fsyncSync(descriptor)
       },
     }
-    const { memory, at } = await open(fileSystem)
+    const { memory, at } = await open({ fileSystem })
     await memory.write('long-term', 'MEMORY.md#people', 'Ada')
     path = at('MEMORY.md')
     expect(

@@ -1,14 +1,13 @@
 import { join } from 'node:path'
 import { isMemoryError, type MemoryErrorCode, type MemoryManager } from '@recall/core'
 import { expect } from 'vitest'
-import type { FileSystem } from '../src/files/file-system.ts'
-import { openFileMemory } from '../src/open-file-memory.ts'
+import { type FileMemoryOptions, openFileMemory } from '../src/open-file-memory.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
 /** A memory in a root of its own, and where its files lie. */
-export async function open(fileSystem?: FileSystem) {
+export async function open(options: Omit<FileMemoryOptions, 'root'> = {}) {
   const root = temporaryRoot()
-  const memory = await openFileMemory({ root, redact: 'allow', ...(fileSystem ? { fileSystem } : {}) })
+  const memory = await openFileMemory({ root, redact: 'allow', ...options })
   const at = (...names: string[]): string => join(root, 'memory', ...names)
   return { root, memory, at }
 }

@@ -74,7 +74,7 @@ describe('a file that cannot be read', () => {
         return defaultFileSystem.openSync(path, flags, mode)
       },
     }
-    const { memory, at } = await open(fileSystem)
+    const { memory, at } = await open({ fileSystem })
     mkdirSync(at('long-term'), { recursive: true })
     writeFileSync(at('long-term/note.md'), 'the harbour')
     expect(await keysOf(memory, 'harbour')).toEqual([])

@@ -1,12 +1,14 @@
 import {
   type Entry,
   isEnvelope,
+  type JsonObject,
   type JsonValue,
   MemoryError,
   MemoryErrorCode,
   maxJsonDepth,
   searchableText,
 } from '@recall/core'
+import { checksum } from '../files/digest.ts'
 import { fileStem } from '../files/paths.ts'
 import { type FileEntry, type FileTimes, parseTime, printTime, stringsOf } from './file-entry.ts'
 import { maxFrontMatterLength, parseFrontMatter, printFrontMatter } from './front-matter.ts'
@@ -26,11 +28,12 @@ export function printNote(entry: Entry): string {
   // A trailing carriage return would be read as part of the line end that follows it.
   const asText = typeof value === 'string' && value.isWellFormed() && !value.endsWith('\r')
   const ownText = asText ? value : searchableText(value)
-  const head = printFrontMatter({
+  const body = `${asText ? value : fence(JSON.stringify(value, null, 2))}\n`
+  const fields = {
     key: entry.key,
     namespace: entry.namespace === 'default' ? undefined : entry.namespace,
     type: entry.type ?? undefined,
-    tags: entry.tags.length > 0 ? entry.tags : undefined,
+    tags: entry.tags.length > 0 ? [...entry.tags] : undefined,
     created: printTime(entry.createdAt),
     updated: printTime(entry.updatedAt),
     ttl: entry.ttl ?? undefined,
@@ -38,7 +41,8 @@ export function printNote(entry: Entry): string {
     format: asText ? undefined : 'json',
     indexed: entry.text === '' && ownText !== '' ? false : undefined,
     text: entry.text !== '' && entry.text !== ownText ? entry.text : undefined,
-  })
+  }
+  const head = printFrontMatter({ ...fields, hash: hashOf(fields, body) })
   if (head.length > maxFrontMatterLength) {
     throw new MemoryError(
       `key, tags and text of '${entry.key.slice(0, 80)}' take ${head.length} characters, more than the ${maxFrontMatterLength} that are read again`,
@@ -46,7 +50,7 @@ export function printNote(entry: Entry): string {
       { scope: entry.scope, key: entry.key },
     )
   }
-  return `${head}${asText ? value : fence(JSON.stringify(value, null, 2))}\n`
+  return head + body
 }
 
 /** Reads a note, hand-written ones included: without front matter its name is the key and its text the value. */
@@ -57,7 +61,8 @@ export function parseNote(content: string, stem: string, { modified }: FileTimes
   const value = parsed === undefined ? own : parsed
   const text = textOf(fields, value)
   const created = parseTime(fields.created) ?? modified
-  const updated = parseTime(fields.updated) ?? modified
+  const stated = parseTime(fields.updated) ?? modified
+  const updated = isEdited(fields, body) ? Math.max(stated, modified) : stated
   const ttl = typeof fields.ttl === 'number' && fields.ttl > 0 ? fields.ttl : null
   // A key is looked for in the one file that bears its name, so no other name can stand for it.
   const key = typeof fields.key === 'string' && fileStem(fields.key) === stem ? fields.key : stem
@@ -80,6 +85,17 @@ export function parseNote(content: string, stem: string, { modified }: FileTimes
     ...(typeof fields.namespace === 'string' ? { namespace: fields.namespace } : {}),
     ...((problem ?? ownProblem) ? { problem: problem ?? ownProblem } : {}),
   }
+}
+
+/** Whether a person changed a note since it was written: they seldom think of the line `updated`. */
+const isEdited = (fields: JsonObject, body: string): boolean =>
+  typeof fields.hash === 'string' && fields.hash !== hashOf(fields, body)
+
+/** A hash of what a note says, however that is spelled in YAML and whatever its line ends are. */
+function hashOf(fields: Record<string, JsonValue | undefined>, body: string): string {
+  const { type, tags, ttl, expires, format, indexed, text } = fields
+  const facts = [type, tags, ttl, expires, format, indexed, text].map((fact) => fact ?? null)
+  return checksum(`${JSON.stringify(facts)}\n${body.replaceAll('\r\n', '\n').trim()}`)
 }
 
 /** Length of the encrypted value at the end of a note, in UTF-16 units; 0 when its value is not encrypted. */
