@@ -1,18 +1,25 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import {
   conversationKey,
   conversationType,
   createMemoryManager,
-  type Entry,
   redactText,
   rotateEncryption,
 } from '@recall/core'
 import { createTicker } from '@recall/core/conformance'
 import { createMemoryCache } from '@recall/core/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { FileStore } from '../src/file-store.ts'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
 import { openFileStore } from '../src/open-file-memory.ts'
 import { scrubFiles } from '../src/scrub.ts'
@@ -219,7 +226,6 @@ it('an entry that was brought back while its copy could not be removed is there 
 describe('a note that is archived while', () => {
   const place = { namespace: 'default', scope: 'episodic' } as const
   const address = { ...place, key: 'key' }
-  const ever = { now: 1000, overwrite: true }
   const listed = {
     limit: 10,
     offset: 0,
@@ -230,66 +236,53 @@ describe('a note that is archived while', () => {
   } as const
 
   /** Archives a note; something happens when its copy is made and the note still stands. */
-  async function archiveWhile(
-    meanwhile: (other: FileStore, entry: Entry) => void,
-    faults: Partial<FileSystem> = {},
-  ) {
+  async function archiveWhile(meanwhile: (note: string) => void, faults: Partial<FileSystem> = {}) {
     const root = temporaryRoot()
-    const other = await openFileStore({ root })
-    let entry: Entry | null = null
     const fileSystem: FileSystem = {
       ...defaultFileSystem,
       ...faults,
       renameSync(from, to) {
         defaultFileSystem.renameSync(from, to)
-        if (String(to).endsWith('.json.gz')) meanwhile(other, entry as Entry)
+        if (String(to).endsWith('.json.gz')) meanwhile(join(root, 'memory/episodic/key.md'))
       },
     }
     const store = await openFileStore({ root, fileSystem })
     const memory = createMemoryManager({ stores: store, clock: () => 10 })
     await memory.write('episodic', 'key', 'first')
-    entry = await store.get(address, 10)
     const run = await store.cold?.archive({ ...place, before: 100, now: 1000, dryRun: false })
     const archived = (await store.cold?.find({ ...place, ...listed })) ?? []
     const current = await store.get(address, 1000)
-    onTestFinished(async () => {
-      await memory.close()
-      await other.close()
-    })
+    onTestFinished(() => memory.close())
     return { run, current: current?.value, archived: archived.map(({ entry }) => entry.value) }
   }
 
-  it('another process writes it is the new one, and not archived', async () => {
-    const found = await archiveWhile((other, entry) => void other.put({ ...entry, value: 'second' }, ever))
+  it('a person writes it is the new one, and not archived', async () => {
+    const found = await archiveWhile((note) => writeFileSync(note, 'second\n'))
     expect(found).toEqual({ run: { archived: 0, errors: [] }, current: 'second', archived: [] })
   })
 
-  it('another process deletes it is gone', async () => {
-    const found = await archiveWhile((other) => void other.remove(address))
+  it('a person deletes it is gone', async () => {
+    const found = await archiveWhile((note) => rmSync(note))
     expect(found).toEqual({ run: { archived: 0, errors: [] }, current: undefined, archived: [] })
   })
 
-  it('another process writes or deletes those that wait is the only one archived', async () => {
+  it('a person writes or deletes those that wait is the only one archived', async () => {
     const root = temporaryRoot()
-    const other = await openFileStore({ root })
-    const entries = new Map<string, Entry>()
+    const waiting = new Set(['one', 'two', 'three'])
     const fileSystem: FileSystem = {
       ...defaultFileSystem,
       renameSync(from, to) {
         defaultFileSystem.renameSync(from, to)
-        if (entries.size < 3 || !String(to).endsWith('.json.gz')) return
-        entries.delete(basename(String(to), '.json.gz'))
-        const [written, deleted] = [...entries.values()] as [Entry, Entry]
-        void other.put({ ...written, value: 'second', updatedAt: 100 }, ever)
-        void other.remove(deleted)
+        if (waiting.size < 3 || !String(to).endsWith('.json.gz')) return
+        waiting.delete(basename(String(to), '.json.gz'))
+        const [written, deleted] = [...waiting].map((key) => join(root, 'memory/episodic', `${key}.md`))
+        writeFileSync(String(written), 'second\n')
+        rmSync(String(deleted))
       },
     }
     const store = await openFileStore({ root, fileSystem })
     const memory = createMemoryManager({ stores: store, clock: () => 10 })
-    for (const key of ['one', 'two', 'three']) {
-      await memory.write('episodic', key, 'first')
-      entries.set(key, (await store.get({ ...place, key }, 10)) as Entry)
-    }
+    for (const key of waiting) await memory.write('episodic', key, 'first')
     const run = await store.cold?.archive({ ...place, before: 100, now: 1000, dryRun: false })
     const archived = (await store.cold?.find({ ...place, ...listed })) ?? []
     const current = await store.find({ ...place, ...listed })
@@ -297,7 +290,6 @@ describe('a note that is archived while', () => {
     expect(archived.map(({ entry }) => entry.value)).toEqual(['first'])
     expect(current.map(({ entry }) => entry.value)).toEqual(['second'])
     await memory.close()
-    await other.close()
   })
 
   it('its file does not hold what it announces stays as it is', async () => {
@@ -308,6 +300,7 @@ describe('a note that is archived while', () => {
     const broken = readFileSync(path, 'utf8').replace('"n": 1', '"n": ')
     expect(broken).not.toContain('"n": 1')
     writeFileSync(path, broken)
+    utimesSync(path, 0, 0)
     time.advance(100 * day)
     const old = { scope: 'episodic', archiveBefore: time.clock() } as const
     expect(await memory.cleanup(old)).toMatchObject({ archived: 1, errors: [{ key: 'key' }] })
