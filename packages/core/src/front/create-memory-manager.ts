@@ -20,7 +20,12 @@ import type { Address, Change, Entry, MemoryStore, StoreQuery } from '../memory-
 import type { RedactionReport, RedactPolicy } from '../redaction/redactor.ts'
 import type { TypesOf, ValueSchemas } from '../schemas.ts'
 import { type MemoryScope, memoryScopes } from '../scope.ts'
-import { commitWithArchived, type FoundAnywhere, findWithArchived, removeWithArchived } from '../stores/archive.ts'
+import {
+  commitWithArchived,
+  type FoundAnywhere,
+  findWithArchived,
+  removeWithArchived,
+} from '../stores/archive.ts'
 import { entryMetadata } from '../stores/entry-metadata.ts'
 import { slidExpiry } from '../stores/expiry.ts'
 import { createCachedReads, type MemoryCache } from './cached-read.ts'
@@ -207,7 +212,9 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     }
     const puts = changes.flatMap((change) => ('put' in change ? change.put : []))
     const removed = changes.flatMap((change) => ('put' in change ? [] : change.remove))
-    await withinQuota[scope](puts, removed, () => commitWithArchived(store, { namespace, scope }, changes, now))
+    await withinQuota[scope](puts, removed, () =>
+      commitWithArchived(store, { namespace, scope }, changes, now),
+    )
   }
 
   const read = (scope: MemoryScope, key: string, given?: ReadOptions): Promise<unknown> =>

@@ -174,7 +174,14 @@ export const cleanupOptionsSchema = z.strictObject({
 })
 
 export const outcomeSchema = z.enum(['success', 'partial', 'failure'])
-export const lessonSchema = z.looseObject({ category: tagSchema, text: z.string() })
+export const lessonSchema = z.looseObject({
+  category: tagSchema,
+  text: z.string(),
+  /** Becomes part of a key. */
+  id: z.optional(
+    z.string().check(z.maxLength(maxKeyLength - 'lesson:'.length), wellFormed, printable, unmarked),
+  ),
+})
 
 /** What of a loop's reflection is counted, learned, and becomes tags, beside two others, and keys. */
 export const reflectionSchema = z.looseObject({

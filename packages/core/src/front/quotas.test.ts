@@ -69,6 +69,20 @@ it('measures a store once, not at every write', async () => {
   expect(measured).toBe(2)
 })
 
+it('measures a store again after its clock was put back', async () => {
+  const time = createTicker()
+  const stores = createInMemoryStore()
+  const open = () =>
+    createMemoryManager({ stores, clock: time.clock, policies: { quotas: { 'long-term': 1000 } } })
+  const [memory, other] = [open(), open()]
+  await memory.write('long-term', 'mine', 'x'.repeat(50))
+  time.advance(-3_600_000)
+  await other.write('long-term', 'theirs', 'x'.repeat(900))
+  await expect(memory.write('long-term', 'more', 'x'.repeat(100))).rejects.toMatchObject({
+    code: 'MEMORY_QUOTA_EXCEEDED',
+  })
+})
+
 it('a scope that is beyond its quota may be made smaller step by step', async () => {
   const stores = createInMemoryStore()
   const before = createMemoryManager({ stores })

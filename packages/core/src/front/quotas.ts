@@ -67,7 +67,11 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Withi
     measuredAt = clock()
   }
 
-  const fits = (added: number): boolean => used + added <= quota && clock() - measuredAt <= trustedForMs
+  const fits = (added: number): boolean => {
+    const age = clock() - measuredAt
+    // A clock that was put back says nothing of how old the measurement is.
+    return used + added <= quota && age >= 0 && age <= trustedForMs
+  }
 
   const reserve = (added: number): (() => void) => {
     used += added

@@ -8,7 +8,7 @@ import type { QueueItem, WriteQueue } from './write-queue.ts'
 /** Counts of one drain. */
 export interface DrainResult {
   written: number
-  /** Dropped, because somebody else has written the key since. */
+  /** Dropped, because somebody else has written the key since, or because it would have expired by now. */
   superseded: number
   /** Still waiting. */
   waiting: number
@@ -77,7 +77,7 @@ export async function drainQueue(drain: Drain): Promise<DrainResult> {
 
   const attempt = async (item: QueueItem): Promise<keyof DrainResult | 'made'> => {
     const value = await drain.valueOf(item)
-    const outcome = await deliver(memory, item, value)
+    const outcome = hasExpired(clock(), item) ? 'superseded' : await deliver(memory, item, value)
     const next = outcome === 'written' ? followers.get(item) : undefined
     if (outcome === 'written' && !next) {
       made.push({ item, value })
@@ -104,7 +104,7 @@ export async function drainQueue(drain: Drain): Promise<DrainResult> {
   try {
     for (const item of items) {
       const name = nameOf(item)
-      const isDue = item.notBefore <= clock() && !blocked.has(name)
+      const isDue = isDueAt(clock(), item) && !blocked.has(name)
       const outcome = item.dead ? 'dead' : isDue ? await orSetAside(item, () => attempt(item)) : 'waiting'
       if (outcome === 'waiting') blocked.add(name)
       if (outcome !== 'made') result[outcome]++
@@ -185,6 +185,16 @@ async function deliver(
     }
   }
 }
+
+/** Nobody can have prolonged what could not be read. */
+const hasExpired = (now: number, { queuedAt, options }: QueueItem): boolean => {
+  const { ttl = 0 } = options ?? {}
+  return ttl > 0 && now >= queuedAt + ttl
+}
+
+/** Who has to wait longer than the longest backoff was set aside by a clock that is wrong. */
+const isDueAt = (now: number, { notBefore }: QueueItem): boolean =>
+  notBefore <= now || notBefore > now + longestBackoff
 
 /** Notes in the next queued write of the key which version is ours, before the item that shows it is removed. */
 async function handOver({ memory, queue }: Drain, next: QueueItem, value: unknown): Promise<void> {

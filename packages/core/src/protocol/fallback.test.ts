@@ -154,6 +154,33 @@ describe('writeWithDegradation', () => {
     expect(waits.at(-1)).toBe(300_000)
   })
 
+  it('tries again where a clock that was far ahead set the write aside', async () => {
+    const { memory, fallback, time, failWith } = setUp()
+    failWith(MemoryErrorCode.UNAVAILABLE)
+    await fallback.writeWithDegradation('long-term', 'key', 1)
+    const year = 365 * 86_400_000
+    time.advance(year)
+    await fallback.drain()
+    failWith(null)
+    time.advance(-year)
+    expect(await fallback.drain()).toMatchObject({ written: 1 })
+    expect(await memory.read('long-term', 'key')).toBe(1)
+  })
+
+  it('drops what would have expired by now', async () => {
+    const { memory, fallback, time, failWith } = setUp()
+    failWith(MemoryErrorCode.UNAVAILABLE)
+    await fallback.writeWithDegradation('long-term', 'short', 1, { ttl: 1000 })
+    await fallback.writeWithDegradation('long-term', 'long', 1, { ttl: 5000 })
+    failWith(null)
+    time.advance(1000)
+    expect(await fallback.drain()).toMatchObject({ written: 1, superseded: 1, waiting: 0 })
+    expect([await memory.read('long-term', 'short'), await memory.read('long-term', 'long')]).toEqual([
+      null,
+      1,
+    ])
+  })
+
   it('gives way to what others wrote since', async () => {
     const { memory, fallback, time, failWith } = setUp()
     failWith(MemoryErrorCode.TIMEOUT)

@@ -91,7 +91,9 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
   const isWaiting = async (source: WriteQueue, address: Address): Promise<boolean> => {
     const name = nameOf(address)
     if (waiting && !waiting.names.has(name)) return false
-    if (!waiting || clock() - waiting.readAt >= trustedForMs) {
+    // Of a clock that was put back no age can be told.
+    const age = waiting ? clock() - waiting.readAt : Number.POSITIVE_INFINITY
+    if (!waiting || age < 0 || age >= trustedForMs) {
       const items = (await source.items()).filter(({ dead }) => !dead)
       waiting = { names: new Set(items.map(nameOf)), readAt: clock() }
     }

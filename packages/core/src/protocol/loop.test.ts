@@ -146,6 +146,7 @@ describe('runLoop', () => {
     ['a tool of a very long name', { toolsUsed: ['x'.repeat(257)] }],
     ['a pattern without a name', { patternsUsed: [''] }],
     ['an outcome that a model made up', { outcome: 'won' as never, toolsUsed: ['kubectl'] }],
+    ['a lesson whose id is no part of a key', { lessons: [{ id: 'a\nb', category: 'deploy', text: 'Run' }] }],
     ['a lesson without a text', { lessons: [{ category: 'deploy' } as never] }],
   ])('keeps nothing of a run whose reflection has %s', async (_, wrong) => {
     const { memory, clock } = setUp()

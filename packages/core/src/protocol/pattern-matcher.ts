@@ -34,6 +34,9 @@ export interface PatternMatcherOptions {
 /** The description weighs a little more than declared tags and preconditions. */
 export const patternWeights = { tags: 0.3, description: 0.4, preconditions: 0.3 } as const
 
+/** Of the patterns that share a tag, so many of the newest are compared by how many they share. */
+const mostLookedAt = 1000
+
 export interface PatternMatcher {
   /** Long-term patterns that share a tag, the meaning or a precondition with the situation, best first. */
   findMatchingPatterns<T = unknown>(situation: Situation): Promise<PatternMatch<T>[]>
@@ -46,8 +49,16 @@ export function createPatternMatcher(
   const { embed, weights = patternWeights, limit = 10 } = options
 
   const byTags = async (tags: string[]): Promise<Scored[]> => {
-    const matches = await memory.search('long-term', { filters: { tags: { $overlap: tags } } }, { limit })
-    return matches.map((match) => ({ match, score: share(tags, match.metadata.tags) }))
+    const filters = { tags: { $overlap: tags } }
+    const matches = await memory.search('long-term', { filters }, { limit: mostLookedAt, touch: false })
+    const best = matches
+      .map((match) => ({ match, score: share(tags, match.metadata.tags) }))
+      .sort((a, b) => b.score - a.score)
+      .slice(0, limit)
+    // Only what is handed out counts as used.
+    const keys = best.map(({ match }) => match.key)
+    await memory.batchRead('long-term', keys)
+    return best
   }
 
   const byDescription = async (description: string): Promise<Scored[]> => {

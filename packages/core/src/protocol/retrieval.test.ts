@@ -115,6 +115,28 @@ describe('createPatternMatcher', () => {
     expect(match?.score).toBe(0.5)
   })
 
+  it('finds the pattern that shares most tags behind newer ones that share fewer, and counts no other as used', async () => {
+    const time = createTicker()
+    const memory = createMemoryManager({ stores: createInMemoryStore(), clock: time.clock })
+    await memory.write('long-term', 'fitting', 1, { tags: ['a', 'b', 'c'] })
+    for (let i = 0; i < 12; i++) {
+      time.advance(1000)
+      await memory.write('long-term', `newer ${i}`, 1, { tags: ['a'] })
+    }
+    const found = await createPatternMatcher(memory).findMatchingPatterns({ tags: ['a', 'b', 'c'] })
+    expect(found).toHaveLength(10)
+    expect(found.slice(0, 2)).toMatchObject([
+      { key: 'fitting', score: 1 },
+      { key: 'newer 11', score: 1 / 3 },
+    ])
+    const used = await memory.search(
+      'long-term',
+      { filters: { accessCount: { $gt: 0 } } },
+      { touch: false, limit: 20 },
+    )
+    expect(used).toHaveLength(10)
+  })
+
   it('searches by vectors where it is given an embedder, and says how it searched', async () => {
     const { memory } = open()
     const concepts = createConceptEmbedder()

@@ -130,6 +130,20 @@ describe('createCleanupScheduler', () => {
     expect(count(turns, 'expire', 'done')).toBeGreaterThanOrEqual(10)
   })
 
+  it('takes its turn although a process whose clock is far ahead took one', async () => {
+    const { open, pass, turns, time } = setUp()
+    const { scheduler } = open()
+    const year = 365 * 24 * 60 * minute
+    time.advance(year)
+    await scheduler.run('expire')
+    time.advance(-year)
+    turns.length = 0
+    scheduler.start()
+    await pass(5 * minute)
+    expect(count(turns, 'expire', 'done')).toBe(1)
+    await scheduler.stop()
+  })
+
   it('does not overlap turns, and stops after the one under way', async () => {
     const { open, pending } = setUp()
     const { memory, scheduler } = open()

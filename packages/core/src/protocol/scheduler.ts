@@ -156,7 +156,8 @@ async function claim(
     if (!standing) await memory.write('short-term', key, value, { ...options, overwrite: false })
     else {
       const { takenAt = standing.metadata.updatedAt } = standing.value
-      if (now < takenAt + ttl) return false
+      // A turn further ahead than that was dated by a clock that is wrong.
+      if (Math.abs(now - takenAt) < ttl) return false
       const { updatedAt: ifUpdatedAt } = standing.metadata
       await memory.atomicUpdate('short-term', [{ operation: 'set', key, value, options, ifUpdatedAt }])
     }

@@ -62,7 +62,7 @@ export function createFolderWatch(fileSystem: FileSystem): FolderWatch {
   }
 
   const isTrusted = (): boolean =>
-    !unnamed && !replaced && watchers.size > 0 && Date.now() - checkedAt < longestTrustMs
+    !unnamed && !replaced && watchers.size > 0 && Math.abs(Date.now() - checkedAt) < longestTrustMs
 
   const begin = (folders: readonly string[]): void => {
     const known = watchers.size
