@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { isMemoryError } from '@recall/core'
 import { checkArchiveTable } from './checks/archive-table.ts'
+import { checkArchived } from './checks/archived.ts'
 import { checkIndex } from './checks/index-and-files.ts'
 import { checkMerges } from './checks/merges.ts'
 import { checkPlaces } from './checks/places.ts'
@@ -88,6 +89,7 @@ export function checkUp(fileSystem: FileSystem, store: FileStore, { deep, fix }:
   attempt('merges', () => checkMerges(fileSystem, store, report))
   attempt('archive table', () => checkArchiveTable(fileSystem, store, report))
   attempt('places', () => checkPlaces(fileSystem, store, report))
+  if (deep) attempt('archived entries', () => checkArchived(fileSystem, store, report))
   attempt('index', () => checkIndex(fileSystem, store, deep, report))
   return findings
 }

@@ -32,6 +32,40 @@ describe('the doctor', () => {
     await memory.close()
   })
 
+  it('names archived entries that cannot be read, when it looks deep', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    for (const key of ['sound', 'torn']) await memory.write('episodic', key, 'ran')
+    await memory.cleanup({ scope: 'episodic', archiveBefore: Number.MAX_SAFE_INTEGER })
+    const look = () =>
+      checkUp(defaultFileSystem, store, { deep: true, fix: false }).find(
+        ({ check }) => check === 'archived entries',
+      )
+    expect(look()).toMatchObject({ ok: true, message: '2 can be read' })
+    const torn = at('cold/episodic/torn.json.gz')
+    writeFileSync(torn, readFileSync(torn).subarray(0, 60))
+    expect(look()).toMatchObject({
+      ok: false,
+      message: 'memory/cold/episodic/torn.json.gz cannot be unpacked',
+    })
+    await memory.close()
+  })
+
+  it.each(['ttl: 1h', 'ttl: "60000"', 'ttl: -5', 'expires: tomorrow', 'expires: 1795664809677'])(
+    'names a note whose front matter says %s',
+    async (line) => {
+      const { store, memory, at } = await openWithArchives(1)
+      mkdirSync(at('long-term'), { recursive: true })
+      writeFileSync(at('long-term/note.md'), `---\n${line}\n---\ntext\n`)
+      await memory.search('long-term', {})
+      const bad = checkUp(defaultFileSystem, store, { deep: false, fix: false }).filter(({ ok }) => !ok)
+      const field = line.slice(0, line.indexOf(':'))
+      expect(bad.map(({ message }) => message)).toEqual([
+        expect.stringContaining(`memory/long-term/note.md: its '${field}' is ignored`),
+      ])
+      await memory.close()
+    },
+  )
+
   it('leaves one row of several for an archive: the one that tells of it', async () => {
     const { store, memory, at } = await openWithArchives(3)
     const table = readFileSync(at('ARCHIVE.md'), 'utf8')

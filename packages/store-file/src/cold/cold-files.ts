@@ -55,6 +55,9 @@ const entrySchema = z.object({
   embedding: z.nullable(z.object({ model: z.string(), vector: z.array(z.number()) })),
 })
 
+/** @throws when the bytes are no archived entry */
+export const parsePacked = (bytes: Uint8Array): Entry => entrySchema.parse(unpack(bytes)) as Entry
+
 /** The operations of a cold store, synchronous except for search. Files are read on demand, and nothing is cached. */
 export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdFilesOptions) {
   const folderOf = ({ namespace, scope }: Place): string => {
@@ -76,7 +79,7 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
     const bytes = bytesOf(path)
     if (!bytes) return null
     try {
-      return entrySchema.parse(unpack(bytes)) as Entry
+      return parsePacked(bytes)
     } catch (cause) {
       throw damaged(path, 'it does not unpack to an entry', cause)
     }

@@ -63,11 +63,10 @@ export function parseNote(content: string, stem: string, { modified }: FileTimes
   const created = parseTime(fields.created) ?? modified
   const stated = parseTime(fields.updated) ?? modified
   const updated = isEdited(fields, body) ? Math.max(stated, modified) : stated
-  const ttl = typeof fields.ttl === 'number' && fields.ttl > 0 ? fields.ttl : null
+  const ttl = isLifetime(fields.ttl) ? fields.ttl : null
   // A key is looked for in the one file that bears its name, so no other name can stand for it.
   const key = typeof fields.key === 'string' && fileStem(fields.key) === stem ? fields.key : stem
-  const ownProblem =
-    parsed === undefined ? unreadableJson : String(fields.key ?? key) === key ? undefined : misnamed(stem)
+  const ownProblem = parsed === undefined ? unreadableJson : problemOf(fields, key, stem)
   return {
     key,
     ...(fields.key === key ? {} : { named: true }),
@@ -103,6 +102,20 @@ export function sealedLength(content: string): number {
   const { fields, body } = parseFrontMatter(content)
   return fields.format === 'json' && isEnvelope(parseFenced(body) ?? null) ? body.length : 0
 }
+
+/** What is ignored in the front matter, because it cannot mean anything. */
+function problemOf(fields: JsonObject, key: string, stem: string): string | undefined {
+  if (String(fields.key ?? key) !== key) return misnamed(stem)
+  if (fields.ttl !== undefined && !isLifetime(fields.ttl)) {
+    return "its 'ttl' is ignored: it should be a number of milliseconds above 0"
+  }
+  const time = ['created', 'updated', 'expires'].find(
+    (name) => fields[name] !== undefined && parseTime(fields[name]) === undefined,
+  )
+  return time && `its '${time}' is ignored: it should be a time, such as 2026-11-21T09:00:00Z`
+}
+
+const isLifetime = (ttl: JsonValue | undefined): ttl is number => typeof ttl === 'number' && ttl > 0
 
 const misnamed = (stem: string): string =>
   `its front matter has another key than its name: it is read as '${stem}'; give it its name back, or delete the line 'key'`
