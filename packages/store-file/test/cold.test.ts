@@ -172,6 +172,16 @@ describe('archived entries', () => {
     await memory.close()
   })
 
+  it('are also notes whose key is like that of a conversation', async () => {
+    const { time, memory } = await open()
+    await memory.write('episodic', 'conversation:mine', { note: 'no archive of a session' })
+    time.advance(100 * day)
+    expect(await memory.cleanup()).toMatchObject({ archived: 1, errors: [] })
+    expect(await memory.restore('episodic', 'conversation:mine')).toBe(true)
+    expect(await memory.read('episodic', 'conversation:mine')).toEqual({ note: 'no archive of a session' })
+    await memory.close()
+  })
+
   it('are sealed anew with the others', async () => {
     const root = temporaryRoot()
     const time = createTicker()

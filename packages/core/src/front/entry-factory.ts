@@ -117,9 +117,13 @@ function checkLength(
 }
 
 export const noVectors = (store: MemoryStore, scope: MemoryScope): MemoryError =>
-  new MemoryError(`the ${store.name} store keeps no vectors: search by text`, MemoryErrorCode.NOT_SUPPORTED, {
-    scope,
-  })
+  new MemoryError(
+    `the ${store.name} store takes no vectors from outside: search by text`,
+    MemoryErrorCode.NOT_SUPPORTED,
+    {
+      scope,
+    },
+  )
 
 export const noKey = ({ scope, key }: Address): MemoryError =>
   new MemoryError(

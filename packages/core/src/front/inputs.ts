@@ -191,6 +191,12 @@ export const reflectionSchema = z.looseObject({
   patternsUsed: z.optional(z.array(keySchema)),
 })
 
+/** Of `retrieveContext`. */
+export const tokenBudgetSchema = z.union(
+  [z.number().check(z.gte(0)), endless],
+  'must be a number of tokens, or Infinity for no limit',
+)
+
 const atLeastOne = z.int().check(z.positive('must be above 0'))
 /** Of `createMemoryCache`. */
 export const cacheOptionsSchema = z.strictObject({

@@ -1,3 +1,4 @@
+import { parseInput, tokenBudgetSchema } from '../front/inputs.ts'
 import type { MemoryManager, MemoryMatch } from '../memory-manager.ts'
 import { queryOf } from './query-text.ts'
 import type { AnyGoal, Goal } from './types.ts'
@@ -35,7 +36,8 @@ export async function retrieveContext(
   goal: Goal | AnyGoal,
   options: ContextOptions = {},
 ): Promise<ContextBundle> {
-  const { limits = {}, maxTokens = 4000, minScore = 0, countTokens = quarterOfLength } = options
+  const { limits = {}, minScore = 0, countTokens = quarterOfLength } = options
+  const maxTokens = parseInput(tokenBudgetSchema, options.maxTokens ?? 4000, 'maxTokens')
   const text = queryOf(goal.description)
   const find: MemoryManager['search'] = async (scope, query, wanted) =>
     wanted?.limit === 0 ? [] : memory.search(scope, query, wanted)

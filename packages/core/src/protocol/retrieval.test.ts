@@ -47,6 +47,11 @@ describe('retrieveContext', () => {
     const bundle = await retrieveContext(memory, { description: 'scrape' }, { maxTokens: 22 })
     expect(bundle.playbooks).toEqual(['scrape'])
     expect(bundle).toMatchObject({ tokens: 22, omitted: 3 })
+    for (const maxTokens of [Number.NaN, -1]) {
+      await expect(retrieveContext(memory, { description: 'scrape' }, { maxTokens })).rejects.toMatchObject({
+        code: 'MEMORY_INVALID_INPUT',
+      })
+    }
     const none = await retrieveContext(memory, { description: 'scrape' }, { maxTokens: 0 })
     expect(none).toMatchObject({ playbooks: [], recentContext: [], tokens: 0, omitted: 6 })
     const own = await retrieveContext(memory, { description: 'scrape' }, { countTokens: () => 1000 })

@@ -10,7 +10,7 @@ import {
   type Place,
   writtenSinceArchived,
 } from '@recall/core'
-import { specialPlace } from '../layout/placement.ts'
+import { placementOf } from '../layout/placement.ts'
 import type { ColdFiles } from './cold-files.ts'
 
 /** The entries that are not archived, as far as moving needs them. */
@@ -33,7 +33,8 @@ export function createMoves(current: CurrentFiles, cold: ColdFiles, exclusively:
   /** The file decides, not the index. */
   const readOld = (address: Address, before: number, now: number): Entry | null => {
     const entry = current.get(address, now)
-    return entry && entry.updatedAt < before ? entry : null
+    // Conversations are archives by themselves: markdown that people read, numbered and listed in a table.
+    return entry && entry.updatedAt < before && placementOf(entry).kind === 'note' ? entry : null
   }
 
   /** Returns whether the entry was moved. */
@@ -63,8 +64,6 @@ export function createMoves(current: CurrentFiles, cold: ColdFiles, exclusively:
       const run: ArchiveRun = { archived: 0, errors: [] }
       for (const address of current.olderThan(place, before)) {
         if (run.archived >= limit) break
-        // Conversations are archives by themselves: markdown that people read, numbered and listed in a table.
-        if (specialPlace(address) !== null) continue
         try {
           const moved = dryRun
             ? readOld(address, before, now) !== null
