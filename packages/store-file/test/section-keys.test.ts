@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { openWithArchives } from './open-with-archives.ts'
 
@@ -15,6 +15,26 @@ describe('a key that more than one kind of file can hold', () => {
     expect(await memory.exists('long-term', 'MEMORY.md#a')).toBe(false)
     await memory.write('long-term', 'MEMORY.md#Mixed-Case', 'found again')
     expect(await memory.read('long-term', 'MEMORY.md#Mixed-Case')).toBe('found again')
+    await memory.close()
+  })
+
+  it('has another version after every write, however fast they follow each other', async () => {
+    const { memory, at } = await openWithArchives(0)
+    const version = async () =>
+      (await memory.read('long-term', 'MEMORY.md#a', { includeMetadata: true }))?.metadata.updatedAt as number
+    await memory.write('long-term', 'MEMORY.md#a', 'text')
+    // A clock that has not moved since.
+    const ahead = Date.now() / 1000 + 60
+    utimesSync(at('MEMORY.md'), ahead, ahead)
+    for (let i = 0; i < 5; i++) {
+      const before = await version()
+      await memory.write('long-term', 'MEMORY.md#a', `text ${i}`)
+      expect(await version()).toBeGreaterThan(before)
+      const update = { operation: 'set', key: 'MEMORY.md#a', value: 'late', ifUpdatedAt: before } as const
+      await expect(memory.atomicUpdate('long-term', [update])).rejects.toMatchObject({
+        code: 'MEMORY_CONFLICT',
+      })
+    }
     await memory.close()
   })
 

@@ -66,8 +66,10 @@ export function simulateDisk(initial: DiskState) {
       ino: fileAt(path),
       mode: 0o644,
       isFile: () => true,
+      mtimeMs: 0,
       size: now.files.get(fileAt(path))?.length,
     }),
+    fstatSync: () => ({ mtimeMs: 1 }),
     openSync(path: string, flags: string) {
       const descriptor = descriptors++
       if (now.folders.has(path)) open.set(descriptor, { folder: path })

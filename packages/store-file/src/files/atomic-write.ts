@@ -84,18 +84,27 @@ export function writeTemporary(
   source?: string,
 ): string {
   const temporary = join(dirname(path), `.tmp-${process.pid}-${thisProcess().place}${randomName()}`)
-  const known = statusOf(fileSystem, path) ?? (source === undefined ? null : statusOf(fileSystem, source))
+  const earlier = statusOf(fileSystem, path)
+  const known = earlier ?? (source === undefined ? null : statusOf(fileSystem, source))
   const mode = known?.isFile() ? known.mode : 0o666
   const descriptor = fileSystem.openSync(temporary, 'wx', mode & 0o777)
   orDiscard(fileSystem, temporary, () => {
     try {
       for (const piece of piecesOf(content)) writeAll(fileSystem, descriptor, piece)
+      if (earlier) dateAfter(fileSystem, descriptor, earlier.mtimeMs)
       fileSystem.fsyncSync(descriptor)
     } finally {
       fileSystem.closeSync(descriptor)
     }
   })
   return temporary
+}
+
+/** What shares a file has its time as version, in whole milliseconds: two texts after each other never have the same. */
+function dateAfter(fileSystem: FileSystem, descriptor: number, earlierMs: number): void {
+  const least = Math.round(earlierMs) + 1
+  if (Math.round(fileSystem.fstatSync(descriptor).mtimeMs) >= least) return
+  fileSystem.futimesSync(descriptor, least / 1000, least / 1000)
 }
 
 /** Whether an unfinished file was left behind by a process that is gone. */

@@ -15,6 +15,7 @@ export type FileSystem = Pick<
   | 'fstatSync'
   | 'fsyncSync'
   | 'ftruncateSync'
+  | 'futimesSync'
   | 'linkSync'
   | 'lstatSync'
   | 'mkdirSync'
