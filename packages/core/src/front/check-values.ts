@@ -14,6 +14,19 @@ function schemaFor(schemas: ValueSchemas, scope: MemoryScope, key: string): Valu
   return longest === undefined ? undefined : ofScope[longest]
 }
 
+/** What the schema of a key says of a value; `undefined` when it has none. */
+function answerOf(schemas: ValueSchemas, scope: MemoryScope, key: string, value: unknown) {
+  try {
+    return schemaFor(schemas, scope, key)?.safeParse(value)
+  } catch (cause) {
+    throw new MemoryError(
+      `the schema of '${key}' throws where it should answer (it may not be asynchronous): ${(cause as Error).message}`,
+      MemoryErrorCode.INVALID_INPUT,
+      { scope, key, cause },
+    )
+  }
+}
+
 /** @throws MemoryError INVALID_INPUT when the value about to be written does not match the key's schema */
 export function checkWritten(
   schemas: ValueSchemas,
@@ -21,7 +34,7 @@ export function checkWritten(
   key: string,
   value: unknown,
 ): unknown {
-  const result = schemaFor(schemas, scope, key)?.safeParse(value)
+  const result = answerOf(schemas, scope, key, value)
   if (!result) return value
   if (result.success) return result.data
   // Of a batch, only the key tells which value it is.
@@ -35,7 +48,7 @@ export function checkWritten(
  * @throws MemoryError INVALID_INPUT
  */
 export function checkKept(schemas: ValueSchemas, scope: MemoryScope, key: string, value: unknown): void {
-  const result = schemaFor(schemas, scope, key)?.safeParse(value)
+  const result = answerOf(schemas, scope, key, value)
   if (!result || result.success) return
   const { message, details = {} } = invalidInput('value', result.error.issues)
   throw new MemoryError(
@@ -47,7 +60,7 @@ export function checkKept(schemas: ValueSchemas, scope: MemoryScope, key: string
 
 /** @throws MemoryError CORRUPTION when the stored value does not match the key's schema */
 export function checkRead(schemas: ValueSchemas, scope: MemoryScope, key: string, value: unknown): unknown {
-  const result = schemaFor(schemas, scope, key)?.safeParse(value)
+  const result = answerOf(schemas, scope, key, value)
   if (!result) return value
   if (result.success) return result.data
   const problem = invalidInput('value', result.error.issues)

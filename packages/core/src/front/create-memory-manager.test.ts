@@ -89,6 +89,15 @@ describe('createMemoryManager', () => {
     }
   })
 
+  it('tells of a schema that cannot answer at once', async () => {
+    const later = z.string().check(z.refine(async () => true))
+    const memory = createMemoryManager({ stores: createInMemoryStore(), schemas: { 'long-term': { later } } })
+    await expect(memory.write('long-term', 'later', 'text')).rejects.toMatchObject({
+      code: MemoryErrorCode.INVALID_INPUT,
+      message: expect.stringContaining("the schema of 'later' throws"),
+    })
+  })
+
   it('keeps nothing that a schema makes of a value and then does not take', async () => {
     const length = z.pipe(
       z.string(),
