@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type ProcessIdentity, pause, thisProcess } from '@recall/core/process'
 import { createFile, ensureFolder, writing } from './files/atomic-write.ts'
@@ -7,6 +7,8 @@ import type { Database, OpenDatabase } from './sqlite/driver.ts'
 import { isBusy, isDamage } from './sqlite/errors.ts'
 
 export const lockName = 'lock.db'
+/** Who waits longest holds this one, so that nobody overtakes it. Made when somebody first waits. */
+const turnName = 'lock-turn.db'
 
 /** Critical sections take milliseconds: a lock held longer than this is held by something that hangs. */
 const lockTimeoutMs = 15_000
@@ -15,6 +17,14 @@ const lockTimeoutMs = 15_000
 const pauses = { shortestMs: 1, longestMs: 16 }
 /** After each of these a waiter shortens its pause by a millisecond. */
 const patienceMs = 100
+/** Pause of the one whose turn is next. */
+const nextPauseMs = 0.2
+/** So long a waiter waits for the turn: its holder may be a process that is suspended. */
+const turnPatienceMs = 100
+/** Who takes the lock again this soon finds it free each time, and those who wait never do. */
+const comesBackMs = 5
+/** So long a process may go on like that before it lets others go first: to change places takes time, too. */
+const sliceMs = 5
 
 /**
  * One lock for all processes that write to a memory. It is an exclusive transaction on a SQLite file that holds
@@ -29,13 +39,100 @@ export function createLock(
   timeoutMs: number = lockTimeoutMs,
 ) {
   const path = join(folder, lockName)
-  let opened: { database: Database; inode: number } | undefined
+  const lock = createLockFile(fileSystem, openDatabase, path)
+  const turn = createLockFile(fileSystem, openDatabase, join(folder, turnName))
   let held = false
+  let releasedAt = Number.NEGATIVE_INFINITY
+  let sliceBegan = Number.NEGATIVE_INFINITY
+
+  const acquire = (): void => {
+    const now = performance.now()
+    if (now - releasedAt > comesBackMs) sliceBegan = now
+    const mayOvertake = now - sliceBegan < sliceMs || !turn.isThere()
+    if (mayOvertake && lock.tryToTake()) return
+    const isNext = takeTurn()
+    try {
+      wait(isNext ? () => nextPauseMs : pauseAfter)
+    } finally {
+      if (isNext) turn.release()
+    }
+    sliceBegan = performance.now()
+  }
+
+  /** Without it the lock is only fairer to others. */
+  const takeTurn = (): boolean => {
+    const begun = performance.now()
+    try {
+      for (let tries = 0; !turn.tryToTake(); tries++) {
+        if (performance.now() - begun > turnPatienceMs) return false
+        pause(pauseAfter(tries, 0))
+      }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /** Waits until the lock is free; gives up when the same holder keeps it for too long. */
+  const wait = (pauseOf: (tries: number, waitedMs: number) => number): void => {
+    if (lock.tryToTake()) return
+    let holder = readHolder(fileSystem, folder)
+    const begun = performance.now()
+    let deadline = begun + timeoutMs
+    for (let tries = 0; !lock.tryToTake(); tries++) {
+      const now = performance.now()
+      if (now > deadline) {
+        const current = readHolder(fileSystem, folder)
+        if (current === holder) throw stuck(current)
+        holder = current
+        deadline = now + timeoutMs
+      }
+      pause(pauseOf(tries, now - begun))
+    }
+  }
+
+  const stuck = (holder: string | null): MemoryError =>
+    new MemoryError(
+      `another process has held the lock of this memory for ${timeoutMs / 1000} s (${describeHolder(holder)}): end it, or try again`,
+      MemoryErrorCode.TIMEOUT,
+      { details: { path } },
+    )
+
+  return {
+    /**
+     * @throws MemoryError TIMEOUT, naming the holder, when another process does not let go; WRITE_FAILED when
+     * the lock cannot be kept, as in a folder that may not be written
+     */
+    hold<T>(section: () => T): T {
+      if (held) return section()
+      writing(path, acquire)
+      held = true
+      try {
+        noteHolder(fileSystem, folder)
+        return section()
+      } finally {
+        held = false
+        lock.release()
+        releasedAt = performance.now()
+      }
+    },
+
+    close(): void {
+      lock.close()
+      turn.close()
+    },
+  }
+}
+
+/** A file that one process at a time has locked. */
+function createLockFile(fileSystem: FileSystem, openDatabase: OpenDatabase, path: string) {
+  let opened: { database: Database; inode: number } | undefined
 
   const inode = (): number | undefined => statusOf(fileSystem, path)?.ino
 
   const open = (): Database => {
     if (!opened) {
+      const folder = dirname(path)
       ensureFolder(fileSystem, folder)
       if (!statusOf(fileSystem, path)) keepOutOfGit(fileSystem, folder)
       const database = openDatabase(path)
@@ -57,25 +154,7 @@ export function createLock(
     }
   }
 
-  /** Waits for its turn; gives up when the same holder keeps the lock for too long. */
-  const begin = (database: Database): void => {
-    if (tryToBegin(database)) return
-    let holder = readHolder(fileSystem, folder)
-    const begun = performance.now()
-    let deadline = begun + timeoutMs
-    for (let tries = 0; !tryToBegin(database); tries++) {
-      const now = performance.now()
-      if (now > deadline) {
-        const current = readHolder(fileSystem, folder)
-        if (current === holder) throw stuck(current)
-        holder = current
-        deadline = now + timeoutMs
-      }
-      pause(pauseAfter(tries, now - begun))
-    }
-  }
-
-  const tryToBegin = (database: Database): boolean => {
+  const begin = (database: Database): boolean => {
     try {
       database.exec('BEGIN IMMEDIATE')
       return true
@@ -88,45 +167,25 @@ export function createLock(
     }
   }
 
-  const stuck = (holder: string | null): MemoryError =>
-    new MemoryError(
-      `another process has held the lock of this memory for ${timeoutMs / 1000} s (${describeHolder(holder)}): end it, or try again`,
-      MemoryErrorCode.TIMEOUT,
-      { details: { path } },
-    )
-
-  const acquire = (): Database => {
-    for (;;) {
-      const database = open()
-      begin(database)
-      // A lock on a file that has been deleted excludes nobody.
-      if (opened?.inode === inode()) return database
-      close()
-    }
-  }
-
   const close = (): void => {
     opened?.database.close()
     opened = undefined
   }
 
   return {
-    /**
-     * @throws MemoryError TIMEOUT, naming the holder, when another process does not let go; WRITE_FAILED when
-     * the lock cannot be kept, as in a folder that may not be written
-     */
-    hold<T>(section: () => T): T {
-      if (held) return section()
-      const transaction = writing(path, acquire)
-      held = true
-      try {
-        noteHolder(fileSystem, folder)
-        return section()
-      } finally {
-        held = false
-        transaction.exec('ROLLBACK')
+    /** Whether anybody has taken it yet. */
+    isThere: (): boolean => inode() !== undefined,
+
+    tryToTake(): boolean {
+      for (;;) {
+        if (!begin(open())) return false
+        // A lock on a file that has been deleted excludes nobody.
+        if (opened?.inode === inode()) return true
+        close()
       }
     },
+
+    release: (): void => opened?.database.exec('ROLLBACK'),
 
     close,
   }

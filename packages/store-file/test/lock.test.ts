@@ -1,5 +1,5 @@
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { defaultFileSystem } from '../src/files/file-system.ts'
@@ -90,7 +90,7 @@ describe('the lock', () => {
 
   it('is waited for while it goes from one to the other, and not once one keeps it', () => {
     const folder = temporaryRoot()
-    writeFileSync(join(folder, 'lock.db'), 'a page')
+    for (const name of ['lock.db', 'lock-turn.db']) writeFileSync(join(folder, name), 'a page')
     let now = 0
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
     onTestFinished(() => clock.mockRestore())
@@ -99,7 +99,12 @@ describe('the lock', () => {
       now = 0
       return createLock(
         defaultFileSystem,
-        () => ({ exec: begin, prepare: noStatement, function() {}, close() {} }),
+        (path) => ({
+          exec: path.endsWith('lock.db') ? begin : () => {},
+          prepare: noStatement,
+          function() {},
+          close() {},
+        }),
         folder,
         1000,
       )
@@ -113,7 +118,48 @@ describe('the lock', () => {
     }
     expect(lockFreeAt(2800).hold(() => 'mine')).toBe('mine')
     expect(() => lockFreeAt(9000).hold(() => 'mine')).toThrow('process 2, since today')
-    expect(now).toBe(2800)
+    expect(now).toBe(3200)
+  })
+
+  it('lets those first who wait, once it was taken again and again, unless they hang', () => {
+    const folder = temporaryRoot()
+    const turnPath = join(folder, 'lock-turn.db')
+    writeFileSync(join(folder, 'lock.db'), 'a page')
+    let now = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+    onTestFinished(() => clock.mockRestore())
+    let isHanging = false
+    const begun: string[] = []
+    const lock = createLock(
+      defaultFileSystem,
+      (path) => ({
+        exec(statement) {
+          if (statement !== 'BEGIN IMMEDIATE') return
+          begun.push(basename(path))
+          now += isHanging ? 40 : 1
+          if (isHanging && path === turnPath) throw Object.assign(new Error('locked'), { errcode: 5 })
+        },
+        prepare: noStatement,
+        function() {},
+        close() {},
+      }),
+      folder,
+    )
+    const takenAfter = (milliseconds: number): string[] => {
+      now += milliseconds
+      begun.length = 0
+      lock.hold(() => {})
+      return begun
+    }
+    for (let i = 0; i < 10; i++) expect(takenAfter(2)).toEqual(['lock.db'])
+    writeFileSync(turnPath, 'a page')
+    expect(takenAfter(2)).toEqual(['lock-turn.db', 'lock.db'])
+    expect(takenAfter(2)).toEqual(['lock.db'])
+    expect(takenAfter(10)).toEqual(['lock.db'])
+    while (takenAfter(2)[0] !== 'lock-turn.db') {}
+    takenAfter(4)
+    isHanging = true
+    expect(takenAfter(4)).toEqual([...Array(3).fill('lock-turn.db'), 'lock.db'])
   })
 
   it.each(['deleted', 'overwritten with rubbish'])(

@@ -53,6 +53,17 @@ it('loses and tears nothing when sixteen processes write to the same files', asy
   await memory.close()
 })
 
+it.each(['updates', 'archives'])('loses no write of an entry that another process %s', async (role) => {
+  const root = temporaryRoot()
+  const script = await bundleScript('race-child.ts')
+  const other = startChild(script, [root, role])
+  expect(await other.message()).toBe('ready')
+  const writer = startChild(script, [root, 'writes', '300'])
+  expect(await writer.message()).toBe(0)
+  other.process.send('stop')
+  expect(await Promise.all([writer.ended, other.ended])).toEqual([0, 0])
+})
+
 it('shows each of two processes at once what the other wrote, changed and deleted', async () => {
   const root = temporaryRoot()
   const script = await bundleScript('store-server.ts')
