@@ -109,7 +109,8 @@ export function openEchoes(options: EchoesOptions): Echoes {
         const loaded = loadRole(root, role)
         const next = appendTexts(upgradeEchoes(loaded.document), [block.text])
         const { echoes, sidecar } = identify(next, loaded.sidecar)
-        applyChanges(root, [memoryChange(loaded, next), sidecarChange(role, sidecar)])
+        const byPerson = entry.layer === 'etched'
+        applyChanges(root, [memoryChange(loaded, next, { byPerson }), sidecarChange(role, sidecar)])
         return { id: (echoes.at(-1) as KnownEcho).id, stripped }
       })
     },

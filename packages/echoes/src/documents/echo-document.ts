@@ -1,4 +1,4 @@
-import { closingFences } from '@recall/core'
+import { closingFences, MemoryError, MemoryErrorCode } from '@recall/core'
 import { type EchoEntry, entryIssues, printConfidence, printEntry } from './entry.ts'
 import { type EchoLayer, isEchoLayer } from './layers.ts'
 
@@ -64,7 +64,11 @@ export function upgradeEchoes(document: EchoDocument): EchoDocument {
 export const appendEntries = (document: EchoDocument, entries: readonly EchoEntry[]): EchoDocument =>
   appendTexts(document, entries.map(printEntry))
 
-/** Appends entries that are already text, as `appendEntries` does. */
+/**
+ * Appends entries that are already text, as `appendEntries` does.
+ *
+ * @throws MemoryError CONFLICT as `joinBlocks`
+ */
 export function appendTexts(document: EchoDocument, texts: readonly string[]): EchoDocument {
   let text = printEchoes(document)
   const newline = newlineOf(text)
@@ -73,7 +77,50 @@ export function appendTexts(document: EchoDocument, texts: readonly string[]): E
     if (text !== '' && !/\n\r?\n$/.test(text)) text += newline
     text += each.replace(/\r?\n/g, newline)
   }
-  return parseEchoes(text)
+  const added = texts.flatMap((each) => parseEchoes(each).blocks)
+  return readAs([...document.blocks, ...added], text)
+}
+
+/**
+ * The file that these blocks make.
+ *
+ * @throws MemoryError CONFLICT when it would not have the entries of the blocks: where a block with half of a pair of
+ * fences goes, the other half may hide the entries below it, or show what was code
+ */
+export const joinBlocks = (blocks: readonly EchoBlock[]): EchoDocument =>
+  readAs(blocks, blocks.map(({ text }) => text).join(''))
+
+function readAs(blocks: readonly EchoBlock[], text: string): EchoDocument {
+  const document = parseEchoes(text)
+  const same = JSON.stringify(entriesIn(document.blocks)) === JSON.stringify(entriesIn(blocks))
+  if (same) return document
+  throw new MemoryError(
+    'nothing was changed: other entries would be hidden or appear, because a line of ``` or ~~~ in the file is not closed; close it by hand',
+    MemoryErrorCode.CONFLICT,
+  )
+}
+
+export const entriesIn = (blocks: readonly EchoBlock[]): EchoEntry[] =>
+  blocks.flatMap(({ entry }) => (entry ? [entry] : []))
+
+/**
+ * The entry in a form that reads the same in every file, and leaves what stands around it as it was: its code is
+ * indented, as in a learning, because a fence at the margin could pair with one of the file. A block that is not
+ * exactly one entry then has no `entry`, and says why.
+ */
+export function standAlone(block: EchoBlock): EchoBlock {
+  const lines = linesOf(`${block.text.trimEnd()}\n`.replace(/\r+\n/g, '\n'))
+  const code = fencedLines(lines)
+  const isCode = (line: string, at: number): boolean => code.has(at) || /^(?:```|~~~)/.test(line)
+  const text = lines.map((line, at) => (isCode(line, at) && !isBlank(line) ? `  ${line}` : line)).join('')
+  return reread(text, block, 'its code cannot be told from its fields: indent the code')
+}
+
+/** Parses the changed text of a block. It stays one block; if it is no entry any more, with the reason. */
+export function reread(text: string, { line, section }: EchoBlock, problem: string): EchoBlock {
+  const [first, ...rest] = parseEchoes(text).blocks
+  if (first?.entry && rest.length === 0) return { ...first, line, section }
+  return { text, line, section, problems: [problem] }
 }
 
 /** Changes fields of one entry and no other byte. */

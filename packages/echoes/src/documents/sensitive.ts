@@ -1,5 +1,5 @@
 import { redactText } from '@recall/core'
-import { type EchoBlock, parseEchoes, withFields } from './echo-document.ts'
+import { type EchoBlock, reread, withFields } from './echo-document.ts'
 
 /** Sensitive data that evidence may not contain. */
 const patterns: { kind: string; pattern: RegExp; unless?: RegExp }[] = [
@@ -23,13 +23,6 @@ function sensitiveKinds(text: string, subject: string): string[] {
   return [...new Set([...own.map(({ kind }) => kind), ...Object.keys(redactText(text).counts)])]
 }
 
-/** Parses a redacted block. It stays one block, even if the redaction removed a part of the format with a secret. */
-function reread(text: string, { line, section }: EchoBlock): EchoBlock {
-  const [first, ...rest] = parseEchoes(text).blocks
-  if (first?.entry && rest.length === 0) return { ...first, line, section }
-  return { text, line, section, problems: ['a secret that was taken out had swallowed a part of the entry'] }
-}
-
 /**
  * Removes sensitive data from an entry. Sensitive evidence is reduced to the place that it names; elsewhere only the
  * secrets themselves are replaced.
@@ -49,5 +42,6 @@ export function withoutSecrets(block: EchoBlock): { block: EchoBlock; stripped: 
   }
   const { text, counts } = redactText(clean.text)
   for (const kind of Object.keys(counts)) stripped.add(kind)
-  return { block: text === clean.text ? clean : reread(text, block), stripped: [...stripped] }
+  const problem = 'a secret that was taken out had swallowed a part of the entry'
+  return { block: text === clean.text ? clean : reread(text, block, problem), stripped: [...stripped] }
 }

@@ -2,7 +2,13 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { isDay } from '../documents/day.ts'
-import { type EchoDocument, emptyEchoes, parseEchoes, printEchoes } from '../documents/echo-document.ts'
+import {
+  type EchoDocument,
+  emptyEchoes,
+  entriesIn,
+  parseEchoes,
+  printEchoes,
+} from '../documents/echo-document.ts'
 import {
   emptySidecar,
   identify,
@@ -103,11 +109,32 @@ export const unfitPlan = (id: string): MemoryError =>
     { details: { id } },
   )
 
-/** The change that writes a role's memory, unless somebody has written it since it was loaded. */
-export const memoryChange = (
-  { role, onDisk }: Pick<LoadedRole, 'role' | 'onDisk'>,
+/**
+ * The change that writes a role's memory, unless somebody has written it since it was loaded.
+ *
+ * @throws MemoryError FORBIDDEN when other entries would be etched than before, unless a person wants it
+ */
+export function memoryChange(
+  { role, onDisk, document: before }: Pick<LoadedRole, 'role' | 'onDisk' | 'document'>,
   document: EchoDocument,
-): FileChange => ({ path: memoryPath(role), content: printEchoes(document), seen: onDisk })
+  { byPerson = false } = {},
+): FileChange {
+  if (!byPerson && etchedIn(before) !== etchedIn(document)) {
+    throw new MemoryError(
+      `nothing was changed: this would change the etched entries of ${role}, which only a person may`,
+      MemoryErrorCode.FORBIDDEN,
+    )
+  }
+  return { path: memoryPath(role), content: printEchoes(document), seen: onDisk }
+}
+
+/** The etched entries, without the day and the confidence that a finding may raise. */
+const etchedIn = ({ blocks }: EchoDocument): string =>
+  JSON.stringify(
+    entriesIn(blocks)
+      .filter(({ layer }) => layer === 'etched')
+      .map(({ verified, confidence, ...rest }) => rest),
+  )
 
 export const sidecarChange = (role: string, sidecar: Sidecar): FileChange => ({
   path: sidecarPath(role),

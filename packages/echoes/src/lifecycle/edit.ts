@@ -1,7 +1,7 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { dayOf } from '../documents/day.ts'
 import { sha256 } from '../documents/digest.ts'
-import { type EchoBlock, parseEchoes, withFields } from '../documents/echo-document.ts'
+import { type EchoBlock, joinBlocks, withFields } from '../documents/echo-document.ts'
 import { type EchoLayer, layerRules } from '../documents/layers.ts'
 import { identifyMoved, type KnownEcho } from '../documents/sidecar.ts'
 import {
@@ -75,7 +75,7 @@ export function editChanges(root: string, role: LoadedRole, plan: EditPlan): Fil
   if (plan.steps.length === 0) return []
   const { name, change } = backupChange(root, role.role, 'MEMORY', role.text, plan.day)
   const sidecar = structuredClone(role.sidecar)
-  const replaced = new Map<EchoBlock, string>()
+  const replaced = new Map<EchoBlock, EchoBlock[]>()
   const moved = new Set<string>()
   for (const { id, layer, to } of plan.steps) {
     const { block, entry } = echoOf(role, id)
@@ -84,20 +84,21 @@ export function editChanges(root: string, role: LoadedRole, plan: EditPlan): Fil
       throw unfitPlan(id)
     }
     if (to === 'archive') {
-      replaced.set(block, '')
+      replaced.set(block, [])
       // An entry that was shortened before is complete only in the earlier backup.
       known.archived ??= { backup: name, block: block.section }
       known.compressed = false
     } else {
-      replaced.set(block, withFields(block, { layer: to }).text)
+      replaced.set(block, [withFields(block, { layer: to })])
       moved.add(id)
     }
   }
-  const next = parseEchoes(role.document.blocks.map((block) => replaced.get(block) ?? block.text).join(''))
-  const left = role.echoes.filter(({ block }) => replaced.get(block) !== '')
+  const next = joinBlocks(role.document.blocks.flatMap((block) => replaced.get(block) ?? block))
+  const left = role.echoes.filter(({ block }) => replaced.get(block)?.length !== 0)
   const places = left.flatMap(({ id }, at) => (moved.has(id) ? [[at, id] as const] : []))
   const identified = identifyMoved(next, sidecar, new Map(places))
-  return [change, memoryChange(role, next), sidecarChange(role.role, identified.sidecar)]
+  const memory = memoryChange(role, next, { byPerson: needsPerson(plan) })
+  return [change, memory, sidecarChange(role.role, identified.sidecar)]
 }
 
 const frameOf = ({ role, text }: LoadedRole, now: number) => ({

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
-import { type EchoBlock, parseEchoes } from '../documents/echo-document.ts'
+import { type EchoBlock, parseEchoes, standAlone } from '../documents/echo-document.ts'
 import { withoutSecrets } from '../documents/sensitive.ts'
 import { readText } from '../files/files.ts'
 import { findingsPath } from '../files/role-folder.ts'
@@ -20,7 +20,8 @@ export interface Waiting {
 }
 
 /**
- * Reads an agent's findings. Invalid entries stay in the file, and so do etched ones, which only a person may add.
+ * Reads an agent's findings, each in a form that reads the same in every file. Invalid entries stay in the file, and so
+ * do etched ones, which only a person may add.
  *
  * @throws MemoryError FORBIDDEN when the file is a link
  */
@@ -37,9 +38,10 @@ export function readFindings(root: string, role: string, agent: string): Waiting
   for (const section of sectionsOf(parseEchoes(waiting.seen ?? '').blocks)) {
     const stays: EchoBlock[] = []
     for (const block of section) {
-      const clean = withoutSecrets(block)
-      if (clean.block.entry && clean.block.entry.layer !== 'etched') waiting.ready.push(clean)
-      else stays.push({ ...clean.block, text: block.text })
+      const { block: clean, stripped } = withoutSecrets(block)
+      const alone = clean.entry ? standAlone(clean) : clean
+      if (alone.entry && alone.entry.layer !== 'etched') waiting.ready.push({ block: alone, stripped })
+      else stays.push({ ...alone, text: block.text })
     }
     const [block] = stays
     if (!block || stays.every(isFrame)) continue

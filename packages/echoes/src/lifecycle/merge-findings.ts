@@ -3,7 +3,7 @@ import {
   appendTexts,
   type EchoBlock,
   type EchoDocument,
-  parseEchoes,
+  joinBlocks,
   restOf,
   withFields,
 } from '../documents/echo-document.ts'
@@ -24,7 +24,7 @@ export interface MergedFindings {
 type Finding = EchoBlock & { entry: EchoEntry }
 
 /**
- * Merges findings into a memory. A duplicate updates the entry's verified day if it is later, and its confidence and
+ * Merges findings, each as `standAlone` gives it, into a memory. A duplicate updates the entry's verified day if it is later, and its confidence and
  * its layer if they are higher; a new finding is appended. The result does not depend on the order of the findings,
  * and merging them again changes nothing.
  */
@@ -48,11 +48,10 @@ export function mergeFindings(document: EchoDocument, findings: readonly EchoBlo
     if (at === undefined) fresh.set(key, joined)
     else blocks[at] = joined
   }
-  const kept = parseEchoes(blocks.map(({ text }) => text).join(''))
-  const texts = [...fresh.values()].map(({ text }) => `${text.trimEnd()}\n`)
+  const texts = [...fresh.values()].map(({ text }) => text)
   const [before, after] = [layersOf(document.blocks), layersOf(blocks)]
   const raised = before.flatMap((layer, i) => (layer === after[i] ? [] : [i]))
-  return { document: appendTexts(kept, texts), added: fresh.size, merged, differing, raised }
+  return { document: appendTexts(joinBlocks(blocks), texts), added: fresh.size, merged, differing, raised }
 }
 
 const layersOf = (blocks: readonly EchoBlock[]): EchoLayer[] =>

@@ -1,7 +1,13 @@
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { sha256 } from '../documents/digest.ts'
-import { type EchoBlock, parseEchoes, withFields, withLearning } from '../documents/echo-document.ts'
+import {
+  type EchoBlock,
+  joinBlocks,
+  parseEchoes,
+  withFields,
+  withLearning,
+} from '../documents/echo-document.ts'
 import { entryKey } from '../documents/entry.ts'
 import { layerOf, type Sidecar } from '../documents/sidecar.ts'
 import { readText } from '../files/files.ts'
@@ -31,7 +37,7 @@ export function pruneChanges(root: string, role: LoadedRole, plan: PrunePlan): F
   if (plan.steps.length === 0) return []
   const { name, change } = backupChange(root, role.role, 'MEMORY', role.text, plan.day)
   const sidecar = structuredClone(role.sidecar)
-  const replaced = new Map<EchoBlock, string>()
+  const replaced = new Map<EchoBlock, EchoBlock[]>()
   for (const { id, action } of plan.steps) {
     const echo = role.echoes.find((each) => each.id === id)
     const known = sidecar.entries[id]
@@ -39,14 +45,14 @@ export function pruneChanges(root: string, role: LoadedRole, plan: PrunePlan): F
       throw unfitPlan(id)
     }
     const compressed = action === 'compress'
-    replaced.set(echo.block, compressed ? withLearning(echo.block, shortened(echo.entry.learning)).text : '')
+    replaced.set(echo.block, compressed ? [withLearning(echo.block, shortened(echo.entry.learning))] : [])
     // An entry that was shortened before is complete only in the earlier backup.
     known.archived ??= { backup: name, block: echo.block.section }
     known.compressed = compressed
   }
-  const text = role.document.blocks.map((block) => replaced.get(block) ?? block.text).join('')
+  const next = joinBlocks(role.document.blocks.flatMap((block) => replaced.get(block) ?? block))
   sidecar.lastPlan = planDigest
-  return [change, memoryChange(role, parseEchoes(text)), sidecarChange(role.role, sidecar)]
+  return [change, memoryChange(role, next), sidecarChange(role.role, sidecar)]
 }
 
 /**
@@ -78,20 +84,28 @@ export function restoreChanges(root: string, role: LoadedRole, id: string): File
   const whole = archived.layer === undefined ? block : withFields(block, { layer: layerOf(id) })
   delete known.archived
   delete known.compressed
-  const blocks = role.document.blocks.map(({ text }) => text)
+  const blocks = role.document.blocks.map((each) => ({ ...each }))
   const shortenedAt = role.document.blocks.findIndex(
     (each) => each === role.echoes.find((echo) => echo.id === id)?.block,
   )
   const standing = role.document.blocks[shortenedAt]
   if (compressed === true && standing?.entry) {
-    blocks[shortenedAt] = withWholeLearning(standing, whole, path).text
+    blocks[shortenedAt] = withWholeLearning(standing, whole, path)
   } else {
     const at = placeOf(role, backup, archived)
-    if (at > 0 && !blocks[at - 1]?.endsWith('\n')) blocks[at - 1] += '\n'
-    const text = [whole, ...missingNotes(role, backup, block)].map((each) => each.text).join('')
-    blocks.splice(at, 0, at === blocks.length || text.endsWith('\n') ? text : `${text}\n`)
+    endLine(blocks[at - 1])
+    const restored = [whole, ...missingNotes(role, backup, block)].map((each) => ({ ...each }))
+    if (at < blocks.length) endLine(restored.at(-1))
+    blocks.splice(at, 0, ...restored)
   }
-  return [memoryChange(role, parseEchoes(blocks.join(''))), sidecarChange(role.role, sidecar)]
+  return [
+    memoryChange(role, joinBlocks(blocks), { byPerson: id.startsWith('etched-') }),
+    sidecarChange(role.role, sidecar),
+  ]
+}
+
+function endLine(block: EchoBlock | undefined): void {
+  if (block && !block.text.endsWith('\n')) block.text += '\n'
 }
 
 /**
