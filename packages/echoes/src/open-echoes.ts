@@ -36,7 +36,7 @@ import { applyChanges, finishJournal, isChangedMeanwhile, isUnfinished } from '.
 import { activeWorkflows, forgetWorkflow, noteWorkflow } from './files/workflows.ts'
 import { parseKnowledgePlan, planKnowledge } from './lifecycle/compress-knowledge.ts'
 import { consolidate } from './lifecycle/consolidate.ts'
-import { editChanges, needsPerson, planMove, planRemoval } from './lifecycle/edit.ts'
+import { checkedPlan, editChanges, needsPerson, planMove, planRemoval } from './lifecycle/edit.ts'
 import { examine } from './lifecycle/examine.ts'
 import { migrationChanges, roleOf } from './lifecycle/migration.ts'
 import { defaultPrunePolicy, planPrune } from './lifecycle/plan-prune.ts'
@@ -170,7 +170,8 @@ export function openEchoes(options: EchoesOptions): Echoes {
 
     planMove: async (role, id, to) => locked(() => planMove(loadRole(root, role), id, to, clock())),
 
-    async applyEdit(plan) {
+    async applyEdit(given) {
+      const plan = checkedPlan(given)
       mayWrite(plan.role)
       if (needsPerson(plan)) {
         const titles = plan.steps.map(({ id, title, to }) => `${id} (${title}) → ${to}`).join(', ')

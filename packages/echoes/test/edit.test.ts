@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type EchoEntry, openEchoes, printEntry } from '../src/index.ts'
+import { type EchoEntry, type EditPlan, openEchoes, printEntry } from '../src/index.ts'
 import { anyEntry, entryOf } from './support.ts'
 
 const now = Date.parse('2026-06-30')
@@ -119,6 +119,37 @@ describe('moving an entry', () => {
     await expect(echoes.applyEdit(plan)).rejects.toMatchObject(forbidden)
     await byPerson.applyEdit(plan)
     expect((await echoes.read('reviewer')).echoes.map(({ id }) => id)).toEqual(['etched-001'])
+  })
+})
+
+describe('a plan that was changed', () => {
+  it.each([
+    ['another spelling of a layer', { to: 'Etched' }],
+    ['an unknown layer', { to: 'carved' }],
+    ['an unknown field', { also: 'this' }],
+    ['another spelling of the layer before', { layer: 'Inscribed', to: 'traced' }],
+    ['another title than the one of the entry', { title: 'Harmless' }],
+  ])('is refused: %s', async (_, changes) => {
+    const { byPerson, echoes, memory } = await open()
+    await echoes.add('reviewer', entryOf())
+    const before = await memory()
+    const plan = await echoes.planMove('reviewer', 'inscribed-001', 'etched')
+    const changed = { ...plan, steps: plan.steps.map((step) => ({ ...step, ...changes })) } as EditPlan
+    const invalid = expect.objectContaining({ code: 'MEMORY_INVALID_INPUT' })
+    await expect(byPerson.applyEdit(changed)).rejects.toEqual(invalid)
+    await expect(echoes.applyEdit({ ...plan, steps: null } as unknown as EditPlan)).rejects.toEqual(invalid)
+    expect(await memory()).toBe(before)
+  })
+
+  it('is the one that a person was asked for', async () => {
+    const { root, echoes } = await open()
+    for (const title of ['a', 'b']) await echoes.add('reviewer', entryOf({ title }))
+    const plan = await echoes.planMove('reviewer', 'inscribed-001', 'etched')
+    const other = await echoes.planMove('reviewer', 'inscribed-002', 'etched')
+    const askHuman = async () => plan.steps.splice(0, 1, ...other.steps).length === 1
+    await openEchoes({ root, lead: true, clock: () => now, askHuman }).applyEdit(plan)
+    const etched = (await echoes.read('reviewer')).echoes.filter(({ entry }) => entry.layer === 'etched')
+    expect(etched.map(({ entry }) => entry.title)).toEqual(['a'])
   })
 })
 

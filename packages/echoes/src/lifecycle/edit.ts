@@ -1,8 +1,9 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import * as z from 'zod/mini'
 import { dayOf } from '../documents/day.ts'
 import { sha256 } from '../documents/digest.ts'
 import { type EchoBlock, joinBlocks, withFields } from '../documents/echo-document.ts'
-import { type EchoLayer, layerRules } from '../documents/layers.ts'
+import { type EchoLayer, echoLayers, layerRules } from '../documents/layers.ts'
 import { identifyMoved, type KnownEcho } from '../documents/sidecar.ts'
 import {
   backupChange,
@@ -30,6 +31,35 @@ export interface EditStep {
   title: string
   /** Where the entry goes: into the archive, from which it can be restored, or to another layer. */
   to: EchoLayer | 'archive'
+}
+
+const planSchema = z.strictObject({
+  role: z.string(),
+  day: z.string(),
+  fingerprint: z.string(),
+  steps: z.array(
+    z.strictObject({
+      id: z.string(),
+      layer: z.enum(echoLayers),
+      title: z.string(),
+      to: z.enum([...echoLayers, 'archive']),
+    }),
+  ),
+})
+
+/**
+ * A copy of a plan, which nobody changes while a person is asked.
+ *
+ * @throws MemoryError INVALID_INPUT when it has another form than a plan: whether a person has to agree is read from it
+ */
+export function checkedPlan(plan: EditPlan): EditPlan {
+  const { success, data, error } = planSchema.safeParse(plan)
+  if (success) return data
+  const at = error.issues[0]?.path.join('.') || 'its top'
+  throw new MemoryError(
+    `this is no plan of an edit, at ${at}: make a new plan, and apply it as it is`,
+    MemoryErrorCode.INVALID_INPUT,
+  )
 }
 
 /**
@@ -77,12 +107,12 @@ export function editChanges(root: string, role: LoadedRole, plan: EditPlan): Fil
   const sidecar = structuredClone(role.sidecar)
   const replaced = new Map<EchoBlock, EchoBlock[]>()
   const moved = new Set<string>()
-  for (const { id, layer, to } of plan.steps) {
+  for (const { id, layer, title, to } of plan.steps) {
     const { block, entry } = echoOf(role, id)
     const known = sidecar.entries[id]
-    if (entry.layer !== layer || replaced.has(block) || !known) {
-      throw unfitPlan(id)
-    }
+    // A person was asked by the title of the plan.
+    const isMeant = entry.layer === layer && entry.title === title
+    if (!isMeant || replaced.has(block) || !known) throw unfitPlan(id)
     if (to === 'archive') {
       replaced.set(block, [])
       // An entry that was shortened before is complete only in the earlier backup.
