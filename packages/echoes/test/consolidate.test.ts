@@ -204,6 +204,33 @@ describe('hostile input', () => {
     expect(await memory()).not.toContain(secret)
   })
 
+  it.each([
+    ['src/billing/client.ts:12 — password: hunter2', 'src/billing/client.ts:12 — [removed: password]'],
+    ['docker-compose.yml:40-42: password: hunter2', 'docker-compose.yml:40-42 — [removed: password]'],
+    ['/srv/app/.env - password: hunter2', '/srv/app/.env — [removed: password]'],
+    ['password: hunter2 in a.ts', '[removed: password]'],
+    ['hunter2 — the password: hunter2', '[removed: password]'],
+    ['root:12345 — password: 12345', '[removed: password]'],
+  ])('keeps the file that stands before a secret: %s', async (evidence, kept) => {
+    const { echoes } = await open()
+    await echoes.add('reviewer', entryOf({ evidence }))
+    expect((await echoes.read('reviewer')).echoes[0]?.entry.evidence).toBe(kept)
+  })
+
+  it('takes findings whose evidence was removed for one only where they teach the same', async () => {
+    const { echoes, memory } = await open()
+    const evidence = ['password: hunter2', 'password: swordfish', 'password: opensesame']
+    const learning = ['Read it from the vault.', 'Rotate it.', 'Rotate it.']
+    for (const i of [0, 1, 2])
+      await echoes.appendFinding(
+        'reviewer',
+        'ann',
+        entryOf({ evidence: evidence[i] ?? '', learning: learning[i] ?? '' }),
+      )
+    expect(await echoes.consolidate('reviewer')).toMatchObject({ added: 2, merged: 1 })
+    expect(entriesOf(await memory()).map((entry) => entry.learning)).toEqual(learning.slice(0, 2))
+  })
+
   it('keeps no place that is sensitive itself', async () => {
     const { echoes } = await open()
     const evidence = '`https://ada:lovelace@host/x` — a page'

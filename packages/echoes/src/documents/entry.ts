@@ -115,8 +115,17 @@ export const printConfidence = (confidence: number): string => {
   return confidence < 1e-6 ? confidence.toFixed(20) : String(confidence)
 }
 
-/** Two entries with the same key are duplicates: the same pattern, on the same evidence, whatever its kind. */
-export const duplicateKey = ({ title, evidence }: EchoEntry): string => `${plain(title)}\n${plain(evidence)}`
+/** What stands in evidence for what was taken out of it. */
+export const removedMark = (kinds: Iterable<string>): string => `[removed: ${[...kinds].join(', ')}]`
+
+/**
+ * Two entries with the same key are duplicates: the same pattern, on the same evidence, whatever its kind. Evidence of
+ * which a part was taken out no longer tells whether it is the same: then the learning has to be.
+ */
+export function duplicateKey({ title, evidence, learning }: EchoEntry): string {
+  const key = `${plain(title)}\n${plain(evidence)}`
+  return evidence.includes('[removed: ') ? `${key}\n${plain(learning)}` : key
+}
 
 /** Entries with the same key in the same layer share ids, in the order of the file. */
 export function entryKey({ kind, title, evidence }: EchoEntry): string {

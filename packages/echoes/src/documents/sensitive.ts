@@ -1,5 +1,6 @@
 import { redactText } from '@recall/core'
 import { type EchoBlock, reread, withFields } from './echo-document.ts'
+import { removedMark } from './entry.ts'
 
 /** Sensitive data that evidence may not contain. */
 const patterns: { kind: string; pattern: RegExp; unless?: RegExp }[] = [
@@ -16,6 +17,10 @@ const patterns: { kind: string; pattern: RegExp; unless?: RegExp }[] = [
     unless: /e-?mail|smtp|mailbox/i,
   },
 ]
+
+/** The place with which evidence begins: in backticks, or the path of a file, with its lines if any. */
+const placeNamed =
+  /^(?:`[^`]+`|(?:[\w.@+-]{0,64}\/){0,32}[\w.@+-]{0,64}\.[A-Za-z]{1,12}(?::\d{1,7}(?:-\d{1,7})?)?(?=[\s,;:]|$))/
 
 /** The kinds of sensitive data in a text. E-mail addresses are allowed when the subject is e-mail. */
 function sensitiveKinds(text: string, subject: string): string[] {
@@ -36,9 +41,9 @@ export function withoutSecrets(block: EchoBlock): { block: EchoBlock; stripped: 
   const stripped = new Set(sensitiveKinds(evidence, subject))
   let clean = block
   if (stripped.size > 0) {
-    const place = /^`[^`]+`/.exec(evidence)?.[0] ?? ''
+    const place = placeNamed.exec(evidence)?.[0] ?? ''
     const kept = sensitiveKinds(place, subject).length === 0 && place !== '' ? `${place} — ` : ''
-    clean = withFields(block, { evidence: `${kept}[removed: ${[...stripped].join(', ')}]` })
+    clean = withFields(block, { evidence: kept + removedMark(stripped) })
   }
   const { text, counts } = redactText(clean.text)
   for (const kind of Object.keys(counts)) stripped.add(kind)
