@@ -189,7 +189,11 @@ describe('hostile input', () => {
   it.each([
     ['password', 'password: hunter2hunter2'],
     ['token', 'Authorization: bearer abc.def'],
+    ['password', `password:${' '.repeat(9)}hunter2`],
     ['connection-string', 'postgres://ada:lovelace@db/main'],
+    ['connection-string', 'postgres://admin@srv:S3cr@localhost/db'],
+    ['url-credentials', 'amqp://team/app:hunter2@localhost'],
+    ['url-credentials', 'ftp://user:hun/ter2@h/x'],
     ['api-key', 'token = abcdefghijklmnopqrst_uvwxyz'],
     ['e-mail-address', 'reported by ada@example.com'],
   ])('strips evidence with: %s', async (kind, secret) => {
@@ -237,6 +241,13 @@ describe('hostile input', () => {
     await echoes.appendFinding('reviewer', 'ann', entryOf({ evidence }))
     await echoes.consolidate('reviewer')
     expect((await echoes.read('reviewer')).echoes[0]?.entry.evidence).toMatch(/^\[removed: [^`]*\]$/)
+  })
+
+  it('keeps ordinary addresses', async () => {
+    const { echoes } = await open()
+    const evidence =
+      '`https://example.com/@user:x@y` — http://localhost:3000/@scope/pkg@1, git@github.com:a/b'
+    expect(await echoes.appendFinding('reviewer', 'ann', entryOf({ evidence }))).toEqual({ stripped: [] })
   })
 
   it('keeps addresses where the learning is about e-mail', async () => {

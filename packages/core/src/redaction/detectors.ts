@@ -27,7 +27,7 @@ const foreignNames =
 const suffix = '(?:s|[_-]?(?:value|prod|production|dev|staging|test|live|base64|b64|\\d{1,3}))?'
 /** From the name to its value: `=`, `:`, `=>`, `→`, `":`, `"] =`, `: str =`, and their full-width twins. */
 const assigns =
-  '(?:\\\\{0,3}["\'`])?\\]?[ \\t]{0,8}(?::[ \\t]{0,2}[A-Za-z][\\w.]{0,20}[ \\t]{0,2}=|:=|=>|->(?=[ \\t])|={1,3}|[:：＝→⇒])[ \\t]{0,8}'
+  '(?:\\\\{0,3}["\'`])?\\]?[ \\t]{0,8}(?::[ \\t]{0,2}[A-Za-z][\\w.]{0,20}[ \\t]{0,2}=|:=|=>|->(?=[ \\t])|={1,3}|[:：＝→⇒])[ \\t]{0,40}'
 /** From the name to its value where both are members: `name: PASSWORD`, `value: …`, and the same in JSON and XML. */
 const toValue =
   '["\'`]?[ \\t]{0,4},?[ \\t]{0,4}(?:\\r?\\n[ \\t]{0,40})?["\'`]?\\bvalue["\'`]?[ \\t]{0,4}[:=][ \\t]{0,4}'
@@ -40,6 +40,12 @@ const changed = '(?:set|chang(?:ed?|ing)|reset(?:ting)?|updat(?:ed?|ing)|rotat(?
 /** From an option of a command to its value; in a list of JSON, the next item. */
 const flagEnd = '(?:[ \\t]{1,4}|["\'],\\s{0,40}(?=["\']))'
 
+/** Schemes of addresses whose path holds no account names: there a slash or an at sign before the last one is a password's. */
+const accountSchemes =
+  'postgres(?:ql)?|cockroachdb|mysql|mariadb|mssql|sqlserver|oracle|mongodb(?:\\+srv)?|rediss?|valkey|amqps?|mqtts?|nats|kafka|clickhouse|neo4j|bolt|smtps?|imaps?|pop3s?|ldaps?|s?ftps?|socks[45]h?'
+/** Not a stand-in, and not a port with what follows one. */
+const isUrlPassword = (secret: string): boolean =>
+  !/^(?:x-oauth-basic$|\$[{(]|\$[A-Za-z_]+$|%[A-Z_]+%$|\{\{|\*+$|\d{1,5}[/?#,])/.test(secret)
 const notNamed = (secret: string): boolean => !isNamed(secret)
 /** Words are short: a run of twenty letters or digits is not a name. */
 const longOrUnnamed = (secret: string): boolean => !isNamed(secret) || /[A-Za-z0-9]{20}/.test(secret)
@@ -64,6 +70,10 @@ export const isPublicName = (name: string): boolean => publicWord.test(name) || 
 /** Tokens that are not credentials, such as page tokens and tokens of a language model's vocabulary. */
 const harmlessToken =
   /(?:next|page|continuation|sync|cancellation|pad|eos|bos|unk|mask|sep|cls|special|stop)[_-]?$/i
+
+/** Keys that are to be known, or that something is found by. */
+const harmlessKey =
+  /(?:public|primary|foreign|cache|partition|sort|hash|lookup|idempotency|deploy|host|storage|object)[ \t]$/i
 
 /** Where several rows find the same secret, the earliest one names its kind. */
 // biome-ignore format: a table, one detector a row
@@ -119,11 +129,13 @@ export const detectors: readonly Detector[] = [
   { kind: 'supabase', gate: ['sbp_', 'sb_secret_'], pattern: /(?<![A-Za-z0-9])(?:sbp|sb_secret)_[\w-]{20,65536}/g },
   { kind: 'postman', gate: ['PMAK-'], pattern: /PMAK-[0-9a-f-]{40,65536}/g },
   { kind: 'mapbox', gate: ['sk.ey'], pattern: /(?<![A-Za-z0-9])sk\.ey[\w-]{20,1024}\.[\w-]{10,65536}/g },
-  { kind: 'url-credentials', gate: ['://'], pattern: /:\/\/[^\s:/@"'`<>[\]]{0,128}:(?<secret>[^\s/"'`<>]{1,256})@(?=[\w.[-])/gd, accept: (secret) => !/^(?:x-oauth-basic$|\$[{(]|\$[A-Za-z_]+$|%[A-Z_]+%$|\{\{|\*+$|\d{1,5}[?#])/.test(secret) },
+  { kind: 'url-credentials', gate: ['://'], pattern: /:\/\/[^\s:/"'`<>[\]]{0,128}:(?<secret>[^\s/"'`<>]{1,256})@(?=[\w.[-])/gd, accept: isUrlPassword },
+  { kind: 'url-credentials', gate: ['://'], pattern: new RegExp(`(?:${accountSchemes}):\\/\\/[^\\s:?#"'\`<>[\\]]{0,128}:(?<secret>[^\\s?#"'\`<>]{1,256})@(?=[\\w.[-])`, 'gid'), accept: isUrlPassword },
   { kind: 'url-credentials', gate: ['x-oauth-basic@'], pattern: /:\/\/(?<secret>[^\s:/@"'`<>[\]]{1,256}):x-oauth-basic@/gd },
   { kind: 'url-credentials', gate: ['://'], pattern: /:\/\/(?<secret>[\w-]{16,256})@(?=[\w.[-])/gd, accept: notNamed },
   { kind: 'bearer', gate: ['bearer'], pattern: /(?<![A-Za-z])bearer[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{16,65536})/gid, accept: longOrUnnamed },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: /(?:\bENV|\bsetx)[ \t]{1,4}\w{0,40}(?:key|token|secret)[ \t]{1,4}/gi, follows: isToken },
+  { kind: 'bearer', gate: ['authorization'], pattern: new RegExp(`authorization(?:${assigns})\\\\{0,3}["'\`]?bearer[ \\t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{6,65536})`, 'gid'), accept: notNamed },
   { kind: 'basic-auth', gate: ['basic'], pattern: /(?<![A-Za-z])basic[ \t]{1,4}(?<secret>[A-Za-z0-9+/_-]{10,65536}={0,2})/gid, accept: isBasicCredential },
   { kind: 'basic-auth', gate: ['curl', 'wget', '--user'], pattern: /(?<![\w-])(?:-u|--user)[ =]["']?[^\s:"'[]{1,128}:(?<secret>[^\s"'[]{3,256})/gd, accept: (secret) => !/^\d+$/.test(secret) },
   { kind: 'secret', gate: ['authorization'], pattern: /authorization\\{0,3}["']?[ \t]{0,2}[:=][ \t]{0,2}\\{0,3}["']?[a-z][\w-]{1,20}[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=:-]{16,65536})/gid, accept: longOrUnnamed },
@@ -148,7 +160,8 @@ export const detectors: readonly Detector[] = [
   { kind: 'secret', gate: ['key', 'token', 'secret', 'auth', 'credential'], pattern: new RegExp(`(?:${tokenNames})${suffix}(?:${toBlock}|${toValue}|${assigns}(?:token[ \\t]{1,2})?)`, 'gi'), follows: isToken, accept: (_, before) => !harmlessToken.test(before) },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:--?(?:[\\w-]{0,20}-)?(?:api-?key|token|secret|key)${flagEnd}|<(?:[a-z]{0,12}_?)(?:key|token|secret)>)`, 'gi'), follows: isToken },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:for|of|on|in)[ \\t]${fewWords}?(?=[ \\t](?:is|was)[ \\t]))?[ \\t](?:(?:is|was|to|be)[ \\t]{0,2}[:=]?[ \\t]{0,2}|(?=["'“«]))`, 'gi'), follows: isToken },
-  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:${tokenNames})(?:[ \\t](?:\\w{1,12}[ \\t]){0,3}${changed}[ \\t]to)?[ \\t]{1,2}(?=[\\w+/.-]{16})`, 'gi'), follows: isBareToken },
+  { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: new RegExp(`(?:${tokenNames})["'\`]?(?:[ \\t](?:\\w{1,12}[ \\t]){0,3}${changed}[ \\t]to|[ \\t]header:?)?[ \\t]{1,2}\\(?(?=["'\`]?[\\w+/.-]{16})`, 'gi'), follows: isBareToken },
+  { kind: 'secret', gate: ['key'], pattern: /(?<![\w-])key[ \t]{1,2}(?=["'`“«])/gi, follows: isKey, accept: (_, before) => !harmlessKey.test(before) },
   { kind: 'high-entropy', gate: [], pattern: /[:=][ \t]{0,4}\\{0,3}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,257}={0,2})/gd, accept: (secret, before) => isKey(secret) && !isPublicName(before) },
   { kind: 'high-entropy', gate: [], pattern: /^[^\S\n]{0,16}["'`]?(?<secret>[A-Za-z0-9+/_-]{20,257}={0,2})["'`]?[^\S\n]{0,16}$/gmd, accept: isKey },
 ]
