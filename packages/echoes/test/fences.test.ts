@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type EchoEntry, openEchoes, parseEchoes, printEntry } from '../src/index.ts'
+import { type EchoEntry, openEchoes, printEntry } from '../src/index.ts'
 import { entryOf } from './support.ts'
 
 const folders: string[] = []
