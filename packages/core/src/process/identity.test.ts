@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { identityOf, isGone, longestElsewhereMs, thisProcess } from './identity.ts'
 
 const never = (): number => {
@@ -16,6 +16,19 @@ it('a process that lives is not gone, and one that ended is', async () => {
   child.kill('SIGKILL')
   await once(child, 'exit')
   expect(isGone(identity, never)).toBe(true)
+})
+
+it.runIf(process.platform === 'linux')('a process that ended and is not waited for is gone', async () => {
+  const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; exec sleep 60'], {
+    stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
+  })
+  onTestFinished(() => void parent.kill())
+  const [pid] = await once(parent.stdout ?? parent, 'data')
+  const identity = identityOf(Number(pid))
+  expect(isGone(identity, never)).toBe(false)
+  parent.stdio[3]?.destroy()
+  await expect.poll(() => isGone(identity, never)).toBe(true)
+  expect(() => process.kill(identity.pid, 0)).not.toThrow()
 })
 
 it('a later process with the same id is another one, where start times can be told', () => {

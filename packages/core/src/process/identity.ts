@@ -10,7 +10,11 @@ export interface ProcessIdentity {
   place: string
 }
 
-export const identityOf = (pid: number): ProcessIdentity => ({ pid, started: startOf(pid), place: place() })
+export const identityOf = (pid: number): ProcessIdentity => ({
+  pid,
+  started: statOf(pid)?.started ?? 0,
+  place: place(),
+})
 
 let own: ProcessIdentity | undefined
 
@@ -40,18 +44,21 @@ function isAlive({ pid, started }: ProcessIdentity): boolean {
     // EPERM: it lives, but belongs to somebody else.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
   }
-  const now = startOf(pid)
-  return started === 0 || now === 0 || now === started
+  const now = statOf(pid)
+  // One that has ended and that its parent does not ask for keeps its id and its start, for ever under some parents.
+  if (now?.state === 'Z') return false
+  return started === 0 || !now || now.started === started
 }
 
-/** Field 22 of `/proc/<pid>/stat`, counted after the command name, which may itself hold spaces and brackets. */
-function startOf(pid: number): number {
-  if (process.platform !== 'linux') return 0
+/** Fields 3 and 22 of `/proc/<pid>/stat`, counted after the command name, which may itself hold spaces and brackets. */
+function statOf(pid: number): { state: string; started: number } | undefined {
+  if (process.platform !== 'linux') return undefined
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]) || 0
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { state: fields[0] ?? '', started: Number(fields[19]) || 0 }
   } catch {
-    return 0
+    return undefined
   }
 }
 
