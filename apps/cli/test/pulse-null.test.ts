@@ -1,6 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { memoryPlugin, type PluginContext } from '@recall/agents'
+import { type InspectedMemory, memoryPlugin, type PluginContext } from '@recall/agents'
 import { archiveSession, createCheckpoint, readWindow } from '@recall/sessions'
 import { openFileMemory } from '@recall/store-file'
 import { expect, it, onTestFinished } from 'vitest'
@@ -9,6 +7,7 @@ import { temporaryFolder } from './support.ts'
 async function createPlugin(
   config: Parameters<ReturnType<typeof memoryPlugin>['create']>[0],
   context: Partial<PluginContext> = {},
+  state: Pick<InspectedMemory, 'health' | 'reason'> = { health: 'healthy', reason: '' },
 ) {
   const entityRoot = temporaryFolder()
   const opened: string[] = []
@@ -19,6 +18,11 @@ async function createPlugin(
       opened.push(root)
       return openFileMemory({ root, create: true })
     },
+    inspect: () => ({
+      ...state,
+      layout: { curated: 'memory/MEMORY.md', archives: 'memory/conversations' },
+      maxEntries: 5,
+    }),
   })
   const plugin = await create(config, { entityRoot, entityName: 'ada', ...context })
   onTestFinished(() => plugin.close())
@@ -46,12 +50,14 @@ it('is the memory of an entity, and says how it is doing', async () => {
   expect(plugin.role).toBe('memory')
   expect(plugin.meta().name).toBe('recall-echo')
   expect(plugin.setupPrompts()).toMatchObject([{ key: 'entity_root', default: entityRoot }])
-  mkdirSync(join(entityRoot, 'memory/conversations'), { recursive: true })
-  expect(plugin.health()).toEqual({ status: 'degraded', reason: 'missing: MEMORY.md' })
-  writeFileSync(join(entityRoot, 'memory/MEMORY.md'), '')
   expect(plugin.health()).toEqual({ status: 'healthy' })
-  rmSync(join(entityRoot, 'memory'), { recursive: true })
-  expect(plugin.health()).toMatchObject({ status: 'down' })
+  for (const health of ['degraded', 'down'] as const) {
+    const state = { health, reason: 'the archive folder does not exist' }
+    expect((await createPlugin({}, {}, state)).plugin.health()).toEqual({
+      status: health,
+      reason: state.reason,
+    })
+  }
 })
 
 it('archives a session once, and a checkpoint without the window, with the model of the context', async () => {

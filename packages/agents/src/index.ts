@@ -28,6 +28,7 @@ export {
   type HealthStatus,
   type HostMessage,
   type HostSession,
+  type InspectedMemory,
   type MemoryPlugin,
   memoryPlugin,
   type PluginContext,

@@ -7,9 +7,6 @@ it.each([
   [true, true, false, 'degraded', 'the archive folder does not exist'],
   [true, false, false, 'degraded', 'the curated memory file and the archive folder do not exist'],
   [false, true, true, 'down', 'the memory folder does not exist'],
-])(
-  'judges folder %s, file %s, archives %s as it is',
-  (memoryFolder, memoryFile, archives, health, reason) => {
-    expect(assessHealth({ memoryFolder, memoryFile, archives })).toEqual({ health, reason })
-  },
-)
+])('judges folder %s, file %s, archives %s as it is', (memory, curated, archives, health, reason) => {
+  expect(assessHealth({ present: { memory, curated, archives } })).toEqual({ health, reason })
+})

@@ -1,10 +1,6 @@
 export interface MemoryFacts {
-  /** The memory folder exists. */
-  memoryFolder: boolean
-  /** The curated memory file exists. */
-  memoryFile: boolean
-  /** The place for archives exists. */
-  archives: boolean
+  /** Which of them exist: the folder of the memory, its curated file, the place for archives. */
+  present: { memory: boolean; curated: boolean; archives: boolean }
   /** Why existing files could not be read. */
   unread?: readonly string[]
 }
@@ -16,13 +12,12 @@ export interface Health {
 }
 
 /** `down` without the memory folder; `degraded` when the memory file or the archives are missing or unreadable. */
-export function assessHealth(facts: MemoryFacts): Health {
-  if (!facts.memoryFolder) return { health: 'down', reason: 'the memory folder does not exist' }
+export function assessHealth({ present, unread = [] }: MemoryFacts): Health {
+  if (!present.memory) return { health: 'down', reason: 'the memory folder does not exist' }
   const missing = [
-    facts.memoryFile ? '' : 'the curated memory file',
-    facts.archives ? '' : 'the archive folder',
+    present.curated ? '' : 'the curated memory file',
+    present.archives ? '' : 'the archive folder',
   ].filter((name) => name !== '')
-  const { unread = [] } = facts
   if (missing.length === 0 && unread.length > 0) return { health: 'degraded', reason: unread.join('; ') }
   if (missing.length === 0) return { health: 'healthy', reason: '' }
   return {

@@ -24,13 +24,7 @@ export async function status(
   // Usually the state of the index is known without opening it, which would cost more than all the rest.
   const index = seen.index ?? (await (await import('../commands/index-facts.ts')).indexFacts(io, where))
   const state = { ...seen, index }
-  const { memory, curated, archives } = state.present
-  const { health, reason } = assessHealth({
-    memoryFolder: memory,
-    memoryFile: curated,
-    archives,
-    unread: state.unread,
-  })
+  const { health, reason } = assessHealth(state)
   io.out(
     options.json
       ? `${JSON.stringify(toJson(state, health, reason))}\n`

@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import {
   type Conversation,
+  isMemoryError,
   type JsonValue,
   type LmProvider,
   MemoryError,
@@ -57,8 +58,18 @@ export interface PluginParts {
   open(entityRoot: string): Promise<MemoryManager>
   archiveSession: ConversationArchiver
   createCheckpoint: ConversationArchiver
-  /** How many sessions the rolling window holds; asked again for each archive. */
-  maxEntries?(entityRoot: string): number
+  /** How the memory below an entity's root is, and its settings; asked anew each time. */
+  inspect(entityRoot: string): InspectedMemory
+}
+
+export interface InspectedMemory {
+  health: 'healthy' | 'degraded' | 'down'
+  /** Empty when healthy. */
+  reason: string
+  /** Where things lie, relative to the root. */
+  layout: { curated: string; archives: string }
+  /** How many sessions the rolling window holds. */
+  maxEntries: number
 }
 
 export type ConversationArchiver = (
@@ -93,7 +104,7 @@ export function memoryPlugin(parts: PluginParts): {
 }
 
 /**
- * Creates a plugin that is ready for use, without a second step.
+ * Creates a plugin that is ready for use, without a second step: what is missing of the memory is created.
  *
  * @param config may name an `entity_root`. Default: the context's
  * @throws MemoryError INVALID_INPUT when `entity_root` is not a text, and whatever opening the memory throws
@@ -101,9 +112,15 @@ export function memoryPlugin(parts: PluginParts): {
 async function create(config: JsonValue, context: PluginContext, parts: PluginParts): Promise<MemoryPlugin> {
   const root = resolve(entityRootIn(config) ?? context.entityRoot)
   const memory = await parts.open(root)
+  try {
+    createMissing(root, parts.inspect(root))
+  } catch (error) {
+    await memory.close()
+    throw error
+  }
   const archiveOptions = () => ({
     ...(context.provider ? { lm: context.provider } : {}),
-    ...(parts.maxEntries ? { maxEntries: parts.maxEntries(root) } : {}),
+    maxEntries: parts.inspect(root).maxEntries,
   })
 
   return {
@@ -113,7 +130,7 @@ async function create(config: JsonValue, context: PluginContext, parts: PluginPa
       version: parts.version ?? '0.0.0',
       description: 'Persistent three-layer memory: curated facts, recent sessions, searchable archives',
     }),
-    health: () => healthOf(root),
+    health: () => healthOf(root, parts),
     setupPrompts: () => [
       {
         key: 'entity_root',
@@ -136,13 +153,25 @@ function entityRootIn(config: JsonValue): string | undefined {
   throw new MemoryError('entity_root must be the path of a folder', MemoryErrorCode.INVALID_INPUT)
 }
 
-/** Checks the folders on each call, as they may have been moved since. */
-function healthOf(root: string): HealthStatus {
-  const memory = join(root, 'memory')
-  if (!existsSync(memory)) return { status: 'down', reason: 'memory directory not found' }
-  const missing = ['MEMORY.md', 'conversations'].filter((name) => !existsSync(join(memory, name)))
-  if (missing.length === 0) return { status: 'healthy' }
-  return { status: 'degraded', reason: `missing: ${missing.join(', ')}` }
+/** The curated file and the place for archives, where they are missing. */
+function createMissing(root: string, { layout: { curated, archives } }: InspectedMemory): void {
+  for (const folder of [dirname(curated), archives]) mkdirSync(join(root, folder), { recursive: true })
+  try {
+    writeFileSync(join(root, curated), '# Memory\n', { flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+/** Looks at the files on each call, as they may have been moved since. */
+function healthOf(root: string, parts: PluginParts): HealthStatus {
+  try {
+    const { health, reason } = parts.inspect(root)
+    return health === 'healthy' ? { status: health } : { status: health, reason }
+  } catch (error) {
+    if (!isMemoryError(error)) throw error
+    return { status: 'down', reason: error.message }
+  }
 }
 
 function toConversation({ sessionId, messages }: HostSession): Conversation {
