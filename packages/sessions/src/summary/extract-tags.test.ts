@@ -32,9 +32,48 @@ it('finds none in code, and none in an assistant’s announcement of its next st
   expect(tagsOf(['1. Like this:\n\n       ```\n       // todo: x\n       ```'])).toMatchObject({
     actionItems: [],
   })
+})
+
+const itemsOfAssistant = (text: string): string[] => {
   const collector = createTagCollector()
-  collector.addText('assistant', 'Now I need to read the file.')
-  expect(collector.tags().actionItems).toEqual([])
+  collector.addText('assistant', text)
+  return collector.tags().actionItems
+}
+
+it.each([
+  'Now I need to read the file.',
+  "Next, I'll need to edit the pool.",
+  'We need to make sure that it compiles.',
+  'Now let me read what it does - it needs to close the pool.',
+  'Also need to update the test.',
+  'Still need to:',
+  'I need to ask you about the next step.',
+  'I need to update the page of the team.',
+  'First I need to run the follow-up query.',
+  'Based on the documentation, here is what you need to know about it:',
+  'Let me check what still needs to be done.',
+])('takes no next step of the assistant for an action item: %s', (text) => {
+  expect(itemsOfAssistant(text)).toEqual([])
+})
+
+it.each([
+  'We need to follow up with the security team next week about the pool.',
+  'We need to follow up on the pool.',
+  'I need to reach out to the vendor.',
+  'We need to agree on it with the data platform team.',
+  'We need to rotate the keys before the release.',
+  'I will need to look at it again on Friday.',
+  'TODO: we need to raise the limit.',
+  'Users now need to sign in again.',
+  'Need to raise the limit.',
+  'You need to restart the server.',
+  'The certificate needs to be renewed by 2026-03-01.',
+])('keeps what the assistant says is left to do: %s', (text) => {
+  expect(itemsOfAssistant(text)).toEqual([text])
+})
+
+it('gets through any number of steps in one sentence', () => {
+  expect(itemsOfAssistant('we need to with the a '.repeat(50_000))).toEqual([])
 })
 
 it('lists files and tools once each, files relative to the project', () => {

@@ -13,8 +13,25 @@ const tagLimits = { decisions: 5, actionItems: 5, files: 10 } as const
 
 const decision = /\b(?:decided to|let['’]?s use|chose to|settled on|agreed to|going with)\b/i
 const actionItem = /\b(?:todo:|action item:|need to|needs to|follow[- ]up)/i
-/** The assistant announces its own next step, which is not an action item. */
-const ownNextStep = /\b(?:I|I['’]ll|now|we|let me)(?: (?:also|first|still|will|now))* need to\b/i
+/** Tells of needs, and is none: `here is what you need to know`. */
+const aboutNeeds = /\bwhat (?:[\w']+ )?needs? to\b/i
+/** The assistant announces its own next step, which is not an action item … */
+const ownNextStep =
+  /^(?:now,? |then,? |next,? |first,? )?let me\b|^(?:now|also|still|then|next|so),? need to\b|\b(?:I|I['’]ll|we)(?: (?:also|first|still|will|now))* need to\b/i
+/** … unless other people or a later time have a part in it: then it is left to be done when the session ends. */
+const withOthers =
+  /\b(?:todo|action item):|\bwe(?: [\w']+){0,3} follow[- ]up\b|\bfollow[- ]up with\b|\breach out to\b|\b(?:with|to|from) the (?:[\w-]+ ){0,2}team\b/i
+const weekday = '(?:mon|tues|wednes|thurs|fri|satur|sun)day'
+const laterOn = new RegExp(
+  [
+    '\\b(?:tomorrow|tonight|eventually|at some point|in the future)\\b',
+    `\\b(?:next|this) (?:week|month|quarter|year|sprint|release|session|${weekday})\\b`,
+    `\\b(?:on|by|until|before|after) (?:${weekday}|\\d{4}-\\d{2}-\\d{2})\\b`,
+    '\\bbefore (?:we|the) (?:next )?(?:release|launch|rollout|go(?:ing)? live|ship)\\b',
+    '\\blater(?: on)?[.!]?$',
+  ].join('|'),
+  'i',
+)
 const longestItem = 200
 
 const pathKey = /^(?:file_?)?(?:path|name|file)s?$|_path$|^paths$|^files$/i
@@ -40,9 +57,7 @@ export function createTagCollector(project: () => string | undefined = () => und
       if (decisions.isFull() && actionItems.isFull()) return
       for (const sentence of sentences(text)) {
         if (decision.test(sentence)) decisions.add(clip(sentence, longestItem))
-        else if (actionItem.test(sentence) && !(role === 'assistant' && ownNextStep.test(sentence))) {
-          actionItems.add(clip(sentence, longestItem))
-        }
+        else if (isActionItem(role, sentence)) actionItems.add(clip(sentence, longestItem))
       }
     },
     addToolUse(name, input) {
@@ -57,6 +72,13 @@ export function createTagCollector(project: () => string | undefined = () => und
     }),
   }
 }
+
+function isActionItem(role: Message['role'], sentence: string): boolean {
+  if (!actionItem.test(sentence) || aboutNeeds.test(sentence)) return false
+  return role !== 'assistant' || !ownNextStep.test(sentence) || isLeftToDo(sentence)
+}
+
+const isLeftToDo = (sentence: string): boolean => withOthers.test(sentence) || laterOn.test(sentence)
 
 function uniqueList(limit: number) {
   const items: string[] = []
