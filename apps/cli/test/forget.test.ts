@@ -395,6 +395,20 @@ describe('scrub', () => {
     expect(await shell.run('scrub')).toMatchObject({ code: 0, out: 'No secrets found.\n' })
   })
 
+  it('leaves encrypted values and copies of them alone', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const encryptionKey = new Uint8Array(32).fill(7)
+    const memory = await openFileMemory({ root: shell.root, encryptionKey })
+    for (const n of [1, 2, 3, 4, 5, 6]) await memory.write('long-term', `pin-${n}`, n, { encrypt: true })
+    await memory.close()
+    const sealed = readFileSync(join(shell.root, 'memory/long-term/pin-1.md'), 'utf8')
+    writeFile(join(shell.root, 'memory/pin.txt'), sealed)
+    for (const options of [[], ['--yes']])
+      expect(await shell.run('scrub', ...options)).toMatchObject({ code: 0, out: 'No secrets found.\n' })
+    expect(readFileSync(join(shell.root, 'memory/long-term/pin-1.md'), 'utf8')).toBe(sealed)
+  })
+
   it('names the first of many files with secrets and how many more there are', async () => {
     const shell = createShell()
     await shell.run('init')
