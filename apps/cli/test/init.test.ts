@@ -35,6 +35,28 @@ describe('init', () => {
   })
 })
 
+describe('what stands in the way', () => {
+  it.each([
+    ['memory/MEMORY.md', 'folder', 'file'],
+    ['memory/EPHEMERAL.md', 'folder', 'file'],
+    ['memory/conversations', 'file', 'folder'],
+    ['memory', 'file', 'folder'],
+  ])('is named, and nothing is created: %s, a %s', async (path, is, belongs) => {
+    const shell = createShell()
+    const full = join(shell.root, path)
+    mkdirSync(is === 'folder' ? full : join(full, '..'), { recursive: true })
+    if (is === 'file') writeFileSync(full, '')
+    const before = readdirSync(shell.root, { recursive: true })
+    const { code, out, err } = await shell.run('init')
+    expect([code, out]).toEqual([3, ''])
+    expect(err).toBe(
+      `recall: ${full} is a ${is}, and a memory has a ${belongs} there: move it away, then run 'recall init'\n`,
+    )
+    expect(readdirSync(shell.root, { recursive: true })).toEqual(before)
+    if (is === 'file') expect(await shell.run('status')).toEqual({ code, out, err })
+  })
+})
+
 describe('a root that holds a memory in the other layout', () => {
   const inEntityLayout = async () => {
     const shell = createShell()

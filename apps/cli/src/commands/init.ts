@@ -10,6 +10,7 @@ import { emptyMemory } from '../memory/empty-memory.ts'
 import { findRoot, type RootOptions, usualRoot, withRoot } from '../memory/find-root.ts'
 import { layoutToWrite } from '../memory/one-layout.ts'
 import { stateFolder } from '../memory/receipts.ts'
+import { requireRightKinds } from '../memory/right-kinds.ts'
 import { quoted } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 
@@ -37,6 +38,7 @@ export async function init(io: Io, given: string | undefined, asked: InitOptions
   const root = rootFor(io, options, chosen)
   const isDry = options.dryRun ?? false
   const layout = await chooseLayout(io, root, options, chosen)
+  requireRightKinds(root, layout)
   const memory = createMemory(root, layout, isDry)
   if (!isDry && chosen.length > 0) noteCreated(stateFolder(io), root, memory)
   const wiring = wiringOf(io, root, layout, options)

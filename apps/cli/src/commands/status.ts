@@ -1,7 +1,16 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { assessHealth } from '@recall/sessions'
-import { defaultConfig, defaultFileSystem, layoutOf, type MemoryStatus, readStatus } from '@recall/store-file'
+import {
+  defaultConfig,
+  defaultFileSystem,
+  type Layout,
+  layoutOf,
+  type MemoryStatus,
+  type ReadConfig,
+  readStatus,
+  type StatusAsRead,
+} from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { findRoot, type RootOptions, withRoot } from '../memory/find-root.ts'
 import { count, formatBytes, paint } from '../terminal/format.ts'
@@ -20,7 +29,7 @@ export async function status(
   const settings = existsSync(join(root, layout.config))
     ? (await import('../commands/settings.ts')).readSettings(root, layout)
     : { config: defaultConfig }
-  const seen = readStatus(defaultFileSystem, root, layout, settings)
+  const seen = await readOrTellWhyNot(root, layout, settings)
   // Usually the state of the index is known without opening it, which would cost more than all the rest.
   const index = seen.index ?? (await (await import('../commands/index-facts.ts')).indexFacts(io, where))
   const state = { ...seen, index }
@@ -31,6 +40,16 @@ export async function status(
       : dashboard(io, state, health, reason),
   )
   return health === 'healthy' ? exitCodes.fine : exitCodes.no
+}
+
+async function readOrTellWhyNot(root: string, layout: Layout, settings: ReadConfig): Promise<StatusAsRead> {
+  try {
+    return readStatus(defaultFileSystem, root, layout, settings)
+  } catch (error) {
+    const { requireRightKinds } = await import('../memory/right-kinds.ts')
+    requireRightKinds(root, layout)
+    throw error
+  }
 }
 
 const toJson = (
