@@ -50,6 +50,12 @@ describe('the rest', () => {
     expect((await shell.run('config')).err).toContain(
       'ephemeral.max_entries takes a whole number from 1 to 50',
     )
+    writeFileSync(path, '[ephemeral\nmax_entries = 3\n')
+    const broken = await shell.run('config', 'ephemeral.max_entries', '2')
+    expect(broken).toMatchObject({ code: 2, out: '' })
+    expect(broken.err).toContain('nothing was changed: memory/.recall-echo.toml is not valid')
+    expect(broken.err).toContain('TOML')
+    expect(readFileSync(path, 'utf8')).toBe('[ephemeral\nmax_entries = 3\n')
     writeFileSync(path, 'ephemeral = 3\n')
     expect((await shell.run('config')).err).toContain('write [ephemeral], and max_entries below it')
   })
