@@ -38,6 +38,23 @@ it('holds the newest sessions by end date, newest last, in whatever order they a
   )
 })
 
+it('holds no more when others add theirs at the same moment', async () => {
+  const shared = openMemory()
+  const add = (memory: MemoryManager, n: number) => addToWindow(memory, entry(`s${n}`, n), { maxEntries: 3 })
+  for (const n of [1, 2, 3]) await add(shared, n)
+  const meanwhile = (...others: number[]): MemoryManager => ({
+    ...shared,
+    async write(...given: Parameters<MemoryManager['write']>) {
+      for (const n of others.splice(0)) await add(shared, n)
+      return shared.write(...given)
+    },
+  })
+  expect(await add(meanwhile(5, 6), 7)).toBe('added')
+  expect(await ids(shared)).toEqual(['s5', 's6', 's7'])
+  expect(await add(meanwhile(9, 10, 11), 8)).toBe('older')
+  expect(await ids(shared)).toEqual(['s9', 's10', 's11'])
+})
+
 it('says what became of an entry', async () => {
   const memory = openMemory()
   const add = (each: SessionSummary) => addToWindow(memory, each, { maxEntries: 1 })

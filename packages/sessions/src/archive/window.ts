@@ -66,23 +66,35 @@ export async function addToWindow(
   if (earlier !== undefined && isOfLaterReading(earlier, entry)) return 'present'
 
   const others = present.filter(({ sessionId }) => sessionId !== entry.sessionId)
-  const survivors = [...others, entry].sort(byDate).slice(-maxEntries)
-  const isKept = survivors.includes(entry)
+  const newest = idsOf([...others, entry].sort(byDate).slice(-maxEntries))
   const isSame = earlier !== undefined && sameEntry(earlier, entry)
+  if (isSame || !newest.has(entry.sessionId)) {
+    await removeExcept(memory, present, newest)
+    return newest.has(entry.sessionId) ? 'present' : 'older'
+  }
   // Writes before it removes: a crash in between leaves one entry too many, never one too few.
-  if (isKept && !isSame) {
-    await memory.write('short-term', sessionSummaryKey(entry.sessionId), entry, {
-      type: sessionSummaryType,
-      ttl: Number.POSITIVE_INFINITY,
-    })
-  }
-  for (const { sessionId } of present) {
-    if (!survivors.some((survivor) => survivor.sessionId === sessionId)) {
-      await memory.delete('short-term', sessionSummaryKey(sessionId))
-    }
-  }
-  if (!isKept) return 'older'
-  return isSame ? 'present' : earlier === undefined ? 'added' : 'updated'
+  await memory.write('short-term', sessionSummaryKey(entry.sessionId), entry, {
+    type: sessionSummaryType,
+    ttl: Number.POSITIVE_INFINITY,
+  })
+  // Others may have added sessions since it was read. Whoever writes last sees them all, and so leaves no more.
+  const now = await readWindow(memory)
+  const survivors = idsOf(now.slice(-maxEntries))
+  await removeExcept(memory, now, survivors)
+  if (!survivors.has(entry.sessionId)) return 'older'
+  return earlier === undefined ? 'added' : 'updated'
+}
+
+const idsOf = (entries: readonly SessionSummary[]): ReadonlySet<string> =>
+  new Set(entries.map(({ sessionId }) => sessionId))
+
+async function removeExcept(
+  memory: MemoryManager,
+  entries: readonly SessionSummary[],
+  kept: ReadonlySet<string>,
+): Promise<void> {
+  for (const { sessionId } of entries)
+    if (!kept.has(sessionId)) await memory.delete('short-term', sessionSummaryKey(sessionId))
 }
 
 /**
