@@ -1,4 +1,4 @@
-import { createInMemoryStore, createMemoryManager } from '@recall/core'
+import { conversationKey, conversationType, createInMemoryStore, createMemoryManager } from '@recall/core'
 import { expect, it } from 'vitest'
 import {
   clock,
@@ -13,7 +13,7 @@ import {
 } from '../../test/support.ts'
 import { archiveSession, createCheckpoint } from './archive-session.ts'
 import { recoverWindow } from './recover.ts'
-import { consumeWindow, readWindow } from './window.ts'
+import { addToWindow, consumeWindow, readWindow } from './window.ts'
 
 it('enters a session whose end was never seen, from its checkpoint', async () => {
   const memory = openMemory()
@@ -115,4 +115,52 @@ it('does nothing when there is nothing to recover or all was consumed', async ()
   await expect(recoverWindow(memory, { maxEntries: 0 })).rejects.toMatchObject({
     code: 'MEMORY_INVALID_INPUT',
   })
+})
+
+it.each([
+  [
+    'with an offset that makes its text smaller',
+    '2026-03-06T11:00:00.000Z',
+    '2026-03-06T06:30:00-05:00',
+    's',
+  ],
+  [
+    'with an offset that makes its text greater',
+    '2026-03-06T11:00:00.000Z',
+    '2026-03-06T12:30:00+02:00',
+    null,
+  ],
+  [
+    'without a fraction of a second, at the same instant',
+    '2026-03-06T11:00:00.000Z',
+    '2026-03-06T11:00:00Z',
+    null,
+  ],
+  ['without a fraction of a second, earlier', '2026-03-06T11:00:00.500Z', '2026-03-06T11:00:00Z', null],
+  ['without a fraction of a second, later', '2026-03-06T11:00:00.500Z', '2026-03-06T11:00:01Z', 's'],
+  ['with a fraction of a second, later', '2026-03-06T11:00:00Z', '2026-03-06T11:00:00.500Z', 's'],
+])('compares instants where an archive is dated %s', async (_, known, date, recovered) => {
+  const memory = openMemory()
+  await createCheckpoint(memory, conversation('s', ['Fix the login', 'done']))
+  const archive = await readArchive(memory, 's')
+  await memory.write('episodic', conversationKey('s'), { ...archive, date }, { type: conversationType })
+  const session = {
+    sessionId: 'known',
+    date: known,
+    duration: '1m',
+    messageCount: 2,
+    summary: 'x',
+    archive: 'x',
+  }
+  await addToWindow(memory, session, { maxEntries: 5 })
+  expect(await recoverWindow(memory)).toBe(recovered)
+})
+
+it('finds the newest session among many of its day that were archived after it', async () => {
+  const memory = openMemory()
+  await createCheckpoint(memory, conversation('new', ['a', 'b'], { from: start + 60 * minute }))
+  for (let n = 0; n < 30; n++)
+    await createCheckpoint(memory, conversation(`old-${n}`, ['a', 'b'], { from: start - n * minute }))
+  await archiveSession(memory, conversation('known', ['a', 'b'], { from: start + 10 * minute }))
+  expect(await recoverWindow(memory)).toBe('new')
 })

@@ -31,11 +31,14 @@ export async function recoverWindow(
   const found = await memory.search<ConversationArchive>(
     'episodic',
     {
-      filters: { type: conversationType, ...ofNoHelper, ...(known === null ? {} : { date: { gt: known } }) },
+      filters: { type: conversationType, ...ofNoHelper, ...(known === null ? {} : endedSince(known)) },
     },
     { limit: candidates, touch: false, sortBy: 'recency' },
   )
-  for (const newest of found.map(({ value }) => value).sort(latestFirst)) {
+  const later = found
+    .map(({ value }) => value)
+    .filter(({ date }) => known === null || timeOf(date) > timeOf(known))
+  for (const newest of later.sort(latestFirst)) {
     const archives = await partsUpTo(memory, newest)
     const digests = archives.map(digestOf)
     if (digests.every(({ summary }) => saysNothing(summary))) continue
@@ -59,6 +62,26 @@ export async function recoverWindow(
 /** The parts of a session without times end alike: then the last one comes first. */
 const latestFirst = (a: ConversationArchive, b: ConversationArchive): number =>
   timeOf(b.date) - timeOf(a.date) || (b.part ?? 1) - (a.part ?? 1)
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/**
+ * Filters compare dates as texts, which come in the order of the instants only where all are written alike. This lets
+ * through what ended since, and of dates that are written in other ways a little more: those of the same second, and
+ * those with another offset from UTC, whose texts are up to a day apart from it.
+ */
+function endedSince(date: string) {
+  const textOf = (time: number): string => new Date(time).toISOString()
+  const secondOf = (text: string): string => text.slice(0, 'yyyy-mm-ddThh:mm:ss'.length)
+  const since = timeOf(date)
+  return {
+    $or: [
+      { date: { gt: textOf(since) } },
+      { date: { gte: secondOf(textOf(since)), not: { contains: '.' } } },
+      { date: { gte: secondOf(textOf(since - dayMs)), not: { contains: 'Z' } } },
+    ],
+  }
+}
 
 /** A helper's conversation has the id `<session id>/<helper id>`. */
 const ofNoHelper = { sessionId: { not: { contains: '/' } } }
