@@ -7,7 +7,8 @@ const mostBytes = 64 * 1024 * 1024
 
 /**
  * Looks for secrets in the files that lie in the folders of a memory and that no search reads: copies, backups of
- * editors, other notes. Hidden folders are left out, as is the memory's own, and encrypted values, which look like keys.
+ * editors, other notes. Hidden folders are left out, as is the memory's own, and encrypted values, which look like
+ * keys.
  *
  * @param known paths of files that were looked at already
  */

@@ -24,9 +24,9 @@ export interface MergedFindings {
 type Finding = EchoBlock & { entry: EchoEntry }
 
 /**
- * Merges findings, each as `standAlone` gives it, into a memory. A duplicate updates the entry's verified day if it is later, and its confidence and
- * its layer if they are higher; a new finding is appended. The result does not depend on the order of the findings,
- * and merging them again changes nothing.
+ * Merges findings, each as `standAlone` gives it, into a memory. A duplicate updates the entry's verified day if it is
+ * later, and its confidence and its layer if they are higher; a new finding is appended. The result does not depend on
+ * the order of the findings, and merging them again changes nothing.
  */
 export function mergeFindings(document: EchoDocument, findings: readonly EchoBlock[]): MergedFindings {
   const blocks = [...document.blocks]
