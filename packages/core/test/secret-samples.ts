@@ -123,6 +123,7 @@ export const inContext: SecretSample[] = [
   sample('url-credentials', 'hunter2', 'https://me@example.com:hunter2@proxy.example.com:8080/'),
   sample('url-credentials', 'hunter2', 'AMQP://team/app:hunter2@localhost'),
   sample('url-credentials', 'hun/ter2', 'ftp://user:hun/ter2@h/x'),
+  sample('url-credentials', 'hun/ter2', 'https://user:hun/ter2@example.com/x'),
   sample('url-credentials', 'hun/t@r:2', 'mongodb+srv://user:hun/t@r:2@cluster.example.com/db?w=1'),
   sample('url-credentials', fill(40, hex), `https://${fill(40, hex)}:x-oauth-basic@github.com/a/b`),
   sample('bearer', fill(32), `Authorization: Bearer ${fill(32)}`),

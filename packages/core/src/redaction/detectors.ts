@@ -46,6 +46,8 @@ const accountSchemes =
 /** Not a stand-in, and not a port with what follows one. */
 const isUrlPassword = (secret: string): boolean =>
   !/^(?:x-oauth-basic$|\$[{(]|\$[A-Za-z_]+$|%[A-Z_]+%$|\{\{|\*+$|\d{1,5}[/?#,])/.test(secret)
+/** Behind the name of a web server stands a port, or what a document calls it: `http://web:PORT/@ada`. */
+const isWebPassword = (secret: string): boolean => isUrlPassword(secret) && !/^[^/]*port\W/i.test(secret)
 const notNamed = (secret: string): boolean => !isNamed(secret)
 /** Words are short: a run of twenty letters or digits is not a name. */
 const longOrUnnamed = (secret: string): boolean => !isNamed(secret) || /[A-Za-z0-9]{20}/.test(secret)
@@ -131,6 +133,7 @@ export const detectors: readonly Detector[] = [
   { kind: 'mapbox', gate: ['sk.ey'], pattern: /(?<![A-Za-z0-9])sk\.ey[\w-]{20,1024}\.[\w-]{10,65536}/g },
   { kind: 'url-credentials', gate: ['://'], pattern: /:\/\/[^\s:/"'`<>[\]]{0,128}:(?<secret>[^\s/"'`<>]{1,256})@(?=[\w.[-])/gd, accept: isUrlPassword },
   { kind: 'url-credentials', gate: ['://'], pattern: new RegExp(`(?:${accountSchemes}):\\/\\/[^\\s:?#"'\`<>[\\]]{0,128}:(?<secret>[^\\s?#"'\`<>]{1,256})@(?=[\\w.[-])`, 'gid'), accept: isUrlPassword },
+  { kind: 'url-credentials', gate: ['://'], pattern: /https?:\/\/(?!localhost:)[^\s:/?#@."'`<>[\]]{1,128}:(?<secret>[^\s?#"'`<>]{1,256})@(?=[\w.[-])/gid, accept: isWebPassword },
   { kind: 'url-credentials', gate: ['x-oauth-basic@'], pattern: /:\/\/(?<secret>[^\s:/@"'`<>[\]]{1,256}):x-oauth-basic@/gd },
   { kind: 'url-credentials', gate: ['://'], pattern: /:\/\/(?<secret>[\w-]{16,256})@(?=[\w.[-])/gd, accept: notNamed },
   { kind: 'bearer', gate: ['bearer'], pattern: /(?<![A-Za-z])bearer[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{16,65536})/gid, accept: longOrUnnamed },
