@@ -40,7 +40,10 @@ const changed = '(?:set|chang(?:ed?|ing)|reset(?:ting)?|updat(?:ed?|ing)|rotat(?
 /** From an option of a command to its value; in a list of JSON, the next item. */
 const flagEnd = '(?:[ \\t]{1,4}|["\'],\\s{0,40}(?=["\']))'
 
-/** Schemes of addresses whose path holds no account names: there a slash or an at sign before the last one is a password's. */
+/**
+ * Schemes of addresses whose path holds no account names: there a slash or an at sign before the last one is a
+ * password's.
+ */
 const accountSchemes =
   'postgres(?:ql)?|cockroachdb|mysql|mariadb|mssql|sqlserver|oracle|mongodb(?:\\+srv)?|rediss?|valkey|amqps?|mqtts?|nats|kafka|clickhouse|neo4j|bolt|smtps?|imaps?|pop3s?|ldaps?|s?ftps?|socks[45]h?'
 /** Not a stand-in, and not a port with what follows one. */
