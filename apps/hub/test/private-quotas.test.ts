@@ -119,6 +119,11 @@ describe.each(engines)('an answer of private memory on %s', (_, open) => {
       code: MemoryErrorCode.QUOTA_EXCEEDED,
       detail: expect.stringMatching(/^these 11 entries hold \d+ bytes, more than the 20000 of one answer/),
     })
+    const repeated = { keys: Array(11).fill('note 1') }
+    const batch = await hub.request('POST', '/api/v1/private/long-term/get-many', { key, body: repeated })
+    expect(batch.status).toBe(413)
+    const same = await Promise.all(repeated.keys.map((name) => memory.read('long-term', name)))
+    expect(new Set(same).size).toBe(1)
     for (const query of [{}, { text: 'harbour' }])
       expect((await memory.search('long-term', query, { limit: 11 })).map((each) => each.key).sort()).toEqual(
         [...keys].sort(),

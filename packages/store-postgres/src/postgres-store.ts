@@ -170,9 +170,10 @@ function createShelf(
 
     get: readTogether(mostRead, (place, keys, now) =>
       searching(async () => {
-        const ids = [...new Set(keys.map((key) => entryId({ key })))]
-        const chosen = and(inPlace(place, shelf), inArray(entries.id, ids), isLive(now))
-        if (ids.length > 1) await refuseTooLarge(database, chosen, shelf)
+        const times = timesOfEach(keys.map((key) => entryId({ key })))
+        const chosen = and(inPlace(place, shelf), inArray(entries.id, [...times.keys()]), isLive(now))
+        // Each repetition of a key is answered with an entry of its own.
+        if (keys.length > 1) await refuseTooLarge(database, chosen, shelf, timesInSql(times, keys.length))
         const rows = await database.select(wholeEntry).from(entries).where(chosen)
         const found = new Map(rows.map((row) => [row.key, row]))
         return keys.map((key) => {
@@ -188,13 +189,12 @@ function createShelf(
       writing(async () => {
         const [first] = addresses
         if (!first) return
-        const times = new Map<string, number>()
-        for (const id of addresses.map(entryId)) times.set(id, (times.get(id) ?? 0) + 1)
+        const times = timesOfEach(addresses.map(entryId))
         await database
           .update(entries)
           .set({
             accessedAt: sql`greatest(${entries.accessedAt}, ${now}::float8)`,
-            accessCount: sql`${entries.accessCount} + ${accessesOf(times, addresses.length)}`,
+            accessCount: sql`${entries.accessCount} + ${timesInSql(times, addresses.length)}`,
             expiresAt: sql`case when ${entries.ttl} is null then ${entries.expiresAt} else greatest(${entries.expiresAt}, ${now}::float8 + ${entries.ttl}) end`,
           })
           .where(lockedIn(first, and(inArray(entries.id, [...times.keys()]), isLive(now))))
@@ -273,8 +273,14 @@ function createShelf(
   }
 }
 
-/** SQL for the number of accesses of each row: nearly always 1. */
-const accessesOf = (times: ReadonlyMap<string, number>, total: number): SQL =>
+function timesOfEach(ids: readonly string[]): Map<string, number> {
+  const times = new Map<string, number>()
+  for (const id of ids) times.set(id, (times.get(id) ?? 0) + 1)
+  return times
+}
+
+/** SQL for how often each row was named: nearly always once. */
+const timesInSql = (times: ReadonlyMap<string, number>, total: number): SQL =>
   times.size === total
     ? sql`1`
     : sql`(${JSON.stringify(Object.fromEntries(times))}::text::jsonb ->> ${entries.id}::text)::bigint`

@@ -1,5 +1,5 @@
 import { type Entry, MemoryError, MemoryErrorCode, type MemoryScope } from '@recall/core'
-import { count, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../engines/database.ts'
 import { storableText } from '../filter/comparable-text.ts'
 import { filterFields } from '../filter/filter-fields.ts'
@@ -73,17 +73,22 @@ const heldBytes = sql`held_bytes(
  * written in one piece.
  *
  * @param chosen condition on the entries
+ * @param times SQL for how often the answer holds each of them. Default: once
  * @throws MemoryError QUOTA_EXCEEDED
  */
 export async function refuseTooLarge(
   database: Database,
   chosen: SQL | undefined,
   shelf: Shelf,
+  times: SQL = sql`1`,
 ): Promise<void> {
   const { answerBytes } = shelf
   if (answerBytes === Number.POSITIVE_INFINITY) return
   const [sum] = await database
-    .select({ count: count(), bytes: sql<number>`coalesce(sum(${heldBytes}), 0)::float8` })
+    .select({
+      count: sql<number>`coalesce(sum(${times}), 0)::float8`,
+      bytes: sql<number>`coalesce(sum(${heldBytes} * ${times}), 0)::float8`,
+    })
     .from(entries)
     .where(chosen)
   if (!sum || sum.count <= 1 || sum.bytes <= answerBytes) return
