@@ -24,6 +24,10 @@ const clearlyNearer = 0.05
 /** Most low-signal memories in one result. */
 const mostDiscoveries = 2
 
+/** Discoveries take what good memories leave free, and else half of the places at most: never the best one's. */
+const placesForDiscoveries = (limit: number, goodOnes: number): number =>
+  Math.min(mostDiscoveries, Math.max(limit - goodOnes, Math.floor(limit / 2)))
+
 /** Order by similarity, plus the bonuses for use and for a source. */
 const byRank = sql`similarity
   + ${weights.retrievals}::float8 * least(1, ln(1 + candidate.retrieval_count) / ln(1 + ${manyRetrievals}::float8))
@@ -83,7 +87,7 @@ export async function searchMemories(hub: Hub, searcher: Principal, query: strin
   const [good, low] = (await hub.search(() => nearestOf(limit)(database, vector, values))) as [Found, Found]
   const discoveries = (await apartFromCrowds(hub, low.memories))
     .filter((memory) => memory.similarity > good.best + clearlyNearer)
-    .slice(0, Math.min(mostDiscoveries, limit))
+    .slice(0, placesForDiscoveries(limit, good.memories.length))
   const results = [...good.memories.slice(0, limit - discoveries.length), ...discoveries]
   if (results.length > 0) await hub.retrievals.note({ searcher, query: asked, found: results })
   return results
