@@ -3,7 +3,7 @@ import { MemoryErrorCode } from '@recall/core'
 import { memories } from '@recall/store-postgres'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { tags } from './abuse-content.ts'
-import { engines, openHub, type TestHub } from './support.ts'
+import { engines, noLimits, openHub, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
 
 describe.each(engines)('bodies that abuse the hub on %s', (_, open) => {
@@ -83,6 +83,59 @@ describe.each(engines)('bodies that abuse the hub on %s', (_, open) => {
     for (const body of ['', '{', 'null', '[]', '"text"', '{"content": 1e999}', '\u0000']) {
       expect([body, (await post('memory', key, body)).status]).toEqual([body, 400])
     }
+  })
+
+  const many = <T>(length: number, item: T): T[] => Array.from({ length }, () => item)
+  const entry = (more: object) => ({ key: 'k', value: 1, ...more })
+
+  it.each<[path: string, body: object, pointer: string]>([
+    ['memory', { content: 'x', tags: many(1_000_000, 1) }, '#/tags'],
+    ['memory', { content: 'x', tags: many(60, 1) }, '#/tags/0'],
+    ['memory', { content: 'x', tags: ['a', '', 1] }, '#/tags/1'],
+    ['private/working/put', { entry: entry({ tags: many(1_000_000, '') }) }, '#/entry/tags'],
+    ['private/working/put', { entry: entry({ tags: many(256, '') }) }, '#/entry/tags/0'],
+    [
+      'private/working/put',
+      { entry: entry({ embedding: { model: 'm', vector: many(1000, '1') } }) },
+      '#/entry/embedding/vector/0',
+    ],
+    [
+      'private/working/commit',
+      { changes: many(9000, { put: entry({ tags: many(250, 1) }) }) },
+      '#/changes/0/put/tags/0',
+    ],
+    ['private/working/get-many', { keys: many(1_000_000, 1) }, '#/keys'],
+    [
+      'private/working/find',
+      { filter: { kind: 'compare', path: many(1_000_000, 1), operator: 'eq', operand: 1 } },
+      '#/filter/path',
+    ],
+  ])('tells the first wrong item of a list alone: of %s %#', async (path, body, pointer) => {
+    const { key } = await hub.agent('ada', 1)
+    const answer = await post(path, key, body)
+    const { errors, detail } = (await answer.json()) as { errors: { pointer: string }[]; detail: string }
+    expect([answer.status, errors.filter((each) => each.pointer !== '#/content')]).toMatchObject([
+      400,
+      [{ pointer }],
+    ])
+    expect(detail.length).toBeLessThan(1000)
+  })
+
+  it('counts what it refuses', async () => {
+    const two = [{ requests: 2, seconds: 60 }]
+    const tier = { write: two, search: two, get: two }
+    const limits = { ...noLimits.limits, private: two, tiers: { unverified: tier } }
+    const strict = await openHub(database(), { limits })
+    const { key } = await strict.agent('ada')
+    const statuses = async (method: string, path: string, body?: unknown) => {
+      const answered: number[] = []
+      for (let i = 0; i < 3; i++)
+        answered.push((await strict.request(method, `/api/v1/${path}`, { key, body })).status)
+      return answered
+    }
+    expect(await statuses('POST', 'memory', { content: 1 })).toEqual([400, 400, 429])
+    expect(await statuses('GET', 'memory/search')).toEqual([400, 400, 429])
+    expect(await statuses('POST', 'private/working/put', '{')).toEqual([400, 400, 429])
   })
 
   it.each(['latin1', 'utf16le'] as const)(

@@ -14,7 +14,8 @@ import {
 } from '@recall/core'
 import { createPostgresStore, type PostgresStore, privateNamespaces } from '@recall/store-postgres'
 import { and, eq, sql } from 'drizzle-orm'
-import type { Hub } from '../hub.ts'
+import type { MiddlewareHandler } from 'hono'
+import type { Hub, HubEnv } from '../hub.ts'
 import { newRoutes } from '../routes/app.ts'
 import { answers, jsonBody, keyed } from '../routes/describe.ts'
 import { entryFromWire } from './private-entries.ts'
@@ -183,13 +184,12 @@ export function privateRoutes(hub: Hub) {
         path: `/private/{scope}/${name}`,
         summary,
         security: keyed,
+        middleware: countingPrivate(hub),
         request: { params: z.object({ scope: z.enum(memoryScopes) }), body: jsonBody(schema) },
         responses: answers(200, answer, 'Done'),
       }),
       async (context) => {
         const { id } = context.get('principal')
-        const headers = await hub.limits.ofPrivate(id)
-        for (const [header, value] of Object.entries(headers)) context.header(header, value)
         const input = context.req.valid('json') as z.infer<typeof wire.placeSchema> & { now?: number }
         const store = createPostgresStore(hub.database, {
           tenant: id,
@@ -207,6 +207,15 @@ export function privateRoutes(hub: Hub) {
   }
   return routes
 }
+
+/** Counts a call before it is looked at: one that is refused is a call as well. */
+const countingPrivate =
+  ({ limits }: Hub): MiddlewareHandler<HubEnv> =>
+  async (context, next) => {
+    const headers = await limits.ofPrivate(context.get('principal').id)
+    for (const [header, value] of Object.entries(headers)) context.header(header, value)
+    await next()
+  }
 
 /** Entries that fill a body each, of which one answer may hold so many: they are in memory together. */
 const bodiesInAnswer = 4

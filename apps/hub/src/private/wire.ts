@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { type Filter, type JsonValue, memoryScopes, toJsonValue } from '@recall/core'
+import { listOf } from '../routes/list-of.ts'
 
 /**
  * What calls on private memory take and give: the calls of a store, with everything optional that has a default. A
@@ -15,11 +16,11 @@ const name = z
   .refine(printable, 'must not hold control characters')
   .refine((text) => !text.startsWith('\ufeff'), 'must not begin with a byte order mark (U+FEFF)')
 const key = name.min(1).max(1024)
-const tags = z.array(name.min(1).max(256)).max(256)
+const tags = listOf(name.min(1).max(256), 256)
 const model = name.max(256)
 /** Milliseconds since 1970, within the range of `Date`. Times that are only compared may be any number. */
 const time = z.number().min(-8.64e15).max(8.64e15)
-const vector = z.array(z.number()).min(1).max(16_000)
+const vector = listOf(z.number(), 16_000).min(1)
 
 /** The place that a call works on, within the memory of the agent that the key identifies. */
 export const placeSchema = z.strictObject({
@@ -43,7 +44,7 @@ export const entrySchema = z.strictObject({
   expiresAt: z.number().nullish(),
   encrypted: z.boolean().default(false),
   embedding: z
-    .strictObject({ model, vector, units: z.array(vector).max(10_000).optional() })
+    .strictObject({ model, vector, units: listOf(vector, 10_000).optional() })
     .refine(
       ({ vector, units = [] }) => units.every(({ length }) => length === vector.length),
       'the vectors of units must be as long as that of the entry',
@@ -59,8 +60,8 @@ const expected = z.strictObject({ updatedAt: z.number(), value: json }).partial(
 
 export const putSchema = placeSchema.extend({ entry: entrySchema, overwrite, now })
 export const getSchema = addressSchema.extend({ now })
-export const getManySchema = placeSchema.extend({ keys: z.array(key).max(100), now })
-export const touchSchema = placeSchema.extend({ keys: z.array(key).max(10_000), now })
+export const getManySchema = placeSchema.extend({ keys: listOf(key, 100), now })
+export const touchSchema = placeSchema.extend({ keys: listOf(key, 10_000), now })
 export const removeAllSchema = placeSchema.extend({
   updatedBefore: z.number().optional(),
   // An empty list would select everything, which the caller may not have meant.
@@ -87,7 +88,7 @@ const change = z
 
 export const commitSchema = placeSchema.extend({
   now,
-  changes: z.array(change).max(10_000).openapi({ description: 'each with either `put` or `remove`' }),
+  changes: listOf(change, 10_000).openapi({ description: 'each with either `put` or `remove`' }),
 })
 
 const comparison = z.enum([
@@ -103,13 +104,13 @@ const comparison = z.enum([
   'contains',
   'overlap',
 ])
-const path = z.array(z.string()).max(200)
+const path = listOf(z.string(), 200)
 const operand = json as unknown as z.ZodType<JsonValue>
 const takesList = new Set(['in', 'nin', 'overlap'])
 
 const filterSchema: z.ZodType<Filter> = z.lazy(() =>
   z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.enum(['all', 'any']), filters: z.array(filterSchema).max(500) }),
+    z.strictObject({ kind: z.enum(['all', 'any']), filters: listOf(filterSchema, 500) }),
     z.strictObject({ kind: z.literal('not'), filter: filterSchema }),
     z.strictObject({ kind: z.literal('element'), path, filter: filterSchema }),
     z

@@ -7,7 +7,7 @@ import { unauthenticated } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import { newRoutes } from './app.ts'
 import { answers, jsonBody, keyed } from './describe.ts'
-import { limitAgent } from './limit-agent.ts'
+import { counting } from './limit-agent.ts'
 import { nameSchema, registeredSchema } from './schemas.ts'
 
 /** Routes for an agent's identity. Registering is the only one that needs no key. */
@@ -42,6 +42,7 @@ export function agentRoutes(hub: Hub, addressOf: (context: Context) => string) {
         path: '/agents/me',
         summary: 'Who the key belongs to',
         security: keyed,
+        middleware: counting(hub, 'get'),
         responses: answers(
           200,
           z.object({ agent: z.object({ id: z.uuid(), name: z.string() }) }),
@@ -49,7 +50,6 @@ export function agentRoutes(hub: Hub, addressOf: (context: Context) => string) {
         ),
       }),
       async (context) => {
-        await limitAgent(hub, context, 'get')
         const { id, name } = context.get('principal')
         return context.json({ agent: { id, name } }, 200)
       },
@@ -61,10 +61,10 @@ export function agentRoutes(hub: Hub, addressOf: (context: Context) => string) {
         summary:
           'Get another key. The old one works until the new one is first used, and in other processes of the hub a few seconds more.',
         security: keyed,
+        middleware: counting(hub, 'get'),
         responses: answers(200, z.object({ api_key: z.string() }), 'The new key, shown this once'),
       }),
       async (context) => {
-        await limitAgent(hub, context, 'get')
         const key = newApiKey()
         const { id, keyHash } = context.get('principal')
         // A key that was replaced, and is still known here for a moment, gets no other.

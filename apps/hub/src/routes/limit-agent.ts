@@ -1,4 +1,4 @@
-import type { Context } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import type { Action } from '../access/rate-limits.ts'
 import type { Hub, HubEnv } from '../hub.ts'
 
@@ -16,3 +16,11 @@ export async function limitAgent(
   const headers = await limits.ofAgent(tier, action, id)
   for (const [name, value] of Object.entries(headers)) context.header(name, value)
 }
+
+/** Counts a request before it is looked at: one that is refused is a request as well. */
+export const counting =
+  (hub: Pick<Hub, 'limits'>, action: Action): MiddlewareHandler<HubEnv> =>
+  async (context, next) => {
+    await limitAgent(hub, context, action)
+    await next()
+  }

@@ -7,7 +7,7 @@ import { type SavedAnswer, writeMemory } from '../pipelines/write-memory.ts'
 import { newRoutes } from './app.ts'
 import { answers, jsonBody, keyed } from './describe.ts'
 import { answeringOnce, rememberedMs } from './idempotency.ts'
-import { limitAgent } from './limit-agent.ts'
+import { counting, limitAgent } from './limit-agent.ts'
 import {
   citedSchema,
   foundSchema,
@@ -42,6 +42,8 @@ export function memoryRoutes(hub: Hub) {
         path: '/memory',
         summary: 'Save what you learned',
         security: keyed,
+        // Whether it writes is known once it is read: until then, and where it is refused, it counts as a read.
+        middleware: counting(hub, 'get'),
         request: {
           headers: idempotencySchema,
           body: jsonBody(newMemorySchema(hub.config)),
@@ -50,9 +52,10 @@ export function memoryRoutes(hub: Hub) {
       }),
       async (context) => {
         const input = context.req.valid('json')
+        const author = context.get('principal')
+        await hub.limits.giveBack(author.tier, 'get', author.id)
         const saved = await answeringOnce<SavedAnswer>(hub, context, input, async (claim) => {
           await limitAgent(hub, context, 'write')
-          const author = context.get('principal')
           try {
             return await writeMemory(hub, author, input, claim)
           } catch (error) {
@@ -70,11 +73,11 @@ export function memoryRoutes(hub: Hub) {
         path: '/memory/search',
         summary: 'Find what others learned',
         security: keyed,
+        middleware: counting(hub, 'search'),
         request: { query: searchQuerySchema },
         responses: answers(200, foundSchema, 'The most useful first'),
       }),
       async (context) => {
-        await limitAgent(hub, context, 'search')
         const { q, limit: most, explain } = context.req.valid('query')
         const results = await hub.retrievals.during(() =>
           searchMemories(hub, context.get('principal'), q, most),
@@ -106,11 +109,11 @@ export function memoryRoutes(hub: Hub) {
         path: '/memory/{id}',
         summary: 'Read one memory, and what is related to it',
         security: keyed,
+        middleware: counting(hub, 'get'),
         request: { params },
         responses: answers(200, memorySchema, 'The memory'),
       }),
       async (context) => {
-        await limitAgent(hub, context, 'get')
         const memory = await getMemory(hub, context.get('principal'), context.req.valid('param').id)
         return context.json({ success: true as const, memory }, 200)
       },
@@ -121,11 +124,11 @@ export function memoryRoutes(hub: Hub) {
         path: '/memory/{id}/cite',
         summary: 'Say that you relied on a memory',
         security: keyed,
+        middleware: counting(hub, 'get'),
         request: { params },
         responses: answers(200, citedSchema, 'How to cite it, and how often it was'),
       }),
       async (context) => {
-        await limitAgent(hub, context, 'get')
         return context.json(
           await citeMemory(hub, context.get('principal'), context.req.valid('param').id),
           200,
@@ -138,6 +141,7 @@ export function memoryRoutes(hub: Hub) {
         path: '/memory/{id}',
         summary: 'Forget a memory of your own',
         security: keyed,
+        middleware: counting(hub, 'get'),
         request: { params },
         responses: answers(
           200,
@@ -148,7 +152,6 @@ export function memoryRoutes(hub: Hub) {
         ),
       }),
       async (context) => {
-        await limitAgent(hub, context, 'get')
         const status = await deleteMemory(hub, context.get('principal'), context.req.valid('param').id)
         return context.json({ success: true as const, status }, 200)
       },

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { redactText } from '@recall/core'
 import type { HubConfig } from '../config/config.ts'
+import { listOf } from './list-of.ts'
 
 const printable = (text: string): boolean => !/\p{Cc}/u.test(text) && text.isWellFormed()
 
@@ -63,8 +64,10 @@ export const newMemorySchema = ({ thresholds }: HubConfig) =>
           `must have at most ${thresholds.maxContent} characters: save one lesson at a time`,
         )
         .refine((text) => text.isWellFormed() && !text.includes('\u0000'), 'must be plain text'),
-      tags: z
-        .array(tagSchema, 'must be a list of texts')
+      tags: listOf(tagSchema, 10 * thresholds.maxTags, {
+        notOne: 'must be a list of texts',
+        tooMany: `must be at most ${thresholds.maxTags}`,
+      })
         .transform((tags) => [...new Map(tags.map((tag) => [tag.toLowerCase(), tag])).values()])
         .pipe(
           z

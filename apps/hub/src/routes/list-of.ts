@@ -1,0 +1,48 @@
+import { z } from '@hono/zod-openapi'
+
+interface ListDefinition extends z.core.$ZodArrayDef {
+  /** Items that the list may have. */
+  most: number
+}
+
+const List: { new (definition: ListDefinition): z.ZodArray } = z.core.$constructor(
+  'List',
+  (list: z.ZodArray, definition: ListDefinition) => {
+    z.ZodArray.init(list, definition)
+    const parse = list._zod.parse
+    list._zod.parse = (payload, context) => {
+      const items = payload.value
+      // Zod refuses what is no list, or a longer one, without a look at its items.
+      if (!Array.isArray(items) || items.length > definition.most) return parse(payload, context)
+      const read: unknown[] = []
+      for (const [i, value] of items.entries()) {
+        const result = definition.element._zod.run({ value, issues: [] }, context)
+        if (result instanceof Promise) throw new z.core.$ZodAsyncError()
+        if (result.issues.length > 0) {
+          payload.issues.push(...z.core.util.prefixIssues(i, result.issues))
+          return payload
+        }
+        read.push(result.value)
+      }
+      payload.value = read
+      return payload
+    }
+  },
+)
+
+/**
+ * A list in a request. It is read to its first wrong item and no further: a body of megabytes would else make millions
+ * of problems.
+ *
+ * @param most items that it may have
+ * @param told what is said of a value that is no list, and of one with more items. Default: as zod says it
+ */
+export function listOf<Item extends z.ZodType>(
+  item: Item,
+  most: number,
+  told: { notOne?: string; tooMany?: string } = {},
+): z.ZodArray<Item> {
+  const { notOne, tooMany } = told
+  const list = new List({ type: 'array', element: item, most, ...(notOne ? { error: () => notOne } : {}) })
+  return (list as z.ZodArray<Item>).max(most, tooMany)
+}
