@@ -15,6 +15,27 @@ it('runs one search fewer at once than there are connections', async () => {
   expect(most).toBe(2)
 })
 
+it('leaves half of the places to searches of all memories, and half of the others to other agents', async () => {
+  const { search, searchOf } = createDatabaseCalls({ connections: 10, databaseTimeoutMs: 10_000 })
+  const running = { shared: 0, a: 0, b: 0 }
+  let free = () => {}
+  const freed = new Promise<void>((resolve) => (free = resolve))
+  const hold = (name: keyof typeof running) => async () => {
+    running[name]++
+    await freed
+  }
+  const many = <T>(make: () => T): T[] => Array.from({ length: 20 }, make)
+  const all = [...many(() => searchOf('a', hold('a'))), ...many(() => searchOf('b', hold('b')))]
+  await new Promise(setImmediate)
+  expect(running).toEqual({ shared: 0, a: 2, b: 2 })
+  all.push(...many(() => search(hold('shared'))))
+  await new Promise(setImmediate)
+  expect(running).toEqual({ shared: 5, a: 2, b: 2 })
+  free()
+  await Promise.all(all)
+  expect(running).toEqual({ shared: 20, a: 20, b: 20 })
+})
+
 it('does not begin a search that nobody waits for any more', async () => {
   const { search } = createDatabaseCalls({ connections: 1, databaseTimeoutMs: 20 })
   let free = () => {}

@@ -1,6 +1,6 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { asMemoryErrors } from '@recall/store-postgres'
-import pLimit from 'p-limit'
+import pLimit, { type LimitFunction } from 'p-limit'
 import type { HubConfig } from './config/config.ts'
 
 /** How the hub calls its database. */
@@ -9,6 +9,11 @@ export interface DatabaseCalls {
   call<T>(run: () => Promise<T>): Promise<T>
   /** Like `call`, for a search of all memories. Searches wait in line, and leave a connection free for short calls. */
   search<T>(run: () => Promise<T>): Promise<T>
+  /**
+   * Like `search`, for a search that an agent makes of its private memory, with a filter of its own. All of these
+   * together leave half of the places to searches of all memories, and those of one agent leave half to other agents.
+   */
+  searchOf<T>(agent: string, run: () => Promise<T>): Promise<T>
 }
 
 export function createDatabaseCalls({
@@ -17,20 +22,37 @@ export function createDatabaseCalls({
 }: Pick<HubConfig, 'connections' | 'databaseTimeoutMs'>): DatabaseCalls {
   const call: DatabaseCalls['call'] = (run) =>
     asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, run, databaseTimeoutMs)
+  const half = (places: number): number => Math.max(1, Math.floor(places / 2))
   // The driver sends what finds no free connection down a busy one, behind whatever runs there.
-  const inLine = pLimit(Math.max(1, connections - 1))
+  const places = Math.max(1, connections - 1)
+  const inLine = pLimit(places)
+  const privately = pLimit(half(places))
+  const ofAgents = new Map<string, LimitFunction>()
+
+  /** @param line runs a call when it is its turn */
+  const inTurn = <T>(line: <U>(run: () => Promise<U>) => Promise<U>, run: () => Promise<T>): Promise<T> => {
+    let isAwaited = true
+    const begin = () => {
+      // Its caller was told that it took too long: the database is spared.
+      if (!isAwaited) throw new MemoryError('nobody waits for this search', MemoryErrorCode.TIMEOUT)
+      return run()
+    }
+    return call(() => line(begin)).finally(() => {
+      isAwaited = false
+    })
+  }
+
   return {
     call,
-    search(run) {
-      let isAwaited = true
-      const inTurn = () => {
-        // Its caller was told that it took too long: the database is spared.
-        if (!isAwaited) throw new MemoryError('nobody waits for this search', MemoryErrorCode.TIMEOUT)
-        return run()
-      }
-      return call(() => inLine(inTurn)).finally(() => {
-        isAwaited = false
-      })
+    search: (run) => inTurn(inLine, run),
+    searchOf(agent, run) {
+      const own = ofAgents.get(agent) ?? pLimit(half(half(places)))
+      ofAgents.set(agent, own)
+      const line = <U>(begin: () => Promise<U>) =>
+        own(() => privately(() => inLine(begin))).finally(() => {
+          if (own.activeCount + own.pendingCount === 0) ofAgents.delete(agent)
+        })
+      return inTurn(line, run)
     },
   }
 }

@@ -61,7 +61,8 @@ const operations = {
       entries: await Promise.all(keys.map((key) => shelf.get({ ...place, key }, now))),
     }),
   ),
-  find: operation('Search entries', wire.findSchema, wire.found, async ({ shelf, place, now }, input) => {
+  find: operation('Search entries', wire.findSchema, wire.found, async (call, input) => {
+    const { shelf, place, now, hub, agent } = call
     const { text, filters, filter, embedding, passages, tags = [], sortBy } = input
     const { limit, offset, sortOrder, minScore, minConfidence } = input
     const query: StoreQuery = {
@@ -78,7 +79,9 @@ const operations = {
       minScore,
       now,
     }
-    return { found: await findWhenSure((each) => shelf.find(each), query, minConfidence) }
+    return {
+      found: await findWhenSure((each) => hub.searchOf(agent, () => shelf.find(each)), query, minConfidence),
+    }
   }),
   touch: operation(
     'Record an access',
