@@ -32,17 +32,22 @@ export function toJsonValue(value: unknown, path = 'value', depth = 0): JsonValu
     if (!Number.isFinite(value)) throw new TypeError(`${path} is ${value}, which JSON cannot hold`)
     return Object.is(value, -0) ? 0 : value
   }
+  // Most values within another hold no more, and need no path: to name it for each costs more than all else.
+  const isLeaf = (inner: unknown): inner is JsonValue => depth < maxJsonDepth && isPlain(inner)
   if (Array.isArray(value)) {
     const copy: JsonValue[] = []
     // By index, so that a hole of a sparse array is refused: JSON would turn it into null.
-    for (let i = 0; i < value.length; i++) copy.push(toJsonValue(value[i], `${path}[${i}]`, depth + 1))
+    for (let i = 0; i < value.length; i++) {
+      const item: unknown = value[i]
+      copy.push(isLeaf(item) ? item : toJsonValue(item, `${path}[${i}]`, depth + 1))
+    }
     return copy
   }
   if (isJsonObject(value)) {
     const copy: JsonObject = {}
     for (const [key, member] of Object.entries(value) as [string, unknown][]) {
       if (member === undefined) continue
-      const kept = toJsonValue(member, `${path}.${key}`, depth + 1)
+      const kept = isLeaf(member) ? member : toJsonValue(member, `${path}.${key}`, depth + 1)
       // Assigning `__proto__` would set the prototype; defining it keeps it an ordinary member.
       if (key === '__proto__') {
         Object.defineProperty(copy, key, {
@@ -59,6 +64,13 @@ export function toJsonValue(value: unknown, path = 'value', depth = 0): JsonValu
     throw new TypeError(`${path} is a Date: give its toISOString(), or its getTime() for a time in metadata`)
   throw new TypeError(`${path} is ${describe(value)}, which JSON cannot hold`)
 }
+
+/** Whether a value is kept as it is. */
+const isPlain = (value: unknown): boolean =>
+  value === null ||
+  typeof value === 'string' ||
+  typeof value === 'boolean' ||
+  (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0))
 
 /** Deep equality; the order of object members does not matter. */
 export function equalJson(a: JsonValue, b: JsonValue): boolean {

@@ -1,4 +1,4 @@
-import { type Entry, entryMetadata, isJsonObject, type JsonValue } from '@recall/core'
+import { type Entry, entryMetadata, isJsonObject, type JsonObject, type JsonValue } from '@recall/core'
 import { comparableText } from './comparable-text.ts'
 
 /** Metadata that may change without a write of the entry, or that a write may keep: filters read their columns. */
@@ -19,12 +19,13 @@ export type ChangingMetadata = (typeof changingMetadata)[number]
  * members.
  */
 export function filterFields(entry: Entry): JsonValue {
-  const metadata: [string, unknown][] = Object.entries(entryMetadata(entry)).filter(
-    ([name]) => !changingMetadata.includes(name as ChangingMetadata),
-  )
+  const fields: JsonObject = {}
+  for (const [name, member] of Object.entries(entryMetadata(entry)))
+    if (!changingMetadata.includes(name as ChangingMetadata)) setComparable(fields, name, member as JsonValue)
   const { value } = entry
-  const members = Array.isArray(value) || isJsonObject(value) ? Object.entries(value) : []
-  return comparableJson(Object.fromEntries([...metadata, ...members]) as JsonValue)
+  if (Array.isArray(value)) for (const [i, item] of value.entries()) setComparable(fields, String(i), item)
+  else if (isJsonObject(value)) setMembers(fields, value)
+  return fields
 }
 
 /** Applies `comparableText` to every string and every member name of a value. */
@@ -32,7 +33,20 @@ export function comparableJson(value: JsonValue): JsonValue {
   if (typeof value === 'string') return comparableText(value)
   if (Array.isArray(value)) return value.map(comparableJson)
   if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [comparableText(name), comparableJson(member)]),
-  )
+  const copy: JsonObject = {}
+  setMembers(copy, value)
+  return copy
+}
+
+/** In a loop: a list of pairs would be made for each of a hundred thousand members. */
+function setMembers(copy: JsonObject, value: JsonObject): void {
+  for (const name of Object.keys(value)) setComparable(copy, name, value[name] as JsonValue)
+}
+
+function setComparable(copy: JsonObject, name: string, member: JsonValue): void {
+  const value = comparableJson(member)
+  // Assigning `__proto__` would set the prototype; defining it keeps it an ordinary member.
+  if (name === '__proto__')
+    Object.defineProperty(copy, name, { value, enumerable: true, writable: true, configurable: true })
+  else copy[comparableText(name)] = value
 }
