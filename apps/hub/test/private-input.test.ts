@@ -68,6 +68,7 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
       filters: Array.from({ length: 249 }, () => nested('not', 0)),
     })),
   })
+  const ones = (count: number): object => ({ a: Array(count - 1).fill(1) })
   const deep = (depth: number): unknown => (depth === 0 ? 1 : [deep(depth - 1)])
 
   it.each<[string, string, object, string]>([
@@ -91,11 +92,35 @@ describe.each(engines)('what an agent sends of its own on %s', (_, open) => {
       { changes: [{ remove: 'k', expected: { updatedAt: 0, value: deep(2000) } }] },
       'changes',
     ],
+    ['a value of too many items', 'put', { entry: { key: 'k', value: ones(100_000) } }, 'entry/value'],
+    [
+      'values of too many together',
+      'commit',
+      {
+        changes: Array.from({ length: 10 }, (_, i) => ({
+          put: { key: `${i}`, value: ones(5000) },
+          expected: { updatedAt: 0, value: ones(5000) },
+        })),
+      },
+      'changes',
+    ],
+    [
+      'an operand of too many items',
+      'find',
+      { filter: { kind: 'compare', path: ['a'], operator: 'in', operand: Array(100_000).fill(1) } },
+      'filter/operand',
+    ],
+    ['conditions of too many', 'find', { filters: { a: { $in: Array(100_000).fill(1) } } }, 'filters'],
   ])('is refused before the database sees it: %s', async (_, operation, body, path) => {
     const answer = await send(operation, body)
     const problem = (await answer.json()) as { code: string; errors: { pointer: string }[] }
     expect([answer.status, problem.code]).toEqual([400, MemoryErrorCode.INVALID_INPUT])
     expect(problem.errors.map(({ pointer }) => pointer).join()).toContain(path)
+  })
+
+  it('is kept where it has as many items as it may', async () => {
+    expect((await send('put', { entry: { key: 'many', value: ones(99_999) } })).status).toBe(200)
+    expect((await send('remove', { key: 'many' })).status).toBe(200)
   })
 
   it('finds by filters as large as the language has them', async () => {

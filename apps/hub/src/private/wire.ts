@@ -30,9 +30,30 @@ export const placeSchema = z.strictObject({
 
 export const addressSchema = placeSchema.extend({ key })
 
+/** Values in one call, each item of a list and each member of an object counted: going through more would hold up others. */
+const mostValues = 100_000
+const tooManyValues = `must hold no more than ${mostValues} items and members, all in all: keep it as text, or in several entries`
+
+/** Whether values and all that they hold are few enough. No more of them are looked at than that. */
+function areFew(...values: unknown[]): boolean {
+  const left = [...values]
+  for (let seen = left.length; left.length > 0; ) {
+    const value = left.pop()
+    if (typeof value !== 'object' || value === null) continue
+    const inner: unknown[] = Array.isArray(value) ? value : Object.values(value)
+    seen += inner.length
+    if (seen > mostValues) return false
+    for (const each of inner) left.push(each)
+  }
+  return true
+}
+
+/** Any JSON. */
+const anything = z.unknown().refine((value) => areFew(value), { error: tooManyValues, abort: true })
+
 export const entrySchema = z.strictObject({
   key,
-  value: z.unknown(),
+  value: anything,
   text: z.string().optional(),
   type: z.string().nullish(),
   tags: tags.default([]),
@@ -55,7 +76,7 @@ export const entrySchema = z.strictObject({
 const overwrite = z.boolean().default(true)
 const now = time.optional()
 /** A value as deep as one that is kept: a deeper one would exhaust the stack of whoever goes through it. */
-const json = z.unknown().refine(isJson, 'is nested too deep')
+const json = anything.refine(isJson, 'is nested too deep')
 const expected = z.strictObject({ updatedAt: z.number(), value: json }).partial({ value: true }).optional()
 
 export const putSchema = placeSchema.extend({ entry: entrySchema, overwrite, now })
@@ -88,7 +109,12 @@ const change = z
 
 export const commitSchema = placeSchema.extend({
   now,
-  changes: listOf(change, 10_000).openapi({ description: 'each with either `put` or `remove`' }),
+  changes: listOf(change, 10_000)
+    .refine(
+      (changes) => areFew(...changes.flatMap(({ put, expected }) => [put?.value, expected?.value])),
+      tooManyValues,
+    )
+    .openapi({ description: 'each with either `put` or `remove`' }),
 })
 
 const comparison = z.enum([
@@ -142,6 +168,7 @@ export const findSchema = placeSchema.extend({
   filters: z
     // `z.record` would leave out a condition on a member named `__proto__`.
     .custom<Record<string, unknown>>()
+    .refine((filters) => areFew(filters), tooManyValues)
     .optional()
     .openapi({ type: 'object', additionalProperties: {} }),
   /** A parsed filter, as core's `parseFilter` makes it. */
