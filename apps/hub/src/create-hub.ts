@@ -170,7 +170,7 @@ function addRoutes(app: App, hub: Hub, callerAddress: (context: Context) => stri
   app.route('/', discoveryRoutes(hub))
   app.route(
     '/',
-    mcpRoutes((request) => app.fetch(request)),
+    mcpRoutes(hub, (request) => app.fetch(request)),
   )
   for (const routes of [
     agentRoutes(hub, callerAddress),

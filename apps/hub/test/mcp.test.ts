@@ -87,6 +87,24 @@ describe.each(engines)('MCP on %s', (_, open) => {
     expect(await (await write()).text()).toContain('too many requests')
   })
 
+  it('counts requests, whatever they ask for, and takes no long batch', async () => {
+    const limits = { ...noLimits.limits, mcp: [{ requests: 3, seconds: 60 }] }
+    const limited = await openHub(database(), { limits })
+    const { key } = await limited.agent('ada')
+    const ask = (body: unknown) => limited.request('POST', '/mcp', { key, headers: accept, body })
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    const batchOf = (length: number) => Array.from({ length }, (_, i) => ({ ...list, id: i }))
+    const answer = await ask(list)
+    expect([answer.status, answer.headers.get('RateLimit')]).toEqual([200, '"minute";r=2;t=60'])
+    expect((await ask(batchOf(10))).status).toBe(200)
+    const refused = await ask(batchOf(11))
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining('at most 10 messages'),
+    ])
+    expect((await ask(list)).status).toBe(429)
+  })
+
   it('refuses callers without a key, other hosts and other origins', async () => {
     const { key } = await hub.agent('ada')
     const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' }

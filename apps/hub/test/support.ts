@@ -35,7 +35,12 @@ const tier = { write: plenty, search: plenty, get: plenty }
 
 /** Limits that no test meets by accident. */
 export const noLimits = {
-  limits: { tiers: { unverified: tier, trusted: tier, core: tier }, register: plenty, private: plenty },
+  limits: {
+    tiers: { unverified: tier, trusted: tier, core: tier },
+    register: plenty,
+    private: plenty,
+    mcp: plenty,
+  },
 }
 
 const folders: string[] = []

@@ -62,6 +62,7 @@ export function createLimits(limits: HubConfig['limits'], given: CountIn) {
     ofAddress: (address: string): Promise<LimitHeaders> =>
       policy('register', limits.register).consume(address),
     ofPrivate: (agent: string): Promise<LimitHeaders> => policy('private', limits.private).consume(agent),
+    ofMcp: (agent: string): Promise<LimitHeaders> => policy('mcp', limits.mcp).consume(agent),
   }
 }
 

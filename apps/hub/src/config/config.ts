@@ -67,6 +67,8 @@ const limitsSchema = z.strictObject({
   register: windowsSchema.default([{ requests: 5, seconds: 60 * 60 }]),
   /** Calls on an agent's private memory. */
   private: windowsSchema.default([perMinute(600)]),
+  /** Requests over MCP. The calls that its tools make count like any others besides. */
+  mcp: windowsSchema.default([perMinute(600)]),
 })
 
 /** Whether the value is an object, so that its members can be compared even when other checks failed. */

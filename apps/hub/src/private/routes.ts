@@ -14,10 +14,10 @@ import {
 } from '@recall/core'
 import { createPostgresStore, type PostgresStore, privateNamespaces } from '@recall/store-postgres'
 import { and, eq, sql } from 'drizzle-orm'
-import type { MiddlewareHandler } from 'hono'
-import type { Hub, HubEnv } from '../hub.ts'
+import type { Hub } from '../hub.ts'
 import { newRoutes } from '../routes/app.ts'
 import { answers, jsonBody, keyed } from '../routes/describe.ts'
+import { countingAlike } from '../routes/limit-agent.ts'
 import { entryFromWire } from './private-entries.ts'
 import * as wire from './wire.ts'
 
@@ -187,7 +187,7 @@ export function privateRoutes(hub: Hub) {
         path: `/private/{scope}/${name}`,
         summary,
         security: keyed,
-        middleware: countingPrivate(hub),
+        middleware: countingAlike(hub.limits.ofPrivate),
         request: { params: z.object({ scope: z.enum(memoryScopes) }), body: jsonBody(schema) },
         responses: answers(200, answer, 'Done'),
       }),
@@ -210,15 +210,6 @@ export function privateRoutes(hub: Hub) {
   }
   return routes
 }
-
-/** Counts a call before it is looked at: one that is refused is a call as well. */
-const countingPrivate =
-  ({ limits }: Hub): MiddlewareHandler<HubEnv> =>
-  async (context, next) => {
-    const headers = await limits.ofPrivate(context.get('principal').id)
-    for (const [header, value] of Object.entries(headers)) context.header(header, value)
-    await next()
-  }
 
 /** Entries that fill a body each, of which one answer may hold so many: they are in memory together. */
 const bodiesInAnswer = 4

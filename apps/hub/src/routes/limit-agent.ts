@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from 'hono'
-import type { Action } from '../access/rate-limits.ts'
+import type { Action, LimitHeaders } from '../access/rate-limits.ts'
 import type { Hub, HubEnv } from '../hub.ts'
 
 /**
@@ -13,7 +13,10 @@ export async function limitAgent(
   action: Action,
 ): Promise<void> {
   const { tier, id } = context.get('principal')
-  const headers = await limits.ofAgent(tier, action, id)
+  show(context, await limits.ofAgent(tier, action, id))
+}
+
+function show(context: Context, headers: LimitHeaders): void {
   for (const [name, value] of Object.entries(headers)) context.header(name, value)
 }
 
@@ -22,5 +25,13 @@ export const counting =
   (hub: Pick<Hub, 'limits'>, action: Action): MiddlewareHandler<HubEnv> =>
   async (context, next) => {
     await limitAgent(hub, context, action)
+    await next()
+  }
+
+/** Like `counting`, under a limit that is the same for all tiers. */
+export const countingAlike =
+  (count: (agent: string) => Promise<LimitHeaders>): MiddlewareHandler<HubEnv> =>
+  async (context, next) => {
+    show(context, await count(context.get('principal').id))
     await next()
   }

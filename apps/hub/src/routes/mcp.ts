@@ -1,7 +1,10 @@
 import { connectHub } from '@recall/client'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { createMcpFetch, type McpOptions } from '@recall/mcp'
 import { bearerOf } from '../access/keys.ts'
+import type { Hub } from '../hub.ts'
 import { newRoutes } from './app.ts'
+import { countingAlike } from './limit-agent.ts'
 
 /** The caller's key, and the origin under which it reached the hub. */
 interface Caller {
@@ -11,11 +14,14 @@ interface Caller {
 
 /**
  * The hub over the Model Context Protocol: an agent's private memory, and the shared one. Each tool call goes through
- * the HTTP routes with the caller's key, so the same limits apply.
+ * the HTTP routes with the caller's key, so the same limits apply; whatever a request holds, it is counted by itself too.
  *
  * @param fetch answers a request to this hub, without a socket
  */
-export function mcpRoutes(fetch: (request: Request) => Response | Promise<Response>) {
+export function mcpRoutes(
+  { limits }: Pick<Hub, 'limits'>,
+  fetch: (request: Request) => Response | Promise<Response>,
+) {
   const optionsFor = ({ key, origin }: Caller): McpOptions => {
     const hub = connectHub({ url: origin, apiKey: key, retries: 0, fetch })
     return { memory: hub.memory, hub }
@@ -23,7 +29,8 @@ export function mcpRoutes(fetch: (request: Request) => Response | Promise<Respon
   const server = createMcpFetch({ optionsFor: (principal) => optionsFor(principal as Caller) })
 
   // Middleware has authenticated the caller and checked the host.
-  return newRoutes().all('/mcp', async (context) => {
+  return newRoutes().all('/mcp', countingAlike(limits.ofMcp), async (context) => {
+    refuseLongBatch(await context.req.raw.clone().text())
     const { origin } = new URL(context.req.url)
     const key = bearerOf(context.req.header('Authorization'))
     const request = new Request(context.req.raw)
@@ -34,4 +41,24 @@ export function mcpRoutes(fetch: (request: Request) => Response | Promise<Respon
     // Wrapped, because a bare `Response` would lack the headers that the middleware sets.
     return context.newResponse(answer.body, answer)
   })
+}
+
+/** Most messages in a batch, as protocols before 2025-06-18 have them: a request is counted once. */
+const mostInBatch = 10
+
+function refuseLongBatch(body: string): void {
+  if (!/^\s*\[/.test(body) || lengthOf(body) <= mostInBatch) return
+  throw new MemoryError(
+    `a batch has at most ${mostInBatch} messages: send the others in another request`,
+    MemoryErrorCode.INVALID_INPUT,
+  )
+}
+
+/** @returns 0 for what is no list: that is answered as MCP wants it */
+function lengthOf(json: string): number {
+  try {
+    return (JSON.parse(json) as unknown[]).length
+  } catch {
+    return 0
+  }
 }
