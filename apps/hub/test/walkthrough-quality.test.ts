@@ -74,6 +74,26 @@ describe.each(engines)('the hub on %s', (_, open) => {
     expect(await save(200, 2, 'ftp://example.com')).toEqual([400])
   })
 
+  it.each([
+    ['zero-width spaces', '\u200b'.repeat(100), 400],
+    ['blanks between two letters', `a${' '.repeat(200)}b`, 400],
+    ['lines and marks that nobody sees', `a${'\n\u2800\u00ad\u0001'.repeat(60)}b`, 400],
+    ['two tokens', ['a1B2', 'c3D4'].map((part) => `${'ghp_'}${part.repeat(9)}`).join(' '), 400],
+    ['79 letters', 'é'.repeat(79), 400],
+    ['80 letters', 'é'.repeat(80), 201],
+    ['40 words of one letter', 'a '.repeat(40).concat('b'), 201],
+  ])('4.3 a memory is as long as what of it is kept and can be seen: %s', async (_, content, status) => {
+    const { key } = await hub.agent('ada', 1)
+    const answer = await hub.request('POST', '/api/v1/memory', { key, body: { content, tags } })
+    const said = await answer.json()
+    expect([answer.status, said]).toMatchObject([
+      status,
+      status === 201
+        ? { warnings: [expect.stringContaining('shorter'), expect.stringContaining('source_url')] }
+        : { errors: [{ pointer: '#/content', detail: expect.stringContaining('at least 80 visible') }] },
+    ])
+  })
+
   it('4.4 limits hold by tier, and say when to come back', async () => {
     const strict = await openHub(database(), {}, { clock: () => now })
     const ada = await strict.agent('ada')

@@ -5,6 +5,7 @@ import { agentDisabled, type Principal } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import { newShortId } from '../short-id.ts'
 import { refuseWhenReadOnly } from '../trust/heartbeat.ts'
+import { visibleLength } from '../visible-text.ts'
 import { currentModel, modelWasReplaced } from './current-model.ts'
 import { embedText } from './embed.ts'
 import { judgeMemory } from './judge-memory.ts'
@@ -178,7 +179,7 @@ const warningsFor = (
   source: string | null,
   secrets: ReadonlySet<string>,
 ): string[] => [
-  ...(content.length < config.thresholds.shortContent
+  ...(visibleLength(content) < config.thresholds.shortContent
     ? [
         `content is shorter than ${config.thresholds.shortContent} characters: say what failed, why, and what helped`,
       ]

@@ -1,12 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import { redactText } from '@recall/core'
 import type { HubConfig } from '../config/config.ts'
+import { invisible, visibleLength } from '../visible-text.ts'
 import { listOf } from './list-of.ts'
 
 const printable = (text: string): boolean => !/\p{Cc}/u.test(text) && text.isWellFormed()
-
-/** Invisible characters: of formats, fillers among the letters, separators of lines; not those that choose an emoji. */
-const invisible = /(?![\ufe0e\ufe0f])[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/gu
 
 /** For a member of another type, and for one that is missing. */
 const aText = 'must be a text'
@@ -48,6 +46,9 @@ const hasCredentials = (url: string): boolean => {
   return username !== '' || password !== ''
 }
 
+const tooShort = (least: number): string =>
+  `must have at least ${least} visible characters, secrets taken out and a run of blanks counted as one: say what was learned, where it holds and how it was seen`
+
 /** The schema of a new memory, under the hub's thresholds. */
 export const newMemorySchema = ({ thresholds }: HubConfig) =>
   z
@@ -55,15 +56,16 @@ export const newMemorySchema = ({ thresholds }: HubConfig) =>
       content: z
         .string(aText)
         .trim()
-        .min(
-          thresholds.minContent,
-          `must have at least ${thresholds.minContent} characters: say what was learned, where it holds and how it was seen`,
-        )
+        .min(thresholds.minContent, { error: tooShort(thresholds.minContent), abort: true })
         .max(
           thresholds.maxContent,
           `must have at most ${thresholds.maxContent} characters: save one lesson at a time`,
         )
-        .refine((text) => text.isWellFormed() && !text.includes('\u0000'), 'must be plain text'),
+        .refine((text) => text.isWellFormed() && !text.includes('\u0000'), 'must be plain text')
+        .refine(
+          (text) => visibleLength(redactText(text).text) >= thresholds.minContent,
+          tooShort(thresholds.minContent),
+        ),
       tags: listOf(tagSchema, 10 * thresholds.maxTags, {
         notOne: 'must be a list of texts',
         tooMany: `must be at most ${thresholds.maxTags}`,
