@@ -54,6 +54,21 @@ describe.each(engines)('what searches return, with %s', (_, openEngine) => {
     expect(logged.filter(({ level }) => level === 'error')).toEqual([])
   })
 
+  it('is not recorded of a search that shows its head alone', async () => {
+    const { hub } = await openHub()
+    const { apiKey } = await registerAgent({ url: 'http://localhost', fetch: hub.fetch }, 'watcher')
+    const path = `http://localhost/api/v1/memory/search?q=${encodeURIComponent(lesson('redis'))}`
+    const headers = { Authorization: `Bearer ${apiKey}` }
+    for (const [method, events] of [
+      ['HEAD', 0],
+      ['GET', 1],
+    ] as const) {
+      expect((await hub.fetch(new Request(path, { method, headers }))).status).toBe(200)
+      await hub.settled()
+      expect(await countEvents()).toBe(events)
+    }
+  })
+
   it.each<[string, (agent: HubClient, id: string) => Promise<unknown>]>([
     ['another call', (agent, id) => agent.get(id)],
     ['a search that runs alone', (agent) => agent.search(lesson('redis'))],

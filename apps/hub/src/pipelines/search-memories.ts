@@ -77,8 +77,16 @@ const nearestOf = (limit: number) => searches.memo(limit)
  * Embeds the query, ranks the memories that are similar enough, and begins to record what was returned. Low-signal
  * memories come last, at most two, and only if no good one is as near: so newcomers are found, and floods are not. An
  * author's own low-signal memories rank like any other for the author.
+ *
+ * @param options.isShown whether the searcher sees the results: else nothing is recorded
  */
-export async function searchMemories(hub: Hub, searcher: Principal, query: string, limit: number) {
+export async function searchMemories(
+  hub: Hub,
+  searcher: Principal,
+  query: string,
+  limit: number,
+  { isShown }: { isShown: boolean },
+) {
   const { config, database } = hub
   const { minSimilarity, related } = config.thresholds
   const asked = redactText(query).text
@@ -89,7 +97,7 @@ export async function searchMemories(hub: Hub, searcher: Principal, query: strin
     .filter((memory) => memory.similarity > good.best + clearlyNearer)
     .slice(0, placesForDiscoveries(limit, good.memories.length))
   const results = [...good.memories.slice(0, limit - discoveries.length), ...discoveries]
-  if (results.length > 0) await hub.retrievals.note({ searcher, query: asked, found: results })
+  if (isShown && results.length > 0) await hub.retrievals.note({ searcher, query: asked, found: results })
   return results
 }
 

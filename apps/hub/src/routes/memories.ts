@@ -79,8 +79,10 @@ export function memoryRoutes(hub: Hub) {
       }),
       async (context) => {
         const { q, limit: most, explain } = context.req.valid('query')
+        // Whoever asks for the head alone is shown nothing.
+        const isShown = context.req.method !== 'HEAD'
         const results = await hub.retrievals.during(() =>
-          searchMemories(hub, context.get('principal'), q, most),
+          searchMemories(hub, context.get('principal'), q, most, { isShown }),
         )
         return context.json(
           {
