@@ -372,6 +372,7 @@ describe.each(engines)('trust on %s', (_, open) => {
     const author = await foundBy(await hub.agent('reader', 1))
     let restored: Promise<Response> | undefined
     const parts = {
+      config: parseConfig({}),
       database: hub.database,
       clock: () => now,
       auth: { forget() {} },

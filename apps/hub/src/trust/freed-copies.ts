@@ -1,32 +1,46 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
+import { changeMemories } from './change-memories.ts'
 
 /** From this many near-duplicates by the same agent on, a memory counts as a template. */
 export const templateCopies = 5
 
-/** Selects tombstones. */
-export const tombstones = sql`select id from memories where deleted_at is not null`
+/** Selects what nobody but its author is shown any more: tombstones, and memories in quarantine. */
+export const withdrawn = sql`select id from memories where deleted_at is not null or quality <= -2`
 
 /**
- * Condition on `memories`: of low signal, a copy of deleted ones and of nothing else. As a new memory it would be no low
- * signal, so without them it is none either.
+ * Lets what repeats withdrawn memories count as what it says: it is a copy of them no more.
  *
- * @param deleted selects the ids of the deleted memories
+ * @param gone selects the ids of withdrawn memories
+ * @returns how many are of low signal no more
  */
-export const repeatsOnly = ({ config: { thresholds } }: Pick<Hub, 'config'>, deleted: SQL): SQL => sql`
+export async function freeCopies(hub: Hub, gone: SQL): Promise<number> {
+  const marked = sql`duplicate_of in (${gone})`
+  const freed = await changeMemories(hub, sql`quality = 0`, sql`${marked} and ${repeatsOnly(hub, gone)}`)
+  await changeMemories(hub, sql`duplicate_of = null`, marked)
+  return freed
+}
+
+/**
+ * Condition on `memories`: of low signal, a copy of withdrawn ones and of nothing else. As a new memory it would be no
+ * low signal, so without them it is none either.
+ *
+ * @param gone selects the ids of the withdrawn memories
+ */
+export const repeatsOnly = ({ config: { thresholds } }: Pick<Hub, 'config'>, gone: SQL): SQL => sql`
   memories.quality = -1 and memories.deleted_at is null
   and memories.agent_id in (select a.id from agents a where a.trust_level > 0)
   and memories.id in (
     select l.memory_id from memory_links l
-    where l.related_id in (${deleted}) and l.similarity >= ${thresholds.autoDuplicate}::real
+    where l.related_id in (${gone}) and l.similarity >= ${thresholds.autoDuplicate}::real
   )
   and not exists (
     select from memory_links l join memories other on other.id = l.related_id
     where l.memory_id = memories.id and l.similarity >= ${thresholds.autoDuplicate}::real
-      and other.deleted_at is null and other.quality > -2 and other.id not in (${deleted})
+      and other.deleted_at is null and other.quality > -2 and other.id not in (${gone})
   )
   and (
     select count(*) from memory_links l join memories other on other.id = l.related_id
     where l.memory_id = memories.id and l.relation = 'duplicate_candidate' and other.agent_id = memories.agent_id
-      and other.deleted_at is null and other.id not in (${deleted})
+      and other.deleted_at is null and other.id not in (${gone})
   ) < ${templateCopies}`

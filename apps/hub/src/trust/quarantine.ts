@@ -1,53 +1,54 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { agents, type Database, memories } from '@recall/store-postgres'
-import { and, eq, isNotNull, lte, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
 import { isNamed } from '../short-id.ts'
 import { changeMemories } from './change-memories.ts'
 import { type Decision, noteDecision } from './decisions.ts'
-import { repeatsOnly, tombstones } from './freed-copies.ts'
+import { freeCopies, withdrawn } from './freed-copies.ts'
 
 const oneMore = sql`${agents.quarantines} + 1`
 
-/** Hides one memory from everybody but its author. */
-export async function quarantineMemory(
-  { database, call, clock }: Hub,
-  id: string,
-  decision: Decision,
-): Promise<void> {
-  await call(() =>
+/** Hides one memory from everybody but its author. What repeats it counts as what it says from then on. */
+export async function quarantineMemory(hub: Hub, id: string, decision: Decision): Promise<void> {
+  const { database, call, clock } = hub
+  const hidden = await call(() =>
     database.transaction(async (transaction) => {
       const { agentId, ...memory } = await memoryToJudge(transaction, id)
       await noteDecision(transaction, agentId, `${memory.shortId} put in quarantine`, decision, clock())
       // A memory that is hidden twice counts once, because one restoration has to undo it.
-      if ((await lockedQuality(transaction, memory)) <= -2) return
+      if ((await lockedQuality(transaction, memory)) <= -2) return memory.id
       await transaction.update(memories).set({ quality: -2 }).where(eq(memories.id, memory.id))
       await transaction.update(agents).set({ quarantines: oneMore }).where(eq(agents.id, agentId))
+      return memory.id
     }),
   )
+  await freeCopies(hub, sql`select id from memories where id = ${hidden}::uuid and quality <= -2`)
 }
 
 /**
- * Lifts the quarantine of a memory after a contest. It counts like a new memory of its author again, and no longer
- * bars the author from promotion.
+ * Lifts the quarantine of a memory after a contest. It counts like a new memory of its author again, which is a copy of
+ * what it repeats, and no longer bars the author from promotion.
  *
  * @throws MemoryError NOT_FOUND; CONFLICT when it is not in quarantine
  */
-export async function restoreMemory(
-  { database, call, clock }: Hub,
-  id: string,
-  decision: Decision,
-): Promise<void> {
+export async function restoreMemory(hub: Hub, id: string, decision: Decision): Promise<void> {
+  const { database, call, clock } = hub
   await call(() =>
     database.transaction(async (transaction) => {
       const { agentId, ...memory } = await memoryToJudge(transaction, id)
       const author = await noteDecision(transaction, agentId, `${memory.shortId} restored`, decision, clock())
       if ((await lockedQuality(transaction, memory)) > -2) throw notInQuarantine(`memory ${memory.shortId}`)
+      const copied = sql`coalesce(duplicate_of, ${standingFor(hub, sql`true`)})`
       await transaction
         .update(memories)
-        .set({ quality: author.trustLevel > 0 ? sql`case when duplicate_of is null then 0 else -1 end` : -1 })
+        .set({
+          quality: author.trustLevel > 0 ? sql`case when ${copied} is null then 0 else -1 end` : -1,
+          duplicateOf: copied,
+        })
         .where(eq(memories.id, memory.id))
+      await linkCopies(transaction, sql`id = ${memory.id}::uuid`)
       // The quarantine of an agent covers all of its memories, and only `restoreAgent` lifts it.
       if (!author.disabledAt) {
         const oneLess = sql`greatest(${agents.quarantines} - 1, 0)`
@@ -56,6 +57,29 @@ export async function restoreMemory(
     }),
   )
 }
+
+/**
+ * SQL for the memory that counts as the original of what a row of `memories` says, if there is one: a copy that was
+ * freed when that row was withdrawn, or an earlier one.
+ *
+ * @param among condition on `other`
+ */
+const standingFor = ({ config }: Pick<Hub, 'config'>, among: SQL): SQL => sql`(
+  select other.id from memory_links l
+    join memories other on other.id in (l.memory_id, l.related_id) and other.id <> memories.id
+  where memories.id in (l.memory_id, l.related_id) and l.similarity >= ${config.thresholds.autoDuplicate}::real
+    and other.deleted_at is null and other.quality > -2 and other.duplicate_of is null and ${among}
+  order by other.created_at, other.id limit 1
+)`
+
+/** Links copies to what they are copies of, by which they are freed when that is withdrawn. */
+const linkCopies = (database: Database, copies: SQL): Promise<unknown> =>
+  database.execute(sql`
+    insert into memory_links (memory_id, related_id, relation, similarity)
+    select copy.id, copy.duplicate_of, 'duplicate_candidate', l.similarity
+    from (select id, duplicate_of from memories where ${copies}) as copy
+      join memory_links l on l.memory_id = copy.duplicate_of and l.related_id = copy.id
+    on conflict do nothing`)
 
 async function memoryToJudge(transaction: Database, id: string) {
   const [memory] = await transaction
@@ -102,11 +126,12 @@ export async function quarantineAgent(hub: Hub, id: string, decision: Decision):
   // Locks the agent, so that none is hidden once it was let back in.
   const disabled = sql`select id from agents where id = ${id}::uuid and disabled_at is not null for share`
   await changeMemories(hub, sql`quality = -2`, sql`agent_id = (${disabled}) and quality > -2`)
+  await freeCopies(hub, sql`select id from memories where agent_id = ${id}::uuid and quality <= -2`)
   return call(() => database.$count(memories, eq(memories.agentId, id)))
 }
 
 /**
- * Lets an agent back in after a contest; its memories return as low signal.
+ * Lets an agent back in after a contest; its memories return as low signal, and as copies of what they repeat.
  *
  * @throws MemoryError NOT_FOUND; CONFLICT when the agent is not in quarantine, because its memories would lose their
  * quality
@@ -116,10 +141,25 @@ export async function restoreAgent(hub: Hub, id: string, decision: Decision): Pr
   const disabled = and(eq(agents.id, id), isNotNull(agents.disabledAt))
   // The key comes last: where this was interrupted, it may be repeated.
   do {
-    if ((await call(() => database.$count(agents, disabled))) > 0)
-      await changeMemories(hub, sql`quality = -1`, sql`agent_id = ${id}::uuid and quality <= -2`)
+    if ((await call(() => database.$count(agents, disabled))) > 0) await showAgain(hub, id)
   } while (!(await letBackIn(hub, id, decision)))
   auth.forget()
+}
+
+async function showAgain(hub: Hub, agentId: string): Promise<void> {
+  const own = sql`agent_id = ${agentId}::uuid`
+  await changeMemories(hub, sql`quality = -1`, sql`${own} and quality <= -2`)
+  // All of its own come back together: of those the earliest is the original.
+  const standing = standingFor(
+    hub,
+    sql`(other.agent_id <> memories.agent_id or (other.created_at, other.id) < (memories.created_at, memories.id))`,
+  )
+  await changeMemories(
+    hub,
+    sql`duplicate_of = ${standing}`,
+    sql`${own} and duplicate_of is null and deleted_at is null and ${standing} is not null`,
+  )
+  await hub.call(() => linkCopies(hub.database, sql`${own} and duplicate_of is not null`))
 }
 
 /** @returns `false`, without a change, when memories of the agent are hidden: its quarantine is still under way */
@@ -167,8 +207,8 @@ export async function setTrust(
 const unusedDays = 90
 
 /**
- * Lowers memories that were never used, and raises those that were, except in quarantine and duplicates. Copies of
- * tombstones are copies of nothing.
+ * Lowers memories that were never used, and raises those that were, except in quarantine and duplicates. Copies of what
+ * was withdrawn are copies of nothing.
  */
 export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; raised: number }> {
   const before = new Date(hub.clock() - unusedDays * 24 * 60 * 60 * 1000).toISOString()
@@ -188,13 +228,7 @@ export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; rai
     sql`quality = -1 and retrieval_count > 0 and duplicate_of is null
       and agent_id in (select id from agents where trust_level > 0)`,
   )
-  // Marks from before a deletion freed the copies.
-  const marked = sql`duplicate_of in (${tombstones})`
-  const freed = await changeMemories(
-    hub,
-    sql`quality = 0`,
-    sql`${marked} and ${repeatsOnly(hub, tombstones)}`,
-  )
-  await changeMemories(hub, sql`duplicate_of = null`, marked)
+  // Marks from before a deletion or a quarantine freed the copies.
+  const freed = await freeCopies(hub, withdrawn)
   return { lowered, raised: raised + freed }
 }
