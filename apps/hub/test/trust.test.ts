@@ -367,6 +367,33 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(await decide(`agents/${author.id}/restore`)).toBe(0)
   })
 
+  it('what somebody found counts until he loses his trust, and anew when he has it again', async () => {
+    const [admin, bad, good] = [
+      await hub.agent('admin', 2),
+      await hub.agent('bad', 1),
+      await hub.agent('good', 1),
+    ]
+    const author = await foundBy(good)
+    const [memory] = await savedBy(author)
+    await bad.search(memory?.content ?? '')
+    const decide = (path: string, body?: object) =>
+      hub.request('POST', `/api/v1/admin/${path}`, { key: admin.key, ...(body ? { body } : {}) })
+    const count = async () => {
+      await decide('recompute-quality')
+      return (await hub.database.select().from(memories))[0]?.retrievalCount
+    }
+    expect(await count()).toBe(2)
+    await decide(`agents/${bad.id}/quarantine`)
+    expect([await count(), await count()]).toEqual([1, 1])
+    await decide(`agents/${bad.id}/restore`)
+    await decide(`agents/${bad.id}/trust`, { trust_level: 1 })
+    expect(await count()).toBe(1)
+    await bad.search(memory?.content ?? '')
+    expect(await count()).toBe(2)
+    await decide(`agents/${bad.id}/trust`, { trust_level: 0 })
+    expect(await count()).toBe(1)
+  })
+
   it('nothing of an agent is hidden that was let back in before its quarantine had hidden anything', async () => {
     const admin = await hub.agent('admin', 2)
     const author = await foundBy(await hub.agent('reader', 1))

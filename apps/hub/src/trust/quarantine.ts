@@ -1,10 +1,10 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { agents, type Database, memories } from '@recall/store-postgres'
+import { agents, type Database, memories, rowsOf } from '@recall/store-postgres'
 import { and, eq, isNotNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
 import { isNamed } from '../short-id.ts'
-import { changeMemories } from './change-memories.ts'
+import { changeMemories, rowsAtOnce } from './change-memories.ts'
 import { type Decision, noteDecision } from './decisions.ts'
 import { freeCopies, withdrawn } from './freed-copies.ts'
 
@@ -207,11 +207,12 @@ export async function setTrust(
 const unusedDays = 90
 
 /**
- * Lowers memories that were never used, and raises those that were, except in quarantine and duplicates. Copies of what
- * was withdrawn are copies of nothing.
+ * Lowers memories that were never used, and raises those that were, except in quarantine and duplicates. What agents
+ * retrieved who lost their trust counts no more. Copies of what was withdrawn are copies of nothing.
  */
 export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; raised: number }> {
   const before = new Date(hub.clock() - unusedDays * 24 * 60 * 60 * 1000).toISOString()
+  await forgetRetrievals(hub)
   const lowered = await changeMemories(
     hub,
     sql`quality = -1`,
@@ -231,4 +232,32 @@ export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; rai
   // Marks from before a deletion or a quarantine freed the copies.
   const freed = await freeCopies(hub, withdrawn)
   return { lowered, raised: raised + freed }
+}
+
+/** Retrievals by agents in quarantine, or set to tier 0 by hand, count no more. One by such an agent that is trusted again counts anew. */
+async function forgetRetrievals({ database, call }: Hub): Promise<void> {
+  for (;;) {
+    const events = await call(() =>
+      rowsOf(
+        database,
+        sql`
+          with chosen as (
+            select r.id from agents a join retrieval_events r on r.agent_id = a.id and r.counted
+            where a.trust_level = 0 and (a.disabled_at is not null or a.held_back) limit ${rowsAtOnce}
+          ), gone as (
+            update retrieval_events set counted = false where counted and id in (select id from chosen)
+            returning memory_id
+          ), lessened as (
+            update memories set retrieval_count = greatest(0, retrieval_count - agents)
+            from (
+              select m.id, agents from memories m join (
+                select memory_id, count(*) as agents from gone group by memory_id
+              ) as lost on lost.memory_id = m.id order by m.id for no key update of m
+            ) as locked where memories.id = locked.id
+          )
+          select from gone`,
+      ),
+    )
+    if (events.length < rowsAtOnce) return
+  }
 }
