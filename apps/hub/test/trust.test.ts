@@ -367,6 +367,26 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(await decide(`agents/${author.id}/restore`)).toBe(0)
   })
 
+  it('a quarantine is lifted also of what its author has deleted since, and of nothing before', async () => {
+    const admin = await hub.agent('admin', 2)
+    const author = await hub.agent('author', 1)
+    const content = 'lynx stoat marmot: the words of a memory that is hidden, deleted and contested then.'
+    const { id } = await author.save({ content, tags: ['one', 'more'] })
+    const decide = async (action: string) =>
+      (await hub.request('POST', `/api/v1/admin/${action}/${id}`, { key: admin.key })).status
+    const quarantines = async () => {
+      const [row] = await hub.database.select().from(agents).where(eq(agents.id, author.id))
+      return row?.quarantines
+    }
+    await decide('quarantine')
+    expect(await author.delete(id)).toBe('tombstone')
+    expect((await hub.database.select().from(memories))[0]).toMatchObject({ content: '', quality: -2 })
+    expect((await hub.request('GET', `/api/v1/memory/${id}`, { key: admin.key })).status).toBe(404)
+    expect(await quarantines()).toBe(1)
+    expect(await decide('restore')).toBe(200)
+    expect(await quarantines()).toBe(0)
+  })
+
   it('what somebody found counts until he loses his trust, and anew when he has it again', async () => {
     const [admin, bad, good] = [
       await hub.agent('admin', 2),

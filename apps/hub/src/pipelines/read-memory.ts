@@ -1,6 +1,6 @@
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
 import { agents, citations, type Database, memories, rowsOf } from '@recall/store-postgres'
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Principal } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
@@ -15,8 +15,7 @@ type Reader = Pick<Principal, 'id'>
 /**
  * A memory by its id or short id, if the reader may see it.
  *
- * @throws MemoryError NOT_FOUND, with the same message for absent and hidden memories; with status 410 when the
- * author deleted the memory after others had cited it
+ * @throws MemoryError NOT_FOUND, with the same message for absent and hidden memories; with status 410 for a tombstone
  */
 async function findMemory({ database, call }: Hub, reader: Reader, id: string) {
   const [row] = await call(() =>
@@ -40,7 +39,7 @@ async function findMemory({ database, call }: Hub, reader: Reader, id: string) {
   if (!row || (row.quality <= -2 && row.agentId !== reader.id)) throw notFound(`memory ${id}`)
   if (row.deletedAt) {
     throw new MemoryError(
-      `memory ${row.shortId} was deleted by its author; others had cited it`,
+      `memory ${row.shortId} was deleted by its author; that it was there is kept`,
       MemoryErrorCode.NOT_FOUND,
       { details: { status: 410 } },
     )
@@ -117,7 +116,8 @@ export async function citeMemory(hub: Hub, reader: Reader, id: string) {
 }
 
 /**
- * Deletes a memory. If others have cited it, a tombstone without its text remains.
+ * Deletes a memory. A tombstone without its text remains if others have cited it, or if it is in quarantine: that is
+ * held against its author until it is lifted.
  *
  * @param decision of an administrator who does it for the author; it is noted together with the deletion
  */
@@ -138,28 +138,41 @@ export async function deleteMemory(
     await changeMemories(hub, sql`duplicate_of = null`, copies)
   return call(() =>
     database.transaction(async (transaction) => {
-      if (!decision) return removeMemory(hub, transaction, memory.id)
+      if (!decision) return removeMemory(hub, transaction, memory)
       // Like every decision, it locks the agent before the memory.
       const author = eq(agents.id, caller.id)
       await transaction.select({ id: agents.id }).from(agents).where(author).for('no key update')
-      const status = await removeMemory(hub, transaction, memory.id)
+      const status = await removeMemory(hub, transaction, memory)
       await noteDecision(transaction, caller.id, `${memory.shortId} ${status}`, decision, clock())
       return status
     }),
   )
 }
 
-async function removeMemory(hub: Hub, transaction: Database, id: string): Promise<'deleted' | 'tombstone'> {
-  // Locks the memory, so that no citation comes between the count and the deletion.
-  await transaction.select({ id: memories.id }).from(memories).where(eq(memories.id, id)).for('update')
+/** Whether an agent is in quarantine, which covers its memories: none of them is held against it by itself. */
+const isDisabled = async (transaction: Database, id: string): Promise<boolean> =>
+  (await transaction.$count(agents, and(eq(agents.id, id), isNotNull(agents.disabledAt)))) > 0
+
+async function removeMemory(
+  hub: Hub,
+  transaction: Database,
+  { id, agentId: authorId }: { id: string; agentId: string },
+): Promise<'deleted' | 'tombstone'> {
+  // Locks the memory, so that neither a citation nor a quarantine comes between the check and the deletion.
+  const [locked] = await transaction
+    .select({ quality: memories.quality })
+    .from(memories)
+    .where(eq(memories.id, id))
+    .for('update')
   // What repeats it is a copy of nothing from now on.
   await transaction.update(memories).set({ duplicateOf: null }).where(eq(memories.duplicateOf, id))
   await transaction
     .update(memories)
     .set({ quality: 0 })
     .where(repeatsOnly(hub, sql`${id}::uuid`))
-  const cited = await transaction.$count(citations, eq(citations.memoryId, id))
-  if (cited > 0) {
+  const isHidden = locked !== undefined && locked.quality <= -2
+  const isCited = (await transaction.$count(citations, eq(citations.memoryId, id))) > 0
+  if (isCited || (isHidden && !(await isDisabled(transaction, authorId)))) {
     await transaction
       .update(memories)
       .set({
