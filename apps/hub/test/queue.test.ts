@@ -88,6 +88,38 @@ describe.each(engines)('the queue of vectors on %s', (_, open) => {
     )
   })
 
+  it('takes the earlier of two for the original, also where the later one got its vector first', async () => {
+    let isAway = true
+    const embedder: Embedder = {
+      ...fakeEmbedder(),
+      embed: (texts, mode) =>
+        isAway ? Promise.reject(new Error('away')) : fakeEmbedder().embed(texts, mode),
+    }
+    const settings = { ...noLimits, embedAsync: true }
+    const hub = await openHub(database(), settings, { embedder, clock: () => now })
+    const [ada, bob] = [await hub.agent('ada', 1), await hub.agent('bob', 1)]
+    const save = async (agent: typeof ada) =>
+      (await agent.save({ content: lesson('redis'), tags: ['cache', 'restart'] })).id
+    const earlier = await save(ada)
+    expect(await hub.embedWaiting()).toBe(0)
+    now += 1000
+    const later = await save(bob)
+    isAway = false
+    expect(await hub.embedWaiting()).toBe(1)
+    now += 60_000
+    expect(await hub.embedWaiting()).toBe(1)
+    const rows = await database().select().from(memories)
+    expect(Object.fromEntries(rows.map((row) => [row.id, [row.quality, row.duplicateOf]]))).toEqual({
+      [earlier]: [0, null],
+      [later]: [-1, earlier],
+    })
+    expect(await database().select().from(memoryLinks)).toMatchObject([
+      { memoryId: later, relatedId: earlier },
+    ])
+    await ada.delete(earlier)
+    expect(await database().select().from(memories)).toMatchObject([{ quality: 0, duplicateOf: null }])
+  })
+
   it('ends after the memory that it is at when the hub stops, and holds back none of the others', async () => {
     await fill()
     const stop = new AbortController()

@@ -6,12 +6,13 @@ import type { Hub } from '../hub.ts'
 import type { Log } from '../log.ts'
 import { currentModel } from './current-model.ts'
 import { embedText } from './embed.ts'
-import { judgeMemory, keepLinks, lockLinked } from './judge-memory.ts'
+import { judgeMemory, keepLinks, lockLinked, markLaterCopies } from './judge-memory.ts'
 
 interface Waiting {
   id: string
   agentId: string
   content: string
+  createdAt: string
 }
 
 /** Rows claimed at a time. Each is embedded by a call of its own. */
@@ -83,7 +84,7 @@ const claim = ({ database, call, clock, config, embedder }: Hub): Promise<Waitin
           from next where m.id = next.id
           returning m.id, m.agent_id, m.content, m.embed_attempts, m.created_at
         )
-        select id, agent_id as "agentId", content from claimed order by embed_attempts, created_at`,
+        select id, agent_id as "agentId", content, created_at::text as "createdAt" from claimed order by embed_attempts, created_at`,
     ),
   )
 
@@ -108,14 +109,14 @@ const release = (
 const pause = (attempts: SQL): SQL =>
   sql`make_interval(secs => least(${longestPause}, 2 ^ (${attempts}))::float8)`
 
-async function embedOne(hub: Hub, { id, agentId, content }: Waiting): Promise<boolean> {
+async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting): Promise<boolean> {
   const { database, call, embedder } = hub
   const vector = await embedText(hub, content, 'document')
   const [author] = await call(() =>
     database.select({ trustLevel: agents.trustLevel }).from(agents).where(eq(agents.id, agentId)),
   )
   const tier = tierOf(author?.trustLevel ?? 0)
-  const { links, values } = await judgeMemory(hub, { id: agentId, tier }, vector, id)
+  const { links, values } = await judgeMemory(hub, { id: agentId, tier }, vector, { id, createdAt })
   return call(() =>
     database.transaction(async (transaction) => {
       const left = await lockLinked(transaction, links)
@@ -139,8 +140,10 @@ async function embedOne(hub: Hub, { id, agentId, content }: Waiting): Promise<bo
           ),
         )
         .returning({ id: memories.id })
-      if (kept) await keepLinks(transaction, id, left)
-      return kept !== undefined
+      if (!kept) return false
+      await keepLinks(transaction, id, left)
+      await markLaterCopies(hub, transaction, id, left)
+      return true
     }),
   )
 }

@@ -1,5 +1,5 @@
 import { type Database, memories, memoryLinks } from '@recall/store-postgres'
-import { and, inArray, isNull } from 'drizzle-orm'
+import { and, gt, inArray, isNull } from 'drizzle-orm'
 import type { Principal } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import { templateCopies } from '../trust/freed-copies.ts'
@@ -13,30 +13,58 @@ const nearestVisible = nearestMemories({ shelf: 'visible', among: visible, candi
 /** From this many low-signal memories by other agents on that say the same, a memory counts as crowded. */
 const othersInCrowd = 3
 
-/** A link from a new memory to one that was there. */
+/** A link between a memory that is judged and one that has its vector already. */
 export interface Link {
   memory: NearMemory
   relation: 'duplicate_candidate' | 'similar'
+  /** Whether that one was written later, and only got its vector earlier. */
+  isLater: boolean
 }
 
-/** Judges a new memory by its vector: its neighbours, its links and its first quality. */
+/**
+ * Judges a memory by its vector: its neighbours, its links and its first quality. Of two that say the same the later
+ * one is the copy.
+ *
+ * @param self the memory, when it is already stored and waited for its vector
+ */
 export async function judgeMemory(
   hub: Hub,
   author: Pick<Principal, 'id' | 'tier'>,
   vector: number[],
-  self?: string,
+  self?: { id: string; createdAt: string },
 ) {
   const { config, database, search, embedder } = hub
   const values = { agent: author.id, model: embedder.model }
   const [seen] = await search(() => nearestVisible(database, vector, values))
-  const around = (seen?.memories ?? []).filter(({ id }) => id !== self).slice(0, neighbours)
+  const around = (seen?.memories ?? []).filter(({ id }) => id !== self?.id).slice(0, neighbours)
   const near = around.filter(({ similarity }) => similarity >= config.thresholds.related)
-  const links = near.map((memory): Link => ({ memory, relation: relationOf(hub, memory) }))
-  const [closest] = near
-  const copied = closest && closest.similarity >= config.thresholds.autoDuplicate ? closest : undefined
+  const links = near.map((memory): Link => {
+    const isLater = self !== undefined && Date.parse(memory.createdAt) > Date.parse(self.createdAt)
+    return { memory, relation: relationOf(hub, memory), isLater }
+  })
+  const copied = links.find((link) => isCopy(hub, link) && !link.isLater)?.memory
   const quality = author.tier === 'unverified' || copied || isTemplate(hub, author, near) ? -1 : 0
   const crowded = isCrowd(hub, author, around)
   return { links, values: { embedding: vector, quality, crowded, duplicateOf: copied?.id ?? null } }
+}
+
+/** Whether the later one of a link is a copy of the other. */
+const isCopy = ({ config }: Pick<Hub, 'config'>, { memory }: Link): boolean =>
+  memory.similarity >= config.thresholds.autoDuplicate
+
+/** Marks those as copies of a memory that were written later and took no notice of it. */
+export async function markLaterCopies(
+  hub: Hub,
+  transaction: Database,
+  memoryId: string,
+  links: readonly Link[],
+): Promise<void> {
+  const copies = links.filter((link) => link.isLater && isCopy(hub, link)).map(({ memory }) => memory.id)
+  if (copies.length === 0) return
+  await transaction
+    .update(memories)
+    .set({ duplicateOf: memoryId, quality: -1 })
+    .where(and(inArray(memories.id, copies), isNull(memories.duplicateOf), gt(memories.quality, -2)))
 }
 
 /** Those links whose memories were not deleted meanwhile. They cannot be until the transaction ends. */
@@ -51,6 +79,7 @@ export async function lockLinked(transaction: Database, links: readonly Link[]):
   return links.filter(({ memory }) => left.some(({ id }) => id === memory.id))
 }
 
+/** Keeps links, each from the later memory to the earlier one. */
 export async function keepLinks(
   transaction: Database,
   memoryId: string,
@@ -58,9 +87,9 @@ export async function keepLinks(
 ): Promise<void> {
   if (links.length === 0) return
   await transaction.insert(memoryLinks).values(
-    links.map(({ memory, relation }) => ({
-      memoryId,
-      relatedId: memory.id,
+    links.map(({ memory, relation, isLater }) => ({
+      memoryId: isLater ? memory.id : memoryId,
+      relatedId: isLater ? memoryId : memory.id,
       relation,
       similarity: memory.similarity,
     })),
