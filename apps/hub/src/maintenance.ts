@@ -1,4 +1,11 @@
-import { entries, idempotencyKeys, memories, privateNamespaces, rateLimits } from '@recall/store-postgres'
+import {
+  entries,
+  idempotencyKeys,
+  memories,
+  privateNamespaces,
+  rateLimits,
+  sweepAll,
+} from '@recall/store-postgres'
 import { and, isNull, lt, sql } from 'drizzle-orm'
 import type { Hub } from './hub.ts'
 import type { Log } from './log.ts'
@@ -29,8 +36,9 @@ export async function maintainHub(hub: Hub, log: Log) {
   await hub.call(() =>
     hub.database.delete(rateLimits).where(lt(rateLimits.expire, new Date(Date.now() - 60 * 60 * 1000))),
   )
+  const expiredEntries = await sweepAll(hub.database, hub.clock(), hub.config.databaseTimeoutMs)
   await hub.call(() => hub.database.delete(privateNamespaces).where(canBeFreed(hub)))
-  return { embedded, waiting, writable, ...quality, forgottenAnswers: forgotten.length }
+  return { embedded, waiting, writable, ...quality, forgottenAnswers: forgotten.length, expiredEntries }
 }
 
 /** Empty namespaces of agents that have reached their limit: only for those is it worth scanning the entries. */

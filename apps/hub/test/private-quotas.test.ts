@@ -50,6 +50,26 @@ describe.each(engines)('the quota of private memory on %s', (_, open) => {
     expect((await Promise.all(together)).sort()).toEqual([200, 413, 413, 413])
   })
 
+  it('is not used up by what has expired', async () => {
+    let now = Date.UTC(2026, 0, 1)
+    hub = await openHub(database(), { ...noLimits, privateBytes }, { clock: () => now })
+    expect(await put({ key: 'a', value: ofBytes(600), text, ttl: 1000 })).toBe(200)
+    now += 999
+    expect(await put({ key: 'b', value: ofBytes(600), text })).toBe(413)
+    now += 1
+    expect(await put({ key: 'b', value: ofBytes(600), text, ttl: 1000 })).toBe(200)
+    expect(await put({ key: 'c', value: ofBytes(600), text })).toBe(413)
+    now += 1000
+    const commit = await send('commit', {
+      changes: [{ put: { key: 'c', value: ofBytes(600), text, ttl: 1 } }],
+    })
+    expect(commit.status).toBe(200)
+
+    now += 1
+    expect(await hub.maintain()).toMatchObject({ expiredEntries: 1 })
+    expect(await (await send('stats', {})).json()).toEqual({ entries: 0, bytes: 0 })
+  })
+
   it('is counted for the archive by itself, where commits to it go as well', async () => {
     const archived = { archived: true }
     expect(await put({ key: 'k', value: ofBytes(1000), text })).toBe(200)

@@ -151,7 +151,7 @@ const operations = {
     wire.archived,
     async (call, { before, dryRun, limit }) => {
       const selection = { ...call.place, before, now: call.now, dryRun, limit }
-      return withinQuota(call, () => call.store.cold.archive(selection))
+      return withinQuota(call, () => call.store.cold.archive(selection), call.store.cold)
     },
   ),
   restore: operation(
@@ -159,7 +159,11 @@ const operations = {
     wire.restoreSchema,
     wire.restored,
     async (call, { key }) => ({
-      restored: await withinQuota(call, () => call.store.cold.restore({ ...call.place, key }, call.now)),
+      restored: await withinQuota(
+        call,
+        () => call.store.cold.restore({ ...call.place, key }, call.now),
+        call.store,
+      ),
     }),
   ),
   stats: operation('How much is kept', wire.placeSchema, wire.stats, async ({ store, place }) =>
@@ -214,12 +218,19 @@ export function privateRoutes(hub: Hub) {
 /** Entries that fill a body each, of which one answer may hold so many: they are in memory together. */
 const bodiesInAnswer = 4
 
-/** Rewords a QUOTA_EXCEEDED of the store for the agent: it names the scope and its quota. */
-async function withinQuota<T>({ place, hub }: Call, write: () => Promise<T>): Promise<T> {
+/**
+ * Runs a write. Where the quota has no room for it, what has expired is removed first, which counts until then.
+ *
+ * @param shelf that grows
+ * @throws MemoryError QUOTA_EXCEEDED, reworded for the agent: it names the scope and its quota
+ */
+async function withinQuota<T>(call: Call, write: () => Promise<T>, shelf = call.shelf): Promise<T> {
+  const { place, now, hub } = call
   try {
     return await write()
   } catch (error) {
     if (!isMemoryError(error, MemoryErrorCode.QUOTA_EXCEEDED)) throw error
+    if ((await shelf.sweep({ ...place, now, dryRun: false })) > 0) return withinQuota(call, write, shelf)
     const quota = hub.config.privateBytes[place.scope]
     throw new MemoryError(
       `the ${place.scope} memory of this agent may hold ${quota} bytes of values, texts, tags and vectors, and these would not fit: delete or clean up first`,
