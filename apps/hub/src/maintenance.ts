@@ -10,6 +10,7 @@ import { and, isNull, lt, sql } from 'drizzle-orm'
 import type { Hub } from './hub.ts'
 import type { Log } from './log.ts'
 import { embedWaiting } from './pipelines/embed-waiting.ts'
+import { forgetQuestions } from './pipelines/note-retrievals.ts'
 import { rememberedMs } from './routes/idempotency.ts'
 import { pauseWritesWhenSilent } from './trust/heartbeat.ts'
 import { promoteAuthors } from './trust/promotion.ts'
@@ -36,9 +37,11 @@ export async function maintainHub(hub: Hub, log: Log) {
   await hub.call(() =>
     hub.database.delete(rateLimits).where(lt(rateLimits.expire, new Date(Date.now() - 60 * 60 * 1000))),
   )
+  const forgottenQuestions = await forgetQuestions(hub)
   const expiredEntries = await sweepAll(hub.database, hub.clock(), hub.config.databaseTimeoutMs)
   await hub.call(() => hub.database.delete(privateNamespaces).where(canBeFreed(hub)))
-  return { embedded, waiting, writable, ...quality, forgottenAnswers: forgotten.length, expiredEntries }
+  const gone = { forgottenAnswers: forgotten.length, forgottenQuestions, expiredEntries }
+  return { embedded, waiting, writable, ...quality, ...gone }
 }
 
 /** Empty namespaces of agents that have reached their limit: only for those is it worth scanning the entries. */

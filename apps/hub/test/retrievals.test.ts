@@ -25,11 +25,12 @@ describe.each(engines)('what searches return, with %s', (_, openEngine) => {
   afterAll(() => engine.close())
   beforeEach(() => emptyTables(engine.database))
 
-  async function openHub(settings: HubSettings = noLimits, database = engine.database) {
+  async function openHub(settings: HubSettings = noLimits, database = engine.database, clock = Date.now) {
     logged = []
     const hub = await createHub(parseConfig(settings), {
       database,
       embedder: fakeEmbedder(),
+      clock,
       log: (line) => logged.push(line),
     })
     // What is recorded yet would be in the way when the tables are emptied.
@@ -52,6 +53,25 @@ describe.each(engines)('what searches return, with %s', (_, openEngine) => {
     await author.get(id)
     expect(await countEvents()).toBe(2)
     expect(logged.filter(({ level }) => level === 'error')).toEqual([])
+  })
+
+  it('is kept for 30 days with the question, and then as far as it counts', async () => {
+    let now = Date.UTC(2026, 0, 1)
+    const { hub, author, reader, id } = await openHub(noLimits, engine.database, () => now)
+    for (let i = 0; i < 2; i++) await reader.search(lesson('redis'))
+    await hub.settled()
+    now += 30 * 24 * 60 * 60 * 1000
+    expect(await hub.maintain()).toMatchObject({ forgottenQuestions: 0 })
+    now += 1
+    await reader.search(lesson('redis'))
+    expect(await hub.maintain()).toMatchObject({ forgottenQuestions: 2 })
+    expect(await hub.maintain()).toMatchObject({ forgottenQuestions: 0 })
+    const events = await engine.database.select().from(retrievalEvents)
+    expect(events.map(({ query, counted, memoryId }) => [query, counted, memoryId]).sort()).toEqual([
+      ['', true, id],
+      [lesson('redis'), false, id],
+    ])
+    expect(await author.search(lesson('redis'))).toMatchObject([{ retrieval_count: 1 }])
   })
 
   it('is not recorded of a search that shows its head alone', async () => {

@@ -1,4 +1,4 @@
-import { prepared } from '@recall/store-postgres'
+import { prepared, rowsOf } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import type { Principal } from '../access/principal.ts'
 import type { HubParts, Retrieval, RetrievalLog } from '../hub.ts'
@@ -121,3 +121,33 @@ const insertEvents = prepared(sql`
   insert into retrieval_events (agent_id, memory_id, query, similarity, created_at)
   select agent_id, memory_id, query, similarity, ${now}
   from returned where not may_count or (memory_id, agent_id) not in (select memory_id, agent_id from counted)`)
+
+/** How long the questions of searches are kept. */
+const questionDays = 30
+
+/** Searches whose questions one statement forgets. */
+const forgottenTogether = 2000
+
+/**
+ * Forgets old questions. Of their retrievals those remain that count, without the question: what ranking and promotion
+ * need is who found which memory.
+ */
+export async function forgetQuestions({ database, call, clock }: HubParts): Promise<number> {
+  const before = new Date(clock() - questionDays * 24 * 60 * 60 * 1000).toISOString()
+  for (let forgotten = 0; ; ) {
+    const [done] = await call(() => rowsOf<{ events: number }>(database, forgetSome(before)))
+    forgotten += done?.events ?? 0
+    if ((done?.events ?? 0) < forgottenTogether) return forgotten
+  }
+}
+
+const forgetSome = (before: string) => sql`
+  with old as materialized (
+    select id, counted from retrieval_events where created_at < ${before}::timestamptz and query <> ''
+    order by created_at limit ${forgottenTogether}
+  ), deleted as (
+    delete from retrieval_events where id in (select id from old where not counted)
+  ), emptied as (
+    update retrieval_events set query = '' where id in (select id from old where counted)
+  )
+  select count(*)::int as events from old`

@@ -131,6 +131,7 @@ export const retrievalEvents = pgTable(
     memoryId: uuid('memory_id')
       .notNull()
       .references(() => memories.id, { onDelete: 'cascade' }),
+    /** Empty once it has been kept long enough. */
     query: text('query').notNull(),
     similarity: real('similarity').notNull(),
     createdAt: instant('created_at').notNull().defaultNow(),
@@ -143,6 +144,8 @@ export const retrievalEvents = pgTable(
     uniqueIndex('retrieval_events_counted').on(table.memoryId, table.agentId).where(sql`${table.counted}`),
     index('retrieval_events_agent_id').on(table.agentId),
     index('retrieval_events_created_at').on(table.createdAt),
+    // Maintenance looks for the questions that were kept long enough.
+    index('retrieval_events_asked').on(table.createdAt).where(sql`${table.query} <> ''`),
   ],
 )
 
