@@ -4,6 +4,7 @@ import type { Context } from 'hono'
 import type { Hub, HubEnv } from '../hub.ts'
 import { wrongType } from '../problems.ts'
 import type { Decision } from '../trust/decisions.ts'
+import { forgetPrivate } from '../trust/forget-private.ts'
 import { confirmHeartbeat, systemState } from '../trust/heartbeat.ts'
 import { promoteAuthors } from '../trust/promotion.ts'
 import {
@@ -146,6 +147,25 @@ export function adminRoutes(hub: Hub) {
       async (context) => {
         await restoreAgent(hub, context.req.valid('param').id, decisionOf(context))
         return context.json({ success: true as const }, 200)
+      },
+    )
+    .openapi(
+      createRoute({
+        method: 'delete',
+        path: '/admin/agents/{id}/private',
+        summary: 'Delete all private memory of an agent in quarantine that asked for it',
+        security: keyed,
+        request: { params: agentIdSchema },
+        responses: answers(
+          200,
+          z.object({ success: z.literal(true), removed: z.number().int() }),
+          'How many entries there were',
+        ),
+      }),
+      async (context) => {
+        const decision = { by: context.get('principal'), reason: 'the agent asked for it' }
+        const removed = await forgetPrivate(hub, context.req.valid('param').id, decision)
+        return context.json({ success: true as const, removed }, 200)
       },
     )
     .openapi(
