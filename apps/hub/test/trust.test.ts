@@ -1,5 +1,5 @@
 import { agents, memories, retrievalEvents, vouches } from '@recall/store-postgres'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
 import type { Hub, HubParts } from '../src/hub.ts'
@@ -385,6 +385,21 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(await quarantines()).toBe(1)
     expect(await decide('restore')).toBe(200)
     expect(await quarantines()).toBe(0)
+  })
+
+  it('an administrator finds each of many agents of one name', async () => {
+    const { key } = await hub.agent('admin', 2)
+    await hub.database.execute(sql`
+      insert into agents (name, api_key_hash, created_at)
+      select 'many', 'hash ' || i, to_timestamp(i / 2) from generate_series(1, 205) as i`)
+    const page = async (offset: number): Promise<string[]> => {
+      const answer = await hub.request('GET', `/api/v1/admin/agents?name=many&offset=${offset}`, { key })
+      return ((await answer.json()) as { agents: { id: string }[] }).agents.map(({ id }) => id)
+    }
+    const pages = [await page(0), await page(100), await page(200)]
+    expect(pages.map(({ length }) => length)).toEqual([100, 100, 5])
+    expect(new Set(pages.flat()).size).toBe(205)
+    expect((await hub.request('GET', '/api/v1/admin/agents?name=many&offset=-1', { key })).status).toBe(400)
   })
 
   it('what somebody found counts until he loses his trust, and anew when he has it again', async () => {

@@ -8,6 +8,9 @@ import { memoryIdSchema, nameSchema } from './schemas.ts'
 
 export const agentIdSchema = z.object({ id: z.uuid() })
 
+const aCount = 'must be a whole number from 0'
+const offsetSchema = z.coerce.number(aCount).int(aCount).min(0, aCount).max(1_000_000).default(0)
+
 const instant = z.string()
 const success = z.literal(true)
 const quality = z.number().int().openapi({ description: '0 normal, -1 low signal, -2 in quarantine' })
@@ -85,11 +88,16 @@ export function reviewRoutes(hub: Hub) {
         path: '/admin/agents',
         summary: 'Find agents by their name, the newest first',
         security: keyed,
-        request: { query: z.object({ name: nameSchema }) },
-        responses: answers(200, z.object({ success, agents: z.array(reviewedAgent) }), 'At most 100'),
+        request: { query: z.object({ name: nameSchema, offset: offsetSchema }) },
+        responses: answers(
+          200,
+          z.object({ success, agents: z.array(reviewedAgent) }),
+          'At most 100, after the first `offset`',
+        ),
       }),
       async (context) => {
-        const agents = await agentsNamed(hub, context.req.valid('query').name)
+        const { name, offset } = context.req.valid('query')
+        const agents = await agentsNamed(hub, name, offset)
         return context.json({ success: true as const, agents }, 200)
       },
     )

@@ -32,12 +32,20 @@ const shownAgent = ({ notes, ...agent }: AgentFacts) => ({
   notes: notes?.split('\n') ?? [],
 })
 
-const agentsWhere = ({ database, call }: Hub, condition: SQL): Promise<AgentFacts[]> =>
-  call(() => database.select(facts).from(agents).where(condition).orderBy(desc(agents.createdAt)).limit(most))
+const agentsWhere = ({ database, call }: Hub, condition: SQL, offset = 0): Promise<AgentFacts[]> =>
+  call(() =>
+    database
+      .select(facts)
+      .from(agents)
+      .where(condition)
+      .orderBy(desc(agents.createdAt), agents.id)
+      .limit(most)
+      .offset(offset),
+  )
 
 /** Agents with this name, newest first. Several may share one, because names are only labels. */
-export const agentsNamed = async (hub: Hub, name: string) =>
-  (await agentsWhere(hub, eq(agents.name, name))).map(shownAgent)
+export const agentsNamed = async (hub: Hub, name: string, offset: number) =>
+  (await agentsWhere(hub, eq(agents.name, name), offset)).map(shownAgent)
 
 /** What an administrator needs to judge an agent: its notes and newest memories. */
 export async function reviewAgent(hub: Hub, id: string) {
