@@ -250,7 +250,8 @@ const problemIn = (text: string): { code?: unknown; detail?: string; errors?: un
 
 /** The code for a status, which several codes may share: a server's failure gets one that allows a retry. */
 function codeOfStatus(status: number): MemoryErrorCode {
-  if (status >= 500) return status === 504 ? MemoryErrorCode.TIMEOUT : MemoryErrorCode.UNAVAILABLE
+  if (status === 408 || status === 504) return MemoryErrorCode.TIMEOUT
+  if (status >= 500) return MemoryErrorCode.UNAVAILABLE
   const found = Object.entries(errorStatus).find(([, known]) => known.status === status)
   return found ? (found[0] as MemoryErrorCode) : MemoryErrorCode.INVALID_INPUT
 }

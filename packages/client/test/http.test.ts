@@ -245,6 +245,7 @@ it('takes a page of a proxy for no hub', async () => {
 
 it.each([
   [500, MemoryErrorCode.UNAVAILABLE],
+  [408, MemoryErrorCode.TIMEOUT],
   [502, MemoryErrorCode.UNAVAILABLE],
   [504, MemoryErrorCode.TIMEOUT],
   [404, MemoryErrorCode.NOT_FOUND],
