@@ -5,7 +5,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed'
 import type { Redis } from 'ioredis'
 import type { Registry } from 'prom-client'
 import { createAuthenticator } from './access/authenticator.ts'
-import { guardHost, isLoopback } from './access/guard-host.ts'
+import { guardHost, isLoopback, openToPages } from './access/guard-host.ts'
 import { bearerOf, hashOfKey } from './access/keys.ts'
 import { networkOf } from './access/network-of.ts'
 import { createLimits } from './access/rate-limits.ts'
@@ -74,6 +74,7 @@ export async function createHub(config: HubConfig, dependencies: HubDependencies
   const app = newRoutes()
   answerFailures(app, log)
   app.use(observer.middleware)
+  app.use(openToPages(config))
   app.use(methodNotAllowed({ app, onMethodNotAllowed: wrongMethod }))
   app.use(guardHost(config))
   identifyCallers(app, hub)

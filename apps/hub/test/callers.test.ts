@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { hashOfKey } from '../src/access/keys.ts'
+import { parseConfig } from '../src/config/config.ts'
 import { engines, noLimits, openHub, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
 
@@ -105,6 +106,34 @@ describe.each(engines)('who calls the hub on %s', (_, open) => {
     const answer = await hub.fetch(preflight)
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBeNull()
     expect(answer.status).toBeGreaterThanOrEqual(400)
+  })
+
+  it('answers pages of the origins that the operator allows, and of no others', async () => {
+    const pages = 'https://app.example.com'
+    const open = await openHub(database(), { ...noLimits, allowedOrigins: `${pages}, https://other.example` })
+    const { key } = await open.agent('ada')
+    const ask = (method: string, headers: Record<string, string>) =>
+      open.fetch(new Request('http://localhost/api/v1/agents/me', { method, headers }))
+    const asked = {
+      'Access-Control-Request-Method': 'GET',
+      'Access-Control-Request-Headers': 'authorization',
+    }
+    const preflight = await ask('OPTIONS', { Origin: pages, ...asked })
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers.get('Access-Control-Allow-Origin')).toBe(pages)
+    expect(preflight.headers.get('Access-Control-Allow-Headers')).toBe('authorization')
+    const answer = await ask('GET', { Origin: pages, Authorization: `Bearer ${key}` })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe(pages)
+    expect(answer.headers.get('Access-Control-Expose-Headers')).toContain('RateLimit')
+    const refused = await ask('GET', { Origin: pages })
+    expect([refused.status, refused.headers.get('Access-Control-Allow-Origin')]).toEqual([401, pages])
+    for (const Origin of ['https://app.example.com.evil.example', 'http://app.example.com', 'null']) {
+      const foreign = await ask('OPTIONS', { Origin, ...asked })
+      expect(foreign.headers.get('Access-Control-Allow-Origin')).toBeNull()
+      expect((await ask('GET', { Origin, Authorization: `Bearer ${key}` })).status).toBe(403)
+    }
+    expect(() => parseConfig({ allowedOrigins: ['https://app.example.com/'] })).toThrow('must be an origin')
   })
 
   it('says which methods a path takes', async () => {

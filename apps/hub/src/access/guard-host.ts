@@ -1,5 +1,6 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import type { MiddlewareHandler } from 'hono'
+import { cors } from 'hono/cors'
 import type { HubConfig } from '../config/config.ts'
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -17,8 +18,9 @@ const isMachine = (hostname: string): boolean => /^(?:[\d.]+|[^.]+)$/.test(hostn
 
 /**
  * Keeps web pages in a browser from reaching a hub on the same machine, through DNS rebinding or from another origin:
- * answers only requests to a host name that belongs to the hub. Two exceptions: probes are answered under IP
- * addresses and single-label names, and `/metrics` under any name when it needs a token.
+ * answers only requests to a host name that belongs to the hub, and of other origins only those that the operator allows.
+ * Two exceptions: probes are answered under IP addresses and single-label names, and `/metrics` under any name when it
+ * needs a token.
  */
 export function guardHost(config: HubConfig): MiddlewareHandler {
   const own = config.publicUrl ? new URL(config.publicUrl) : undefined
@@ -31,13 +33,24 @@ export function guardHost(config: HubConfig): MiddlewareHandler {
     // A hub on a public interface without `publicUrl` cannot know its own names: it accepts all of them.
     const isOwn = hostname === own?.hostname || (isLocal ? loopback.has(hostname) : own === undefined)
     const origin = context.req.header('Origin')
-    if (isOwn && (origin === undefined || hostOf(origin) === host || hostOf(origin) === own?.host))
-      return next()
+    const isFromHere = origin === undefined || hostOf(origin) === host || hostOf(origin) === own?.host
+    if (isOwn && (isFromHere || config.allowedOrigins.includes(origin))) return next()
     throw new MemoryError(
       `this hub is not reached as ${hostname}, or not from there: set its publicUrl`,
       MemoryErrorCode.FORBIDDEN,
     )
   }
+}
+
+/** Lets a browser show the hub's answers to pages of the origins that the operator allows. */
+export function openToPages({ allowedOrigins }: HubConfig): MiddlewareHandler {
+  const open = cors({
+    origin: [...allowedOrigins],
+    exposeHeaders: ['Retry-After', 'RateLimit', 'RateLimit-Policy', 'WWW-Authenticate'],
+    maxAge: 600,
+  })
+  return (context, next) =>
+    allowedOrigins.includes(context.req.header('Origin') ?? '') ? open(context, next) : next()
 }
 
 const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host : null)

@@ -27,6 +27,19 @@ const similarity = orText(number.min(0).max(1))
 const port = orText(number.int(whole).min(0).max(65_535))
 const flag = z.union([z.boolean(), z.stringbool()], 'must be true or false')
 
+const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
+const originSchema = z
+  .string()
+  .refine(isOrigin, 'must be an origin, with nothing behind the host and port: https://app.example.com')
+/** A list, or a text with commas. */
+const originsSchema = z.union([
+  z.array(originSchema),
+  z
+    .string()
+    .transform((text) => text.split(',').map((each) => each.trim()))
+    .pipe(z.array(originSchema)),
+])
+
 /** At most this many requests in this many seconds. */
 const windowSchema = z.strictObject({ requests: count, seconds: windowSeconds })
 const windowsSchema = z.array(windowSchema).min(1)
@@ -169,6 +182,8 @@ const configSchema = z
      * Where people report memories and vulnerabilities, and contest decisions. Shown in the skill and `security.txt`.
      */
     contact: z.url({ protocol: /^(?:https|mailto)$/ }).optional(),
+    /** Origins of web pages that may call the hub from a browser, such as `https://app.example.com`. */
+    allowedOrigins: originsSchema.default([]),
     production: flag.default(false),
     /** Bearer token for `/metrics`. Without one, only a hub that listens on loopback shows its metrics. */
     metricsToken: z.string().min(16).optional(),

@@ -10,6 +10,7 @@ const variables: Record<string, keyof HubConfig> = {
   PORT: 'port',
   PUBLIC_URL: 'publicUrl',
   CONTACT: 'contact',
+  ALLOWED_ORIGINS: 'allowedOrigins',
   PRODUCTION: 'production',
   POSTGRES_URL: 'postgresUrl',
   DATA: 'dataFolder',
