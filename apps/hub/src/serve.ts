@@ -1,6 +1,8 @@
 import type { Server } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { serve } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
+import { MemoryErrorCode } from '@recall/core'
 import { collectDefaultMetrics } from 'prom-client'
 import { urlOf } from './access/guard-host.ts'
 import type { HubConfig } from './config/config.ts'
@@ -17,10 +19,13 @@ export interface ListeningHub {
 /** Longest wait for requests under way when the hub closes, in milliseconds. */
 const drainMs = 10_000
 
-/** Timeouts against callers that send a byte a second: an incomplete request is cut off. */
+/**
+ * Timeouts against callers that send a byte a second: an incomplete request is cut off. The largest body takes a minute
+ * on a line of little more than a megabit a second.
+ */
 const patience = {
   headersTimeout: 5000,
-  requestTimeout: 10_000,
+  requestTimeout: 60_000,
   connectionsCheckingInterval: 1000,
   keepAliveTimeout: 5000,
   maxHeaderSize: 16 * 1024,
@@ -28,8 +33,16 @@ const patience = {
 
 const mostSockets = 2000
 
-/** Opens the dependencies that the settings name, starts the hub, and listens. */
-export async function serveHub(config: HubConfig, log: Log): Promise<ListeningHub> {
+/**
+ * Opens the dependencies that the settings name, starts the hub, and listens.
+ *
+ * @param waits timeouts in place of those of every hub, for tests
+ */
+export async function serveHub(
+  config: HubConfig,
+  log: Log,
+  waits: Partial<typeof patience> = {},
+): Promise<ListeningHub> {
   const { close: closeDependencies, ...dependencies } = await openDependencies(config, log)
   try {
     const hub = await createHub(config, {
@@ -38,7 +51,8 @@ export async function serveHub(config: HubConfig, log: Log): Promise<ListeningHu
       remoteAddress: (context) => getConnInfo(context).remote.address,
     })
     collectDefaultMetrics({ register: hub.metrics, prefix: 'recall_' })
-    const server = await listen(config, hub.fetch)
+    const server = await listen(config, hub.fetch, { ...patience, ...waits })
+    server.on('clientError', answerUnread)
     server.maxConnections = mostSockets
     // Not before it listens: a hub that cannot does not start, and nothing may keep its process from ending.
     const queue = config.embedAsync ? workOn(hub, log) : undefined
@@ -98,9 +112,57 @@ function workOn(hub: RunningHub, log: Log): { stop(): Promise<void> } {
   }
 }
 
-const listen = (config: HubConfig, fetch: Parameters<typeof serve>[0]['fetch']): Promise<Server> =>
+/** What a request was that could not be read, by the code of Node's error. */
+const unread: Record<string, { status: string; code: MemoryErrorCode; detail: string }> = {
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    code: MemoryErrorCode.TIMEOUT,
+    detail: `the request did not come whole in time, which is ${patience.headersTimeout / 1000} seconds for its headers and ${patience.requestTimeout / 1000} for all of it: send less at once`,
+  },
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    code: MemoryErrorCode.INVALID_INPUT,
+    detail: `the headers are larger than ${patience.maxHeaderSize} bytes`,
+  },
+}
+const malformed = {
+  status: '400 Bad Request',
+  code: MemoryErrorCode.INVALID_INPUT,
+  detail: 'this is no request of HTTP',
+}
+
+/** Answers as Node does, with a problem document besides. */
+function answerUnread(error: NodeJS.ErrnoException, socket: Duplex): void {
+  const { _httpMessage: begun } = socket as { _httpMessage?: { _headerSent: boolean } }
+  if (!socket.writable || begun?._headerSent) {
+    socket.destroy(error)
+    return
+  }
+  const { status, code, detail } = unread[error.code ?? ''] ?? malformed
+  const [number, ...title] = status.split(' ')
+  const body = JSON.stringify({
+    type: 'about:blank',
+    title: title.join(' '),
+    status: Number(number),
+    detail,
+    code,
+  })
+  const head = [
+    'Content-Type: application/problem+json',
+    `Content-Length: ${body.length}`,
+    'Connection: close',
+  ]
+  socket.write([`HTTP/1.1 ${status}`, ...head, '', body].join('\r\n'))
+  socket.destroy(error)
+}
+
+const listen = (
+  config: HubConfig,
+  fetch: Parameters<typeof serve>[0]['fetch'],
+  serverOptions: typeof patience,
+): Promise<Server> =>
   new Promise((resolve, reject) => {
-    const server = serve({ fetch, hostname: config.host, port: config.port, serverOptions: patience }, () => {
+    const server = serve({ fetch, hostname: config.host, port: config.port, serverOptions }, () => {
       server.off('error', reject)
       resolve(server as Server)
     })
