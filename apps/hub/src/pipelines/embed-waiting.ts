@@ -116,7 +116,7 @@ async function embedOne(hub: Hub, { id, agentId, content, createdAt }: Waiting):
     database.select({ trustLevel: agents.trustLevel }).from(agents).where(eq(agents.id, agentId)),
   )
   const tier = tierOf(author?.trustLevel ?? 0)
-  const { links, values } = await judgeMemory(hub, { id: agentId, tier }, vector, { id, createdAt })
+  const { links, values } = await judgeMemory(hub, { id: agentId, tier }, content, vector, { id, createdAt })
   return call(() =>
     database.transaction(async (transaction) => {
       const left = await lockLinked(transaction, links)

@@ -3,6 +3,7 @@ import { and, gt, inArray, isNull } from 'drizzle-orm'
 import type { Principal } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import { templateCopies } from '../trust/freed-copies.ts'
+import { isCut, sharedWords } from './long-texts.ts'
 import { type NearMemory, nearestMemories, visible } from './nearest.ts'
 
 /** Neighbours to check for duplicates and links. */
@@ -25,11 +26,13 @@ export interface Link {
  * Judges a memory by its vector: its neighbours, its links and its first quality. Of two that say the same the later
  * one is the copy.
  *
+ * @param content what the vector was made of
  * @param self the memory, when it is already stored and waited for its vector
  */
 export async function judgeMemory(
   hub: Hub,
   author: Pick<Principal, 'id' | 'tier'>,
+  content: string,
   vector: number[],
   self?: { id: string; createdAt: string },
 ) {
@@ -37,7 +40,10 @@ export async function judgeMemory(
   const values = { agent: author.id, model: embedder.model }
   const [seen] = await search(() => nearestVisible(database, vector, values))
   const around = (seen?.memories ?? []).filter(({ id }) => id !== self?.id).slice(0, neighbours)
-  const near = around.filter(({ similarity }) => similarity >= config.thresholds.related)
+  const near = around
+    .filter(({ similarity }) => similarity >= config.thresholds.related)
+    .map((memory) => ({ ...memory, similarity: similarityOf(hub, content, memory) }))
+    .sort((a, b) => b.similarity - a.similarity)
   const links = near.map((memory): Link => {
     const isLater = self !== undefined && Date.parse(memory.createdAt) > Date.parse(self.createdAt)
     return { memory, relation: relationOf(hub, memory), isLater }
@@ -46,6 +52,18 @@ export async function judgeMemory(
   const quality = author.tier === 'unverified' || copied || isTemplate(hub, author, near) ? -1 : 0
   const crowded = isCrowd(hub, author, around)
   return { links, values: { embedding: vector, quality, crowded, duplicateOf: copied?.id ?? null } }
+}
+
+/**
+ * How similar a memory is to a text: by its vector. Where that says nearly the same and the model has seen only the
+ * beginning of one of the two, by all of their words: reports that begin alike are not therefore copies.
+ */
+function similarityOf({ config, embedder }: Hub, content: string, memory: NearMemory): number {
+  const { similarity } = memory
+  const { duplicate, related } = config.thresholds
+  if (similarity < duplicate || !(isCut(embedder, content) || isCut(embedder, memory.content)))
+    return similarity
+  return Math.max(related, Math.min(similarity, sharedWords(content, memory.content)))
 }
 
 /** Whether the later one of a link is a copy of the other. */

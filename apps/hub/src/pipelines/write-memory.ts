@@ -9,6 +9,7 @@ import { visibleLength } from '../visible-text.ts'
 import { currentModel, modelWasReplaced } from './current-model.ts'
 import { embedText } from './embed.ts'
 import { judgeMemory } from './judge-memory.ts'
+import { isCut } from './long-texts.ts'
 
 export interface NewMemory {
   content: string
@@ -69,7 +70,7 @@ export async function writeMemory(
   // At the same moment none of several equal ones would be a copy. An advisory lock, for the hubs of other processes as
   // well, would take a round trip of every write.
   return inTurn(database, content, async () =>
-    storeMemory(hub, author, clean, await judgeMemory(hub, author, vector), claim),
+    storeMemory(hub, author, clean, await judgeMemory(hub, author, content, vector), claim),
   )
 }
 
@@ -174,7 +175,7 @@ const insertMemory = prepared<{ id: string | null; model: string | null; mayWrit
   select (select id from kept) as id, ${currentModel} as model, exists (select from author) as "mayWrite"`)
 
 const warningsFor = (
-  { config }: Hub,
+  { config, embedder }: Hub,
   content: string,
   source: string | null,
   secrets: ReadonlySet<string>,
@@ -182,6 +183,11 @@ const warningsFor = (
   ...(visibleLength(content) < config.thresholds.shortContent
     ? [
         `content is shorter than ${config.thresholds.shortContent} characters: say what failed, why, and what helped`,
+      ]
+    : []),
+  ...(isCut(embedder, content)
+    ? [
+        'content may be longer than what the embedding model reads: it is found by what it says first, so begin with the lesson, or save several',
       ]
     : []),
   ...(source ? [] : ['there is no source_url: a link lets others check']),

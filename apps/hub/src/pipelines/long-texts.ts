@@ -1,0 +1,26 @@
+import type { Embedder } from '@recall/core'
+
+/** Whether a model may see no more than the beginning of a text. */
+export const isCut = (
+  { maxTokens = Number.POSITIVE_INFINITY }: Pick<Embedder, 'maxTokens'>,
+  text: string,
+): boolean => tokensIn(text) > maxTokens
+
+/** About how many tokens a text has, rather more than fewer: three characters of ASCII each, any other by itself. */
+function tokensIn(text: string): number {
+  const others = text.match(/[^\p{ASCII}]/gu)?.length ?? 0
+  return others + (text.length - others) / 3
+}
+
+/** The share that two texts have of all their runs of three words: 1 where they say the same word for word. */
+export function sharedWords(a: string, b: string): number {
+  const [ofA, ofB] = [runsOf(a), runsOf(b)]
+  let shared = 0
+  for (const run of ofA) if (ofB.has(run)) shared++
+  return shared / Math.max(1, ofA.size + ofB.size - shared)
+}
+
+function runsOf(text: string): Set<string> {
+  const words = text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  return new Set(words.map((_, i) => words.slice(i, i + 3).join(' ')))
+}

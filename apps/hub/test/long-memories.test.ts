@@ -1,0 +1,72 @@
+import type { Embedder } from '@recall/core'
+import { fakeEmbedder } from '@recall/embeddings'
+import { memories } from '@recall/store-postgres'
+import { describe, expect, it } from 'vitest'
+import { engines, lesson, noLimits, openHub } from './support.ts'
+import { useDatabase } from './use-database.ts'
+
+const tags = ['report', 'incident']
+const source_url = 'https://example.com/1'
+const seen = 400
+
+/** Sees the beginning of each text, as models do. */
+const shortSighted: Embedder = {
+  ...fakeEmbedder(),
+  maxTokens: seen / 4,
+  embed: (texts, mode) =>
+    fakeEmbedder().embed(
+      texts.map((text) => text.slice(0, seen)),
+      mode,
+    ),
+}
+
+const preamble = `${lesson('incident')} ${lesson('template')} ${lesson('service')}`.slice(0, 600)
+const report = (...subjects: string[]): string => [preamble, ...subjects.map(lesson)].join(' ')
+
+describe.each(engines)('memories longer than the model reads, on %s,', (_, open) => {
+  const database = useDatabase(open)
+
+  const hubOf = (settings: object = {}) =>
+    openHub(database(), { ...noLimits, ...settings }, { embedder: shortSighted })
+  const qualities = async () =>
+    (await database().select().from(memories)).map(({ quality, duplicateOf }) => [
+      quality,
+      duplicateOf !== null,
+    ])
+
+  it.each([false, true])('are no copies because they begin alike; queued: %j', async (embedAsync) => {
+    const hub = await hubOf({ embedAsync })
+    const [ada, bob] = [await hub.agent('ada', 1), await hub.agent('bob', 1)]
+    for (let i = 0; i < 3; i++)
+      for (const agent of [ada, bob])
+        await agent.save({ content: report(`redis${agent.id}${i}`, `kafka${i}${agent.id}`), tags })
+    await hub.embedWaiting()
+    expect(await qualities()).toEqual(Array(6).fill([0, false]))
+    expect(await ada.search(preamble.slice(0, 300))).toHaveLength(6)
+  })
+
+  it('are copies where they say the same to the end', async () => {
+    const hub = await hubOf()
+    const [ada, bob] = [await hub.agent('ada', 1), await hub.agent('bob', 1)]
+    const first = await ada.save({ content: report('redis', 'kafka'), tags })
+    const again = await bob.save({ content: report('redis', 'kafka').toUpperCase().toLowerCase(), tags })
+    const near = await bob.save({ content: report('redis', 'nginx'), tags })
+    expect(again.similar).toMatchObject([{ id: first.id, relation: 'duplicate_candidate' }])
+    expect(near.similar.map(({ relation }) => relation)).toEqual(['similar', 'similar'])
+    expect((await qualities()).sort()).toEqual([
+      [-1, true],
+      [0, false],
+      [0, false],
+    ])
+  })
+
+  it('are kept with a warning', async () => {
+    const hub = await hubOf()
+    const ada = await hub.agent('ada', 1)
+    const whole = lesson('redis').repeat(3).slice(0, 299)
+    expect((await ada.save({ content: whole, tags, source_url })).warnings).toBeUndefined()
+    expect((await ada.save({ content: report('redis'), tags, source_url })).warnings).toEqual([
+      expect.stringContaining('found by what it says first'),
+    ])
+  })
+})
