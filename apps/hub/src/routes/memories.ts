@@ -150,7 +150,7 @@ export function memoryRoutes(hub: Hub) {
           z
             .object({ success: z.literal(true), status: z.enum(['deleted', 'tombstone']) })
             .openapi('Forgotten'),
-          'Deleted, or kept as a tombstone where others had cited it',
+          'Deleted, or kept as a tombstone where others had cited it or it is in quarantine',
         ),
       }),
       async (context) => {

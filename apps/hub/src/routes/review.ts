@@ -72,7 +72,7 @@ export function reviewRoutes(hub: Hub) {
         responses: answers(
           200,
           z.object({ success, status: z.enum(['deleted', 'tombstone']) }),
-          'Deleted, or kept as a tombstone where others had cited it',
+          'Deleted, or kept as a tombstone where others had cited it or it is in quarantine',
         ),
       }),
       async (context) => {
