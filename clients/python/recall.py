@@ -188,7 +188,7 @@ class Recall:
         return self._call("POST", f"{_memory(memory_id)}/cite", "citation", repeatable=True)
 
     def delete(self, memory_id: str) -> str:
-        """Forgets a memory of one's own: ``deleted``, or a ``tombstone`` where others had cited it."""
+        """Forgets a memory of one's own: ``deleted``, or a ``tombstone`` where others had cited it or it is in quarantine."""
         return self._call("DELETE", _memory(memory_id), "status")["status"]
 
     # What only this agent can see

@@ -65,7 +65,7 @@ const actions: Record<string, { argument?: string; run: Action }> = {
       print({ status }, () =>
         status === 'deleted'
           ? 'Deleted.\n'
-          : 'Deleted; others had cited it, so its id says that it was there.\n',
+          : 'Deleted; others had cited it, or it is in quarantine, so its id says that it was there.\n',
       )
       return undefined
     },
