@@ -18,6 +18,7 @@ export {
   shortTermTtl,
 } from './front/create-memory-manager.ts'
 export { embedTexts } from './front/embed-texts.ts'
+export { embedWhole, mayBeCut } from './front/embed-whole.ts'
 export { type Envelope, isEnvelope, type KeyRing } from './front/encryption.ts'
 export { findWhenSure } from './front/find-when-sure.ts'
 export { invalidInput, problemsInWords } from './front/inputs.ts'

@@ -1,8 +1,8 @@
-import { type Embedder, embedTexts, MemoryError, MemoryErrorCode } from '@recall/core'
+import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { sql } from 'drizzle-orm'
 import { type Database, rowsOf } from './engines/database.ts'
 import { asMemoryErrors } from './engines/postgres-errors.ts'
-import { type OutdatedRow, type RowVectors, vectorTables } from './vector-tables.ts'
+import { type OutdatedRow, type RowVectors, type VectorTable, vectorTables } from './vector-tables.ts'
 
 export interface ReembedOptions {
   /** Rows embedded at a time. Default 64. */
@@ -58,7 +58,7 @@ export async function reembed(
     const other = rows.find(({ beside }) => beside !== null)?.beside
     if (other) throw underWay(other)
     // No transaction stays open while the embedder works.
-    const made = await embedRows(rows, kind.textsOf, embedder)
+    const made = await embedRows(rows, kind, embedder)
     await call(() => database.execute(kind.keepBeside(model, made)))
     done += rows.length
     onProgress?.({ done, total: Math.max(total, done) })
@@ -74,7 +74,7 @@ const underWay = (model: string): MemoryError =>
 
 async function embedRows(
   rows: readonly OutdatedRow[],
-  textsOf: (row: OutdatedRow) => string[],
+  { textsOf, embed }: Pick<VectorTable, 'textsOf' | 'embed'>,
   embedder: Embedder,
 ): Promise<RowVectors[]> {
   const parts = rows.flatMap((row) => textsOf(row).map((text, unit) => ({ row, unit, text })))
@@ -82,7 +82,7 @@ async function embedRows(
   const most = embedder.maxBatch ?? 64
   for (let i = 0; i < parts.length; i += most) {
     const some = parts.slice(i, i + most)
-    const vectors = await embedTexts(
+    const vectors = await embed(
       embedder,
       some.map(({ text }) => text),
       'document',

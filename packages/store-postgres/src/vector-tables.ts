@@ -1,4 +1,4 @@
-import { spokenText } from '@recall/core'
+import { embedTexts, embedWhole, spokenText } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
 import { unitTexts } from './entries/unit-rows.ts'
 
@@ -29,7 +29,7 @@ export interface RowVectors extends RowKey {
 }
 
 /** The statements that make the vectors of a table again and exchange them. */
-interface VectorTable {
+export interface VectorTable {
   name: SQL
   text: SQL
   /** Whether a row has vectors of another model than this one. */
@@ -40,6 +40,8 @@ interface VectorTable {
   dropOthers(model: string): SQL
   /** The texts of a row that get a vector each, as many as it has units. */
   textsOf(row: OutdatedRow): string[]
+  /** Makes these vectors, as they were made when the row was written. */
+  embed: typeof embedTexts
   /** Stores new vectors in `next_embedding`, but never over one of another model. */
   keepBeside(model: string, made: readonly RowVectors[]): SQL
   /** The tables to lock against writes during the exchange. */
@@ -86,6 +88,7 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
       // An entry that an earlier version split otherwise, or not at all, gets the vector of the whole for each unit.
       return (texts.length === unitCount ? texts : Array<string>(unitCount).fill(text)).map(spokenText)
     },
+    embed: embedTexts,
     keepBeside: (model, rows) => sql`
       update units set next_embedding = vector::vector, next_embedding_model = ${model}
       from ${made(rows)} join entries on entries.place = made.place and entries.id = made.id
@@ -119,6 +122,7 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
       update memories set next_embedding = null, next_embedding_model = null
       where next_embedding_model <> ${model}::text`,
     textsOf: ({ text }) => [text],
+    embed: embedWhole,
     keepBeside: (model, rows) => sql`
       update memories set next_embedding = vector::vector, next_embedding_model = ${model}
       from ${made(rows)} where memories.id = made.id and md5(content) = digest

@@ -1,8 +1,8 @@
-import { embedTexts, MemoryError, MemoryErrorCode } from '@recall/core'
+import { embedWhole, MemoryError, MemoryErrorCode } from '@recall/core'
 import type { Hub } from '../hub.ts'
 
 /**
- * The vector of one text. A provider that returns an invalid vector is treated like one that does not answer.
+ * The vector of one text, of all of it. A provider that returns an invalid vector is treated like one that does not answer.
  *
  * @throws MemoryError UNAVAILABLE, with a time to retry after, when the provider returns no valid vector in time
  */
@@ -17,7 +17,7 @@ export async function embedText(
   try {
     // Not every provider heeds the signal.
     const [vector] = await Promise.race([
-      embedTexts(embedder, [text], mode, { signal: late.signal }),
+      embedWhole(embedder, [text], mode, { signal: late.signal }),
       rejecting(late.signal),
     ])
     return [...(vector as Float32Array)]

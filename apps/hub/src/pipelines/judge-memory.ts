@@ -1,10 +1,11 @@
+import { mayBeCut } from '@recall/core'
 import { type Database, memories, memoryLinks } from '@recall/store-postgres'
 import { and, gt, inArray, isNull } from 'drizzle-orm'
 import type { Principal } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import { templateCopies } from '../trust/freed-copies.ts'
-import { isCut, sharedWords } from './long-texts.ts'
 import { type NearMemory, nearestMemories, visible } from './nearest.ts'
+import { sharedWords } from './shared-words.ts'
 
 /** Neighbours to check for duplicates and links. */
 const neighbours = 10
@@ -55,13 +56,13 @@ export async function judgeMemory(
 }
 
 /**
- * How similar a memory is to a text: by its vector. Where that says nearly the same and the model has seen only the
- * beginning of one of the two, by all of their words: reports that begin alike are not therefore copies.
+ * How similar a memory is to a text: by its vector. Where that says nearly the same and one of the two is longer than the
+ * model reads at once, by all of their words: the vector of a whole report tells little of one paragraph.
  */
 function similarityOf({ config, embedder }: Hub, content: string, memory: NearMemory): number {
   const { similarity } = memory
   const { duplicate, related } = config.thresholds
-  if (similarity < duplicate || !(isCut(embedder, content) || isCut(embedder, memory.content)))
+  if (similarity < duplicate || !(mayBeCut(embedder, content) || mayBeCut(embedder, memory.content)))
     return similarity
   return Math.max(related, Math.min(similarity, sharedWords(content, memory.content)))
 }

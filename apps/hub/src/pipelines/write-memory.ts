@@ -1,4 +1,4 @@
-import { inTurn, redactText } from '@recall/core'
+import { inTurn, mayBeCut, redactText } from '@recall/core'
 import { prepared } from '@recall/store-postgres'
 import { sql } from 'drizzle-orm'
 import { agentDisabled, type Principal } from '../access/principal.ts'
@@ -9,7 +9,6 @@ import { visibleLength } from '../visible-text.ts'
 import { currentModel, modelWasReplaced } from './current-model.ts'
 import { embedText } from './embed.ts'
 import { judgeMemory } from './judge-memory.ts'
-import { isCut } from './long-texts.ts'
 
 export interface NewMemory {
   content: string
@@ -185,9 +184,9 @@ const warningsFor = (
         `content is shorter than ${config.thresholds.shortContent} characters: say what failed, why, and what helped`,
       ]
     : []),
-  ...(isCut(embedder, content)
+  ...(mayBeCut(embedder, content)
     ? [
-        'content may be longer than what the embedding model reads: it is found by what it says first, so begin with the lesson, or save several',
+        'content is longer than what the embedding model reads at once: it is found by all that it says together, so save several lessons rather than one long one',
       ]
     : []),
   ...(source ? [] : ['there is no source_url: a link lets others check']),

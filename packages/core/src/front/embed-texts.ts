@@ -31,7 +31,7 @@ export async function embedTexts(
 }
 
 /** Scales a vector to length 1, because only directions are compared. */
-function unitVector(vector: ArrayLike<number>, model: string): Float32Array {
+export function unitVector(vector: ArrayLike<number>, model: string): Float32Array {
   let squares = 0
   for (let i = 0; i < vector.length; i++) squares += (vector[i] as number) ** 2
   // Negated as a whole, so that NaN is refused too.

@@ -1,17 +1,3 @@
-import type { Embedder } from '@recall/core'
-
-/** Whether a model may see no more than the beginning of a text. */
-export const isCut = (
-  { maxTokens = Number.POSITIVE_INFINITY }: Pick<Embedder, 'maxTokens'>,
-  text: string,
-): boolean => tokensIn(text) > maxTokens
-
-/** About how many tokens a text has, rather more than fewer: three characters of ASCII each, any other by itself. */
-function tokensIn(text: string): number {
-  const others = text.match(/[^\p{ASCII}]/gu)?.length ?? 0
-  return others + (text.length - others) / 3
-}
-
 /** The share that two texts have of all their runs of three words: 1 where they say the same word for word. */
 export function sharedWords(a: string, b: string): number {
   const [ofA, ofB] = [runsOf(a), runsOf(b)]

@@ -1,0 +1,75 @@
+import type { Embedder } from '../embedder.ts'
+import { embedTexts, unitVector } from './embed-texts.ts'
+
+/**
+ * One vector of unit length for each text, of all of it: where it may be longer than the model reads, the mean of the
+ * vectors of its parts, each weighed by its length. What is said in one part is found, though less surely than where it
+ * stands alone.
+ *
+ * @throws MemoryError as `embedTexts`
+ */
+export async function embedWhole(
+  embedder: Embedder,
+  texts: readonly string[],
+  mode: 'document' | 'query',
+  options?: { signal?: AbortSignal },
+): Promise<Float32Array[]> {
+  const split = texts.map((text) => partsOf(text, embedder.maxTokens))
+  const parts = split.flat()
+  const vectors: Float32Array[] = []
+  const most = embedder.maxBatch ?? parts.length
+  for (let i = 0; i < parts.length; i += most) {
+    vectors.push(...(await embedTexts(embedder, parts.slice(i, i + most), mode, options)))
+  }
+  let taken = 0
+  return split.map((own) => {
+    const ofOwn = vectors.slice(taken, taken + own.length)
+    taken += own.length
+    return ofOwn.length === 1 ? (ofOwn[0] as Float32Array) : meanOf(own, ofOwn, embedder)
+  })
+}
+
+/** Whether a text may be longer than what a model reads of it. */
+export const mayBeCut = ({ maxTokens }: Pick<Embedder, 'maxTokens'>, text: string): boolean =>
+  partsOf(text, maxTokens).length > 1
+
+function meanOf(
+  parts: readonly string[],
+  vectors: readonly Float32Array[],
+  { model, dimensions }: Embedder,
+): Float32Array {
+  const sum = new Float64Array(dimensions)
+  for (const [at, vector] of vectors.entries()) {
+    const weight = parts[at]?.length ?? 0
+    for (let i = 0; i < dimensions; i++) sum[i] = (sum[i] ?? 0) + weight * (vector[i] ?? 0)
+  }
+  return unitVector(sum, model)
+}
+
+/** Splits a text, between words where there are any, into parts that a model reads whole. */
+function partsOf(text: string, maxTokens = Number.POSITIVE_INFINITY): string[] {
+  const parts: string[] = []
+  for (let rest = text; rest !== ''; ) {
+    const end = endOfPart(rest, maxTokens)
+    parts.push(rest.slice(0, end))
+    rest = rest.slice(end)
+  }
+  const worded = parts.filter((part) => part.trim() !== '')
+  return worded.length > 0 ? worded : [text]
+}
+
+/** Where a part has to end that begins with the text. About three characters of ASCII, or one other, make a token. */
+function endOfPart(text: string, maxTokens: number): number {
+  let blank = 0
+  let tokens = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === space || code === lineFeed) blank = i
+    tokens += code < 128 ? 1 / 3 : 1
+    // A character that is two units long stays whole.
+    if (tokens > maxTokens && i > 1) return blank > 0 ? blank : i - (code >= 0xdc00 && code < 0xe000 ? 1 : 0)
+  }
+  return text.length
+}
+
+const [space, lineFeed] = [0x20, 0x0a]
