@@ -17,7 +17,7 @@ const lockTimeoutMs = 15_000
 const pauses = { shortestMs: 1, longestMs: 16 }
 /** After each of these a waiter shortens its pause by a millisecond. */
 const patienceMs = 100
-/** Pause of the one whose turn is next. */
+/** Pause of the one whose turn is next, until it has waited longer than most sections take. */
 const nextPauseMs = 0.2
 /** So long a waiter waits for the turn: its holder may be a process that is suspended. */
 const turnPatienceMs = 100
@@ -52,7 +52,7 @@ export function createLock(
     if (mayOvertake && lock.tryToTake()) return
     const isNext = takeTurn()
     try {
-      wait(isNext ? () => nextPauseMs : pauseAfter)
+      wait(isNext ? pauseOfNext : pauseAfter)
     } finally {
       if (isNext) turn.release()
     }
@@ -190,6 +190,9 @@ function createLockFile(fileSystem: FileSystem, openDatabase: OpenDatabase, path
     close,
   }
 }
+
+const pauseOfNext = (_tries: number, waitedMs: number): number =>
+  waitedMs < patienceMs ? nextPauseMs : pauses.shortestMs
 
 /**
  * How long a waiter pauses after so many tries, in milliseconds. Briefly at first, because most sections are short;
