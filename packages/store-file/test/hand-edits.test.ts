@@ -116,6 +116,24 @@ describe('what a person edits by hand', () => {
     await memory.close()
   })
 
+  it('prolongs an entry as a write does', async () => {
+    let now = Date.now()
+    const { memory, at } = await open({ clock: () => now })
+    const path = at('long-term/note.md')
+    await memory.write('long-term', 'note', 'the harbour', { ttl: 3_600_000 })
+    for (let i = 0; i < 5; i++) {
+      now += 3_000_000
+      await memory.read('long-term', 'note')
+    }
+    writeFileSync(path, readFileSync(path, 'utf8').replace('harbour', 'lighthouse'))
+    utimesSync(path, now / 1000, now / 1000)
+    now += 3_000_000
+    expect(await memory.read('long-term', 'note')).toBe('the lighthouse')
+    now += 3_600_001
+    expect(await memory.read('long-term', 'note')).toBeNull()
+    await memory.close()
+  })
+
   it.each(['Project Ideas', 'Größe', '日本語', 'README', 'a (copy)', "it's"])(
     'may be a new file of any name, which is its key: %s',
     async (name) => {

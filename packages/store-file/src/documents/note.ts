@@ -61,8 +61,8 @@ export function parseNote(content: string, stem: string, { modified }: FileTimes
   const value = parsed === undefined ? own : parsed
   const text = textOf(fields, value)
   const created = parseTime(fields.created) ?? modified
-  const stated = parseTime(fields.updated) ?? modified
-  const updated = isEdited(fields, body) ? Math.max(stated, modified) : stated
+  const written = parseTime(fields.updated) ?? modified
+  const updated = isEdited(fields, body) ? Math.max(written, modified) : written
   const ttl = isLifetime(fields.ttl) ? fields.ttl : null
   // A key is looked for in the one file that bears its name, so no other name can stand for it.
   const key = typeof fields.key === 'string' && fileStem(fields.key) === stem ? fields.key : stem
@@ -77,7 +77,7 @@ export function parseNote(content: string, stem: string, { modified }: FileTimes
     created,
     updated,
     ttl,
-    expires: parseTime(fields.expires) ?? (ttl === null ? null : updated + ttl),
+    expires: expiryOf(parseTime(fields.expires), ttl, { written, updated }),
     line: bodyLine,
     ...(text === value ? {} : { derived: true }),
     fields: indexable(value),
@@ -85,6 +85,24 @@ export function parseNote(content: string, stem: string, { modified }: FileTimes
     ...((problem ?? ownProblem) ? { problem: problem ?? ownProblem } : {}),
   }
 }
+
+/**
+ * When a note ends. An edit prolongs it as a write does, unless the line `expires` was edited, too: then it is not as
+ * far from `updated` as it was written.
+ */
+function expiryOf(
+  stated: number | undefined,
+  ttl: number | null,
+  { written, updated }: { written: number; updated: number },
+): number | null {
+  if (ttl === null) return stated ?? null
+  if (stated === undefined) return updated + ttl
+  const isAsWritten = Math.abs(stated - written - ttl) < leewayMs
+  return updated > written && isAsWritten ? updated + ttl : stated
+}
+
+/** A version that follows another in the same millisecond is dated later than its expiry is counted from. */
+const leewayMs = 1000
 
 /** Whether a person changed a note since it was written: they seldom think of the line `updated`. */
 const isEdited = (fields: JsonObject, body: string): boolean =>
