@@ -20,12 +20,12 @@ export interface ListeningHub {
 const drainMs = 10_000
 
 /**
- * Timeouts against callers that send a byte a second: an incomplete request is cut off. The largest body takes a minute
- * on a line of little more than a megabit a second.
+ * Timeouts against callers that send a byte a second: an incomplete request is cut off. The largest body takes half a
+ * minute on a line of little more than two megabits a second.
  */
 const patience = {
   headersTimeout: 5000,
-  requestTimeout: 60_000,
+  requestTimeout: 30_000,
   connectionsCheckingInterval: 1000,
   keepAliveTimeout: 5000,
   maxHeaderSize: 16 * 1024,
