@@ -156,7 +156,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
 
   const writer = createEntryWriter({
     ...{ root, layout, fileSystem, internal, index, accessLog, files },
-    ...{ recover, exclusively, assertPresent, prepareFolder },
+    ...{ recover, hold: lock.hold, exclusively, assertPresent, prepareFolder },
   })
 
   const getEntry = (address: Address, now: number): Entry | null => {

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type ProcessIdentity, pause, thisProcess } from '@recall/core/process'
 import { createFile, ensureFolder, writing } from './files/atomic-write.ts'
+import { type FileStamp, isUnchanged, stampAt } from './files/file-stamp.ts'
 import { type FileSystem, orAbsent, overwriteInPlace, statusOf } from './files/file-system.ts'
 import type { Database, OpenDatabase } from './sqlite/driver.ts'
 import { isBusy, isDamage } from './sqlite/errors.ts'
@@ -23,6 +24,8 @@ const nextPauseMs = 0.2
 const turnPatienceMs = 100
 /** Who takes the lock again this soon finds it free each time, and those who wait never do. */
 const comesBackMs = 5
+/** A process that takes the lock again within this time is named as its holder by the same note. */
+const notedForMs = 1000
 /** So long a process may go on like that before it lets others go first: to change places takes time, too. */
 const sliceMs = 5
 
@@ -44,6 +47,7 @@ export function createLock(
   let held = false
   let releasedAt = Number.NEGATIVE_INFINITY
   let sliceBegan = Number.NEGATIVE_INFINITY
+  let noted: { at: number; stamp: FileStamp | null } | undefined
 
   const acquire = (): void => {
     const now = performance.now()
@@ -91,6 +95,18 @@ export function createLock(
     }
   }
 
+  /** Best effort: the note is for people, and a full disk must not keep anybody from deleting. */
+  const noteHolder = (): void => {
+    const note = join(folder, holderName)
+    const now = performance.now()
+    try {
+      if (noted && now - noted.at < notedForMs && isUnchanged(fileSystem, note, noted.stamp)) return
+      const holder = JSON.stringify({ ...thisProcess(), since: new Date().toISOString() })
+      overwriteInPlace(fileSystem, note, holder)
+      noted = { at: now, stamp: stampAt(fileSystem, note) }
+    } catch {}
+  }
+
   const stuck = (holder: string | null): MemoryError =>
     new MemoryError(
       `another process has held the lock of this memory for ${timeoutMs / 1000} s (${describeHolder(holder)}): end it, or try again`,
@@ -108,7 +124,7 @@ export function createLock(
       writing(path, acquire)
       held = true
       try {
-        noteHolder(fileSystem, folder)
+        noteHolder()
         return section()
       } finally {
         held = false
@@ -211,14 +227,6 @@ function keepOutOfGit(fileSystem: FileSystem, folder: string): void {
 }
 
 const holderName = 'lock-holder.json'
-
-/** Best effort: the note is for people, and a full disk must not keep anybody from deleting. */
-function noteHolder(fileSystem: FileSystem, folder: string): void {
-  try {
-    const note = JSON.stringify({ ...thisProcess(), since: new Date().toISOString() })
-    overwriteInPlace(fileSystem, join(folder, holderName), note)
-  } catch {}
-}
 
 const readHolder = (fileSystem: FileSystem, folder: string): string | null =>
   orAbsent(() => fileSystem.readFileSync(join(folder, holderName), 'utf8'))

@@ -39,6 +39,8 @@ export interface EntryWriterOptions {
   /** Finishes what a dead process began. */
   recover(): void
   /** Runs a section that no other process runs at the same time. */
+  hold: <T>(section: () => T) => T
+  /** The same, after it has looked whether the memory is there and finished what a dead process began. */
   exclusively: <T>(section: () => T) => T
   /** @throws MemoryError UNAVAILABLE when the memory is away */
   assertPresent(): void
@@ -52,7 +54,7 @@ const attempts = 5
 /** Writes entries to their files and removes them, and tells the index and the access log. */
 export function createEntryWriter(options: EntryWriterOptions) {
   const { root, layout, fileSystem, internal, index, accessLog, files } = options
-  const { recover, exclusively, assertPresent, prepareFolder } = options
+  const { recover, hold, exclusively, assertPresent, prepareFolder } = options
   const { notePath, readNote, toEntry, refuseForeignFile } = files
   const { planPut, planRemove, isSelected, assertExpected } = createPlanner({ layout, index, files })
 
@@ -81,7 +83,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
     const path = notePath(entry)
     let created = false
     changing([path], () => {
-      created = createFile(fileSystem, path, printNote(entry), { exclusively })
+      created = createFile(fileSystem, path, printNote(entry), { exclusively: hold })
     })
     if (created) accessLog.startAnew(entry)
     return created
@@ -101,7 +103,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
       if (!isUnchanged(fileSystem, path, before)) throw changedUnderneath(entry)
     }
     try {
-      changing([path], () => replaceFile(fileSystem, path, content, { verify, exclusively }))
+      changing([path], () => replaceFile(fileSystem, path, content, { verify, exclusively: hold }))
     } catch (error) {
       if (isMemoryError(error, MemoryErrorCode.CONFLICT)) return false
       throw error
