@@ -41,7 +41,7 @@ const reasons: readonly Reason[] = [
   {
     suite: /^files$/,
     what: /^durable note/,
-    why: 'by a profile, three to four fifths are the two syncs that the bare protocol makes as well, fewer the faster the disk; the rest is looking that the folder is inside the memory and what stands under the name, redaction, and the note for the index',
+    why: 'by a profile, three to four fifths are the two syncs that the bare protocol makes as well, fewer the faster the disk; the rest is looking that the folder is inside the memory and what stands under the name, redaction, the note for the index, and the lock under which the file is moved, so that no process overtakes another',
   },
   {
     suite: /^meaning$/,
