@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { writing } from '../files/atomic-write.ts'
 import { type FileStamp, stampOf } from '../files/file-stamp.ts'
 import { type FileSystem, orAbsent, overwriteInPlace, statusOf } from '../files/file-system.ts'
 
@@ -32,7 +33,8 @@ export function writeSeal(fileSystem: FileSystem, folder: string, facts: Omit<Se
   const stats = statusOf(fileSystem, join(folder, indexName))
   if (!stats || logSize(fileSystem, folder) > 0) return
   const seal = { stamp: stampOf(stats), ...facts } satisfies Seal
-  overwriteInPlace(fileSystem, join(folder, sealName), JSON.stringify(seal))
+  const path = join(folder, sealName)
+  writing(path, () => overwriteInPlace(fileSystem, path, JSON.stringify(seal)))
 }
 
 /** Best effort: whoever opens the index next is to check it page by page. */

@@ -34,7 +34,8 @@ export function openWriterNotes(fileSystem: FileSystem, folder: string) {
 
     /** Clears this store's notes, because the index has caught up with them. */
     done(): void {
-      if (descriptor !== undefined) fileSystem.ftruncateSync(descriptor, 0)
+      const held = descriptor
+      if (held !== undefined) writing(folder, () => fileSystem.ftruncateSync(held, 0))
       end = 0
     },
 
