@@ -31,7 +31,7 @@ export async function embedWhole(
 
 /** Whether a text may be longer than what a model reads of it. */
 export const mayBeCut = ({ maxTokens }: Pick<Embedder, 'maxTokens'>, text: string): boolean =>
-  partsOf(text, maxTokens).length > 1
+  endOfPart(text, maxTokens) < text.length
 
 function meanOf(
   parts: readonly string[],
@@ -47,7 +47,7 @@ function meanOf(
 }
 
 /** Splits a text, between words where there are any, into parts that a model reads whole. */
-function partsOf(text: string, maxTokens = Number.POSITIVE_INFINITY): string[] {
+function partsOf(text: string, maxTokens: number | undefined): string[] {
   const parts: string[] = []
   for (let rest = text; rest !== ''; ) {
     const end = endOfPart(rest, maxTokens)
@@ -59,7 +59,7 @@ function partsOf(text: string, maxTokens = Number.POSITIVE_INFINITY): string[] {
 }
 
 /** Where a part has to end that begins with the text. About three characters of ASCII, or one other, make a token. */
-function endOfPart(text: string, maxTokens: number): number {
+function endOfPart(text: string, maxTokens = Number.POSITIVE_INFINITY): number {
   let blank = 0
   let tokens = 0
   for (let i = 0; i < text.length; i++) {

@@ -120,9 +120,7 @@ export const noVectors = (store: MemoryStore, scope: MemoryScope): MemoryError =
   new MemoryError(
     `the ${store.name} store takes no vectors from outside: search by text`,
     MemoryErrorCode.NOT_SUPPORTED,
-    {
-      scope,
-    },
+    { scope },
   )
 
 export const noKey = ({ scope, key }: Address): MemoryError =>

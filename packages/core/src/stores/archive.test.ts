@@ -53,7 +53,7 @@ it.each(['delete', 'clear'] as const)('%s leaves nothing of what is restored mea
   expect(await memory.restore('episodic', 'key')).toBe(false)
 })
 
-it('deletes the archived copies of many entries together', async () => {
+it('deletes the archived copies of many entries in one call', async () => {
   const { cold, memory } = await open()
   const keys = Array.from({ length: 20 }, (_, i) => `key ${i}`)
   await memory.batchWrite(
@@ -66,7 +66,7 @@ it('deletes the archived copies of many entries together', async () => {
     'episodic',
     keys.map((key) => ({ operation: 'delete', key })),
   )
-  expect([one.mock.calls.length, many.mock.calls.length]).toEqual([0, 2])
+  expect([one.mock.calls.length, many.mock.calls.length]).toEqual([0, 1])
   expect(await memory.search('episodic', {}, { includeArchived: true })).toHaveLength(1)
 })
 
@@ -125,6 +125,25 @@ it('keeps the archived copy of what an atomic update was not allowed to delete',
   await expect(refused).rejects.toMatchObject({ code: 'MEMORY_CONFLICT' })
   await stores.remove({ namespace: 'default', scope: 'episodic', key: 'key' })
   expect(await shown()).toBe('value')
+})
+
+it('keeps what is only archived when the changes beside its deletion are not made', async () => {
+  const { stores, cold, memory } = await open()
+  await memory.cleanup(old)
+  const steps: string[] = []
+  const { commit } = cold
+  cold.commit = (changes) => {
+    steps.push('archive')
+    return commit(changes)
+  }
+  const inStore = stores.commit
+  stores.commit = (changes) => {
+    steps.push('store')
+    return inStore(changes)
+  }
+  await memory.atomicUpdate('episodic', removal)
+  expect(steps).toEqual(['store', 'archive'])
+  expect(await memory.read('episodic', 'key', { includeArchived: true })).toBeNull()
 })
 
 it('deletes for good what a clean-up archives during an atomic update', async () => {

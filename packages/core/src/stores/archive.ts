@@ -82,8 +82,9 @@ export async function removeWithArchived(
 }
 
 /**
- * Applies changes to a store, all or none, and removes the archived copies of what they remove. These go first, as in
- * `removeWithArchived`, and come back when the store refuses the changes.
+ * Applies changes to a store, all or none, and removes the archived copies of what they remove. Those that an entry of
+ * the store hides go first, as in `removeWithArchived`, and come back when the store refuses the changes. Others are
+ * all that there is of their key: they go last, when the changes are made.
  */
 export async function commitWithArchived(
   store: MemoryStore,
@@ -94,7 +95,7 @@ export async function commitWithArchived(
   const removals = changes.flatMap((change) => ('put' in change ? [] : { remove: change.remove }))
   const { cold } = store
   if (!cold || removals.length === 0) return store.commit(changes)
-  const copies = await archivedCopies(cold, removals, now)
+  const copies = scope === archivedScope ? await hiddenCopies(store, cold, removals, now) : []
   if (copies.length > 0) await cold.commit(copies.map((remove) => ({ remove })))
   try {
     await store.commit(changes)
@@ -105,15 +106,21 @@ export async function commitWithArchived(
   if (scope === archivedScope) await cold.commit(removals)
 }
 
-async function archivedCopies(
+/** The archived copies of entries that the store holds itself. */
+async function hiddenCopies(
+  store: MemoryStore,
   cold: ColdStore,
   removals: readonly { remove: Address }[],
   now: number,
 ): Promise<Entry[]> {
+  const hidden = async ({ remove }: { remove: Address }): Promise<Entry | null> => {
+    const copy = await cold.get(remove, now)
+    return copy && (await store.get(remove, now)) ? copy : null
+  }
   const copies: Entry[] = []
   for (let i = 0; i < removals.length; i += readsAtOnce) {
-    const some = removals.slice(i, i + readsAtOnce).map(({ remove }) => cold.get(remove, now))
-    copies.push(...(await Promise.all(some)).filter((copy) => copy !== null))
+    const some = await Promise.all(removals.slice(i, i + readsAtOnce).map(hidden))
+    copies.push(...some.filter((copy) => copy !== null))
   }
   return copies
 }
