@@ -1,5 +1,4 @@
-import { MemoryError, MemoryErrorCode, proseLines } from '@recall/core'
-import { fingerprint } from './fingerprint.ts'
+import { fingerprint, MemoryError, MemoryErrorCode, proseLines } from '@recall/core'
 import { isTopicFile, topicFileFor } from './topic-file.ts'
 
 /** Most lines of the curated memory, so that an agent can always hold all of it. */

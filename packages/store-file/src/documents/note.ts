@@ -1,5 +1,6 @@
 import {
   type Entry,
+  fingerprint,
   isEnvelope,
   type JsonObject,
   type JsonValue,
@@ -8,7 +9,6 @@ import {
   maxJsonDepth,
   searchableText,
 } from '@recall/core'
-import { checksum } from '../files/digest.ts'
 import { fileStem } from '../files/paths.ts'
 import { type FileEntry, type FileTimes, parseTime, printTime, stringsOf } from './file-entry.ts'
 import { maxFrontMatterLength, parseFrontMatter, printFrontMatter } from './front-matter.ts'
@@ -112,7 +112,7 @@ const isEdited = (fields: JsonObject, body: string): boolean =>
 function hashOf(fields: Record<string, JsonValue | undefined>, body: string): string {
   const { type, tags, ttl, expires, format, indexed, text } = fields
   const facts = [type, tags, ttl, expires, format, indexed, text].map((fact) => fact ?? null)
-  return checksum(`${JSON.stringify(facts)}\n${body.replaceAll('\r\n', '\n').trim()}`)
+  return fingerprint(`${JSON.stringify(facts)}\n${body.replaceAll('\r\n', '\n').trim()}`)
 }
 
 /** Length of the encrypted value at the end of a note, in UTF-16 units; 0 when its value is not encrypted. */

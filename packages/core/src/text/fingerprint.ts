@@ -1,4 +1,7 @@
-/** A short fingerprint to tell whether a text has changed (the mixing of cyrb53). Collisions can be made on purpose. */
+/**
+ * A short fingerprint to tell whether a text has changed (the mixing of cyrb53). Collisions can be made on purpose. It
+ * needs no module, where loading that of digests would take longer than a search has.
+ */
 export function fingerprint(text: string): string {
   let high = 0xdeadbeef
   let low = 0x41c6ce57
