@@ -1,0 +1,319 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { openFailing } from '../../test/failing-memory.ts'
+import { createTicker } from '../conformance/ticker.ts'
+import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import { createMemoryManager } from '../front/create-memory-manager.ts'
+import type { MemoryManager } from '../memory-manager.ts'
+import { createInMemoryStore } from '../stores/in-memory-store.ts'
+import { createMemoryFallback } from './fallback.ts'
+import { createInMemoryQueue } from './write-queue.ts'
+
+describe('drain', () => {
+  it('keeps a write that is queued while an earlier one of its key is drained', async () => {
+    const { memory, queue, time, failWith } = openFailing()
+    let meanwhile: (() => Promise<void>) | undefined
+    const slow = {
+      ...memory,
+      async write(...given: Parameters<MemoryManager['write']>) {
+        await meanwhile?.()
+        return memory.write(...given)
+      },
+    }
+    const fallback = createMemoryFallback({ memory: slow, queue, clock: time.clock, onDegraded: () => {} })
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'key', 'first')
+    failWith(null)
+    meanwhile = async () => {
+      meanwhile = undefined
+      expect(await fallback.writeWithDegradation('long-term', 'key', 'second')).toBe('queued')
+      time.advance(10)
+    }
+    expect(await fallback.drain()).toMatchObject({ written: 1 })
+    expect(await fallback.drain()).toMatchObject({ written: 1, superseded: 0 })
+    expect(await memory.read('long-term', 'key')).toBe('second')
+  })
+
+  it('waits twice as long after every attempt, up to five minutes', async () => {
+    const { fallback, queue, time, failWith } = openFailing()
+    failWith(MemoryErrorCode.UNAVAILABLE)
+    await fallback.writeWithDegradation('long-term', 'key', 1)
+    const waits: number[] = []
+    for (let i = 0; i < 11; i++) {
+      await fallback.drain()
+      const [item] = await queue.items()
+      waits.push((item?.notBefore ?? 0) - time.clock())
+      time.advance(waits.at(-1) as number)
+    }
+    expect(waits.slice(0, 4)).toEqual([1000, 2000, 4000, 8000])
+    expect(waits.at(-1)).toBe(300_000)
+  })
+
+  it('tries again where a clock that was far ahead set the write aside', async () => {
+    const { memory, fallback, time, failWith } = openFailing()
+    failWith(MemoryErrorCode.UNAVAILABLE)
+    await fallback.writeWithDegradation('long-term', 'key', 1)
+    const year = 365 * 86_400_000
+    time.advance(year)
+    await fallback.drain()
+    failWith(null)
+    time.advance(-year)
+    expect(await fallback.drain()).toMatchObject({ written: 1 })
+    expect(await memory.read('long-term', 'key')).toBe(1)
+  })
+
+  it('drops what would have expired by now', async () => {
+    const { memory, fallback, time, failWith } = openFailing()
+    failWith(MemoryErrorCode.UNAVAILABLE)
+    await fallback.writeWithDegradation('long-term', 'short', 1, { ttl: 1000 })
+    await fallback.writeWithDegradation('long-term', 'long', 1, { ttl: 5000 })
+    failWith(null)
+    time.advance(1000)
+    expect(await fallback.drain()).toMatchObject({ written: 1, superseded: 1, waiting: 0 })
+    expect([await memory.read('long-term', 'short'), await memory.read('long-term', 'long')]).toEqual([
+      null,
+      1,
+    ])
+  })
+
+  it('gives way to what others wrote since', async () => {
+    const { memory, fallback, time, failWith } = openFailing()
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'key', 'queued')
+    failWith(null)
+    time.advance(10)
+    await memory.write('long-term', 'key', 'later')
+    expect(await fallback.drain()).toMatchObject({ superseded: 1, written: 0 })
+    expect(await memory.read('long-term', 'key')).toBe('later')
+  })
+
+  it('takes a write that was made although it timed out for done', async () => {
+    const { memory, fallback, failWith } = openFailing()
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'key', { a: 1 }, { overwrite: false })
+    failWith(null)
+    await memory.write('long-term', 'key', { a: 1 })
+    expect(await fallback.drain()).toMatchObject({ written: 1, dead: 0 })
+  })
+
+  it('sets aside what can never be written, and goes on with the rest', async () => {
+    const { fallback, queue, failWith, told } = openFailing()
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'bad', 1, { ttl: -1 } as object).catch(() => undefined)
+    await queue.append({
+      namespace: 'default',
+      scope: 'long-term',
+      key: 'bad',
+      value: 1,
+      options: { ttl: -1 },
+      queuedAt: 0,
+    })
+    await fallback.writeWithDegradation('long-term', 'good', 1)
+    failWith(null)
+    expect(await fallback.drain()).toMatchObject({ written: 1, dead: 1 })
+    expect(await queue.items()).toMatchObject([{ key: 'bad', dead: true, attempts: 1 }])
+    expect(told.map(({ kind }) => kind)).toContain('dead')
+    expect(await fallback.drain()).toMatchObject({ written: 0, dead: 1 })
+  })
+
+  it('keeps a write that waits for room until there is room', async () => {
+    const { memory, fallback, queue, failWith, told, time } = openFailing()
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'large', 'x'.repeat(250))
+    failWith(null)
+    await memory.write('long-term', 'other', 'y'.repeat(150))
+    expect(await fallback.drain()).toMatchObject({ waiting: 1, dead: 0 })
+    await memory.delete('long-term', 'other')
+    time.advance(1000)
+    expect(await fallback.drain()).toMatchObject({ written: 1, waiting: 0 })
+    expect(await memory.read('long-term', 'large')).toBe('x'.repeat(250))
+    expect(await queue.items()).toEqual([])
+    expect(told.map(({ kind }) => kind)).toEqual(['queued'])
+  })
+
+  it('leaves the writes of other namespaces in a queue that they share', async () => {
+    const { memory, fallback, queue } = openFailing()
+    const write = { scope: 'long-term', key: 'key', queuedAt: 0 } as const
+    await queue.append({ ...write, namespace: 'other', value: 'theirs' })
+    await queue.append({ ...write, namespace: 'default', value: 'ours' })
+    expect(await fallback.drain()).toEqual({ written: 1, superseded: 0, waiting: 0, dead: 0 })
+    expect(await memory.read('long-term', 'key')).toBe('ours')
+    expect(await queue.items()).toMatchObject([{ namespace: 'other', value: 'theirs' }])
+  })
+
+  it('makes every queued write of a key whose schema fills in what is missing', async () => {
+    const counter = z.object({ name: z.string(), count: z.number().default(0) })
+    const { memory, fallback, queue, time, failWith } = openFailing({ schemas: { working: { counter } } })
+    failWith(MemoryErrorCode.TIMEOUT)
+    for (const name of ['first', 'second'])
+      expect(await fallback.writeWithDegradation('working', 'counter', { name })).toBe('queued')
+    const wrong = fallback.writeWithDegradation('working', 'counter', { name: 3 })
+    await expect(wrong).rejects.toMatchObject({ code: MemoryErrorCode.INVALID_INPUT })
+    expect(await queue.items()).toHaveLength(2)
+    failWith(null)
+    time.advance(1000)
+    expect(await fallback.drain()).toMatchObject({ written: 2, superseded: 0 })
+    expect(await memory.read('working', 'counter')).toEqual({ name: 'second', count: 0 })
+  })
+
+  it('leaves what somebody wrote while the store did not answer', async () => {
+    const { memory, fallback, time } = openFailing()
+    const hanging = { ...memory, write: () => answer }
+    let end: (error: unknown) => void = () => {}
+    const answer = new Promise<never>((_, reject) => {
+      end = reject
+    })
+    const queue = createInMemoryQueue()
+    const slow = createMemoryFallback({ memory: hanging, queue, clock: time.clock, onDegraded: () => {} })
+    const late = slow.writeWithDegradation('long-term', 'key', 'older')
+    time.advance(1000)
+    await fallback.writeWithDegradation('long-term', 'key', 'newer')
+    time.advance(1000)
+    end(new MemoryError('no answer', MemoryErrorCode.TIMEOUT))
+    expect(await late).toBe('queued')
+    const drained = await createMemoryFallback({
+      memory,
+      queue,
+      clock: time.clock,
+      onDegraded: () => {},
+    }).drain()
+    expect(drained).toMatchObject({ written: 0, superseded: 1 })
+    expect(await memory.read('long-term', 'key')).toBe('newer')
+  })
+
+  it('gives way to what somebody writes between the look at a key and the write', async () => {
+    for (const isNew of [true, false]) {
+      const { memory, fallback, queue, time, failWith } = openFailing()
+      if (!isNew) await memory.write('long-term', 'key', 'older')
+      time.advance(10)
+      failWith(MemoryErrorCode.TIMEOUT)
+      await fallback.writeWithDegradation('long-term', 'key', 'queued')
+      failWith(null)
+      time.advance(10)
+      const looking = {
+        ...memory,
+        async read(...given: Parameters<MemoryManager['read']>) {
+          const record = await memory.read(...given)
+          looking.read = memory.read
+          await memory.write('long-term', 'key', 'later')
+          return record
+        },
+      } as MemoryManager
+      const options = { clock: time.clock, onDegraded: () => {} }
+      const drained = await createMemoryFallback({ ...options, memory: looking, queue }).drain()
+      expect(drained).toMatchObject({ superseded: 1, written: 0 })
+      expect(await memory.read('long-term', 'key')).toBe('later')
+    }
+  })
+
+  it('makes a write of the same value with other options', async () => {
+    const { memory, fallback, time, failWith } = openFailing({ encryptionKey: new Uint8Array(32) })
+    await memory.write('long-term', 'key', 'value')
+    time.advance(10)
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'key', 'value', { tags: ['new'] })
+    await fallback.writeWithDegradation('long-term', 'key', 'value', { encrypt: true })
+    failWith(null)
+    time.advance(10)
+    expect(await fallback.drain()).toMatchObject({ written: 2 })
+    const record = await memory.read('long-term', 'key', { includeMetadata: true })
+    expect(record?.metadata).toMatchObject({ encrypted: true, tags: [] })
+  })
+
+  it('keeps a write that is entering the queue while the one before it is drained', async () => {
+    const { memory, queue, time, failWith } = openFailing()
+    const { append } = queue
+    let enter: () => void = () => {}
+    const fallback = createMemoryFallback({ memory, queue, clock: time.clock, onDegraded: () => {} })
+    failWith(MemoryErrorCode.TIMEOUT)
+    await fallback.writeWithDegradation('long-term', 'key', 'first')
+    failWith(null)
+    const appending = new Promise<void>((begun) => {
+      queue.append = async (write) => {
+        begun()
+        await new Promise<void>((resolve) => {
+          enter = resolve
+        })
+        return append(write)
+      }
+    })
+    const second = fallback.writeWithDegradation('long-term', 'key', 'second')
+    await appending
+    time.advance(10)
+    const drain = fallback.drain()
+    // In one turn the drain either ends or waits for the write.
+    await new Promise((resolve) => setImmediate(resolve))
+    enter()
+    await Promise.all([drain, second])
+    await fallback.drain()
+    expect(await memory.read('long-term', 'key')).toBe('second')
+  })
+
+  it('keeps what was queued behind a write that can never be made', async () => {
+    const { memory, fallback, queue, time, failWith } = openFailing()
+    const write = { namespace: 'default', scope: 'long-term', key: 'key', queuedAt: time.clock() } as const
+    await queue.append({ ...write, value: 'first' })
+    await queue.append({ ...write, value: 'bad', options: { ttl: -1 } })
+    await queue.append({ ...write, value: 'last' })
+    time.advance(10)
+    failWith(null)
+    expect(await fallback.drain()).toEqual({ written: 2, superseded: 0, waiting: 0, dead: 1 })
+    expect(await memory.read('long-term', 'key')).toBe('last')
+  })
+
+  it('reads the queue a few times, not for each of many writes', async () => {
+    const { memory, queue, time } = openFailing()
+    let reads = 0
+    const counting: typeof queue = {
+      ...queue,
+      items(after) {
+        reads++
+        return queue.items(after)
+      },
+    }
+    const fallback = createMemoryFallback({
+      memory,
+      queue: counting,
+      clock: time.clock,
+      onDegraded: () => {},
+    })
+    const write = { namespace: 'default', scope: 'working', queuedAt: time.clock() } as const
+    for (let i = 0; i < 500; i++) await queue.append({ ...write, key: `key ${i}`, value: i })
+    expect(await fallback.drain()).toMatchObject({ written: 500 })
+    expect(reads).toBeLessThan(10)
+    expect(await queue.items()).toEqual([])
+  })
+})
+
+it('loses no queued write when it dies between any two steps of a drain', async () => {
+  for (let steps = 0; steps < 20; steps++) {
+    const sound = createInMemoryStore()
+    const time = createTicker()
+    const memory = createMemoryManager({ stores: sound, clock: time.clock })
+    const queue = createInMemoryQueue()
+    const write = { namespace: 'default', scope: 'long-term', key: 'key' } as const
+    for (const value of ['first', 'second', 'third'])
+      await queue.append({ ...write, value, queuedAt: time.clock() })
+    time.advance(10)
+    let left = steps
+    const dying = <Target extends object>(target: Target): Target =>
+      new Proxy(target, {
+        get(object, name) {
+          const member: unknown = Reflect.get(object, name)
+          if (typeof member !== 'function' || name === 'exclusively') return member
+          return (...given: unknown[]) => {
+            if (left-- <= 0) throw new Error('killed')
+            return Reflect.apply(member, object, given)
+          }
+        },
+      })
+    const options = { clock: time.clock, onDegraded: () => {} }
+    const dead = createMemoryFallback({ ...options, memory: dying(memory), queue: dying(queue) })
+    await dead.drain().catch(() => undefined)
+    time.advance(10)
+    const next = await createMemoryFallback({ ...options, memory, queue }).drain()
+    expect(next).toMatchObject({ superseded: 0, waiting: 0, dead: 0 })
+    expect(await memory.read('long-term', 'key')).toBe('third')
+    expect(await queue.items()).toEqual([])
+  }
+})
