@@ -1,0 +1,183 @@
+import { agents, memories } from '@recall/store-postgres'
+import { eq } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { parseConfig } from '../src/config/config.ts'
+import type { Hub } from '../src/hub.ts'
+import { quarantineAgent } from '../src/trust/quarantine.ts'
+import { isTrustedIn, newcomerFoundBy, savedIn } from './newcomers.ts'
+import { engines, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
+import { useDatabase } from './use-database.ts'
+
+const now = Date.UTC(2026, 0, 1)
+
+describe.each(engines)('quarantine on %s', (_, open) => {
+  const database = useDatabase(open)
+  let hub: TestHub
+  beforeEach(async () => {
+    const trust = { usefulMemories: 1, heartbeatDays: 1000 }
+    hub = await openHub(database(), { ...noLimits, trust }, { clock: () => now })
+  })
+
+  const isTrusted = (agent: TestAgent) => isTrustedIn(hub, agent)
+  const foundBy = (reader: TestAgent) => newcomerFoundBy(hub, reader)
+  const savedBy = (author: TestAgent) => savedIn(hub, author)
+
+  it.each([
+    ['a trusted author', 1, false, 0],
+    ['a trusted author, who copied it', 1, true, -1],
+    ['a newcomer', 0, false, -1],
+  ] as const)('what is let out of quarantine counts as new: of %s', async (_, trust, isCopy, quality) => {
+    const admin = await hub.agent('admin', 2)
+    const original = isCopy ? await foundBy(admin) : undefined
+    const author = await hub.agent('author', trust)
+    const [copied] = original ? await savedBy(original) : []
+    const content =
+      copied?.content ?? 'lynx stoat marmot: the words of a memory that some want to have out of their sight.'
+    const { id } = await author.save({ content, tags: ['one', 'more'] })
+    for (const action of ['quarantine', 'restore'])
+      await hub.request('POST', `/api/v1/admin/${action}/${id}`, { key: admin.key })
+    expect(await savedBy(author)).toMatchObject([{ quality }])
+  })
+
+  it('each quarantine of a memory bars its author until it is lifted, and that of the agent lasts', async () => {
+    const admin = await hub.agent('admin', 2)
+    const author = await hub.agent('author')
+    const decide = async (path: string): Promise<number | undefined> => {
+      await hub.request('POST', `/api/v1/admin/${path}`, { key: admin.key })
+      const [row] = await hub.database.select().from(agents).where(eq(agents.id, author.id))
+      return row?.quarantines
+    }
+    const ids: string[] = []
+    for (const subject of ['walrus', 'ocelot'])
+      ids.push((await author.save({ content: `${subject} `.repeat(20), tags: ['of', subject] })).id)
+    expect(await decide(`quarantine/${ids[0]}`)).toBe(1)
+    expect(await decide(`quarantine/${ids[1]}`)).toBe(2)
+    expect(await decide(`restore/${ids[0]}`)).toBe(1)
+    expect(await decide(`agents/${author.id}/quarantine`)).toBe(2)
+    expect((await savedBy(author)).map(({ quality }) => quality)).toEqual([-2, -2])
+    expect(await decide(`restore/${ids[1]}`)).toBe(2)
+    expect(await decide(`agents/${author.id}/restore`)).toBe(0)
+  })
+
+  it('a quarantine is lifted also of what its author has deleted since, and of nothing before', async () => {
+    const admin = await hub.agent('admin', 2)
+    const author = await hub.agent('author', 1)
+    const content = 'lynx stoat marmot: the words of a memory that is hidden, deleted and contested then.'
+    const { id } = await author.save({ content, tags: ['one', 'more'] })
+    const decide = async (action: string) =>
+      (await hub.request('POST', `/api/v1/admin/${action}/${id}`, { key: admin.key })).status
+    const quarantines = async () => {
+      const [row] = await hub.database.select().from(agents).where(eq(agents.id, author.id))
+      return row?.quarantines
+    }
+    await decide('quarantine')
+    expect(await author.delete(id)).toBe('tombstone')
+    expect((await hub.database.select().from(memories))[0]).toMatchObject({ content: '', quality: -2 })
+    expect((await hub.request('GET', `/api/v1/memory/${id}`, { key: admin.key })).status).toBe(404)
+    expect(await quarantines()).toBe(1)
+    expect(await decide('restore')).toBe(200)
+    expect(await quarantines()).toBe(0)
+  })
+
+  it('nothing of an agent is hidden that was let back in before its quarantine had hidden anything', async () => {
+    const admin = await hub.agent('admin', 2)
+    const author = await foundBy(await hub.agent('reader', 1))
+    let restored: Promise<Response> | undefined
+    const parts = {
+      config: parseConfig({}),
+      database: hub.database,
+      clock: () => now,
+      auth: { forget() {} },
+      async call<T>(run: () => Promise<T>): Promise<T> {
+        const result = await run()
+        restored ??= hub.request('POST', `/api/v1/admin/agents/${author.id}/restore`, { key: admin.key })
+        expect((await restored).status).toBe(200)
+        return result
+      },
+    } as unknown as Hub
+    await quarantineAgent(parts, author.id, { by: { id: admin.id, name: 'admin' } })
+    expect(await savedBy(author)).toMatchObject([{ quality: 0 }])
+  })
+
+  it('nothing of an agent is written beside what its quarantine hides', async () => {
+    const admin = await hub.agent('admin', 2)
+    const spammer = await hub.agent('spammer', 1)
+    const write = (text: string) =>
+      hub.request('POST', '/api/v1/memory', {
+        key: spammer.key,
+        body: { content: `${text} and more of it, `.repeat(10), tags: ['spam', 'test'] },
+      })
+    expect((await write('first')).status).toBe(201)
+    // Another process, which knows the key still.
+    const other = await openHub(hub.database, noLimits, { clock: () => now })
+    const path = `/api/v1/admin/agents/${spammer.id}/quarantine`
+    expect((await other.request('POST', path, { key: admin.key })).status).toBe(200)
+    expect((await write('second')).status).toBe(403)
+    const rows = await hub.database.select().from(memories).where(eq(memories.agentId, spammer.id))
+    expect(rows.map(({ quality }) => quality)).toEqual([-2])
+  })
+
+  it('an administrator who was disabled decides nothing, where its key is still known', async () => {
+    const rogue = await hub.agent('rogue', 2)
+    const admin = await hub.agent('admin', 2)
+    const accomplice = await hub.agent('accomplice')
+    const trust = () =>
+      hub.request('POST', `/api/v1/admin/agents/${accomplice.id}/trust`, {
+        key: rogue.key,
+        body: { trust_level: 2 },
+      })
+    await rogue.search('anything that is known')
+    const other = await openHub(hub.database, noLimits, { clock: () => now })
+    const path = `/api/v1/admin/agents/${rogue.id}/quarantine`
+    expect((await other.request('POST', path, { key: admin.key })).status).toBe(200)
+    expect((await trust()).status).toBe(403)
+    expect(await isTrusted(accomplice)).toBe(false)
+  })
+
+  it.each([
+    [undefined, false],
+    [0, true],
+    [1, false],
+  ])(
+    'whoever is let in again begins anew, also where its key is still known and its trust was set: %s',
+    async (trust_level, heldBack) => {
+      const admin = await hub.agent('admin', 2)
+      const agent = await foundBy(await hub.agent('reader', 1))
+      const other = await openHub(hub.database, noLimits, { clock: () => now })
+      const decide = async (via: TestHub, path: string, body?: object) => {
+        const at = `/api/v1/admin/agents/${agent.id}/${path}`
+        const { status } = await via.request('POST', at, { key: admin.key, ...(body ? { body } : {}) })
+        expect(status).toBe(200)
+      }
+      await agent.whoami()
+      await decide(other, 'quarantine')
+      if (trust_level !== undefined) await decide(other, 'trust', { trust_level })
+      await decide(hub, 'restore')
+      const [row] = await hub.database.select().from(agents).where(eq(agents.id, agent.id))
+      expect(row).toMatchObject({ trustLevel: 0, promotedAt: null, disabledAt: null, heldBack })
+      const content = 'lynx stoat marmot: the words of what a newcomer says, who was known as another before.'
+      const { id } = await agent.save({ content, tags: ['one', 'more'] })
+      expect((await savedBy(agent)).find((memory) => memory.id === id)).toMatchObject({ quality: -1 })
+    },
+  )
+
+  it.each([
+    ['before', ['trust', 'quarantine', 'restore']],
+    ['during', ['quarantine', 'trust', 'restore']],
+  ])(
+    'whom an administrator set back stays so when it is let in again: set back %s its quarantine',
+    async (_, steps) => {
+      const admin = await hub.agent('admin', 2)
+      const agent = await foundBy(await hub.agent('reader', 1))
+      expect(await isTrusted(agent)).toBe(true)
+      for (const step of steps) {
+        const body = step === 'trust' ? { trust_level: 0 } : {}
+        const path = `/api/v1/admin/agents/${agent.id}/${step}`
+        expect((await hub.request('POST', path, { key: admin.key, body })).status).toBe(200)
+      }
+      await hub.maintain()
+      expect(await isTrusted(agent)).toBe(false)
+      expect(await savedBy(agent)).toMatchObject([{ quality: -1 }])
+    },
+  )
+})
