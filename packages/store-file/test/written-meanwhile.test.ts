@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Entry, Place, Selection } from '@recall/core'
 import { expect, it, onTestFinished } from 'vitest'
@@ -159,6 +160,14 @@ it('lets nobody come between looking at an entry and moving its file', async () 
   await memory.atomicUpdate('long-term', [{ operation: 'set', key: 'key', value: 4 }])
   await memory.clear('long-term')
   expect(moved).toBe(6)
+})
+
+it('takes no lock to delete what is not there', async () => {
+  const root = temporaryRoot()
+  const memory = await openFileMemory({ root })
+  onTestFinished(() => memory.close())
+  await memory.delete('long-term', 'absent')
+  expect(existsSync(join(root, layouts.entity.internal, 'lock.db'))).toBe(false)
 })
 
 it('writes what succeeds an entry that somebody else keeps writing', async () => {

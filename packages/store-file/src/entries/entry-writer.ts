@@ -170,6 +170,10 @@ export function createEntryWriter(options: EntryWriterOptions) {
         accessLog.forget([address])
         return removed
       }
+      recover()
+      assertPresent()
+      // Where there is nothing to remove no lock is taken, which fails on a disk that cannot be written.
+      if (!readNote(address)) return false
       const removed = exclusively(() => {
         const path = notePath(address)
         if (!readNote(address)) return false
