@@ -95,7 +95,9 @@ const inOtherStores = (embedder: Embedder, url: string | undefined): Retriever[]
 
 /** Each leaves out one signal; the others keep their weights. */
 const ablations = {
-  'the turns around': { context: 0 },
+  'the words of the neighbours': { context: 0 },
+  'the meaning of the neighbours': { neighbour: 0 },
+  'the surroundings': { surroundings: 0 },
   'the document': { document: 0 },
   'the label': { label: 0 },
   recency: { recency: 0 },
@@ -133,7 +135,7 @@ export async function leaveOneOut(set: DataSet, settings: QualitySettings): Prom
 
 /** Each telling weight a third lower and higher. */
 const steps = (weights: typeof rankWeights): Record<string, number>[] =>
-  (['context', 'document', 'meaning', 'label'] as const).flatMap((name) =>
+  (['context', 'surroundings', 'document', 'meaning', 'label'] as const).flatMap((name) =>
     [2 / 3, 4 / 3].map((factor) => ({ [name]: round(weights[name] * factor, 3) })),
   )
 

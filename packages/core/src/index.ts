@@ -92,6 +92,7 @@ export {
   rankWeights,
   type Spread,
   spreadOf,
+  surroundingReach,
   type UnitEvidence,
 } from './ranking/rank-units.ts'
 export { hasManyWords, tellingWords } from './ranking/telling-words.ts'

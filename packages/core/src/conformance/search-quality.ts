@@ -208,6 +208,6 @@ const conversationQuestions = [
   'which doctor looked at the knee',
   'where did the dog come from',
   'what is the name of the puppy',
-  'marathon in autumn',
+  'another marathon in autumn',
   'who repairs vehicles cheaply',
 ]

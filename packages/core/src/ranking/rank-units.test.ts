@@ -30,6 +30,7 @@ const evidence = fc.record({
   bm25: fc.double({ min: 0, max: 40, noNaN: true }),
   similarity: fc.double({ min: -1, max: 1, noNaN: true }),
   labelled: fc.boolean(),
+  surroundings: fc.double({ min: 0, max: 1, noNaN: true }),
   ageMs: fc.double({ min: -1e12, max: 1e13, noNaN: true }),
 })
 const whole = fc.record({
@@ -74,6 +75,33 @@ describe('rankUnits', () => {
       'b4',
       'a4',
     ])
+  })
+
+  it('finds a turn beside one that holds the words, though it holds none of them itself', () => {
+    const turns = [unit('a', 4, { bm25: 3 }), unit('a', 5), unit('a', 6)]
+    expect(order(turns)).toEqual(['a4', 'a5'])
+  })
+
+  it('lets a turn mean a little of what its neighbours mean', () => {
+    const spread = { count: 100, mean: 0.5, deviation: 0.1, best: 0.8 }
+    const said = (document: string, similarities: number[]) =>
+      similarities.map((similarity, number) => unit(document, number, { similarity }))
+    const turns = [
+      ...said('a', [0.5, 0.7, 0.5]),
+      ...said('b', [0.6, 0.7, 0.6]),
+      unit('c', 0, { similarity: 0.7 }),
+    ]
+    const coverage = new Map([
+      ['a', 0],
+      ['b', 0],
+    ])
+    expect(order(turns, { ...query, spread, coverage })).toEqual(['c0', 'b1', 'a1'])
+  })
+
+  it('prefers what has the rest of the query around it', () => {
+    expect(
+      order([unit('a', 0, { bm25: 3, surroundings: 0.4 }), unit('b', 0, { bm25: 3, surroundings: 0.9 })]),
+    ).toEqual(['b0', 'a0'])
   })
 
   it('prefers a document that holds the rest of the query, and a speaker it names', () => {

@@ -16,6 +16,11 @@ export interface UnitEvidence<Document> {
   similarity?: number
   /** Whether the unit's label (who speaks, or its heading) holds a word of the query. */
   labelled?: boolean
+  /**
+   * For a unit of several: the share of the query's words, weighted by rarity, that occur in it or in the
+   * `surroundingReach` units before and after it.
+   */
+  surroundings?: number
   /** Milliseconds since the document was last written; negative ages count as zero. */
   ageMs: number
 }
@@ -60,13 +65,17 @@ export const rankWeights = {
   noise: 0.1,
   /** The words of the unit before and of the unit after. */
   context: 0.4,
+  /** The whole query, found in the unit and the few around it. */
+  surroundings: 0.2,
   /** One standard deviation of the cosine, when the best vector stands out no further than chance predicts. */
   meaning: 0.18,
   /** Upper limit for one standard deviation, however far the best vector stands out. */
   mostMeaning: 0.4,
+  /** The part that each of its two neighbours has in what a unit means; the rest is its own. */
+  neighbour: 0.15,
   /** The whole query, found anywhere in the document. */
-  document: 0.3,
-  label: 0.1,
+  document: 0.2,
+  label: 0.15,
   /** Only breaks near-ties. */
   recency: 0.02,
 }
@@ -77,28 +86,37 @@ export type RankWeights = typeof rankWeights
 /** The rank from which on matches count as noise. */
 export const noiseRank = 50
 
+/** How many units before and after a unit are its surroundings. */
+export const surroundingReach = 2
+
 /** After this long, recency counts half. */
 export const recencyHalfLifeMs = 30 * 24 * 60 * 60 * 1000
 
-/** Ranks the units that match by words or by meaning, best first; the others are left out. */
+/**
+ * Ranks the units that match by words or by meaning, and those beside a unit that matches by words, best first; the
+ * others are left out.
+ */
 export function rankUnits<Document>(
   candidates: readonly UnitEvidence<Document>[],
   query: QueryEvidence<Document>,
   weights: RankWeights = rankWeights,
 ): RankedUnit<Document>[] {
   const words = wordStrengths(candidates, query, weights)
+  const deviations = deviationsAbove(candidates, query.spread)
   const worthOfMeaning = query.spread ? deviationWorth(query.spread, weights) : 0
   const ranked: Omit<RankedUnit<Document>, 'confidence'>[] = []
   for (const candidate of candidates) {
     const { document, unit } = candidate
-    const around = words.get(document)
-    const deviations = deviationsAbove(candidate.similarity, query.spread)
-    const own = around?.get(unit) ?? 0
-    if (own === 0 && deviations < leastDeviations) continue
+    const own = { words: words.at(document, unit), deviation: deviations.at(document, unit) }
+    const beside = { words: words.beside(document, unit), deviation: deviations.beside(document, unit) }
+    if (own.words === 0 && beside.words === 0 && own.deviation < leastDeviations) continue
+    // Only a document of several units has neighbours, and a coverage.
+    const neighbour = query.coverage?.has(document) ? weights.neighbour : 0
     const signals = {
-      words: own,
-      context: weights.context * ((around?.get(unit - 1) ?? 0) + (around?.get(unit + 1) ?? 0)),
-      meaning: Math.max(0, deviations) * worthOfMeaning,
+      words: own.words,
+      context: weights.context * beside.words,
+      surroundings: weights.surroundings * (candidate.surroundings ?? 0),
+      meaning: ((1 - 2 * neighbour) * own.deviation + neighbour * beside.deviation) * worthOfMeaning,
       document: weights.document * (query.coverage?.get(document) ?? 0),
       label: candidate.labelled ? weights.label : 0,
       recency: weights.recency * 2 ** (-Math.max(0, candidate.ageMs) / recencyHalfLifeMs),
@@ -110,6 +128,23 @@ export function rankUnits<Document>(
   return ranked.map((each) => ({ ...each, confidence: confidenceOf(each.score, tenth) }))
 }
 
+/** Figures of units, by document and unit; 0 where there is none. */
+function createFigures<Document>() {
+  const figures = new Map<Document, Map<number, number>>()
+  const at = (document: Document, unit: number): number => figures.get(document)?.get(unit) ?? 0
+  return {
+    set(document: Document, unit: number, figure: number): void {
+      const units = figures.get(document) ?? new Map<number, number>()
+      figures.set(document, units.set(unit, figure))
+    },
+    at,
+    /** The sum of the figures of the unit before and of the unit after. */
+    beside: (document: Document, unit: number): number => at(document, unit - 1) + at(document, unit + 1),
+  }
+}
+
+type Figures<Document> = ReturnType<typeof createFigures<Document>>
+
 /**
  * How much of the query each unit's words answer, by document and unit. BM25 (Robertson & Zaragoza 2009) is divided
  * by its bound, so that short and long queries are comparable, and weighs little up to the noise: where fifty units
@@ -119,20 +154,28 @@ function wordStrengths<Document>(
   candidates: readonly UnitEvidence<Document>[],
   { bm25Bound, bm25Noise }: QueryEvidence<Document>,
   weights: RankWeights,
-): Map<Document, Map<number, number>> {
-  const strengths = new Map<Document, Map<number, number>>()
+): Figures<Document> {
+  const strengths = createFigures<Document>()
   for (const { document, unit, bm25 } of candidates) {
     if (bm25 <= 0) continue
     const above = weights.words * Math.max(0, bm25 - bm25Noise) + weights.noise * bm25
-    const units = strengths.get(document) ?? new Map<number, number>()
-    strengths.set(document, units.set(unit, above / bm25Bound))
+    strengths.set(document, unit, above / bm25Bound)
   }
   return strengths
 }
 
-/** How many standard deviations a cosine lies above the mean of all units: each model has its own scale. */
-const deviationsAbove = (similarity: number | undefined, spread: Spread | undefined): number =>
-  similarity === undefined || !spread ? 0 : (similarity - spread.mean) / spread.deviation
+/** How many standard deviations each cosine lies above the mean of all units: each model has its own scale. */
+function deviationsAbove<Document>(
+  candidates: readonly UnitEvidence<Document>[],
+  spread: Spread | undefined,
+): Figures<Document> {
+  const deviations = createFigures<Document>()
+  for (const { document, unit, similarity } of candidates) {
+    if (!spread || similarity === undefined || similarity <= spread.mean) continue
+    deviations.set(document, unit, (similarity - spread.mean) / spread.deviation)
+  }
+  return deviations
+}
 
 /** Standard deviations above the mean that a unit needs to be found by meaning alone. */
 const leastDeviations = 1.5

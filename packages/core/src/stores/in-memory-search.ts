@@ -6,7 +6,14 @@ import { bm25, countTerms, type DocumentTerms, lookedFor, saturation } from '../
 import { cosineSimilarity } from '../ranking/cosine.ts'
 import { dateWords } from '../ranking/date-words.ts'
 import { bestPassage } from '../ranking/passages.ts'
-import { noiseRank, type RankedUnit, rankUnits, spreadOf, type UnitEvidence } from '../ranking/rank-units.ts'
+import {
+  noiseRank,
+  type RankedUnit,
+  rankUnits,
+  spreadOf,
+  surroundingReach,
+  type UnitEvidence,
+} from '../ranking/rank-units.ts'
 import { unitLabel } from '../ranking/unit-label.ts'
 import { splitUnits } from '../ranking/units.ts'
 import { indexedTerms, queryTerms, wordsOf } from '../ranking/words.ts'
@@ -95,6 +102,7 @@ function rank(
   const collection = all.map(({ own }) => own.terms)
   const { terms, rarities } = lookedFor(asked, collection)
   const strengths = bm25(terms, collection, rarities)
+  const coverage = coverageBy(terms, rarities)
   const evidence = all.map(({ document, own, unit }, i): UnitEvidence<Searchable> => {
     const vector = embedding && vectorOf(document.entry, unit, embedding)
     return {
@@ -103,18 +111,18 @@ function rank(
       bm25: strengths[i] ?? 0,
       labelled: asked.some((term) => own.label.has(term)),
       ageMs: now - document.entry.updatedAt,
+      ...(document.units.length > 1 ? { surroundings: coverage(around(document.units, unit)) } : {}),
       ...(embedding && vector ? { similarity: cosineSimilarity(vector, embedding.vector) } : {}),
     }
   })
   const similarities = evidence.flatMap(({ similarity }) => similarity ?? [])
-  const total = rarities.reduce((sum, rarity) => sum + rarity, 0)
   return rankUnits(evidence, {
-    bm25Bound: total * saturation || 1,
+    bm25Bound: rarities.reduce((sum, rarity) => sum + rarity, 0) * saturation || 1,
     bm25Noise: strengths.toSorted((a, b) => b - a)[noiseRank - 1] ?? 0,
     coverage: new Map(
       candidates
         .filter(({ units }) => units.length > 1)
-        .map((document) => [document, coverageOf(document, terms, rarities, total)]),
+        .map((document) => [document, coverage(document.units)]),
     ),
     ...(embedding
       ? {
@@ -132,19 +140,20 @@ function rank(
   })
 }
 
-function coverageOf(
-  { units }: Searchable,
+/** Returns a function that tells the share of the terms, weighted by rarity, that occur in any of some units. */
+function coverageBy(
   terms: readonly string[],
   rarities: readonly number[],
-  total: number,
-): number {
-  const found = terms.reduce(
-    (sum, term, i) =>
-      units.some((unit) => unit.terms.counts.has(term)) ? sum + (rarities[i] as number) : sum,
-    0,
-  )
-  return total === 0 ? 0 : found / total
+): (units: readonly SearchableUnit[]) => number {
+  const total = rarities.reduce((sum, rarity) => sum + rarity, 0) || 1
+  return (units) => {
+    const isFound = (term: string): boolean => units.some((unit) => unit.terms.counts.has(term))
+    return terms.reduce((sum, term, i) => (isFound(term) ? sum + (rarities[i] as number) : sum), 0) / total
+  }
 }
+
+const around = (units: readonly SearchableUnit[], unit: number): readonly SearchableUnit[] =>
+  units.slice(Math.max(0, unit - surroundingReach), unit + surroundingReach + 1)
 
 /** The matching unit and its neighbours; for an entry of one unit, its best paragraph and the ones around it. */
 function passageOf(units: readonly SearchableUnit[], unit: number, terms: readonly string[]): MatchedPassage {

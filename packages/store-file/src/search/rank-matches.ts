@@ -7,6 +7,7 @@ import {
   rankUnits,
   type StoreQuery,
   saturation,
+  surroundingReach,
   tellingWords,
   type UnitEvidence,
   wordsOf,
@@ -50,10 +51,12 @@ export function rankMatches(
   for (const { id, document } of near) if (!candidates.has(id)) add(id, document, 0)
   addNeighbours(found, candidates, add)
   if (query.text !== undefined) markLabels(index, query.text, candidates)
+  const held = wordsHeld(facts, longDocuments(candidates))
+  markSurroundings(facts, held, candidates)
   const evidence = {
     bm25Bound: boundOf(facts),
     bm25Noise: found[noiseRank - 1]?.bm25 ?? 0,
-    coverage: coverageOf(facts, longDocuments(candidates)),
+    coverage: new Map([...held].map(([document, words]) => [document, shareOf(words, facts)])),
     ...(meaning ? { spread: meaning.spread } : {}),
   }
   const ranked = rankUnits([...candidates.values()], evidence, weights)
@@ -126,20 +129,36 @@ function longDocuments(candidates: ReadonlyMap<number, UnitEvidence<RankedDocume
 }
 
 /** BM25 of a unit that holds every word once. */
-const boundOf = (facts: readonly WordFacts[]): number =>
-  saturation * facts.reduce((total, { rarity }) => total + rarity, 0) || 1
+const boundOf = (facts: readonly WordFacts[]): number => saturation * rarityOf(facts) || 1
 
-/** The share of the words, by their rarity, that each document holds. */
-function coverageOf(
+/** The words that each document holds. */
+const wordsHeld = (
   facts: readonly WordFacts[],
   documents: readonly RankedDocument[],
-): Map<RankedDocument, number> {
-  const total = facts.reduce((sum, { rarity }) => sum + rarity, 0) || 1
-  return new Map(
-    documents.map((document) => {
-      const last = document.id + document.units - 1
-      const held = facts.filter(({ isIn }) => isIn(document.id, last))
-      return [document, held.reduce((sum, { rarity }) => sum + rarity, 0) / total]
-    }),
+): Map<RankedDocument, WordFacts[]> =>
+  new Map(
+    documents.map((document) => [document, facts.filter(({ isIn }) => isIn(document.id, lastOf(document)))]),
   )
+
+/** A common word that its document holds counts as one of the surroundings: to look it up for each unit takes long. */
+function markSurroundings(
+  facts: readonly WordFacts[],
+  held: ReadonlyMap<RankedDocument, readonly WordFacts[]>,
+  candidates: ReadonlyMap<number, UnitEvidence<RankedDocument>>,
+): void {
+  for (const [id, candidate] of candidates) {
+    const { document } = candidate
+    const first = Math.max(document.id, id - surroundingReach)
+    const last = Math.min(lastOf(document), id + surroundingReach)
+    const around = held.get(document)?.filter(({ isCommon, isIn }) => isCommon || isIn(first, last))
+    if (around) candidate.surroundings = shareOf(around, facts)
+  }
 }
+
+const lastOf = (document: RankedDocument): number => document.id + document.units - 1
+
+/** The share of the query's words that some of them are, by their rarity. */
+const shareOf = (some: readonly WordFacts[], all: readonly WordFacts[]): number =>
+  rarityOf(some) / (rarityOf(all) || 1)
+
+const rarityOf = (facts: readonly WordFacts[]): number => facts.reduce((sum, { rarity }) => sum + rarity, 0)

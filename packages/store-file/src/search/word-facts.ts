@@ -8,6 +8,8 @@ export interface WordFacts {
   rarity: number
   /** How many units hold it. */
   count: number
+  /** Whether the units are too many to list: then `isIn` asks the database, which takes long. */
+  isCommon: boolean
   /** Whether a range of units holds it. */
   isIn(first: number, last: number): boolean
 }
@@ -25,7 +27,7 @@ export function wordFactsOf(index: SearchIndex, scope: MemoryScope, words: reado
     const rarity = isSmall
       ? rarityInMemory(count, total)
       : Math.max(leastRarity, Math.log((total - count + 0.5) / (count + 0.5)))
-    return { word, rarity, count, isIn }
+    return { word, rarity, count, isCommon: units === null, isIn }
   })
 }
 

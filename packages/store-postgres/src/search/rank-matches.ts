@@ -9,7 +9,7 @@ import {
 } from '@recall/core'
 import type { Candidate, UnitMatch } from './candidates.ts'
 import type { NearMatches } from './match-meaning.ts'
-import type { WordMatch } from './match-words.ts'
+import type { Coverage, WordMatch } from './match-words.ts'
 import type { Vocabulary } from './word-facts.ts'
 
 export interface WordMatches {
@@ -30,7 +30,7 @@ export function rankMatches(
   labels: readonly string[],
   words: WordMatches,
   meaning: NearMatches | undefined,
-  coverage: ReadonlyMap<string, number>,
+  coverage: ReadonlyMap<string, Coverage>,
 ): Candidate[] {
   const evidence = new Map<string, UnitEvidence<string>>()
   const rows = new Map<string, UnitMatch>()
@@ -38,12 +38,14 @@ export function rankMatches(
     const name = `${row.id} ${row.unit}`
     if (evidence.has(name)) return
     rows.set(row.id, row)
+    const surroundings = coverage.get(row.id)?.around(row.unit)
     evidence.set(name, {
       document: row.id,
       unit: row.unit,
       bm25,
       labelled: isLabelled(row.label, labels),
       ageMs: now - row.updatedAt,
+      ...(surroundings === undefined ? {} : { surroundings }),
       ...(row.similarity === null || !meaning ? {} : { similarity: row.similarity }),
     })
   }
@@ -53,7 +55,7 @@ export function rankMatches(
   const ranked = rankUnits([...evidence.values()], {
     bm25Bound: rarity * saturation || 1,
     bm25Noise: words.rows[noiseRank - 1]?.bm25 ?? 0,
-    coverage,
+    coverage: new Map([...coverage].map(([id, { entry }]) => [id, entry])),
     ...(meaning ? { spread: meaning.spread } : {}),
   })
   return byEntry(ranked, rows, meaning ? 'hybrid' : 'lexical')
