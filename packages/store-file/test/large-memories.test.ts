@@ -147,6 +147,28 @@ it('ranks the turns of sessions once, although it looks at more of them than of 
   expect(counts.rankings).toBe(1)
 })
 
+it('asks for a word that thousands of turns hold session by session, not turn by turn', async () => {
+  const root = temporaryRoot()
+  mkdirSync(join(root, 'memory/conversations'), { recursive: true })
+  const archive = (number: number, turns: readonly string[]): void =>
+    writeFileSync(
+      join(root, `memory/conversations/conversation-${number}.md`),
+      turns.map((turn) => `### User\n\n${turn}.\n\n`).join(''),
+    )
+  archive(101, Array(4100).fill('The harbour'))
+  archive(102, ['A zeppelin', 'Who', 'Where', 'When', 'The harbour'])
+  archive(103, ['A zeppelin', 'Who', 'Where', 'When', 'The station'])
+  const { store } = await openCounted(root)
+  const query = {
+    ...{ scope: 'episodic', namespace: 'default', text: 'zeppelin harbour', limit: 3, offset: 0 },
+    ...{ sortBy: 'relevance', sortOrder: 'desc', minScore: 0, now: 0 },
+  } as const
+  const [both, ...others] = await store.find(query)
+  expect(both?.entry.key).toBe('conversation:conversation-102')
+  expect(both?.signals.surroundings).toBeCloseTo(both?.signals.document as number, 9)
+  for (const { signals } of others) expect(signals.document).toBeLessThan(both?.signals.document as number)
+})
+
 it.each(['relevance', 'recency'] as const)(
   'reads but few of the entries that a filter rules out, best by %s',
   async (sortBy) => {
