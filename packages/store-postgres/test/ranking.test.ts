@@ -161,6 +161,29 @@ describe.each(engines)('%s', (_, open) => {
       { numRuns: 40 },
     )
   })
+
+  it('finds a word that thousands of turns hold in each conversation, not turn by turn', async () => {
+    await emptyTables(engine.database)
+    const memory = createMemoryManager({ stores: createPostgresStore(engine.database) })
+    const archive = (key: string, turns: readonly string[]) =>
+      memory.write('episodic', key, turns.map((turn) => `### User\n\n${turn}\n`).join('\n'), {
+        type: conversationType,
+      })
+    await archive('long', Array(4100).fill('the harbour'))
+    await archive('both', ['a zeppelin', 'who', 'where', 'when', 'the harbour'])
+    await archive('one', ['a zeppelin', 'who', 'where', 'when', 'the station'])
+    const found = await memory.search(
+      'episodic',
+      { text: 'zeppelin harbour' },
+      { explain: true, touch: false },
+    )
+    expect(found.map(({ key }) => key)).toEqual(['both', 'one', 'long'])
+    const [both, one] = found.map(({ signals }) => signals)
+    expect(both?.surroundings).toBeCloseTo(both?.document as number, 9)
+    expect(one?.surroundings).toBeCloseTo(one?.document as number, 9)
+    expect(both?.document).toBeGreaterThan(one?.document as number)
+    await memory.close()
+  })
 })
 
 /** Random numbers in [0, 1) from a seed. */

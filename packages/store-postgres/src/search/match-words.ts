@@ -1,4 +1,4 @@
-import { noiseRank, type StoreQuery, splitByRarity, surroundingReach } from '@recall/core'
+import { noiseRank, type StoreQuery, splitByRarity } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, rowsOf } from '../engines/database.ts'
 import { placeId } from '../entries/address.ts'
@@ -6,7 +6,7 @@ import type { Shelf } from '../entries/shelf.ts'
 import { quoted } from '../entries/words.ts'
 import { entries, units } from '../schema/entries.ts'
 import { matchColumns, similarityTo, type UnitMatch, unitsOfEntries } from './candidates.ts'
-import { termsListed, type Vocabulary, type WordFacts } from './word-facts.ts'
+import type { Vocabulary, WordFacts } from './word-facts.ts'
 
 export interface WordMatch extends UnitMatch {
   /** 0 for a unit that holds none of the terms but stands beside one that does. */
@@ -79,60 +79,6 @@ function matching(
     join ${unitsOfEntries} on ${units.place} = ${place} and ${units.entry} = found.id and ${units.unit} = found.unit
     order by found.bm25 desc, ${entries.updatedAt} desc, ${entries.key} collate "C", ${units.unit}`
 }
-
-/** How much of the query an entry holds, weighted by the rarity of the terms; 0..1. */
-export interface Coverage {
-  /** In any of its units. */
-  entry: number
-  /** In those around one of its units. */
-  around(unit: number): number
-}
-
-/** @param ids ids of the entries */
-export async function coverageOf(
-  database: Database,
-  query: StoreQuery,
-  shelf: Shelf,
-  { words }: Vocabulary,
-  ids: readonly string[],
-): Promise<Map<string, Coverage>> {
-  const holding = new Map<string, Holding[]>(ids.map((id) => [id, []]))
-  const total = words.reduce((sum, { rarity }) => sum + rarity, 0)
-  if (ids.length > 0 && total > 0) {
-    const rows = await rowsOf<{ id: string; position: number; units: number[] }>(
-      database,
-      sql`
-        with wanted as (
-          select id::uuid from jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb) as id
-        )
-        select ${units.entry} as id, position::int as position, jsonb_agg(${units.unit}) as units
-        from wanted join ${units} on ${units.place} = ${placeId(query, shelf)}::uuid and ${units.entry} = wanted.id
-        cross join lateral ${unpackedWords} as unpacked
-        join ${termsListed(words.map(({ word }) => word))} on unpacked.words @@ term
-        group by 1, 2`,
-    )
-    for (const { id, position, units } of rows) {
-      holding.get(id)?.push({ share: (words[position - 1]?.rarity ?? 0) / total, units: new Set(units) })
-    }
-  }
-  return new Map([...holding].map(([id, terms]) => [id, coverageBy(terms)]))
-}
-
-/** The units of an entry that hold a term, and the term's share of the query. */
-interface Holding {
-  share: number
-  units: ReadonlySet<number>
-}
-
-const coverageBy = (terms: readonly Holding[]): Coverage => ({
-  entry: sharesOf(terms),
-  around: (unit) => sharesOf(terms.filter(({ units }) => reached.some((steps) => units.has(unit + steps)))),
-})
-
-const sharesOf = (terms: readonly Holding[]): number => terms.reduce((sum, { share }) => sum + share, 0)
-
-/** From a unit to each of its surroundings. */
-const reached = Array.from({ length: 2 * surroundingReach + 1 }, (_, i) => i - surroundingReach)
 
 /**
  * SQL for the BM25 of a unit. The weights of a term encode its count, see

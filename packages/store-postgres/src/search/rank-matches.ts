@@ -8,8 +8,9 @@ import {
   wordsOf,
 } from '@recall/core'
 import type { Candidate, UnitMatch } from './candidates.ts'
+import type { Coverage } from './coverage.ts'
 import type { NearMatches } from './match-meaning.ts'
-import type { Coverage, WordMatch } from './match-words.ts'
+import type { WordMatch } from './match-words.ts'
 import type { Vocabulary } from './word-facts.ts'
 
 export interface WordMatches {
