@@ -13,7 +13,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { layouts, openFileMemory } from '@recall/store-file'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { takeArchivingLock } from '../src/hosts/archiving-lock.ts'
+import { takeArchivingLock } from '../src/hosts/lock-files.ts'
 import { hookEvents } from '../src/hosts/hook-events.ts'
 import { readSessions, saveSession } from '../src/hosts/host-sessions.ts'
 import {

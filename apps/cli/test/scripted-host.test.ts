@@ -13,7 +13,10 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openTranscript } from '@recall/agents'
+import { layouts } from '@recall/store-file'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readSession } from '../src/hosts/host-sessions.ts'
+import { takeArchivingLock } from '../src/hosts/lock-files.ts'
 import { listTranscripts } from '../src/imports/transcripts.ts'
 import { hasTranscripts, transcriptsFolder } from './support.ts'
 
@@ -202,6 +205,31 @@ describe.runIf(hasTranscripts())('a scripted host', () => {
     await run(['uninit', '--purge', '--yes'])
     expect(existsSync(join(home, '.recall'))).toBe(false)
     expect(readdirSync(join(home, '.claude'))).toEqual([])
+  })
+
+  it('keeps what several hooks of one session note at once', async () => {
+    const root = join(home, 'at-once')
+    await run(['init', root])
+    const place = { root, layout: layouts.entity }
+    // As if others were archived now: the notes stay as they are.
+    const archiving = takeArchivingLock(place)
+    const texts = Array.from({ length: 6 }, (_, i) => `Summary ${i}.`)
+    for (const id of ['one', 'two', 'three']) {
+      const session = { session_id: id, transcript_path: join(root, `${id}.jsonl`) }
+      await Promise.all(
+        texts.map((compact_summary) =>
+          run(['hook', 'post-compact', '--root', root], {
+            ...session,
+            compact_summary,
+            hook_event_name: 'PostCompact',
+          }),
+        ),
+      )
+      const noted = readSession(place, id)?.summaries?.map(({ text }) => text)
+      expect(noted?.toSorted()).toEqual(texts)
+    }
+    archiving?.release()
+    await expect.poll(ownProcesses, { timeout: 60_000 }).toEqual([])
   })
 
   it('answers within three times an empty process', async () => {

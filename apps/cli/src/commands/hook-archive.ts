@@ -11,7 +11,6 @@ import {
 } from '@recall/core'
 import { clearWindow as clear, consumeWindow, recoverWindow } from '@recall/sessions'
 import { defaultFileSystem, type FileStore, keptModel, readConfig } from '@recall/store-file'
-import { type ArchivingLock, takeArchivingLock } from '../hosts/archiving-lock.ts'
 import {
   compactionKey,
   compactionType,
@@ -24,6 +23,7 @@ import {
   saveSession,
   stampOf,
 } from '../hosts/host-sessions.ts'
+import { type LockFile, takeArchivingLock, withNotesLocked } from '../hosts/lock-files.ts'
 import { createArchiver } from '../imports/archiver.ts'
 import { listTranscriptsOf } from '../imports/transcripts.ts'
 import { readForgotten } from '../memory/forgotten.ts'
@@ -105,7 +105,7 @@ async function archiveAll(
   place: MemoryPlace,
   store: FileStore,
   sessions: readonly HostSession[],
-  { own, budgetMs, lm, lock }: DrainOptions & { lm: LmProvider | undefined; lock: ArchivingLock },
+  { own, budgetMs, lm, lock }: DrainOptions & { lm: LmProvider | undefined; lock: LockFile },
 ): Promise<HostSession[]> {
   const memory = createMemoryManager({ stores: store, clock: io.now })
   const failed: HostSession[] = []
@@ -210,17 +210,19 @@ function settle(
   session: HostSession,
   { done, saved, problem }: { done: string | null } & Pick<HostSession, 'saved' | 'problem'>,
 ): void {
-  const now = readSession(place, session.sessionId) ?? session
-  const { summaries = [], problem: _, ...rest } = now
-  const left = summaries.filter(({ id }) => !session.summaries?.some((each) => each.id === id))
-  const isSameEvent = now.state === session.state && now.at === session.at
-  saveSession(place, {
-    ...rest,
-    state: isSameEvent && now.state === 'checkpoint' ? 'open' : now.state,
-    ...(done === null || problem ? {} : { done }),
-    ...(saved === undefined ? {} : { saved }),
-    ...(left.length > 0 ? { summaries: left } : {}),
-    ...(problem ? { problem } : {}),
+  withNotesLocked(place, () => {
+    const now = readSession(place, session.sessionId) ?? session
+    const { summaries = [], problem: _, ...rest } = now
+    const left = summaries.filter(({ id }) => !session.summaries?.some((each) => each.id === id))
+    const isSameEvent = now.state === session.state && now.at === session.at
+    saveSession(place, {
+      ...rest,
+      state: isSameEvent && now.state === 'checkpoint' ? 'open' : now.state,
+      ...(done === null || problem ? {} : { done }),
+      ...(saved === undefined ? {} : { saved }),
+      ...(left.length > 0 ? { summaries: left } : {}),
+      ...(problem ? { problem } : {}),
+    })
   })
 }
 

@@ -22,6 +22,7 @@ import {
   readSessions,
   saveSession,
 } from '../hosts/host-sessions.ts'
+import { withNotesLocked } from '../hosts/lock-files.ts'
 import { nothingToTell, type SessionContext, sessionContext } from '../hosts/session-context.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import type { Io } from '../terminal/io.ts'
@@ -160,6 +161,10 @@ function noticeOf(
 
 /** Records durably what is known of a session; writes nothing when nothing is new. */
 function note(io: Io, place: MemoryPlace, input: HookInput, state: HostSession['state']): void {
+  withNotesLocked(place, () => noteAlone(io, place, input, state))
+}
+
+function noteAlone(io: Io, place: MemoryPlace, input: HookInput, state: HostSession['state']): void {
   const transcript = transcriptOf(input, io)
   const earlier = readSession(place, input.sessionId)
   const path = transcript ?? earlier?.transcript

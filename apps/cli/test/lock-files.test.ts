@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { thisProcess } from '@recall/core/process'
 import { layouts } from '@recall/store-file'
 import { expect, it } from 'vitest'
-import { takeArchivingLock } from '../src/hosts/archiving-lock.ts'
+import { takeArchivingLock, withNotesLocked } from '../src/hosts/lock-files.ts'
 import { temporaryFolder } from './support.ts'
 
 const newPlace = () => {
@@ -46,4 +46,17 @@ it('is taken from a holder that hangs, that was killed, or that left no name', (
   expect(takeArchivingLock(place)).toBeUndefined()
   utimesSync(path, minutesAgo(1), minutesAgo(1))
   expect(takeArchivingLock(place)).toBeDefined()
+})
+
+it('lets one at a time write notes, and keeps nobody waiting for long', () => {
+  const { place } = newPlace()
+  const path = join(place.root, place.layout.internal, 'lock-sessions')
+  const order: string[] = []
+  withNotesLocked(place, () => {
+    expect(existsSync(path)).toBe(true)
+    withNotesLocked(place, () => order.push('goes on without it'), 20)
+    order.push('holder')
+  })
+  expect(order).toEqual(['goes on without it', 'holder'])
+  expect(existsSync(path)).toBe(false)
 })

@@ -1,22 +1,54 @@
 import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isGone, type ProcessIdentity, thisProcess } from '@recall/core/process'
+import { isGone, type ProcessIdentity, pause, thisProcess } from '@recall/core/process'
 import type { MemoryPlace } from './host-sessions.ts'
 
-/** A holder that has begun no other session for so long hangs. */
-const staleMs = 10 * 60_000
+/** An archiver that has begun no other session for so long hangs. */
+const longestSessionMs = 10 * 60_000
+/** Notes are written in milliseconds. */
+const longestNoteMs = 5000
+/** Longest that a hook waits for other hooks: hosts give some only 1.5 seconds. */
+const mostWaitMs = 500
 /** Time that a process has to write its identity into the lock it has just created. */
 const writingMs = 1000
 
-export interface ArchivingLock {
-  /** To be called before each session: the holder is still at work. */
+export interface LockFile {
+  /** Tells that the holder is still at work. */
   renew(): void
   release(): void
 }
 
-/** Takes the lock that lets one process at a time archive sessions; `undefined` while another one holds it. */
-export function takeArchivingLock({ root, layout }: MemoryPlace): ArchivingLock | undefined {
-  const path = join(root, layout.internal, 'archiving.lock')
+/**
+ * Takes the lock that lets one process at a time archive sessions; `undefined` while another one holds it. It is to be
+ * renewed before each session.
+ */
+export const takeArchivingLock = ({ root, layout }: MemoryPlace): LockFile | undefined =>
+  takeLockFile(join(root, layout.internal, 'archiving.lock'), longestSessionMs)
+
+/**
+ * Runs a section that reads and writes the notes of sessions while no other process runs one: hosts fire several hooks
+ * of a session at once. Goes on without the lock after a while, because a hook must not keep its host waiting.
+ */
+export function withNotesLocked(
+  { root, layout }: MemoryPlace,
+  section: () => void,
+  waitMs: number = mostWaitMs,
+): void {
+  const path = join(root, layout.internal, 'lock-sessions')
+  const deadline = performance.now() + waitMs
+  let lock = takeLockFile(path, longestNoteMs)
+  while (!lock && performance.now() < deadline) {
+    pause(2)
+    lock = takeLockFile(path, longestNoteMs)
+  }
+  try {
+    section()
+  } finally {
+    lock?.release()
+  }
+}
+
+function takeLockFile(path: string, staleMs: number): LockFile | undefined {
   mkdirSync(dirname(path), { recursive: true })
   for (;;) {
     try {
@@ -27,7 +59,7 @@ export function takeArchivingLock({ root, layout }: MemoryPlace): ArchivingLock 
       }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      if (isHeld(path)) return undefined
+      if (isHeld(path, staleMs)) return undefined
       rmSync(path, { force: true })
     }
   }
@@ -43,7 +75,7 @@ function touch(path: string): void {
 }
 
 /** Whether a living process is at work; one that was killed leaves its lock behind. */
-function isHeld(path: string): boolean {
+function isHeld(path: string, staleMs: number): boolean {
   try {
     const { mtimeMs } = statSync(path)
     const age = Date.now() - mtimeMs
