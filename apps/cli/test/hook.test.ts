@@ -13,9 +13,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { layouts, openFileMemory } from '@recall/store-file'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { takeArchivingLock } from '../src/hosts/lock-files.ts'
 import { hookEvents } from '../src/hosts/hook-events.ts'
 import { readSessions, saveSession } from '../src/hosts/host-sessions.ts'
+import { takeArchivingLock } from '../src/hosts/lock-files.ts'
 import {
   createShell,
   poolSession,
@@ -364,6 +364,23 @@ describe('hook', () => {
     const noted = readdirSync(join(shell.root, 'memory/.recall/sessions'))
     const notes = noted.map((name) => readFileSync(join(shell.root, 'memory/.recall/sessions', name), 'utf8'))
     expect(notes.join('')).not.toContain('zebra')
+  })
+
+  it('keeps what the host said until it can be stored', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const inTheWay = join(shell.root, 'memory/episodic')
+    writeFileSync(inTheWay, 'a file where a folder should be')
+    const transcript_path = writeSession(shell.root, 's1', poolSession)
+    const fields = { session_id: 's1', transcript_path, hook_event_name: 'PostCompact' }
+    await shell
+      .withInput(event({ ...fields, compact_summary: 'The zebra pool was drained.' }))
+      .run('hook', 'post-compact')
+    await shell.run('hook', 'drain')
+    rmSync(inTheWay)
+    await shell.run('hook', 'drain')
+    expect((await shell.run('search', 'zebra')).code).toBe(0)
+    expect(readSessions({ root: shell.root, layout: layouts.entity })[0]?.summaries).toBeUndefined()
   })
 
   it('goes on beside the damaged file of a session, which the doctor names', async () => {

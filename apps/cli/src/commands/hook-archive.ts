@@ -116,9 +116,11 @@ async function archiveAll(
     // A starting session cannot wait for another one's last lines; they are archived later.
     const seen = own === undefined ? await quietStamp(session.transcript) : stampOf(session.transcript)
     let { saved } = session
+    let stored: HostSession['summaries']
     let problem: HostSession['problem']
     try {
       await rememberSummaries(memory, store, session)
+      stored = session.summaries
       const source = session.state === 'checkpoint' ? 'checkpoint' : 'session'
       const isNew = seen !== session.done || (saved === 'checkpoint' && source === 'session')
       if (seen !== null && isNew) {
@@ -137,7 +139,7 @@ async function archiveAll(
       failed.push(session)
     }
     const isProvisional = budgetMs !== undefined && languageModel(io) !== undefined && !problem
-    if (!isProvisional) settle(place, session, { done: seen, saved, problem })
+    if (!isProvisional) settle(place, session, { done: seen, saved, problem, stored })
   }
   return failed
 }
@@ -204,16 +206,21 @@ async function rememberSummaries(
   }
 }
 
-/** Records what was done. Events and summaries that arrived meanwhile stay pending. */
+/** Records what was done. Events that arrived meanwhile, and summaries that are not stored, stay pending. */
 function settle(
   place: MemoryPlace,
   session: HostSession,
-  { done, saved, problem }: { done: string | null } & Pick<HostSession, 'saved' | 'problem'>,
+  {
+    done,
+    saved,
+    problem,
+    stored = [],
+  }: { done: string | null; stored: HostSession['summaries'] } & Pick<HostSession, 'saved' | 'problem'>,
 ): void {
   withNotesLocked(place, () => {
     const now = readSession(place, session.sessionId) ?? session
     const { summaries = [], problem: _, ...rest } = now
-    const left = summaries.filter(({ id }) => !session.summaries?.some((each) => each.id === id))
+    const left = summaries.filter(({ id }) => !stored.some((each) => each.id === id))
     const isSameEvent = now.state === session.state && now.at === session.at
     saveSession(place, {
       ...rest,
