@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
   asTarget,
+  type FileEdit,
   install,
   installedNames,
   ownFile,
@@ -203,6 +204,37 @@ it('an install that was cut short is taken back too', async () => {
   expect(() => install('claude', dying, options)).toThrow('killed')
   uninstall('claude', edits, options)
   expect(snapshot(home)).toEqual(before)
+})
+
+it('keeps what a host writes while its file is edited', async () => {
+  const home = await temporaryFolder()
+  write(home, { '.claude.json': '{"numStartups":3}' })
+  const claude = targets.find(({ name }) => name === 'claude') as Target
+  const path = join(home, '.claude.json')
+  const counted = (count: number): void =>
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/("numStartups": ?)\d/, `$1${count}`))
+  /** The host starts once while we edit. */
+  const edits = (count: number): FileEdit[] => {
+    let isStarted = false
+    const start = <T>(result: T): T => {
+      if (!isStarted) counted(count)
+      isStarted = true
+      return result
+    }
+    return claude
+      .edits(machineIn(home), wiringIn(home))
+      .map((edit) =>
+        edit.path === path
+          ? { ...edit, add: (text) => start(edit.add(text)), remove: (text) => start(edit.remove(text)) }
+          : edit,
+      )
+  }
+  const options = { state: join(home, '.recall-state') }
+  install('claude', edits(4), options)
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ numStartups: 4, mcpServers: { recall: {} } })
+  counted(5)
+  uninstall('claude', edits(6), options)
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ numStartups: 6 })
 })
 
 it('says in a dry run what would happen and changes nothing', async () => {

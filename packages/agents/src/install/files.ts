@@ -50,8 +50,11 @@ export function createFolder(path: string): string[] {
 /**
  * Replaces a file atomically: after a crash it is the old or the new one. A link stays a link, a file keeps its mode,
  * and only the owner can read a new file.
+ *
+ * @param before what the file is expected to hold, `null` for no file; default: anything
+ * @throws ChangedMeanwhile when it holds something else, such as what its host has just written
  */
-export function replaceBytes(path: string, bytes: Buffer | string): void {
+export function replaceBytes(path: string, bytes: Buffer | string, before?: Buffer | null): void {
   const target = existsSync(path) ? realpathSync(path) : path
   const mode = existsSync(target) ? lstatSync(target).mode & 0o777 : 0o600
   const temporary = join(dirname(target), `.recall-${process.pid}-${randomBytes(4).toString('hex')}.tmp`)
@@ -66,11 +69,23 @@ export function replaceBytes(path: string, bytes: Buffer | string): void {
     } finally {
       closeSync(descriptor)
     }
+    if (before !== undefined) requireUnchanged(path, before)
     renamePatiently(temporary, target)
   } catch (error) {
     rmSync(temporary, { force: true })
     throw error
   }
+}
+
+/** Somebody else wrote a file after it was read. */
+export class ChangedMeanwhile extends Error {
+  override readonly name = 'ChangedMeanwhile'
+}
+
+function requireUnchanged(path: string, before: Buffer | null): void {
+  const now = readBytes(path)
+  const isSame = before === null || now === null ? before === now : before.equals(now)
+  if (!isSame) throw new ChangedMeanwhile(`${path} was changed by another program`)
 }
 
 /** Removes the folders that are empty, the innermost first; the others stay. */

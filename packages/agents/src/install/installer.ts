@@ -1,7 +1,15 @@
 import { isUtf8 } from 'node:buffer'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createFolder, digest, leadsNowhere, readBytes, removeEmpty, replaceBytes } from './files.ts'
+import {
+  ChangedMeanwhile,
+  createFolder,
+  digest,
+  leadsNowhere,
+  readBytes,
+  removeEmpty,
+  replaceBytes,
+} from './files.ts'
 import { type OpenReceipt, openReceipt } from './receipt.ts'
 import { CannotEdit, type FileEdit } from './target.ts'
 
@@ -53,7 +61,7 @@ export function install(name: string, edits: readonly FileEdit[], options: Insta
       if (options.dryRun) return outcome
       receipt.note(edit.path, baseline(edit, receipt, before), after)
       receipt.noteFolders(createFolder(dirname(edit.path)))
-      replaceBytes(edit.path, after)
+      replaceBytes(edit.path, after, before)
       return outcome
     }),
   )
@@ -116,7 +124,7 @@ function takeBack(
   const put = (bytes: Buffer | string | null, status: FileOutcome['status']): FileOutcome => {
     if (dryRun) return { path, status: bytes === null ? 'removed' : status }
     if (bytes === null) rmSync(path, { force: true })
-    else replaceBytes(path, bytes)
+    else replaceBytes(path, bytes, now)
     receipt.done(path)
     return { path, status: bytes === null ? 'removed' : status }
   }
@@ -160,12 +168,23 @@ function textOf(bytes: Buffer | null): string | null {
   return bytes.toString('utf8')
 }
 
-function orRefused({ path }: Pick<FileEdit, 'path'>, byHand: string, call: () => FileOutcome): FileOutcome {
+/** How often a file is read again that its host writes just now. */
+const mostTries = 10
+
+function orRefused(
+  edit: Pick<FileEdit, 'path'>,
+  byHand: string,
+  call: () => FileOutcome,
+  tries = 1,
+): FileOutcome {
+  const { path } = edit
   try {
     return call()
   } catch (error) {
+    if (error instanceof ChangedMeanwhile && tries < mostTries)
+      return orRefused(edit, byHand, call, tries + 1)
     const code = (error as NodeJS.ErrnoException).code
-    const isRefusal = error instanceof CannotEdit || (error as Error).name === 'CannotEdit'
+    const isRefusal = ['CannotEdit', 'ChangedMeanwhile'].includes((error as Error).name)
     if (!isRefusal && code === undefined) throw error
     return { path, status: 'refused', reason: (error as Error).message, byHand }
   }
