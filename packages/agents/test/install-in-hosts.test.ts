@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
@@ -198,6 +198,75 @@ describe('a hook of Gemini CLI', () => {
     child.kill('SIGTERM')
     expect(await once(child, 'close')).toEqual([1, null])
   })
+})
+
+it.each([
+  ['claude', '.claude.json', ['mcpServers', 'recall'], { env: { RECALL_API_KEY: 'k' }, timeout: 60 }],
+  ['cursor', '.cursor/mcp.json', ['mcpServers', 'recall'], { env: { RECALL_API_URL: 'http://hub' } }],
+  ['copilot', '.copilot/mcp-config.json', ['mcpServers', 'recall'], { tools: ['memory_search'] }],
+  ['opencode', '.config/opencode/opencode.json', ['mcp', 'recall'], { enabled: false }],
+] as const)(
+  'what a person gave the server in %s stays when it is installed again',
+  async (name, file, at, own) => {
+    const home = await temporaryFolder()
+    const target = targets.find((each) => each.name === name) as Target
+    setUp(home, target).install()
+    const serverIn = (text: string) => JSON.parse(text)[at[0]][at[1]]
+    const read = () => readFileSync(join(home, file), 'utf8')
+    const installed = serverIn(read())
+    write(home, { [file]: JSON.stringify({ [at[0]]: { [at[1]]: { ...installed, ...own } } }) })
+    const moved = setUp(home, target, wiringIn(home, ['/opt/recall']))
+    moved.install()
+    expect(JSON.stringify(serverIn(read()))).toContain('/opt/recall')
+    expect(serverIn(read())).toMatchObject(own)
+    moved.uninstall()
+    expect(existsSync(join(home, file)) ? read() : '').not.toContain('recall')
+  },
+)
+
+it('what a person gave the server in Codex stays when it is installed again', async () => {
+  const home = await temporaryFolder()
+  const path = join(home, '.codex/config.toml')
+  const codex = targets.find(({ name }) => name === 'codex') as Target
+  write(home, { '.codex/config.toml': 'model = "a"\n' })
+  setUp(home, codex).install()
+  const own = 'enabled = false # for now\n# mine\nenv = { RECALL_API_URL = "http://hub" }\n'
+  const theirs = '\n# theirs\n[tui]\nseen = true\n'
+  const text = readFileSync(path, 'utf8').replace('args =', `${own}args =`) + theirs
+  write(home, { '.codex/config.toml': text })
+  expect(setUp(home, codex).install().at(-1)).toMatchObject({ status: 'kept' })
+  const moved = setUp(home, codex, wiringIn(home, ['/opt/recall']))
+  expect(moved.install().at(-1)).toMatchObject({ status: 'changed' })
+  const args = `args = [ "mcp", "--root", "${home}/.recall" ]\n`
+  expect(readFileSync(path, 'utf8')).toBe(
+    `model = "a"\n\n[mcp_servers.recall]\ncommand = "/opt/recall"\n${args}${own}${theirs}`,
+  )
+  moved.uninstall()
+  expect(readFileSync(path, 'utf8')).toBe(`model = "a"\n${theirs}`)
+})
+
+it('a hook beside which a person put another is brought up to date where it stands', async () => {
+  const home = await temporaryFolder()
+  const claude = targets.find(({ name }) => name === 'claude') as Target
+  const path = join(home, '.claude/settings.json')
+  setUp(home, claude).install()
+  const settings = JSON.parse(readFileSync(path, 'utf8'))
+  settings.hooks.SessionStart[0].hooks.unshift({ type: 'command', command: 'mine' })
+  writeFileSync(path, JSON.stringify(settings))
+  expect(
+    setUp(home, claude)
+      .install()
+      .every(({ status }) => status === 'kept'),
+  ).toBe(true)
+  const moved = setUp(home, claude, wiringIn(home, ['/opt/recall']))
+  moved.install()
+  const commands = JSON.parse(readFileSync(path, 'utf8')).hooks.SessionStart.map(
+    ({ hooks }: { hooks: { command: string }[] }) => hooks.map(({ command }) => command),
+  )
+  expect(commands).toEqual([['mine', `/opt/recall hook session-start --root ${home}/.recall`]])
+  moved.uninstall()
+  const left = { SessionStart: [{ hooks: [{ type: 'command', command: 'mine' }] }] }
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ hooks: left })
 })
 
 it('a table in which Codex keeps what the person allowed stays until ours goes', async () => {

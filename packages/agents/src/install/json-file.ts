@@ -16,8 +16,9 @@ import { shapeOf } from './text-shape.ts'
 /** Something of ours in a settings file. */
 export type JsonPart =
   /**
-   * A member. With `keep` an existing one stays as it is. With `isOurs` one that is not ours stays, and the edit is
-   * refused unless ours stands beside it under another name.
+   * A member. With `keep` an existing one stays as it is. With `isOurs` it is a server: one that is not ours stays, and
+   * the edit is refused unless ours stands beside it under another name; of ours only what starts it is brought up to
+   * date, because the rest, such as its environment, is the person's.
    */
   | { at: readonly string[]; member: unknown; keep?: boolean; isOurs?: (present: unknown) => boolean }
   /** An item of a list of hooks. */
@@ -74,14 +75,48 @@ function addPart(body: string, part: Wanted, eol: string): string {
   if ('member' in part) {
     if (isDeepStrictEqual(present, part.member) || (part.keep && present !== undefined)) return body
     if (isOthers(part, present)) throw anothers(part.at.at(-1) ?? '')
-    return change(body, [...part.at], part.member, eol)
+    if (!part.isOurs || !isRecord(present)) return change(body, [...part.at], part.member, eol)
+    return Object.entries(startOf(part.member)).reduce(
+      (edited, [name, value]) =>
+        isDeepStrictEqual(present[name], value) ? edited : change(edited, [...part.at, name], value, eol),
+      body,
+    )
   }
   if (present === undefined) return change(body, [...part.at], [part.hook], eol)
   const list = hookList(present, part.at)
-  const own = list.findIndex(isOwnHook)
-  if (own === -1) return change(body, [...part.at, list.length], part.hook, eol, true)
-  return isDeepStrictEqual(list[own], part.hook) ? body : change(body, [...part.at, own], part.hook, eol)
+  const place = ownPlace(list)
+  if (place === undefined) return change(body, [...part.at, list.length], part.hook, eol, true)
+  if (isDeepStrictEqual(withHook(list, part.hook), list)) return body
+  return change(body, [...part.at, ...place], place.length === 1 ? part.hook : innerHooks(part.hook)[0], eol)
 }
+
+const startOf = (member: unknown): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(member as object).filter(([name]) => ['type', 'command', 'args'].includes(name)),
+  )
+
+/** Where ours stands in a list of hooks: as an entry of its own, or in one that a person gave hooks of others, too. */
+function ownPlace(list: readonly unknown[]): [entry: number] | [entry: number, 'hooks', number] | undefined {
+  const own = list.findIndex(isOwnHook)
+  if (own !== -1) return [own]
+  for (const [entry, item] of list.entries()) {
+    const inner = innerHooks(item).findIndex(isOwnHook)
+    if (inner !== -1) return [entry, 'hooks', inner]
+  }
+  return undefined
+}
+
+function withHook(list: readonly unknown[], hook: unknown): unknown[] {
+  const place = ownPlace(list)
+  if (place === undefined) return [...list, hook]
+  const [entry, , inner] = place
+  if (inner === undefined) return list.with(entry, hook)
+  const shared = list[entry] as object
+  return list.with(entry, { ...shared, hooks: innerHooks(shared).with(inner, innerHooks(hook)[0]) })
+}
+
+const innerHooks = (item: unknown): unknown[] =>
+  isRecord(item) && Array.isArray(item.hooks) ? item.hooks : []
 
 function removePart(body: string, part: JsonPart, eol: string): string {
   const present = at(parsed(body), part.at)
@@ -96,8 +131,7 @@ function removePart(body: string, part: JsonPart, eol: string): string {
   for (const [i, item] of [...hookList(present, part.at).entries()].reverse()) {
     if (isOwnHook(item)) edited = change(edited, [...part.at, i], undefined, eol)
     else {
-      const inner = isRecord(item) && Array.isArray(item.hooks) ? item.hooks : []
-      for (const [j, hook] of [...inner.entries()].reverse()) {
+      for (const [j, hook] of [...innerHooks(item).entries()].reverse()) {
         if (isOwnHook(hook)) edited = change(edited, [...part.at, i, 'hooks', j], undefined, eol)
       }
     }
@@ -142,10 +176,9 @@ function isOwnHook(item: unknown): boolean {
 function withPart(root: unknown, part: Wanted): unknown {
   const [name, ...rest] = part.at
   if (name === undefined) {
-    if ('member' in part) return part.keep && root !== undefined ? root : part.member
-    const list = root === undefined ? [] : hookList(root, part.at)
-    const own = list.findIndex(isOwnHook)
-    return own === -1 ? [...list, part.hook] : list.with(own, part.hook)
+    if ('hook' in part) return withHook(root === undefined ? [] : hookList(root, part.at), part.hook)
+    if (part.isOurs && isRecord(root)) return { ...root, ...startOf(part.member) }
+    return part.keep && root !== undefined ? root : part.member
   }
   if (root !== undefined && !isRecord(root))
     throw new CannotEdit(`'${name}' has no place in a value that is no object`)

@@ -6,7 +6,8 @@ import { shapeOf, withEol } from './text-shape.ts'
 
 /**
  * A table of ours, written at the end of a TOML file. A table of that name in any other form than ours belongs to
- * the person and stays. Tables inside ours, in which a host keeps what the person allowed, stay as long as ours does.
+ * the person and stays. What a person added to ours, and tables inside it, in which a host keeps what the person
+ * allowed, stay as long as ours does.
  *
  * @param name for example `['mcp_servers', 'recall']`
  * @param isOurs tells a table of that name that is not ours: it stays, and the edit is refused unless ours stands
@@ -36,32 +37,38 @@ export function tomlTable(
           throw anothers(name.at(-1) ?? '')
         }
         const place = find(body, header)
-        if (place === null || isDeepStrictEqual(withoutTables(present), members)) return text
-        return restore(
-          checked(body.slice(0, place.start) + withEol(block, eol) + body.slice(place.end), before),
-        )
+        const updated = { ...(present as object), ...members }
+        if (place === null || isDeepStrictEqual(present, updated)) return text
+        const ours = `${block}${othersIn(body.slice(place.start, place.end))}`
+        const edited = body.slice(0, place.start) + withEol(ours, eol) + body.slice(place.end)
+        return restore(checked(edited, before, updated))
       }
       const gap = body.endsWith('\n') ? eol : eol + eol
-      return restore(checked(`${body}${gap}${withEol(block, eol)}`, before))
+      return restore(checked(`${body}${gap}${withEol(block, eol)}`, before, members))
     },
     remove(text) {
       const { body, eol, restore } = shapeOf(text)
       if (find(body, header) === null || !isOurs(inside(parsed(body), name))) return text
       let left = body
       for (const each of [header, ...headersInside(body)]) left = cut(left, each, eol)
-      return left.trim() === '' ? null : restore(checked(left, parsed(body), true))
+      return left.trim() === '' ? null : restore(checked(left, parsed(body), undefined))
     },
   }
 
   /** The edit works on lines, so the parsed result is compared with what it should be. */
-  function checked(edited: string, before: Record<string, unknown>, removed = false): string {
+  function checked(edited: string, before: Record<string, unknown>, expected: object | undefined): string {
     const after = parsed(edited)
     const others = (value: Record<string, unknown>): unknown => without(value, name)
-    const isDone = removed
-      ? inside(after, name) === undefined
-      : isDeepStrictEqual(withoutTables(inside(after, name)), members)
+    const isDone = isDeepStrictEqual(inside(after, name), expected)
     if (isDone && isDeepStrictEqual(others(after), others(before))) return edited
     throw new CannotEdit('the change would have altered other settings')
+  }
+
+  /** The lines of our table that a person wrote. */
+  function othersIn(table: string): string {
+    const [, ...lines] = table.split(/(?<=\n)/)
+    const isOurs = (line: string): boolean => (/^\s*([\w-]+)\s*=/.exec(line)?.[1] ?? '') in members
+    return lines.filter((line) => !isOurs(line)).join('')
   }
 
   function headersInside(body: string): string[] {
@@ -78,19 +85,14 @@ function cut(body: string, header: string, eol: string): string {
   return `${before.endsWith(eol + eol) ? before.slice(0, -eol.length) : before}${body.slice(place.end)}`
 }
 
-/** The members of a table that are no tables themselves. */
-function withoutTables(value: unknown): unknown {
-  if (!isRecord(value)) return value
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => !isRecord(member)))
-}
-
-/** The place of the header and of the members on the lines directly after it. */
+/** The place of a table, without the empty lines and the comments that stand before the next one. */
 function find(body: string, header: string): { start: number; end: number } | null {
   const lines = body.split(/(?<=\n)/)
   const first = lines.findIndex((line) => line.trim() === header)
   if (first === -1) return null
-  let last = first + 1
-  while (last < lines.length && /^\s*[\w"'-][^\n]*=/.test(lines[last] as string)) last++
+  const next = lines.findIndex((line, i) => i > first && /^\s*\[[^\n]*\]\s*(?:#.*)?$/.test(line))
+  let last = next === -1 ? lines.length : next
+  while (/^\s*(?:#.*)?$/.test((lines[last - 1] as string).trimEnd())) last--
   const length = (count: number): number => lines.slice(0, count).join('').length
   return { start: length(first), end: length(last) }
 }
