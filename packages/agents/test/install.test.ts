@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
@@ -203,6 +204,27 @@ it('an install that was cut short is taken back too', async () => {
   const options = { state: join(home, '.recall-state') }
   expect(() => install('claude', dying, options)).toThrow('killed')
   uninstall('claude', edits, options)
+  expect(snapshot(home)).toEqual(before)
+})
+
+it('removes what killed processes left of files, and nothing of living ones', async () => {
+  const home = await temporaryFolder()
+  write(home, { '.claude/settings.json': '{}', '.claude.json': '{}' })
+  const before = snapshot(home)
+  const claude = setUp(home, targets.find(({ name }) => name === 'claude') as Target)
+  const { pid } = spawnSync(process.execPath, ['-e', ''])
+  const left = (folder: string, owner: number) => join(folder, `.recall-${owner}-0123abcd.tmp`)
+  // Killed before its first change, and in one.
+  write(home, { [left('.recall-state/claude', pid)]: '{}' })
+  expect(installedNames(join(home, '.recall-state'))).toEqual(['claude'])
+  claude.uninstall()
+  expect(snapshot(home)).toEqual(before)
+  claude.install()
+  for (const folder of ['.', '.claude', '.claude/rules']) write(home, { [left(folder, pid)]: '{}' })
+  write(home, { [left('.', process.pid)]: '{}' })
+  claude.uninstall()
+  expect(existsSync(join(home, left('.', process.pid)))).toBe(true)
+  rmSync(join(home, left('.', process.pid)))
   expect(snapshot(home)).toEqual(before)
 })
 

@@ -8,6 +8,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmdirSync,
@@ -15,7 +16,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { renamePatiently } from '@recall/core/process'
+import { isGone, renamePatiently, thisProcess } from '@recall/core/process'
 import { CannotEdit } from './target.ts'
 
 /**
@@ -39,13 +40,14 @@ export const leadsNowhere = (path: string): boolean =>
 
 export const digest = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Creates a folder; returns the levels that were missing, the outermost first. */
-export function createFolder(path: string): string[] {
+/** The levels of a folder that do not exist, the outermost first. */
+export function missingFolders(path: string): string[] {
   const missing: string[] = []
   for (let level = path; !existsSync(level); level = dirname(level)) missing.unshift(level)
-  mkdirSync(path, { recursive: true })
   return missing
 }
+
+export const createFolder = (path: string): void => void mkdirSync(path, { recursive: true })
 
 /**
  * Replaces a file atomically: after a crash it is the old or the new one. A link stays a link, a file keeps its mode,
@@ -74,6 +76,25 @@ export function replaceBytes(path: string, bytes: Buffer | string, before?: Buff
   } catch (error) {
     rmSync(temporary, { force: true })
     throw error
+  }
+}
+
+/** Removes what killed processes left of files in a folder: it may be a copy of settings with a key in them. */
+export function removeUnfinished(folder: string): void {
+  for (const name of namesIn(folder)) {
+    const [, pid] = /^\.recall-(\d+)-[0-9a-f]{8}\.tmp$/.exec(name) ?? []
+    if (pid === undefined) continue
+    const owner = { ...thisProcess(), pid: Number(pid), started: 0 }
+    if (isGone(owner, Date.now)) rmSync(join(folder, name), { force: true })
+  }
+}
+
+/** In a folder that cannot be read nothing of ours was written. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
   }
 }
 

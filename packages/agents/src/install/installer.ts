@@ -1,13 +1,15 @@
 import { isUtf8 } from 'node:buffer'
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
   ChangedMeanwhile,
   createFolder,
   digest,
   leadsNowhere,
+  missingFolders,
   readBytes,
   removeEmpty,
+  removeUnfinished,
   replaceBytes,
 } from './files.ts'
 import { type OpenReceipt, openReceipt } from './receipt.ts'
@@ -60,7 +62,9 @@ export function install(name: string, edits: readonly FileEdit[], options: Insta
       }
       if (options.dryRun) return outcome
       receipt.note(edit.path, baseline(edit, receipt, before), after)
-      receipt.noteFolders(createFolder(dirname(edit.path)))
+      // Noted first, so that a process that is killed in between leaves no folder that nobody removes.
+      receipt.noteFolders(missingFolders(dirname(edit.path)))
+      createFolder(dirname(edit.path))
       replaceBytes(edit.path, after, before)
       return outcome
     }),
@@ -105,6 +109,7 @@ export function uninstall(name: string, edits: readonly FileEdit[], options: Ins
     )
   })
   if (options.dryRun) return outcomes
+  for (const place of new Set([folder, ...paths.map(folderOf)])) removeUnfinished(place)
   removeEmpty(receipt.folders)
   if (outcomes.every(({ status }) => status !== 'refused')) {
     if (existsSync(folder)) receipt.remove([options.state])
@@ -153,11 +158,14 @@ function takeBack(
   return put(left === null && entry?.original !== undefined ? receipt.originalOf(entry) : left, 'edited')
 }
 
-/** Names of the installed targets. */
+/** The folder in which a file really lies. */
+const folderOf = (path: string): string => dirname(existsSync(path) ? realpathSync(path) : path)
+
+/** Names of the targets that are installed, or whose installation was cut short. */
 export function installedNames(state: string): string[] {
   if (!existsSync(state)) return []
   return readdirSync(state, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && existsSync(join(state, entry.name, 'receipt.json')))
+    .filter((entry) => entry.isDirectory() && readdirSync(join(state, entry.name)).length > 0)
     .map(({ name }) => name)
     .sort()
 }
