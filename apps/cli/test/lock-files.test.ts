@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { thisProcess } from '@recall/core/process'
 import { layouts } from '@recall/store-file'
 import { expect, it } from 'vitest'
-import { takeArchivingLock, withNotesLocked } from '../src/hosts/lock-files.ts'
+import { takeArchivingLock, withNobodyArchiving, withNotesLocked } from '../src/hosts/lock-files.ts'
 import { temporaryFolder } from './support.ts'
 
 const newPlace = () => {
@@ -58,5 +58,18 @@ it('lets one at a time write notes, and keeps nobody waiting for long', () => {
     order.push('holder')
   })
   expect(order).toEqual(['goes on without it', 'holder'])
+  expect(existsSync(path)).toBe(false)
+})
+
+it('deletes nothing while somebody archives', () => {
+  const { place, path } = newPlace()
+  const deleted: string[] = []
+  const remove = () => withNobodyArchiving(place, () => deleted.push(place.root), 20)
+  remove()
+  const archiver = takeArchivingLock(place)
+  expect(remove).toThrow(/is just being archived into/)
+  archiver?.release()
+  remove()
+  expect(deleted).toEqual([place.root, place.root])
   expect(existsSync(path)).toBe(false)
 })

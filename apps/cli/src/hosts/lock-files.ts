@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { isGone, type ProcessIdentity, pause, thisProcess } from '@recall/core/process'
 import type { MemoryPlace } from './host-sessions.ts'
 
@@ -35,17 +36,44 @@ export function withNotesLocked(
   waitMs: number = mostWaitMs,
 ): void {
   const path = join(root, layout.internal, 'lock-sessions')
-  const deadline = performance.now() + waitMs
-  let lock = takeLockFile(path, longestNoteMs)
-  while (!lock && performance.now() < deadline) {
-    pause(2)
-    lock = takeLockFile(path, longestNoteMs)
-  }
+  const lock = takeWithin(waitMs, 2, () => takeLockFile(path, longestNoteMs))
   try {
     section()
   } finally {
     lock?.release()
   }
+}
+
+/**
+ * Runs a section that deletes a memory while nobody archives: an archiver at work would bring it back.
+ *
+ * @throws MemoryError UNAVAILABLE when one goes on for too long
+ */
+export function withNobodyArchiving<T>(place: MemoryPlace, section: () => T, waitMs = 30_000): T {
+  // Without this folder there is no note of a session, and nobody archives.
+  if (!existsSync(join(place.root, place.layout.internal))) return section()
+  const lock = takeWithin(waitMs, 50, () => takeArchivingLock(place))
+  if (!lock) {
+    throw new MemoryError(
+      `a session is just being archived into ${place.root}: run the same again when that is done`,
+      MemoryErrorCode.UNAVAILABLE,
+    )
+  }
+  try {
+    return section()
+  } finally {
+    lock.release()
+  }
+}
+
+function takeWithin(waitMs: number, pauseMs: number, take: () => LockFile | undefined): LockFile | undefined {
+  const deadline = performance.now() + waitMs
+  let lock = take()
+  while (!lock && performance.now() < deadline) {
+    pause(pauseMs)
+    lock = take()
+  }
+  return lock
 }
 
 function takeLockFile(path: string, staleMs: number): LockFile | undefined {

@@ -11,10 +11,11 @@ import {
 import { join, relative } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { renamePatiently } from '@recall/core/process'
-import { defaultFileSystem, layoutsOf } from '@recall/store-file'
+import { defaultFileSystem, layouts, layoutsOf } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 import { isDerived } from '../memory/derived-files.ts'
 import { type MemoryReceipt, nameIn, readReceipts } from '../memory/receipts.ts'
+import { withNobodyArchiving } from './lock-files.ts'
 
 /** What creating a memory made. */
 export interface CreatedMemory {
@@ -78,7 +79,8 @@ export function removeCreated(
     const isUnused =
       files.every(({ path, digest }) => isSame(join(root, path), digest)) && !holdsMore(root, files)
     if (!isUnused && !options.purge) return { root, kept: [root] }
-    if (!options.dryRun) clear(root, files, folders, options.purge)
+    if (!options.dryRun)
+      withNobodyArchiving({ root, layout: layouts.entity }, () => clear(root, files, folders, options.purge))
     const isLeft =
       !options.dryRun &&
       layoutsOf(defaultFileSystem, root).some(({ curated }) => existsSync(join(root, curated)))
