@@ -13,7 +13,10 @@ export function ownCommand(
   script: string,
   { env, execPath, execArgv, platform }: Pick<NodeJS.Process, 'env' | 'execPath' | 'execArgv' | 'platform'>,
 ): string[] {
-  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
+  // npx and scripts of a package put its programs on the PATH for one run: later nobody would find them.
+  const folders = (env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== '' && !/[\\/]node_modules[\\/]\.bin[\\/]?$/.test(folder))
   const leadTo = (path: string, name: string): boolean => {
     const real = realPathOf(path)
     return real !== undefined && folders.some((folder) => realPathOf(join(folder, name)) === real)

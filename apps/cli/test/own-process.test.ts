@@ -1,4 +1,4 @@
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -74,6 +74,14 @@ describe('the command that hosts are given', () => {
     expect(command(folder, 'linux')).toEqual([execPath, script])
     symlinkSync(script, join(folder, 'recall'))
     expect(command(['', '/nowhere', folder].join(delimiter), 'linux')).toEqual(['recall'])
+  })
+
+  it('is not a name that only npx, or a script of a package, puts on the PATH', () => {
+    const { folder, script, execPath, command } = place()
+    const bin = join(folder, 'node_modules/.bin')
+    mkdirSync(bin, { recursive: true })
+    symlinkSync(script, join(bin, 'recall'))
+    expect(command([bin, '/nowhere'].join(delimiter), 'linux')).toEqual([execPath, script])
   })
 
   it('begins on Windows with the name of Node, which needs no quotes, where the PATH leads to it', () => {
