@@ -1,4 +1,11 @@
-import { errorStatus, invalidInput, isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import {
+  errorStatus,
+  invalidInput,
+  isMemoryError,
+  MemoryError,
+  MemoryErrorCode,
+  readBody,
+} from '@recall/core'
 
 export interface HttpOptions {
   /** Address of the hub, for example `https://recall.example.org`. */
@@ -85,7 +92,7 @@ export function createHttp(options: HttpOptions): Send {
     let text: string
     try {
       response = await send(request)
-      text = await response.text()
+      text = await readBody(response, mostBytes)
     } catch (cause) {
       if (signal?.aborted) throw signal.reason
       throw unreachable(cause, base.host)
@@ -109,6 +116,9 @@ export function createHttp(options: HttpOptions): Send {
     }
   }
 }
+
+/** A longer text would be no string. */
+const mostBytes = 2 ** 29 - 24
 
 /** With those of `connectHub`. */
 const optionNames = new Set(['url', 'apiKey', 'timeoutMs', 'retries', 'fetch', 'wait', 'memory'])

@@ -159,13 +159,12 @@ it.each([Number.POSITIVE_INFINITY, 10_000 / 3])('may wait for %d ms', async (tim
 })
 
 it('says that it took too long also when the answer began in time', async () => {
-  const fetch = async (_: unknown, { signal }: { signal: AbortSignal }) => ({
-    ok: true,
-    json: () =>
-      new Promise((_, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason))
+  const fetch = async (_: unknown, { signal }: { signal: AbortSignal }) =>
+    new Response(
+      new ReadableStream({
+        start: (controller) => signal.addEventListener('abort', () => controller.error(signal.reason)),
       }),
-  })
+    )
   const embedder = httpEmbedder({
     ...options('http://localhost/v1'),
     timeoutMs: 20,

@@ -1,4 +1,4 @@
-import { type Embedder, invalidInput, MemoryError, MemoryErrorCode, redactText } from '@recall/core'
+import { type Embedder, invalidInput, MemoryError, MemoryErrorCode, readBody, redactText } from '@recall/core'
 import * as z from 'zod/mini'
 import en from 'zod/v4/locales/en.js'
 import { parseMaxBatch } from './max-batch.ts'
@@ -131,7 +131,7 @@ async function request(
   if (!response.ok) throw await refusal(response, options)
   let body: unknown
   try {
-    body = await response.json()
+    body = JSON.parse(await readBody(response, mostBytes))
   } catch (cause) {
     throw new Retryable(
       limit.aborted
@@ -141,6 +141,9 @@ async function request(
   }
   return vectorsOf(body, batch.length, options)
 }
+
+/** Far more than the vectors of a batch have, also where servers spell them with many digits. */
+const mostBytes = 256 * 1024 * 1024
 
 /** Longest delay of a timer, milliseconds: a longer one would end at once. */
 const longestTimer = 2 ** 31 - 1

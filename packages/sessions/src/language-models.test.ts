@@ -79,6 +79,19 @@ it('says when the server is unreachable, slow or answers something else', async 
   await expect(slow.complete(request)).rejects.toMatchObject({ code: 'MEMORY_TIMEOUT' })
 })
 
+it('stops reading a server that does not end its answer', async () => {
+  let sent = 0
+  const endless = lmWith(async () => {
+    const pull = (controller: ReadableStreamDefaultController) => {
+      sent += 2 ** 20
+      controller.enqueue(new Uint8Array(2 ** 20))
+    }
+    return new Response(new ReadableStream({ pull }))
+  })
+  await expect(endless.complete(request)).rejects.toMatchObject({ code: 'MEMORY_UNAVAILABLE' })
+  expect(sent).toBeLessThan(2 ** 24)
+})
+
 it.each(['nowhere', 'localhost:11434/v1', 'http://'])('refuses the base URL %s', (baseUrl) => {
   expect(() => openAiCompatibleLm({ baseUrl, model: 'm' })).toThrow(
     expect.objectContaining({ code: 'MEMORY_INVALID_INPUT' }),

@@ -1,4 +1,4 @@
-import { isMemoryError, type LmProvider, MemoryError, MemoryErrorCode } from '@recall/core'
+import { isMemoryError, type LmProvider, MemoryError, MemoryErrorCode, readBody } from '@recall/core'
 import * as z from 'zod/mini'
 import { longestTimer } from './options.ts'
 
@@ -11,6 +11,9 @@ export interface OpenAiCompatibleOptions {
   /** Milliseconds that one answer may take; `Infinity` for any time. Default 30 seconds. */
   timeoutMs?: number
 }
+
+/** Far more than any summary has. */
+const mostBytes = 4 * 1024 * 1024
 
 const completion = z.object({
   choices: z.array(z.object({ message: z.object({ content: z.string() }) })).check(z.minLength(1)),
@@ -53,7 +56,7 @@ export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider
           await response.body?.cancel()
           throw httpError(url, response)
         }
-        const parsed = completion.safeParse(await response.json())
+        const parsed = completion.safeParse(JSON.parse(await readBody(response, mostBytes)))
         if (!parsed.success) throw unavailable(url, 'gave an answer that is no chat completion')
         return parsed.data.choices[0]?.message.content ?? ''
       } catch (error) {
