@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
 
 const event = (fields: Record<string, unknown>): string => JSON.stringify(fields)
@@ -18,6 +19,30 @@ it('tells a session what is written in plain sentences', async () => {
   const { out } = await start()
   expect(out).toContain('Never deploy on Fridays.')
   expect(out).not.toContain('0 sessions')
+})
+
+it('does not wait for a process that hangs and holds the lock of the memory', async () => {
+  const shell = createShell()
+  await shell.run('init')
+  await shell.run('archive', writeSession(shell.root, 's1', poolSession))
+  const ended = { session_id: 's2', transcript_path: writeSession(shell.root, 's2', poolSession) }
+  await shell.withInput(event({ ...ended, hook_event_name: 'SessionEnd' })).run('hook', 'session-end')
+  const holding = `const { openFileStore } = await import('@recall/store-file')
+const store = await openFileStore({ root: process.argv[1] })
+store.exclusively(() => {
+  process.stdout.write('held')
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+})`
+  const flags = ['--import', 'tsx', '-C', '@recall/source', '--input-type=module', '-e', holding]
+  const holder = spawn(process.execPath, [...flags, shell.root], { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void holder.kill('SIGKILL'))
+  await once(holder.stdout, 'data')
+  const begun = performance.now()
+  const starting = event({ session_id: 'n', hook_event_name: 'SessionStart', transcript_path: '/n' })
+  const { out } = await shell.withInput(starting).run('hook', 'session-start', '--clear')
+  expect(out).toContain('Session s1')
+  // Hosts wait ten seconds.
+  expect(performance.now() - begun).toBeLessThan(8000)
 })
 
 it('tells a curated memory that is full of secrets, without them', async () => {

@@ -51,7 +51,7 @@ export interface FileStoreOptions {
   /** Weights of the ranking that differ from core's. */
   ranking?: Partial<RankWeights> | undefined
   /** How long to wait for another process that holds the lock. */
-  lockTimeoutMs?: number
+  lockTimeoutMs?: number | undefined
 }
 
 export interface FileStore extends MemoryStore {

@@ -34,6 +34,8 @@ export interface FileStoreSettings {
   ranking?: Partial<RankWeights>
   /** Receives messages for people: that the index had to be rebuilt, or cannot be stored. Default: none. */
   onNotice?: (text: string) => void
+  /** How long a write waits for another process that holds the lock, in milliseconds. Default 15,000. */
+  lockTimeoutMs?: number
   fileSystem?: FileSystem
 }
 
@@ -50,7 +52,7 @@ export interface FileMemoryOptions<Schemas extends ValueSchemas = ValueSchemas>
 export async function openFileMemory<Schemas extends ValueSchemas = Record<never, never>>(
   options: FileMemoryOptions<Schemas>,
 ): Promise<MemoryManager<TypesOf<Schemas>>> {
-  const { root, layout, create, ranking, onNotice, fileSystem, ...memory } = options
+  const { root, layout, create, ranking, onNotice, lockTimeoutMs, fileSystem, ...memory } = options
   return createMemoryManager({ ...memory, stores: await openFileStore(options) })
 }
 
@@ -60,10 +62,14 @@ export async function openFileStore(settings: FileStoreSettings): Promise<FileSt
   const path = pathOf(settings.root)
   const root = orUnusable(path, () => rootAt(fileSystem, path, settings.create === true))
   const layout = orUnusable(path, () => layoutOf(fileSystem, root, settings.layout))
-  const { embedder, ranking } = settings
+  const { embedder, ranking, lockTimeoutMs } = settings
+  if (lockTimeoutMs !== undefined && !(lockTimeoutMs >= 0)) {
+    const message = `lockTimeoutMs is a number of milliseconds, 0 or more, not ${lockTimeoutMs}`
+    throw new MemoryError(message, MemoryErrorCode.INVALID_INPUT)
+  }
   const openDatabase = await loadSqlite()
   return orUnusable(path, () =>
-    createFileStore({ root, layout, fileSystem, openDatabase, onNotice, embedder, ranking }),
+    createFileStore({ root, layout, fileSystem, openDatabase, onNotice, embedder, ranking, lockTimeoutMs }),
   )
 }
 

@@ -10,17 +10,19 @@ import { openFileMemory } from '../src/open-file-memory.ts'
 import { readStatus } from '../src/status.ts'
 import { temporaryRoot } from './temporary-root.ts'
 
-it('refuses a root that is no path and a layout that does not exist', async () => {
+it('refuses a root that is no path, a layout that does not exist, and a time that is none', async () => {
   const folder = temporaryRoot()
   for (const wrong of [
     { root: undefined },
     { root: '' },
     { root: pathToFileURL(folder) },
     { root: folder, layout: 'flat' },
+    { root: folder, lockTimeoutMs: Number.NaN },
+    { root: folder, lockTimeoutMs: -1 },
   ]) {
     const error = await openFileMemory(wrong as never).catch((error: unknown) => error)
     expect(isMemoryError(error, MemoryErrorCode.INVALID_INPUT) && error.message).toMatch(
-      /^(?:root|layout) is /,
+      /^(?:root|layout|lockTimeoutMs) is /,
     )
   }
 })

@@ -38,6 +38,9 @@ import type { Io } from '../terminal/io.ts'
 const quietMs = 400
 const mostWaitMs = 5000
 
+/** How long a starting session waits for a process that holds the memory's lock: it may be suspended. */
+const hurriedLockMs = 1000
+
 export interface DrainOptions {
   /** Id of the session that is starting. Other sessions whose end was never reported are archived, too. */
   own?: string
@@ -65,7 +68,12 @@ export async function drain(io: Io, place: MemoryPlace, options: DrainOptions = 
       continue
     }
     try {
-      await withStore(io, { root: place.root, layout: place.layout.name }, async (store) => {
+      const opening = {
+        root: place.root,
+        layout: place.layout.name,
+        ...(isHurried ? { lockTimeoutMs: hurriedLockMs } : {}),
+      }
+      await withStore(io, opening, async (store) => {
         for (const session of await archiveAll(io, place, store, pending(), { ...options, lm, lock }))
           failed.add(eventOf(session))
         if (!isHurried) await removeExpired(io, store)
@@ -254,7 +262,8 @@ function ageOf(path: string): number | null {
 
 /** Removes from the window what the starting session was given; what did not fit stays for the next one. */
 export async function clearWindow(io: Io, place: MemoryPlace, told: string): Promise<void> {
-  await withStore(io, { root: place.root, layout: place.layout.name }, async (store) => {
+  const opening = { root: place.root, layout: place.layout.name, lockTimeoutMs: hurriedLockMs }
+  await withStore(io, opening, async (store) => {
     const memory = createMemoryManager({ stores: store, clock: io.now })
     const { entries, notes } = await consumeWindow(memory)
     const seen = entries.filter(

@@ -1,5 +1,4 @@
-import type { Embedder } from '@recall/core'
-import { type FileStore, openFileStore } from '@recall/store-file'
+import { type FileStore, type FileStoreSettings, openFileStore } from '@recall/store-file'
 import type { Io } from '../terminal/io.ts'
 import { findRoot, type RootOptions } from './find-root.ts'
 import { layoutToWrite } from './one-layout.ts'
@@ -7,7 +6,7 @@ import { layoutToWrite } from './one-layout.ts'
 /** Opens the store for the duration of a call, and closes it even after an error. */
 export async function withStore<T>(
   io: Io,
-  options: RootOptions & { create?: boolean; embedder?: Embedder },
+  options: RootOptions & Pick<FileStoreSettings, 'create' | 'embedder' | 'lockTimeoutMs'>,
   call: (store: FileStore) => T | Promise<T>,
 ): Promise<T> {
   const root = findRoot(io, options)
@@ -18,6 +17,7 @@ export async function withStore<T>(
     ...(options.layout ? { layout: options.layout } : {}),
     ...(options.create ? { create: true } : {}),
     ...(options.embedder ? { embedder: options.embedder } : {}),
+    ...(options.lockTimeoutMs === undefined ? {} : { lockTimeoutMs: options.lockTimeoutMs }),
   })
   try {
     return await call(store)
