@@ -1,8 +1,10 @@
 import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import type { FileSystem } from '../files/file-system.ts'
 import { comesOfDamage, passesCheck, setAside } from '../sqlite/damage.ts'
 import type { OpenDatabase } from '../sqlite/driver.ts'
-import { isEmptied, isUnwritable } from '../sqlite/errors.ts'
+import { isBusy, isEmptied, isUnwritable } from '../sqlite/errors.ts'
+import { busyMs } from '../sqlite/write-ahead-log.ts'
 import {
   closeIndexFile,
   inodeOf,
@@ -96,6 +98,7 @@ export function createIndexInUse(options: IndexInUseOptions) {
   }
 
   const inMemory = <T>(error: unknown, call: () => T): T => {
+    if (isBusy(error)) throw lockedIndex(path, error)
     if (!isUnwritable(error) || !opened || opened.temporary) throw error
     drop()
     useMemory(error)
@@ -178,3 +181,10 @@ export function createIndexInUse(options: IndexInUseOptions) {
     },
   }
 }
+
+const lockedIndex = (path: string, cause: unknown): MemoryError =>
+  new MemoryError(
+    `another process has held ${path} for ${busyMs / 1000} s: end it, or try again`,
+    MemoryErrorCode.TIMEOUT,
+    { cause, details: { path } },
+  )
