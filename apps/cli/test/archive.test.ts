@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -311,6 +312,14 @@ describe('archive', () => {
     const { code, err } = await createShell().run('archive', 'nowhere.jsonl')
     expect(code).toBe(1)
     expect(err).toContain('nowhere.jsonl')
+  })
+
+  it.runIf(process.platform !== 'win32')('refuses a pipe, whatever it is called', async () => {
+    const shell = createShell()
+    const pipe = join(shell.root, 'talk.jsonl')
+    execFileSync('mkfifo', [pipe])
+    const { code, err } = await shell.run('archive', pipe)
+    expect([code, err]).toEqual([2, expect.stringContaining('is a pipe or a device')])
   })
 
   it('archives what can be read beside a path that is missing, names that one, and fails', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import fileSystem, {
   chmodSync,
@@ -203,6 +204,16 @@ describe('backup and restore', () => {
       err: expect.stringContaining('is a device or a pipe'),
     })
     expect(statSync(socket).isSocket()).toBe(true)
+  })
+
+  it.runIf(process.platform !== 'win32')('is no pipe and no folder', async () => {
+    const shell = createShell()
+    execFileSync('mkfifo', [join(shell.root, 'pipe.tgz')])
+    mkdirSync(join(shell.root, 'folder.tgz'))
+    for (const name of ['pipe.tgz', 'folder.tgz']) {
+      const { code, err } = await shell.run('restore', join(shell.root, name))
+      expect([code, err]).toEqual([2, expect.stringContaining('is no file: a backup is one')])
+    }
   })
 
   it('is on the disk, with every file and folder, before it stands in its place', async () => {

@@ -31,6 +31,10 @@ export async function restore(
 ): Promise<undefined> {
   const source = resolve(io.cwd, file)
   if (!existsSync(source)) throw new MemoryError(`${source} does not exist`, MemoryErrorCode.NOT_FOUND)
+  // A pipe may never end, and while it is waited for no signal ends this process.
+  if (!statSync(source).isFile()) {
+    throw new MemoryError(`${source} is no file: a backup is one`, MemoryErrorCode.INVALID_INPUT)
+  }
   const root = findRoot(io, options)
   if (existsSync(join(root, 'memory')) && readdirSync(join(root, 'memory')).length > 0) throw occupied(root)
   mkdirSync(dirname(root), { recursive: true })

@@ -93,6 +93,9 @@ async function openSession(path: string): Promise<Conversation> {
 const longestBlank = 4096
 
 async function isBlank(path: string): Promise<boolean> {
-  if (!path.endsWith('.jsonl') || (await stat(path)).size > longestBlank) return false
+  if (!path.endsWith('.jsonl')) return false
+  const stats = await stat(path)
+  // A pipe has no size, and may never end.
+  if (!stats.isFile() || stats.size > longestBlank) return false
   return (await readFile(path, 'utf8')).trim() === ''
 }
