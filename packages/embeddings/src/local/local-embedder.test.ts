@@ -120,6 +120,19 @@ it('closes a thread that is in the middle of its work', async () => {
   expect(await underWay).toMatchObject({ code: MemoryErrorCode.CLOSED })
 })
 
+it('leaves no work to a thread that nobody waits for', async () => {
+  const embedder = workerEmbedder({ runtime: 'wasm' })
+  await embedder.embed(['a'], 'query')
+  const stop = new AbortController()
+  const long = Array.from({ length: 400 }, (_, i) => `text ${i} `.repeat(100))
+  const abandoned = embedder.embed(long, 'document', { signal: stop.signal }).catch(({ name }) => name)
+  stop.abort()
+  expect(await abandoned).toBe('AbortError')
+  // All of them would take minutes.
+  await embedder.embed(['b'], 'query')
+  await embedder.close?.()
+}, 20_000)
+
 it('leaves nothing on a signal that lives on', async () => {
   const embedder = workerEmbedder({ runtime: 'native' })
   const { signal } = new AbortController()

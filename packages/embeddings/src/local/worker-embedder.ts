@@ -4,7 +4,7 @@ import { bgeSmallEn } from '@recall/model-bge-small-en'
 import { unlessAborted } from '../unless-aborted.ts'
 import type { Runtime } from './runtime.ts'
 import { turnOffTelemetry } from './telemetry.ts'
-import type { Answer, Close, Question } from './worker.ts'
+import type { Answer, Close, GiveUp, Question } from './worker.ts'
 
 /**
  * Runs the default model in a worker thread, so that embedding never blocks the event loop of a server. The thread
@@ -51,16 +51,27 @@ export function workerEmbedder(options: { runtime?: Runtime; threads?: number } 
     return started
   }
 
-  const ask = (texts: readonly string[], mode: 'document' | 'query'): Promise<Float32Array[]> =>
-    new Promise((resolve, reject) => {
-      if (closed) return reject(closedError())
-      thread ??= start()
-      const question: Question = { id: ++last, texts: [...texts], mode }
-      thread.waiting.set(question.id, { resolve, reject })
-      // The process must not exit while an answer is pending.
-      thread.worker.ref()
-      thread.worker.postMessage(question)
-    })
+  const ask = async (
+    texts: readonly string[],
+    mode: 'document' | 'query',
+    signal?: AbortSignal,
+  ): Promise<Float32Array[]> => {
+    if (closed) throw closedError()
+    thread ??= start()
+    const { worker, waiting } = thread
+    const id = ++last
+    const answer = new Promise<Float32Array[]>((resolve, reject) => waiting.set(id, { resolve, reject }))
+    // The process must not exit while an answer is pending.
+    worker.ref()
+    worker.postMessage({ id, texts: [...texts], mode } satisfies Question)
+    try {
+      return await unlessAborted(answer, signal)
+    } catch (error) {
+      // Else what was asked by those who are gone would keep the next ones waiting.
+      if (signal?.aborted) worker.postMessage({ givenUp: id } satisfies GiveUp)
+      throw error
+    }
+  }
 
   return {
     model: bgeSmallEn.id,
@@ -69,7 +80,7 @@ export function workerEmbedder(options: { runtime?: Runtime; threads?: number } 
     maxTokens: bgeSmallEn.maxTokens,
     async embed(texts, mode, { signal } = {}) {
       signal?.throwIfAborted()
-      return unlessAborted(ask(texts, mode), signal)
+      return ask(texts, mode, signal)
     },
     async warmUp() {
       await ask(['warm up'], 'query')

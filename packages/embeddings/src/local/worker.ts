@@ -8,6 +8,11 @@ export interface Question {
   mode: 'document' | 'query'
 }
 
+/** Ends the work on a question whose answer nobody awaits any more. */
+export interface GiveUp {
+  givenUp: number
+}
+
 /** Ends the thread, between two batches. */
 export type Close = 'close'
 
@@ -18,18 +23,21 @@ export interface Answer {
 }
 
 const embedder = localEmbedder(workerData)
-const closing = new AbortController()
+const underWay = new Map<number, AbortController>()
 
-parentPort?.on('message', async (question: Question | Close) => {
-  if (question === 'close') {
-    closing.abort()
+parentPort?.on('message', async (message: Question | GiveUp | Close) => {
+  if (message === 'close') {
+    for (const question of underWay.values()) question.abort()
     await embedder.close?.()
     parentPort?.close()
     return
   }
-  const { id, texts, mode } = question
+  if ('givenUp' in message) return underWay.get(message.givenUp)?.abort()
+  const { id, texts, mode } = message
+  const stop = new AbortController()
+  underWay.set(id, stop)
   try {
-    const vectors = await embedder.embed(texts, mode, { signal: closing.signal })
+    const vectors = await embedder.embed(texts, mode, { signal: stop.signal })
     const answer: Answer = { id, vectors }
     parentPort?.postMessage(
       answer,
@@ -42,5 +50,7 @@ parentPort?.on('message', async (question: Question | Close) => {
       error: { message: error instanceof Error ? error.message : String(error), code },
     }
     parentPort?.postMessage(answer)
+  } finally {
+    underWay.delete(id)
   }
 })
