@@ -147,6 +147,12 @@ it('sends no secret that somebody typed into a file or a question', async () => 
   ])
 })
 
+it('sends no text on to where a server points', async () => {
+  const url = await serve(() => ({ status: 307, body: '', headers: { location: '/v1/elsewhere' } }))
+  await expect(httpEmbedder(options(url)).embed(['a'], 'document')).rejects.toThrow(/answered 307$/)
+  expect(requests).toHaveLength(1)
+})
+
 it('says what to look at when the server knows no such path or model', async () => {
   const url = await serve(() => ({ status: 404, body: '' }))
   await expect(httpEmbedder(options(url)).embed(['a'], 'document')).rejects.toThrow(/404; check the url/)

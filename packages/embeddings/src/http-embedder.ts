@@ -119,6 +119,8 @@ async function request(
         ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
       },
       body: JSON.stringify({ model, input: batch, encoding_format: 'float' }),
+      // The texts must not be sent to wherever an answer redirects.
+      redirect: 'manual',
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     })
   } catch (cause) {
