@@ -318,7 +318,9 @@ def _problem(response: urllib.error.HTTPError, text: bytes) -> RecallError:
         problem = {}
     status = response.code
     fallback = "MEMORY_UNAVAILABLE" if status >= 500 else "MEMORY_INVALID_INPUT"
-    code = str(problem.get("code") or _CODE_OF_STATUS.get(status, fallback))
+    code = str(problem.get("code"))
+    if not code.startswith("MEMORY_"):
+        code = _CODE_OF_STATUS.get(status, fallback)
     seconds = response.headers.get("Retry-After", "")
     retry_after = float(seconds) if re.fullmatch(r"\d{1,9}", seconds) else None
     redirected = "; redirects are not followed" if 300 <= status < 400 else ""

@@ -152,6 +152,12 @@ class OnTheWire(unittest.TestCase):
             self.assertEqual(self.failure(client.whoami).code, "MEMORY_UNAVAILABLE")
             self.assertEqual(self.failure(lambda: client.get("RCL-1")).code, "MEMORY_NOT_FOUND")
 
+    def test_goes_by_the_status_where_a_proxy_has_codes_of_its_own(self):
+        with Answers(problem(502, 502), problem(503, "UPSTREAM_DOWN"), ok({"results": []})) as hub:
+            self.assertEqual(Recall(hub.url, KEY).search("q"), [])
+        with Answers(problem(429, "TOO_MANY")) as hub:
+            self.assertEqual(self.failure(Recall(hub.url, KEY, retries=0).whoami).code, "MEMORY_RATE_LIMITED")
+
     def test_takes_json_of_somebody_else_for_no_hub(self):
         client = Recall("http://127.0.0.1", KEY, retries=0)
         calls = [
