@@ -75,6 +75,8 @@ keep_key() {
 call() {
   holds="$1" method="$2" path="$3"
   shift 3
+  # curl makes no file where the answer has no body.
+  : >"$folder/answer"
   # Into a file, which a retry begins anew. A redirect is not followed: the key would go with it.
   status="$({ [ -z "$key" ] || printf 'header = "Authorization: Bearer %s"\n' "$key"; } |
     curl --config - --silent --show-error --max-time 30 --request "$method" --header 'Accept: application/json' \
@@ -91,6 +93,8 @@ call() {
 
 # A retry waits as long as the hub asks, and gives up when that is long.
 again='--retry 2 --retry-max-time 20'
+# Before 7.71 curl cannot be told that a lost answer is worth another try as well.
+! curl --retry-all-errors --version >/dev/null 2>&1 || again="$again --retry-all-errors"
 
 # json <text>: the text as a JSON string.
 json() {

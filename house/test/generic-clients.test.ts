@@ -70,7 +70,11 @@ describe('clients/curl/recall.sh', () => {
 
   it.skipIf(!curl)('takes the answer of somebody else for no acknowledgement', async () => {
     const answers = ['<html>', '{}', '[]']
-    const other = createHttpServer((_, answer) => answer.end(answers.shift())).listen(0, '127.0.0.1')
+    const other = createHttpServer((_, answer) => {
+      const text = answers.shift()
+      if (text === undefined) answer.writeHead(304)
+      answer.end(text)
+    }).listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
     const env = { RECALL_API_URL: `http://127.0.0.1:${port}`, RECALL_API_KEY: 'recall_unknown' }
@@ -80,7 +84,32 @@ describe('clients/curl/recall.sh', () => {
         out: '',
         err: expect.stringContaining('is it a Recall hub?'),
       })
+    expect(await recall(['whoami'], env)).toEqual({
+      code: 3,
+      out: '',
+      err: 'recall: the hub answered 304: \n',
+    })
     other.close()
+  })
+
+  it.skipIf(!curl)('sends again, under the same key, what got no whole answer', async () => {
+    const saved = '{"short_id": "RCL-00000000"}'
+    const keys = new Set<unknown>()
+    let tries = 0
+    const lossy = createHttpServer((request, answer) => {
+      keys.add(request.headers['idempotency-key'])
+      tries++
+      if (tries === 1) return void request.socket.destroy()
+      answer.writeHead(201, { 'content-length': saved.length })
+      if (tries === 2) answer.write(saved.slice(0, 9), () => request.socket.destroy())
+      else answer.end(saved)
+    }).listen(0, '127.0.0.1')
+    await once(lossy, 'listening')
+    const { port } = lossy.address() as AddressInfo
+    const env = { RECALL_API_URL: `http://127.0.0.1:${port}`, RECALL_API_KEY: 'recall_unknown' }
+    expect(await recall(['save', content, 'pool,leak'], env)).toMatchObject({ code: 0, out: `${saved}\n` })
+    expect(keys.size).toBe(1)
+    lossy.close()
   })
 
   it.skipIf(!curl)(
