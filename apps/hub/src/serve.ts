@@ -1,4 +1,6 @@
-import type { Server } from 'node:http'
+import { once } from 'node:events'
+import type { Server, ServerResponse } from 'node:http'
+import { Server as Listener } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { serve } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
@@ -54,6 +56,7 @@ export async function serveHub(
     const server = await listen(config, hub.fetch, { ...patience, ...waits })
     server.on('clientError', answerUnread)
     server.maxConnections = mostSockets
+    const answers = answersOf(server)
     // Not before it listens: a hub that cannot does not start, and nothing may keep its process from ending.
     const queue = config.embedAsync ? workOn(hub, log) : undefined
     const address = server.address()
@@ -62,13 +65,15 @@ export async function serveHub(
       url: urlOf(config.host, port),
       async close() {
         hub.drain()
+        // The `close` of an HTTP server would cut the connections that Node takes for idle.
         const closed = new Promise<void>((resolve) => {
-          server.close(() => resolve())
+          Listener.prototype.close.call(server, () => resolve())
         })
-        server.closeIdleConnections()
         // Without this header, callers could keep sending requests over an open connection until it is cut.
         server.prependListener('request', (_, answer) => answer.setHeader('Connection', 'close'))
         const cut = setTimeout(() => server.closeAllConnections(), drainMs)
+        await untilSent(answers)
+        server.closeIdleConnections()
         await closed
         clearTimeout(cut)
         await queue?.stop()
@@ -79,6 +84,25 @@ export async function serveHub(
   } catch (error) {
     await closeDependencies()
     throw error
+  }
+}
+
+/** The answers of a server that are not sent to their end. */
+function answersOf(server: Server): ReadonlySet<ServerResponse> {
+  const answers = new Set<ServerResponse>()
+  server.on('request', (_, answer) => {
+    answers.add(answer)
+    answer.once('close', () => answers.delete(answer))
+  })
+  return answers
+}
+
+/** Resolves when no finished answer waits for its caller to read it: Node takes such a connection for idle. */
+async function untilSent(answers: ReadonlySet<ServerResponse>): Promise<void> {
+  for (;;) {
+    const waiting = [...answers].find(({ writableEnded }) => writableEnded)
+    if (!waiting) return
+    await once(waiting, 'close')
   }
 }
 

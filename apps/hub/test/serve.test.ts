@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { registerAgent } from '@recall/client'
+import { connectHub, registerAgent } from '@recall/client'
 import { expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
 import { serveHub } from '../src/serve.ts'
@@ -40,6 +40,33 @@ it('asks callers who go on while it closes to go', async () => {
   expect(await answer()).toMatch(/^HTTP\/1.1 201 /)
   socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n')
   expect((await answer()).toLowerCase()).toContain('\r\nconnection: close\r\n')
+  await closed
+})
+
+it('sends an answer to its end while it closes, however slowly that is read', async () => {
+  const config = parseConfig({ dataFolder: temporaryFolder(), port: 0, embedding: { provider: 'fake' } })
+  const hub = await serveHub(config, () => {})
+  const { apiKey } = await registerAgent({ url: hub.url }, 'ada')
+  const { memory, close } = connectHub({ url: hub.url, apiKey })
+  await memory.write('long-term', 'large', 'x'.repeat(7_000_000))
+  await close()
+  const body = '{"key":"large"}'
+  const socket = connect(Number(new URL(hub.url).port), '127.0.0.1')
+  socket.write(
+    [
+      'POST /api/v1/private/long-term/get HTTP/1.1',
+      'Host: localhost',
+      `Authorization: Bearer ${apiKey}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      '',
+      body,
+    ].join('\r\n'),
+  )
+  let read = (await once(socket, 'readable')) && socket.read().length
+  const closed = hub.close()
+  for await (const some of socket) read += some.length
+  expect(read).toBeGreaterThan(7_000_000)
   await closed
 })
 
