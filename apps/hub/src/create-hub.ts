@@ -159,7 +159,7 @@ function identifyCallers(app: App, hub: Hub): void {
     context.header('X-Content-Type-Options', 'nosniff')
     if (!isOpen(context.req.method, context.req.path)) {
       // Whoever asks after a search sees what it counted and whom it promoted. Searches see to that themselves.
-      if (!isSearch(context.req.path)) await hub.retrievals.settled()
+      if (dependsOnSearches(context.req.path)) await hub.retrievals.nearlySettled()
       context.set('principal', await hub.auth.authenticate(context.req.header('Authorization')))
     }
     await next()
@@ -211,7 +211,8 @@ const isOpen = (method: string, path: string): boolean =>
   (method === 'POST' && path === '/api/v1/agents/register') ||
   (['GET', 'HEAD'].includes(method) && path === '/api/v1/health')
 
-const isSearch = (path: string): boolean => path === '/api/v1/memory/search'
+const dependsOnSearches = (path: string): boolean =>
+  path !== '/api/v1/memory/search' && !path.startsWith('/api/v1/private/')
 
 /** Headers that an error adds to its answer. */
 const headersOf = (error: Error): Record<string, string> => {

@@ -26,12 +26,14 @@ export interface Retrieval {
 /** What searches returned, on its way into the database. */
 export interface RetrievalLog {
   /**
-   * Runs a search. One that runs alone first waits until the earlier ones are recorded, so that its counts hold what
-   * they returned. Searches that run at the same time have no order.
+   * Runs a search. One that runs alone first waits until the earlier ones are nearly settled, so that its counts hold
+   * what they returned. Searches that run at the same time have no order.
    */
   during<T>(search: () => Promise<T>): Promise<T>
-  /** Begins to record a retrieval. Resolves at once, unless too many wait already. */
+  /** Begins to record a retrieval. Resolves at once, or a little later where too many wait already. */
   note(retrieval: Retrieval): Promise<void>
+  /** Resolves when all that was noted before is recorded, or after a moment: nobody waits long for it. */
+  nearlySettled(): Promise<void>
   /** Resolves when all that was noted before is recorded. Never rejects. */
   settled(): Promise<void>
 }

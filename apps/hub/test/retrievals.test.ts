@@ -2,7 +2,7 @@ import { connectHub, type HubClient, registerAgent } from '@recall/client'
 import { fakeEmbedder } from '@recall/embeddings'
 import { agents, retrievalEvents } from '@recall/store-postgres'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type HubSettings, parseConfig } from '../src/config/config.ts'
 import { createHub } from '../src/create-hub.ts'
 import { gate, gated } from './held-statements.ts'
@@ -106,6 +106,25 @@ describe.each(engines)('what searches return, with %s', (_, openEngine) => {
     open()
     await answer
     expect(await countEvents()).toBeGreaterThan(0)
+  })
+
+  it('is waited for by nobody who does not depend on it, and by nobody for long', async () => {
+    const { open, opened } = gate()
+    const recording = gated(engine.database, /insert into retrieval_events/, (send) => opened.then(send))
+    const { author, reader, id } = await openHub(noLimits, recording)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      await reader.search(lesson('redis'))
+      await author.memory.write('long-term', 'key', 'value')
+      for (const ask of [() => author.get(id), () => author.search(lesson('redis'))]) {
+        const answer = ask()
+        await vi.advanceTimersByTimeAsync(1000)
+        await answer
+      }
+    } finally {
+      vi.useRealTimers()
+      open()
+    }
   })
 
   it('is told where an answer says why each result stands where it does', async () => {

@@ -9,6 +9,8 @@ import { promoteAuthors } from '../trust/promotion.ts'
 const mostTogether = 25
 /** When more than these wait, a search waits for the statement that is running, so that the database keeps up. */
 const mostWaiting = 50
+/** Longest that a request waits for them, in milliseconds: they may be held up where the request is not. */
+const patienceMs = 1000
 
 /**
  * Records what searches return, while they are answered. Searches that end while a statement is running share the
@@ -42,11 +44,21 @@ export function createRetrievalLog(hub: HubParts, log: Log): RetrievalLog {
     return next
   }
 
+  const briefly = async (recording: Promise<void>): Promise<void> => {
+    if (waiting === 0) return
+    let timer: NodeJS.Timeout | undefined
+    const tooLong = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, patienceMs)
+    })
+    await Promise.race([recording, tooLong])
+    clearTimeout(timer)
+  }
+
   return {
     async during(search) {
       running++
       try {
-        if (running === 1) await last
+        if (running === 1) await briefly(last)
         return await search()
       } finally {
         running--
@@ -55,8 +67,9 @@ export function createRetrievalLog(hub: HubParts, log: Log): RetrievalLog {
     async note(retrieval) {
       if (batch.length === 0 || batch.length >= mostTogether) batch = nextBatch()
       batch.push(retrieval)
-      if (++waiting > mostWaiting) await current
+      if (++waiting > mostWaiting) await briefly(current)
     },
+    nearlySettled: () => briefly(last),
     settled: () => last,
   }
 }
