@@ -217,7 +217,9 @@ export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; rai
     hub,
     sql`quality = -1`,
     sql`quality = 0 and retrieval_count = 0 and created_at < ${before}::timestamptz
-      and not exists (select from memory_links l where l.memory_id = memories.id or l.related_id = memories.id)
+      -- Apart, for a join with each: with an "or" each memory is looked up in the links.
+      and not exists (select from memory_links l where l.memory_id = memories.id)
+      and not exists (select from memory_links l where l.related_id = memories.id)
       and not exists (
         select from citations c join agents a on a.id = c.agent_id
         where c.memory_id = memories.id and a.trust_level > 0
