@@ -4,9 +4,11 @@ import {
   memories,
   privateNamespaces,
   rateLimits,
+  rowsOf,
   sweepAll,
 } from '@recall/store-postgres'
-import { and, isNull, lt, sql } from 'drizzle-orm'
+import { and, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import type { PgTable } from 'drizzle-orm/pg-core'
 import type { Hub } from './hub.ts'
 import type { Log } from './log.ts'
 import { embedWaiting } from './pipelines/embed-waiting.ts'
@@ -28,20 +30,42 @@ export async function maintainHub(hub: Hub, log: Log) {
     hub.database.$count(memories, and(isNull(memories.embedding), isNull(memories.deletedAt))),
   )
   const writable = await pauseWritesWhenSilent(hub)
+  // Before what looks at all memories: if that takes too long, nothing is kept for longer than was promised.
+  const gone = await forgetOld(hub)
   await promoteAuthors(hub)
   const quality = await recomputeQuality(hub)
-  const old = lt(idempotencyKeys.createdAt, new Date(hub.clock() - rememberedMs))
-  const forgotten = await hub.call(() =>
-    hub.database.delete(idempotencyKeys).where(old).returning({ key: idempotencyKeys.key }),
-  )
-  await hub.call(() =>
-    hub.database.delete(rateLimits).where(lt(rateLimits.expire, new Date(Date.now() - 60 * 60 * 1000))),
-  )
-  const forgottenQuestions = await forgetQuestions(hub)
-  const expiredEntries = await sweepAll(hub.database, hub.clock(), hub.config.databaseTimeoutMs)
   await hub.call(() => hub.database.delete(privateNamespaces).where(canBeFreed(hub)))
-  const gone = { forgottenAnswers: forgotten.length, forgottenQuestions, expiredEntries }
   return { embedded, waiting, writable, ...quality, ...gone }
+}
+
+async function forgetOld(hub: Hub) {
+  const { database, clock, config } = hub
+  const answered = new Date(clock() - rememberedMs)
+  const forgottenAnswers = await deleteSome(hub, idempotencyKeys, lt(idempotencyKeys.createdAt, answered))
+  const counted = new Date(Date.now() - 60 * 60 * 1000)
+  await deleteSome(hub, rateLimits, lt(rateLimits.expire, counted))
+  const forgottenQuestions = await forgetQuestions(hub)
+  const expiredEntries = await sweepAll(database, clock(), config.databaseTimeoutMs)
+  return { forgottenAnswers, forgottenQuestions, expiredEntries }
+}
+
+/** Rows that one statement deletes: it may not take long, however many there are. */
+const deletedTogether = 5000
+
+/** @returns how many rows were deleted */
+async function deleteSome({ database, call }: Hub, table: PgTable, old: SQL): Promise<number> {
+  for (let deleted = 0; ; ) {
+    const rows = await call(() =>
+      rowsOf(
+        database,
+        sql`
+          delete from ${table} where ${old}
+            and ctid = any(array(select ctid from ${table} where ${old} limit ${deletedTogether})) returning 1`,
+      ),
+    )
+    deleted += rows.length
+    if (rows.length < deletedTogether) return deleted
+  }
 }
 
 /** Empty namespaces of agents that have reached their limit: only for those is it worth scanning the entries. */

@@ -4,7 +4,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { type Embedder, MemoryError, MemoryErrorCode } from '@recall/core'
 import { fakeEmbedder } from '@recall/embeddings'
 import { type Database, idempotencyKeys, memories, systemConfig } from '@recall/store-postgres'
-import { eq, type SQL } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { backup } from '../src/backup/backup.ts'
@@ -107,6 +107,22 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     expect((await flaky.request('POST', '/api/v1/memory', request)).status).toBe(503)
     fails = false
     expect((await flaky.request('POST', '/api/v1/memory', request)).status).toBe(201)
+  })
+
+  it('forgets old answers, however many, also where it cannot rate the memories', async () => {
+    const { id } = await hub.agent('ada', 1)
+    await database().execute(sql`
+      insert into idempotency_keys (agent_id, route, key, fingerprint, created_at)
+      select ${id}::uuid, 'POST /api/v1/memory', i::text, '', now() - interval '25 hours'
+      from generate_series(1, 5001) as i`)
+    await database().execute(sql`alter table citations rename to elsewhere`)
+    try {
+      await expect(hub.maintain()).rejects.toMatchObject({ code: MemoryErrorCode.UNAVAILABLE })
+    } finally {
+      await database().execute(sql`alter table elsewhere rename to citations`)
+    }
+    expect(await database().$count(idempotencyKeys)).toBe(0)
+    expect(await hub.maintain()).toMatchObject({ forgottenAnswers: 0 })
   })
 
   it('keeps a memory at once and makes its vector later, in whatever hub', async () => {
