@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { MemoryErrorCode } from '@recall/core'
 import { sql } from 'drizzle-orm'
@@ -6,7 +7,7 @@ import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { migrate as runMigrations } from 'drizzle-orm/postgres-js/migrator'
 import { createExtensions } from './engines/create-extensions.ts'
 import { type Database, rowsOf } from './engines/database.ts'
-import { asMemoryErrors } from './engines/postgres-errors.ts'
+import { asMemoryErrors, codeOf } from './engines/postgres-errors.ts'
 import { recountWords } from './entries/recount-words.ts'
 
 const migrationsFolder = fileURLToPath(new URL('../migrations', import.meta.url))
@@ -14,23 +15,28 @@ const migrationsFolder = fileURLToPath(new URL('../migrations', import.meta.url)
 /** Key of the advisory lock for changes of tables; any otherwise unused number. */
 const migrationLock = 7_351_283
 
-/** How long to wait for another process that is migrating, in milliseconds. */
+/** How long to wait for another process that is migrating, and for tables, in milliseconds. */
 const patience = 60_000
+
+/** How long to wait for tables at a time: whoever wants to read them meanwhile waits, too. */
+const tablePatience = 1000
 
 /**
  * Brings the tables up to date; there is no way back. Processes that start together take turns, and all but the first
  * find nothing to do. Also splits texts again, once, if an earlier version split them into other words.
  *
  * @param database on a single connection, which holds the lock
- * @throws MemoryError TIMEOUT when another process does not finish within a minute; NOT_SUPPORTED when the tables cannot
- * be on this server
+ * @throws MemoryError TIMEOUT when others, such as a process that migrates, do not finish within a minute; NOT_SUPPORTED
+ * when the tables cannot be on this server
  */
 export async function migrate(database: Database): Promise<void> {
   await asMemoryErrors(MemoryErrorCode.UNAVAILABLE, () =>
     underMigrationLock(database, async () => {
       if ((await pendingMigrations(database)) > 0) await createExtensions(database)
       // The migrator works with every driver; only its type names one.
-      await runMigrations(database as unknown as PostgresJsDatabase, { migrationsFolder })
+      await whenTablesAreFree(database, () =>
+        runMigrations(database as unknown as PostgresJsDatabase, { migrationsFolder }),
+      )
     }),
   )
   // Outside the lock, because it may take minutes, and two runs at once do no harm.
@@ -56,12 +62,31 @@ export async function pendingMigrations(database: Database): Promise<number> {
 
 /** Runs a change while no other process changes tables. */
 async function underMigrationLock<T>(database: Database, change: () => Promise<T>): Promise<T> {
-  await database.execute(sql`select set_config('lock_timeout', ${String(patience)}, false)`)
+  await setLockTimeout(database, patience)
   await database.execute(sql`select pg_advisory_lock(${migrationLock})`)
   try {
     return await change()
   } finally {
     await database.execute(sql`select pg_advisory_unlock(${migrationLock})`)
     await database.execute(sql`reset lock_timeout`)
+  }
+}
+
+const setLockTimeout = (database: Database, milliseconds: number): Promise<unknown> =>
+  database.execute(sql`select set_config('lock_timeout', ${String(milliseconds)}, false)`)
+
+const lockNotAvailable = '55P03'
+
+/** Runs a change of tables, again and again while others hold one of them, as a backup does for as long as it takes. */
+async function whenTablesAreFree(database: Database, change: () => Promise<void>): Promise<void> {
+  await setLockTimeout(database, tablePatience)
+  const deadline = Date.now() + patience
+  for (;;) {
+    try {
+      return await change()
+    } catch (error) {
+      if (codeOf(error) !== lockNotAvailable || Date.now() > deadline) throw error
+    }
+    await pause(tablePatience)
   }
 }

@@ -135,6 +135,22 @@ describe.skipIf(!serverUrl)('what earlier versions wrote', () => {
     await expectAll(url, [first])
   })
 
+  it('can be read while a migration waits for a table that somebody reads for long', async () => {
+    const { url, database } = await emptyDatabase()
+    await migrateTo(database, first)
+    await writeAt(database, first)
+    let migrating: ReturnType<typeof openPostgres> | undefined
+    await database.transaction(async (backup) => {
+      await backup.execute(sql`select from entries`)
+      migrating = openPostgres({ url })
+      const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      while ((await rowsOf(database, waiting)).length === 0);
+      expect(await rowsOf(database, sql`select from entries`)).toHaveLength(1)
+    })
+    await (await migrating)?.close()
+    await expectAll(url, [first])
+  })
+
   it('is migrated once by processes that start together', async () => {
     const { url, database } = await emptyDatabase()
     await migrateTo(database, first)
