@@ -43,4 +43,19 @@ describe.each(engines)('private memory of an agent in quarantine, on %s,', (_, o
     }
     expect(agent.notes[1]).toMatch(/private memory deleted by admin .*: the agent asked for it$/)
   })
+
+  it('is not written again where another process of the hub still knows its key', async () => {
+    const [hub, other] = [await openHub(database()), await openHub(database())]
+    const [admin, gone] = [await hub.agent('admin', 2), await hub.agent('gone')]
+    const write = async () => {
+      const body = { entry: { key: 'k', value: 'mine' } }
+      return (await other.request('POST', '/api/v1/private/long-term/put', { key: gone.key, body })).status
+    }
+    expect(await write()).toBe(200)
+    const path = `/api/v1/admin/agents/${gone.id}`
+    await hub.request('POST', `${path}/quarantine`, { key: admin.key })
+    await hub.request('DELETE', `${path}/private`, { key: admin.key })
+    expect(await write()).toBe(403)
+    expect(await database().$count(entries)).toBe(0)
+  })
 })

@@ -12,8 +12,9 @@ import {
   parseFilter,
   type StoreQuery,
 } from '@recall/core'
-import { createPostgresStore, type PostgresStore, privateNamespaces } from '@recall/store-postgres'
-import { and, eq, sql } from 'drizzle-orm'
+import { agents, createPostgresStore, type PostgresStore, privateNamespaces } from '@recall/store-postgres'
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { agentDisabled } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import { newRoutes } from '../routes/app.ts'
 import { answers, jsonBody, keyed } from '../routes/describe.ts'
@@ -247,7 +248,8 @@ const namespaceLock = 727_004
  * Registers the namespace of a first write. Maintenance may free it before that write is there: the next one registers
  * it again, also beyond the limit.
  *
- * @throws MemoryError QUOTA_EXCEEDED when the agent already has as many namespaces as it may have
+ * @throws MemoryError QUOTA_EXCEEDED when the agent already has as many namespaces as it may have; FORBIDDEN when it was
+ * disabled: another process may still know its key, and an administrator may just have deleted its memory
  */
 async function noteNamespace({ hub, store, agent, place }: Call): Promise<void> {
   const { database, config } = hub
@@ -256,7 +258,14 @@ async function noteNamespace({ hub, store, agent, place }: Call): Promise<void> 
     eq(privateNamespaces.agentId, agent),
     eq(sql`md5(${privateNamespaces.namespace})`, sql`md5(${namespace})`),
   )
-  if ((await hub.call(() => database.$count(privateNamespaces, isNoted))) > 0) return
+  const [writer] = await hub.call(() =>
+    database
+      .select({ isNoted: sql<boolean>`exists (select from ${privateNamespaces} where ${isNoted})` })
+      .from(agents)
+      .where(and(eq(agents.id, agent), isNull(agents.disabledAt))),
+  )
+  if (!writer) throw agentDisabled()
+  if (writer.isNoted) return
   const isUsed = (await store.stats(place)).entries > 0
   const noted = await hub.call(() =>
     database.transaction(async (transaction) => {
