@@ -363,24 +363,29 @@ describe.each(engines)('operating a hub on %s', (_, open) => {
     expect((await hub.request('GET', '/readyz')).headers.get('Retry-After')).toBeNull()
   })
 
-  it('takes nothing off the limits of who could not be served', async () => {
+  it('takes a read, and no write, off the limits of who could not be served', async () => {
     let isDown = true
     const whole = fakeEmbedder()
     const embedder: Embedder = {
       ...whole,
       embed: (texts, options) => (isDown ? Promise.reject(new Error('down')) : whole.embed(texts, options)),
     }
-    const two = [{ requests: 2, seconds: 86_400 }]
+    const [two, four] = [2, 4].map((requests) => [{ requests, seconds: 86_400 }])
     const { tiers } = noLimits.limits
-    const limits = { ...noLimits.limits, tiers: { ...tiers, trusted: { ...tiers.trusted, write: two } } }
+    const trusted = { ...tiers.trusted, write: two, get: four }
+    const limits = { ...noLimits.limits, tiers: { ...tiers, trusted } }
     const failing = await openHub(database(), { ...noLimits, limits }, { embedder })
     const { key } = await failing.agent('ada', 1)
     const save = async (subject: string): Promise<number> =>
       (await failing.request('POST', '/api/v1/memory', { key, body: { content: lesson(subject), tags } }))
         .status
-    for (let i = 0; i < 4; i++) expect(await save('redis')).toBe(503)
+    for (let i = 0; i < 3; i++) expect(await save('redis')).toBe(503)
     isDown = false
     expect([await save('redis'), await save('postgres'), await save('kafka')]).toEqual([201, 201, 429])
+    expect(await save('nginx')).toBe(429)
+    const read = await failing.request('GET', '/api/v1/agents/me', { key })
+    expect(read.headers.get('RateLimit-Policy')).toContain('q=4')
+    expect(read.status).toBe(429)
   })
 
   it('takes no new memory while it is read-only, and lets agents do all else', async () => {

@@ -5,7 +5,6 @@ import { and, eq, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Context } from 'hono'
 import type { Hub, HubEnv } from '../hub.ts'
 import type { Claim } from '../pipelines/write-memory.ts'
-import { limitAgent } from './limit-agent.ts'
 
 /** How long an answer is remembered. */
 export const rememberedMs = 24 * 60 * 60 * 1000
@@ -22,7 +21,7 @@ const abandonedMs = ({ embedTimeoutMs, databaseTimeoutMs }: Hub['config']): numb
  * exists and is unanswered; otherwise `answer` returns `undefined`. So a slow attempt that was given up cannot write
  * a second time
  * @throws MemoryError CONFLICT while the first request is still running; INVALID_INPUT, with status 422, when the key
- * was used with another body before; RATE_LIMITED for too many repetitions, which count as reading a memory
+ * was used with another body before
  */
 export async function answeringOnce<T>(
   hub: Hub,
@@ -66,10 +65,7 @@ export async function answeringOnce<T>(
     if (earlier?.body) return JSON.parse(earlier.body) as T
     throw stillRunning()
   }
-  if (!claimed) {
-    await limitAgent(hub, context, 'get')
-    return firstAnswer()
-  }
+  if (!claimed) return firstAnswer()
   try {
     return (await answer({ agentId, route, key, fingerprint })) ?? (await firstAnswer())
   } catch (error) {

@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
+import type { Action } from '../access/rate-limits.ts'
 import type { Hub } from '../hub.ts'
 import { citeMemory, deleteMemory, getMemory } from '../pipelines/read-memory.ts'
 import { searchMemories, signalsOf } from '../pipelines/search-memories.ts'
@@ -29,7 +30,7 @@ const idempotencySchema = z.object({
     }),
 })
 
-/** Errors after which nothing was written and the hub is the cause: the request is not counted. */
+/** Errors after which nothing was written and the hub is the cause: the request counts as a read. */
 const notWritten = new Set<MemoryErrorCode>([MemoryErrorCode.FORBIDDEN, MemoryErrorCode.UNAVAILABLE])
 
 /** Routes for the memories that agents share. */
@@ -53,14 +54,16 @@ export function memoryRoutes(hub: Hub) {
       async (context) => {
         const input = context.req.valid('json')
         const author = context.get('principal')
-        await hub.limits.giveBack(author.tier, 'get', author.id)
+        const giveBack = (action: Action): Promise<void> =>
+          hub.limits.giveBack(author.tier, action, author.id)
         const saved = await answeringOnce<SavedAnswer>(hub, context, input, async (claim) => {
           await limitAgent(hub, context, 'write')
           try {
-            return await writeMemory(hub, author, input, claim)
+            const answer = await writeMemory(hub, author, input, claim)
+            await giveBack('get')
+            return answer
           } catch (error) {
-            if (isMemoryError(error) && notWritten.has(error.code))
-              await hub.limits.giveBack(author.tier, 'write', author.id)
+            await giveBack(isMemoryError(error) && notWritten.has(error.code) ? 'write' : 'get')
             throw error
           }
         })
