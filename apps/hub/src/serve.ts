@@ -65,7 +65,7 @@ export async function serveHub(
       url: urlOf(config.host, port),
       async close() {
         hub.drain()
-        // The `close` of an HTTP server would cut the connections that Node takes for idle.
+        // At first it accepts no more: the `close` of an HTTP server also cuts the connections that Node takes for idle.
         const closed = new Promise<void>((resolve) => {
           Listener.prototype.close.call(server, () => resolve())
         })
@@ -73,7 +73,7 @@ export async function serveHub(
         server.prependListener('request', (_, answer) => answer.setHeader('Connection', 'close'))
         const cut = setTimeout(() => server.closeAllConnections(), drainMs)
         await untilSent(answers)
-        server.closeIdleConnections()
+        server.close()
         await closed
         clearTimeout(cut)
         await queue?.stop()
