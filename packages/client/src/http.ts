@@ -249,13 +249,17 @@ function problemOf(response: Response, text: string): MemoryError {
   const problem = problemIn(text)
   const code = codes.has(problem.code) ? (problem.code as MemoryErrorCode) : codeOfStatus(response.status)
   const seconds = Number(response.headers.get('Retry-After') ?? Number.NaN)
-  return new MemoryError(problem.detail ?? `the hub answered ${response.status}`, code, {
-    details: { status: response.status, ...(problem.errors ? { issues: problem.errors } : {}) },
+  const says = typeof problem.detail === 'string' ? problem.detail : `the hub answered ${response.status}`
+  return new MemoryError(says, code, {
+    details: {
+      status: response.status,
+      ...(Array.isArray(problem.errors) ? { issues: problem.errors } : {}),
+    },
     ...(Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {}),
   })
 }
 
-const problemIn = (text: string): { code?: unknown; detail?: string; errors?: unknown[] } =>
+const problemIn = (text: string): { code?: unknown; detail?: unknown; errors?: unknown } =>
   (jsonIn(text) ?? {}) as object
 
 /** The code for a status, which several codes may share: a server's failure gets one that allows a retry. */

@@ -232,6 +232,15 @@ it('waits as long as the hub asks, and says so when that is long', async () => {
   })
 })
 
+it('takes for words only what is text in the answer of a proxy', async () => {
+  const { hub } = hubOf([
+    Response.json({ code: 422, detail: [{ loc: ['q'] }], errors: 'one' }, { status: 422 }),
+  ])
+  const error = await hub.whoami().catch((failure: unknown) => failure)
+  expect(error).toMatchObject({ message: 'the hub answered 422', details: { status: 422 } })
+  expect(error).not.toHaveProperty('details.issues')
+})
+
 it('takes a page of a proxy for no hub', async () => {
   const page = hubOf([
     new Response('<html>', { status: 200 }),
