@@ -160,10 +160,19 @@ it('asks for a word that thousands of turns hold session by session, not turn by
   archive(103, ['A zeppelin', 'Who', 'Where', 'When', 'The station'])
   const { store } = await openCounted(root)
   const query = {
-    ...{ scope: 'episodic', namespace: 'default', text: 'zeppelin harbour', limit: 3, offset: 0 },
-    ...{ sortBy: 'relevance', sortOrder: 'desc', minScore: 0, now: 0 },
+    scope: 'episodic',
+    namespace: 'default',
+    text: 'zeppelin harbour',
+    limit: 3,
+    offset: 0,
   } as const
-  const [both, ...others] = await store.find(query)
+  const [both, ...others] = await store.find({
+    ...query,
+    sortBy: 'relevance',
+    sortOrder: 'desc',
+    minScore: 0,
+    now: 0,
+  })
   expect(both?.entry.key).toBe('conversation:conversation-102')
   expect(both?.signals.surroundings).toBeCloseTo(both?.signals.document as number, 9)
   for (const { signals } of others) expect(signals.document).toBeLessThan(both?.signals.document as number)

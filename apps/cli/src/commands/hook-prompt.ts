@@ -18,8 +18,8 @@ import type { Io } from '../terminal/io.ts'
 /** The host waits five seconds. A late answer is of no use. */
 const budgetMs = 4000
 const shortestPrompt = 12
-/** Below these, an answer would be noise: the confidence of the search, and the score of a match. */
-const leastConfidence = 0.15
+/** Below these, an answer that nobody asked for would be noise: the confidence of the search, the score of a match. */
+const leastConfidence = 0.25
 const leastScore = 0.1
 const most = 3
 /** Characters of a match, and of its neighbours: a question often matches, but not its answer. */

@@ -9,10 +9,12 @@
  *
  * @param score of the match, 0..1, as `rankUnits` gives it
  * @param tenth score of the tenth match; 0 when there are fewer
+ * @param byMeaning whether vectors took part: strengths are lower where they do not
  */
-export function confidenceOf(score: number, tenth: number): number {
+export function confidenceOf(score: number, tenth: number, byMeaning: boolean): number {
   const strength = strengthOf(score)
   const standing = Math.max(0, strength + 2 * (strength - strengthOf(tenth)))
+  const { oddsOfStandingOne, steepness } = byMeaning ? fittedByMeaning : fittedByWords
   const odds = oddsOfStandingOne * standing ** steepness
   return odds / (1 + odds)
 }
@@ -23,6 +25,6 @@ export const confidenceRank = 10
 /** The sum of signals behind a score: the inverse of `scoreOf` in `rank-units.ts`. */
 const strengthOf = (score: number): number => Math.sqrt(score / Math.max(1e-9, 1 - score))
 
-/** A logistic model on the logarithm of the standing: e to the power of its intercept, and its slope. */
-const oddsOfStandingOne = 0.223
-const steepness = 1.22
+/** Logistic models on the logarithm of the standing: e to the power of the intercept, and the slope. */
+const fittedByMeaning = { oddsOfStandingOne: 0.223, steepness: 1.22 }
+const fittedByWords = { oddsOfStandingOne: 0.51, steepness: 1.29 }

@@ -125,7 +125,8 @@ export function rankUnits<Document>(
   }
   ranked.sort((a, b) => b.score - a.score)
   const tenth = ranked[confidenceRank - 1]?.score ?? 0
-  return ranked.map((each) => ({ ...each, confidence: confidenceOf(each.score, tenth) }))
+  const byMeaning = query.spread !== undefined
+  return ranked.map((each) => ({ ...each, confidence: confidenceOf(each.score, tenth, byMeaning) }))
 }
 
 /** Figures of units, by document and unit; 0 where there is none. */

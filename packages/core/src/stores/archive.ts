@@ -33,7 +33,8 @@ export async function findWithArchived(
   const page = await findInBoth(store, cold, query)
   if (query.text === undefined || page.length === 0) return page
   const tenth = await tenthScore(store, cold, query)
-  return page.map((match) => ({ ...match, confidence: confidenceOf(match.score, tenth) }))
+  const byMeaning = query.embedding !== undefined
+  return page.map((match) => ({ ...match, confidence: confidenceOf(match.score, tenth, byMeaning) }))
 }
 
 /** The score of the tenth unit of both stores together; 0 when there are fewer. */
