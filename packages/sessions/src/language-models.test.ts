@@ -1,4 +1,7 @@
-import { expect, it, vi } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { aiSdkLm } from './ai-sdk-lm.ts'
 import { openAiCompatibleLm } from './open-ai-compatible-lm.ts'
 
@@ -39,6 +42,19 @@ it.each([
     .catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({ code, retryAfterMs: 2000, details: { status } })
   expect(JSON.stringify(error) + String(error)).not.toMatch(/test-key|private/)
+})
+
+it('sends no conversation on to where a server points', async () => {
+  let requests = 0
+  const server = createServer((_, answer) => {
+    requests++
+    answer.writeHead(307, { location: '/elsewhere' }).end()
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  await expect(openAiCompatibleLm({ baseUrl, model: 'small' }).complete(request)).rejects.toThrow(/307/)
+  expect(requests).toBe(1)
 })
 
 it('keeps the query of the base URL', async () => {

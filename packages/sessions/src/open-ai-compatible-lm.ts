@@ -49,6 +49,8 @@ export function openAiCompatibleLm(options: OpenAiCompatibleOptions): LmProvider
             ],
             ...(json ? { response_format: { type: 'json_object' } } : {}),
           }),
+          // The conversation must not be sent to wherever an answer redirects.
+          redirect: 'manual',
           signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
         })
         if (!response.ok) {
