@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -68,6 +69,18 @@ describe('hook', () => {
     const { out, err } = await shell.withInput(starting).run('hook', 'session-start')
     expect(out).toContain('<recalled-memory ')
     expect(err).toContain('ENOTDIR')
+  })
+
+  it('writes nothing when nothing is new, so that a full disk does not matter', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const going = { session_id: 's1', hook_event_name: 'Stop', transcript_path: '/t.jsonl' }
+    const stop = () => shell.withInput(event(going)).run('hook', 'stop')
+    expect(await stop()).toMatchObject({ code: 0, err: '' })
+    mkdirSync(join(shell.root, 'memory/.recall/lock-sessions'))
+    expect(await stop()).toMatchObject({ code: 0, err: '' })
+    const ended = event({ ...going, hook_event_name: 'SessionEnd' })
+    expect((await shell.withInput(ended).run('hook', 'session-end')).err).toContain('EISDIR')
   })
 
   it('does not keep a session waiting for a model, which summarises later', async () => {

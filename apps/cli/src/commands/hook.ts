@@ -161,23 +161,35 @@ function noticeOf(
 
 /** Records durably what is known of a session; writes nothing when nothing is new. */
 function note(io: Io, place: MemoryPlace, input: HookInput, state: HostSession['state']): void {
-  withNotesLocked(place, () => noteAlone(io, place, input, state))
+  const news = (): HostSession | undefined => newsOf(io, place, input, state)
+  if (news() === undefined) return
+  withNotesLocked(place, () => {
+    // Read again: another hook of the session may have noted something meanwhile.
+    const session = news()
+    if (session !== undefined) saveSession(place, session)
+  })
 }
 
-function noteAlone(io: Io, place: MemoryPlace, input: HookInput, state: HostSession['state']): void {
+/** What is known of a session now; `undefined` when nothing is new. */
+function newsOf(
+  io: Io,
+  place: MemoryPlace,
+  input: HookInput,
+  state: HostSession['state'],
+): HostSession | undefined {
   const transcript = transcriptOf(input, io)
   const earlier = readSession(place, input.sessionId)
   const path = transcript ?? earlier?.transcript
   const summary = input.compactSummary === undefined ? [] : [compactSummary(input.compactSummary)]
-  if (path === undefined) return
+  if (path === undefined) return undefined
   const isNew =
     earlier?.state !== state ||
     earlier.transcript !== path ||
     summary.length > 0 ||
     io.now() - earlier.at > 3600_000
-  if (!isNew) return
+  if (!isNew) return undefined
   const others = (earlier?.summaries ?? []).filter(({ id }) => id !== summary[0]?.id)
-  saveSession(place, {
+  return {
     ...(earlier?.done === undefined ? {} : { done: earlier.done }),
     ...(earlier?.saved === undefined ? {} : { saved: earlier.saved }),
     sessionId: input.sessionId,
@@ -186,7 +198,7 @@ function noteAlone(io: Io, place: MemoryPlace, input: HookInput, state: HostSess
     at: io.now(),
     state,
     ...(others.length + summary.length > 0 ? { summaries: [...others, ...summary] } : {}),
-  })
+  }
 }
 
 /** Redacts a summary before it is written, and strips text that came out of memory. */
