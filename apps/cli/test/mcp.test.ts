@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -53,6 +55,16 @@ it('forgets a session only with its archive, not with a fact or for one that has
   await call('memory_remember', { text: 'Session s1 was about walruses.', key, replace: true })
   await call('memory_forget', { key, scope: 'episodic' })
   expect(await kept()).toEqual(['long-term'])
+})
+
+it('makes no memory in place of one that is away', async () => {
+  const shell = createShell()
+  const away = join(shell.root, 'disk/memory')
+  expect(await shell.run('mcp', '--root', away)).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('check that its disk is mounted'),
+  })
+  expect(existsSync(join(shell.root, 'disk'))).toBe(false)
 })
 
 it('serves what agents share when the environment names a hub', async () => {
