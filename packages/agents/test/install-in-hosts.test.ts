@@ -245,6 +245,23 @@ it('what a person gave the server in Codex stays when it is installed again', as
   expect(readFileSync(path, 'utf8')).toBe(`model = "a"\n${theirs}`)
 })
 
+it('a table in Codex whose lists a formatter spread over several lines is brought up to date', async () => {
+  const home = await temporaryFolder()
+  const path = join(home, '.codex/config.toml')
+  const codex = targets.find(({ name }) => name === 'codex') as Target
+  setUp(home, codex).install()
+  const installed = readFileSync(path, 'utf8')
+  const spread = installed.replace(
+    /args = .*\n/,
+    `args = [\n  "mcp",\n  "--root",\n  "${home}/.recall",\n]\n`,
+  )
+  write(home, { '.codex/config.toml': `${spread}enabled = false\n` })
+  expect(setUp(home, codex).install().at(-1)).toMatchObject({ status: 'kept' })
+  setUp(home, codex, wiringIn(home, ['/opt/recall'])).install()
+  const moved = installed.replace('"recall"', '"/opt/recall"')
+  expect(readFileSync(path, 'utf8')).toBe(`${moved}enabled = false\n`)
+})
+
 it('a hook beside which a person put another is brought up to date where it stands', async () => {
   const home = await temporaryFolder()
   const claude = targets.find(({ name }) => name === 'claude') as Target

@@ -64,11 +64,11 @@ export function tomlTable(
     throw new CannotEdit('the change would have altered other settings')
   }
 
-  /** The lines of our table that a person wrote. */
+  /** The lines of our table that a person wrote. A formatter may have spread our lists over several. */
   function othersIn(table: string): string {
-    const [, ...lines] = table.split(/(?<=\n)/)
-    const isOurs = (line: string): boolean => (/^\s*([\w-]+)\s*=/.exec(line)?.[1] ?? '') in members
-    return lines.filter((line) => !isOurs(line)).join('')
+    const names = Object.keys(members).join('|')
+    const ours = new RegExp(`^[ \\t]*(?:${names})[ \\t]*=[ \\t]*(?:\\[[^\\]]*\\])?[^\\n]*(?:\\n|$)`, 'gm')
+    return table.slice(table.indexOf('\n') + 1).replace(ours, '')
   }
 
   function headersInside(body: string): string[] {
