@@ -135,6 +135,23 @@ export const searchQuality: Theme = {
         }
       },
     ),
+
+    law(
+      'A long note does not come before a short one that says the same, for being long.',
+      async ({ memory }) => {
+        const others = everydayWords().join(' ')
+        const long = [others, others, others, others, others]
+        await memory.batchWrite('long-term', [
+          { key: 'short', value: 'The zeppelin left without ballast.' },
+          {
+            key: 'long',
+            value: [...long, 'The zeppelin left without ballast, wrote the museum.'].join('\n\n'),
+          },
+          ...Array.from({ length: 20 }, (_, i) => ({ key: `${i}`, value: `${others} ${i}` })),
+        ])
+        expect(await keysFound(memory, 'long-term', { text: 'zeppelin ballast' })).toEqual(['short', 'long'])
+      },
+    ),
   ],
 }
 

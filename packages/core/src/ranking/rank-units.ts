@@ -17,8 +17,8 @@ export interface UnitEvidence<Document> {
   /** Whether the unit's label (who speaks, or its heading) holds a word of the query. */
   labelled?: boolean
   /**
-   * For a unit of several: the share of the query's words, weighted by rarity, that occur in it or in the
-   * `surroundingReach` units before and after it.
+   * For a turn of a conversation: the share of the query's words, weighted by rarity, that occur in it or in the
+   * `surroundingReach` turns before and after it.
    */
   surroundings?: number
   /** Milliseconds since the document was last written; negative ages count as zero. */
@@ -33,7 +33,7 @@ export interface QueryEvidence<Document> {
   bm25Noise: number
   /** How the similarities of all units are spread, when vectors take part. */
   spread?: Spread
-  /** For documents of several units: the share of the query's words, weighted by rarity, that occur in the document. */
+  /** For conversations of several turns: the share of the query's words, weighted by rarity, that occur in them. */
   coverage?: ReadonlyMap<Document, number>
 }
 
@@ -65,15 +65,15 @@ export const rankWeights = {
   noise: 0.1,
   /** The words of the unit before and of the unit after. */
   context: 0.4,
-  /** The whole query, found in the unit and the few around it. */
+  /** The whole query, found in the turn and the few around it. */
   surroundings: 0.2,
   /** One standard deviation of the cosine, when the best vector stands out no further than chance predicts. */
   meaning: 0.18,
   /** Upper limit for one standard deviation, however far the best vector stands out. */
   mostMeaning: 0.4,
-  /** The part that each of its two neighbours has in what a unit means; the rest is its own. */
+  /** The part that each of its two neighbours has in what a turn means; the rest is its own. */
   neighbour: 0.15,
-  /** The whole query, found anywhere in the document. */
+  /** The whole query, found anywhere in the conversation. */
   document: 0.2,
   label: 0.15,
   /** Only breaks near-ties. */
@@ -110,7 +110,7 @@ export function rankUnits<Document>(
     const own = { words: words.at(document, unit), deviation: deviations.at(document, unit) }
     const beside = { words: words.beside(document, unit), deviation: deviations.beside(document, unit) }
     if (own.words === 0 && beside.words === 0 && own.deviation < leastDeviations) continue
-    // Only a document of several units has neighbours, and a coverage.
+    // Only conversations have a coverage.
     const neighbour = query.coverage?.has(document) ? weights.neighbour : 0
     const signals = {
       words: own.words,

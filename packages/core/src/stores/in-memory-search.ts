@@ -109,9 +109,9 @@ function rank(
       document,
       unit,
       bm25: strengths[i] ?? 0,
-      labelled: asked.some((term) => own.label.has(term)),
+      labelled: document.units.length > 1 && asked.some((term) => own.label.has(term)),
       ageMs: now - document.entry.updatedAt,
-      ...(document.units.length > 1 ? { surroundings: coverage(around(document.units, unit)) } : {}),
+      ...(isConversation(document) ? { surroundings: coverage(around(document.units, unit)) } : {}),
       ...(embedding && vector ? { similarity: cosineSimilarity(vector, embedding.vector) } : {}),
     }
   })
@@ -120,9 +120,7 @@ function rank(
     bm25Bound: rarities.reduce((sum, rarity) => sum + rarity, 0) * saturation || 1,
     bm25Noise: strengths.toSorted((a, b) => b - a)[noiseRank - 1] ?? 0,
     coverage: new Map(
-      candidates
-        .filter(({ units }) => units.length > 1)
-        .map((document) => [document, coverage(document.units)]),
+      candidates.filter(isConversation).map((document) => [document, coverage(document.units)]),
     ),
     ...(embedding
       ? {
@@ -139,6 +137,9 @@ function rank(
       : {}),
   })
 }
+
+const isConversation = ({ entry, units }: Searchable): boolean =>
+  entry.type === conversationType && units.length > 1
 
 /** Returns a function that tells the share of the terms, weighted by rarity, that occur in any of some units. */
 function coverageBy(

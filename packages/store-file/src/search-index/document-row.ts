@@ -23,6 +23,9 @@ export interface DocumentRow {
   inode: number
 }
 
+/** What ranking needs of a document; the rest is read only for the hits that are returned. */
+export type RankedDocument = Pick<DocumentRow, 'id' | 'key' | 'type' | 'updated' | 'units'>
+
 /** A row with the hash of its file's content. */
 export type HashedRow = DocumentRow & { hash: Uint8Array }
 

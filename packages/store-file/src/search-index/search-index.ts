@@ -1,7 +1,14 @@
 import type { MemoryScope } from '@recall/core'
 import { createStatements, type Database, type SqlValue } from '../sqlite/driver.ts'
 import type { Conditions, RowCondition } from './conditions.ts'
-import { type DocumentRow, documentColumns, joinTags, keptNamespace, shownNamespace } from './document-row.ts'
+import {
+  type DocumentRow,
+  documentColumns,
+  joinTags,
+  keptNamespace,
+  type RankedDocument,
+  shownNamespace,
+} from './document-row.ts'
 import { createIndexedFiles } from './indexed-files.ts'
 import { hasOtherNamespaces } from './other-namespaces.ts'
 import { scopeNumbers } from './schema.ts'
@@ -85,18 +92,14 @@ export function createSearchIndex(database: Database) {
     },
 
     /** The document that each unit belongs to, as far as ranking needs to know it. */
-    documentsOfUnits(
-      ids: readonly number[],
-    ): Map<number, Pick<DocumentRow, 'id' | 'key' | 'updated' | 'units'>> {
-      type Row = Pick<DocumentRow, 'id' | 'key' | 'updated' | 'units'>
+    documentsOfUnits(ids: readonly number[]): Map<number, RankedDocument> {
+      const columns = 'd.id, d.key, d.type, d.updated, d.units'
       const first = sql(
-        'SELECT d.id, d.key, d.updated, d.units FROM documents d WHERE d.id IN (SELECT value FROM json_each(?))',
-      ).all(JSON.stringify(ids)) as Row[]
+        `SELECT ${columns} FROM documents d WHERE d.id IN (SELECT value FROM json_each(?))`,
+      ).all(JSON.stringify(ids)) as RankedDocument[]
       const found = new Map(first.map((row) => [row.id, row]))
-      const holder = sql(
-        'SELECT d.id, d.key, d.updated, d.units FROM documents d WHERE d.id <= ? ORDER BY d.id DESC LIMIT 1',
-      )
-      for (const id of ids) if (!found.has(id)) found.set(id, holder.get(id) as Row)
+      const holder = sql(`SELECT ${columns} FROM documents d WHERE d.id <= ? ORDER BY d.id DESC LIMIT 1`)
+      for (const id of ids) if (!found.has(id)) found.set(id, holder.get(id) as RankedDocument)
       return found
     },
 

@@ -1,13 +1,10 @@
 import type { StoreQuery } from '@recall/core'
 import type { Conditions } from '../search-index/conditions.ts'
-import type { DocumentRow } from '../search-index/document-row.ts'
+import type { RankedDocument } from '../search-index/document-row.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import { narrowingOf } from './narrowing.ts'
 import { everything, spare, wantedOf } from './pool.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
-
-/** What ranking needs of a document; the rest is read only for the hits that are returned. */
-export type RankedDocument = Pick<DocumentRow, 'id' | 'key' | 'updated' | 'units'>
 
 export const conditionsOf = ({ scope, namespace, now, tags, filter }: StoreQuery): Conditions => ({
   scope,

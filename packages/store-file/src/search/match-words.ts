@@ -1,7 +1,8 @@
 import { noiseRank, type StoreQuery, splitByRarity } from '@recall/core'
+import type { RankedDocument } from '../search-index/document-row.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import type { UnitRow, WordQuery } from '../search-index/word-rows.ts'
-import { accept, countDocuments, type Gate, type RankedDocument } from './gate.ts'
+import { accept, countDocuments, type Gate } from './gate.ts'
 import { everything, poolOf, spare, wantedOf } from './pool.ts'
 import { isNearlyEverywhere, isSmallScope, type WordFacts } from './word-facts.ts'
 

@@ -1,4 +1,5 @@
 import {
+  conversationType,
   noiseRank,
   queryTerms,
   queryWords,
@@ -12,9 +13,10 @@ import {
   type UnitEvidence,
   wordsOf,
 } from '@recall/core'
+import type { RankedDocument } from '../search-index/document-row.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import type { MeaningArm } from '../vectors/meaning-arm.ts'
-import { accept, createGate, type RankedDocument } from './gate.ts'
+import { accept, createGate } from './gate.ts'
 import { type FoundUnit, matchWords } from './match-words.ts'
 import { poolOf } from './pool.ts'
 import type { FileAccess } from './row-filter.ts'
@@ -51,7 +53,7 @@ export function rankMatches(
   for (const { id, document } of near) if (!candidates.has(id)) add(id, document, 0)
   addNeighbours(found, candidates, add)
   if (query.text !== undefined) markLabels(index, query.text, candidates)
-  const held = wordsHeld(facts, longDocuments(candidates))
+  const held = wordsHeld(facts, conversationsAmong(candidates))
   markSurroundings(facts, held, candidates)
   const evidence = {
     bm25Bound: boundOf(facts),
@@ -121,26 +123,25 @@ function markLabels(
   }
 }
 
-/** Documents of several units among the candidates. */
-function longDocuments(candidates: ReadonlyMap<number, UnitEvidence<RankedDocument>>): RankedDocument[] {
-  const long = new Map<number, RankedDocument>()
-  for (const { document } of candidates.values()) if (document.units > 1) long.set(document.id, document)
-  return [...long.values()]
+/** Conversations of several turns among the candidates. */
+function conversationsAmong(candidates: ReadonlyMap<number, UnitEvidence<RankedDocument>>): RankedDocument[] {
+  const found = new Map<number, RankedDocument>()
+  for (const { document } of candidates.values())
+    if (document.type === conversationType && document.units > 1) found.set(document.id, document)
+  return [...found.values()]
 }
 
 /** BM25 of a unit that holds every word once. */
 const boundOf = (facts: readonly WordFacts[]): number => saturation * rarityOf(facts) || 1
 
-/** The words that each document holds. */
+/** The words that each conversation holds. */
 const wordsHeld = (
   facts: readonly WordFacts[],
-  documents: readonly RankedDocument[],
+  conversations: readonly RankedDocument[],
 ): Map<RankedDocument, WordFacts[]> =>
-  new Map(
-    documents.map((document) => [document, facts.filter(({ isIn }) => isIn(document.id, lastOf(document)))]),
-  )
+  new Map(conversations.map((each) => [each, facts.filter(({ isIn }) => isIn(each.id, lastOf(each)))]))
 
-/** A common word that its document holds counts as one of the surroundings: to look it up for each unit takes long. */
+/** A common word that its conversation holds is one of the surroundings: to look it up for each turn takes long. */
 function markSurroundings(
   facts: readonly WordFacts[],
   held: ReadonlyMap<RankedDocument, readonly WordFacts[]>,

@@ -1,8 +1,8 @@
 import { compareCodePoints, type RankedUnit, type RankWeights, type StoreQuery } from '@recall/core'
-import type { DocumentRow } from '../search-index/document-row.ts'
+import type { DocumentRow, RankedDocument } from '../search-index/document-row.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import type { MeaningArm } from '../vectors/meaning-arm.ts'
-import { conditionsOf, type RankedDocument } from './gate.ts'
+import { conditionsOf } from './gate.ts'
 import { rankMatches } from './rank-matches.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
 

@@ -1,4 +1,4 @@
-import type { Found } from '@recall/core'
+import { conversationType, type Found } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
 import { entries, units } from '../schema/entries.ts'
 
@@ -10,6 +10,8 @@ export interface UnitMatch {
   /** How many units the entry has. */
   units: number
   label: string
+  /** Whether the entry is a conversation of several turns. */
+  isConversation: boolean
   key: string
   updatedAt: number
   accessedAt: number
@@ -43,9 +45,12 @@ export const entriesWithUnits = sql`${entries} cross join lateral (
   offset 0
 ) as units`
 
+const isConversation = sql`
+  (${entries.unitCount} > 1 and coalesce(${entries.type} = ${JSON.stringify(conversationType)}, false))`
+
 /** The columns of `UnitMatch` except for the similarity, selected from `unitsOfEntries`. */
 export const matchColumns = sql`${entries.id} as id, ${units.unit} as unit, ${entries.unitCount} as units,
-  ${units.label} as label, ${entries.key} as key, ${entries.updatedAt} as "updatedAt",
+  ${units.label} as label, ${isConversation} as "isConversation", ${entries.key} as key, ${entries.updatedAt} as "updatedAt",
   ${entries.accessedAt} as "accessedAt", ${entries.accessCount}::float8 as "accessCount"`
 
 /**

@@ -6,11 +6,11 @@ import type { Shelf } from '../entries/shelf.ts'
 import { units } from '../schema/entries.ts'
 import { termsListed, type Vocabulary, type WordFacts } from './word-facts.ts'
 
-/** How much of the query an entry holds, weighted by the rarity of the terms; 0..1. */
+/** How much of the query a conversation holds, weighted by the rarity of the terms; 0..1. */
 export interface Coverage {
-  /** In any of its units. */
+  /** In any of its turns. */
   entry: number
-  /** In those around one of its units. */
+  /** In those around one of its turns. */
   around(unit: number): number
 }
 
@@ -20,7 +20,7 @@ export interface Coverage {
  */
 const mostListed = 4000
 
-/** @param ids ids of the entries */
+/** @param ids ids of conversations */
 export async function coverageOf(
   database: Database,
   query: StoreQuery,

@@ -116,8 +116,8 @@ async function rank(
   meaning: NearMatches | undefined,
 ): Promise<Candidate[]> {
   const all = [...words.rows, ...(meaning?.rows ?? [])]
-  const long = [...new Set(all.filter(({ units }) => units > 1).map(({ id }) => id))]
-  const coverage = await coverageOf(database, query, shelf, words.vocabulary, long)
+  const ids = [...new Set(all.filter(({ isConversation }) => isConversation).map(({ id }) => id))]
+  const coverage = await coverageOf(database, query, shelf, words.vocabulary, ids)
   return rankMatches(query, queryTerms(query.text ?? ''), words, meaning, coverage)
 }
 

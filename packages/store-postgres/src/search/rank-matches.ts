@@ -44,7 +44,7 @@ export function rankMatches(
       document: row.id,
       unit: row.unit,
       bm25,
-      labelled: isLabelled(row.label, labels),
+      labelled: row.units > 1 && isLabelled(row.label, labels),
       ageMs: now - row.updatedAt,
       ...(surroundings === undefined ? {} : { surroundings }),
       ...(row.similarity === null || !meaning ? {} : { similarity: row.similarity }),
