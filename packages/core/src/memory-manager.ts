@@ -217,7 +217,7 @@ export interface SearchOptions {
    * Default 0; needs a text.
    *
    * About half of the answers with a confidence of 0.5 have the evidence among their first five matches. 0.15 refused
-   * 11 to 29 % of the questions whose evidence was missing, and cost the others 2 to 4 points of recall
+   * 8 to 24 % of the questions whose evidence was missing, and cost the others 1 to 2 points of recall
    * (`docs/decisions/0015-confidence.md`). A page beyond the first ten matches, or in another order than best first,
    * takes two searches.
    */
