@@ -36,6 +36,13 @@ describe.each(engines)('%s', (_, open) => {
     expect(await found(notes, 'zebra crossings')).toEqual([])
   })
 
+  it('takes no number for another one', async () => {
+    const notes = ['The release of 2026', 'Ticket PAY1234 is closed', 'Walk across the harbour']
+    expect(await found(notes, 'May 2023')).toEqual([])
+    expect(await found(notes, 'PAY1235')).toEqual([])
+    expect(await found(notes, 'PAY1235 habrour')).toEqual([notes[2]])
+  })
+
   it('looks for a misspelled word among megabytes in the time of a search', async () => {
     const stores = createPostgresStore(engine.database)
     const memory = createMemoryManager({ stores })

@@ -7,6 +7,8 @@ import { units } from '../schema/entries.ts'
 
 /** Terms of three letters or fewer are not corrected. */
 const shortest = 4
+/** A year, a version or the name of a ticket is another one if a digit differs. */
+const holdsDigit = /\p{N}/u
 const mostTerms = 16
 
 /**
@@ -31,7 +33,7 @@ export async function corrected(
   shelf: Shelf,
   terms: readonly string[],
 ): Promise<string[] | null> {
-  const asked = terms.filter(({ length }) => length >= shortest).slice(0, mostTerms)
+  const asked = terms.filter((term) => term.length >= shortest && !holdsDigit.test(term)).slice(0, mostTerms)
   if (asked.length === 0) return null
   const rows = await rowsOf<{ term: string; word: string }>(
     database,
