@@ -21,6 +21,23 @@ it('looks a prompt up when it is asked to, and says nothing when memory has noth
   expect((await ask('ok')).out).toBe('')
 })
 
+it('says nothing to a prompt without a subject, however often its words were said', async () => {
+  const shell = createShell()
+  const prompts = [
+    'Thanks, now fix the tests please.',
+    "Why doesn't this work? Check again.",
+    'Did you push? Then commit and continue with the next one.',
+  ]
+  const turns = prompts.map((text) => ({ role: 'user' as const, text }))
+  await shell.run('archive', writeSession(shell.root, 's1', [...turns, ...poolSession]))
+  const ask = (prompt: string) =>
+    shell
+      .withInput(event({ session_id: 'p', hook_event_name: 'UserPromptSubmit', prompt }))
+      .run('hook', 'prompt')
+  for (const prompt of prompts) expect((await ask(prompt)).out, prompt).toBe('')
+  expect((await ask('please fix the client that is never released')).out).not.toBe('')
+})
+
 it('looks a prompt up in the memory of the person, not in one that the session works on', async () => {
   const home = temporaryFolder()
   const own = join(home, '.recall')

@@ -18,6 +18,18 @@ import type { Io } from '../terminal/io.ts'
 /** The host waits five seconds. A late answer is of no use. */
 const budgetMs = 4000
 const shortestPrompt = 12
+/** Words that steer an agent. A prompt of nothing else has no subject, and words alone would find its like anywhere. */
+const steering = new Set(
+  queryTerms(
+    `again agree ahead all alright also answer another best better carry change check clean clear come commit complete
+    continue correct do doing done easy else everything exactly explain fail fast faster fine finish first fix further
+    get give go good great hello help keep last leave let like look make maybe more move new next nice no now ok okay
+    once one other perfect please proceed problem push quick ready really redo remaining repeat rest result resume
+    retry revert right run same save see show simple simpler something start step still stop sure tell test thank thing
+    think thought too try undo understand update use verify very wait want well work wrong yeah yes yet
+    aren couldn d didn doesn don hasn haven isn ll m re s shouldn t ve wasn won wouldn`,
+  ),
+)
 /** Below these, an answer that nobody asked for would be noise: the confidence of the search, the score of a match. */
 const leastConfidence = 0.25
 const leastScore = 0.1
@@ -33,12 +45,14 @@ export async function recallPrompt(io: Io, place: MemoryPlace, input: HookInput)
   const { prompt = '' } = input
   const limit = contextLimits[input.host]
   const isOwn = isStillTold(place, input)
-  const text =
-    prompt.trim().length < shortestPrompt ? '' : await inTime(find(io, place, prompt, limit, isOwn))
+  const text = hasSubject(prompt) ? await inTime(find(io, place, prompt, limit, isOwn)) : ''
   // Fencing escapes marks inside the text, which makes it longer. A truncated block would later be taken for speech,
   // so nothing is printed.
   if (text !== '' && text.length <= limit) io.out(contextOutput(input, text))
 }
+
+const hasSubject = (prompt: string): boolean =>
+  prompt.trim().length >= shortestPrompt && queryTerms(prompt).some((term) => !steering.has(term))
 
 async function find(
   io: Io,
