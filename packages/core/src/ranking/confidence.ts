@@ -9,7 +9,7 @@
  *
  * @param score of the match, 0..1, as `rankUnits` gives it
  * @param tenth score of the tenth match; 0 when there are fewer
- * @param byMeaning whether vectors took part: strengths are lower where they do not
+ * @param byMeaning whether the best match was compared by its vector: strengths are lower without
  */
 export function confidenceOf(score: number, tenth: number, byMeaning: boolean): number {
   const strength = strengthOf(score)

@@ -126,6 +126,18 @@ describe('rankUnits', () => {
     ])
   })
 
+  it('is as sure of a best unit without a vector as where there are none', () => {
+    const spread = spreadOf({ count: 50, sum: 0, squares: 2, best: 0.1 })
+    const sureness = (candidates: UnitEvidence<string>[], given = query): number | undefined =>
+      rankUnits(candidates, given)[0]?.confidence
+    const best = unit('best', 0, { bm25: 5 })
+    const byWords = sureness([best, unit('other', 0, { bm25: 1 })])
+    expect(sureness([best, unit('other', 0, { bm25: 1, similarity: 0.1 })], { ...query, spread })).toBe(
+      byWords,
+    )
+    expect(sureness([{ ...best, similarity: 0 }], { ...query, spread })).toBeLessThan(byWords as number)
+  })
+
   it('lets recency break near-ties and nothing more', () => {
     const old = { ageMs: 10 * recencyHalfLifeMs }
     expect(order([unit('a', 0, { bm25: 3, ...old }), unit('b', 0, { bm25: 3 })])).toEqual(['b0', 'a0'])

@@ -125,9 +125,16 @@ export function rankUnits<Document>(
   }
   ranked.sort((a, b) => b.score - a.score)
   const tenth = ranked[confidenceRank - 1]?.score ?? 0
-  const byMeaning = query.spread !== undefined
+  const byMeaning = ranked[0] !== undefined && hasMeaning(ranked[0], candidates)
   return ranked.map((each) => ({ ...each, confidence: confidenceOf(each.score, tenth, byMeaning) }))
 }
+
+/** Of a memory that is embedded in part, or not yet, the best unit may have been found by its words alone. */
+const hasMeaning = <Document>(
+  { document, unit }: Pick<RankedUnit<Document>, 'document' | 'unit'>,
+  candidates: readonly UnitEvidence<Document>[],
+): boolean =>
+  candidates.some((each) => each.document === document && each.unit === unit && each.similarity !== undefined)
 
 /** Figures of units, by document and unit; 0 where there is none. */
 function createFigures<Document>() {
