@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { keysFound } from './expectations.ts'
 import { law, type Theme } from './harness.ts'
+import { writeConversation } from './search-quality.ts'
 import { fillShelf, scoresOf } from './shelf.ts'
 
 const sorts = ['relevance', 'recency', 'accessCount'] as const
@@ -37,6 +38,15 @@ export const searchOrder: Theme = {
           }
         }
       }
+      const { memory } = fixture
+      for (let i = 0; i < 24; i++) await writeConversation(memory, `talk ${i}`, turnsAbout(i))
+      const search = async (limit: number, offset = 0): Promise<string[]> =>
+        keysFound(memory, 'episodic', { text: 'harbour rope' }, { limit, offset, touch: false })
+      const whole = await search(100)
+      expect(whole).toHaveLength(24)
+      const pages: string[] = []
+      for (let offset = 0; offset < 24; offset += 8) pages.push(...(await search(8, offset)))
+      expect(pages).toEqual(whole)
     }),
 
     law('The same search gives the same order every time.', async (fixture) => {
@@ -121,3 +131,13 @@ export const searchOrder: Theme = {
     ),
   ],
 }
+
+/** Turns of a conversation. More of them match than a store looks at, and no two match alike. */
+const turnsAbout = (conversation: number): string[] =>
+  Array.from({ length: 12 + 3 * conversation }, (_, turn) => {
+    const place = 100 * conversation + turn
+    const said = subjects.filter((_, i) => (place * (i + 3)) % 11 < 4)
+    return `${said.join(' ')} ${Array.from({ length: place % 97 }, (_, i) => `other${i}`).join(' ')}`
+  })
+
+const subjects = ['harbour', 'crane', 'pilot', 'lighthouse', 'rope']

@@ -161,7 +161,7 @@ const everydayWords = (): string[] =>
     [...'aeiou'].flatMap((vowel) => [`${first}${vowel}k`, `${first}${vowel}t`]),
   )
 
-const writeConversation = (
+export const writeConversation = (
   memory: MemoryManager,
   id: string,
   turns: readonly string[],

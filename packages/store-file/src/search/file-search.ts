@@ -166,7 +166,12 @@ export function createFileSearch(options: FileSearchOptions) {
       files.remember(entry, entry, query.now)
       if (mode === 'filter') return [{ entry, score, signals, mode }]
       const path = shownPath(root, pathOf(row, folders))
-      const found = passages.fromEntry(path, file, units.slice(0, query.passages ?? 1))
+      const best = units.slice(0, query.passages ?? 1)
+      const found = passages.fromEntry(
+        path,
+        file,
+        best.map((each) => ({ ...each, score: Math.min(each.score, score) })),
+      )
       const [passage] = found
       return [
         {

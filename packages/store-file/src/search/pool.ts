@@ -1,14 +1,13 @@
 import { confidenceRank, noiseRank, type StoreQuery } from '@recall/core'
 
-/**
- * How many candidates to look at. It grows in powers of two, so that the pages of one search are cut from the
- * same list.
- */
-export function poolOf({ sortBy, sortOrder, offset, limit }: StoreQuery): number {
-  // Any order but best-first has to see every match.
-  if (sortBy !== 'relevance' || sortOrder === 'asc') return everything
-  return Math.max(noiseRank, 2 ** Math.ceil(Math.log2(offset + limit)))
+/** How many candidates to look at. */
+export function poolOf(query: StoreQuery): number {
+  return isBestFirst(query) ? Math.max(noiseRank, query.offset + query.limit) : everything
 }
+
+/** Any order but best first has to see every match. */
+export const isBestFirst = ({ sortBy, sortOrder }: StoreQuery): boolean =>
+  sortBy === 'relevance' && sortOrder === 'desc'
 
 /** More than any scope holds. */
 export const everything = 2 ** 31

@@ -1,4 +1,5 @@
 import {
+  cappedBy,
   conversationType,
   noiseRank,
   queryTerms,
@@ -81,18 +82,6 @@ function wholeFirst(
   if (!last) return [...ranked]
   const rest = ranked.filter(({ document }) => !whole.has(document.id)).map((unit) => cappedBy(last, unit))
   return [...first, ...rest]
-}
-
-function cappedBy(
-  { score, confidence }: RankedUnit<RankedDocument>,
-  unit: RankedUnit<RankedDocument>,
-): RankedUnit<RankedDocument> {
-  // A little below, because ties go to the later entry.
-  const floor = score * (1 - 1e-6)
-  if (unit.score <= floor) return unit
-  const share = floor / unit.score
-  const signals = Object.fromEntries(Object.entries(unit.signals).map(([name, part]) => [name, part * share]))
-  return { ...unit, score: floor, confidence, signals }
 }
 
 /** The turns around a match may be the answer, although they hold none of the words. */

@@ -1,8 +1,17 @@
-import { compareCodePoints, type RankedUnit, type RankWeights, type StoreQuery } from '@recall/core'
+import {
+  compareCodePoints,
+  confidenceRank,
+  continued,
+  farther,
+  type RankedUnit,
+  type RankWeights,
+  type StoreQuery,
+} from '@recall/core'
 import type { DocumentRow, RankedDocument } from '../search-index/document-row.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
 import type { MeaningArm } from '../vectors/meaning-arm.ts'
 import { conditionsOf } from './gate.ts'
+import { isBestFirst } from './pool.ts'
 import { rankMatches } from './rank-matches.ts'
 import { type FileAccess, isEverything, passes } from './row-filter.ts'
 
@@ -67,18 +76,34 @@ function matchHits(
   meaning: MeaningArm | undefined,
   weights: RankWeights,
 ): RankedHit[] {
+  const look = (asked: StoreQuery): RankedHit[] =>
+    sortHits(hitsOf(query, rankMatches(index, asked, files, meaning, weights)), query, files)
+  const hits = isBestFirst(query) ? bestHits(query, look) : look(query)
+  return hits.filter(({ score }) => score >= query.minScore)
+}
+
+/** Enough hits for a page, best first. */
+function bestHits(query: StoreQuery, look: (asked: StoreQuery) => RankedHit[]): RankedHit[] {
+  let hits: RankedHit[] = []
+  for (let depth = confidenceRank; ; depth *= farther) {
+    const found = look({ ...query, offset: 0, limit: depth })
+    hits = continued(hits, found, ({ document }) => document.id)
+    if (hits.length >= query.offset + query.limit || found.length < depth) return hits
+  }
+}
+
+function hitsOf({ text }: StoreQuery, ranked: readonly RankedUnit<RankedDocument>[]): RankedHit[] {
   const byDocument = new Map<number, { document: RankedDocument; found: RankedUnit<RankedDocument>[] }>()
-  for (const unit of rankMatches(index, query, files, meaning, weights)) {
+  for (const unit of ranked) {
     const known = byDocument.get(unit.document.id)
     if (known) known.found.push(unit)
     else byDocument.set(unit.document.id, { document: unit.document, found: [unit] })
   }
-  const hits = [...byDocument.values()].map(({ document, found }) => {
+  return [...byDocument.values()].map(({ document, found }) => {
     const { score, confidence, signals } = found[0] as RankedUnit<RankedDocument>
     const units = found.map((each) => ({ unit: each.unit, score: each.score }))
-    return { document, units, score, ...(query.text === undefined ? {} : { confidence }), signals }
+    return { document, units, score, ...(text === undefined ? {} : { confidence }), signals }
   })
-  return sortHits(hits, query, files).filter(({ score }) => score >= query.minScore)
 }
 
 function sortHits(hits: RankedHit[], { sortBy, sortOrder }: StoreQuery, files: FileAccess): RankedHit[] {

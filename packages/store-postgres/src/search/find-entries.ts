@@ -1,7 +1,10 @@
 import {
   bestPassage,
   compareCodePoints,
+  confidenceRank,
+  continued,
   type Found,
+  farther,
   type MatchedPassage,
   queryTerms,
   type StoreQuery,
@@ -39,18 +42,28 @@ export async function findEntries(
   if (text === undefined && !embedding) return listEntries(database, query, shelf, eligible)
   const terms = meant ?? (await termsOf(database, text ?? '', shelf))
   if (embedding) await checkModel(database, query, shelf, embedding)
-  const [words, meaning] = await Promise.all([
-    text === undefined ? undefined : findWords(database, query, shelf, eligible, terms),
-    embedding && findNear(database, query, shelf, eligible, embedding),
-  ])
-  const candidates = words ? await rank(database, query, shelf, words, meaning) : nearest(meaning)
-  if (words?.rows.length === 0 && !meant) {
-    const right = await corrected(database, query, shelf, terms)
-    if (right) return findEntries(database, { ...query, text: right.join(' ') }, shelf, right)
+  const look = async (asked: StoreQuery): Promise<{ found: Candidate[]; holdsWord: boolean }> => {
+    const [words, meaning] = await Promise.all([
+      text === undefined ? undefined : findWords(database, asked, shelf, eligible, terms),
+      embedding && findNear(database, asked, shelf, eligible, embedding),
+    ])
+    const candidates = words ? await rank(database, asked, shelf, words, meaning) : nearest(meaning)
+    return { found: candidates.sort(byOrder(query)), holdsWord: words?.rows.length !== 0 }
+  }
+  let candidates: Candidate[] = []
+  for (let depth = confidenceRank; ; depth *= farther) {
+    const { found, holdsWord } = await look(
+      isBestFirst(query) ? { ...query, offset: 0, limit: depth } : query,
+    )
+    if (!holdsWord && !meant) {
+      const right = await corrected(database, query, shelf, terms)
+      if (right) return findEntries(database, { ...query, text: right.join(' ') }, shelf, right)
+    }
+    candidates = continued(candidates, found, ({ id }) => id)
+    if (!isBestFirst(query) || candidates.length >= query.offset + query.limit || found.length < depth) break
   }
   const page = candidates
     .filter(({ score }) => score >= minScore)
-    .sort(byOrder(query))
     .slice(query.offset, query.offset + query.limit)
   return readPage(database, query, shelf, page)
 }
@@ -68,14 +81,13 @@ async function termsOf(database: Database, text: string, { textConfiguration }: 
   return rows.map(({ lexeme }) => lexeme).slice(0, mostTerms)
 }
 
-/**
- * How many units to rank; `null` for all. It grows in powers of two, so that the pages of one search are cut from the
- * same list. Any other order than best first has to see every match.
- */
-function poolOf({ sortBy, sortOrder, offset, limit }: StoreQuery): number | null {
-  if (sortBy !== 'relevance' || sortOrder === 'asc') return null
-  return Math.max(256, 2 ** Math.ceil(Math.log2(offset + limit)))
-}
+/** How many units to rank; `null` for all. */
+const poolOf = (query: StoreQuery): number | null =>
+  isBestFirst(query) ? Math.max(256, query.offset + query.limit) : null
+
+/** Any other order has to see every match. */
+const isBestFirst = ({ sortBy, sortOrder }: StoreQuery): boolean =>
+  sortBy === 'relevance' && sortOrder === 'desc'
 
 async function findWords(
   database: Database,
@@ -172,7 +184,10 @@ async function readPage(
     if (!row) return []
     const entry = entryOf(row)
     if (query.text === undefined) return [{ entry, score, mode, signals }]
-    const passages = passagesOf(row, entry, found.slice(0, query.passages ?? 1), terms)
+    const best = found
+      .slice(0, query.passages ?? 1)
+      .map((each) => ({ ...each, score: Math.min(each.score, score) }))
+    const passages = passagesOf(row, entry, best, terms)
     const [passage] = passages
     return [
       {

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { continued } from './continued.ts'
+
+const match = (key: string, score: number, confidence = score) => ({
+  key,
+  score,
+  confidence,
+  signals: { words: score / 2, context: score / 2 },
+})
+const keyOf = ({ key }: { key: string }): string => key
+
+it('keeps what it has, and adds what is new below it', () => {
+  const list = continued(
+    [match('a', 0.6), match('b', 0.4)],
+    [match('c', 0.8), match('a', 0.7), match('d', 0.1)],
+    keyOf,
+  )
+  expect(list.map(keyOf)).toEqual(['a', 'b', 'c', 'd'])
+  expect(list.map(({ score }) => score)).toEqual([0.6, 0.4, expect.closeTo(0.4, 5), 0.1])
+  expect(list[2]?.score).toBeLessThan(0.4)
+  expect(list[2]?.confidence).toBe(0.4)
+  expect(Object.values(list[2]?.signals ?? {}).reduce((sum, share) => sum + share)).toBeCloseTo(
+    list[2]?.score ?? 0,
+    9,
+  )
+})
+
+it('begins with whatever is found first', () => {
+  const found = [match('a', 0.6), match('b', 0.4)]
+  expect(continued([], found, keyOf)).toEqual(found)
+})

@@ -1,0 +1,37 @@
+import type { RankedUnit } from './rank-units.ts'
+
+type Ranked = Pick<RankedUnit<unknown>, 'score' | 'signals'> & { confidence?: number }
+
+/**
+ * How many times as many matches to look for as before, as long as a page needs more. Scores depend on how many
+ * candidates are looked at, so every page begins with the same look.
+ */
+export const farther = 10
+
+/**
+ * A list of matches, best first, and below it what a look at more candidates found besides. What the list has stays as
+ * it is, so that all pages of a search are cut from one list.
+ */
+export function continued<Match extends Ranked>(
+  list: readonly Match[],
+  found: readonly Match[],
+  keyOf: (match: Match) => unknown,
+): Match[] {
+  const last = list.at(-1)
+  if (!last) return [...found]
+  const known = new Set(list.map(keyOf))
+  const more = found.filter((match) => !known.has(keyOf(match)))
+  return [...list, ...more.map((match) => cappedBy(last, match))]
+}
+
+/** A match with a score, and a confidence, no higher than those of one before it. */
+export function cappedBy<Match extends Ranked>({ score, confidence }: Ranked, match: Match): Match {
+  // A little below, because ties go to the later entry.
+  const floor = score * (1 - 1e-6)
+  if (match.score <= floor) return match
+  const share = floor / match.score
+  const signals = Object.fromEntries(
+    Object.entries(match.signals).map(([name, part]) => [name, part * share]),
+  )
+  return { ...match, score: floor, ...(confidence === undefined ? {} : { confidence }), signals }
+}
