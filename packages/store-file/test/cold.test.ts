@@ -14,10 +14,11 @@ import {
   conversationKey,
   conversationType,
   createMemoryManager,
+  type Embedder,
   redactText,
   rotateEncryption,
 } from '@recall/core'
-import { createTicker } from '@recall/core/conformance'
+import { createConceptEmbedder, createTicker } from '@recall/core/conformance'
 import { createMemoryCache } from '@recall/core/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { defaultFileSystem, type FileSystem } from '../src/files/file-system.ts'
@@ -35,6 +36,24 @@ async function open(root = temporaryRoot()) {
 }
 
 describe('archived entries', () => {
+  it('are told as surely where the others are found by meaning, for an archive keeps no vectors', async () => {
+    const text = 'blue door'
+    const told = async (embedder?: Embedder): Promise<number | undefined> => {
+      const time = createTicker()
+      const stores = await openFileStore({ root: temporaryRoot(), ...(embedder ? { embedder } : {}) })
+      const memory = createMemoryManager({ stores, clock: time.clock, ...(embedder ? { embedder } : {}) })
+      onTestFinished(() => memory.close())
+      await memory.write('episodic', 'old', 'The blue door of the house.')
+      time.advance(100 * day)
+      await memory.cleanup()
+      await memory.write('episodic', 'new', 'A dog in the rain.')
+      const [found] = await memory.search('episodic', { text }, { includeArchived: true })
+      expect(found).toMatchObject({ key: 'old', archived: true })
+      return found?.confidence
+    }
+    expect(await told(createConceptEmbedder())).toBeCloseTo((await told()) ?? -1, 9)
+  })
+
   it('are one compressed file each, which any tool can read', async () => {
     const { root, time, memory } = await open()
     await memory.write('episodic', 'run 1', { note: 'blue '.repeat(1000) }, { tags: ['t'] })

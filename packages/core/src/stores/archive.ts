@@ -32,20 +32,27 @@ export async function findWithArchived(
 ): Promise<FoundAnywhere[]> {
   const page = await findInBoth(store, cold, query)
   if (query.text === undefined || page.length === 0) return page
-  const tenth = await tenthScore(store, cold, query)
-  const byMeaning = query.embedding !== undefined
+  const { tenth, byMeaning } = await bestOfBoth(store, cold, query)
   return page.map((match) => ({ ...match, confidence: confidenceOf(match.score, tenth, byMeaning) }))
 }
 
-/** The score of the tenth unit of both stores together; 0 when there are fewer. */
-async function tenthScore(store: MemoryStore, cold: ColdStore, query: StoreQuery): Promise<number> {
+/**
+ * The score of the tenth unit of both stores together, 0 when there are fewer, and whether vectors took part in finding
+ * the best one: an archive may keep none.
+ */
+async function bestOfBoth(
+  store: MemoryStore,
+  cold: ColdStore,
+  query: StoreQuery,
+): Promise<{ tenth: number; byMeaning: boolean }> {
   const best = await findInBoth(store, cold, {
     ...query,
     ...{ sortBy: 'relevance', sortOrder: 'desc', minScore: 0, offset: 0 },
     ...{ limit: confidenceRank, passages: confidenceRank },
   })
   const scores = best.flatMap(({ passages = [] }) => passages.map(({ score = 0 }) => score))
-  return scores.sort((a, b) => b - a)[confidenceRank - 1] ?? 0
+  const tenth = scores.sort((a, b) => b - a)[confidenceRank - 1] ?? 0
+  return { tenth, byMeaning: best[0]?.mode === 'hybrid' }
 }
 
 /** Where both stores hold a key, the archived copy is left out. */

@@ -69,6 +69,7 @@ export function searchEntries(candidates: readonly Searchable[], query: StoreQue
   if (text === undefined) return byVector(candidates, query)
   const terms = queryTerms(text)
   const ranked = rank(candidates, terms, query)
+  const mode = embedding && candidates.some(({ entry }) => entry.embedding) ? 'hybrid' : 'lexical'
   const byEntry = new Map<Searchable, RankedUnit<Searchable>[]>()
   for (const unit of ranked) {
     const known = byEntry.get(unit.document)
@@ -85,7 +86,7 @@ export function searchEntries(candidates: readonly Searchable[], query: StoreQue
       entry,
       score: best.score,
       confidence: best.confidence,
-      mode: embedding ? 'hybrid' : 'lexical',
+      mode,
       signals: best.signals,
       ...(passages[0] ? { passage: passages[0] } : {}),
       ...(query.passages ? { passages } : {}),

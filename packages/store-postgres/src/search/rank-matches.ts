@@ -59,7 +59,7 @@ export function rankMatches(
     coverage: new Map([...coverage].map(([id, { entry }]) => [id, entry])),
     ...(meaning ? { spread: meaning.spread } : {}),
   })
-  return byEntry(ranked, rows, meaning ? 'hybrid' : 'lexical')
+  return byEntry(ranked, rows, meaning?.rows.length ? 'hybrid' : 'lexical')
 }
 
 function byEntry(
