@@ -76,7 +76,7 @@ export type {
 } from './memory-store.ts'
 export { fewestUnits, rarityInMemory, saturation } from './ranking/bm25.ts'
 export { confidenceRank } from './ranking/confidence.ts'
-export { cappedBy, continued, farther } from './ranking/continued.ts'
+export { cappedBy, continued, farther, type RankedMatch } from './ranking/continued.ts'
 export { dateWords } from './ranking/date-words.ts'
 export { excerptOf } from './ranking/excerpt.ts'
 export { foldLetters } from './ranking/fold-letters.ts'

@@ -1,6 +1,7 @@
 import type { RankedUnit } from './rank-units.ts'
 
-type Ranked = Pick<RankedUnit<unknown>, 'score' | 'signals'> & { confidence?: number }
+/** What stands in a list of matches. */
+export type RankedMatch = Pick<RankedUnit<unknown>, 'score' | 'signals'> & { confidence?: number }
 
 /**
  * How many times as many matches to look for as before, as long as a page needs more. Scores depend on how many
@@ -12,7 +13,7 @@ export const farther = 10
  * A list of matches, best first, and below it what a look at more candidates found besides. What the list has stays as
  * it is, so that all pages of a search are cut from one list.
  */
-export function continued<Match extends Ranked>(
+export function continued<Match extends RankedMatch>(
   list: readonly Match[],
   found: readonly Match[],
   keyOf: (match: Match) => unknown,
@@ -25,7 +26,7 @@ export function continued<Match extends Ranked>(
 }
 
 /** A match with a score, and a confidence, no higher than those of one before it. */
-export function cappedBy<Match extends Ranked>({ score, confidence }: Ranked, match: Match): Match {
+export function cappedBy<Match extends RankedMatch>({ score, confidence }: RankedMatch, match: Match): Match {
   // A little below, because ties go to the later entry.
   const floor = score * (1 - 1e-6)
   if (match.score <= floor) return match
