@@ -25,6 +25,14 @@ it('keeps what it has, and adds what is new below it', () => {
   )
 })
 
+it('is no surer of what a later look adds than of what it has', () => {
+  const list = continued([match('a', 0.6, 0.3)], [match('b', 0.5, 0.4)], keyOf)
+  expect(list.map(({ score, confidence }) => [score, confidence])).toEqual([
+    [0.6, 0.3],
+    [0.5, 0.3],
+  ])
+})
+
 it('begins with whatever is found first', () => {
   const found = [match('a', 0.6), match('b', 0.4)]
   expect(continued([], found, keyOf)).toEqual(found)

@@ -29,10 +29,14 @@ export function continued<Match extends RankedMatch>(
 export function cappedBy<Match extends RankedMatch>({ score, confidence }: RankedMatch, match: Match): Match {
   // A little below, because ties go to the later entry.
   const floor = score * (1 - 1e-6)
-  if (match.score <= floor) return match
-  const share = floor / match.score
-  const signals = Object.fromEntries(
-    Object.entries(match.signals).map(([name, part]) => [name, part * share]),
-  )
-  return { ...match, score: floor, ...(confidence === undefined ? {} : { confidence }), signals }
+  const share = Math.min(1, floor / match.score)
+  const signals = Object.entries(match.signals).map(([name, part]) => [name, part * share])
+  return {
+    ...match,
+    ...(share < 1 ? { score: floor, signals: Object.fromEntries(signals) } : {}),
+    // Another look at more candidates may be surer of what it finds.
+    ...(confidence === undefined || match.confidence === undefined
+      ? {}
+      : { confidence: Math.min(confidence, match.confidence) }),
+  }
 }
