@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { keysFound } from './expectations.ts'
 import { law, type Theme } from './harness.ts'
-import { writeConversation } from './search-quality.ts'
 import { fillShelf, scoresOf } from './shelf.ts'
+import { writeConversation } from './write-conversation.ts'
 
 const sorts = ['relevance', 'recency', 'accessCount'] as const
 

@@ -1,13 +1,13 @@
 import { expect } from 'vitest'
 import { createMemoryManager } from '../front/create-memory-manager.ts'
 import type { MemoryManager } from '../memory-manager.ts'
-import { conversationKey, conversationType } from '../session-keys.ts'
-import type { ConversationArchive } from '../session-records.ts'
+import { conversationKey } from '../session-keys.ts'
 import { createInMemoryStore } from '../stores/in-memory-store.ts'
 import { createConceptEmbedder } from './concept-embedder.ts'
 import { keysFound } from './expectations.ts'
 import { law, type Theme } from './harness.ts'
 import { notes, questions } from './quality-corpus.ts'
+import { writeConversation } from './write-conversation.ts'
 
 /** Recall at 5 and mean reciprocal rank over all questions. */
 async function quality(memory: MemoryManager): Promise<{ recall: number; rank: number }> {
@@ -160,28 +160,6 @@ const everydayWords = (): string[] =>
   [...'bdfghjklmnprstvwxzcq'].flatMap((first) =>
     [...'aeiou'].flatMap((vowel) => [`${first}${vowel}k`, `${first}${vowel}t`]),
   )
-
-export const writeConversation = (
-  memory: MemoryManager,
-  id: string,
-  turns: readonly string[],
-  date = '2026-01-01T00:00:00Z',
-): Promise<void> => {
-  const body = turns.map((turn) => `### User\n\n${turn}\n`).join('\n')
-  const archive: ConversationArchive = {
-    date,
-    sessionId: id,
-    messageCount: turns.length,
-    duration: '5m',
-    source: 'session',
-    topics: [],
-    body: `## Summary\n\nA talk.\n\n## Conversation\n\n${body}`,
-  }
-  return memory.write('episodic', conversationKey(id), archive, {
-    type: conversationType,
-    text: archive.body,
-  })
-}
 
 /** Each conversation has its own subject, with a turn or two that stray into the others. */
 const conversations = {
