@@ -21,7 +21,7 @@ export async function publishQuality(options: Options): Promise<boolean> {
     const set = readDataSet(path)
     say(`${set.name}: ${set.collections.length} collections`)
     const results = await measureQuality(set, settings)
-    const facts = { 'data set': `${set.name}, sha256 ${hashOf(path)}`, ...machineFacts() }
+    const facts = { 'data set': `${set.name}, sha256 ${hashOf(path, set)}`, ...machineFacts() }
     const named = stores ? { ...set, name: `${set.name}-stores` } : set
     const publish = (leftOut: readonly LeftOut[]): void => {
       writeResult(fileName(named.name, 'svg'), qualityChart(results))

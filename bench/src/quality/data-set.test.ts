@@ -76,6 +76,41 @@ it('reads LongMemEval, but for what it asks in vain', () => {
   expect(collections[0]?.docs[0]).toMatchObject({ session: 's', time: '2023-05-20T02:21:00.000Z' })
 })
 
+it('reads BEAM, but for what it asks of a whole chat', () => {
+  mkdirSync(join(folder, '7', 'probing_questions'), { recursive: true })
+  const chat = [
+    {
+      batch_number: 2,
+      turns: [
+        [
+          { id: 4, role: 'user', content: 'When? ->-> 1,2', time_anchor: 'March-15-2024' },
+          { id: 5, role: 'assistant', content: 'In May.' },
+        ],
+      ],
+    },
+  ]
+  const questions = {
+    abstention: [{ question: 'Never?' }],
+    summarization: [{ question: 'All?', source_chat_ids: [4, 5] }],
+    knowledge_update: [{ question: 'When?', source_chat_ids: { before: [5], after: [4, 9, 5] } }],
+  }
+  writeFileSync(join(folder, '7', 'chat.json'), JSON.stringify(chat))
+  writeFileSync(join(folder, '7', 'probing_questions', 'probing_questions.json'), JSON.stringify(questions))
+  const time = '2024-03-15T00:00:00.000Z'
+  expect(readDataSet(folder).collections).toEqual([
+    {
+      id: '7',
+      docs: [
+        { id: '4', session: 'batch 2', time, text: 'user: When?' },
+        { id: '5', session: 'batch 2', time, text: 'assistant: In May.' },
+      ],
+      queries: [
+        { id: '7#knowledge_update#0', text: 'When?', gold: ['5', '4'], category: 'knowledge_update' },
+      ],
+    },
+  ])
+})
+
 it('reads a BEIR folder', () => {
   mkdirSync(join(folder, 'qrels'))
   writeFileSync(join(folder, 'corpus.jsonl'), '{"_id":"d1","title":"T","text":"body"}\n')

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { UsageError } from '../options.ts'
 
@@ -33,15 +33,20 @@ export interface Query {
 }
 
 /**
- * Reads a data set: our own form (`{ name, collections }`), LoCoMo's `locomo10.json`, a LongMemEval file, or a folder
- * in BEIR's form (`corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`).
+ * Reads a data set: our own form (`{ name, collections }`), LoCoMo's `locomo10.json`, a LongMemEval file, a folder of
+ * BEAM's chats, or a folder in BEIR's form (`corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`).
  *
  * @throws UsageError that says what was expected
  */
 export function readDataSet(path: string): DataSet {
-  const set = existsSync(path) && statSync(path).isDirectory() ? readBeir(path) : readFile(path)
+  const set = existsSync(path) && statSync(path).isDirectory() ? readFolder(path) : readFile(path)
   if (set.collections.some(({ queries }) => queries.length > 0)) return set
   throw new UsageError(`${path} holds no question with evidence in it.`)
+}
+
+function readFolder(folder: string): DataSet {
+  const chats = readdirSync(folder).filter((name) => existsSync(join(folder, name, 'chat.json')))
+  return chats.length > 0 ? readBeam(folder, chats) : readBeir(folder)
 }
 
 function readFile(path: string): DataSet {
@@ -57,7 +62,7 @@ function readFile(path: string): DataSet {
   if (first?.conversation && first.qa) return { name, collections: (json as Locomo[]).map(fromLocomo) }
   if (first?.haystack_sessions) return { name, collections: (json as LongMemEval[]).map(fromLongMemEval) }
   throw new UsageError(
-    `${path} is no data set: expected { collections }, LoCoMo, LongMemEval or a BEIR folder.`,
+    `${path} is no data set: expected { collections }, LoCoMo, LongMemEval, or a folder of BEAM or BEIR.`,
   )
 }
 
@@ -166,6 +171,55 @@ function fromLongMemEval(item: LongMemEval): Collection {
   const isAnswered = gold.length > 0 && !item.question_id.endsWith('_abs')
   return { id: item.question_id, docs, queries: isAnswered ? [query] : [] }
 }
+
+interface BeamBatch {
+  batch_number: number
+  turns: { id: number; role: string; content: string; time_anchor?: string }[][]
+}
+
+type BeamQuestions = Record<string, { question: string; source_chat_ids?: unknown }[]>
+
+/** Kinds that ask for certain turns, not for a whole chat, for how to answer, or for what was never said. */
+const beamKinds = [
+  'information_extraction',
+  'knowledge_update',
+  'multi_session_reasoning',
+  'temporal_reasoning',
+  'contradiction_resolution',
+]
+
+function readBeam(folder: string, chats: readonly string[]): DataSet {
+  const json = (...path: string[]): unknown => JSON.parse(readFileSync(join(folder, ...path), 'utf8'))
+  const collections = chats.map((id): Collection => {
+    const docs = (json(id, 'chat.json') as BeamBatch[]).flatMap(fromBeamBatch)
+    const ids = new Set(docs.map((doc) => doc.id))
+    const questions = json(id, 'probing_questions', 'probing_questions.json') as BeamQuestions
+    const queries = beamKinds.flatMap((category) =>
+      (questions[category] ?? []).map(({ question, source_chat_ids }, i) => ({
+        id: `${id}#${category}#${i}`,
+        text: question,
+        gold: [...new Set(numbersIn(source_chat_ids).map(String))].filter((turn) => ids.has(turn)),
+        category,
+      })),
+    )
+    return { id, docs, queries: queries.filter(({ gold }) => gold.length > 0) }
+  })
+  return { name: `beam-${basename(folder).toLowerCase()}`, collections }
+}
+
+/** The person's turns end with a mark of where the authors planned them. */
+function fromBeamBatch({ batch_number, turns }: BeamBatch): Doc[] {
+  let time: string | null = null
+  return turns.flat().map(({ id, role, content, time_anchor }) => {
+    time = parseTime(time_anchor) ?? time
+    const text = `${role}: ${content.replace(/\s*->->[\d\s,N/A]*$/, '')}`
+    return { id: `${id}`, session: `batch ${batch_number}`, time, text }
+  })
+}
+
+/** The numbers in nested lists and objects. */
+const numbersIn = (value: unknown): number[] =>
+  typeof value === 'number' ? [value] : Object.values(value ?? {}).flatMap(numbersIn)
 
 function readBeir(folder: string): DataSet {
   const lines = (name: string): string[] => {

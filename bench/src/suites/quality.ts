@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { type Embedder, rankWeights } from '@recall/core'
 import { cachedEmbedder } from '@recall/embeddings'
 import { localEmbedder, type Runtime } from '@recall/embeddings/local'
@@ -258,12 +257,8 @@ export function slim({ answers, ...result }: RetrieverResult, row: number): obje
 
 const rowsKeptWhole = 2
 
-/** Tells one version of a data set from another. */
-export function hashOf(path: string): string {
-  const files = statSync(path).isDirectory()
-    ? ['corpus.jsonl', 'queries.jsonl', 'qrels/test.tsv'].map((name) => join(path, name))
-    : [path]
-  const hash = createHash('sha256')
-  for (const file of files) hash.update(readFileSync(file))
-  return hash.digest('hex').slice(0, 16)
+/** Tells one version of a data set from another: the hash of its file, or of what was read of its folder. */
+export function hashOf(path: string, set: DataSet): string {
+  const content = statSync(path).isDirectory() ? JSON.stringify(set.collections) : readFileSync(path)
+  return createHash('sha256').update(content).digest('hex').slice(0, 16)
 }
