@@ -152,6 +152,17 @@ export const searchQuality: Theme = {
         expect(await keysFound(memory, 'long-term', { text: 'zeppelin ballast' })).toEqual(['short', 'long'])
       },
     ),
+
+    law(
+      'A long answer under many headings does not come before the turn that it answers.',
+      async ({ memory }) => {
+        const asked = 'The zeppelin has to be in Vienna on the ninth, how do we plan its voyage?'
+        const others = Array.from({ length: 30 }, (_, i) => `Ben: Something else, number ${i}.`)
+        await writeConversation(memory, 'voyage', [asked, longAnswer, ...others])
+        const [found] = await memory.search('episodic', { text: 'zeppelin voyage Vienna' }, { passages: 1 })
+        expect(found?.passages?.[0]?.text).toContain(asked)
+      },
+    ),
   ],
 }
 
@@ -160,6 +171,21 @@ const everydayWords = (): string[] =>
   [...'bdfghjklmnprstvwxzcq'].flatMap((first) =>
     [...'aeiou'].flatMap((vowel) => [`${first}${vowel}k`, `${first}${vowel}t`]),
   )
+
+/** One turn of several units. */
+const longAnswer = `In four steps:
+
+## The zeppelin
+A zeppelin on a voyage needs gas.
+
+## The voyage
+Of a voyage to Vienna, tell the zeppelin's crew.
+
+## Vienna
+A zeppelin has no dock in Vienna for its voyage.
+
+## The crew
+Each zeppelin has one, on each voyage.`
 
 /** Each conversation has its own subject, with a turn or two that stray into the others. */
 const conversations = {
@@ -196,6 +222,7 @@ const conversations = {
     'Finn: There is another one in Salzburg in autumn.',
     'Eva: By then the weather will be cooler as well.',
   ],
+  voyage: ['Which vehicle is best for the meadow?', longAnswer, 'And what does the crew cost?', 'Ask Ben.'],
 }
 
 const conversationQuestions = [
@@ -205,4 +232,5 @@ const conversationQuestions = [
   'what is the name of the puppy',
   'another marathon in autumn',
   'who repairs vehicles cheaply',
+  'the voyage to Vienna and its crew',
 ]

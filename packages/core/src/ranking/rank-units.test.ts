@@ -10,6 +10,13 @@ import {
 } from './rank-units.ts'
 
 const query: QueryEvidence<string> = { bm25Bound: 10, bm25Noise: 0 }
+const talk: QueryEvidence<string> = {
+  ...query,
+  coverage: new Map([
+    ['a', 0],
+    ['b', 0],
+  ]),
+}
 const unit = (
   document: string,
   number: number,
@@ -17,6 +24,7 @@ const unit = (
 ): UnitEvidence<string> => ({
   document,
   unit: number,
+  parts: 1,
   bm25: 0,
   ageMs: 0,
   ...more,
@@ -27,6 +35,7 @@ const order = (candidates: UnitEvidence<string>[], given: QueryEvidence<string> 
 const evidence = fc.record({
   document: fc.constantFrom('a', 'b', 'c'),
   unit: fc.nat(20),
+  parts: fc.integer({ min: 1, max: 40 }),
   bm25: fc.double({ min: 0, max: 40, noNaN: true }),
   similarity: fc.double({ min: -1, max: 1, noNaN: true }),
   labelled: fc.boolean(),
@@ -70,16 +79,33 @@ describe('rankUnits', () => {
   })
 
   it('lets a turn count the words of its neighbours', () => {
-    expect(order([unit('a', 4, { bm25: 3 }), unit('b', 4, { bm25: 3 }), unit('b', 5, { bm25: 5 })])).toEqual([
-      'b5',
-      'b4',
-      'a4',
-    ])
+    const turns = [unit('a', 4, { bm25: 3 }), unit('b', 4, { bm25: 3 }), unit('b', 5, { bm25: 5 })]
+    expect(order(turns, talk)).toEqual(['b5', 'b4', 'a4'])
+  })
+
+  it('lets neither the parts of a long turn count for each other, nor those of a note', () => {
+    const spread = { count: 100, mean: 0.5, deviation: 0.1, best: 0.8 }
+    const evidence = { bm25: 3, similarity: 0.7, surroundings: 1, labelled: true }
+    const alone = unit('c', 0, { bm25: 3, similarity: 0.7 })
+    const [single] = rankUnits([alone], { ...query, spread })
+    const parts = [4, 5, 6].map((number) => unit('a', number, { ...evidence, parts: 3 }))
+    for (const given of [query, talk])
+      for (const { score } of rankUnits(parts, { ...given, spread }))
+        expect(score).toBeLessThan(single?.score ?? 0)
+  })
+
+  it('expects the best of many parts to be nearer by chance', () => {
+    const spread = { count: 100, mean: 0.5, deviation: 0.1, best: 0.8 }
+    const candidates = [4, 1, 16].map((parts) => unit(`${parts}/`, 0, { parts, similarity: 0.7 }))
+    expect(order(candidates, { ...query, spread })).toEqual(['1/0', '4/0', '16/0'])
+    const best = unit('16/', 1, { parts: 16, similarity: 0.8 })
+    expect(order([...candidates, best], { ...query, spread })[0]).toBe('16/1')
   })
 
   it('finds a turn beside one that holds the words, though it holds none of them itself', () => {
     const turns = [unit('a', 4, { bm25: 3 }), unit('a', 5), unit('a', 6)]
-    expect(order(turns)).toEqual(['a4', 'a5'])
+    expect(order(turns, talk)).toEqual(['a4', 'a5'])
+    expect(order(turns)).toEqual(['a4'])
   })
 
   it('lets a turn mean a little of what its neighbours mean', () => {
@@ -91,26 +117,19 @@ describe('rankUnits', () => {
       ...said('b', [0.6, 0.7, 0.6]),
       unit('c', 0, { similarity: 0.7 }),
     ]
-    const coverage = new Map([
-      ['a', 0],
-      ['b', 0],
-    ])
-    expect(order(turns, { ...query, spread, coverage })).toEqual(['c0', 'b1', 'a1'])
+    expect(order(turns, { ...talk, spread })).toEqual(['c0', 'b1', 'a1'])
   })
 
   it('prefers what has the rest of the query around it', () => {
-    expect(
-      order([unit('a', 0, { bm25: 3, surroundings: 0.4 }), unit('b', 0, { bm25: 3, surroundings: 0.9 })]),
-    ).toEqual(['b0', 'a0'])
+    const turns = [unit('a', 0, { bm25: 3, surroundings: 0.4 }), unit('b', 0, { bm25: 3, surroundings: 0.9 })]
+    expect(order(turns, talk)).toEqual(['b0', 'a0'])
   })
 
   it('prefers a document that holds the rest of the query, and a speaker it names', () => {
     const same = [unit('a', 0, { bm25: 3 }), unit('b', 0, { bm25: 3 })]
     expect(order(same, { ...query, coverage: new Map([['b', 1]]) })).toEqual(['b0', 'a0'])
-    expect(order([unit('a', 0, { bm25: 3 }), unit('b', 0, { bm25: 3, labelled: true })])).toEqual([
-      'b0',
-      'a0',
-    ])
+    const turns = [unit('a', 0, { bm25: 3 }), unit('b', 0, { bm25: 3, labelled: true })]
+    expect(order(turns, talk)).toEqual(['b0', 'a0'])
   })
 
   it('trusts meaning more when its best match stands out', () => {

@@ -10,11 +10,13 @@ export interface UnitEvidence<Document> {
   document: Document
   /** Position of the unit in its document, from 0. */
   unit: number
+  /** How many units its turn was cut into; outside of conversations, how many its document was. */
+  parts: number
   /** BM25 of the query in the unit; 0 when none of its words occurs. */
   bm25: number
   /** Cosine of the unit's vector and the query's, when both exist. */
   similarity?: number
-  /** Whether the unit's label (who speaks, or its heading) holds a word of the query. */
+  /** For a turn of a conversation: whether its label (who speaks) holds a word of the query. */
   labelled?: boolean
   /**
    * For a turn of a conversation: the share of the query's words, weighted by rarity, that occur in it or in the
@@ -63,7 +65,7 @@ export const rankWeights = {
   words: 1,
   /** BM25 including the noise, as a share of its bound: still orders units that nothing else tells apart. */
   noise: 0.1,
-  /** The words of the unit before and of the unit after. */
+  /** The words of the turn before and of the turn after. */
   context: 0.4,
   /** The whole query, found in the turn and the few around it. */
   surroundings: 0.2,
@@ -73,6 +75,8 @@ export const rankWeights = {
   mostMeaning: 0.4,
   /** The part that each of its two neighbours has in what a turn means; the rest is its own. */
   neighbour: 0.15,
+  /** Standard deviations that each doubling of the parts takes off: the best of many is near by chance. */
+  parts: 0.15,
   /** The whole query, found anywhere in the conversation. */
   document: 0.2,
   label: 0.15,
@@ -106,19 +110,23 @@ export function rankUnits<Document>(
   const worthOfMeaning = query.spread ? deviationWorth(query.spread, weights) : 0
   const ranked: Omit<RankedUnit<Document>, 'confidence'>[] = []
   for (const candidate of candidates) {
-    const { document, unit } = candidate
+    const { document, unit, parts } = candidate
+    const coverage = query.coverage?.get(document)
+    // What takes several units to say is understood without the turns around it.
+    const isShortTurn = coverage !== undefined && parts === 1
+    const beside = isShortTurn ? words.beside(document, unit) : 0
     const own = { words: words.at(document, unit), deviation: deviations.at(document, unit) }
-    const beside = { words: words.beside(document, unit), deviation: deviations.beside(document, unit) }
-    if (own.words === 0 && beside.words === 0 && own.deviation < leastDeviations) continue
-    // Only conversations have a coverage.
-    const neighbour = query.coverage?.has(document) ? weights.neighbour : 0
+    if (own.words === 0 && beside === 0 && own.deviation < leastDeviations) continue
+    const deviation = isShortTurn
+      ? own.deviation + weights.neighbour * (deviations.beside(document, unit) - 2 * own.deviation)
+      : Math.max(0, own.deviation - weights.parts * Math.log2(parts))
     const signals = {
       words: own.words,
-      context: weights.context * beside.words,
-      surroundings: weights.surroundings * (candidate.surroundings ?? 0),
-      meaning: ((1 - 2 * neighbour) * own.deviation + neighbour * beside.deviation) * worthOfMeaning,
-      document: weights.document * (query.coverage?.get(document) ?? 0),
-      label: candidate.labelled ? weights.label : 0,
+      context: weights.context * beside,
+      surroundings: isShortTurn ? weights.surroundings * (candidate.surroundings ?? 0) : 0,
+      meaning: deviation * worthOfMeaning,
+      document: weights.document * (coverage ?? 0),
+      label: isShortTurn && candidate.labelled ? weights.label : 0,
       recency: weights.recency * 2 ** (-Math.max(0, candidate.ageMs) / recencyHalfLifeMs),
     }
     ranked.push({ document, unit, ...scoreOf(signals) })

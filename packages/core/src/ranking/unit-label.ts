@@ -1,5 +1,5 @@
 /**
- * The label of a unit: the words of the heading that it starts with, and the speaker if its first line begins with a
+ * The label of a turn: the words of the heading that it starts with, and the speaker if its first line begins with a
  * name and a colon. '' when it has neither.
  */
 export function unitLabel(text: string): string {

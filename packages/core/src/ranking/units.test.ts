@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { splitUnits } from './units.ts'
 
 const unitLength = 1600
@@ -29,6 +29,29 @@ it('units cover the text exactly and cut no character in two', () => {
     }),
     { numRuns: 500 },
   )
+})
+
+describe('the parts of a turn', () => {
+  const partsOf = (text: string, turns: boolean): number[] =>
+    splitUnits(text, turns).map(({ parts }) => parts)
+
+  it('are counted over the headings of what is said, up to the next speaker', () => {
+    const text = [
+      '## Summary\n\nA build was mended.\n',
+      '### User\n\nHow?\n',
+      '### Assistant\n\nIn two steps.\n## First\nLook.\n### Second\nMend.\n',
+      '### User \r\n\nThanks.\n',
+      '## Tags\n',
+    ].join('\n')
+    expect(partsOf(text, true)).toEqual([1, 1, 3, 3, 3, 1, 1])
+  })
+
+  it('are those of the text where nobody speaks', () => {
+    expect(partsOf('word '.repeat(700), false)).toEqual([3, 3, 3])
+    expect(partsOf(`### User\n${'word '.repeat(700)}`, false)).toEqual([3, 3, 3])
+    expect(partsOf('word', false)).toEqual([1])
+    expect(partsOf('', true)).toEqual([])
+  })
 })
 
 it('a line of fifty megabytes is cut in linear time', () => {

@@ -5,7 +5,11 @@ export interface Unit {
   end: number
   /** Lines of the text before the unit. */
   line: number
+  /** How many units its turn was cut into; outside of conversations, how many the text was. */
+  parts: number
 }
+
+type Cut = Omit<Unit, 'parts'>
 
 /**
  * Texts up to this length, in UTF-16 units, are one unit; longer ones are cut before it, at a turn, a paragraph or a
@@ -20,12 +24,12 @@ const unitLength = 1600
  */
 export function splitUnits(text: string, turns: boolean): Unit[] {
   const starts = turns ? headingStarts(text) : [0]
-  const units: Unit[] = []
+  const cuts: Cut[] = []
   let line = 0
   let lineEnd = text.indexOf('\n')
   const add = (start: number, end: number): void => {
     for (; lineEnd >= 0 && lineEnd < start; lineEnd = text.indexOf('\n', lineEnd + 1)) line++
-    units.push({ start, end, line })
+    cuts.push({ start, end, line })
   }
   starts.forEach((start, i) => {
     const end = starts[i + 1] ?? text.length
@@ -35,8 +39,23 @@ export function splitUnits(text: string, turns: boolean): Unit[] {
       from = to
     }
   })
-  return units
+  const whole = turns ? groupTurns(text, cuts) : [cuts]
+  return whole.flatMap((parts) => parts.map((cut) => ({ ...cut, parts: parts.length })))
 }
+
+/** The cuts of each turn: what is said may have headings of its own. */
+function groupTurns(text: string, cuts: readonly Cut[]): Cut[][] {
+  const turns: Cut[][] = []
+  for (const cut of cuts) {
+    turnHeading.lastIndex = cut.start
+    const turn = turns.at(-1)
+    if (turn && !turnHeading.test(text)) turn.push(cut)
+    else turns.push([cut])
+  }
+  return turns
+}
+
+const turnHeading = /(?:### (?:User|Assistant)|## (?:Summary|Tags))[ \t]*\r?$/my
 
 function headingStarts(text: string): number[] {
   const starts = [...text.matchAll(/^#{2,3} /gm)].map(({ index }) => index)

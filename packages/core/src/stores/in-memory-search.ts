@@ -27,6 +27,7 @@ export interface Searchable {
 
 interface SearchableUnit {
   text: string
+  parts: number
   terms: DocumentTerms
   label: ReadonlySet<string>
 }
@@ -34,8 +35,8 @@ interface SearchableUnit {
 export function searchable(entry: Entry): Searchable {
   const cuts = splitUnits(entry.text, entry.type === conversationType)
   // An entry without text may have a vector all the same.
-  if (cuts.length === 0) cuts.push({ start: 0, end: 0, line: 0 })
-  const units = cuts.map(({ start, end }, i) => {
+  if (cuts.length === 0) cuts.push({ start: 0, end: 0, line: 0, parts: 1 })
+  const units = cuts.map(({ start, end, parts }, i) => {
     const text = entry.text.slice(start, end)
     // The first unit also holds the date, because questions often name a conversation's subject and time together.
     const words = indexedTerms(
@@ -43,6 +44,7 @@ export function searchable(entry: Entry): Searchable {
     )
     return {
       text,
+      parts,
       terms: countTerms(words),
       label: new Set(wordsOf(unitLabel(text)).map(({ term }) => term)),
     }
@@ -109,8 +111,9 @@ function rank(
     return {
       document,
       unit,
+      parts: own.parts,
       bm25: strengths[i] ?? 0,
-      labelled: document.units.length > 1 && asked.some((term) => own.label.has(term)),
+      labelled: asked.some((term) => own.label.has(term)),
       ageMs: now - document.entry.updatedAt,
       ...(isConversation(document) ? { surroundings: coverage(around(document.units, unit)) } : {}),
       ...(embedding && vector ? { similarity: cosineSimilarity(vector, embedding.vector) } : {}),

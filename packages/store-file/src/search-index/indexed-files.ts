@@ -136,13 +136,20 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
 
   /** Long documents list where their units lie, so that a passage is read without reading the file. */
   const addUnits = (first: number, file: IndexedFile, entry: LocatedEntry, units: Unit[]): void => {
-    const insert = sql('INSERT INTO units (id, start, length, line, label) VALUES (?, ?, ?, ?, ?)')
+    const insert = sql('INSERT INTO units (id, start, length, line, parts, label) VALUES (?, ?, ?, ?, ?, ?)')
     const start = entry.derived ? -1 : file.content.lastIndexOf(entry.text)
     let at = start < 0 ? 0 : Buffer.byteLength(file.content.slice(0, start))
     units.forEach((unit, i) => {
       const text = entry.text.slice(unit.start, unit.end)
       const length = Buffer.byteLength(text)
-      insert.run(first + i, start < 0 ? -1 : at, length, entry.line + unit.line, unitLabel(text) || null)
+      insert.run(
+        first + i,
+        start < 0 ? -1 : at,
+        length,
+        entry.line + unit.line,
+        unit.parts,
+        unitLabel(text) || null,
+      )
       at += length
     })
   }

@@ -4,7 +4,7 @@ import type { MemoryScope } from '@recall/core'
  * Raised when the tables change, or what they hold of the same file: an index of another version is thrown away and
  * built anew.
  */
-export const schemaVersion = 15
+export const schemaVersion = 16
 
 /** A row's scope is its position here. */
 export const scopeNumbers: Record<MemoryScope, number> = {
@@ -73,6 +73,7 @@ CREATE TABLE units (
   start INTEGER NOT NULL,
   length INTEGER NOT NULL,
   line INTEGER NOT NULL,
+  parts INTEGER NOT NULL,
   label TEXT
 );
 

@@ -61,11 +61,11 @@ export function createWordRows(
       ).all(...matches, ...values, limit) as UnitRow[]
     },
 
-    /** The labels of those of some units that have one. */
-    labels(units: readonly number[]): { id: number; label: string }[] {
-      return sql(
-        'SELECT id, label FROM units WHERE label IS NOT NULL AND id IN (SELECT value FROM json_each(?))',
-      ).all(JSON.stringify(units)) as { id: number; label: string }[]
+    /** What is listed of some units of documents that have several. */
+    listed(units: readonly number[]): { id: number; parts: number; label: string | null }[] {
+      return sql('SELECT id, parts, label FROM units WHERE id IN (SELECT value FROM json_each(?))').all(
+        JSON.stringify(units),
+      ) as { id: number; parts: number; label: string | null }[]
     },
 
     /** How many units of a scope hold a word, and which, in order, unless they are too many to list. */

@@ -45,6 +45,7 @@ export function rankMatches(
     candidates.set(id, {
       document: documentsById.get(document.id) as RankedDocument,
       unit: id - document.id,
+      parts: document.units,
       bm25,
       ageMs: query.now - document.updated,
       ...(similarity === undefined ? {} : { similarity }),
@@ -53,7 +54,7 @@ export function rankMatches(
   for (const { id, document, bm25 } of found) add(id, document, bm25)
   for (const { id, document } of near) if (!candidates.has(id)) add(id, document, 0)
   addNeighbours(found, candidates, add)
-  if (query.text !== undefined) markLabels(index, query.text, candidates)
+  if (query.text !== undefined) markTurns(index, query.text, candidates)
   const held = wordsHeld(facts, conversationsAmong(candidates))
   markSurroundings(facts, held, candidates)
   const evidence = {
@@ -91,6 +92,7 @@ function addNeighbours(
   add: (id: number, document: RankedDocument, bm25: number) => void,
 ): void {
   for (const { id, document } of found.slice(0, noiseRank)) {
+    if (!isConversation(document)) continue
     for (const neighbour of [id - 1, id + 1]) {
       const isInside = neighbour >= document.id && neighbour < document.id + document.units
       if (isInside && !candidates.has(neighbour)) add(neighbour, document, 0)
@@ -98,25 +100,30 @@ function addNeighbours(
   }
 }
 
-function markLabels(
+/** Marks of what turn each unit of a conversation is, and who speaks there. */
+function markTurns(
   index: SearchIndex,
   text: string,
   candidates: ReadonlyMap<number, UnitEvidence<RankedDocument>>,
 ): void {
-  const ids = [...candidates].filter(([, { document }]) => document.units > 1).map(([id]) => id)
+  const ids = [...candidates].filter(([, { document }]) => isConversation(document)).map(([id]) => id)
   if (ids.length === 0) return
   const terms = new Set(queryTerms(text))
-  for (const { id, label } of index.labels(ids)) {
+  for (const { id, parts, label } of index.listed(ids)) {
     const candidate = candidates.get(id)
-    if (candidate) candidate.labelled = wordsOf(label).some(({ term }) => terms.has(term))
+    if (!candidate) continue
+    candidate.parts = parts
+    candidate.labelled = label !== null && wordsOf(label).some(({ term }) => terms.has(term))
   }
 }
 
-/** Conversations of several turns among the candidates. */
+/** Whether a document is a conversation of several turns. */
+const isConversation = ({ type, units }: RankedDocument): boolean => type === conversationType && units > 1
+
 function conversationsAmong(candidates: ReadonlyMap<number, UnitEvidence<RankedDocument>>): RankedDocument[] {
   const found = new Map<number, RankedDocument>()
   for (const { document } of candidates.values())
-    if (document.type === conversationType && document.units > 1) found.set(document.id, document)
+    if (isConversation(document)) found.set(document.id, document)
   return [...found.values()]
 }
 

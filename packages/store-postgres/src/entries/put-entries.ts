@@ -55,13 +55,13 @@ export async function putEntries(
       with kept as (${kept}), gone as (
         delete from ${units} using kept where place = ${place} and entry = kept.id and unit >= unit_count
       ), units_kept as (
-        insert into ${units} (place, entry, unit, words, word_count, label, embedding)
-        select ${place}::uuid, kept.id, unit, ${words}, "wordCount", label, embedding::vector
+        insert into ${units} (place, entry, unit, words, word_count, parts, label, embedding)
+        select ${place}::uuid, kept.id, unit, ${words}, "wordCount", parts, label, embedding::vector
         from kept join json_to_recordset(${JSON.stringify(parts)}::text::json)
-          as made (entry uuid, unit int, "text" text, words text, "wordCount" int, label text, embedding text)
+          as made (entry uuid, unit int, "text" text, words text, "wordCount" int, parts int, label text, embedding text)
           on made.entry = kept.id
         on conflict (place, entry, unit) do update
-        set words = excluded.words, word_count = excluded.word_count, label = excluded.label,
+        set words = excluded.words, word_count = excluded.word_count, parts = excluded.parts, label = excluded.label,
           embedding = excluded.embedding, next_embedding = null, next_embedding_model = null
       )
       select id ${limited} from kept`,

@@ -1,4 +1,12 @@
-import { conversationType, dateWords, type Entry, splitUnits, takenPlaceAt, unitLabel } from '@recall/core'
+import {
+  conversationType,
+  dateWords,
+  type Entry,
+  splitUnits,
+  takenPlaceAt,
+  type Unit,
+  unitLabel,
+} from '@recall/core'
 import { storableText } from '../filter/comparable-text.ts'
 import { storableVector } from './storable-vector.ts'
 import { countedWords } from './words.ts'
@@ -10,31 +18,38 @@ export interface UnitRow {
   text: string
   words: string
   wordCount: number
+  parts: number
   label: string
   /** The vector, as JSON. */
   embedding: string | null
 }
 
 /** The texts of an entry's units; at least one, because an entry without text may still have a vector. */
-export function unitTexts({ text, type }: Pick<Entry, 'text' | 'type'>): string[] {
-  const cuts = splitUnits(text, type === conversationType)
-  return cuts.length === 0 ? [''] : cuts.map(({ start, end }) => text.slice(start, end))
+export const unitTexts = (entry: Pick<Entry, 'text' | 'type'>): string[] =>
+  unitsOf(entry).map(({ start, end }) => entry.text.slice(start, end))
+
+function unitsOf({ text, type }: Pick<Entry, 'text' | 'type'>): Unit[] {
+  const units = splitUnits(text, type === conversationType)
+  return units.length === 0 ? [{ start: 0, end: 0, line: 0, parts: 1 }] : units
 }
 
 /** @throws MemoryError INVALID_INPUT for a vector that Postgres cannot hold */
 export function unitRowsOf(entry: Entry): UnitRow[] {
-  const { text, type, embedding } = entry
-  const texts = unitTexts({ text: storableText(text), type })
+  const { type, embedding } = entry
+  const text = storableText(entry.text)
+  const units = unitsOf({ text, type })
   // A single vector of the entry serves every unit.
   const whole = embedding && JSON.stringify(storableVector(embedding.vector))
-  return texts.map((own, unit) => {
+  return units.map(({ start, end, parts }, unit) => {
+    const own = text.slice(start, end)
     const vector = embedding?.units?.[unit]
     // Queries ask for the topic and the date of a conversation together, so its first unit holds its date.
-    const counted = unit === 0 && texts.length > 1 ? `${own}\n${dateWords(takenPlaceAt(entry))}` : own
+    const counted = unit === 0 && units.length > 1 ? `${own}\n${dateWords(takenPlaceAt(entry))}` : own
     return {
       unit,
       text: counted,
       ...countedWords(counted),
+      parts,
       label: unitLabel(own),
       embedding: vector ? JSON.stringify(storableVector(vector)) : whole,
     }

@@ -79,6 +79,8 @@ export const units = pgTable(
     unit: integer('unit').notNull(),
     words: wordsColumn('words').notNull(),
     wordCount: integer('word_count').notNull(),
+    /** How many units its turn was cut into; counts in conversations only. */
+    parts: integer('parts').notNull().default(1),
     /** The speaker or the heading. */
     label: text('label').notNull(),
     embedding: vectorColumn('embedding'),

@@ -7,8 +7,8 @@ export interface UnitMatch {
   /** The id of the entry. */
   id: string
   unit: number
-  /** How many units the entry has. */
-  units: number
+  /** How many units its turn was cut into; outside of conversations, how many the entry was. */
+  parts: number
   label: string
   /** Whether the entry is a conversation of several turns. */
   isConversation: boolean
@@ -45,12 +45,13 @@ export const entriesWithUnits = sql`${entries} cross join lateral (
   offset 0
 ) as units`
 
-const isConversation = sql`
+/** SQL for whether an entry is a conversation of several turns. */
+export const isConversation = sql`
   (${entries.unitCount} > 1 and coalesce(${entries.type} = ${JSON.stringify(conversationType)}, false))`
 
 /** The columns of `UnitMatch` except for the similarity, selected from `unitsOfEntries`. */
-export const matchColumns = sql`${entries.id} as id, ${units.unit} as unit, ${entries.unitCount} as units,
-  ${units.label} as label, ${isConversation} as "isConversation", ${entries.key} as key, ${entries.updatedAt} as "updatedAt",
+export const matchColumns = sql`${entries.id} as id, ${units.unit} as unit,
+  case when ${isConversation} then ${units.parts} else ${entries.unitCount} end as parts, ${units.label} as label, ${isConversation} as "isConversation", ${entries.key} as key, ${entries.updatedAt} as "updatedAt",
   ${entries.accessedAt} as "accessedAt", ${entries.accessCount}::float8 as "accessCount"`
 
 /**

@@ -5,7 +5,7 @@ import { placeId } from '../entries/address.ts'
 import type { Shelf } from '../entries/shelf.ts'
 import { quoted } from '../entries/words.ts'
 import { entries, units } from '../schema/entries.ts'
-import { matchColumns, similarityTo, type UnitMatch, unitsOfEntries } from './candidates.ts'
+import { isConversation, matchColumns, similarityTo, type UnitMatch, unitsOfEntries } from './candidates.ts'
 import type { Vocabulary, WordFacts } from './word-facts.ts'
 
 export interface WordMatch extends UnitMatch {
@@ -58,7 +58,7 @@ function matching(
   const similarity = vector === null ? sql`null::float8` : similarityTo(vector)
   return sql`
     with matched as materialized (
-      select ${units.entry} as id, ${units.unit} as unit, ${entries.unitCount} as units,
+      select ${units.entry} as id, ${units.unit} as unit, ${isConversation} as "isConversation",
         ${bm25Of(words, averageLength)} as bm25
       from ${unitsOfEntries}
       where ${units.place} = ${place} and ${units.words} @@ ${finding.map(quoted).join(' | ')}::text::tsquery
@@ -69,7 +69,7 @@ function matching(
       select ${units.entry} as id, ${units.unit} as unit, 0 as bm25
       from (select * from matched order by bm25 desc limit ${noiseRank}) as best join ${units}
         on ${units.place} = ${place} and ${units.entry} = best.id and ${units.unit} in (best.unit - 1, best.unit + 1)
-      where best.units > 1
+      where best."isConversation"
     )
     select ${matchColumns}, ${similarity} as similarity, found.bm25
     from (

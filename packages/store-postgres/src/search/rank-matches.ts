@@ -23,7 +23,7 @@ export interface WordMatches {
  * Scores the matches by words and by meaning with core's `rankUnits`, as every store does. An entry scores as its
  * best unit.
  *
- * @param labels the query's words as core splits them, because labels are names and headings
+ * @param labels the query's words as core splits them, because labels are names
  * @param coverage for entries of several units
  */
 export function rankMatches(
@@ -43,8 +43,9 @@ export function rankMatches(
     evidence.set(name, {
       document: row.id,
       unit: row.unit,
+      parts: row.parts,
       bm25,
-      labelled: row.units > 1 && isLabelled(row.label, labels),
+      labelled: isLabelled(row.label, labels),
       ageMs: now - row.updatedAt,
       ...(surroundings === undefined ? {} : { surroundings }),
       ...(row.similarity === null || !meaning ? {} : { similarity: row.similarity }),

@@ -1,0 +1,1 @@
+ALTER TABLE "units" ADD COLUMN "parts" integer DEFAULT 1 NOT NULL;
