@@ -1,6 +1,16 @@
+import type { ConversationArchive, MemoryManager } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { conversation, fakeLm, lmAnswer, openMemory, readArchive, text } from '../../test/support.ts'
+import {
+  conversation,
+  fakeLm,
+  lmAnswer,
+  minute,
+  openMemory,
+  readArchive,
+  start,
+  text,
+} from '../../test/support.ts'
 import { archiveSession, createCheckpoint } from './archive-session.ts'
 import { readWindow } from './window.ts'
 
@@ -212,5 +222,38 @@ describe('archiving again', () => {
       }),
       { numRuns: 50 },
     )
+  })
+})
+
+describe('a session that a clean-up moved to cold storage', () => {
+  const moved = async (): Promise<MemoryManager> => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', ['one', 'two', 'three', 'four']))
+    expect(await memory.cleanup({ archiveBefore: start + minute })).toMatchObject({ archived: 1 })
+    return memory
+  }
+
+  it('is known when nothing new was said', async () => {
+    const memory = await moved()
+    const outcome = await archiveSession(memory, conversation('s', ['one', 'two', 'three', 'four']))
+    expect(outcome).toMatchObject({ status: 'unchanged', window: 'present' })
+    expect(await memory.search('episodic', {})).toEqual([])
+  })
+
+  it('comes back when it grows', async () => {
+    const memory = await moved()
+    const longer = conversation('s', ['one', 'two', 'three', 'four', 'five'])
+    expect(await archiveSession(memory, longer)).toMatchObject({ status: 'updated', window: 'updated' })
+    expect(await readArchive(memory, 's')).toMatchObject({ messageCount: 5 })
+    expect(await memory.search('episodic', {}, { includeArchived: true })).toHaveLength(1)
+  })
+
+  it('keeps the messages that the conversation no longer has', async () => {
+    const memory = await moved()
+    const outcome = await archiveSession(memory, conversation('s', [{ id: 'new', content: [text('five')] }]))
+    expect(outcome).toMatchObject({ status: 'archived', kept: ['conversation:s'] })
+    await memory.cleanup({ archiveBefore: start + minute })
+    const found = await memory.search<ConversationArchive>('episodic', {}, { includeArchived: true })
+    expect(found.map(({ value }) => value.messageCount).sort()).toEqual([1, 4])
   })
 })

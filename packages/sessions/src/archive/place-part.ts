@@ -5,6 +5,7 @@ import {
   isMemoryError,
   MemoryErrorCode,
   type MemoryManager,
+  type MemoryRecord,
 } from '@recall/core'
 import { byAlgorithm } from '../summary/summarize.ts'
 import type { ArchivePart } from './archive-part.ts'
@@ -64,7 +65,7 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
   let earlier: ArchiveDigest | undefined
   for (let number = request.from, attempt = 1; ; ) {
     const key = conversationKey(sessionId, number)
-    const record = await memory.read<ConversationArchive>('episodic', key, { includeMetadata: true })
+    const record = await readStored(memory, key)
     const stored = record?.value
     const repeats = stored !== undefined && saysTheSame(stored, part)
     const couldBeBetter =
@@ -78,6 +79,10 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
     if (stored !== undefined && (stored.edited || !(isEarlier || repeats))) {
       kept.push(key)
       number++
+      continue
+    }
+    if (record?.archived) {
+      await bringBack(memory, key)
       continue
     }
     const isRemade = !repeats || couldBeBetter
@@ -101,6 +106,25 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
     }
     const status = stored === undefined ? 'created' : 'replaced'
     return { key, number, status, digest: digestOf(archive), ...(earlier ? { earlier } : {}), kept }
+  }
+}
+
+/** What stands under an archive's key, or what a clean-up has moved to cold storage from there. */
+export const readStored = (
+  memory: MemoryManager,
+  key: string,
+): Promise<MemoryRecord<ConversationArchive> | null> =>
+  memory.read<ConversationArchive>('episodic', key, {
+    includeMetadata: true,
+    includeArchived: memory.capabilities.episodic.archive === true,
+  })
+
+/** A new archive would hide what lies in cold storage, and the next clean-up would put it in its place. */
+async function bringBack(memory: MemoryManager, key: string): Promise<void> {
+  try {
+    await memory.restore('episodic', key)
+  } catch (error) {
+    if (!isMemoryError(error, MemoryErrorCode.CONFLICT)) throw error
   }
 }
 

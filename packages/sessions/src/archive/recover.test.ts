@@ -53,6 +53,16 @@ it('counts all parts of a session without times, which end alike', async () => {
   expect(await readWindow(memory)).toMatchObject([{ sessionId: 's', messageCount: 9 }])
 })
 
+it('counts the parts of a session that a clean-up moved to cold storage', async () => {
+  const messages = Array.from({ length: 9 }, (_, index) => `message ${index} ${'x'.repeat(60)}`)
+  const memory = openMemory()
+  const { parts } = await createCheckpoint(memory, conversation('s', messages), { partSize: 200, clock })
+  await memory.cleanup({ archiveBefore: start + minute })
+  await memory.restore('episodic', conversationKey('s', parts.length))
+  await recoverWindow(memory)
+  expect(await readWindow(memory)).toMatchObject([{ messageCount: 9, duration: '8m' }])
+})
+
 it('leaves out a session in which nobody said more than commands', async () => {
   const memory = openMemory()
   await createCheckpoint(memory, conversation('said', ['Fix the login', 'done']))

@@ -8,7 +8,7 @@ import {
 import { parseMaxEntries } from '../options.ts'
 import { saysNothing } from '../summary/summarize.ts'
 import { formatDuration, parseDuration } from './duration.ts'
-import { digestOf } from './place-part.ts'
+import { digestOf, readStored } from './place-part.ts'
 import { addToWindow, newestKnown, projectOf, spanOf, timeOf } from './window.ts'
 
 /** How many of the latest archives are searched. */
@@ -89,8 +89,8 @@ const ofNoHelper = { sessionId: { not: { contains: '/' } } }
 async function partsUpTo(memory: MemoryManager, last: ConversationArchive): Promise<ConversationArchive[]> {
   const parts: ConversationArchive[] = []
   for (let number = 1; number < (last.part ?? 1); number++) {
-    const part = await memory.read<ConversationArchive>('episodic', conversationKey(last.sessionId, number))
-    if (part !== null) parts.push(part)
+    const part = await readStored(memory, conversationKey(last.sessionId, number))
+    if (part !== null) parts.push(part.value)
   }
   return [...parts, last]
 }
