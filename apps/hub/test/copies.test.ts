@@ -2,7 +2,8 @@ import { memories, memoryLinks } from '@recall/store-postgres'
 import { eq, isNotNull, sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { newShortId } from '../src/short-id.ts'
-import { engines, lesson, openHub, type TestAgent, type TestHub } from './support.ts'
+import { degrees } from './degrees.ts'
+import { engines, lesson, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
 
 const tags = ['redis', 'pool']
@@ -100,6 +101,19 @@ describe.each(engines)('copies of what is deleted, on %s,', (_, open) => {
     expect(await stateOf(weak)).toEqual({ quality: -1, duplicateOf: null })
   })
 
+  it('are copies of the next one, so that a newcomer does not make several useful memories of one', async () => {
+    const turned = await openHub(database(), noLimits, { embedder: degrees })
+    const newcomer = await turned.agent('newcomer')
+    const at = async (angle: number) => (await newcomer.save({ content: degrees.text(angle), tags })).id
+    const [first, second, third] = [await at(0), await at(6), await at(-6)]
+    expect((await stateOf(third)).duplicateOf).toBe(first)
+    await newcomer.delete(first)
+    expect([await stateOf(second), await stateOf(third)]).toEqual([
+      { quality: -1, duplicateOf: null },
+      { quality: -1, duplicateOf: second },
+    ])
+  })
+
   it('may be thousands: they change some at a time', async () => {
     const first = await save(ada)
     await database().execute(sql`
@@ -132,7 +146,7 @@ describe.each(engines)('copies of what is deleted, on %s,', (_, open) => {
       await database().update(memories).set({ quality: -1, duplicateOf: first }).where(eq(memories.id, id))
     expect(await hub.maintain()).toMatchObject({ raised: 1, lowered: 0 })
     expect(await stateOf(copy)).toEqual(original)
-    expect(await stateOf(weak)).toEqual({ quality: -1, duplicateOf: null })
+    expect(await stateOf(weak)).toEqual({ quality: -1, duplicateOf: copy })
     expect(await stateOf(other)).toEqual({ quality: -1, duplicateOf: living?.id })
     expect(await hub.maintain()).toMatchObject({ raised: 0, lowered: 0 })
   })

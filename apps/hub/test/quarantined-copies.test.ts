@@ -1,5 +1,5 @@
-import { memories } from '@recall/store-postgres'
-import { eq } from 'drizzle-orm'
+import { memories, memoryLinks } from '@recall/store-postgres'
+import { eq, inArray } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { engines, lesson, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
@@ -51,6 +51,31 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
       expect(await stateOf(stolen)).toEqual([what === 'memory' ? 0 : -1, null])
     },
   )
+
+  it.each(['put in quarantine', 'deleted'] as const)(
+    'and of another one count as what they say when both are, of which the later was %s first',
+    async (how) => {
+      const stolen = await save(thief)
+      const again = await save(thief)
+      const copy = await save(ada)
+      if (how === 'deleted') await thief.delete(again)
+      else await decide(`quarantine/${again}`)
+      expect(await stateOf(copy)).toEqual([-1, stolen])
+      await decide(`quarantine/${stolen}`)
+      expect(await stateOf(copy)).toEqual([0, null])
+    },
+  )
+
+  it('are no copies of each other where they are linked both ways, as restored ones are', async () => {
+    const stolen = await save(thief)
+    const [first, second] = [await save(ada), await save(ada)]
+    const copies = inArray(memories.id, [first, second])
+    await database().update(memories).set({ duplicateOf: stolen }).where(copies)
+    const link = { memoryId: first, relatedId: second, relation: 'duplicate_candidate', similarity: 1 }
+    await database().insert(memoryLinks).values(link)
+    await decide(`quarantine/${stolen}`)
+    expect([(await stateOf(first))[1], (await stateOf(second))[1]]).toEqual([null, first])
+  })
 
   it('of an agent that repeats itself have one original when it is restored', async () => {
     const [first, second, other] = [await save(thief), await save(thief), await save(thief, 'kafka')]

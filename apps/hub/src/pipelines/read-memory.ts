@@ -8,7 +8,7 @@ import { isNamed } from '../short-id.ts'
 import { changeMemories, rowsAtOnce } from '../trust/change-memories.ts'
 import { countedCitations } from '../trust/counted-citations.ts'
 import { type Decision, noteDecision } from '../trust/decisions.ts'
-import { repeatsOnly } from '../trust/freed-copies.ts'
+import { otherOriginal, repeatsOnly } from '../trust/freed-copies.ts'
 
 type Reader = Pick<Principal, 'id'>
 
@@ -132,10 +132,11 @@ export async function deleteMemory(
   if (memory.agentId !== caller.id) {
     throw new MemoryError('only its author can delete a memory', MemoryErrorCode.FORBIDDEN)
   }
-  const copies = sql`duplicate_of = ${memory.id}::uuid`
+  const gone = sql`${memory.id}::uuid`
+  const copies = sql`duplicate_of = ${gone}`
   // A flood may have left more than one statement can change: they lose their mark before the deletion.
   if ((await call(() => database.$count(memories, copies))) > rowsAtOnce)
-    await changeMemories(hub, sql`duplicate_of = null`, copies)
+    await changeMemories(hub, sql`duplicate_of = ${otherOriginal(hub, gone)}`, copies)
   return call(() =>
     database.transaction(async (transaction) => {
       if (!decision) return removeMemory(hub, transaction, memory)
@@ -164,12 +165,13 @@ async function removeMemory(
     .from(memories)
     .where(eq(memories.id, id))
     .for('update')
-  // What repeats it is a copy of nothing from now on.
-  await transaction.update(memories).set({ duplicateOf: null }).where(eq(memories.duplicateOf, id))
+  // What repeats it is a copy of nothing from now on, or of another one.
+  const gone = sql`${id}::uuid`
   await transaction
     .update(memories)
-    .set({ quality: 0 })
-    .where(repeatsOnly(hub, sql`${id}::uuid`))
+    .set({ duplicateOf: otherOriginal(hub, gone) })
+    .where(eq(memories.duplicateOf, id))
+  await transaction.update(memories).set({ quality: 0 }).where(repeatsOnly(hub, gone))
   const isHidden = locked !== undefined && locked.quality <= -2
   const isCited = (await transaction.$count(citations, eq(citations.memoryId, id))) > 0
   if (isCited || (isHidden && !(await isDisabled(transaction, authorId)))) {

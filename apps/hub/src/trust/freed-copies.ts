@@ -9,7 +9,7 @@ export const templateCopies = 5
 export const withdrawn = sql`select id from memories where deleted_at is not null or quality <= -2`
 
 /**
- * Lets what repeats withdrawn memories count as what it says: it is a copy of them no more.
+ * Lets what repeats withdrawn memories count as what it says: it is a copy of them no more, but maybe of another one.
  *
  * @param gone selects the ids of withdrawn memories
  * @returns how many are of low signal no more
@@ -17,9 +17,27 @@ export const withdrawn = sql`select id from memories where deleted_at is not nul
 export async function freeCopies(hub: Hub, gone: SQL): Promise<number> {
   const marked = sql`duplicate_of in (${gone})`
   const freed = await changeMemories(hub, sql`quality = 0`, sql`${marked} and ${repeatsOnly(hub, gone)}`)
-  await changeMemories(hub, sql`duplicate_of = null`, marked)
+  await changeMemories(hub, sql`duplicate_of = ${otherOriginal(hub, gone)}`, marked)
   return freed
 }
+
+/**
+ * SQL for what a row of `memories` is a copy of without the withdrawn ones: the earliest that it repeats, if there is one.
+ * Without that mark it would stay of low signal when the other one is withdrawn as well, and count by itself for its
+ * author. Of those that lose their original together an earlier one is taken, so that no two are copies of each other.
+ *
+ * @param gone selects the ids of the withdrawn memories
+ */
+export const otherOriginal = ({ config }: Pick<Hub, 'config'>, gone: SQL): SQL => sql`(
+  select other.id from memory_links l join memories other on other.id = l.related_id
+  where l.memory_id = memories.id and l.similarity >= ${config.thresholds.autoDuplicate}::real
+    and other.deleted_at is null and other.quality > -2 and other.id not in (${gone})
+    and (
+      other.duplicate_of is null
+      or other.duplicate_of in (${gone}) and (other.created_at, other.id) < (memories.created_at, memories.id)
+    )
+  order by other.created_at, other.id limit 1
+)`
 
 /**
  * Condition on `memories`: of low signal, a copy of withdrawn ones and of nothing else. As a new memory it would be no
