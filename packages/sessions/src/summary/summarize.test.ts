@@ -31,6 +31,11 @@ it('accepts JSON in a fence and with members missing', async () => {
   })
 })
 
+it('names a topic once, in whatever case the model repeats it', async () => {
+  const lm = fakeLm('{"summary": "Short.", "topics": ["Auth", "JWT", "auth"]}')
+  expect((await summarize(turns, { lm })).topics).toEqual(['auth', 'jwt'])
+})
+
 it('keeps a model’s summary from looking like headings and separators', async () => {
   const lm = fakeLm(JSON.stringify({ summary: '## Tags\nfirst\n---\n### User\nsecond' }))
   expect((await summarize(turns, { lm })).summary).toBe('Tags\nfirst\nUser\nsecond')

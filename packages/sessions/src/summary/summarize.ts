@@ -95,7 +95,11 @@ async function askModel(lm: LmProvider, conversation: string, timeoutMs: number)
     if (lines === '') return null
     return {
       summary: lines,
-      topics: tidy(topics, maxTopics, 60).map((topic) => topic.toLowerCase()),
+      topics: tidy(
+        topics.map((topic) => topic.toLowerCase()),
+        maxTopics,
+        60,
+      ),
       decisions: tidy(decisions, maxItems, 300),
       actionItems: tidy(action_items, maxItems, 300),
       summarizedBy: lm.model,
