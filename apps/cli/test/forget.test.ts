@@ -169,6 +169,7 @@ describe('forget', () => {
       { type: 'conversation' },
     )
     await memory.write('episodic', 'compaction:pool-leak:1', 'a summary', { type: 'compaction-summary' })
+    await memory.write('episodic', 'edited-summary:pool-leak:1', 'my own words', { type: 'note' })
     await memory.write('episodic', 'kept', 'nothing of the kind')
     await others.write('long-term', 'note', 'they say: never releases it')
     expect(await shell.json('forget', '--containing', 'never releases it')).toMatchObject({
@@ -176,6 +177,7 @@ describe('forget', () => {
         { scope: 'episodic', key: 'conversation:pool-leak' },
         { scope: 'episodic', key: 'conversation:pool-leak/agent-1' },
         { scope: 'episodic', key: 'compaction:pool-leak:1' },
+        { scope: 'episodic', key: 'edited-summary:pool-leak:1' },
         { scope: 'short-term', key: 'session:pool-leak' },
         { scope: 'long-term', key: 'note', namespace: 'ana' },
       ]),
@@ -337,16 +339,17 @@ describe('forget', () => {
   it('keeps an earlier export from bringing back what was kept of a session', async () => {
     const shell = await shellWithSession()
     const memory = await openFileMemory({ root: shell.root })
-    await memory.write('episodic', 'compaction:pool-leak:1', 'the pool was drained')
+    const ofSession = ['compaction:pool-leak:1', 'edited-summary:pool-leak:1']
+    for (const key of ofSession) await memory.write('episodic', key, 'the pool was drained')
     await memory.write('episodic', 'about the pool', 'the pool is blue')
     const exported = join(shell.transcripts, 'exported.jsonl')
     writeFileSync(exported, (await shell.run('export')).out)
-    await memory.delete('episodic', 'compaction:pool-leak:1')
+    for (const key of ofSession) await memory.delete('episodic', key)
     await memory.delete('episodic', 'about the pool')
     await memory.close()
     await shell.run('consume', '--clear')
     await shell.run('forget', 'conversation:pool-leak', '--yes')
-    expect(await shell.json('import', exported)).toMatchObject({ entries: 1, forgotten: 3 })
+    expect(await shell.json('import', exported)).toMatchObject({ entries: 1, forgotten: 4 })
     expect((await shell.run('search', 'pool')).out).toContain('the pool is blue')
     expect((await shell.run('export')).out).not.toContain('pool-leak')
   })

@@ -113,9 +113,11 @@ export { type MemoryScope, memoryScopes } from './scope.ts'
 export {
   conversationKey,
   conversationType,
+  editedSummaryKey,
   sessionSummaryKey,
   sessionSummaryType,
   windowNotesKey,
+  windowNoteType,
 } from './session-keys.ts'
 export {
   type ConversationArchive,

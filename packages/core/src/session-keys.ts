@@ -4,9 +4,13 @@
 export const conversationType = 'conversation'
 /** Key of the notes that a person or an agent wrote into the rolling window, in scope `short-term`. */
 export const windowNotesKey = 'EPHEMERAL.md#notes'
+/** Entry type of what a person wrote into the rolling window and is no longer in it, in scope `episodic`. */
+export const windowNoteType = 'note'
 /** Entry type of a session summary in the rolling window, in scope `short-term` under `session:<session id>`. */
 export const sessionSummaryType = 'session-summary'
 
 export const conversationKey = (sessionId: string, part = 1): string =>
   `conversation:${sessionId}${part > 1 ? `#${part}` : ''}`
 export const sessionSummaryKey = (sessionId: string): string => `session:${sessionId}`
+/** Key of a session's summary as a person changed it, in scope `episodic`, once it is no longer in the window. */
+export const editedSummaryKey = (sessionId: string, id: string): string => `edited-summary:${sessionId}:${id}`

@@ -3,12 +3,14 @@ import {
   conversationType,
   createMemoryManager,
   type Entry,
+  editedSummaryKey,
   isJsonObject,
   type JsonValue,
   type MemoryScope,
   memoryScopes,
   parseFilter,
   sessionSummaryKey,
+  windowNoteType,
 } from '@recall/core'
 import { addTombstones, defaultFileSystem, type FileStore, liftTombstones } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
@@ -148,7 +150,10 @@ export async function byKey(
 const keptAt = async (store: FileStore, address: Address): Promise<Entry | null> =>
   (await store.get(address, ever.now)) ?? (await store.cold?.get(address, ever.now)) ?? null
 
-/** The archives of sessions and of their helpers, their entries in the window, and their compaction summaries. */
+/**
+ * The archives of sessions and of their helpers, their entries in the window, their summaries that a person changed, and
+ * those of compactions.
+ */
 async function ofSessions(
   store: FileStore,
   namespace: string,
@@ -160,7 +165,7 @@ async function ofSessions(
     const inWindow = { scope: 'short-term', namespace, key: sessionSummaryKey(session) } as const
     if (await keptAt(store, inWindow)) found.push(inWindow)
   }
-  const filter = parseFilter({ type: { in: [conversationType, compactionType] } })
+  const filter = parseFilter({ type: { in: [conversationType, compactionType, windowNoteType] } })
   // One pass for all sessions: it reads whatever is archived.
   for await (const entry of everyEntry(store, { scope: 'episodic', namespace }, { ...ever, filter })) {
     if (belongsTo(sessions, sessionOf(entry)) || isSummaryOf(sessions, entry.key)) found.push(entry)
@@ -169,7 +174,9 @@ async function ofSessions(
 }
 
 const isSummaryOf = (sessions: ReadonlySet<string>, key: string): boolean =>
-  [...sessions].some((session) => key.startsWith(compactionKey(session, '')))
+  [...sessions].some((session) =>
+    [compactionKey, editedSummaryKey].some((keyOf) => key.startsWith(keyOf(session, ''))),
+  )
 
 /** Whether a session is one of some, or a helper of one. */
 const belongsTo = (sessions: ReadonlySet<string>, other = ''): boolean =>

@@ -21,7 +21,9 @@ export const withParents = (session: string): string[] =>
 function sessionKeptIn(asked: Address & { value?: JsonValue }): string | undefined {
   const { scope, key } = asked
   if (scope === 'short-term') return /^session:(.+)$/.exec(key)?.[1]
-  return scope === 'episodic' ? (sessionOf(asked) ?? /^compaction:(.+):[^:]*$/.exec(key)?.[1]) : undefined
+  return scope === 'episodic'
+    ? (sessionOf(asked) ?? /^(?:compaction|edited-summary):(.+):[^:]*$/.exec(key)?.[1])
+    : undefined
 }
 
 /**

@@ -1,4 +1,4 @@
-import { fenceRecalled, MemoryError, MemoryErrorCode, type Message } from '@recall/core'
+import { fenceRecalled, MemoryError, MemoryErrorCode, type MemoryManager, type Message } from '@recall/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -339,6 +339,15 @@ todo: add a test
 })
 
 describe('the window', () => {
+  /** With a session of two messages, whose summary a person changed. */
+  const editedWindow = async (): Promise<MemoryManager> => {
+    const memory = openMemory()
+    await archiveSession(memory, conversation('s', talk.slice(0, 2)))
+    const [entry] = await readWindow(memory)
+    await memory.write('short-term', 'session:s', { ...entry, summary: 'Mine.' }, { type: 'session-summary' })
+    return memory
+  }
+
   it('keeps the words of a person, when nothing new was said and when the session grew', async () => {
     const memory = openMemory()
     const mine = 'My own words.'
@@ -359,6 +368,55 @@ describe('the window', () => {
     const grown = await archiveSession(memory, conversation('s', talk), { partSize: 90 })
     expect(grown.parts.map(({ status }) => status)).toEqual(['unchanged', 'created'])
     expect(await readWindow(memory)).toMatchObject([{ summary: 'Mine.', messageCount: 3 }])
+  })
+
+  it('keeps the words of a person when the session goes on without messages that it had', async () => {
+    const memory = await editedWindow()
+    const next = { from: start + 60 * minute }
+    const shorter = conversation('s', [{ id: 'new', content: [text('Another way')] }], next)
+    expect(await archiveSession(memory, shorter)).toMatchObject({
+      kept: ['conversation:s'],
+      window: 'updated',
+    })
+    expect(await readWindow(memory)).toMatchObject([{ summary: 'Mine.', messageCount: 1 }])
+  })
+
+  it.each<[what: string, leave: (memory: MemoryManager) => Promise<unknown>]>([
+    ['is consumed', (memory) => consumeWindow(memory, { clear: true, clock })],
+    [
+      'is full',
+      (memory) =>
+        archiveSession(memory, conversation('t', talk, { from: start + 60 * minute }), { maxEntries: 1 }),
+    ],
+    [
+      'goes on after a checkpoint',
+      async (memory) => {
+        await createCheckpoint(memory, conversation('s', talk))
+        await archiveSession(memory, conversation('s', [...talk, 'bye']))
+      },
+    ],
+  ])('makes an episode of the words of a person when it %s', async (_, leave) => {
+    const memory = await editedWindow()
+    await leave(memory)
+    expect((await readWindow(memory)).map(({ summary }) => summary)).not.toContain('Mine.')
+    const [episode, ...more] = await memory.search<string>('episodic', { tags: ['window'] })
+    expect(more).toEqual([])
+    expect(episode).toMatchObject({
+      key: expect.stringMatching(/^edited-summary:s:/),
+      metadata: { type: 'note' },
+    })
+    expect(episode?.value).toMatch(/^## Session s — /)
+    expect(episode?.value).toMatch(/\nMine\.$/)
+  })
+
+  it('makes no episode of what an archive says, in one part or several', async () => {
+    for (const partSize of [1, 1000]) {
+      const memory = openMemory()
+      await archiveSession(memory, conversation('s', talk), { partSize })
+      await createCheckpoint(memory, conversation('s', [...talk, 'bye']), { partSize })
+      await consumeWindow(memory, { clear: true, clock })
+      expect(await memory.search('episodic', { tags: ['window'] })).toEqual([])
+    }
   })
 
   it('takes a session that ends with a part of mere commands', async () => {

@@ -12,7 +12,7 @@ import { byAlgorithm } from '../summary/summarize.ts'
 import { createArchivePart } from './archive-part.ts'
 import { createTimeSpan } from './duration.ts'
 import { type PlacedPart, placePart } from './place-part.ts'
-import { addToWindow, projectOf, spanOf, type WindowOutcome } from './window.ts'
+import { addToWindow, keepEditOf, projectOf, spanOf, type WindowOutcome } from './window.ts'
 
 export interface ArchiveOptions {
   /** Writes the summaries. Without it, or when it fails, an algorithm does. */
@@ -130,8 +130,11 @@ async function archive(
   }
   if (part.messageCount > 0) await place()
 
+  const before = placed.flatMap((each) => each.before)
   const isWanted = source === 'session' && (options.inWindow ?? true)
   const isInWindow = isWanted && conversation.parent === undefined && isSpoken
+  if (!isInWindow && placed.some(({ status }) => status === 'replaced'))
+    await keepEditOf(memory, sessionId, before)
   const window = isInWindow
     ? await addToWindow(
         memory,
@@ -143,12 +146,7 @@ async function archive(
           archive: placed[0]?.key ?? '',
           ...projectOf(facts),
         },
-        {
-          maxEntries,
-          before: placed.flatMap(
-            ({ status, earlier, digest }) => earlier ?? (status === 'created' ? [] : digest),
-          ),
-        },
+        { maxEntries, before },
       )
     : 'skipped'
   return {

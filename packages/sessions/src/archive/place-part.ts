@@ -18,8 +18,8 @@ export interface PlacedPart {
   status: 'created' | 'replaced' | 'unchanged'
   /** Digest of the archive, so that its body need not stay in memory. */
   digest: ArchiveDigest
-  /** Digest of the version that it replaced, or that it had to leave because a person edited it. */
-  earlier?: ArchiveDigest
+  /** Digests of what stood there before: what had to be left, then the version that it repeats or replaced. */
+  before: ArchiveDigest[]
   /** Keys of archives that were skipped because they hold what this conversation does not. */
   kept: string[]
 }
@@ -61,8 +61,8 @@ export interface PlaceRequest {
 export async function placePart(memory: MemoryManager, request: PlaceRequest): Promise<PlacedPart> {
   const { sessionId, source, part } = request
   const kept: string[] = []
+  const before: ArchiveDigest[] = []
   const render = once(request.render)
-  let earlier: ArchiveDigest | undefined
   for (let number = request.from, attempt = 1; ; ) {
     const key = conversationKey(sessionId, number)
     const record = await readStored(memory, key)
@@ -72,12 +72,12 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
       request.hasModel && stored?.summarizedBy === byAlgorithm && isEarlierVersion(stored, part)
     const isSettled = repeats && isFinal(stored, request) && !(couldBeBetter && request.resummarize)
     if (stored !== undefined && ((repeats && (isSettled || stored.edited)) || holdsMore(stored, part))) {
-      return { key, number, status: 'unchanged', digest: digestOf(stored), kept }
+      const digest = digestOf(stored)
+      return { key, number, status: 'unchanged', digest, before: [...before, digest], kept }
     }
-    const isEarlier = stored !== undefined && isEarlierVersion(stored, part)
-    if (isEarlier) earlier = digestOf(stored)
-    if (stored !== undefined && (stored.edited || !(isEarlier || repeats))) {
+    if (stored !== undefined && (stored.edited || !(repeats || isEarlierVersion(stored, part)))) {
       kept.push(key)
+      before.push(digestOf(stored))
       number++
       continue
     }
@@ -105,7 +105,8 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
       throw error
     }
     const status = stored === undefined ? 'created' : 'replaced'
-    return { key, number, status, digest: digestOf(archive), ...(earlier ? { earlier } : {}), kept }
+    if (stored !== undefined) before.push(digestOf(stored))
+    return { key, number, status, digest: digestOf(archive), before, kept }
   }
 }
 

@@ -115,6 +115,19 @@ it('brings an entry up to a later checkpoint of its session', async () => {
   expect(await readWindow(memory)).toMatchObject([{ messageCount: 3 }])
 })
 
+it('leaves the words of a person in an entry that it brings up to a later archive', async () => {
+  const memory = openMemory()
+  await archiveSession(memory, conversation('s', ['one', 'two']), { clock })
+  const [entry] = await readWindow(memory)
+  await memory.write('short-term', 'session:s', { ...entry, summary: 'Mine.' }, { type: 'session-summary' })
+  const other = [{ id: 'new', content: [text('another way')] }]
+  await createCheckpoint(memory, conversation('s', other, { from: start + 60 * minute }), {
+    clock: () => start + 61 * minute,
+  })
+  expect(await recoverWindow(memory)).toBe('s')
+  expect(await readWindow(memory)).toMatchObject([{ summary: 'Mine.', messageCount: 3 }])
+})
+
 it('does nothing when there is nothing to recover or all was consumed', async () => {
   const memory = openMemory()
   expect(await recoverWindow(memory)).toBe(null)

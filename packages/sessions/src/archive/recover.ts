@@ -52,7 +52,7 @@ export async function recoverWindow(
         archive: conversationKey(newest.sessionId),
         ...projectOf(newest),
       },
-      { maxEntries },
+      { maxEntries, before: digests },
     )
     return outcome === 'added' || outcome === 'updated' ? newest.sessionId : null
   }

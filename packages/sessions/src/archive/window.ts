@@ -1,6 +1,9 @@
 import {
   type AtomicUpdate,
   type Clock,
+  conversationKey,
+  editedSummaryKey,
+  fingerprint,
   type MemoryManager,
   parseInstant,
   type SessionSummary,
@@ -8,15 +11,18 @@ import {
   sessionSummaryType,
   systemClock,
   windowNotesKey,
+  windowNoteType,
 } from '@recall/core'
 import { oneLine } from '../summary/clip.ts'
 import { byAlgorithm } from '../summary/summarize.ts'
 import { notAhead } from './not-ahead.ts'
-import type { ArchiveDigest } from './place-part.ts'
-import { renderWindow } from './render-window.ts'
+import { type ArchiveDigest, digestOf, readStored } from './place-part.ts'
+import { renderSessionSummary, renderWindow } from './render-window.ts'
 
 const consumedKey = 'session-window:consumed'
 const consumedType = 'session-window'
+/** Of episodes that a person wrote into the window. */
+const noteOptions = { type: windowNoteType, tags: ['window'] }
 
 /** Records up to which session the window was read and emptied. */
 interface ConsumedMarker {
@@ -93,8 +99,46 @@ async function removeExcept(
   entries: readonly SessionSummary[],
   kept: ReadonlySet<string>,
 ): Promise<void> {
-  for (const { sessionId } of entries)
-    if (!kept.has(sessionId)) await memory.delete('short-term', sessionSummaryKey(sessionId))
+  for (const entry of entries.filter(({ sessionId }) => !kept.has(sessionId))) {
+    await keepEdit(memory, entry, await archivesOf(memory, entry.sessionId))
+    await memory.delete('short-term', sessionSummaryKey(entry.sessionId))
+  }
+}
+
+/** Makes an episode of a summary that a person changed, before it leaves the window: no archive holds it. */
+async function keepEdit(
+  memory: MemoryManager,
+  entry: SessionSummary,
+  archives: readonly ArchiveDigest[],
+): Promise<void> {
+  if (!wasEdited(entry, archives)) return
+  // The same text has the same key: after a crash it is not kept twice.
+  const key = editedSummaryKey(entry.sessionId, fingerprint(entry.summary))
+  await memory.write('episodic', key, renderSessionSummary(entry), noteOptions)
+}
+
+/**
+ * Keeps a summary that a person changed while its archives are at hand: once they are replaced, nobody can tell that it
+ * was changed.
+ *
+ * @param before digests of the session's archives before this change
+ */
+export async function keepEditOf(
+  memory: MemoryManager,
+  sessionId: string,
+  before: readonly ArchiveDigest[],
+): Promise<void> {
+  const entry = await memory.read<SessionSummary>('short-term', sessionSummaryKey(sessionId))
+  if (entry !== null) await keepEdit(memory, entry, before)
+}
+
+async function archivesOf(memory: MemoryManager, sessionId: string): Promise<ArchiveDigest[]> {
+  const archives: ArchiveDigest[] = []
+  for (let number = 1; ; number++) {
+    const record = await readStored(memory, conversationKey(sessionId, number))
+    if (record === null) return archives
+    archives.push(digestOf(record.value))
+  }
 }
 
 /**
@@ -143,7 +187,7 @@ export async function consumeWindow(
 /**
  * Removes from the window the sessions and notes that were read, and marks them as consumed in the same step. Sessions
  * that were added since stay, and so do sessions and notes that changed before this call. The sessions remain in their
- * archives; the notes become an episode.
+ * archives; the notes become an episode, and so does a summary that a person changed.
  */
 export async function clearWindow(
   memory: MemoryManager,
@@ -153,12 +197,7 @@ export async function clearWindow(
   const now = clock()
   const at = new Date(now).toISOString()
   const isRead = notes !== undefined && (await memory.read('short-term', windowNotesKey)) === notes
-  if (isRead)
-    await memory.write('episodic', `window:${at}`, notes, {
-      type: 'note',
-      tags: ['window'],
-      overwrite: false,
-    })
+  if (isRead) await memory.write('episodic', `window:${at}`, notes, { ...noteOptions, overwrite: false })
   const present = await readWindow(memory)
   const unchanged = entries.filter((entry) => {
     const current = present.find(({ sessionId }) => sessionId === entry.sessionId)
@@ -169,6 +208,7 @@ export async function clearWindow(
     ...(isRead ? [windowNotesKey] : []),
   ]
   if (gone.length === 0) return
+  for (const entry of unchanged) await keepEdit(memory, entry, await archivesOf(memory, entry.sessionId))
   const before = await memory.read<ConsumedMarker>('short-term', consumedKey)
   const dates = [before?.date, ...unchanged.map(({ date }) => date)]
   const date = latestOf(...dates.map((each) => each && notAhead(each, now)))
@@ -208,9 +248,13 @@ export const timeOf = (date: string): number => parseInstant(date) || 0
 const byDate = (a: SessionSummary, b: SessionSummary): number =>
   timeOf(a.date) - timeOf(b.date) || (a.sessionId < b.sessionId ? -1 : 1)
 
-const wasEdited = (entry: SessionSummary, archives: readonly ArchiveDigest[]): boolean =>
-  entry.messageCount === archives.reduce((sum, { messageCount }) => sum + messageCount, 0) &&
-  entry.summary.trim() !== spanOf(archives).summary.trim()
+/** Whether an entry tells the same messages as some of the session's archives, one after the other, in other words. */
+function wasEdited(entry: SessionSummary, archives: readonly ArchiveDigest[]): boolean {
+  const told = archives
+    .flatMap((_, from) => archives.slice(from).map((_, length) => archives.slice(from, from + length + 1)))
+    .filter((run) => run.reduce((sum, { messageCount }) => sum + messageCount, 0) === entry.messageCount)
+  return told.length > 0 && told.every((run) => spanOf(run).summary.trim() !== entry.summary.trim())
+}
 
 /** Whether `a` comes from a later reading. Both may have the same end: then the one with more messages has read on. */
 const isOfLaterReading = (a: SessionSummary, b: SessionSummary): boolean =>
