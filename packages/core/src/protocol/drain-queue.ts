@@ -24,6 +24,8 @@ export interface Drain {
   valueOf: (item: QueueItem) => Promise<unknown>
   /** Waits for the writes that are about to queue behind earlier ones. */
   entered: () => Promise<unknown>
+  /** Called with a write that is about to be made. */
+  onAttempt: (item: QueueItem) => void
   /** Called with a write that failed for good. */
   onDead: (item: QueueItem, error: MemoryError) => void
   clock: Clock
@@ -77,6 +79,7 @@ export async function drainQueue(drain: Drain): Promise<DrainResult> {
 
   const attempt = async (item: QueueItem): Promise<keyof DrainResult | 'made'> => {
     const value = await drain.valueOf(item)
+    drain.onAttempt(item)
     const outcome = hasExpired(clock(), item) ? 'superseded' : await deliver(memory, item, value)
     const next = outcome === 'written' ? followers.get(item) : undefined
     if (outcome === 'written' && !next) {

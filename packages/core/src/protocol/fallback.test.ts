@@ -80,6 +80,21 @@ describe('writeWithDegradation', () => {
     expect(await fallback.writeWithDegradation('long-term', 'key', 2)).toBe('written')
   })
 
+  it.each([
+    ['after the clock was put back', -60_000],
+    ['in the millisecond of two others', 0],
+  ])('takes a queued write for the last one %s', async (_, milliseconds) => {
+    const { memory, fallback, time, failWith } = openFailing()
+    await fallback.writeWithDegradation('long-term', 'key', 1)
+    await fallback.writeWithDegradation('long-term', 'key', 2)
+    time.advance(milliseconds)
+    failWith(MemoryErrorCode.TIMEOUT)
+    expect(await fallback.writeWithDegradation('long-term', 'key', 3)).toBe('queued')
+    failWith(null)
+    expect(await fallback.drain()).toMatchObject({ written: 1 })
+    expect(await memory.read('long-term', 'key')).toBe(3)
+  })
+
   it('leaves the queue as it is when the memory is closed', async () => {
     const { memory, fallback, queue, failWith } = openFailing()
     failWith(MemoryErrorCode.TIMEOUT)

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { type Clock, systemClock } from '../clock.ts'
 import { isMemoryError, type MemoryError, MemoryErrorCode } from '../errors.ts'
 import type { KeyRing } from '../front/encryption.ts'
@@ -63,6 +64,9 @@ export interface MemoryFallback {
   drain(): Promise<DrainResult>
 }
 
+/** Most keys of which it is known when this process wrote them last. */
+const mostKnown = 10_000
+
 /** Milliseconds after which the queue is read again, as another process may have drained it. */
 const trustedForMs = 5000
 
@@ -82,6 +86,17 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
   let waiting: { names: Set<string>; readAt: number } | undefined
   /** Writes that are about to queue behind an earlier one. */
   const entering = new Set<Promise<boolean>>()
+  /**
+   * How this process's last write of each key is dated. That is later than the clock where the clock was put back, and
+   * where several writes fell into one millisecond: a write that is queued then must not look older.
+   */
+  const ownWrites = new LRUCache<string, number>({ max: mostKnown })
+
+  const lastOwn = (address: Address): number => ownWrites.get(nameOf(address)) ?? Number.NEGATIVE_INFINITY
+
+  /** Before the write, which may be made although it fails. */
+  const noteOwn = (address: Address): void =>
+    void ownWrites.set(nameOf(address), Math.max(clock(), lastOwn(address) + 1))
 
   const enqueue = async (source: WriteQueue, address: Address, write: AskedWrite): Promise<void> => {
     const item = await source.append(await values.pack(address, write))
@@ -116,16 +131,19 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
 
   /** Writes a value; if the scope is full, cleans it up and tries once more. */
   const writeOrCleanUp = async (
-    { scope, key }: Address,
+    address: Address,
     value: unknown,
     given: WriteOptions | undefined,
   ): Promise<WriteOutcome> => {
+    const { scope, key } = address
     try {
+      noteOwn(address)
       await memory.write(scope, key, value, given)
       return 'written'
     } catch (error) {
       if (!isMemoryError(error, MemoryErrorCode.QUOTA_EXCEEDED)) throw error
       await memory.cleanup({ scope, ...(scope === evictedScope ? { threshold: evictionThreshold } : {}) })
+      noteOwn(address)
       await memory.write(scope, key, value, given)
       onDegraded({ kind: 'clean-up', scope, key, error })
       return 'written after clean-up'
@@ -148,7 +166,7 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
     async writeWithDegradation(scope, key, value, given) {
       const address = { namespace, scope, key }
       // Dated by this call, so that its order among writes does not depend on how long the store takes to fail.
-      const write = { value, options: given, queuedAt: clock() }
+      const write = { value, options: given, queuedAt: Math.max(clock(), lastOwn(address)) }
       if (queue && (await queueBehind(queue, address, write))) return 'queued'
       try {
         return await writeOrCleanUp(address, value, given)
@@ -168,6 +186,7 @@ export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
           queue,
           valueOf: values.unpack,
           entered: () => Promise.allSettled(entering),
+          onAttempt: noteOwn,
           onDead: ({ scope, key }, error) => onDegraded({ kind: 'dead', scope, key, error }),
           clock,
         })
