@@ -170,6 +170,31 @@ describe.skipIf(!serverUrl)('requests at the same moment', () => {
     expect(await notes()).toContain(`${memory?.short_id} deleted by root`)
   })
 
+  it.each(['quarantine', 'restore'])(
+    'a memory is deleted that becomes the original by a %s: there is none then',
+    async (decision) => {
+      const [first, second, third] = [
+        await ann?.save({ content: lesson('redis'), tags }),
+        await bob?.save({ content: lesson('redis'), tags }),
+        await bob?.save({ content: lesson('redis'), tags }),
+      ]
+      const set = (values: Partial<typeof memories.$inferInsert>, id = '') =>
+        server.database.update(memories).set(values).where(eq(memories.id, id))
+      await set({ duplicateOf: null }, second?.id)
+      await set({ duplicateOf: first?.id ?? null }, third?.id)
+      if (decision === 'restore') await set({ quality: -2 }, first?.id)
+      let decided: Promise<number> | undefined
+      await server.database.transaction(async (transaction) => {
+        await transaction.execute(sql`delete from memories where id = ${second?.id}`)
+        decided = decide(`${decision}/${first?.id}`)
+        await untilWaiting(1)
+      })
+      expect(await decided).toBe(200)
+      const copies = isNotNull(memories.duplicateOf)
+      expect(await server.database.$count(memories, copies)).toBe(decision === 'restore' ? 1 : 0)
+    },
+  )
+
   it('a cited memory is deleted while its copies are saved: they are copies of nothing', async () => {
     const original = await ann?.save({ content: lesson('redis'), tags })
     await bob?.cite(original?.id ?? '')

@@ -1,11 +1,11 @@
-import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { agents, citations, type Database, memories, rowsOf } from '@recall/store-postgres'
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Principal } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
 import { isNamed } from '../short-id.ts'
-import { changeMemories, rowsAtOnce } from '../trust/change-memories.ts'
+import { callReferring, changeMemories, refersToDeleted, rowsAtOnce } from '../trust/change-memories.ts'
 import { countedCitations } from '../trust/counted-citations.ts'
 import { type Decision, noteDecision } from '../trust/decisions.ts'
 import { otherOriginal, repeatsOnly } from '../trust/freed-copies.ts'
@@ -91,9 +91,6 @@ const relatedTo = ({ database }: Hub, reader: Reader, id: string): Promise<Relat
       order by low, similarity desc nulls last, id limit 20`,
   )
 
-/** SQLSTATE of a row that names another one which is gone, such as a memory that was deleted since it was read. */
-const foreignKeyViolation = '23503'
-
 /** Records that an agent relied on a memory. Only trusted agents are counted, each once, and never the author. */
 export async function citeMemory(hub: Hub, reader: Reader, id: string) {
   const { database, call, clock } = hub
@@ -101,9 +98,7 @@ export async function citeMemory(hub: Hub, reader: Reader, id: string) {
   if (memory.agentId !== reader.id) {
     const row = { memoryId: memory.id, agentId: reader.id, createdAt: new Date(clock()) }
     await call(() => database.insert(citations).values(row).onConflictDoNothing()).catch((error) => {
-      throw isMemoryError(error) && error.details?.postgres === foreignKeyViolation
-        ? notFound(`memory ${id}`)
-        : error
+      throw refersToDeleted(error) ? notFound(`memory ${id}`) : error
     })
   }
   const count = await call(() => database.$count(citations, countedCitations(memory.id)))
@@ -137,7 +132,7 @@ export async function deleteMemory(
   // A flood may have left more than one statement can change: they lose their mark before the deletion.
   if ((await call(() => database.$count(memories, copies))) > rowsAtOnce)
     await changeMemories(hub, sql`duplicate_of = ${otherOriginal(hub, gone)}`, copies)
-  return call(() =>
+  return callReferring(hub, () =>
     database.transaction(async (transaction) => {
       if (!decision) return removeMemory(hub, transaction, memory)
       // Like every decision, it locks the agent before the memory.

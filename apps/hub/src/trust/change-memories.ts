@@ -1,3 +1,4 @@
+import { isMemoryError } from '@recall/core'
 import { rowsOf } from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
@@ -13,11 +14,11 @@ export const rowsAtOnce = 500
  * @param condition no longer selects a memory that was changed
  * @returns how many were changed
  */
-export async function changeMemories({ database, call }: Hub, change: SQL, condition: SQL): Promise<number> {
+export async function changeMemories(hub: Hub, change: SQL, condition: SQL): Promise<number> {
   for (let changed = 0; ; ) {
-    const rows = await call(() =>
+    const rows = await callReferring(hub, () =>
       rowsOf(
-        database,
+        hub.database,
         sql`
           update memories set ${change}
           where id in (
@@ -30,3 +31,23 @@ export async function changeMemories({ database, call }: Hub, change: SQL, condi
     if (rows.length < rowsAtOnce) return changed
   }
 }
+
+/** Attempts at a change that refers to memories which others delete at the same moment. */
+const attempts = 5
+
+/** Runs a call that makes memories refer to others, and runs it again when one of those was deleted meanwhile. */
+export async function callReferring<T>({ call }: Pick<Hub, 'call'>, run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await call(run)
+    } catch (error) {
+      if (!refersToDeleted(error) || attempt === attempts) throw error
+    }
+  }
+}
+
+/** SQLSTATE of a row that names another one which is gone, such as a memory that was deleted since it was read. */
+const foreignKeyViolation = '23503'
+
+export const refersToDeleted = (error: unknown): boolean =>
+  isMemoryError(error) && error.details?.postgres === foreignKeyViolation

@@ -4,7 +4,7 @@ import { and, eq, isNotNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
 import { isNamed } from '../short-id.ts'
-import { changeMemories, rowsAtOnce } from './change-memories.ts'
+import { callReferring, changeMemories, rowsAtOnce } from './change-memories.ts'
 import { type Decision, noteDecision } from './decisions.ts'
 import { freeCopies, withdrawn } from './freed-copies.ts'
 
@@ -34,8 +34,8 @@ export async function quarantineMemory(hub: Hub, id: string, decision: Decision)
  * @throws MemoryError NOT_FOUND; CONFLICT when it is not in quarantine
  */
 export async function restoreMemory(hub: Hub, id: string, decision: Decision): Promise<void> {
-  const { database, call, clock } = hub
-  await call(() =>
+  const { database, clock } = hub
+  await callReferring(hub, () =>
     database.transaction(async (transaction) => {
       const { agentId, ...memory } = await memoryToJudge(transaction, id)
       const author = await noteDecision(transaction, agentId, `${memory.shortId} restored`, decision, clock())
