@@ -133,6 +133,32 @@ describe('the doctor', () => {
     await memory.close()
   })
 
+  it.each(['Plan.MD', 'plan.markdown'])('names %s, which no search reads', async (name) => {
+    const { store, memory, at } = await openWithArchives(1)
+    mkdirSync(at('long-term'), { recursive: true })
+    writeFileSync(at(`long-term/${name}`), 'not read')
+    const bad = checkUp(defaultFileSystem, store, { deep: false, fix: false }).filter(({ ok }) => !ok)
+    expect(bad.map(({ message }) => message)).toEqual([`memory/long-term/${name} is not read`])
+    await memory.close()
+  })
+
+  it('names a note whose name is not UTF-8', async () => {
+    const { store, memory, at } = await openWithArchives(1)
+    mkdirSync(at('long-term'), { recursive: true })
+    writeFileSync(at('long-term/k\ufffdche.md'), 'not read')
+    // As Node has it: listed with U+FFFD for what is not UTF-8, and not there under that.
+    const lstatSync = ((path: string, options: object) =>
+      path.endsWith('k\ufffdche.md')
+        ? undefined
+        : defaultFileSystem.lstatSync(path, options)) as FileSystem['lstatSync']
+    const fileSystem = { ...defaultFileSystem, lstatSync }
+    const bad = checkUp(fileSystem, store, { deep: false, fix: false }).filter(({ ok }) => !ok)
+    expect(bad.map(({ message }) => message)).toEqual([
+      'memory/long-term/k\ufffdche.md is not read: its name is not UTF-8',
+    ])
+    await memory.close()
+  })
+
   it('names folders that have the names of files', async () => {
     const { store, memory, at } = await openWithArchives(2)
     for (const name of ['MEMORY.md', 'EPHEMERAL.md', 'conversations/conversation-002.md']) {

@@ -1,16 +1,19 @@
 import type { FileStore } from '../file-store.ts'
-import { type FileSystem, orAbsent } from '../files/file-system.ts'
+import { type FileSystem, orAbsent, statusOf } from '../files/file-system.ts'
 import { fromShown } from '../files/paths.ts'
 import { archiveName } from '../layout/layout.ts'
 import { sourcesOf } from '../layout/sources.ts'
 import type { Report } from './report.ts'
+
+/** Also as other systems and tools end names: only `.md` is read. */
+const markdown = /\.(?:md|markdown)$/i
 
 /** Reports notes and archives in places, or under names, that no search reads. */
 export function checkPlaces(fileSystem: FileSystem, store: FileStore, report: Report): void {
   const { memory, archives } = store.layout
   report(
     'places',
-    findUnread(fileSystem, store).map((path) => `${path} is not read`),
+    findUnread(fileSystem, store),
     'every markdown file is read',
     `move or rename them: ${memory}/*.md, ${memory}/<scope>/*.md and ${archives}/${archiveName(store.layout, 1)} are read`,
   )
@@ -26,9 +29,14 @@ function findUnread(fileSystem: FileSystem, { root, layout }: FileStore): string
       (each) => {
         const path = `${folder}/${each.name}`
         if (each.name.startsWith('.') || path === layout.cold || path === layout.archives) return []
+        if (isOutOfReach(fileSystem, root, path)) return [`${path} is not read: its name is not UTF-8`]
         if (each.isDirectory()) return unreadBelow(path)
-        return each.name.endsWith('.md') && !isRead(folder, each.name) ? [path] : []
+        return markdown.test(each.name) && !isRead(folder, each.name) ? [`${path} is not read`] : []
       },
     )
   return [layout.memory, layout.archives].flatMap(unreadBelow).sort()
 }
+
+/** Node lists a name that is not UTF-8 with U+FFFD in it, and finds nothing under that. */
+const isOutOfReach = (fileSystem: FileSystem, root: string, path: string): boolean =>
+  path.includes('\ufffd') && statusOf(fileSystem, fromShown(root, path)) === null
