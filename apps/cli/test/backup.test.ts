@@ -130,6 +130,17 @@ describe('backup and restore', () => {
     })
   })
 
+  it.runIf(process.platform === 'linux')('says which name is not UTF-8', async () => {
+    const shell = await shellWithSession()
+    writeFileSync(Buffer.from(join(shell.root, 'memory/k\xfcche.md'), 'latin1'), 'Soup.\n')
+    const file = join(temporaryFolder(), 'memory.tar.gz')
+    const named = join(shell.root, 'memory/k\ufffdche.md')
+    expect(await shell.run('backup', file)).toMatchObject({
+      code: 3,
+      err: `recall: ${file} could not be written: the name of ${named} is not UTF-8: rename it\n`,
+    })
+  })
+
   it.each(['memory', 'memory/conversations'])('is refused where %s is a link', async (path) => {
     const shell = await shellWithSession()
     const real = join(temporaryFolder(), 'real')

@@ -99,7 +99,7 @@ export async function backup(
     } catch (cause) {
       for (const path of [unfinished, uncompressed]) rmSync(path, { force: true })
       throw new MemoryError(
-        `${target} could not be written: ${(cause as Error).message}`,
+        `${target} could not be written: ${inWords(cause as NodeJS.ErrnoException)}`,
         MemoryErrorCode.WRITE_FAILED,
         { cause },
       )
@@ -109,6 +109,10 @@ export async function backup(
     return undefined
   })
 }
+
+/** Node lists a name that is not UTF-8 with U+FFFD in it, and finds nothing under that. */
+const inWords = ({ code, path, message }: NodeJS.ErrnoException): string =>
+  code === 'ENOENT' && path?.includes('\ufffd') ? `the name of ${path} is not UTF-8: rename it` : message
 
 const isLink = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
