@@ -85,7 +85,9 @@ describe('what is not there', () => {
       await memory.write('episodic', conversationKey('s'), archiveOf('s', 1), { type: conversationType })
       await memory.search('episodic', {})
       rmSync(join(root, folder), { recursive: true })
-      expect(await failure(memory.search('episodic', {}), 'MEMORY_UNAVAILABLE')).toContain(folder)
+      expect(await failure(memory.search('episodic', {}), 'MEMORY_UNAVAILABLE')).toMatch(
+        new RegExp(`${folder}.* is missing, but 1 file was there: put it back`),
+      )
       const store = await openFileStore({ root })
       store.reindex({ full: true })
       await store.close()

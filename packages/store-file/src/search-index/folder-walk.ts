@@ -116,8 +116,9 @@ export function createFolderWalk({ fileSystem, root, internal, indexer }: Folder
 }
 
 function missingFolder(path: string, count: number): MemoryError {
+  const lost = count === 1 ? '1 file was' : `${count} files were`
   return new MemoryError(
-    `${path} is missing, but ${count} memories were there: put it back, or run 'recall reindex --full' to accept the loss`,
+    `${path} is missing, but ${lost} there: put it back, or run 'recall reindex --full' to accept the loss`,
     MemoryErrorCode.UNAVAILABLE,
     { details: { path } },
   )
