@@ -299,7 +299,7 @@ export const commands: readonly Command[] = [
     positionals: [],
     description: 'print every memory as JSON lines',
     examples: ['recall export > memory.jsonl', 'recall export --scope long-term'],
-    options: { scope, ...common },
+    options: { scope, ...common, json: { description: 'changes nothing: it prints JSON lines in any case' } },
     run: async (io, line) =>
       (await import('./commands/export.ts')).exportMemory(io, { ...shared(line), ...scopeOf(line) }),
   },

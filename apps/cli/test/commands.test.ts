@@ -245,6 +245,7 @@ describe('the rest', () => {
       for (const word of commands.find((command) => command.name === name)?.actions ?? [])
         expect(help.out, name).toContain(word)
     }
+    expect((await shell.run('export', '--help')).out).not.toContain('one JSON document')
     expect((await shell.run('hub', '--help')).out).toContain(
       '\n<action>: register, save, search, get, cite, ',
     )
