@@ -4,7 +4,7 @@ import { Server as Listener } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { serve } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
-import { MemoryErrorCode } from '@recall/core'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { collectDefaultMetrics } from 'prom-client'
 import { urlOf } from './access/guard-host.ts'
 import type { HubConfig } from './config/config.ts'
@@ -186,9 +186,18 @@ const listen = (
   serverOptions: typeof patience,
 ): Promise<Server> =>
   new Promise((resolve, reject) => {
+    const refuse = (cause: Error): void => reject(cannotListen(cause))
     const server = serve({ fetch, hostname: config.host, port: config.port, serverOptions }, () => {
-      server.off('error', reject)
+      server.off('error', refuse)
       resolve(server as Server)
     })
-    server.once('error', reject)
+    server.once('error', refuse)
   })
+
+/** Node says which address it is, and not who chose it. */
+const cannotListen = (cause: Error): MemoryError =>
+  new MemoryError(
+    `${cause.message}: RECALL_HUB_HOST and RECALL_HUB_PORT say where the hub listens`,
+    MemoryErrorCode.UNAVAILABLE,
+    { cause },
+  )

@@ -120,6 +120,7 @@ it('ends when another program has its port, also with vectors to make', async ()
   const data = join(folder, 'elsewhere')
   const ended = await runHub({ ...fake, DATA: data, PORT: String(port), EMBED_ASYNC: 'true' })
   expect(ended).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('EADDRINUSE') })
+  expect(ended.stderr).toContain('RECALL_HUB_PORT say where the hub listens')
 })
 
 it('copies a hub through the standard streams', async () => {
