@@ -10,6 +10,8 @@ export interface OptionSpec {
   choices?: readonly string[]
   /** Words that the value may be; others are possible. */
   words?: readonly string[]
+  /** The actions of the command that take it; all, where none are named. */
+  of?: readonly string[]
 }
 
 export interface CommandSpec {
@@ -36,7 +38,7 @@ export interface CommandLine {
 /**
  * Parses a command's arguments strictly.
  *
- * @throws UsageError for an unknown option, a wrong value, or a wrong number of arguments
+ * @throws UsageError for an unknown option or one of another action, a wrong value, or a wrong number of arguments
  */
 export function parseCommandLine(command: CommandSpec, argv: readonly string[]): CommandLine {
   const { values, positionals } = strictly(command, () =>
@@ -53,14 +55,23 @@ export function parseCommandLine(command: CommandSpec, argv: readonly string[]):
     }),
   )
   checkPositionals(command, positionals)
-  for (const [name, { choices }] of Object.entries(command.options)) {
-    const value = values[name]
+  const line = { positionals, options: values as CommandLine['options'] }
+  checkOptions(command, line)
+  return line
+}
+
+function checkOptions(command: CommandSpec, { positionals: [action = ''], options }: CommandLine): void {
+  for (const [name, { choices, of }] of Object.entries(command.options)) {
+    const value = options[name]
+    if (value === undefined) continue
+    if (of && !of.includes(action) && command.actions?.includes(action)) {
+      throw new UsageError(`--${name} is for ${of.join(' and ')}, not for ${action}`)
+    }
     if (value === '') throw new UsageError(`--${name} is empty (see 'recall ${command.name} --help')`)
     if (choices && typeof value === 'string' && !choices.includes(value)) {
       throw new UsageError(`--${name} takes ${choices.join(', ')}, not '${value}'`)
     }
   }
-  return { positionals, options: values as CommandLine['options'] }
 }
 
 function checkPositionals({ name, positionals: expected }: CommandSpec, given: string[]): void {

@@ -116,6 +116,8 @@ describe('the rest', () => {
     [['import', '--since', '2026-02-31', '.'], "'2026-02-31' is not a date such as 2026-03-01"],
     [['import', '--since', '5', '.'], "'5' is not a date such as 2026-03-01"],
     [['echoes', 'move', 'x/inscribed-001'], '--to is missing: say etched, inscribed or traced'],
+    [['echoes', 'show', '--tags', 'db'], '--tags is for promote and publish, not for show'],
+    [['hub', 'search', 'retries', '--tags', 'http'], '--tags is for save, not for search'],
   ])('says in one line what is wrong with %j', async (argv, why) => {
     expect(await createShell().run(...argv)).toEqual({ code: 2, out: '', err: `recall: ${why}\n` })
   })

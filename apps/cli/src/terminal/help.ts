@@ -26,9 +26,9 @@ export function programHelp(
 /** Help for one command. */
 export function commandHelp(command: CommandSpec): string {
   const options = Object.entries(command.options).map(
-    ([name, { short, value, description, choices }]): [string, string] => [
+    ([name, { short, value, of, description, choices }]): [string, string] => [
       `${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}`,
-      choices ? `${description} (${choices.join(', ')})` : description,
+      `${of ? `${of.join(', ')}: ` : ''}${description}${choices ? ` (${choices.join(', ')})` : ''}`,
     ],
   )
   return sections([
