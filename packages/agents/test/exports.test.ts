@@ -167,6 +167,14 @@ it('takes the tags of observations in a note, with a category or without, and no
   expect(texts(found)?.[0]).toMatch(/^# Coffee\n/)
 })
 
+it('dates a note as its front matter does, when nothing says when it was created', async () => {
+  const at = async (head: string) => (await read(`---\n${head}\n---\nIt hides.\n`, 'q.md'))?.records[0]?.at
+  expect(await at('date: 2025-02-01\nmodified: 2025-03-01')).toBe('2025-02-01T00:00:00.000Z')
+  expect(await at('date: 2025-02-01\ncreated: 2025-01-01')).toBe('2025-01-01T00:00:00.000Z')
+  expect(await at('date: some day\nmodified: 2025-03-01')).toBe('2025-03-01T00:00:00.000Z')
+  expect(await at('date: some day')).toBeUndefined()
+})
+
 it('takes the tags of a note whole in every script', async () => {
   const found = await read('- one #हिन्दी\n- two #u\u0308ber\n- three #ที่นี่\n', 'note.md')
   expect(found?.records).toMatchObject([{ tags: ['हिन्दी', 'u\u0308ber', 'ที่นี่'] }])

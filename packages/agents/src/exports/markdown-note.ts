@@ -22,7 +22,7 @@ export function readMarkdownNote(markdown: string, path: string): MemoryExport {
   const whole = [said, propertiesOf(fields)].filter((part) => part !== '').join('\n\n')
   const project = text(fields.project)
   // The file's own time changes with every edit and copy.
-  const at = toInstant(dateOf(fields.created)) ?? toInstant(dateOf(fields.modified))
+  const [at] = [fields.created, fields.date, fields.modified].flatMap((time) => toInstant(dateOf(time)) ?? [])
   const record: ImportedMemory = {
     source,
     id: text(fields.permalink) ?? path.replace(/\.md$/i, ''),
@@ -63,7 +63,7 @@ function split(markdown: string): { fields: Record<string, unknown>; body: strin
   }
 }
 
-/** Fields that an imported memory has a place for. */
+/** Fields that an imported memory has a place for. A `date` may be that of an event to come: it is text as well. */
 const known = new Set(['title', 'name', 'permalink', 'tags', 'type', 'created', 'modified', 'project'])
 
 /** The other fields, one on a line, so that they are found: `status: urgent`. */
