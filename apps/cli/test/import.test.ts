@@ -167,6 +167,22 @@ describe('import', () => {
     expect(report).toMatchObject({ archived: 1, failed: [{ path: join(shell.root, database), reason }] })
   })
 
+  it.runIf(process.platform === 'linux')(
+    'brings in what stands beside a name that is not UTF-8',
+    async () => {
+      const shell = createShell()
+      const folder = temporaryFolder()
+      writeFiles(folder, { 'rollout.jsonl': rollout })
+      mkdirSync(Buffer.from(join(folder, 'B\xfcro'), 'latin1'))
+      writeFileSync(Buffer.from(join(folder, 'k\xfcche.md'), 'latin1'), '# Soup\n')
+      const { out, code } = await shell.run('import', folder, '--json', '--root', join(shell.root, 'm'))
+      const reason = 'cannot be found: its name is not UTF-8'
+      const failed = ['B\ufffdro', 'k\ufffdche.md'].map((name) => ({ path: join(folder, name), reason }))
+      expect(JSON.parse(out)).toMatchObject({ archived: 1, failed })
+      expect(code).toBe(3)
+    },
+  )
+
   it('makes every conversation of an export a session of its own, and reads of the next export what is new', async () => {
     const shell = createShell()
     const folder = temporaryFolder()

@@ -33,22 +33,22 @@ export async function listSources(
   }
   const found = new Map<string, Source>()
   const unreadable = new Map<string, MemoryError>()
-  const list = async (path: string): Promise<void> => {
-    for (const file of await listImportable(path)) {
-      // Hosts keep plans and other markdown among their sessions: read those only in a folder that the user named.
-      if (given.length === 0 && file.endsWith('.md')) continue
-      const { stamp, changedAt } = await stateOfSource(file)
-      if (changedAt < since || found.has(file)) continue
-      const isNamed = file === path
-      const name = nameBelow(isNamed ? dirname(path) : path, file)
-      found.set(file, { path: file, stamp, changedAt, name, isNamed })
-    }
-  }
-  for (const path of paths) {
-    await list(path).catch((error) => {
+  const orUnreadable = <T>(path: string, reading: Promise<T>): Promise<T | undefined> =>
+    reading.catch((error) => {
       if (!isMemoryError(error)) throw error
       unreadable.set(path, error)
+      return undefined
     })
+  for (const path of paths) {
+    for (const file of (await orUnreadable(path, listImportable(path))) ?? []) {
+      // Hosts keep plans and other markdown among their sessions: read those only in a folder that the user named.
+      if (given.length === 0 && file.endsWith('.md')) continue
+      const state = await orUnreadable(file, stateOfSource(file))
+      if (!state || state.changedAt < since || found.has(file)) continue
+      const isNamed = file === path
+      const name = nameBelow(isNamed ? dirname(path) : path, file)
+      found.set(file, { path: file, ...state, name, isNamed })
+    }
   }
   if (found.size === 0) throwAll([...unreadable.values()])
   if (found.size === 0 && since === Number.NEGATIVE_INFINITY) {

@@ -8,7 +8,8 @@ export const mayHoldSessions = (folderName: string): boolean => !otherFolders.ha
 
 /**
  * The files at any depth whose name is wanted, in the order of their UTF-16 code units: as `.` sorts before `/`,
- * `id.jsonl` stands right before the files in `id/`. Links are not followed.
+ * `id.jsonl` stands right before the files in `id/`. Links are not followed. A folder below that cannot be listed is
+ * among them, so that opening it reports the error, and the others are read.
  */
 export async function filesBelow(
   folder: string,
@@ -20,7 +21,7 @@ export async function filesBelow(
     const path = join(folder, entry.name)
     if (entry.isFile() && isWanted(entry.name)) found.push(path)
     else if (entry.isDirectory() && isSearched(entry.name))
-      found.push(...(await filesBelow(path, isWanted, isSearched)))
+      found.push(...(await filesBelow(path, isWanted, isSearched).catch(() => [path])))
   }
   return found.sort()
 }

@@ -1,4 +1,4 @@
-import { type FileHandle, open, stat } from 'node:fs/promises'
+import { type FileHandle, open, opendir, stat } from 'node:fs/promises'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 
 /**
@@ -10,7 +10,10 @@ import { MemoryError, MemoryErrorCode } from '@recall/core'
 export async function openFile(path: string): Promise<FileHandle> {
   try {
     const stats = await stat(path)
-    if (stats.isDirectory()) throw isFolder(path)
+    if (stats.isDirectory()) {
+      await (await opendir(path)).close()
+      throw isFolder(path)
+    }
     if (!stats.isFile()) throw isStream(path)
     return await open(path, 'r')
   } catch (error) {
@@ -31,13 +34,20 @@ export const isStream = (path: string): MemoryError =>
     { details: { path } },
   )
 
+/** Node lists a name that is not UTF-8 with U+FFFD in it, and finds nothing under that. */
+const whyMissing = (path: string): string =>
+  path.includes('\ufffd') ? 'cannot be found: its name is not UTF-8' : 'does not exist'
+
 /** Turns a known error of the file system or of SQLite into a `MemoryError`; any other error is returned unchanged. */
 export function toMemoryError(path: string, error: unknown): unknown {
   const details = { path }
   switch ((error as NodeJS.ErrnoException).code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return new MemoryError(`${path} does not exist`, MemoryErrorCode.NOT_FOUND, { cause: error, details })
+      return new MemoryError(`${path} ${whyMissing(path)}`, MemoryErrorCode.NOT_FOUND, {
+        cause: error,
+        details,
+      })
     case 'EACCES':
     case 'EPERM':
       return new MemoryError(`${path} may not be read`, MemoryErrorCode.FORBIDDEN, { cause: error, details })
