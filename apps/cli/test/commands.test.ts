@@ -318,6 +318,24 @@ describe('the rest', () => {
     }
   })
 
+  it('says that the usual place is a file', async () => {
+    const shell = createShell(temporaryFolder(), null, {})
+    writeFileSync(join(shell.root, '.recall'), '')
+    expect((await shell.run('search', 'pool')).err).toContain('.recall is a file: a memory is a folder')
+  })
+
+  it.each([
+    ['an argument', {}, ['status', '~/notes']],
+    ['an option', {}, ['status', '--root=~/notes']],
+    ['the environment', { RECALL_ROOT: '~/notes' }, ['status']],
+  ])('finds the home folder in %s, which no shell has put there', async (_, env, argv) => {
+    const { root } = createShell()
+    await createShell(root).run('init', join(root, 'notes'))
+    expect((await createShell(root, null, env).run(...argv)).out).toContain(
+      `Recall  ${join(root, 'notes')}\n`,
+    )
+  })
+
   it('looks without a trace where there is no memory yet', async () => {
     const shell = createShell()
     const root = join(temporaryFolder(), 'none')

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type FileEdit, type FileOutcome, install, type Target, targets } from '@recall/agents'
 import { archiveIndexHeader, defaultFileSystem, type Layout, layoutFile, layoutOf } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
@@ -7,7 +7,7 @@ import { exitCodes, UsageError } from '../exit-codes.ts'
 import { type CreatedMemory, noteCreated } from '../hosts/memory-receipt.ts'
 import { machineOf, namedTargets, wiringOf } from '../hosts/wiring.ts'
 import { emptyMemory } from '../memory/empty-memory.ts'
-import { findRoot, type RootOptions, usualRoot, withRoot } from '../memory/find-root.ts'
+import { findRoot, type RootOptions, rootAt, usualRoot, withRoot } from '../memory/find-root.ts'
 import { layoutToWrite } from '../memory/one-layout.ts'
 import { stateFolder } from '../memory/receipts.ts'
 import { requireRightKinds } from '../memory/right-kinds.ts'
@@ -164,7 +164,7 @@ async function chooseLayout(
 }
 
 const isFoundFromAnywhere = (io: Io, root: string): boolean =>
-  [io.env.RECALL_ROOT && resolve(io.cwd, io.env.RECALL_ROOT), usualRoot(io)].includes(root)
+  [io.env.RECALL_ROOT && rootAt(io, io.env.RECALL_ROOT), usualRoot(io)].includes(root)
 
 function summary(
   { root, layout, created, kept }: { root: string; layout: string; created: string[]; kept: string[] },

@@ -17,12 +17,19 @@ export interface RootOptions {
  */
 export function findRoot(io: Io, { root }: RootOptions): string {
   const asked = root ?? io.env.RECALL_ROOT
-  if (asked) return folder(resolve(io.cwd, asked))
+  if (asked) return folder(rootAt(io, asked))
   return existsSync(join(io.cwd, 'memory', 'MEMORY.md')) ||
     existsSync(join(io.cwd, 'memory', 'conversations'))
     ? io.cwd
-    : usualRoot(io)
+    : folder(usualRoot(io))
 }
+
+/** The folder that a text names. Shells leave `~` alone behind `--root=`, and so does who reads a settings file. */
+export const rootAt = ({ cwd, home }: Io, path: string): string =>
+  resolve(
+    cwd,
+    path.replace(/^~(?=$|[\\/])/, () => home),
+  )
 
 /** `.recall` in the home folder; if it holds no memory, the one that was wired into the agents of this machine. */
 export function usualRoot(io: Io): string {
@@ -41,7 +48,7 @@ export function withRoot<Options extends RootOptions>(
   options: Options,
 ): Options {
   if (!given) return options
-  if (options.root && resolve(io.cwd, options.root) !== resolve(io.cwd, given))
+  if (options.root && rootAt(io, options.root) !== rootAt(io, given))
     throw new UsageError(`${given} and --root ${options.root} are two memories: name one`)
   return { ...options, root: given }
 }
