@@ -45,6 +45,15 @@ store.exclusively(() => {
   expect(performance.now() - begun).toBeLessThan(8000)
 })
 
+it('tells nothing of a memory in the working folder where RECALL_ROOT is set to nothing', async () => {
+  const shell = createShell()
+  await shell.run('init', '.')
+  writeFileSync(join(shell.root, 'memory/MEMORY.md'), 'Deploys of this project are frozen.\n')
+  const starting = event({ session_id: 's1', hook_event_name: 'SessionStart', transcript_path: '/t.jsonl' })
+  const hook = createShell(shell.root, null, { RECALL_ROOT: '' }, starting)
+  expect((await hook.run('hook', 'session-start')).out).not.toContain('frozen')
+})
+
 it('tells a curated memory that is full of secrets, without them', async () => {
   const shell = createShell()
   await shell.run('init')

@@ -1,5 +1,4 @@
 import { existsSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import {
   contextLimits,
   contextOutput,
@@ -24,7 +23,7 @@ import {
 } from '../hosts/host-sessions.ts'
 import { withNotesLocked } from '../hosts/lock-files.ts'
 import { nothingToTell, type SessionContext, sessionContext } from '../hosts/session-context.ts'
-import { findRoot, type RootOptions } from '../memory/find-root.ts'
+import { findOwnRoot, type RootOptions } from '../memory/find-root.ts'
 import type { Io } from '../terminal/io.ts'
 
 export interface HookOptions extends RootOptions {
@@ -73,8 +72,7 @@ async function handle(io: Io, event: string, input: HookInput | null, options: H
     io.err(`recall: there is no event '${event}': ${hookEvents.join(', ')}\n`)
     return
   }
-  // Not the session's working folder, which may hold another memory.
-  const root = findRoot(io, { root: options.root ?? io.env.RECALL_ROOT ?? join(io.home, '.recall') })
+  const root = findOwnRoot(io, options)
   if (!existsSync(root)) {
     // If the memory was deleted after it was wired in, a hook must not create a new one.
     if (options.root !== undefined) return

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { connectHub, type HubClient } from '@recall/client'
 import type { Address } from '@recall/core'
 import { serveMcp } from '@recall/mcp/stdio'
 import { UsageError } from '../exit-codes.ts'
 import { findHubAccess } from '../hub-access.ts'
-import { findRoot, type RootOptions } from '../memory/find-root.ts'
+import { findOwnRoot, type RootOptions } from '../memory/find-root.ts'
 import { withMemory } from '../memory/memory.ts'
 import type { Io } from '../terminal/io.ts'
 import { byKey, remove } from './forget.ts'
@@ -13,10 +12,9 @@ import { byKey, remove } from './forget.ts'
 /** Serves the memory over standard input and output until the host closes them. */
 export async function mcp(io: Io, options: RootOptions): Promise<undefined> {
   const hub = connectedHub(io)
-  // Not the host's working folder, which may hold another memory.
-  const root = options.root ?? io.env.RECALL_ROOT ?? join(io.home, '.recall')
+  const root = findOwnRoot(io, options)
   // A memory that was wired in and is away, such as one on another disk, must not be taken for an empty one.
-  const create = options.root === undefined || existsSync(findRoot(io, options))
+  const create = options.root === undefined || existsSync(root)
   return withMemory(io, { ...options, root, create }, async (memory, store) => {
     await serveMcp({
       memory,

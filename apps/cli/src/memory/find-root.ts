@@ -24,6 +24,10 @@ export function findRoot(io: Io, { root }: RootOptions): string {
     : folder(usualRoot(io))
 }
 
+/** For what agents start in folders of others: a memory that the working folder may hold is not theirs. */
+export const findOwnRoot = (io: Io, { root }: RootOptions): string =>
+  findRoot(io, { root: root || io.env.RECALL_ROOT || join(io.home, '.recall') })
+
 /** The folder that a text names. Shells leave `~` alone behind `--root=`, and so does who reads a settings file. */
 export const rootAt = ({ cwd, home }: Io, path: string): string =>
   resolve(

@@ -120,7 +120,7 @@ export async function mirror(
   options: RootOptions,
 ): Promise<Mirrored | undefined> {
   const root = findRoot(io, options)
-  const isNamed = options.root !== undefined || io.env.RECALL_ROOT !== undefined
+  const isNamed = Boolean(options.root || io.env.RECALL_ROOT)
   // Without a memory there is nothing to update, but a named root that is missing is reported.
   if (!isNamed && !existsSync(root)) return undefined
   const usual = usualFolder(path)
