@@ -7,9 +7,10 @@ it('replaces the rows that are there, adds the others and leaves what people wro
   const table = `${archiveIndexHeader}${row(1, 'a')}mine\n${row(2, 'b')}yours`
   const written = withArchiveRows(table, new Map([1, 1000, 3].map((number) => [number, row(number, 'new')])))
   expect(written).toBe(
-    `${archiveIndexHeader}${row(1, 'new')}mine\n${row(2, 'b')}yours\n${row(1000, 'new')}${row(3, 'new')}`,
+    `${archiveIndexHeader}${row(1, 'new')}mine\n${row(2, 'b')}${row(1000, 'new')}${row(3, 'new')}yours`,
   )
-  expect(withoutArchiveRows(written, [1000, 3])).toBe(`${table.replace('a |', 'new |')}\n`)
+  expect(withoutArchiveRows(written, [1000, 3])).toBe(table.replace('a |', 'new |'))
+  expect(withArchiveRows('mine', new Map([[1, row(1, 'a')]]))).toBe(`mine\n${row(1, 'a')}`)
   expect(withArchiveRows('', new Map([[1, row(1, 'a')]]))).toBe(archiveIndexHeader + row(1, 'a'))
 })
 

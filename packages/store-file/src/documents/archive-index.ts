@@ -43,7 +43,7 @@ const numberIn = (line: string): string | undefined => /^\| (\d{3,}) \|/.exec(li
 
 const spelled = (number: number): string => String(number).padStart(3, '0')
 
-/** The table with rows replaced or added at the end, by number; what people wrote around it stays. */
+/** The table with rows replaced, by number, or added where it ends; what people wrote around it stays. */
 export const withArchiveRows = (file: string, rows: ReadonlyMap<number, string>): string =>
   keepingLineEnds(file, (content) => {
     const existing = content === '' ? archiveIndexHeader : content
@@ -54,8 +54,12 @@ export const withArchiveRows = (file: string, rows: ReadonlyMap<number, string>)
       left.delete(number)
       return row ?? line
     })
-    const gap = existing.endsWith('\n') || left.size === 0 ? '' : '\n'
-    return `${lines.join('')}${gap}${[...left.values()].join('')}`
+    if (left.size === 0) return lines.join('')
+    // Below a line that is none of the table, a row would be read as text.
+    const end = lines.findLastIndex((line) => line.startsWith('|')) + 1 || lines.length
+    const before = lines.slice(0, end).join('')
+    const gap = before.endsWith('\n') ? '' : '\n'
+    return [before, gap, ...left.values(), ...lines.slice(end)].join('')
   })
 
 export function withoutArchiveRows(content: string, numbers: readonly number[]): string {

@@ -45,7 +45,9 @@ describe('a file whose lines end as on Windows', () => {
     ])
     const table = windows(`${archiveIndexHeader}| 001 | a |\n\nmine\n`)
     expect(withArchiveRows(table, new Map([[1, '| 001 | b |\n']]))).toBe(table.replace('001 | a', '001 | b'))
-    expect(withArchiveRows(table, new Map([[2, '| 002 | c |\n']]))).toBe(`${table}| 002 | c |\r\n`)
+    expect(withArchiveRows(table, new Map([[2, '| 002 | c |\n']]))).toBe(
+      table.replace('| 001 | a |\r\n', '| 001 | a |\r\n| 002 | c |\r\n'),
+    )
   })
 })
 
