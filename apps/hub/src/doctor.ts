@@ -31,10 +31,18 @@ export async function examine(
     (await ask(() => rowsOf<Row>(database, statement)))[0] as Row
 
   await check('database', async () => {
-    const { server, vector } = await one<{ server: string; vector: string | null }>(sql`
+    const { server, vector, installed } = await one<{
+      server: string
+      vector: string | null
+      installed: boolean
+    }>(sql`
       select current_setting('server_version') as server,
-        (select extversion from pg_extension where extname = 'vector') as vector`)
-    const says = `PostgreSQL ${server}, pgvector ${vector}${config.postgresUrl ? '' : ', embedded'}`
+        (select extversion from pg_extension where extname = 'vector') as vector,
+        exists (select from pg_available_extensions where name = 'vector') as installed`)
+    const missing = installed
+      ? 'not made yet: a hub makes it when it starts'
+      : 'missing: install it on the server'
+    const says = `PostgreSQL ${server}, pgvector ${vector ?? missing}${config.postgresUrl ? '' : ', embedded'}`
     return { ok: vector !== null, says }
   })
   await check('tables', async () => {

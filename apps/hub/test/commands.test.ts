@@ -101,6 +101,9 @@ it.skipIf(!serverUrl)('looks at a database that it has not made, and changes not
     code: 1,
     stdout: expect.stringMatching(/^FAIL tables: \d+ migrations are to be made/m),
   })
+  expect(examined.stdout).toMatch(
+    /^FAIL database: .*, pgvector not made yet: a hub makes it when it starts$/m,
+  )
   const tables = sql`select from information_schema.tables where table_schema in ('public', 'drizzle')`
   expect(await rowsOf(database, tables)).toEqual([])
 })
