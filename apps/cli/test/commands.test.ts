@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { targets } from '@recall/agents'
 import { remembranceCategories } from '@recall/echoes'
@@ -322,6 +322,20 @@ describe('the rest', () => {
     const shell = createShell(temporaryFolder(), null, {})
     writeFileSync(join(shell.root, '.recall'), '')
     expect((await shell.run('search', 'pool')).err).toContain('.recall is a file: a memory is a folder')
+  })
+
+  it('says that a root is a link to a disk that is not there, and makes nothing', async () => {
+    const shell = createShell(temporaryFolder(), null, {})
+    const disk = join(shell.root, 'disk/memory')
+    const link = join(shell.root, '.recall')
+    symlinkSync(disk, link)
+    for (const argv of [['init'], ['status'], ['search', 'pool', '--root', join(link, 'below')]]) {
+      expect(await shell.run(...argv)).toMatchObject({
+        code: 3,
+        err: `recall: ${link} is a link to ${disk}, which is not there: check that its disk is mounted\n`,
+      })
+    }
+    expect(readdirSync(shell.root)).toEqual(['.recall'])
   })
 
   it.each([

@@ -1,5 +1,6 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readlinkSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { UsageError } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { wiredRoot } from './receipts.ts'
@@ -13,7 +14,7 @@ export interface RootOptions {
  * The root of the memory: the one asked for, else `RECALL_ROOT`, else this folder if it holds a memory, else the usual
  * one.
  *
- * @throws UsageError when a file is in its place
+ * @throws UsageError when a file is in its place, MemoryError UNAVAILABLE when it is on a disk that is away
  */
 export function findRoot(io: Io, { root }: RootOptions): string {
   const asked = root ?? io.env.RECALL_ROOT
@@ -57,12 +58,33 @@ export function withRoot<Options extends RootOptions>(
   return { ...options, root: given }
 }
 
-/** @throws UsageError when a file stands there, or where one of the folders above has to be */
+/**
+ * @throws UsageError when a file stands there, or where one of the folders above has to be; MemoryError UNAVAILABLE when
+ * a link does that leads nowhere
+ */
 function folder(path: string): string {
   for (let each = path; ; each = dirname(each)) {
     if (isFile(each)) throw new UsageError(`${each} is a file: a memory is a folder`)
+    const nowhere = leadsNowhere(each)
+    if (nowhere) {
+      throw new MemoryError(
+        `${each} is a link to ${nowhere}, which is not there: check that its disk is mounted`,
+        MemoryErrorCode.UNAVAILABLE,
+      )
+    }
     if (each === dirname(each)) return path
   }
 }
 
 const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile()
+
+/** Where a link leads to, when nothing is there. */
+function leadsNowhere(path: string): string | undefined {
+  if (existsSync(path)) return undefined
+  try {
+    return readlinkSync(path)
+  } catch {
+    // No link.
+    return undefined
+  }
+}
