@@ -80,7 +80,9 @@ describe('init for hosts', () => {
     const { out } = await createHome('codex').run('init')
     expect(out).toContain('Codex CLI')
     expect(out).not.toContain('Claude Code')
-    expect((await createHome('none').run('init', '--layout', 'entity')).out).toContain('recall archive')
+    const without = createHome('none')
+    expect((await without.run('init', '--layout', 'entity')).out).toContain('recall init --target <name>')
+    expect((await without.run('init', 'notes', '--layout', 'entity')).out).not.toContain('--target')
   })
 
   it('puts everything into the folder of the host in the layout for a user', async () => {

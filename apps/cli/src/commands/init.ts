@@ -182,6 +182,8 @@ function summary(
     ...hosts.flatMap(describeHost),
     '',
     ...(isDry ? ['Nothing was changed: this was a dry run.'] : hosts.length > 0 ? wired : unwired),
+    // Without a root it would wire the usual memory in, and not this one.
+    ...(isFound && !isDry && hosts.length === 0 ? [wiringLater] : []),
     ...(isDry ? [] : elsewhere),
   ]
   return `${lines.join('\n')}\n`
@@ -192,6 +194,7 @@ const unwired = [
   '       recall search <words>         find anything in it',
   '       recall status                 see how it is doing',
 ]
+const wiringLater = '       recall init --target <name>   wire it into an agent, such as claude'
 const wired = [
   'From now on these agents have this memory, as far as each of them lets it in.',
   '',
