@@ -3,6 +3,12 @@ import { archiveIndexHeader, archiveRows, withArchiveRows, withoutArchiveRows } 
 
 const row = (number: number, what: string): string => `| ${String(number).padStart(3, '0')} | ${what} |\n`
 
+it('adds rows to its own table, not to one that people made below', () => {
+  const theirs = '\n| why | what |\n|---|---|\n| a | b |\n'
+  const table = `${archiveIndexHeader}${row(1, 'a')}`
+  expect(withArchiveRows(table + theirs, new Map([[2, row(2, 'b')]]))).toBe(table + row(2, 'b') + theirs)
+})
+
 it('replaces the rows that are there, adds the others and leaves what people wrote', () => {
   const table = `${archiveIndexHeader}${row(1, 'a')}mine\n${row(2, 'b')}yours`
   const written = withArchiveRows(table, new Map([1, 1000, 3].map((number) => [number, row(number, 'new')])))

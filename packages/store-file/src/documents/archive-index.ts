@@ -56,11 +56,18 @@ export const withArchiveRows = (file: string, rows: ReadonlyMap<number, string>)
     })
     if (left.size === 0) return lines.join('')
     // Below a line that is none of the table, a row would be read as text.
-    const end = lines.findLastIndex((line) => line.startsWith('|')) + 1 || lines.length
+    const end = 1 + (lastIndexOf(lines, numberIn) ?? lastIndexOf(lines, isOfTable) ?? lines.length - 1)
     const before = lines.slice(0, end).join('')
     const gap = before.endsWith('\n') ? '' : '\n'
     return [before, gap, ...left.values(), ...lines.slice(end)].join('')
   })
+
+const isOfTable = (line: string): boolean => line.startsWith('|')
+
+function lastIndexOf(lines: readonly string[], isWanted: (line: string) => unknown): number | undefined {
+  const index = lines.findLastIndex(isWanted)
+  return index === -1 ? undefined : index
+}
 
 export function withoutArchiveRows(content: string, numbers: readonly number[]): string {
   const gone = new Set(numbers.map(spelled))
