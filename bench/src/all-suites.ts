@@ -92,7 +92,8 @@ export const suites: Readonly<Record<string, Suite>> = {
     run: async (options) => (await import('./publish/hub.ts')).publishSpam(options),
   },
   quality: {
-    summary: 'what is found, on data sets that you bring: our own form, LoCoMo, LongMemEval, folders of BEAM and BEIR',
+    summary:
+      'what is found, on data sets that you bring: our own form, LoCoMo, LongMemEval, folders of BEAM and BEIR',
     usage:
       '--data <path>[,<path>] [--runtime wasm] [--ablation] [--leave-one-out] [--stores] [--postgres url]',
     all: ['--ablation', '--leave-one-out'],
