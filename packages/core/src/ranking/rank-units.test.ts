@@ -96,10 +96,14 @@ describe('rankUnits', () => {
 
   it('expects the best of many parts to be nearer by chance', () => {
     const spread = { count: 100, mean: 0.5, deviation: 0.1, best: 0.8 }
-    const candidates = [4, 1, 16].map((parts) => unit(`${parts}/`, 0, { parts, similarity: 0.7 }))
-    expect(order(candidates, { ...query, spread })).toEqual(['1/0', '4/0', '16/0'])
-    const best = unit('16/', 1, { parts: 16, similarity: 0.8 })
-    expect(order([...candidates, best], { ...query, spread })[0]).toBe('16/1')
+    const candidates = [4, 1, 8].map((parts) => unit(`${parts}/`, 0, { parts, similarity: 0.7 }))
+    expect(order(candidates, { ...query, spread })).toEqual(['1/0', '4/0', '8/0'])
+    const best = unit('8/', 1, { parts: 8, similarity: 0.8 })
+    expect(order([...candidates, best], { ...query, spread })[0]).toBe('8/1')
+    const [eighth, hundredth] = [8, 100].map(
+      (parts) => rankUnits([unit('a', 0, { parts, similarity: 0.7 })], { ...query, spread })[0]?.score,
+    )
+    expect(hundredth).toBe(eighth)
   })
 
   it('finds a turn beside one that holds the words, though it holds none of them itself', () => {

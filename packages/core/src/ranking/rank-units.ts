@@ -87,6 +87,9 @@ export const rankWeights = {
 /** A set of weights, for a measurement or tuned to a collection. */
 export type RankWeights = typeof rankWeights
 
+/** Of more parts than this, a turn with hundreds of tool calls for example, most are about something else. */
+const manyParts = 8
+
 /** The rank from which on matches count as noise. */
 export const noiseRank = 50
 
@@ -119,7 +122,7 @@ export function rankUnits<Document>(
     if (own.words === 0 && beside === 0 && own.deviation < leastDeviations) continue
     const deviation = isShortTurn
       ? own.deviation + weights.neighbour * (deviations.beside(document, unit) - 2 * own.deviation)
-      : Math.max(0, own.deviation - weights.parts * Math.log2(parts))
+      : Math.max(0, own.deviation - weights.parts * Math.log2(Math.min(parts, manyParts)))
     const signals = {
       words: own.words,
       context: weights.context * beside,
