@@ -89,6 +89,24 @@ describe('search', () => {
     expect(await lines('--limit', '1')).toEqual(['The pool leaks.'])
   })
 
+  it('shows with --ranked what was said, not that a user said it', async () => {
+    const shell = createShell()
+    await shell.run('init')
+    const session = [
+      { role: 'user' as const, text: 'Release on Monday.' },
+      { role: 'assistant' as const, text: 'Fine.' },
+    ]
+    await shell.run('archive', writeSession(temporaryFolder(), 'one', session))
+    const { results } = await shell.json<{ results: { line: number; snippet: string }[] }>(
+      'search',
+      'what did the user want of the release',
+      '--ranked',
+      '--scope',
+      'episodic',
+    )
+    expect(results[0]?.snippet).toBe('Release on Monday.')
+  })
+
   it('shows file by file, those of a numbered series in their order', async () => {
     const shell = await shellWithSession()
     const names = ['step-9', 'step-10', 'step-1000', 'step-010']
