@@ -126,9 +126,9 @@ function createCounter(store: MemoryStore) {
   let last = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   /** The recording under way, if any. */
-  let counting: Promise<void> | undefined
+  let recording: Promise<void> | undefined
 
-  const countAll = async (): Promise<void> => {
+  const recordAll = async (): Promise<void> => {
     for (const [scope, addresses] of [...waiting]) {
       waiting.delete(scope)
       try {
@@ -144,12 +144,12 @@ function createCounter(store: MemoryStore) {
   const flush = async (): Promise<void> => {
     clearTimeout(timer)
     timer = undefined
-    while (counting !== undefined) await counting.catch(() => undefined)
+    while (recording !== undefined) await recording.catch(() => undefined)
     if (waiting.size === 0) return
-    counting = countAll().finally(() => {
-      counting = undefined
+    recording = recordAll().finally(() => {
+      recording = undefined
     })
-    await counting
+    await recording
   }
 
   return {
