@@ -1,4 +1,4 @@
-import { isNamed, nameParts } from './entropy.ts'
+import { countNameParts, looksLikeName } from './entropy.ts'
 import { withoutPlaceholders } from './placeholder.ts'
 
 /** A value found after a name that promises a secret. */
@@ -86,7 +86,8 @@ export function isPassword(value: string, { quoted, environment }: Evidence): bo
   if (environment) return true
   if (!/\p{L}/u.test(rest) || !/[\d!@#$%^&*+~?=]/.test(rest)) return false
   return (
-    !(isNamed(rest) && nameParts(rest) > 1) && !/^(?:sha\d|md5|bcrypt|argon2|base64|utf-?8|oauth)/i.test(rest)
+    !(looksLikeName(rest) && countNameParts(rest) > 1) &&
+    !/^(?:sha\d|md5|bcrypt|argon2|base64|utf-?8|oauth)/i.test(rest)
   )
 }
 
@@ -96,7 +97,7 @@ export function isToken(value: string, { quoted, environment }: Evidence): boole
   const literal = quoted || environment
   if (rest.length < (literal ? 8 : 16) || !/^\S*[A-Za-z]\S*$/.test(rest)) return false
   if (isStandIn(rest) || isLabel(rest) || (!quoted && isReference(rest))) return false
-  if (isNamed(rest) && (nameParts(rest) > 1 || !literal)) return false
+  if (looksLikeName(rest) && (countNameParts(rest) > 1 || !literal)) return false
   return /\d/.test(rest) || rest.length >= 16
 }
 
@@ -107,7 +108,7 @@ function isStandIn(value: string): boolean {
     /^(?:your|insert|enter|example|replace|change[-_ ]?me|placeholder)/i.test(value) ||
     /^(?:string|number|boolean|null|undefined|true|false|required|optional|redacted|hidden)\b/i.test(value) ||
     /^[a-z][a-z0-9+.-]{1,20}:\/\//i.test(value) ||
-    (/^(?:~|\.{1,2})?\//.test(value) && isNamed(value.replace('~', '')))
+    (/^(?:~|\.{1,2})?\//.test(value) && looksLikeName(value.replace('~', '')))
   )
 }
 

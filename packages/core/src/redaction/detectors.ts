@@ -1,5 +1,5 @@
 import { type Evidence, isPassword, isToken } from './assignments.ts'
-import { isNamed, isPublicId, looksGenerated } from './entropy.ts'
+import { isPublicId, looksGenerated, looksLikeName } from './entropy.ts'
 
 export interface Detector {
   kind: string
@@ -51,9 +51,9 @@ const isUrlPassword = (secret: string): boolean =>
   !/^(?:x-oauth-basic$|\$[{(]|\$[A-Za-z_]+$|%[A-Z_]+%$|\{\{|\*+$|\d{1,5}[/?#,])/.test(secret)
 /** Behind the name of a web server stands a port, or what a document calls it: `http://web:PORT/@ada`. */
 const isWebPassword = (secret: string): boolean => isUrlPassword(secret) && !/^[^/]*port\W/i.test(secret)
-const notNamed = (secret: string): boolean => !isNamed(secret)
+const unlikeName = (secret: string): boolean => !looksLikeName(secret)
 /** Words are short: a run of twenty letters or digits is not a name. */
-const longOrUnnamed = (secret: string): boolean => !isNamed(secret) || /[A-Za-z0-9]{20}/.test(secret)
+const longOrUnlikeName = (secret: string): boolean => !looksLikeName(secret) || /[A-Za-z0-9]{20}/.test(secret)
 const isKey = (secret: string): boolean => looksGenerated(secret) && !isPublicId(secret)
 
 /** `sid=…; theme=dark`, as a browser sends cookies. */
@@ -62,7 +62,7 @@ const cookies = `${cookiePair}(?:; ?${cookiePair}){0,100}`
 /** Cookies that hold a session, whatever site they are of. */
 const sessionCookies =
   'PHPSESSID|JSESSIONID|ASPSESSIONID[A-Z]{8}|ASP\\.NET_SessionId|connect\\.sid|laravel_session|session_?cookie'
-const isSession = (value: string): boolean => value.length >= 16 && longOrUnnamed(value)
+const isSession = (value: string): boolean => value.length >= 16 && longOrUnlikeName(value)
 const holdSession = (pairs: string): boolean =>
   pairs.split(';').some((pair) => isSession(pair.slice(pair.indexOf('=') + 1)))
 
@@ -103,14 +103,14 @@ export const detectors: readonly Detector[] = [
   { kind: 'slack', gate: ['xox', 'xapp-'], pattern: /(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,65536}/g, accept: (secret) => /\d/.test(secret) || secret.length > 30 },
   { kind: 'slack-webhook', gate: ['hooks.slack.com'], pattern: /hooks\.slack\.com\/(?:services|workflows|triggers)\/(?<secret>[A-Za-z0-9/_-]{8,65536})/gid },
   { kind: 'discord-webhook', gate: ['api/webhooks/'], pattern: /discord(?:app)?\.com\/api\/webhooks\/(?<secret>\d{10,65536}\/[\w-]{30,65536})/gid },
-  { kind: 'sendgrid', gate: ['SG.'], pattern: /(?<![A-Za-z0-9])SG\.[\w-]{3,65536}\.[\w-]{8,65536}/g, accept: longOrUnnamed },
+  { kind: 'sendgrid', gate: ['SG.'], pattern: /(?<![A-Za-z0-9])SG\.[\w-]{3,65536}\.[\w-]{8,65536}/g, accept: longOrUnlikeName },
   { kind: 'shopify', gate: ['shppa_', 'shpca_', 'shpat_', 'shpss_'], pattern: /shp(?:pa|ca|at|ss)_[A-Za-z0-9]{20,65536}/g },
   { kind: 'grafana', gate: ['glc_', 'glsa_'], pattern: /gl(?:c|sa)_[A-Za-z0-9+/_]{30,65536}={0,2}/g },
   { kind: 'anthropic', gate: ['sk-ant-'], pattern: /sk-ant-[\w-]{16,65536}/g },
-  { kind: 'openai', gate: ['sk-'], pattern: /(?<![A-Za-z0-9])sk-[A-Za-z0-9][\w-]{19,65536}/g, accept: longOrUnnamed },
+  { kind: 'openai', gate: ['sk-'], pattern: /(?<![A-Za-z0-9])sk-[A-Za-z0-9][\w-]{19,65536}/g, accept: longOrUnlikeName },
   { kind: 'groq', gate: ['gsk_'], pattern: /gsk_[A-Za-z0-9]{20,65536}/g },
   { kind: 'xai', gate: ['xai-'], pattern: /(?<![A-Za-z0-9])xai-[A-Za-z0-9]{20,65536}/g },
-  { kind: 'hugging-face', gate: ['hf_', 'api_org_'], pattern: /(?<![A-Za-z0-9])(?:hf|api_org)_[A-Za-z0-9]{20,65536}/g, accept: longOrUnnamed },
+  { kind: 'hugging-face', gate: ['hf_', 'api_org_'], pattern: /(?<![A-Za-z0-9])(?:hf|api_org)_[A-Za-z0-9]{20,65536}/g, accept: longOrUnlikeName },
   { kind: 'perplexity', gate: ['pplx-'], pattern: /pplx-[A-Za-z0-9]{30,65536}/g },
   { kind: 'replicate', gate: ['r8_'], pattern: /(?<![A-Za-z0-9])r8_[A-Za-z0-9]{30,65536}/g },
   { kind: 'linear', gate: ['lin_api_', 'lin_oauth_', 'lin_wh_'], pattern: /lin_(?:api|oauth|wh)_\w{20,65536}/g },
@@ -138,13 +138,13 @@ export const detectors: readonly Detector[] = [
   { kind: 'url-credentials', gate: ['://'], pattern: new RegExp(`(?:${accountSchemes}):\\/\\/[^\\s:?#"'\`<>[\\]]{0,128}:(?<secret>[^\\s?#"'\`<>]{1,256})@(?=[\\w.[-])`, 'gid'), accept: isUrlPassword },
   { kind: 'url-credentials', gate: ['://'], pattern: /https?:\/\/(?!localhost:)[^\s:/?#@."'`<>[\]]{1,128}:(?<secret>[^\s?#"'`<>]{1,256})@(?=[\w.[-])/gid, accept: isWebPassword },
   { kind: 'url-credentials', gate: ['x-oauth-basic@'], pattern: /:\/\/(?<secret>[^\s:/@"'`<>[\]]{1,256}):x-oauth-basic@/gd },
-  { kind: 'url-credentials', gate: ['://'], pattern: /:\/\/(?<secret>[\w-]{16,256})@(?=[\w.[-])/gd, accept: notNamed },
-  { kind: 'bearer', gate: ['bearer'], pattern: /(?<![A-Za-z])bearer[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{16,65536})/gid, accept: longOrUnnamed },
+  { kind: 'url-credentials', gate: ['://'], pattern: /:\/\/(?<secret>[\w-]{16,256})@(?=[\w.[-])/gd, accept: unlikeName },
+  { kind: 'bearer', gate: ['bearer'], pattern: /(?<![A-Za-z])bearer[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{16,65536})/gid, accept: longOrUnlikeName },
   { kind: 'secret', gate: ['key', 'token', 'secret'], pattern: /(?:\bENV|\bsetx)[ \t]{1,4}\w{0,40}(?:key|token|secret)[ \t]{1,4}/gi, follows: isToken },
-  { kind: 'bearer', gate: ['authorization'], pattern: new RegExp(`authorization(?:${assigns})\\\\{0,3}["'\`]?bearer[ \\t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{6,65536})`, 'gid'), accept: notNamed },
+  { kind: 'bearer', gate: ['authorization'], pattern: new RegExp(`authorization(?:${assigns})\\\\{0,3}["'\`]?bearer[ \\t]{1,4}(?<secret>[A-Za-z0-9._~+/=-]{6,65536})`, 'gid'), accept: unlikeName },
   { kind: 'basic-auth', gate: ['basic'], pattern: /(?<![A-Za-z])basic[ \t]{1,4}(?<secret>[A-Za-z0-9+/_-]{10,65536}={0,2})/gid, accept: isBasicCredential },
   { kind: 'basic-auth', gate: ['curl', 'wget', '--user'], pattern: /(?<![\w-])(?:-u|--user)[ =]["']?[^\s:"'[]{1,128}:(?<secret>[^\s"'[]{3,256})/gd, accept: (secret) => !/^\d+$/.test(secret) },
-  { kind: 'secret', gate: ['authorization'], pattern: /authorization\\{0,3}["']?[ \t]{0,2}[:=][ \t]{0,2}\\{0,3}["']?[a-z][\w-]{1,20}[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=:-]{16,65536})/gid, accept: longOrUnnamed },
+  { kind: 'secret', gate: ['authorization'], pattern: /authorization\\{0,3}["']?[ \t]{0,2}[:=][ \t]{0,2}\\{0,3}["']?[a-z][\w-]{1,20}[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/=:-]{16,65536})/gid, accept: longOrUnlikeName },
   { kind: 'cookie', gate: ['set-cookie'], pattern: new RegExp(`set-cookie(?:${assigns})\\[?\\s{0,40}\\\\{0,3}["'\`]?[\\w.-]{1,128}=(?<secret>[^\\s;,"'\`\\\\]{1,4096})`, 'gid'), accept: isSession },
   { kind: 'cookie', gate: ['cookie'], pattern: new RegExp(`(?<![\\w-])cookie(?:${assigns})\\\\{0,3}["'\`]?(?<secret>${cookies})`, 'gid'), accept: holdSession },
   { kind: 'cookie', gate: ['curl'], pattern: new RegExp(`[ \\t](?:-b|--cookie)[ \\t=]{1,4}["']?(?<secret>${cookies})`, 'gd'), accept: holdSession },

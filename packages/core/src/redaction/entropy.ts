@@ -14,18 +14,20 @@ function shannonEntropy(text: string): number {
 export function looksGenerated(run: string): boolean {
   if (run.length < 20 || run.length > 256) return false
   if (!/[a-z]/.test(run) || !/[A-Z]/.test(run) || !/\d/.test(run)) return false
-  if (/^[0-9a-f-]+$/i.test(run) || /^sha\d{1,3}-/.test(run) || isNamed(run)) return false
+  if (/^[0-9a-f-]+$/i.test(run) || /^sha\d{1,3}-/.test(run) || looksLikeName(run)) return false
   return shannonEntropy(run) > 4 && partLength(run) < 2.8
 }
 
+const namePunctuation = /[-_./:@+=\\]+/
+
 /** Whether a text reads like a name or a path: words joined by punctuation or by capitals. */
-export function isNamed(text: string): boolean {
-  return text.split(/[-_./:@+=\\]+/).every((part) => part === '' || isWord(part))
+export function looksLikeName(text: string): boolean {
+  return text.split(namePunctuation).every((part) => part === '' || isWord(part))
 }
 
-/** How many of a name's parts are words; a path or a slug has two or more. */
-export function nameParts(text: string): number {
-  return text.split(/[-_./:@+=\\]+/).filter((part) => part !== '').length
+/** Into how many parts punctuation divides a name; a path or a slug has two or more. */
+export function countNameParts(text: string): number {
+  return text.split(namePunctuation).filter((part) => part !== '').length
 }
 
 /** Whether a text is an identifier that a service gave to a message or a call: random, but public. */
