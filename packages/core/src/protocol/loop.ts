@@ -3,7 +3,6 @@ import { isMemoryError, MemoryError, MemoryErrorCode } from '../errors.ts'
 import { parseInput, reflectionSchema } from '../front/inputs.ts'
 import { isJsonObject } from '../json.ts'
 import type { MemoryManager } from '../memory-manager.ts'
-import type { MemoryScope } from '../scope.ts'
 import { type ContextBundle, type ContextOptions, retrieveContext } from './context.ts'
 import { learn } from './lessons.ts'
 import { createPatternMatcher, type PatternMatch } from './pattern-matcher.ts'
@@ -209,9 +208,8 @@ interface Finished {
 async function keepEpisode(memory: MemoryManager, finished: Finished): Promise<Episode> {
   const { loopId, reflection } = finished
   const { outcome, lessons, toolsUsed = [], patternsUsed = [] } = reflection
-  const updated = (scope: MemoryScope, key: string): MemoryUpdate => ({ scope, key })
   const key = `episode:${loopId}`
-  const updates = [...finished.updates, updated('episodic', key)]
+  const updates: MemoryUpdate[] = [...finished.updates, { scope: 'episodic', key }]
   const episode = toEpisode(finished, updates)
   await memory.write('episodic', key, episode, { tags: ['execution', outcome, ...toolsUsed] })
   for (const lesson of lessons) await learn(memory, lesson)
