@@ -47,8 +47,12 @@ async function bestOfBoth(
 ): Promise<{ tenth: number; byMeaning: boolean }> {
   const best = await findInBoth(store, cold, {
     ...query,
-    ...{ sortBy: 'relevance', sortOrder: 'desc', minScore: 0, offset: 0 },
-    ...{ limit: confidenceRank, passages: confidenceRank },
+    sortBy: 'relevance',
+    sortOrder: 'desc',
+    minScore: 0,
+    offset: 0,
+    limit: confidenceRank,
+    passages: confidenceRank,
   })
   const scores = best.flatMap(({ passages = [] }) => passages.map(({ score = 0 }) => score))
   const tenth = scores.sort((a, b) => b - a)[confidenceRank - 1] ?? 0
