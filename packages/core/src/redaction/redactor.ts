@@ -2,7 +2,7 @@ import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import type { JsonValue } from '../json.ts'
 import type { Address } from '../memory-store.ts'
 import type { MemoryScope } from '../scope.ts'
-import { redactJson, withoutSecrets } from './redact.ts'
+import { type RedactionCounts, redactJson, withoutSecrets } from './redact.ts'
 
 export type RedactPolicy = 'redact' | 'reject' | 'allow'
 
@@ -11,7 +11,7 @@ export interface RedactionReport {
   scope: MemoryScope
   key: string
   /** Secrets by kind, for example `{ github: 1 }`. */
-  counts: Record<string, number>
+  counts: RedactionCounts
 }
 
 /** What a write brings that could hold a secret. */
