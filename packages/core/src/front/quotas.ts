@@ -58,6 +58,8 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Withi
   let underWay = 0
   /** Bytes ever reserved: the difference shows what was added while a measurement ran. */
   let reserved = 0
+  /** What writes under way leave of the entries that they were given room for, by key. */
+  const leaving = new Map<string, { bytes: number }>()
   let turn: Promise<unknown> = Promise.resolve()
 
   const measure = async (): Promise<void> => {
@@ -81,9 +83,6 @@ export function createQuota({ store, place, quota, clock }: QuotaOptions): Withi
       underWay -= added
     }
   }
-
-  /** What writes under way leave of the entries that they were given room for, by key. */
-  const leaving = new Map<string, { bytes: number }>()
 
   /** Bytes that a write frees by replacing or removing these entries, and that no other one under way frees. */
   const replacedBy = async (addresses: readonly Address[]): Promise<number> => {
