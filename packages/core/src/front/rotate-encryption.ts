@@ -40,6 +40,8 @@ const attempts = 5
  * It works a few entries at a time: after a crash it can be run again, and writes made meanwhile are kept. Times and
  * access counts do not change. The old keys may be discarded afterwards if `errors` is empty, no process encrypts with
  * them any more, and no write queue holds values encrypted with them: drain the queues first.
+ *
+ * @throws MemoryError INVALID_INPUT when the ring or the stores are wrong; whatever a store throws when it is searched
  */
 export async function rotateEncryption(options: RotationOptions): Promise<RotationResult> {
   const { namespace = 'default', encryptionKey, clock = systemClock } = options
@@ -60,6 +62,7 @@ export async function rotateEncryption(options: RotationOptions): Promise<Rotati
   return result
 }
 
+/** Re-encrypts the entries of one place, and adds to `result` what came of it. */
 async function rotatePlace(
   store: Pick<MemoryStore, 'find' | 'commit'>,
   place: Place,
@@ -70,6 +73,21 @@ async function rotatePlace(
   const filter = parseFilter({ encrypted: true, kid: { $ne: sealer.current } })
   const failures = new Map<string, number>()
   const query = { ...place, filter, sortBy: 'recency', sortOrder: 'asc', minScore: 0 } as const
+
+  const rotateAlone = async (entry: Entry): Promise<void> => {
+    try {
+      if (await rotateEntry(store, entry, sealer, clock())) result.rotated++
+      else passed.add(entry.key)
+    } catch (error) {
+      const failed = (failures.get(entry.key) ?? 0) + 1
+      failures.set(entry.key, failed)
+      // The entry was written meanwhile: the next page reads it again.
+      if (isMemoryError(error, MemoryErrorCode.CONFLICT) && failed < attempts) return
+      passed.add(entry.key)
+      result.errors.push({ scope: place.scope, key: entry.key, message: (error as Error).message })
+    }
+  }
+
   // Re-encrypted entries leave the result list, which shifts the others. So the offset advances only over a page with
   // nothing left to do, and the run ends only after a whole pass that found nothing to do.
   let offset = 0
@@ -86,24 +104,17 @@ async function rotatePlace(
     } else if (left.length === 0) offset += page.length
     else foundAny = true
     const entries = left.map(({ entry }) => entry)
-    for (const entry of await rotateTogether(store, entries, sealer, clock(), result)) {
-      try {
-        if (await rotateEntry(store, entry, sealer, clock())) result.rotated++
-        else passed.add(entry.key)
-      } catch (error) {
-        const failed = (failures.get(entry.key) ?? 0) + 1
-        failures.set(entry.key, failed)
-        // The entry was written meanwhile: the next page reads it again.
-        if (isMemoryError(error, MemoryErrorCode.CONFLICT) && failed < attempts) continue
-        passed.add(entry.key)
-        result.errors.push({ scope: place.scope, key: entry.key, message: (error as Error).message })
-      }
-    }
+    for (const entry of await rotateTogether(store, entries, sealer, clock(), result))
+      await rotateAlone(entry)
     if (page.length > 0 && result.rotated - before === page.length) limit = Math.min(limit * 2, largestPage)
   }
 }
 
-/** Re-encrypts entries, many in one commit; returns those that have to be tried one by one. */
+/**
+ * Re-encrypts entries, many in one commit, and counts them in `result`.
+ *
+ * @returns those that have to be tried one by one
+ */
 async function rotateTogether(
   store: Pick<MemoryStore, 'commit'>,
   entries: readonly Entry[],
@@ -128,6 +139,7 @@ async function rotateTogether(
   return left
 }
 
+/** @returns whether there was anything to re-encrypt */
 async function rotateEntry(
   store: Pick<MemoryStore, 'commit'>,
   entry: Entry,
