@@ -81,7 +81,7 @@ function createShelves(isArchive: boolean) {
     const existing = live(entry, now)
     if (existing && !overwrite) throw alreadyExists(entry)
     // An archive keeps entries as they are.
-    const made = existing && !isArchive ? succeed(entry, existing.entry, expected) : entry
+    const made = existing && !isArchive ? asSuccessor(entry, existing.entry, expected) : entry
     shelf(entry).set(entry.key, keep(made, ++writes))
   }
 
@@ -229,7 +229,7 @@ function createShelf(): Shelf {
 }
 
 /** A rewritten entry keeps its creation time and its access count. Its version differs from the one it replaces. */
-function succeed(entry: Entry, earlier: Entry, expected: Expected | undefined): Entry {
+function asSuccessor(entry: Entry, earlier: Entry, expected: Expected | undefined): Entry {
   const { createdAt, accessCount } = earlier
   if (expected) return { ...entry, createdAt, accessCount }
   const updatedAt = Math.max(entry.updatedAt, earlier.updatedAt + 1)

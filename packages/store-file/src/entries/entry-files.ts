@@ -218,7 +218,7 @@ const versionOf = ({ createdAt, updatedAt, ttl }: Entry): ReadVersion => ({
 })
 
 /** An entry that replaces another one: it is as old as that, and its version differs. */
-export const succeed = (entry: Entry, earlier: Entry, expected?: Expected): Entry => ({
+export const asSuccessor = (entry: Entry, earlier: Entry, expected?: Expected): Entry => ({
   ...entry,
   createdAt: earlier.createdAt,
   updatedAt: expected ? entry.updatedAt : Math.max(entry.updatedAt, earlier.updatedAt + 1),

@@ -24,7 +24,7 @@ import type { Layout } from '../layout/layout.ts'
 import { placementOf, specialPlace } from '../layout/placement.ts'
 import type { MemoryIndex } from '../search-index/memory-index.ts'
 import type { AccessLog } from './access-log.ts'
-import { addressName, type EntryFiles, succeed } from './entry-files.ts'
+import { addressName, asSuccessor, type EntryFiles } from './entry-files.ts'
 import { createPlanner } from './plan-changes.ts'
 
 export interface EntryWriterOptions {
@@ -98,7 +98,7 @@ export function createEntryWriter(options: EntryWriterOptions) {
     const known = earlier && toEntry(entry, earlier)
     const alive = known && !isExpired(known, now)
     if (alive && !overwrite) throw alreadyExists(entry)
-    const content = printNote(alive ? succeed(entry, known) : entry)
+    const content = printNote(alive ? asSuccessor(entry, known) : entry)
     const verify = (): void => {
       if (!isUnchanged(fileSystem, path, before)) throw changedUnderneath(entry)
     }

@@ -23,7 +23,7 @@ import type { Workspace } from '../files/workspace.ts'
 import { archiveName, archiveNumber, type Layout } from '../layout/layout.ts'
 import { type Placement, placementOf, specialPlace } from '../layout/placement.ts'
 import type { MemoryIndex } from '../search-index/memory-index.ts'
-import { type EntryFiles, succeed } from './entry-files.ts'
+import { asSuccessor, type EntryFiles } from './entry-files.ts'
 
 export interface PlannerOptions {
   layout: Layout
@@ -58,7 +58,7 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
     const path = notePath(entry)
     const earlier = live(entry, now)
     if (workspace.exists(path) && !readNote(entry)) refuseForeignFile(path, entry)
-    workspace.write(path, printNote(earlier ? succeed(entry, earlier, expected) : entry))
+    workspace.write(path, printNote(earlier ? asSuccessor(entry, earlier, expected) : entry))
     return !earlier
   }
 
