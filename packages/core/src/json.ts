@@ -47,22 +47,19 @@ export function toJsonValue(value: unknown, path = 'value', depth = 0): JsonValu
     const copy: JsonObject = {}
     for (const [key, member] of Object.entries(value) as [string, unknown][]) {
       if (member === undefined) continue
-      const kept = isLeaf(member) ? member : toJsonValue(member, `${path}.${key}`, depth + 1)
-      // Assigning `__proto__` would set the prototype; defining it keeps it an ordinary member.
-      if (key === '__proto__') {
-        Object.defineProperty(copy, key, {
-          value: kept,
-          enumerable: true,
-          writable: true,
-          configurable: true,
-        })
-      } else copy[key] = kept
+      setMember(copy, key, isLeaf(member) ? member : toJsonValue(member, `${path}.${key}`, depth + 1))
     }
     return copy
   }
   if (value instanceof Date)
     throw new TypeError(`${path} is a Date: give its toISOString(), or its getTime() for a time in metadata`)
   throw new TypeError(`${path} is ${describe(value)}, which JSON cannot hold`)
+}
+
+/** Assigning `__proto__` would set the prototype; defining it keeps it an ordinary member. */
+function setMember(copy: JsonObject, key: string, value: JsonValue): void {
+  if (key !== '__proto__') copy[key] = value
+  else Object.defineProperty(copy, key, { value, enumerable: true, writable: true, configurable: true })
 }
 
 /** Whether a value is kept as it is. */
