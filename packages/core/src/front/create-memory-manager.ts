@@ -120,14 +120,14 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     sealer,
     defaultTtl: { 'short-term': shortTermTtl, ...policies.defaultTtl },
   })
-  const given = storesByScope(options.stores)
+  const givenStores = storesByScope(options.stores)
   const cached = options.cache && createCachedReads(options.cache)
-  const stores = cached ? byScope((scope) => cached.counting(given[scope])) : given
+  const stores = cached ? byScope((scope) => cached.counting(givenStores[scope])) : givenStores
   const quotas: Record<MemoryScope, number> = { ...defaultQuotas, ...policies.quotas }
   const withinQuota = byScope((scope) =>
     createQuota({ store: stores[scope], place: { namespace, scope }, quota: quotas[scope], clock }),
   )
-  for (const used of new Set([...Object.values(given), ...(embedder ? [embedder] : [])])) hold(used)
+  for (const used of new Set([...Object.values(givenStores), ...(embedder ? [embedder] : [])])) hold(used)
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 
@@ -183,6 +183,22 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
     }
   }
 
+  const toChange = async (
+    store: MemoryStore,
+    scope: MemoryScope,
+    update: AtomicUpdate,
+    now: number,
+  ): Promise<Change> => {
+    const address = addressOf(scope, update.key)
+    const seen = update.ifUpdatedAt
+    const expected = seen === undefined ? {} : { expected: { updatedAt: seen } }
+    if (update.operation === 'delete') return { remove: address, ...expected }
+    // Always later than the version it replaces: of two such updates in one millisecond, the second is refused.
+    const at = seen === undefined ? now : Math.max(now, seen + 1)
+    const entry = await toEntry(store, address, update.value, update.options, at)
+    return { put: entry, options: { overwrite: update.options?.overwrite ?? true, now }, ...expected }
+  }
+
   const commit = async (
     store: MemoryStore,
     scope: MemoryScope,
@@ -194,22 +210,7 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
       throw new MemoryError('a key may stand only once in a batch', MemoryErrorCode.INVALID_INPUT, { scope })
     }
     const changes: Change[] = []
-    for (const update of updates) {
-      const address = addressOf(scope, update.key)
-      const seen = update.ifUpdatedAt
-      const expected = seen === undefined ? {} : { expected: { updatedAt: seen } }
-      if (update.operation === 'delete') changes.push({ remove: address, ...expected })
-      else {
-        // Always later than the version it replaces: of two such updates in one millisecond, the second is refused.
-        const at = seen === undefined ? now : Math.max(now, seen + 1)
-        const entry = await toEntry(store, address, update.value, update.options, at)
-        changes.push({
-          put: entry,
-          options: { overwrite: update.options?.overwrite ?? true, now },
-          ...expected,
-        })
-      }
-    }
+    for (const update of updates) changes.push(await toChange(store, scope, update, now))
     const puts = changes.flatMap((change) => ('put' in change ? change.put : []))
     const removed = changes.flatMap((change) => ('put' in change ? [] : change.remove))
     await withinQuota[scope](puts, removed, () =>
@@ -278,10 +279,8 @@ export function createMemoryManager<Schemas extends ValueSchemas = Record<never,
         if (wanted.includeArchived && !store.cold) throw noArchive(store, scope)
         const now = clock()
         const storeQuery = await toStoreQuery(store, { namespace, scope }, asked, wanted, { embedder, now })
-        const find = async (query: StoreQuery): Promise<FoundAnywhere[]> =>
-          wanted.includeArchived && store.cold
-            ? findWithArchived(store, store.cold, query)
-            : store.find(query)
+        const find = async (part: StoreQuery): Promise<FoundAnywhere[]> =>
+          wanted.includeArchived && store.cold ? findWithArchived(store, store.cold, part) : store.find(part)
         const found = await findWhenSure(find, storeQuery, wanted.minConfidence ?? 0)
         const isTouched = ({ archived }: FoundAnywhere): boolean => wanted.touch !== false && !archived
         const matches = await Promise.all(
