@@ -86,8 +86,27 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
    */
   cleanup(options?: CleanupOptions): Promise<CleanupResult>
 
-  /** The values of the keys that exist, of at most 10,000; absent keys are absent from the map. */
+  /**
+   * The values of the keys that exist, of at most 10,000; absent keys are absent from the map. Counts as an access to
+   * each.
+   *
+   * @throws as `read`; also INVALID_INPUT
+   */
   batchRead<T = unknown>(scope: MemoryScope, keys: readonly string[]): Promise<Map<string, T>>
+
+  /**
+   * At most 10,000 writes to one scope, all or none.
+   *
+   * @throws as `write`; INVALID_INPUT also when a key stands in it twice
+   */
+  batchWrite(scope: MemoryScope, writes: readonly BatchWrite[]): Promise<void>
+
+  /**
+   * Applies at most 10,000 sets and deletes in one scope, all or none, even when the process dies in the middle.
+   *
+   * @throws as `batchWrite`; CONFLICT also when an entry was written since its `ifUpdatedAt`
+   */
+  atomicUpdate(scope: MemoryScope, updates: readonly AtomicUpdate[]): Promise<void>
 
   /**
    * Moves an archived entry back into the store. Being a write, it moves `updatedAt`.
@@ -96,12 +115,6 @@ export interface MemoryManager<Schemas extends ValueTypes = ValueTypes> extends 
    * @throws CONFLICT when another value was written under the key meanwhile, QUOTA_EXCEEDED
    */
   restore(scope: MemoryScope, key: string): Promise<boolean>
-
-  /** At most 10,000 writes to one scope, all or none. */
-  batchWrite(scope: MemoryScope, writes: readonly BatchWrite[]): Promise<void>
-
-  /** Applies at most 10,000 sets and deletes in one scope, all or none, even when the process dies in the middle. */
-  atomicUpdate(scope: MemoryScope, updates: readonly AtomicUpdate[]): Promise<void>
 
   /** Waits for the calls under way, then releases files, connections and timers. Calling it again does nothing. */
   close(): Promise<void>
@@ -114,6 +127,7 @@ export type ValueTypes = { [Scope in MemoryScope]?: Record<string, unknown> }
 export type RegisteredValue<Schemas extends ValueTypes, S extends MemoryScope, K extends string> = (Schemas &
   Record<MemoryScope, Record<string, unknown>>)[S][K]
 
+/** What the store of a scope can do. */
 export interface Capabilities {
   /** Entries outlive the process. */
   readonly durable: boolean
@@ -170,17 +184,21 @@ export interface MemoryRecord<T> {
   archived?: true
 }
 
+/** What a memory knows of an entry besides its value. Times are milliseconds since the epoch. */
 export interface MemoryMetadata {
   key: string
   scope: MemoryScope
   namespace: string
   type: string | null
   tags: string[]
+  /** When the key was first written: overwriting keeps it. */
   createdAt: number
+  /** When it was last written: every write moves it. */
   updatedAt: number
   /** When it was last read, found or written. */
   accessedAt: number
   accessCount: number
+  /** `null` when it is kept for ever. */
   expiresAt: number | null
   encrypted: boolean
   /** Model of the stored vector, if there is one. */
@@ -255,6 +273,7 @@ export interface MemoryMatch<T> {
   signals?: Record<string, number>
 }
 
+/** What found a match: words, a vector, both, or filters and tags alone. */
 export type SearchMode = 'lexical' | 'semantic' | 'hybrid' | 'filter'
 
 export interface MatchedPassage {

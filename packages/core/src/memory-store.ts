@@ -89,6 +89,7 @@ export interface ColdStore
   restore(address: Address, now: number): Promise<boolean>
 }
 
+/** What to archive. */
 export interface ArchiveSelection extends Place {
   /** What was last written before this time. */
   before: number
@@ -104,15 +105,18 @@ export interface ArchiveRun {
   errors: { key: string; message: string }[]
 }
 
+/** One scope of one namespace: no call sees entries of two places. */
 export interface Place {
   namespace: string
   scope: MemoryScope
 }
 
+/** Where one entry is: no two have the same. */
 export interface Address extends Place {
   key: string
 }
 
+/** An entry as a store keeps it. All times are milliseconds since the epoch. */
 export interface Entry extends Address {
   value: JsonValue
   /** The text that the entry is found by; empty when it is not indexed. */
@@ -134,9 +138,11 @@ export interface Entry extends Address {
 export interface PutOptions {
   /** When false, an existing unexpired key is a CONFLICT. */
   overwrite: boolean
+  /** The time of the call: what has expired by then counts as absent. */
   now: number
 }
 
+/** One step of a `commit`. */
 export type Change =
   | { put: Entry; options: PutOptions; expected?: Expected }
   | { remove: Address; expected?: Expected }
@@ -148,7 +154,9 @@ export interface Expected {
   value?: JsonValue
 }
 
+/** A search, with all defaults filled in. All parts that are given must hold, as in `SearchQuery`. */
 export interface StoreQuery extends Place {
+  /** Not blank; with the days that the question names, spelled out as texts have them. */
   text?: string
   filter?: Filter
   tags?: readonly string[]
@@ -169,20 +177,25 @@ export interface StoreQuery extends Place {
   now: number
 }
 
+/** A match of `find`. */
 export interface Found {
   entry: Entry
   score: number
   /** Set by a search by text, as `rankUnits` computes it. */
   confidence?: number
   mode: SearchMode
+  /** Share of each signal in `score`, by name; none without a text and a vector. */
   signals: Record<string, number>
   passage?: MatchedPassage
   /** Best first, when the query asked for several. */
   passages?: MatchedPassage[]
 }
 
+/** The entries of a place for which all parts that are given hold; without any, all of them. */
 export interface Selection extends Place {
+  /** What was last written before this time. */
   updatedBefore?: number
+  /** What carries all of these tags. */
   tags?: readonly string[]
   type?: string
 }
