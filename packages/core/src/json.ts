@@ -7,6 +7,7 @@ export type JsonObject = { [key: string]: JsonValue }
 /** Deepest nesting accepted, so that no stored value can exhaust a reader's stack. */
 export const maxJsonDepth = 100
 
+/** Whether a value is a plain object: no list, and no instance of a class. Its members may be anything. */
 export function isJsonObject(value: unknown): value is JsonObject {
   if (typeof value !== 'object' || value === null) return false
   const prototype = Object.getPrototypeOf(value)

@@ -9,8 +9,10 @@ export const windowNoteType = 'note'
 /** Entry type of a session summary in the rolling window, in scope `short-term` under `session:<session id>`. */
 export const sessionSummaryType = 'session-summary'
 
+/** Key of a session's archive. The parts of a long session are counted from 1, and the first has no number. */
 export const conversationKey = (sessionId: string, part = 1): string =>
   `conversation:${sessionId}${part > 1 ? `#${part}` : ''}`
+/** Key of a session in the rolling window. */
 export const sessionSummaryKey = (sessionId: string): string => `session:${sessionId}`
 /** Key of a session's summary as a person changed it, in scope `episodic`, once it is no longer in the window. */
 export const editedSummaryKey = (sessionId: string, id: string): string => `edited-summary:${sessionId}:${id}`

@@ -27,6 +27,7 @@ export interface Sealer {
   open(address: Address, envelope: Envelope): Promise<JsonValue>
 }
 
+/** Whether a value is a sealed one, of whatever key and format version. */
 export const isEnvelope = (value: JsonValue): value is Envelope =>
   isJsonObject(value) &&
   value.sealed === 'aes-256-gcm' &&

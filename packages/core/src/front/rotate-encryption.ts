@@ -9,6 +9,7 @@ import { createSealer, isEnvelope, type KeyRing, type Sealer } from './encryptio
 import { storesByScope } from './stores-by-scope.ts'
 
 export interface RotationOptions {
+  /** Those of the memory. They stay open. */
   stores: MemoryStore | Record<MemoryScope, MemoryStore>
   /** Default `default`. */
   namespace?: string

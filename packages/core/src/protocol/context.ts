@@ -30,6 +30,8 @@ export interface ContextOptions {
 /**
  * Playbooks and successful episodes that fit a goal, and the recent context of the session. The best match of each
  * list is taken first, then the second ones, and so on; a match that exceeds the token budget is skipped.
+ *
+ * @throws MemoryError INVALID_INPUT when the goal has no description, or an option is out of range; as `search` does
  */
 export async function retrieveContext(
   memory: MemoryManager,

@@ -70,6 +70,10 @@ const mostKnown = 10_000
 /** Milliseconds after which the queue is read again, as another process may have drained it. */
 const trustedForMs = 5000
 
+/**
+ * Reads and writes of a memory that go on while its store is full or away. Reads and writes made through the memory
+ * itself know nothing of the queue.
+ */
 export function createMemoryFallback(options: FallbackOptions): MemoryFallback {
   const {
     memory,

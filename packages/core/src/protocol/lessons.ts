@@ -30,6 +30,7 @@ export interface LearningRetriever {
   retrieveLessons(execution: ExecutionRecord): Promise<LessonGroup[]>
 }
 
+/** @param options.limit most episodes that are looked at, the latest first. Default 20 */
 export function createLearningRetriever(
   memory: MemoryManager,
   { limit = 20 }: { limit?: number } = {},

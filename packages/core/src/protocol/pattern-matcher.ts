@@ -42,6 +42,7 @@ export interface PatternMatcher {
   findMatchingPatterns<T = unknown>(situation: Situation): Promise<PatternMatch<T>[]>
 }
 
+/** Finds patterns in long-term memory by any part of a situation, each part with a search of its own. */
 export function createPatternMatcher(
   memory: MemoryManager,
   options: PatternMatcherOptions = {},

@@ -52,6 +52,8 @@ export interface CleanupScheduler extends AsyncDisposable {
  * every hour, old episodes every day. Its timers do not keep a process alive, and turns never overlap. Of several
  * processes on one memory only one takes each turn: the one that writes the turn's entry, `scheduler:<task>` in
  * short-term memory, which expires before the next turn.
+ *
+ * @throws MemoryError INVALID_INPUT for an interval or a jitter that is out of range
  */
 export function createCleanupScheduler(
   memory: MemoryManager,

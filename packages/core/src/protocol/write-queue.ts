@@ -49,6 +49,7 @@ export interface WriteQueue {
 /** Most writes that a queue keeps. */
 export const queueCapacity = 10_000
 
+/** The error of `append` when as many writes wait as the queue may hold. */
 export const queueIsFull = (capacity: number): MemoryError =>
   new MemoryError(
     `${capacity} writes are queued already: find out why the store does not answer`,

@@ -1,5 +1,6 @@
 import type { Entry } from '../memory-store.ts'
 
+/** An entry expires at the very instant `expiresAt`. */
 export const isExpired = ({ expiresAt }: Pick<Entry, 'expiresAt'>, now: number): boolean =>
   expiresAt !== null && expiresAt <= now
 
