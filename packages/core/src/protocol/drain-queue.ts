@@ -16,7 +16,7 @@ export interface DrainResult {
   dead: number
 }
 
-/** Whence and where to a queue is drained. */
+/** What a drain needs: the queue, the memory that it is drained into, and whom to tell. */
 export interface Drain {
   memory: MemoryManager
   queue: WriteQueue
@@ -45,6 +45,7 @@ const mostMade = 100
 export async function drainQueue(drain: Drain): Promise<DrainResult> {
   const { memory, queue, entered, clock } = drain
   const result = nothingDrained()
+  /** Keys whose earlier writes wait: the later ones wait behind them. */
   const blocked = new Set<string>()
   const all = await queue.items()
   const items = all.filter((item) => item.namespace === memory.namespace)
@@ -90,6 +91,12 @@ export async function drainQueue(drain: Drain): Promise<DrainResult> {
     return outcome
   }
 
+  const drainItem = async (item: QueueItem): Promise<keyof DrainResult | 'made'> => {
+    if (item.dead) return 'dead'
+    if (blocked.has(nameOf(item)) || !isDueAt(clock(), item)) return 'waiting'
+    return orSetAside(item, () => attempt(item))
+  }
+
   const removeMade = async (): Promise<void> => {
     if (made.length === 0) return
     const writes = made
@@ -106,10 +113,8 @@ export async function drainQueue(drain: Drain): Promise<DrainResult> {
 
   try {
     for (const item of items) {
-      const name = nameOf(item)
-      const isDue = isDueAt(clock(), item) && !blocked.has(name)
-      const outcome = item.dead ? 'dead' : isDue ? await orSetAside(item, () => attempt(item)) : 'waiting'
-      if (outcome === 'waiting') blocked.add(name)
+      const outcome = await drainItem(item)
+      if (outcome === 'waiting') blocked.add(nameOf(item))
       if (outcome !== 'made') result[outcome]++
       else if (made.length === mostMade) await removeMade()
     }
