@@ -68,14 +68,12 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
     const record = await readStored(memory, key)
     const stored = record?.value
     const repeats = stored !== undefined && saysTheSame(stored, part)
-    const couldBeBetter =
-      request.hasModel && stored?.summarizedBy === byAlgorithm && isEarlierVersion(stored, part)
-    const isSettled = repeats && isFinal(stored, request) && !(couldBeBetter && request.resummarize)
-    if (stored !== undefined && ((repeats && (isSettled || stored.edited)) || holdsMore(stored, part))) {
+    const verdict = stored === undefined ? 'outdated' : judge(stored, repeats, request)
+    if (stored !== undefined && verdict === 'settled') {
       const digest = digestOf(stored)
       return { key, number, status: 'unchanged', digest, before: [...before, digest], kept }
     }
-    if (stored !== undefined && (stored.edited || !(repeats || isEarlierVersion(stored, part)))) {
+    if (stored !== undefined && verdict === 'other') {
       kept.push(key)
       before.push(digestOf(stored))
       number++
@@ -85,9 +83,8 @@ export async function placePart(memory: MemoryManager, request: PlaceRequest): P
       await bringBack(memory, key)
       continue
     }
-    const isRemade = !repeats || couldBeBetter
     const archive: ConversationArchive = {
-      ...(isRemade ? await render() : stored),
+      ...(stored === undefined || verdict === 'outdated' ? await render() : stored),
       // A replaced archive keeps the sequence number that the store gave it.
       ...(stored?.log === undefined ? {} : { log: stored.log }),
       sessionId,
@@ -135,6 +132,27 @@ function once<T>(call: () => T): () => T {
     result ??= { value: call() }
     return result.value
   }
+}
+
+/**
+ * What is to be done where an archive stands:
+ *
+ * - `settled`: nothing, it has all of the part
+ * - `other`: it has what the part lacks, and stays; the part goes to a later number
+ * - `outdated`: the part replaces it
+ * - `to be marked`: it says what the part says, and takes over the facts about the session
+ */
+type Verdict = 'settled' | 'other' | 'outdated' | 'to be marked'
+
+/** @param repeats whether the part brings nothing new */
+function judge(stored: ConversationArchive, repeats: boolean, request: PlaceRequest): Verdict {
+  const { part, hasModel, resummarize } = request
+  const couldBeBetter = hasModel && stored.summarizedBy === byAlgorithm && isEarlierVersion(stored, part)
+  const isFinished = isFinal(stored, request) && !(couldBeBetter && resummarize)
+  if (repeats && (isFinished || stored.edited)) return 'settled'
+  if (holdsMore(stored, part)) return 'settled'
+  if (stored.edited || !(repeats || isEarlierVersion(stored, part))) return 'other'
+  return repeats && !couldBeBetter ? 'to be marked' : 'outdated'
 }
 
 /** Whether the stored source needs no change: a checkpoint adds nothing to what was archived as a session. */
