@@ -212,22 +212,18 @@ export async function clearWindow(
   const before = await memory.read<ConsumedMarker>('short-term', consumedKey)
   const dates = [before?.date, ...unchanged.map(({ date }) => date)]
   const date = latestOf(...dates.map((each) => each && notAhead(each, now)))
-  const marker: AtomicUpdate[] =
-    date === undefined
-      ? []
-      : [
-          {
-            operation: 'set',
-            key: consumedKey,
-            value: { at, date } satisfies ConsumedMarker,
-            options: { type: consumedType, ttl: Number.POSITIVE_INFINITY, index: false },
-          },
-        ]
   await memory.atomicUpdate('short-term', [
-    ...marker,
+    ...(date === undefined ? [] : [markConsumed({ at, date })]),
     ...gone.map((key) => ({ operation: 'delete' as const, key })),
   ])
 }
+
+const markConsumed = (marker: ConsumedMarker): AtomicUpdate => ({
+  operation: 'set',
+  key: consumedKey,
+  value: marker,
+  options: { type: consumedType, ttl: Number.POSITIVE_INFINITY, index: false },
+})
 
 /** End of the newest session that is in the window or was consumed from it, ISO 8601; `null` when there is none. */
 export async function newestKnown(memory: MemoryManager): Promise<string | null> {
