@@ -10,7 +10,7 @@ import {
 } from '@recall/core'
 import { createHttp, type HttpOptions, type Send } from './http.ts'
 import { createHubStore } from './hub-store.ts'
-import type { FoundMemory, NewMemory, SavedMemory, SharedMemory } from './shared.ts'
+import type { FoundMemory, NewMemory, SavedMemory, SharedMemory } from './shared-memory.ts'
 
 export interface HubOptions<Schemas extends ValueSchemas = ValueSchemas> extends HttpOptions {
   /** Options of the agent's private memory: schemas, embedder, encryption and so on, as for any memory. */

@@ -13,4 +13,4 @@ export type {
   RelatedMemory,
   SavedMemory,
   SharedMemory,
-} from './shared.ts'
+} from './shared-memory.ts'
