@@ -49,7 +49,7 @@ export function createHttp(options: HttpOptions): Send {
   const base = baseOf(options?.url)
   refuseUnknown(options)
   const { apiKey, timeoutMs = 15_000, retries = 2, wait = sleep } = options
-  const send = options.fetch ?? ((request) => fetch(request))
+  const fetch = options.fetch ?? ((request) => globalThis.fetch(request))
   // Checked here, because the platform would print an invalid key in its own error.
   if (apiKey !== undefined && !/^[\w-]{1,200}$/.test(apiKey)) {
     throw new MemoryError(
@@ -91,7 +91,7 @@ export function createHttp(options: HttpOptions): Send {
     let response: Response
     let text: string
     try {
-      response = await send(request)
+      response = await fetch(request)
       text = await readBody(response, mostBytes)
     } catch (cause) {
       if (signal?.aborted) throw signal.reason
