@@ -56,50 +56,52 @@ export function applyChanges(
   changes: readonly FileChange[],
   verify: () => void = () => {},
 ): void {
-  const [only] = changes
-  if (!only) return
-  if (changes.length === 1) {
-    // One file is replaced or removed at once, without a journal.
-    if (only.content !== null) replaceFile(fileSystem, only.path, only.content, { verify })
-    else {
-      verify()
-      removeFile(fileSystem, only.path)
-    }
+  const [first, ...others] = changes
+  if (!first) return
+  if (others.length === 0) {
+    applyAtOnce(fileSystem, first, verify)
     return
   }
-  const written: string[] = []
+  /** The new contents, by the path that each belongs to. */
+  const unfinished = new Map<string, string>()
   try {
     const steps = changes.map(({ path, content, before, source }) => {
       const step = { path: shownPath(root, path), before: digestOf(before) }
       if (content === null) return { ...step, temporary: null }
-      const unfinished = writing(path, () => writeTemporary(fileSystem, path, content, source))
-      written.push(unfinished)
-      return { ...step, temporary: shownPath(root, unfinished) }
+      const temporary = writing(path, () => writeTemporary(fileSystem, path, content, source))
+      unfinished.set(path, temporary)
+      return { ...step, temporary: shownPath(root, temporary) }
     })
-    for (const place of new Set(written.map(dirname))) writing(place, () => syncFolder(fileSystem, place))
+    const folders = new Set([...unfinished.values()].map(dirname))
+    for (const place of folders) writing(place, () => syncFolder(fileSystem, place))
     const journal = JSON.stringify({ version: 1, steps } satisfies Journal)
     replaceFile(fileSystem, journalPath(folder), journal, { verify })
   } catch (error) {
     // The journal may be in place although syncing its folder failed: then the work must not be undone.
     if (!fileSystem.existsSync(journalPath(folder))) {
-      for (const path of written) orAbsent(() => fileSystem.unlinkSync(path))
+      for (const path of unfinished.values()) orAbsent(() => fileSystem.unlinkSync(path))
     }
     throw error
   }
-  finish(
-    fileSystem,
-    folder,
-    changes.map(({ path }) => path),
-    () => {
-      const unfinished = written.values()
-      for (const { path, content } of changes) {
-        writing(path, () => {
-          if (content === null) orAbsent(() => fileSystem.unlinkSync(path))
-          else fileSystem.renameSync(unfinished.next().value as string, path)
-        })
-      }
-    },
-  )
+  const targets = changes.map(({ path }) => path)
+  finish(fileSystem, folder, targets, () => {
+    for (const path of targets) {
+      const temporary = unfinished.get(path)
+      writing(path, () => {
+        if (temporary === undefined) orAbsent(() => fileSystem.unlinkSync(path))
+        else fileSystem.renameSync(temporary, path)
+      })
+    }
+  })
+}
+
+/** One file is replaced or removed at once, without a journal. */
+function applyAtOnce(fileSystem: FileSystem, { path, content }: FileChange, verify: () => void): void {
+  if (content !== null) replaceFile(fileSystem, path, content, { verify })
+  else {
+    verify()
+    removeFile(fileSystem, path)
+  }
 }
 
 /**
