@@ -4,6 +4,7 @@ import {
   type Change,
   createInMemoryStore,
   type Entry,
+  type Expected,
   equalJson,
   type Found,
   isExpired,
@@ -150,11 +151,9 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
       exclusively(() => {
         const address = 'put' in change ? change.put : change.remove
         const { expected } = change
-        const present = expected && read(pathOf(address))
-        const isThere =
-          present?.updatedAt === expected?.updatedAt &&
-          (expected?.value === undefined || (present && equalJson(present.value, expected.value)))
-        if (expected && !isThere) throw conflict(address, 'was changed by somebody else meanwhile')
+        if (expected && !isAsExpected(read(pathOf(address)), expected)) {
+          throw conflict(address, 'was changed by somebody else meanwhile')
+        }
         if ('put' in change) write(change.put)
         else remove(address)
       })
@@ -193,6 +192,9 @@ export function createColdFiles({ fileSystem, root, folder, exclusively }: ColdF
 }
 
 export type ColdFiles = ReturnType<typeof createColdFiles>
+
+const isAsExpected = (present: Entry | null, { updatedAt, value }: Expected): boolean =>
+  present?.updatedAt === updatedAt && (value === undefined || equalJson(present.value, value))
 
 function isSelected({ updatedBefore, tags, type }: Selection, read: () => Entry | null): boolean {
   if (updatedBefore === undefined && tags === undefined && type === undefined) return true

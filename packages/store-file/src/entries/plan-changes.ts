@@ -160,10 +160,10 @@ export function createPlanner({ layout, index, files }: PlannerOptions) {
       if (!expected) continue
       const address = 'put' in change ? change.put : change.remove
       const file = readNoted(workspace, address)
-      const isThere =
+      const isAsExpected =
         file?.updated === expected.updatedAt &&
         (expected.value === undefined || equalJson(file.value, expected.value))
-      if (!isThere) throw changedUnderneath(address)
+      if (!isAsExpected) throw changedUnderneath(address)
     }
   }
 
