@@ -79,23 +79,28 @@ export function createAccessLog(
     opened = undefined
   }
 
-  /** Runs a call on the log, or answers `undefined` where there is none. */
-  const using = <T>(create: boolean, call: (log: NonNullable<typeof opened>) => T): T | undefined => {
+  /** Runs a call on the log, if there is one; on a damaged log it runs again on a new one. */
+  const onSoundLog = <T>(create: boolean, call: (log: NonNullable<typeof opened>) => T): T | undefined => {
     const run = (): T | undefined => {
       const log = open(create)
       return log && call(log)
     }
     try {
-      try {
-        return run()
-      } catch (error) {
-        if (!isDamage(error)) throw error
-        close()
-        onNotice(
-          `the access counts were damaged: they were moved to ${setAside(fileSystem, path)} and start anew`,
-        )
-        return run()
-      }
+      return run()
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      close()
+      onNotice(
+        `the access counts were damaged: they were moved to ${setAside(fileSystem, path)} and start anew`,
+      )
+      return run()
+    }
+  }
+
+  /** Runs a call on the log, or answers `undefined` where there is none, or none that can be used. */
+  const using = <T>(create: boolean, call: (log: NonNullable<typeof opened>) => T): T | undefined => {
+    try {
+      return onSoundLog(create, call)
     } catch (error) {
       if (isBusy(error)) {
         if (!isHeld) onNotice(`${path} is held by another process: accesses are not counted meanwhile`)
@@ -120,6 +125,16 @@ export function createAccessLog(
           'SELECT created, updated, at, count, expires FROM access WHERE scope = ? AND namespace = ? AND key = ?',
         ).get(address.scope, address.namespace, address.key) as (Access & Version) | undefined,
     )
+
+  const forget = (addresses: readonly Address[]): void => {
+    if (addresses.length === 0) return
+    using(false, ({ database, sql }) => {
+      const statement = sql('DELETE FROM access WHERE scope = ? AND namespace = ? AND key = ?')
+      together(database, () => {
+        for (const { scope, namespace, key } of addresses) statement.run(scope, namespace, key)
+      })
+    })
+  }
 
   return {
     read(address: Address, { created, updated }: Version): Access | null {
@@ -194,16 +209,6 @@ export function createAccessLog(
     },
 
     close,
-  }
-
-  function forget(addresses: readonly Address[]): void {
-    if (addresses.length === 0) return
-    using(false, ({ database, sql }) => {
-      const statement = sql('DELETE FROM access WHERE scope = ? AND namespace = ? AND key = ?')
-      together(database, () => {
-        for (const { scope, namespace, key } of addresses) statement.run(scope, namespace, key)
-      })
-    })
   }
 }
 
