@@ -1,4 +1,10 @@
-import { type ConversationArchive, conversationKey, type JsonObject, type JsonValue } from '@recall/core'
+import {
+  type ConversationArchive,
+  conversationKey,
+  conversationType,
+  type JsonObject,
+  type JsonValue,
+} from '@recall/core'
 import { sha256 } from '../files/digest.ts'
 import { type FileEntry, type FileTimes, parseTime, stringsOf } from './file-entry.ts'
 import { parseFrontMatter, updateFrontMatter } from './front-matter.ts'
@@ -66,7 +72,7 @@ export function parseConversation(
   const ended = parseTime(known.date) ?? modified
   return {
     key: conversationKey(session ?? stem, part),
-    type: 'conversation',
+    type: conversationType,
     tags: topics,
     value: { ...known, body } satisfies Record<string, JsonValue>,
     text: body,

@@ -18,7 +18,7 @@ import { fileStem, fromShown, isInside, isSpelledSo, ownFile, shownPath } from '
 import { readText } from '../files/read-text.ts'
 import { archiveFile, type Layout } from '../layout/layout.ts'
 import { specialPlace } from '../layout/placement.ts'
-import { noteFolder, sourcesOf } from '../layout/sources.ts'
+import { defaultNamespace, noteFolder, sourcesOf } from '../layout/sources.ts'
 import type { DocumentRow } from '../search-index/document-row.ts'
 import type { MemoryIndex } from '../search-index/memory-index.ts'
 import type { SearchIndex } from '../search-index/search-index.ts'
@@ -90,7 +90,7 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
   /** Where the archive of a session is, looked up in the index and verified by the file itself. */
   const archivePath = (key: string): string | null => {
     const current = index.fresh()
-    const row = current.byKey('episodic', 'default', key)
+    const row = current.byKey('episodic', defaultNamespace, key)
     if (row) return pathOf(row)
     assertReadable(current, (name) => archiveFile.test(name))
     return null
@@ -110,8 +110,9 @@ export function createEntryFiles({ root, layout, fileSystem, index, accessLog }:
   const readSpecial = (address: Address): FileEntry | null => {
     const place = specialPlace(address)
     const path = specialPath(address)
-    const file = path === null ? null : read(path)
-    if (!file || path === null) return null
+    if (path === null) return null
+    const file = read(path)
+    if (!file) return null
     const times = { modified: Math.round(file.stamp.modified) }
     if (place === 'section') return readSection(path, file, address.key)
     if (place === 'window') return byKey(windowEntries(file.content, times), address.key)
