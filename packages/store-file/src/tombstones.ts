@@ -9,7 +9,12 @@ import { type FileStamp, sameStamp, stampAt } from './files/file-stamp.ts'
 import type { FileSystem } from './files/file-system.ts'
 import { readText } from './files/read-text.ts'
 
-const tombstoneSchema = z.object({ address: z.string(), at: z.string(), lifted: z.optional(z.boolean()) })
+const tombstoneSchema = z.object({
+  /** Hash of an address, or of a section's text. */
+  address: z.string(),
+  at: z.string(),
+  lifted: z.optional(z.boolean()),
+})
 
 /** What is asked for: an address, and of an entry also what it says. */
 type Asked = Address & { value?: JsonValue }
@@ -52,7 +57,10 @@ export async function liftTombstones(
 
 type Tombstone = z.output<typeof tombstoneSchema>
 
-const toTombstone = (address: string, at: number): Tombstone => ({ address, at: new Date(at).toISOString() })
+const toTombstone = (hash: string, at: number): Tombstone => ({
+  address: hash,
+  at: new Date(at).toISOString(),
+})
 
 function append(
   fileSystem: FileSystem,
@@ -80,21 +88,21 @@ export function readTombstones(
     if (!stamp || !known || !sameStamp(stamp, known)) {
       const file = readText(fileSystem, path)
       known = file?.stamp ?? null
-      forgotten = addressesIn(file?.content ?? '')
+      forgotten = hashesIn(file?.content ?? '')
     }
     return hashesOf(asked).some((hash) => forgotten.has(hash))
   }
 }
 
-function addressesIn(content: string): Set<string> {
-  const addresses = new Set<string>()
+function hashesIn(content: string): Set<string> {
+  const hashes = new Set<string>()
   for (const line of content.split('\n')) {
     // The last line may be torn by a crash; what it belonged to was not acknowledged.
     const tombstone = parseLine(line)
-    if (tombstone?.lifted) addresses.delete(tombstone.address)
-    else if (tombstone) addresses.add(tombstone.address)
+    if (tombstone?.lifted) hashes.delete(tombstone.address)
+    else if (tombstone) hashes.add(tombstone.address)
   }
-  return addresses
+  return hashes
 }
 
 const tombstoneFile = 'tombstones.jsonl'
