@@ -59,7 +59,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   const pending = new Set<string>()
   const ownChanges = new Map<string, { before: number; after: number; broken: boolean }>()
   let timer: NodeJS.Timeout | undefined
-  /** Within `lookingOnce`: the index as the first look left it. */
+  /** `undefined` outside of `lookingOnce`; within it the index as the first look left it, `null` before that. */
   let looked: SearchIndex | null | undefined
 
   const flush = (): void => {
