@@ -155,8 +155,18 @@ export function createFileStore(options: FileStoreOptions): FileStore {
   }
 
   const writer = createEntryWriter({
-    ...{ root, layout, fileSystem, internal, index, accessLog, files },
-    ...{ recover, hold: lock.hold, exclusively, assertPresent, prepareFolder },
+    root,
+    layout,
+    fileSystem,
+    internal,
+    index,
+    accessLog,
+    files,
+    recover,
+    hold: lock.hold,
+    exclusively,
+    assertPresent,
+    prepareFolder,
   })
 
   const getEntry = (address: Address, now: number): Entry | null => {
@@ -189,25 +199,26 @@ export function createFileStore(options: FileStoreOptions): FileStore {
 
   const createRowReader = rowReaders({ fileSystem, root, layout, files })
   const memoryVectors = createMemoryVectors({
-    ...{ fileSystem, internal, index, onNotice },
+    fileSystem,
+    internal,
+    index,
+    onNotice,
     embedder: options.embedder,
     exclusively: (section) => lock.hold(section),
     unitTexts: unitTextsOf(createRowReader),
   })
   const { vectors } = memoryVectors
   const search = createFileSearch({
-    ...{
-      root,
-      layout,
-      fileSystem,
-      index,
-      accessLog,
-      files,
-      onNotice,
-      recover,
-      assertPresent,
-      createRowReader,
-    },
+    root,
+    layout,
+    fileSystem,
+    index,
+    accessLog,
+    files,
+    onNotice,
+    recover,
+    assertPresent,
+    createRowReader,
     vectors: memoryVectors,
     weights: { ...rankWeights, ...options.ranking },
   })
@@ -224,6 +235,21 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     memoryVectors.forgetUnused()
     accessLog.compact()
     erasures.discard(interrupted)
+  }
+
+  const selectAll = ({ scope, namespace, updatedBefore, tags = [], type }: Selection): Address[] => {
+    recover()
+    assertPresent()
+    return index.query((current) => {
+      files.assertReadable(current, () => true)
+      const found: Address[] = []
+      for (const row of current.list({ scope, namespace, tags, now: Number.NEGATIVE_INFINITY }, 'asc')) {
+        if (updatedBefore !== undefined && row.updated >= updatedBefore) break
+        if (type !== undefined && row.type !== type) continue
+        found.push(addressOfRow(row))
+      }
+      return found
+    })
   }
 
   return {
@@ -326,20 +352,5 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       accessLog.close()
       lock.close()
     },
-  }
-
-  function selectAll({ scope, namespace, updatedBefore, tags = [], type }: Selection): Address[] {
-    recover()
-    assertPresent()
-    return index.query((current) => {
-      files.assertReadable(current, () => true)
-      const found: Address[] = []
-      for (const row of current.list({ scope, namespace, tags, now: Number.NEGATIVE_INFINITY }, 'asc')) {
-        if (updatedBefore !== undefined && row.updated >= updatedBefore) break
-        if (type !== undefined && row.type !== type) continue
-        found.push(addressOfRow(row))
-      }
-      return found
-    })
   }
 }
