@@ -1,11 +1,11 @@
 import { type Entry, MemoryError, MemoryErrorCode, type MemoryScope } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../engines/database.ts'
-import { storableText } from '../filter/comparable-text.ts'
 import { filterFields } from '../filter/filter-fields.ts'
 import { entries, units } from '../schema/entries.ts'
 import { entryId, placeId } from './address.ts'
 import type { Shelf } from './shelf.ts'
+import { storableText } from './storable-text.ts'
 import { storableVector } from './storable-vector.ts'
 import { type UnitRow, unitRowsOf } from './unit-rows.ts'
 

@@ -7,7 +7,7 @@ import {
   type Unit,
   unitLabel,
 } from '@recall/core'
-import { storableText } from '../filter/comparable-text.ts'
+import { storableText } from './storable-text.ts'
 import { storableVector } from './storable-vector.ts'
 import { countedWords } from './words.ts'
 

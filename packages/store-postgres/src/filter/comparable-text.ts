@@ -25,6 +25,3 @@ function codeWord(character: string): string {
 
 const digits = (number: number, length: number, zero: string, one: string): string =>
   Array.from({ length }, (_, i) => ((number >> (length - 1 - i)) & 1 ? one : zero)).join('')
-
-/** The text without NUL and lone surrogates, for display and for search by words. */
-export const storableText = (text: string): string => text.toWellFormed().replaceAll('\u0000', ' ')
