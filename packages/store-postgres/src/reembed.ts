@@ -35,31 +35,31 @@ export async function reembed(
   { batch = 64, onProgress, signal }: ReembedOptions = {},
 ): Promise<number> {
   const call = <T>(run: () => Promise<T>): Promise<T> => asMemoryErrors(MemoryErrorCode.WRITE_FAILED, run)
-  const kind = vectorTables[table]
+  const vectors = vectorTables[table]
   const { model } = embedder
   const total = await call(() =>
     unhurried(database, async (transaction) => {
-      await refuseWithoutText(transaction, table, model)
+      await refuseWithoutText(transaction, vectors, model)
       // Removes vectors that an abandoned run left. Any that appear later belong to a run in progress.
-      await transaction.execute(kind.dropOthers(model))
-      return countRows(transaction, table, model)
+      await transaction.execute(vectors.dropOthers(model))
+      return countRows(transaction, vectors, model)
     }),
   )
   let done = 0
   let last: OutdatedRow | undefined
   for (;;) {
     signal?.throwIfAborted()
-    const rows = await call(() => rowsOf<OutdatedRow>(database, kind.next(model, batch, last ?? null)))
+    const rows = await call(() => rowsOf<OutdatedRow>(database, vectors.next(model, batch, last ?? null)))
     const isThrough = rows.length === 0
-    if (isThrough && last === undefined && (await call(() => exchange(database, table, model)))) return done
+    if (isThrough && last === undefined && (await call(() => exchange(database, vectors, model)))) return done
     // At the end, starts over, because rows may have been written meanwhile.
     last = rows.at(-1)
     if (isThrough) continue
     const other = rows.find(({ beside }) => beside !== null)?.beside
     if (other) throw underWay(other)
     // No transaction stays open while the embedder works.
-    const made = await embedRows(rows, kind, embedder)
-    await call(() => database.execute(kind.keepBeside(model, made)))
+    const made = await embedRows(rows, vectors, embedder)
+    await call(() => database.execute(vectors.keepBeside(model, made)))
     done += rows.length
     onProgress?.({ done, total: Math.max(total, done) })
   }
@@ -101,16 +101,17 @@ async function embedRows(
  *
  * @returns `false`, without a change, when rows still lack a vector because they were written meanwhile
  */
-const exchange = (database: Database, table: keyof typeof vectorTables, model: string): Promise<boolean> => {
-  const { locked, missing, exchange } = vectorTables[table]
-  return unhurried(database, async (transaction) => {
-    await transaction.execute(sql`lock table ${locked} in exclusive mode`)
-    const [left] = await rowsOf<{ any: boolean }>(transaction, sql`select exists (${missing(model)}) as any`)
+const exchange = (database: Database, vectors: VectorTable, model: string): Promise<boolean> =>
+  unhurried(database, async (transaction) => {
+    await transaction.execute(sql`lock table ${vectors.locked} in exclusive mode`)
+    const [left] = await rowsOf<{ any: boolean }>(
+      transaction,
+      sql`select exists (${vectors.missing(model)}) as any`,
+    )
     if (left?.any) return false
-    for (const statement of exchange(model)) await transaction.execute(statement)
+    for (const statement of vectors.exchange(model)) await transaction.execute(statement)
     return true
   })
-}
 
 /** Runs what changes every row: each enters the index of vectors once more, and with many that takes minutes. */
 const unhurried = <T>(database: Database, run: (transaction: Database) => Promise<T>): Promise<T> =>
@@ -121,11 +122,10 @@ const unhurried = <T>(database: Database, run: (transaction: Database) => Promis
 
 async function countRows(
   database: Database,
-  table: keyof typeof vectorTables,
+  { name, outdated }: VectorTable,
   model: string,
   condition = sql`true`,
 ): Promise<number> {
-  const { name, outdated } = vectorTables[table]
   const [row] = await rowsOf<{ count: number }>(
     database,
     sql`select count(*)::int as count from ${name} where ${outdated(model)} and ${condition}`,
@@ -133,12 +133,8 @@ async function countRows(
   return row?.count ?? 0
 }
 
-async function refuseWithoutText(
-  database: Database,
-  table: keyof typeof vectorTables,
-  model: string,
-): Promise<void> {
-  const count = await countRows(database, table, model, sql`${vectorTables[table].text} = ''`)
+async function refuseWithoutText(database: Database, vectors: VectorTable, model: string): Promise<void> {
+  const count = await countRows(database, vectors, model, sql`${vectors.text} = ''`)
   if (count === 0) return
   throw new MemoryError(
     `${count} entries have a vector and no text to make another one of: write them again with a text option, or delete them`,
