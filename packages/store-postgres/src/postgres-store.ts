@@ -146,7 +146,7 @@ function createShelf(
   }
 
   /** Locks entries, so that nobody changes them between this check and the write. */
-  const check = async (via: Database, where: SQL, changes: readonly Change[]): Promise<void> => {
+  const assertExpected = async (via: Database, where: SQL, changes: readonly Change[]): Promise<void> => {
     const rows = await via
       .select({ id: entries.id, updatedAt: entries.updatedAt, value: entries.value })
       .from(entries)
@@ -158,10 +158,10 @@ function createShelf(
       const { expected } = change
       if (!expected) continue
       const row = present.get(entryId(addressOf(change)))
-      const same =
+      const isAsExpected =
         row?.updatedAt === expected.updatedAt &&
         (expected.value === undefined || equalJson(JSON.parse(row.value) as JsonValue, expected.value))
-      if (!same) throw changedUnderneath(addressOf(change))
+      if (!isAsExpected) throw changedUnderneath(addressOf(change))
     }
   }
 
@@ -232,7 +232,7 @@ function createShelf(
               run.map((change) => entryId(addressOf(change))),
             )
             if (run.some(({ expected }) => expected))
-              await check(transaction, and(inPlace(place, shelf), isChanged) as SQL, run)
+              await assertExpected(transaction, and(inPlace(place, shelf), isChanged) as SQL, run)
             if ('put' in first) {
               const others = run.flatMap((each) => ('put' in each && each !== first ? each.put : []))
               const manner = { ...first.options, seen: first.expected !== undefined }
@@ -246,7 +246,7 @@ function createShelf(
       writing(async () => {
         if (dryRun) return database.$count(entries, and(inPlace(place, shelf), isExpired(now)))
         const removed = await removeInSteps(place, isExpired(now))
-        await joinSizes(database, placeId(place, shelf))
+        await mergeSizes(database, placeId(place, shelf))
         return removed
       }),
 
@@ -286,7 +286,7 @@ const timesInSql = (times: ReadonlyMap<string, number>, total: number): SQL =>
     : sql`(${JSON.stringify(Object.fromEntries(times))}::text::jsonb ->> ${entries.id}::text)::bigint`
 
 /** Merges the counts of backends that have ended, so that few rows remain to sum. */
-async function joinSizes(database: Database, place: string): Promise<void> {
+async function mergeSizes(database: Database, place: string): Promise<void> {
   await database.execute(sql`
     with gone as (
       delete from ${placeSizes}
