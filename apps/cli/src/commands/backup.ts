@@ -7,6 +7,7 @@ import {
   lstatSync,
   openSync,
   rmSync,
+  type Stats,
   statSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -14,8 +15,8 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { renamePatiently } from '@recall/core/process'
-import { defaultFileSystem, layoutFile, layoutsOf } from '@recall/store-file'
-import { create } from 'tar'
+import { defaultFileSystem, type FileStore, layoutFile, layoutsOf } from '@recall/store-file'
+import { create, type ReadEntry } from 'tar'
 import { UsageError } from '../exit-codes.ts'
 import { isLeftOut } from '../memory/derived-files.ts'
 import type { RootOptions } from '../memory/find-root.ts'
@@ -39,11 +40,6 @@ export async function backup(
   if (!existsSync(dirname(target))) throw new UsageError(`the folder ${dirname(target)} does not exist`)
   return withStore(io, options, async (store) => {
     const { root, layout } = store
-    const parts = [
-      ...new Set([layoutFile, layout.memory, layout.window, layout.archiveIndex, layout.archives]),
-    ]
-      .filter((path) => existsSync(join(root, path)))
-      .filter((path) => path === layout.memory || !path.startsWith(`${layout.memory}/`))
     for (const path of [layout.memory, ...layoutsOf(defaultFileSystem, root).map(({ archives }) => archives)])
       if (isLink(join(root, path))) throw leadsElsewhere(join(root, path))
     removeAbandoned(target, unfinishedMark)
@@ -51,8 +47,7 @@ export async function backup(
     const uncompressed = `${unfinished}.tar`
     const isBackup = (path: string): boolean =>
       join(root, path) === target || join(root, path).startsWith(`${target}${unfinishedMark}`)
-    let files = 0
-    let bytes = 0
+    let saved = { files: 0, bytes: 0 }
     try {
       const told = 'nothing was saved'
       await removedIfEnded(io, { paths: [unfinished, uncompressed], told }, async () => {
@@ -63,30 +58,7 @@ export async function backup(
         }
         // Under the lock, so that the files of a session are saved together or not at all; compressed only after it,
         // because that takes as long again, and who writes meanwhile waits.
-        store.exclusively(() => {
-          create(
-            {
-              cwd: root,
-              file: uncompressed,
-              sync: true,
-              portable: true,
-              filter: (path, stat) => {
-                if (isBackup(path) || isLeftOut(path)) return false
-                const problem = whyNotSaved(join(root, path))
-                if (problem) {
-                  io.err(`recall: ${path} ${problem}\n`)
-                  return false
-                }
-                if ('size' in stat && 'isFile' in stat && stat.isFile()) {
-                  files++
-                  bytes += stat.size
-                }
-                return true
-              },
-            },
-            parts,
-          )
-        })
+        saved = store.exclusively(() => pack(io, store, uncompressed, isBackup))
         // It is there, and must not come back when it was removed.
         const compressed = createWriteStream(unfinished, { flags: 'r+' })
         await pipeline(createReadStream(uncompressed), createGzip(), compressed)
@@ -104,10 +76,43 @@ export async function backup(
         { cause },
       )
     }
-    if (options.json) io.out(`${JSON.stringify({ file: target, files, bytes })}\n`)
-    else io.out(`${target}: ${count(files, 'file')}, ${formatBytes(bytes)} before compression\n`)
+    if (options.json) io.out(`${JSON.stringify({ file: target, ...saved })}\n`)
+    else io.out(`${target}: ${count(saved.files, 'file')}, ${formatBytes(saved.bytes)} before compression\n`)
     return undefined
   })
+}
+
+/**
+ * Puts what a memory consists of into an archive, and tells of what it leaves out.
+ *
+ * @returns how many files are in it, and their bytes
+ */
+function pack(
+  io: Io,
+  { root, layout }: Pick<FileStore, 'root' | 'layout'>,
+  file: string,
+  isBackup: (path: string) => boolean,
+): { files: number; bytes: number } {
+  const places = [layoutFile, layout.memory, layout.window, layout.archiveIndex, layout.archives]
+  const parts = [...new Set(places)]
+    .filter((path) => existsSync(join(root, path)))
+    .filter((path) => path === layout.memory || !path.startsWith(`${layout.memory}/`))
+  const saved = { files: 0, bytes: 0 }
+  const filter = (path: string, stat: Stats | ReadEntry): boolean => {
+    if (isBackup(path) || isLeftOut(path)) return false
+    const problem = whyNotSaved(join(root, path))
+    if (problem) {
+      io.err(`recall: ${path} ${problem}\n`)
+      return false
+    }
+    if ('size' in stat && 'isFile' in stat && stat.isFile()) {
+      saved.files++
+      saved.bytes += stat.size
+    }
+    return true
+  }
+  create({ cwd: root, file, sync: true, portable: true, filter }, parts)
+  return saved
 }
 
 /** Node lists a name that is not UTF-8 with U+FFFD in it, and finds nothing under that. */
