@@ -50,13 +50,7 @@ interface Result {
 
 /** Finds matches and shows the lines of each. Exit code 1 when there is none. */
 export async function search(io: Io, query: string, options: SearchCommandOptions): Promise<number> {
-  if (query.trim() === '') throw new UsageError('what should be searched for?')
-  if (options.limit === 0) throw new UsageError('--limit takes at least 1')
-  for (const [name, given] of Object.entries({
-    lexical: options.lexical,
-    'min-confidence': options.minConfidence,
-  }))
-    if (given && !options.ranked) throw new UsageError(`--${name} is for --ranked`)
+  refuseMisuse(query, options)
   const started = process.hrtime.bigint()
   const embedder = await embedderFor(io, options)
   return withStore(io, { ...options, ...(embedder ? { embedder } : {}) }, async (store) => {
@@ -64,21 +58,19 @@ export async function search(io: Io, query: string, options: SearchCommandOption
     const embedding = embedder && (await embed(embedder, query))
     // Embed recent writes first, so that they are found by meaning, too.
     const left = embedding ? await store.embedRecent(io.now()) : 0
-    const found = store.locate(
-      {
-        ...(embedding ? { embedding } : {}),
-        namespace: 'default',
-        text: query,
-        // One more, to know whether there are more.
-        limit: options.limit + 1,
-        offset: 0,
-        sortBy: 'relevance',
-        sortOrder: 'desc',
-        minScore: 0,
-        now: io.now(),
-      },
-      options.scope ? [options.scope] : memoryScopes,
-    )
+    const question: Omit<StoreQuery, 'scope'> = {
+      ...(embedding ? { embedding } : {}),
+      namespace: 'default',
+      text: query,
+      // One more, to know whether there are more.
+      limit: options.limit + 1,
+      offset: 0,
+      sortBy: 'relevance',
+      sortOrder: 'desc',
+      minScore: 0,
+      now: io.now(),
+    }
+    const found = store.locate(question, options.scope ? [options.scope] : memoryScopes)
     const best = found.sort((a, b) => b.score - a.score).slice(0, options.limit)
     // The confidence of the best match is that of the whole answer.
     const confidence = best[0]?.confidence ?? 0
@@ -106,6 +98,14 @@ export async function search(io: Io, query: string, options: SearchCommandOption
       io.err(`recall: ${count(left, 'passage')} found by words alone so far: recall reindex --model\n`)
     return results.length > 0 ? exitCodes.fine : exitCodes.no
   })
+}
+
+function refuseMisuse(query: string, options: SearchCommandOptions): void {
+  if (query.trim() === '') throw new UsageError('what should be searched for?')
+  if (options.limit === 0) throw new UsageError('--limit takes at least 1')
+  const ofRanked = { lexical: options.lexical, 'min-confidence': options.minConfidence }
+  for (const [name, given] of Object.entries(ofRanked))
+    if (given && !options.ranked) throw new UsageError(`--${name} is for --ranked`)
 }
 
 /** The embedder for a ranked search, if the memory has vectors. Other searches load no model. */
