@@ -1,5 +1,6 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { agents, asMemoryErrors, type Database, type ReembedProgress, reembed } from '@recall/store-postgres'
+import { and, eq } from 'drizzle-orm'
 import { hashOfKey, newApiKey } from './access/keys.ts'
 import { backup, writeBackup } from './backup/backup.ts'
 import { readBackup, restore } from './backup/restore.ts'
@@ -12,15 +13,29 @@ import { nameSchema } from './routes/schemas.ts'
 
 type Print = (text: string) => void
 
-/** Makes an administrator. It needs direct access to the database, so only the operator can make the first one. */
-export async function createAdmin(config: HubConfig, given: string, print: Print): Promise<void> {
+/**
+ * Makes an administrator. It needs direct access to the database, so only the operator can make the first one. Who lost a
+ * key may have another one of the same name: that there is one already is told beside the key.
+ */
+export async function createAdmin(
+  config: HubConfig,
+  given: string,
+  print: Print,
+  tell: Print,
+): Promise<void> {
   const { data: name, error } = nameSchema.safeParse(given)
   if (name === undefined) throw invalidRequest(error.issues.map((issue) => ({ ...issue, path: ['name'] })))
   const key = newApiKey()
   const admin = { name, apiKeyHash: hashOfKey(key), trustLevel: 2 }
   await withDatabase(config, async (database) => {
+    const same = and(eq(agents.name, name), eq(agents.trustLevel, 2))
+    const others = await asMemoryErrors(MemoryErrorCode.SEARCH_FAILED, () => database.$count(agents, same))
     await asMemoryErrors(MemoryErrorCode.WRITE_FAILED, () => database.insert(agents).values(admin))
     print(`${key}\n`)
+    if (others > 0)
+      tell(
+        `recall-hub: '${name}' is now the name of ${others + 1} administrators, each with a key of its own: set those to tier 0 that nobody uses\n`,
+      )
   })
 }
 

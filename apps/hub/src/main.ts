@@ -17,6 +17,7 @@ recall-hub doctor               whether database, vectors, embedding, writes and
 recall-hub backup <file>        everything into one new file, or to the standard output (-), while a hub on a server goes on
 recall-hub restore <file>       out of it again, or from the standard input (-), into an empty database
 recall-hub reembed              move shared memories to the embedding model that is configured
+recall-hub --version            the version that is installed
 
 An embedded database is open in one process at a time: stop its hub for the other commands.
 `
@@ -59,7 +60,10 @@ interface Command {
 
 const commands: Record<string, Command> = {
   serve: { run: serve },
-  'admin create': { takes: 'name', run: (name) => createAdmin(configFrom(process.env), name, print) },
+  'admin create': {
+    takes: 'name',
+    run: (name) => createAdmin(configFrom(process.env), name, print, printBeside),
+  },
   maintenance: { run: () => maintain(configFrom(process.env), print) },
   doctor: {
     async run() {
@@ -74,10 +78,12 @@ const commands: Record<string, Command> = {
   reembed: { run: () => reembedAll(configFrom(process.env), print) },
 }
 
-/** There are no options but `--help`: a word that looks like one names neither an agent nor a file. */
+/** There are no options but `--help` and `--version`: a word that looks like one names neither an agent nor a file. */
 async function run(words: readonly string[]): Promise<void> {
   const [first = 'serve'] = words
   if (first === 'help' || words.includes('--help') || words.includes('-h')) return print(usage)
+  if (first === '--version' || first === '-V')
+    return print(`${process.env.RECALL_VERSION ?? 'development'}\n`)
   const name = first === 'admin' ? words.slice(0, 2).join(' ') : first
   const rest = words.slice(first === 'admin' ? 2 : 1)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
@@ -87,7 +93,9 @@ async function run(words: readonly string[]): Promise<void> {
   const reason =
     command?.takes && rest.length === 0
       ? `'${name}' needs a ${command.takes}, see below`
-      : `'${words.join(' ')}' is no command; settings are variables, such as RECALL_HUB_PORT=8080`
+      : name === 'admin'
+        ? "'admin' needs 'create' and a name, see below"
+        : `'${words.join(' ')}' is no command; settings are variables, such as RECALL_HUB_PORT=8080`
   process.stderr.write(`recall-hub: ${reason}\n\n${usage}`)
   process.exitCode = 2
 }
@@ -103,6 +111,6 @@ function shown(error: unknown): string {
 }
 
 run(process.argv.slice(2)).catch((error: unknown) => {
-  process.stderr.write(`${shown(error)}\n`)
+  process.stderr.write(`recall-hub: ${shown(error)}\n`)
   process.exitCode = 3
 })

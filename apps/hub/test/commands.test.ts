@@ -143,7 +143,24 @@ it('names no administrator what no agent may be called', async () => {
   expect(await runHub(fake, 'admin', 'create', 'ana\nand a line of her own')).toEqual({
     code: 3,
     stdout: '',
-    stderr: 'name: must not hold control characters\n',
+    stderr: 'recall-hub: name: must not hold control characters\n',
+  })
+})
+
+it('says that there is an administrator of the same name', async () => {
+  const settings = { ...fake, DATA: join(folder, 'namesakes') }
+  const made = { code: 0, stdout: expect.stringMatching(/^recall_\S+\n$/) }
+  expect(await runHub(settings, 'admin', 'create', 'ana')).toEqual({ ...made, stderr: '' })
+  const again = await runHub(settings, 'admin', 'create', 'ana')
+  expect(again).toEqual({ ...made, stderr: expect.stringMatching(/^recall-hub: 'ana' is now .* 2 admin/) })
+})
+
+it('says its version, and what the words of an administrator are', async () => {
+  expect(await runHub(fake, '--version')).toEqual({ code: 0, stdout: 'development\n', stderr: '' })
+  const half = await runHub(fake, 'admin')
+  expect(half).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^recall-hub: 'admin' needs 'create'/),
   })
 })
 
@@ -165,7 +182,10 @@ it('says what is wrong with its words and settings, and what to do', async () =>
     stdout: expect.stringContaining('FAIL database: Postgres cannot be reached'),
   })
   const unwritable = await runHub(fake, 'backup', '/no/such/folder/hub.backup')
-  expect(unwritable).toMatchObject({ code: 3, stderr: expect.stringMatching(/^ENOENT: .*hub\.backup/) })
+  expect(unwritable).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(/^recall-hub: ENOENT: .*hub\.backup/),
+  })
   const wrong = await runHub({ ...fake, PORT: 'many', CONNECTIONS: '0', COLOUR: 'red' }, 'doctor')
   expect(wrong.code).toBe(3)
   for (const name of ['port', 'connections', 'RECALL_HUB_COLOUR']) expect(wrong.stderr).toContain(name)
