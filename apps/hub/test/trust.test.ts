@@ -53,6 +53,26 @@ describe.each(engines)('trust on %s', (_, open) => {
     expect(await isTrusted(fourth)).toBe(true)
   })
 
+  it('what was retrieved of an agent counts once an administrator trusts it, as after a promotion', async () => {
+    hub = await withTrust({ usefulMemories: 2 })
+    const admin = await hub.agent('root', 2)
+    const author = await foundBy(await hub.agent('reader', 1))
+    const unused =
+      'ibex gecko lemur narwhal: these are the words of one more memory, which nobody has searched for.'
+    await author.save({ content: unused, tags: ['one', 'more'] })
+    const qualities = async () => (await savedBy(author)).map(({ quality }) => quality).toSorted()
+    expect(await qualities()).toEqual([-1, -1])
+    const trust = async (trust_level: number) => {
+      const request = { key: admin.key, body: { trust_level } }
+      const path = `/api/v1/admin/agents/${author.id}/trust`
+      expect((await hub.request('POST', path, request)).status).toBe(200)
+    }
+    await trust(0)
+    expect(await qualities()).toEqual([-1, -1])
+    await trust(1)
+    expect(await qualities()).toEqual([-1, 0])
+  })
+
   it('one memory is one useful memory, however many found it', async () => {
     hub = await withTrust({ usefulMemories: 2 })
     const author = await foundBy(await hub.agent('reader', 1))

@@ -69,8 +69,7 @@ async function promote(hub: HubParts, transaction: Database, id: string): Promis
       update agents as a set trust_level = 1, promoted_at = ${now} where id = ${id}::uuid and ${mayBePromoted(hub)}
       returning id
     ), raised as (
-      update memories set quality = 0
-      where quality = -1 and retrieval_count > 0 and duplicate_of is null and agent_id in (select id from promoted)
+      update memories set quality = 0 where ${isOfUse} and agent_id in (select id from promoted)
     ), spoken as (
       insert into vouches (agent_id, voucher_id, created_at)
       select promoted.id, voucher::uuid, ${now}
@@ -81,6 +80,9 @@ async function promote(hub: HubParts, transaction: Database, id: string): Promis
   )
   return promoted.length > 0
 }
+
+/** Condition on `memories`: of low signal, and retrieved by others. Once its author is trusted it counts as normal. */
+export const isOfUse = sql`quality = -1 and retrieval_count > 0 and duplicate_of is null`
 
 /** Condition on an agent `a`. */
 const mayBePromoted = (hub: HubParts): SQL => sql`

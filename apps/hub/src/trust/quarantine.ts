@@ -7,6 +7,7 @@ import { isNamed } from '../short-id.ts'
 import { callReferring, changeMemories, rowsAtOnce } from './change-memories.ts'
 import { type Decision, noteDecision } from './decisions.ts'
 import { freeCopies, withdrawn } from './freed-copies.ts'
+import { isOfUse } from './promotion.ts'
 
 const oneMore = sql`${agents.quarantines} + 1`
 
@@ -185,13 +186,12 @@ const letBackIn = ({ database, call, clock }: Hub, id: string, decision: Decisio
     }),
   )
 
-/** Sets the trust of an agent by an administrator's decision. Retrievals do not undo it. */
-export async function setTrust(
-  { database, call, clock, auth }: Hub,
-  id: string,
-  trustLevel: number,
-  decision: Decision,
-): Promise<void> {
+/**
+ * Sets the trust of an agent by an administrator's decision. Retrievals do not undo it. What others retrieved of a
+ * trusted one counts as normal, as it does after a promotion.
+ */
+export async function setTrust(hub: Hub, id: string, trustLevel: number, decision: Decision): Promise<void> {
+  const { database, call, clock, auth } = hub
   await call(() =>
     database.transaction(async (transaction) => {
       await noteDecision(transaction, id, `trust set to ${trustLevel}`, decision, clock())
@@ -201,6 +201,9 @@ export async function setTrust(
     }),
   )
   auth.forget()
+  // Locks the agent: none is raised once it lost its trust again.
+  const trusted = sql`select id from agents where id = ${id}::uuid and trust_level > 0 for share`
+  await changeMemories(hub, sql`quality = 0`, sql`${isOfUse} and agent_id = (${trusted})`)
 }
 
 /** Days after which a memory counts as low signal if nobody retrieved or cited it and nothing links to it. */
@@ -228,8 +231,7 @@ export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; rai
   const raised = await changeMemories(
     hub,
     sql`quality = 0`,
-    sql`quality = -1 and retrieval_count > 0 and duplicate_of is null
-      and agent_id in (select id from agents where trust_level > 0)`,
+    sql`${isOfUse} and agent_id in (select id from agents where trust_level > 0)`,
   )
   // Marks from before a deletion or a quarantine freed the copies.
   const freed = await freeCopies(hub, withdrawn)
