@@ -13,7 +13,7 @@ const sizes: Record<keyof typeof attacks, number> = {
   kills: 4,
   'protocol-kills': 4,
   echoes: 8,
-  upkeep: 2,
+  upkeep: 6,
   migrations: 4,
   writers: 10,
   damage: 4,
