@@ -10,6 +10,9 @@ import {
   type Message,
 } from '@recall/core'
 
+/** What is said in a session, where it does not matter what. */
+export const talk = ['Fix the login of src/auth.rs', 'We decided to use JWT for auth.', 'thanks']
+
 export const start = Date.parse('2026-03-06T10:00:00.000Z')
 export const minute = 60_000
 export const clock = () => start

@@ -9,12 +9,11 @@ import {
   openMemory,
   readArchive,
   start,
+  talk,
   text,
 } from '../../test/support.ts'
 import { archiveSession, createCheckpoint } from './archive-session.ts'
 import { readWindow } from './window.ts'
-
-const talk = ['Fix the login of src/auth.rs', 'We decided to use JWT for auth.', 'thanks']
 
 describe('archiving again', () => {
   it('changes nothing when nothing new was said', async () => {
