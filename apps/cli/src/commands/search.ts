@@ -10,6 +10,7 @@ import {
   memoryScopes,
   queryTerms,
   type StoreQuery,
+  spokenText,
   type Word,
   wordsOf,
 } from '@recall/core'
@@ -125,13 +126,11 @@ async function embed(embedder: Embedder, query: string): Promise<StoreQuery['emb
   return { model, vector: [...vector], ...(unrelated ? { unrelated } : {}) }
 }
 
-/** Says nothing, although it holds a word that people search for. */
-const speakerHeading = /^### (?:User|Assistant)\s*$/
-
 /** The best line of a hit. */
 function toResult(hit: LocatedHit, terms: ReadonlySet<string>, options: SearchCommandOptions): Result {
   const lines = hit.text.split('\n')
-  const counts = lines.map((line) => (speakerHeading.test(line) ? 0 : countTerms(line, terms)))
+  // The heading of a speaker says nothing, although it holds a word that people search for.
+  const counts = lines.map((line) => countTerms(spokenText(`${line}\n`), terms))
   const most = Math.max(...counts)
   // A hit by meaning may hold none of the words: then show the first line of prose.
   const best = Math.max(0, most > 0 ? counts.indexOf(most) : lines.findIndex((line) => /^[^#\s]/.test(line)))
