@@ -146,4 +146,7 @@ it('says what it expected', () => {
   expect(() => readDataSet(file({ collections: [] }))).toThrow('holds no question')
   expect(() => readDataSet(join(folder, 'absent'))).toThrow('cannot be read as JSON: ENOENT')
   expect(() => readDataSet(folder)).toThrow('test.tsv is missing')
+  mkdirSync(join(folder, '7'))
+  writeFileSync(join(folder, '7', 'chat.json'), '[]')
+  expect(() => readDataSet(folder)).toThrow('probing_questions.json is missing')
 })

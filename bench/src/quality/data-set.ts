@@ -189,7 +189,11 @@ const beamKinds = [
 ]
 
 function readBeam(folder: string, chats: readonly string[]): DataSet {
-  const json = (...path: string[]): unknown => JSON.parse(readFileSync(join(folder, ...path), 'utf8'))
+  const json = (...names: string[]): unknown => {
+    const path = join(folder, ...names)
+    if (!existsSync(path)) throw new UsageError(`${path} is missing: a folder of BEAM's chats has it.`)
+    return JSON.parse(readFileSync(path, 'utf8'))
+  }
   const collections = chats.map((id): Collection => {
     const docs = (json(id, 'chat.json') as BeamBatch[]).flatMap(fromBeamBatch)
     const ids = new Set(docs.map((doc) => doc.id))
