@@ -12,5 +12,6 @@ it.each([
   ['A sentence that is far too long to be the name of anybody who speaks: it goes on', ''],
   ['', ''],
 ])('%j', (text, label) => {
-  expect(unitLabel(text)).toBe(label)
+  expect(unitLabel(text, 1)).toBe(label)
+  expect(unitLabel(text, 2)).toBe('')
 })

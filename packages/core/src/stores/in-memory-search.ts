@@ -46,7 +46,7 @@ export function searchable(entry: Entry): Searchable {
       text,
       parts,
       terms: countTerms(words),
-      label: new Set(wordsOf(unitLabel(text)).map(({ term }) => term)),
+      label: new Set(wordsOf(unitLabel(text, parts)).map(({ term }) => term)),
     }
   })
   return { entry, units }

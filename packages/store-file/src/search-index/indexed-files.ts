@@ -148,7 +148,7 @@ export function createIndexedFiles(database: Database, sql: (text: string) => St
         length,
         entry.line + unit.line,
         unit.parts,
-        unitLabel(text) || null,
+        unitLabel(text, unit.parts) || null,
       )
       at += length
     })

@@ -50,7 +50,7 @@ export function unitRowsOf(entry: Entry): UnitRow[] {
       text: counted,
       ...countedWords(counted),
       parts,
-      label: unitLabel(own),
+      label: unitLabel(own, parts),
       embedding: vector ? JSON.stringify(storableVector(vector)) : whole,
     }
   })
