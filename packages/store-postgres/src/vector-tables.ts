@@ -1,6 +1,5 @@
-import { embedTexts, embedWhole, spokenText } from '@recall/core'
+import { conversationType, embeddedTexts, embedTexts, embedWhole, spokenText } from '@recall/core'
 import { type SQL, sql } from 'drizzle-orm'
-import { unitTexts } from './entries/unit-rows.ts'
 
 export interface RowKey {
   /** The place of an entry; `null` for a memory. */
@@ -84,9 +83,9 @@ export const vectorTables: Record<'entries' | 'memories', VectorTable> = {
       update units set next_embedding = null, next_embedding_model = null
       where next_embedding_model <> ${model}::text`,
     textsOf: ({ text, type, unitCount }) => {
-      const texts = unitTexts({ text, type: type === null ? null : JSON.parse(type) })
+      const texts = embeddedTexts(text, type !== null && JSON.parse(type) === conversationType)
       // An entry that an earlier version split otherwise, or not at all, gets the vector of the whole for each unit.
-      return (texts.length === unitCount ? texts : Array<string>(unitCount).fill(text)).map(spokenText)
+      return texts.length === unitCount ? texts : Array<string>(unitCount).fill(spokenText(text))
     },
     embed: embedTexts,
     keepBeside: (model, rows) => sql`

@@ -3,14 +3,13 @@ import { MemoryError, MemoryErrorCode } from '../errors.ts'
 import { type JsonValue, searchableText, toJsonValue } from '../json.ts'
 import type { WriteOptions } from '../memory-manager.ts'
 import type { Address, Entry, MemoryStore } from '../memory-store.ts'
-import { splitUnits } from '../ranking/units.ts'
+import { embeddedTexts } from '../ranking/embedded-texts.ts'
 import { withoutSecrets } from '../redaction/redact.ts'
 import { createRedactor, type RedactionReport, type RedactPolicy } from '../redaction/redactor.ts'
 import type { ValueSchemas } from '../schemas.ts'
 import type { MemoryScope } from '../scope.ts'
 import { conversationType } from '../session-keys.ts'
 import { statedType } from '../stores/entry-identity.ts'
-import { spokenText } from '../text/spoken-text.ts'
 import { checkKept, checkWritten } from './check-values.ts'
 import { embedTexts } from './embed-texts.ts'
 import { isEnvelope, type Sealer } from './encryption.ts'
@@ -45,10 +44,7 @@ export function createEntryFactory(options: EntryFactoryOptions): EntryFactory {
   ): Promise<Entry['embedding']> => {
     if (own) return { model: embedder?.model ?? 'custom', vector: own }
     if (!embedder || text === '') return null
-    const units = splitUnits(text, type === conversationType).map(({ start, end }) =>
-      spokenText(text.slice(start, end)),
-    )
-    const vectors = await embedTexts(embedder, units, 'document')
+    const vectors = await embedTexts(embedder, embeddedTexts(text, type === conversationType), 'document')
     return embeddingOf(embedder.model, vectors)
   }
 

@@ -1,5 +1,4 @@
-import { spokenText } from '@recall/core'
-import { unitsOf } from '../documents/file-entry.ts'
+import { conversationType, embeddedTexts } from '@recall/core'
 import type { EntryFiles } from '../entries/entry-files.ts'
 import type { FileSystem } from '../files/file-system.ts'
 import { readText } from '../files/read-text.ts'
@@ -58,6 +57,6 @@ export const unitTextsOf =
     const read = createRowReader()
     return (row) => {
       const entry = read(row)
-      return entry && unitsOf(entry).map(({ start, end }) => spokenText(entry.text.slice(start, end)))
+      return entry && embeddedTexts(entry.text, entry.type === conversationType)
     }
   }
