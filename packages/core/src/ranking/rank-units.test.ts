@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  noiseRank,
   type QueryEvidence,
   rankUnits,
   recencyHalfLifeMs,
@@ -45,7 +44,7 @@ const evidence = fc.record({
 const whole = fc.record({
   bm25Bound: fc.double({ min: 0.1, max: 60, noNaN: true }),
   bm25Noise: fc.double({ min: 0, max: 20, noNaN: true }),
-  spread: fc.constant(spreadOf({ count: 100, sum: 20, squares: 8, best: 0.9 })),
+  spread: fc.constant(spreadOf({ count: 100, sum: 20, squares: 8 })),
   coverage: fc.constant(new Map([['a', 0.7]])),
 })
 
@@ -71,7 +70,7 @@ describe('rankUnits', () => {
   })
 
   it('leaves out what neither words nor meaning speak for', () => {
-    const spread = { count: 100, mean: 0.5, deviation: 0.1, best: 0.9 }
+    const spread = { mean: 0.5, deviation: 0.1 }
     expect(order([unit('a', 0), unit('b', 0, { labelled: true })])).toEqual([])
     expect(
       order([unit('a', 0, { similarity: 0.6 }), unit('b', 0, { similarity: 0.66 })], { ...query, spread }),
@@ -84,7 +83,7 @@ describe('rankUnits', () => {
   })
 
   it('lets neither the parts of a long turn count for each other, nor those of a note', () => {
-    const spread = { count: 100, mean: 0.5, deviation: 0.1, best: 0.8 }
+    const spread = { mean: 0.5, deviation: 0.1 }
     const evidence = { bm25: 3, similarity: 0.7, surroundings: 1, labelled: true }
     const alone = unit('c', 0, { bm25: 3, similarity: 0.7 })
     const [single] = rankUnits([alone], { ...query, spread })
@@ -95,7 +94,7 @@ describe('rankUnits', () => {
   })
 
   it('expects the best of many parts to be nearer by chance', () => {
-    const spread = { count: 100, mean: 0.5, deviation: 0.1, best: 0.8 }
+    const spread = { mean: 0.5, deviation: 0.1 }
     const candidates = [4, 1, 8].map((parts) => unit(`${parts}/`, 0, { parts, similarity: 0.7 }))
     expect(order(candidates, { ...query, spread })).toEqual(['1/0', '4/0', '8/0'])
     const best = unit('8/', 1, { parts: 8, similarity: 0.8 })
@@ -113,7 +112,7 @@ describe('rankUnits', () => {
   })
 
   it('lets a turn mean a little of what its neighbours mean', () => {
-    const spread = { count: 100, mean: 0.5, deviation: 0.1, best: 0.8 }
+    const spread = { mean: 0.5, deviation: 0.1 }
     const said = (document: string, similarities: number[]) =>
       similarities.map((similarity, number) => unit(document, number, { similarity }))
     const turns = [
@@ -136,21 +135,26 @@ describe('rankUnits', () => {
     expect(order(turns, talk)).toEqual(['b0', 'a0'])
   })
 
-  it('trusts meaning more when its best match stands out', () => {
+  it('trusts meaning more, the less words tell apart', () => {
     const candidates = [
-      unit('words', 0, { bm25: 4, similarity: 0.5 }),
-      unit('meaning', 0, { similarity: 0.8 }),
+      unit('words', 0, { bm25: 5, similarity: 0.6 }),
+      unit('meaning', 0, { similarity: 0.9 }),
     ]
-    const spread = { count: 1000, mean: 0.5, deviation: 0.1, best: 0.8 }
+    const spread = { mean: 0.5, deviation: 0.1 }
     expect(order(candidates, { ...query, spread })).toEqual(['words0', 'meaning0'])
-    expect(order(candidates, { ...query, spread: { ...spread, deviation: 0.05 } })).toEqual([
-      'meaning0',
-      'words0',
-    ])
+    expect(order(candidates, { ...query, spread, bm25Noise: 4 })).toEqual(['meaning0', 'words0'])
+  })
+
+  it('trusts meaning most where no word is found', () => {
+    const spread = { mean: 0.5, deviation: 0.1 }
+    const near = unit('near', 0, { similarity: 0.9 })
+    const alone = rankUnits([near], { ...query, spread })[0]?.score as number
+    const ranked = rankUnits([near, unit('words', 0, { bm25: 1 })], { ...query, spread })
+    expect(alone).toBeGreaterThan(2 * (ranked[0]?.score as number))
   })
 
   it('is as sure of a best unit without a vector as where there are none', () => {
-    const spread = spreadOf({ count: 50, sum: 0, squares: 2, best: 0.1 })
+    const spread = spreadOf({ count: 50, sum: 0, squares: 2 })
     const sureness = (candidates: UnitEvidence<string>[], given = query): number | undefined =>
       rankUnits(candidates, given)[0]?.confidence
     const best = unit('best', 0, { bm25: 5 })
@@ -175,15 +179,14 @@ describe('spreadOf', () => {
       count: values.length,
       sum: values.reduce((sum, value) => sum + value, 0),
       squares: values.reduce((sum, value) => sum + value ** 2, 0),
-      best: 0.6,
     })
     expect(spread.mean).toBeCloseTo(0.5, 2)
     expect(spread.deviation).toBeCloseTo(0.0707, 2)
   })
 
   it('is what unrelated texts have where there is nothing', () => {
-    const spread = spreadOf({ count: 0, sum: 0, squares: 0, best: 0 }, { mean: 0.5, deviation: 0.06 })
-    expect(spread).toMatchObject({ count: noiseRank, mean: 0.5 })
+    const spread = spreadOf({ count: 0, sum: 0, squares: 0 }, { mean: 0.5, deviation: 0.06 })
+    expect(spread.mean).toBe(0.5)
     expect(spread.deviation).toBeCloseTo(0.06, 9)
   })
 })

@@ -41,11 +41,8 @@ export interface QueryEvidence<Document> {
 
 /** Distribution of the cosine over every unit that could be found. */
 export interface Spread {
-  count: number
   mean: number
   deviation: number
-  /** The highest one. */
-  best: number
 }
 
 export interface RankedUnit<Document> {
@@ -69,10 +66,12 @@ export const rankWeights = {
   context: 0.4,
   /** The whole query, found in the turn and the few around it. */
   surroundings: 0.2,
-  /** One standard deviation of the cosine, when the best vector stands out no further than chance predicts. */
-  meaning: 0.18,
-  /** Upper limit for one standard deviation, however far the best vector stands out. */
-  mostMeaning: 0.4,
+  /** One standard deviation of the cosine, where words tell units apart. */
+  meaning: 0.08,
+  /** What that gains where all of the words' bound is noise. */
+  ambiguity: 0.5,
+  /** One standard deviation at most, and where no word of the query is found: then meaning is all there is. */
+  mostMeaning: 0.25,
   /** The part that each of its two neighbours has in what a turn means; the rest is its own. */
   neighbour: 0.15,
   /** Standard deviations that each doubling of the parts takes off: the best of many is near by chance. */
@@ -110,7 +109,7 @@ export function rankUnits<Document>(
 ): RankedUnit<Document>[] {
   const words = wordStrengths(candidates, query, weights)
   const deviations = deviationsAbove(candidates, query.spread)
-  const worthOfMeaning = query.spread ? deviationWorth(query.spread, weights) : 0
+  const worthOfMeaning = deviationWorth(candidates, query, weights)
   const ranked: Omit<RankedUnit<Document>, 'confidence'>[] = []
   for (const candidate of candidates) {
     const { document, unit, parts } = candidate
@@ -200,13 +199,16 @@ function deviationsAbove<Document>(
 const leastDeviations = 1.5
 
 /**
- * Weight of one standard deviation for this query. It grows with the best vector's lead over the expected maximum of
- * `count` draws from a normal distribution, `√(2 ln count)` deviations. If the best vector is unremarkable, the words
- * decide.
+ * Weight of one standard deviation of the cosine for this query. It grows with the share of the words' bound that
+ * many units reach alike: where words tell little apart, meaning has to.
  */
-function deviationWorth({ count, mean, deviation, best }: Spread, weights: RankWeights): number {
-  const remarkable = (best - mean) / deviation - Math.sqrt(2 * Math.log(count))
-  return Math.min(weights.mostMeaning, weights.meaning * Math.exp(remarkable))
+function deviationWorth<Document>(
+  candidates: readonly UnitEvidence<Document>[],
+  { bm25Bound, bm25Noise }: QueryEvidence<Document>,
+  { meaning, ambiguity, mostMeaning }: RankWeights,
+): number {
+  if (candidates.every(({ bm25 }) => bm25 <= 0)) return mostMeaning
+  return Math.min(mostMeaning, meaning + ambiguity * (bm25Noise / bm25Bound))
 }
 
 /** Turns parts that add up to a strength into shares that add up to a score of 0..1. */
@@ -227,13 +229,13 @@ function scoreOf(parts: Record<string, number>): { score: number; signals: Recor
  * @param unrelated mean and deviation of the cosine of unrelated texts for the model, where it is known
  */
 export function spreadOf(
-  { count, sum, squares, best }: { count: number; sum: number; squares: number; best: number },
+  { count, sum, squares }: { count: number; sum: number; squares: number },
   unrelated: { mean: number; deviation: number } = { mean: 0, deviation: 0.2 },
 ): Spread {
   const total = count + imagined
   const mean = (sum + imagined * unrelated.mean) / total
   const square = (squares + imagined * (unrelated.mean ** 2 + unrelated.deviation ** 2)) / total
-  return { count: total, mean, deviation: Math.sqrt(Math.max(1e-9, square - mean ** 2)), best }
+  return { mean, deviation: Math.sqrt(Math.max(1e-9, square - mean ** 2)) }
 }
 
 const imagined = 50

@@ -133,7 +133,6 @@ function rank(
               count: similarities.length,
               sum: similarities.reduce((sum, value) => sum + value, 0),
               squares: similarities.reduce((sum, value) => sum + value ** 2, 0),
-              best: similarities.reduce((best, value) => Math.max(best, value), -1),
             },
             embedding.unrelated,
           ),

@@ -86,10 +86,8 @@ describe('among so many units that they are told apart by sketches first', () =>
     const mean = all.reduce((sum, value) => sum + value, 0) / count
     const variance = all.reduce((sum, value) => sum + (value - mean) ** 2, 0) / count
     const { spread } = arm(query)
-    expect(spread.count / count).toBeCloseTo(1, 2)
     expect(Math.abs(spread.mean - mean)).toBeLessThan(Math.sqrt(variance) / 10)
     expect(spread.deviation / Math.sqrt(variance)).toBeCloseTo(1, 1)
-    expect(spread.best).toBeCloseTo(Math.max(...all), 1.9)
   })
 })
 
@@ -97,5 +95,4 @@ it('looks at each of a few units', () => {
   const query = vectorOf(1_000_009)
   const all = cosines(query, 300)
   expect(arm(query, 300).nearest(10)).toEqual(nearestOf(all, 10))
-  expect(arm(query, 300).spread.best).toBeCloseTo(Math.max(...all), 1.9)
 })

@@ -73,8 +73,8 @@ export function createMeaningArm(
     return question.similarities(slots, similarities)
   }
 
-  /** Returns similarities of a sample of the units, and of those that are likely to be near. */
-  const compareLikely = (): [sample: Float32Array, near: Float32Array] => {
+  /** Compares a sample of the units, whose similarities it returns, and those that are likely to be near. */
+  const compareLikely = (): Float32Array => {
     similarities.fill(Number.NaN)
     const sampled = sampleOf(slots.length)
     const sample = compare(sampled)
@@ -82,11 +82,10 @@ export function createMeaningArm(
     const most = leastOf(question.differences(slotsAt(sampled)), share)
     const positions = question.within(slots, most)
     shortlist = { positions, similarities: compare(positions) }
-    return [sample, shortlist.similarities]
+    return sample
   }
 
-  const [sample, near] = slots.length < manyUnits ? [compareAll(), similarities] : compareLikely()
-  const spread = spreadOf({ ...sumsOf(sample, slots.length), best: highestOf(near) }, unrelated)
+  const spread = spreadOf(sumsOf(slots.length < manyUnits ? compareAll() : compareLikely()), unrelated)
   const least = spread.mean + leastDeviations * spread.deviation
 
   /** Positions of the nearest, nearest first, as far as eight bits can tell. */
@@ -163,23 +162,15 @@ function leastOf(numbers: Int32Array, count: number): number {
   return number
 }
 
-/** The sums over `count` similarities, judged by some of them. */
-function sumsOf(some: Float32Array, count: number): { count: number; sum: number; squares: number } {
+function sumsOf(similarities: Float32Array): { count: number; sum: number; squares: number } {
   let sum = 0
   let squares = 0
-  for (let i = 0; i < some.length; i++) {
-    const value = some[i] as number
+  for (let i = 0; i < similarities.length; i++) {
+    const value = similarities[i] as number
     sum += value
     squares += value * value
   }
-  const share = count / some.length
-  return { count, sum: sum * share, squares: squares * share }
-}
-
-const highestOf = (values: Float32Array): number => {
-  let most = -1
-  for (let i = 0; i < values.length; i++) most = Math.max(most, values[i] as number)
-  return most
+  return { count: similarities.length, sum, squares }
 }
 
 /** Index of a number in an ascending list, or -1 (binary search). */

@@ -112,14 +112,13 @@ interface Measured {
   count: number
   sum: number
   squares: number
-  best: number
 }
 
-const noneMeasured: Measured = { count: 0, sum: 0, squares: 0, best: -1 }
+const noneMeasured: Measured = { count: 0, sum: 0, squares: 0 }
 
 /** Aggregates over the rows of `compared`. */
 const measures = sql`count(*)::float8 as count, coalesce(sum(similarity), 0)::float8 as sum,
-  coalesce(sum(similarity ^ 2), 0)::float8 as squares, coalesce(max(similarity), -1)::float8 as best`
+  coalesce(sum(similarity ^ 2), 0)::float8 as squares`
 
 /**
  * Compares units one by one.
@@ -171,10 +170,9 @@ async function nearestByIndex(
         select ${similarityTo(literal)} as similarity from ${entriesWithUnits} where ${comparable} limit ${sampleSize}
       ) as compared`,
   )
-  const best = Math.max(sample.best, ...near.map(({ similarity }) => similarity))
   return {
     rows: near.sort((a, b) => b.similarity - a.similarity),
-    spread: spreadOf({ ...sample, best }, unrelated),
+    spread: spreadOf(sample, unrelated),
   }
 }
 
