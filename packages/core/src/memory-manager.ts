@@ -234,10 +234,10 @@ export interface SearchOptions {
    * Find nothing when the best match of the search has a `confidence` below this, 0..1. It decides for every page.
    * Default 0; needs a text.
    *
-   * About half of the answers with a confidence of 0.5 have the evidence among their first five matches. 0.15 refused
-   * 8 to 24 % of the questions whose evidence was missing, and cost the others 1 to 2 points of recall
-   * (`docs/decisions/0015-confidence.md`). A page beyond the first ten matches, or in another order than best first,
-   * takes two searches.
+   * About half of the answers with a confidence of 0.5 have the evidence among their first five matches. With
+   * meaning, 0.2 refused 5 to 21 % of the questions whose evidence was missing, and cost the others 1 to 3 points of
+   * recall (`docs/decisions/0015-confidence.md`). A page beyond the first ten matches, or in another order than best
+   * first, takes two searches.
    */
   minConfidence?: number
   /** Default true. With `false` the search leaves no trace in access counts and expiry. */
@@ -257,7 +257,7 @@ export interface MemoryMatch<T> {
   score: number
   /**
    * Likelihood, 0..1, that the memory holds the answer; only in a search by text. The first match's confidence is
-   * that of the whole answer: below about 0.15 it is better to answer nothing.
+   * that of the whole answer: below about 0.2 it is better to answer nothing, below 0.15 where `mode` is `lexical`.
    */
   confidence?: number
   metadata: MemoryMetadata

@@ -3,9 +3,9 @@
  * lead over the tenth match. An answer stands out, while a topic that is only mentioned has many similar matches.
  * The confidence of the first match is that of the whole answer.
  *
- * Fitted on the questions of four data sets, each asked once with its evidence in the memory and once without: of
+ * Fitted on the questions of eleven data sets, each asked once with its evidence in the memory and once without: of
  * the answers with confidence p, a share of about p have the evidence among their first five. A model fitted on
- * three of the sets agrees on the fourth within about 0.1. The figures are in `docs/decisions/0015-confidence.md`.
+ * ten of the sets agrees on the eleventh within about 0.1. The figures are in `docs/decisions/0015-confidence.md`.
  *
  * @param score of the match, 0..1, as `rankUnits` gives it
  * @param tenth score of the tenth match; 0 when there are fewer
@@ -26,5 +26,5 @@ export const confidenceRank = 10
 const strengthOf = (score: number): number => Math.sqrt(score / Math.max(1e-9, 1 - score))
 
 /** Logistic models on the logarithm of the standing: e to the power of the intercept, and the slope. */
-const fittedByMeaning = { oddsOfStandingOne: 0.223, steepness: 1.22 }
+const fittedByMeaning = { oddsOfStandingOne: 0.3, steepness: 1.6 }
 const fittedByWords = { oddsOfStandingOne: 0.51, steepness: 1.29 }

@@ -63,7 +63,7 @@ function addSearch(server: McpServer, { memory }: McpOptions): void {
           .min(0)
           .max(1)
           .default(0)
-          .describe('return nothing when memory is less likely than this to know; 0.15 is a good start'),
+          .describe('return nothing when memory is less likely than this to know; 0.2 is a good start'),
         archived: z
           .boolean()
           .default(false)
