@@ -66,6 +66,45 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     },
   )
 
+  it.each([
+    ['when it was repeated before', ['save', 'quarantine']],
+    ['when it is repeated after', ['quarantine', 'save']],
+    ['when its author deletes it', ['quarantine', 'save', 'delete']],
+  ])('stay copies that nobody finds where their author repeats it, %s', async (_, steps) => {
+    const first = await save(thief)
+    let again = ''
+    for (const step of steps) {
+      if (step === 'save') again = await save(thief)
+      else if (step === 'delete') await thief.delete(first)
+      else await decide(`quarantine/${first}`)
+    }
+    const other = await save(ada, 'kafka')
+    expect(await hub.maintain()).toMatchObject({ raised: 0 })
+    expect(await stateOf(again)).toEqual([-1, first])
+    expect((await admin.search(lesson('redis'))).map(({ id }) => id)).not.toContain(again)
+    expect((await thief.search(lesson('redis'))).map(({ id }) => id)).toContain(again)
+    expect(await stateOf(other)).toEqual([0, null])
+  })
+
+  it('of which their author wrote one that is in quarantine stay copies of that when the other is withdrawn', async () => {
+    const hidden = await save(thief)
+    await decide(`quarantine/${hidden}`)
+    const good = await save(ada)
+    const again = await save(thief)
+    await database().update(memories).set({ duplicateOf: good }).where(eq(memories.id, again))
+    await ada.delete(good)
+    expect(await stateOf(again)).toEqual([-1, hidden])
+  })
+
+  it('may be deleted with it when their author is in quarantine', async () => {
+    const hidden = await save(thief)
+    const again = await save(thief)
+    await decide(`agents/${thief.id}/quarantine`)
+    const answer = await hub.request('DELETE', `/api/v1/admin/memory/${hidden}`, { key: admin.key })
+    expect(await answer.json()).toMatchObject({ status: 'deleted' })
+    expect(await stateOf(again)).toEqual([-2, null])
+  })
+
   it('are no copies of each other where they are linked both ways, as restored ones are', async () => {
     const stolen = await save(thief)
     const [first, second] = [await save(ada), await save(ada)]

@@ -8,7 +8,7 @@ import { isNamed } from '../short-id.ts'
 import { callReferring, changeMemories, refersToDeleted, rowsAtOnce } from '../trust/change-memories.ts'
 import { countedCitations } from '../trust/counted-citations.ts'
 import { type Decision, noteDecision } from '../trust/decisions.ts'
-import { otherOriginal, repeatsOnly } from '../trust/freed-copies.ts'
+import { copiesOf, otherOriginal, repeatsOnly } from '../trust/freed-copies.ts'
 
 type Reader = Pick<Principal, 'id'>
 
@@ -128,7 +128,7 @@ export async function deleteMemory(
     throw new MemoryError('only its author can delete a memory', MemoryErrorCode.FORBIDDEN)
   }
   const gone = sql`${memory.id}::uuid`
-  const copies = sql`duplicate_of = ${gone}`
+  const copies = copiesOf(gone)
   // A flood may have left more than one statement can change: they lose their mark before the deletion.
   if ((await call(() => database.$count(memories, copies))) > rowsAtOnce)
     await changeMemories(hub, sql`duplicate_of = ${otherOriginal(hub, gone)}`, copies)
@@ -165,7 +165,7 @@ async function removeMemory(
   await transaction
     .update(memories)
     .set({ duplicateOf: otherOriginal(hub, gone) })
-    .where(eq(memories.duplicateOf, id))
+    .where(copiesOf(gone))
   await transaction.update(memories).set({ quality: 0 }).where(repeatsOnly(hub, gone))
   const isHidden = locked !== undefined && locked.quality <= -2
   const isCited = (await transaction.$count(citations, eq(citations.memoryId, id))) > 0
@@ -183,6 +183,9 @@ async function removeMemory(
       .where(and(eq(memories.id, id), isNull(memories.deletedAt)))
     return 'tombstone'
   }
+  // What its author repeated stayed a copy of it.
+  if (isHidden)
+    await transaction.update(memories).set({ duplicateOf: null }).where(eq(memories.duplicateOf, id))
   await transaction.delete(memories).where(eq(memories.id, id))
   return 'deleted'
 }

@@ -40,8 +40,8 @@ export const signalsOf = ({ similarity, retrievalCount, sourceUrl }: NearMemory)
   source: sourceUrl === null ? 0 : weights.source,
 })
 
-/** Excludes memories that repeat another agent's memory, or that are linked to another agent's good one. */
-const isNews = sql`not exists (
+/** Excludes copies, what nearly repeats another agent's memory, and what is linked to another agent's good one. */
+const isNews = sql`m.duplicate_of is null and not exists (
   select from memory_links l join memories earlier on earlier.id = l.related_id
   where l.memory_id = m.id and earlier.agent_id <> m.agent_id and earlier.deleted_at is null
     and (l.relation = 'duplicate_candidate' and earlier.quality > -2 or earlier.quality = 0)

@@ -9,17 +9,32 @@ export const templateCopies = 5
 export const withdrawn = sql`select id from memories where deleted_at is not null or quality <= -2`
 
 /**
+ * Condition on `other`: what the author of a row of `memories` said before, and an administrator hid. To say it again is
+ * no way around the quarantine, so that remains the original, also as a tombstone.
+ */
+const hiddenOfAuthor = sql`other.quality <= -2 and other.agent_id = memories.agent_id`
+
+/**
  * Lets what repeats withdrawn memories count as what it says: it is a copy of them no more, but maybe of another one.
+ * What repeats its author's own in quarantine stays a copy of that.
  *
  * @param gone selects the ids of withdrawn memories
  * @returns how many are of low signal no more
  */
 export async function freeCopies(hub: Hub, gone: SQL): Promise<number> {
-  const marked = sql`duplicate_of in (${gone})`
+  const marked = copiesOf(gone)
   const freed = await changeMemories(hub, sql`quality = 0`, sql`${marked} and ${repeatsOnly(hub, gone)}`)
   await changeMemories(hub, sql`duplicate_of = ${otherOriginal(hub, gone)}`, marked)
   return freed
 }
+
+/**
+ * Condition on `memories`: marked as copies of withdrawn ones, which they cease to be.
+ *
+ * @param gone selects the ids of the withdrawn memories
+ */
+export const copiesOf = (gone: SQL): SQL => sql`duplicate_of in (${gone})
+  and not exists (select from memories other where other.id = memories.duplicate_of and ${hiddenOfAuthor})`
 
 /**
  * SQL for what a row of `memories` is a copy of without the withdrawn ones: the earliest that it repeats, if there is one.
@@ -31,7 +46,7 @@ export async function freeCopies(hub: Hub, gone: SQL): Promise<number> {
 export const otherOriginal = ({ config }: Pick<Hub, 'config'>, gone: SQL): SQL => sql`(
   select other.id from memory_links l join memories other on other.id = l.related_id
   where l.memory_id = memories.id and l.similarity >= ${config.thresholds.autoDuplicate}::real
-    and other.deleted_at is null and other.quality > -2 and other.id not in (${gone})
+    and (other.deleted_at is null and other.quality > -2 and other.id not in (${gone}) or ${hiddenOfAuthor})
     and (
       other.duplicate_of is null
       or other.duplicate_of in (${gone}) and (other.created_at, other.id) < (memories.created_at, memories.id)
@@ -55,7 +70,7 @@ export const repeatsOnly = ({ config: { thresholds } }: Pick<Hub, 'config'>, gon
   and not exists (
     select from memory_links l join memories other on other.id = l.related_id
     where l.memory_id = memories.id and l.similarity >= ${thresholds.autoDuplicate}::real
-      and other.deleted_at is null and other.quality > -2 and other.id not in (${gone})
+      and (other.deleted_at is null and other.quality > -2 and other.id not in (${gone}) or ${hiddenOfAuthor})
   )
   and (
     select count(*) from memory_links l join memories other on other.id = l.related_id
