@@ -86,6 +86,34 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     expect(await stateOf(other)).toEqual([0, null])
   })
 
+  it.each(['memory', 'agent'] as const)(
+    'by a newcomer are copies of it again when the %s is restored',
+    async (what) => {
+      const first = await save(ada)
+      const copy = await save(await hub.agent('newcomer'))
+      const [hide, restore] =
+        what === 'memory'
+          ? [`quarantine/${first}`, `restore/${first}`]
+          : [`agents/${ada.id}/quarantine`, `agents/${ada.id}/restore`]
+      await decide(hide)
+      expect(await stateOf(copy)).toEqual([-1, null])
+      await decide(restore)
+      expect(await stateOf(first)).toEqual([what === 'memory' ? 0 : -1, null])
+      expect(await stateOf(copy)).toEqual([-1, first])
+    },
+  )
+
+  it('count as what they say when they are restored themselves', async () => {
+    const first = await save(thief)
+    const again = await save(thief)
+    await decide(`quarantine/${first}`)
+    await decide(`quarantine/${again}`)
+    await decide(`restore/${again}`)
+    await hub.maintain()
+    expect(await stateOf(again)).toEqual([0, null])
+    expect(await stateOf(first)).toEqual([-2, null])
+  })
+
   it('of which their author wrote one that is in quarantine stay copies of that when the other is withdrawn', async () => {
     const hidden = await save(thief)
     await decide(`quarantine/${hidden}`)

@@ -7,6 +7,7 @@ import { isNamed } from '../short-id.ts'
 import { callReferring, changeMemories, rowsAtOnce } from './change-memories.ts'
 import { type Decision, noteDecision } from './decisions.ts'
 import { freeCopies, withdrawn } from './freed-copies.ts'
+import { linkCopies, markCopies, standingFor } from './marked-copies.ts'
 import { isOfUse } from './promotion.ts'
 
 const oneMore = sql`${agents.quarantines} + 1`
@@ -36,12 +37,14 @@ export async function quarantineMemory(hub: Hub, id: string, decision: Decision)
  */
 export async function restoreMemory(hub: Hub, id: string, decision: Decision): Promise<void> {
   const { database, clock } = hub
-  await callReferring(hub, () =>
+  const restored = await callReferring(hub, () =>
     database.transaction(async (transaction) => {
       const { agentId, ...memory } = await memoryToJudge(transaction, id)
       const author = await noteDecision(transaction, agentId, `${memory.shortId} restored`, decision, clock())
       if ((await lockedQuality(transaction, memory)) > -2) throw notInQuarantine(`memory ${memory.shortId}`)
-      const copied = sql`coalesce(duplicate_of, ${standingFor(hub, sql`true`)})`
+      // What it is marked as a copy of may be in quarantine itself: the decision is about this one.
+      const marked = sql`(select o.id from memories o where o.id = memories.duplicate_of and o.quality > -2)`
+      const copied = sql`coalesce(${marked}, ${standingFor(hub, sql`true`)})`
       await transaction
         .update(memories)
         .set({
@@ -55,32 +58,11 @@ export async function restoreMemory(hub: Hub, id: string, decision: Decision): P
         const oneLess = sql`greatest(${agents.quarantines} - 1, 0)`
         await transaction.update(agents).set({ quarantines: oneLess }).where(eq(agents.id, agentId))
       }
+      return memory.id
     }),
   )
+  await markCopies(hub, sql`l.related_id = ${restored}::uuid`)
 }
-
-/**
- * SQL for the memory that counts as the original of what a row of `memories` says, if there is one: a copy that was
- * freed when that row was withdrawn, or an earlier one.
- *
- * @param among condition on `other`
- */
-const standingFor = ({ config }: Pick<Hub, 'config'>, among: SQL): SQL => sql`(
-  select other.id from memory_links l
-    join memories other on other.id in (l.memory_id, l.related_id) and other.id <> memories.id
-  where memories.id in (l.memory_id, l.related_id) and l.similarity >= ${config.thresholds.autoDuplicate}::real
-    and other.deleted_at is null and other.quality > -2 and other.duplicate_of is null and ${among}
-  order by other.created_at, other.id limit 1
-)`
-
-/** Links copies to what they are copies of, by which they are freed when that is withdrawn. */
-const linkCopies = (database: Database, copies: SQL): Promise<unknown> =>
-  database.execute(sql`
-    insert into memory_links (memory_id, related_id, relation, similarity)
-    select copy.id, copy.duplicate_of, 'duplicate_candidate', l.similarity
-    from (select id, duplicate_of from memories where ${copies}) as copy
-      join memory_links l on l.memory_id = copy.duplicate_of and l.related_id = copy.id
-    on conflict do nothing`)
 
 async function memoryToJudge(transaction: Database, id: string) {
   const [memory] = await transaction
@@ -161,6 +143,7 @@ async function showAgain(hub: Hub, agentId: string): Promise<void> {
     sql`${own} and duplicate_of is null and deleted_at is null and ${standing} is not null`,
   )
   await hub.call(() => linkCopies(hub.database, sql`${own} and duplicate_of is not null`))
+  await markCopies(hub, sql`l.related_id in (select id from memories where ${own})`)
 }
 
 /** @returns `false`, without a change, when memories of the agent are hidden: its quarantine is still under way */
