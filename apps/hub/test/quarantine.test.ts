@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
 import type { Hub } from '../src/hub.ts'
 import { quarantineAgent } from '../src/trust/quarantine.ts'
+import { degrees } from './degrees.ts'
 import { isTrustedIn, newcomerFoundBy, savedIn } from './newcomers.ts'
 import { engines, noLimits, openHub, type TestAgent, type TestHub } from './support.ts'
 import { useDatabase } from './use-database.ts'
@@ -37,6 +38,24 @@ describe.each(engines)('quarantine on %s', (_, open) => {
     for (const action of ['quarantine', 'restore'])
       await hub.request('POST', `/api/v1/admin/${action}/${id}`, { key: admin.key })
     expect(await savedBy(author)).toMatchObject([{ quality }])
+  })
+
+  it('what looks like a template counts once an administrator has let it out, and stays so', async () => {
+    const turned = await openHub(database(), noLimits, { clock: () => now, embedder: degrees })
+    const admin = await turned.agent('admin', 2)
+    const author = await turned.agent('author', 1)
+    let last = ''
+    for (const angle of [-22, -18, -15, 15, 18, 0])
+      last = (await author.save({ content: degrees.text(angle), tags: ['one', 'more'] })).id
+    const quality = async () => {
+      const [row] = await database().select().from(memories).where(eq(memories.id, last))
+      return row?.quality
+    }
+    expect(await quality()).toBe(-1)
+    for (const action of ['quarantine', 'restore'])
+      await turned.request('POST', `/api/v1/admin/${action}/${last}`, { key: admin.key })
+    await turned.maintain()
+    expect(await quality()).toBe(0)
   })
 
   it('each quarantine of a memory bars its author until it is lifted, and that of the agent lasts', async () => {
