@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Database, rowsOf } from '../engines/database.ts'
 import { placeId } from '../entries/address.ts'
 import type { Shelf } from '../entries/shelf.ts'
-import { units } from '../schema/entries.ts'
+import { entries, units } from '../schema/entries.ts'
 import { termsListed, type Vocabulary, type WordFacts } from './word-facts.ts'
 
 /** How much of the query a conversation holds, weighted by the rarity of the terms; 0..1. */
@@ -84,20 +84,25 @@ const unitsHolding = (place: SQL, ids: readonly string[], terms: readonly WordFa
     select ${units.entry} as entry, ${units.unit} as unit from ${units}
     where ${units.place} = ${place} and ${units.words} @@ term offset 0
   ) as held
-  join ${wanted(ids)} on wanted.id = held.entry
+  join ${wanted(place, ids)} on wanted.id = held.entry and held.unit < wanted.unit_count
   group by 1, 2`
 
 /** From entry to entry: the first units of most hold a common term. */
 const entriesHolding = (place: SQL, ids: readonly string[], terms: readonly WordFacts[]): SQL => sql`
   select wanted.id as id, position::int as position, null as units
-  from ${listed(terms)} cross join ${wanted(ids)}
+  from ${listed(terms)} cross join ${wanted(place, ids)}
   cross join lateral (
     select from ${units}
-    where ${units.place} = ${place} and ${units.entry} = wanted.id and (${units.words} || ''::tsvector) @@ term
+    where ${units.place} = ${place} and ${units.entry} = wanted.id
+      and ${units.unit} < wanted.unit_count and (${units.words} || ''::tsvector) @@ term
     limit 1
   ) as held`
 
 const listed = (terms: readonly WordFacts[]): SQL => termsListed(terms.map(({ word }) => word))
 
-const wanted = (ids: readonly string[]): SQL =>
-  sql`(select id::uuid from jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb) as id) as wanted`
+const wanted = (place: SQL, ids: readonly string[]): SQL => sql`(
+  select ${entries.id}, ${entries.unitCount} from ${entries}
+  where ${entries.place} = ${place} and ${entries.id} = any(
+    array(select jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb)::uuid)
+  )
+) as wanted`
