@@ -38,6 +38,12 @@ export async function maintainHub(hub: Hub, log: Log) {
   return { embedded, waiting, writable, ...quality, ...gone }
 }
 
+/**
+ * The clocks of hubs and clients may differ by so much: what has expired by one of them may be read by another. No read
+ * returns what has expired by its own.
+ */
+const clocksApart = 60 * 60 * 1000
+
 async function forgetOld(hub: Hub) {
   const { database, clock, config } = hub
   const answered = new Date(clock() - rememberedMs)
@@ -45,7 +51,7 @@ async function forgetOld(hub: Hub) {
   const counted = new Date(Date.now() - 60 * 60 * 1000)
   await deleteSome(hub, rateLimits, lt(rateLimits.expire, counted))
   const forgottenQuestions = await forgetQuestions(hub)
-  const expiredEntries = await sweepAll(database, clock(), config.databaseTimeoutMs)
+  const expiredEntries = await sweepAll(database, clock() - clocksApart, config.databaseTimeoutMs)
   return { forgottenAnswers, forgottenQuestions, expiredEntries }
 }
 

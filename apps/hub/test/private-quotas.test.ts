@@ -66,6 +66,10 @@ describe.each(engines)('the quota of private memory on %s', (_, open) => {
     expect(commit.status).toBe(200)
 
     now += 1
+    // By the clock of another hub, or of the client, it may be there still.
+    now += 60 * 60 * 1000 - 1
+    expect(await hub.maintain()).toMatchObject({ expiredEntries: 0 })
+    now += 1
     expect(await hub.maintain()).toMatchObject({ expiredEntries: 1 })
     expect(await (await send('stats', {})).json()).toEqual({ entries: 0, bytes: 0 })
   })
