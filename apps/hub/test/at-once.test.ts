@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { MemoryErrorCode } from '@recall/core'
 import { agents, memories, memoryLinks, privateNamespaces, rowsOf } from '@recall/store-postgres'
+import { openPostgres } from '@recall/store-postgres/postgres'
 import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { openServerDatabase, serverUrl } from '../../../packages/store-postgres/test/server-database.ts'
 import { backup } from '../src/backup/backup.ts'
 import { restore } from '../src/backup/restore.ts'
@@ -69,6 +70,53 @@ describe.skipIf(!serverUrl)('requests at the same moment', () => {
       await untilWaiting(requests)
     })
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(statuses)
+  })
+
+  it('the same text is saved by two hubs: after maintenance the later one is a copy, freed when the other is hidden', async () => {
+    const second = await openPostgres({ url: server.url })
+    onTestFinished(() => second.close())
+    const other = await openHub(second.database)
+    const body = { content: lesson('redis'), tags }
+    const saving: Promise<Response>[] = []
+    await server.database.transaction(async (transaction) => {
+      await transaction.execute(sql`lock table memories in exclusive mode`)
+      saving.push(hub.request('POST', '/api/v1/memory', { key: ann?.key ?? '', body }))
+      saving.push(other.request('POST', '/api/v1/memory', { key: bob?.key ?? '', body }))
+      await untilWaiting(2)
+    })
+    await Promise.all(saving)
+    const saved = () =>
+      server.database
+        .select({ id: memories.id, quality: memories.quality, duplicateOf: memories.duplicateOf })
+        .from(memories)
+        .orderBy(memories.createdAt, memories.id)
+    const original = { quality: 0, duplicateOf: null }
+    expect(await saved()).toMatchObject([original, original])
+    await hub.maintain()
+    const [first] = await saved()
+    expect(await saved()).toMatchObject([original, { quality: -1, duplicateOf: first?.id }])
+    await decide(`quarantine/${first?.id}`)
+    expect(await saved()).toMatchObject([{ quality: -2 }, original])
+    await decide(`restore/${first?.id}`)
+    await hub.maintain()
+    expect((await saved()).map(({ quality }) => quality)).toEqual([-1, 0])
+  })
+
+  it('a memory is put in quarantine while it is marked as a copy again: it stays hidden', async () => {
+    const body = { content: lesson('redis'), tags }
+    await ann?.save(body)
+    const copy = await bob?.save(body)
+    const state = { duplicateOf: null, quality: 0 }
+    const isCopy = eq(memories.id, copy?.id ?? '')
+    await server.database.update(memories).set(state).where(isCopy)
+    let maintained: Promise<unknown> | undefined
+    await server.database.transaction(async (transaction) => {
+      await transaction.update(memories).set({ quality: -2 }).where(isCopy)
+      maintained = hub.maintain()
+      await untilWaiting(1)
+    })
+    await maintained
+    expect(await server.database.select().from(memories).where(isCopy)).toMatchObject([{ quality: -2 }])
   })
 
   it('memories are saved like those of an agent that are being hidden', async () => {

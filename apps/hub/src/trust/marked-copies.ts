@@ -1,7 +1,10 @@
 import type { Database } from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
-import { changeMemories } from './change-memories.ts'
+import { callReferring, changeMemories } from './change-memories.ts'
+
+/** Longer than from one maintenance to the next. */
+const recentMs = 2 * 24 * 60 * 60 * 1000
 
 /**
  * SQL for the memory that counts as the original of what a row of `memories` says, if there is one: an earlier one, or a
@@ -20,23 +23,47 @@ export const standingFor = ({ config }: Pick<Hub, 'config'>, among: SQL): SQL =>
 
 /**
  * Marks what counts by itself beside an earlier memory that says the same: as its copy it was freed while that was
- * withdrawn, or the two were written or decided about at the same moment.
+ * withdrawn, or the two were written at the same moment.
  *
- * @param among condition on a link `l` of the later one
+ * @param among condition on the later one `m`, the earlier one `o` and the link `l` between them
  */
 export async function markCopies(hub: Hub, among: SQL): Promise<void> {
-  const original = standingFor(hub, sql`(other.created_at, other.id) < (memories.created_at, memories.id)`)
+  const isCopy = sql`l.similarity >= ${hub.config.thresholds.autoDuplicate}::real`
+  const original = sql`
+    select o.id from memory_links l join memories o on o.id = l.related_id
+    where l.memory_id = memories.id and ${isCopy} and ${stands('o')}
+      and (o.created_at, o.id) < (memories.created_at, memories.id)
+    order by o.created_at, o.id limit 1`
+  // All in one join: the planner would look for the original of each memory that there is.
+  const copies = sql`
+    select m.id from memory_links l join memories m on m.id = l.memory_id join memories o on o.id = l.related_id
+    where ${isCopy} and ${stands('m')} and ${stands('o')} and (o.created_at, o.id) < (m.created_at, m.id) and ${among}`
   await changeMemories(
     hub,
-    sql`duplicate_of = ${original}, quality = -1`,
-    sql`duplicate_of is null and quality > -2 and deleted_at is null
-      and id in (
-        select l.memory_id from memory_links l
-        where l.similarity >= ${hub.config.thresholds.autoDuplicate}::real and ${among}
-      )
-      and ${original} is not null`,
+    sql`duplicate_of = (${original}), quality = -1`,
+    sql`${stands('memories')} and id in (${copies})`,
   )
 }
+
+/** Marks all but the first of recent memories with the same text: hubs that wrote them at the same moment saw no copy. */
+export async function markTwins(hub: Hub): Promise<void> {
+  const since = new Date(hub.clock() - recentMs).toISOString()
+  const isRecent = (memory: string): SQL => sql`${sql.raw(memory)}.created_at > ${since}::timestamptz`
+  await callReferring(hub, () =>
+    hub.database.execute(sql`
+      insert into memory_links (memory_id, related_id, relation, similarity)
+      select m.id, o.id, 'duplicate_candidate', 1
+      from memories m join memories o on o.content = m.content and (o.created_at, o.id) < (m.created_at, m.id)
+      where ${isRecent('m')} and ${isRecent('o')} and ${stands('m')} and ${stands('o')}
+        and m.embedding is not null and o.embedding is not null
+      on conflict do nothing`),
+  )
+  await markCopies(hub, isRecent('m'))
+}
+
+/** Whether a memory is no copy, and neither deleted nor in quarantine. */
+const stands = (memory: string): SQL =>
+  sql.raw(`${memory}.duplicate_of is null and ${memory}.quality > -2 and ${memory}.deleted_at is null`)
 
 /** Links copies to what they are copies of, by which they are freed when that is withdrawn. */
 export const linkCopies = (database: Database, copies: SQL): Promise<unknown> =>

@@ -7,7 +7,7 @@ import { isNamed } from '../short-id.ts'
 import { callReferring, changeMemories, rowsAtOnce } from './change-memories.ts'
 import { type Decision, noteDecision } from './decisions.ts'
 import { freeCopies, withdrawn } from './freed-copies.ts'
-import { linkCopies, markCopies, standingFor } from './marked-copies.ts'
+import { linkCopies, markCopies, markTwins, standingFor } from './marked-copies.ts'
 import { isOfUse } from './promotion.ts'
 
 const oneMore = sql`${agents.quarantines} + 1`
@@ -61,7 +61,7 @@ export async function restoreMemory(hub: Hub, id: string, decision: Decision): P
       return memory.id
     }),
   )
-  await markCopies(hub, sql`l.related_id = ${restored}::uuid`)
+  await markCopies(hub, sql`o.id = ${restored}::uuid`)
 }
 
 async function memoryToJudge(transaction: Database, id: string) {
@@ -143,7 +143,7 @@ async function showAgain(hub: Hub, agentId: string): Promise<void> {
     sql`${own} and duplicate_of is null and deleted_at is null and ${standing} is not null`,
   )
   await hub.call(() => linkCopies(hub.database, sql`${own} and duplicate_of is not null`))
-  await markCopies(hub, sql`l.related_id in (select id from memories where ${own})`)
+  await markCopies(hub, sql`o.agent_id = ${agentId}::uuid`)
 }
 
 /** @returns `false`, without a change, when memories of the agent are hidden: its quarantine is still under way */
@@ -216,6 +216,7 @@ export async function recomputeQuality(hub: Hub): Promise<{ lowered: number; rai
     sql`quality = 0`,
     sql`${isOfUse} and agent_id in (select id from agents where trust_level > 0)`,
   )
+  await markTwins(hub)
   // Marks from before a deletion or a quarantine freed the copies.
   const freed = await freeCopies(hub, withdrawn)
   return { lowered, raised: raised + freed }
