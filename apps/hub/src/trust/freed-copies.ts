@@ -14,6 +14,10 @@ export const withdrawn = sql`select id from memories where deleted_at is not nul
  */
 const hiddenOfAuthor = sql`other.quality <= -2 and other.agent_id = memories.agent_id`
 
+/** Condition on `other`: what a row of `memories` may be a copy of without the withdrawn ones. */
+const remains = (gone: SQL): SQL =>
+  sql`(other.deleted_at is null and other.quality > -2 and other.id not in (${gone}) or ${hiddenOfAuthor})`
+
 /**
  * Lets what repeats withdrawn memories count as what it says: it is a copy of them no more, but maybe of another one.
  * What repeats its author's own in quarantine stays a copy of that.
@@ -46,7 +50,7 @@ export const copiesOf = (gone: SQL): SQL => sql`duplicate_of in (${gone})
 export const otherOriginal = ({ config }: Pick<Hub, 'config'>, gone: SQL): SQL => sql`(
   select other.id from memory_links l join memories other on other.id = l.related_id
   where l.memory_id = memories.id and l.similarity >= ${config.thresholds.autoDuplicate}::real
-    and (other.deleted_at is null and other.quality > -2 and other.id not in (${gone}) or ${hiddenOfAuthor})
+    and ${remains(gone)}
     and (
       other.duplicate_of is null
       or other.duplicate_of in (${gone}) and (other.created_at, other.id) < (memories.created_at, memories.id)
@@ -70,7 +74,7 @@ export const repeatsOnly = ({ config: { thresholds } }: Pick<Hub, 'config'>, gon
   and not exists (
     select from memory_links l join memories other on other.id = l.related_id
     where l.memory_id = memories.id and l.similarity >= ${thresholds.autoDuplicate}::real
-      and (other.deleted_at is null and other.quality > -2 and other.id not in (${gone}) or ${hiddenOfAuthor})
+      and ${remains(gone)}
   )
   and (
     select count(*) from memory_links l join memories other on other.id = l.related_id
