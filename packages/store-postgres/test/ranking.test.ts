@@ -189,32 +189,35 @@ describe.each(engines)('%s', (_, open) => {
   it.each([
     ['few', 1],
     ['thousands of', 4100],
-  ])('ranks a conversation by none of the words of an older version, where %s turns hold them', async (_, held) => {
-    await emptyTables(engine.database)
-    const memory = createMemoryManager({
-      stores: createPostgresStore(engine.database),
-      clock: () => 1_000_000_000_000,
-    })
-    const archive = (key: string, turns: readonly string[]) =>
-      memory.write('episodic', key, turns.map((turn) => `### User\n\n${turn}\n`).join('\n'), {
-        type: conversationType,
+  ])(
+    'ranks a conversation by none of the words of an older version, where %s turns hold them',
+    async (_, held) => {
+      await emptyTables(engine.database)
+      const memory = createMemoryManager({
+        stores: createPostgresStore(engine.database),
+        clock: () => 1_000_000_000_000,
       })
-    await archive('long', Array(held).fill('the harbour'))
-    for (const key of ['once', 'twice']) await archive(key, ['a zeppelin', 'who', 'where'])
-    // As two writers leave it that write at the same moment.
-    await engine.database.execute(sql`
+      const archive = (key: string, turns: readonly string[]) =>
+        memory.write('episodic', key, turns.map((turn) => `### User\n\n${turn}\n`).join('\n'), {
+          type: conversationType,
+        })
+      await archive('long', Array(held).fill('the harbour'))
+      for (const key of ['once', 'twice']) await archive(key, ['a zeppelin', 'who', 'where'])
+      // As two writers leave it that write at the same moment.
+      await engine.database.execute(sql`
       insert into units (place, entry, unit, words, word_count, label)
       select place, id, 3, 'harbour:1', 1, '' from entries where key = 'twice'`)
-    const found = await memory.search(
-      'episodic',
-      { text: 'zeppelin harbour' },
-      { explain: true, touch: false },
-    )
-    const signals = new Map(found.map((match) => [match.key, match.signals]))
-    expect(signals.get('twice')?.document).toBeCloseTo(signals.get('once')?.document as number, 9)
-    expect(signals.get('twice')?.surroundings).toBeCloseTo(signals.get('once')?.surroundings as number, 9)
-    await memory.close()
-  })
+      const found = await memory.search(
+        'episodic',
+        { text: 'zeppelin harbour' },
+        { explain: true, touch: false },
+      )
+      const signals = new Map(found.map((match) => [match.key, match.signals]))
+      expect(signals.get('twice')?.document).toBeCloseTo(signals.get('once')?.document as number, 9)
+      expect(signals.get('twice')?.surroundings).toBeCloseTo(signals.get('once')?.surroundings as number, 9)
+      await memory.close()
+    },
+  )
 })
 
 /** Random numbers in [0, 1) from a seed. */

@@ -1,6 +1,6 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { agents, type Database, memories, rowsOf } from '@recall/store-postgres'
-import { and, eq, isNotNull, lte, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { notFound } from '../problems.ts'
 import { isNamed } from '../short-id.ts'
