@@ -338,6 +338,14 @@ describe('the rest', () => {
     expect(readdirSync(shell.root)).toEqual(['.recall'])
   })
 
+  it.runIf(existsSync('/proc/self'))('says where no memory can be made', async () => {
+    const shell = createShell(temporaryFolder(), null, {})
+    expect(await shell.run('init', '/proc/recall/memory')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('/proc/recall cannot be created (ENOENT): see who may write there'),
+    })
+  })
+
   it.each([
     ['an argument', {}, ['status', '~/notes']],
     ['an option', {}, ['status', '--root=~/notes']],

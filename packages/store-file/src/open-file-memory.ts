@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { resolve, sep } from 'node:path'
 import {
   createMemoryManager,
@@ -11,6 +10,7 @@ import {
   type TypesOf,
   type ValueSchemas,
 } from '@recall/core'
+import { createFolder } from '@recall/core/process'
 import { createFileStore, type FileStore } from './file-store.ts'
 import { defaultFileSystem, type FileSystem, orAbsent, orUnusable } from './files/file-system.ts'
 import { layoutOf } from './layout/find-layout.ts'
@@ -85,7 +85,7 @@ function pathOf(root: string): string {
 /** The real path of the root, which is created first if that was asked for. */
 function rootAt(fileSystem: FileSystem, path: string, create: boolean): string {
   // A folder that we create is private to its user; to share a memory, create its folder yourself.
-  if (create) mkdirSync(path, { recursive: true, mode: 0o700 })
+  if (create) createFolder(path, 0o700)
   const root = orAbsent(() => fileSystem.realpathSync.native(path))
   if (root === null) throw missingRoot(path)
   // Fails in a file, and in a folder whose files cannot be reached.

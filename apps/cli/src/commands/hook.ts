@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import {
   contextLimits,
   contextOutput,
@@ -8,6 +8,7 @@ import {
   transcriptOf,
 } from '@recall/agents'
 import { redactText, stripRecalled } from '@recall/core'
+import { createFolder } from '@recall/core/process'
 import { defaultFileSystem, layoutOf } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -76,7 +77,7 @@ async function handle(io: Io, event: string, input: HookInput | null, options: H
   if (!existsSync(root)) {
     // If the memory was deleted after it was wired in, a hook must not create a new one.
     if (options.root !== undefined) return
-    mkdirSync(root, { recursive: true, mode: 0o700 })
+    createFolder(root, 0o700)
   }
   const place: MemoryPlace = {
     root,

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type FileEdit, type FileOutcome, install, type Target, targets } from '@recall/agents'
+import { createFolder } from '@recall/core/process'
 import { archiveIndexHeader, defaultFileSystem, type Layout, layoutFile, layoutOf } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
@@ -108,7 +109,7 @@ function createMemory(root: string, layout: Layout, isDry: boolean): CreatedMemo
       memory.folders.push(level)
     }
     // Like a store that creates its root: only the user may read it.
-    if (!isDry) mkdirSync(path, { recursive: true, ...(path === root ? { mode: 0o700 } : {}) })
+    if (!isDry) createFolder(path, ...(path === root ? [0o700] : []))
   }
   const file = (path: string, content: string): void => {
     const full = join(root, path)

@@ -1,0 +1,31 @@
+import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { createFolder } from './create-folder.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'recall-folders-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe('a folder that is created', () => {
+  it.skipIf(process.platform === 'win32')('gets its mode on each level that was missing', () => {
+    createFolder(join(folder, 'a/b'), 0o700)
+    for (const level of ['a', 'a/b']) expect(statSync(join(folder, level)).mode & 0o777).toBe(0o700)
+    createFolder(join(folder, 'a/b'), 0o755)
+    expect(statSync(join(folder, 'a/b')).mode & 0o777).toBe(0o700)
+  })
+
+  it.runIf(existsSync('/proc/self'))('is an error at once on a file system that takes none', () => {
+    expect(() => createFolder('/proc/recall/memory')).toThrow('/proc/recall cannot be created (ENOENT)')
+  })
+
+  it.skipIf(process.platform === 'win32')('is an error where a link leads nowhere', () => {
+    symlinkSync('nowhere', join(folder, 'link'))
+    expect(() => createFolder(join(folder, 'link/memory'))).toThrow('link cannot be created (EEXIST)')
+  })
+
+  it('is an error below a file', () => {
+    writeFileSync(join(folder, 'file'), '')
+    expect(() => createFolder(join(folder, 'file/memory'))).toThrow('cannot be created')
+  })
+})
