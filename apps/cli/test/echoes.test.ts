@@ -349,7 +349,11 @@ describe('found by others', () => {
       /^<recalled-memory source="echoes"[\s\S]*Load what a list[\s\S]*<\/recalled-memory>\n$/,
     )
     expect(await shell.json('echoes', 'show', 'reviewer/inscribed-001')).toMatchObject({ sessions: 1 })
-    expect(await shell.run('echoes', 'surface', '--for', 'zebra')).toMatchObject({ code: 1, out: '' })
+    expect(await shell.run('echoes', 'surface', '--for', 'zebra')).toEqual({
+      code: 1,
+      out: '',
+      err: 'recall: no echo fits the task\n',
+    })
   })
 
   it('is found by a search of the memory as long as it stands', async () => {

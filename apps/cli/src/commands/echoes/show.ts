@@ -70,5 +70,7 @@ export async function surfaceFor(project: Project, roles: string[], options: Ech
   print(io, options.json, { task, echoes: entries, text: found.text }, () =>
     found.text === '' ? '' : `${found.text}\n`,
   )
+  // What is printed goes into an agent's context, and this is nothing for it.
+  if (entries.length === 0 && !options.json) io.err('recall: no echo fits the task\n')
   return entries.length > 0 ? exitCodes.fine : exitCodes.no
 }
