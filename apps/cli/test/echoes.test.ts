@@ -126,6 +126,18 @@ describe('echoes', () => {
     expect(memoryOf(shell)).toBe(before)
   })
 
+  it('moves an entry, and says by which id it is known now', async () => {
+    const shell = await project()
+    const move = ['echoes', 'move', '--yes']
+    expect(await shell.run(...move, 'reviewer/inscribed-001', '--to', 'traced')).toMatchObject({
+      out: expect.stringContaining('reviewer/inscribed-001 → reviewer/traced-001  Queries in loops\n'),
+    })
+    expect(await shell.json(...move, 'reviewer/traced-001', '--to', 'inscribed')).toMatchObject({
+      newIds: { 'traced-001': 'inscribed-002' },
+    })
+    expect((await shell.run('echoes', 'show', 'reviewer/inscribed-002')).code).toBe(0)
+  })
+
   it('says nothing of a memory to who never made one, and misses one that was named', async () => {
     const shell = createShell(temporaryFolder(), null, {})
     const echoes = (...argv: string[]) => shell.run('echoes', ...argv, '--folder', 'notes')

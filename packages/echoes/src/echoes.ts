@@ -4,7 +4,7 @@ import type { EchoLayer } from './documents/layers.ts'
 import type { RoleMemory } from './files/role-folder.ts'
 import type { KnowledgePlan } from './lifecycle/compress-knowledge.ts'
 import type { Consolidation } from './lifecycle/consolidate.ts'
-import type { EditPlan } from './lifecycle/edit.ts'
+import type { EditPlan, NewIds } from './lifecycle/edit.ts'
 import type { EchoFinding } from './lifecycle/examine.ts'
 import type { Migrated } from './lifecycle/migration.ts'
 import type { PrunePlan, PrunePolicy } from './lifecycle/plan-prune.ts'
@@ -64,10 +64,11 @@ export interface Echoes {
   /**
    * Carries out a plan of `planRemoval` or `planMove`, and keeps a copy of the memory in `archive/` first.
    *
+   * @returns the new ids of entries that were moved, by their earlier ones
    * @throws MemoryError FORBIDDEN when etched entries need a person's consent, CONFLICT when the memory has changed
    * since the plan was made
    */
-  applyEdit(plan: EditPlan): Promise<void>
+  applyEdit(plan: EditPlan): Promise<NewIds>
   /**
    * Plans to shorten `knowledge.md`, with a model when one is given. A model answers differently each time, so its plan
    * is kept beside the file until it is applied.

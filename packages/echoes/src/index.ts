@@ -34,7 +34,7 @@ export {
 } from './hooks.ts'
 export type { KnowledgePlan } from './lifecycle/compress-knowledge.ts'
 export type { Consolidation } from './lifecycle/consolidate.ts'
-export type { EditPlan, EditStep } from './lifecycle/edit.ts'
+export type { EditPlan, EditStep, NewIds } from './lifecycle/edit.ts'
 export type { EchoFinding } from './lifecycle/examine.ts'
 export type { Migrated } from './lifecycle/migration.ts'
 export { type PrunePlan, type PrunePolicy, type PruneStep, planPrune } from './lifecycle/plan-prune.ts'

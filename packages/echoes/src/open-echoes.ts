@@ -177,7 +177,11 @@ export function openEchoes(options: EchoesOptions): Echoes {
         const titles = plan.steps.map(({ id, title, to }) => `${id} (${title}) → ${to}`).join(', ')
         await requireConsent(`Change the permanent memory of ${plan.role}: ${titles}`)
       }
-      await locked(() => applyChanges(root, editChanges(root, loadRole(root, plan.role), plan)))
+      return locked(() => {
+        const { changes, newIds } = editChanges(root, loadRole(root, plan.role), plan)
+        applyChanges(root, changes)
+        return newIds
+      })
     },
 
     async planKnowledge(role, { lm, asShown = false } = {}) {

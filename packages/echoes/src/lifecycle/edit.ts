@@ -95,14 +95,21 @@ export function planMove(role: LoadedRole, id: string, to: EchoLayer, now: numbe
 export const needsPerson = ({ steps }: EditPlan): boolean =>
   steps.some(({ layer, to }) => layer === 'etched' || to === 'etched')
 
+/** The new ids of entries that went to another layer, by their earlier ones. */
+export type NewIds = Readonly<Record<string, string>>
+
 /**
  * The file changes that carry out a plan, the backup first.
  *
  * @throws MemoryError CONFLICT when the memory has changed since, INVALID_INPUT when the plan does not fit it
  */
-export function editChanges(root: string, role: LoadedRole, plan: EditPlan): FileChange[] {
+export function editChanges(
+  root: string,
+  role: LoadedRole,
+  plan: EditPlan,
+): { changes: FileChange[]; newIds: NewIds } {
   if (sha256(role.text) !== plan.fingerprint) throw outdatedPlan(`memory of ${role.role}`)
-  if (plan.steps.length === 0) return []
+  if (plan.steps.length === 0) return { changes: [], newIds: {} }
   const { name, change } = backupChange(root, role.role, 'MEMORY', role.text, plan.day)
   const sidecar = structuredClone(role.sidecar)
   const replaced = new Map<EchoBlock, EchoBlock[]>()
@@ -128,7 +135,10 @@ export function editChanges(root: string, role: LoadedRole, plan: EditPlan): Fil
   const places = left.flatMap(({ id }, at) => (moved.has(id) ? [[at, id] as const] : []))
   const identified = identifyMoved(next, sidecar, new Map(places))
   const memory = memoryChange(role, next, { byPerson: needsPerson(plan) })
-  return [change, memory, sidecarChange(role.role, identified.sidecar)]
+  return {
+    changes: [change, memory, sidecarChange(role.role, identified.sidecar)],
+    newIds: Object.fromEntries(places.map(([at, id]) => [id, identified.echoes[at]?.id ?? id])),
+  }
 }
 
 const frameOf = ({ role, text }: LoadedRole, now: number) => ({

@@ -95,15 +95,21 @@ export async function restore(project: Project, args: string[], options: EchoesO
 
 async function carryOut(project: Project, plan: EditPlan, options: EchoesOptions): Promise<number> {
   const { io, echoes } = project
-  if (options.yes) {
-    await echoes.applyEdit(plan)
-    await afterChange(project, options)
-  }
-  print(io, options.json, { applied: options.yes, plan }, () => {
-    if (plan.steps.length === 0) return 'There is nothing to take out.\n'
-    const lines = plan.steps.map(({ id, to, title }) => `${plan.role}/${id} → ${to}  ${title}\n`)
-    const kept = `\n${count(lines.length, 'step')} done; a copy is in ${plan.role}/archive/.\n`
-    return `${lines.join('')}${options.yes ? kept : toApply(false)}`
-  })
+  const newIds = options.yes ? await echoes.applyEdit(plan) : {}
+  if (options.yes) await afterChange(project, options)
+  print(
+    io,
+    options.json,
+    { applied: options.yes, plan, ...(Object.keys(newIds).length > 0 ? { newIds } : {}) },
+    () => {
+      if (plan.steps.length === 0) return 'There is nothing to take out.\n'
+      const lines = plan.steps.map(({ id, to, title }) => {
+        const newId = newIds[id]
+        return `${plan.role}/${id} → ${newId ? `${plan.role}/${newId}` : to}  ${title}\n`
+      })
+      const kept = `\n${count(lines.length, 'step')} done; a copy is in ${plan.role}/archive/.\n`
+      return `${lines.join('')}${options.yes ? kept : toApply(false)}`
+    },
+  )
   return plan.steps.length > 0 ? exitCodes.fine : exitCodes.no
 }
