@@ -325,7 +325,10 @@ export const commands: readonly Command[] = [
     name: 'forget',
     positionals: ['[key...]'],
     description: 'remove memories for good; shows what would go unless --yes is given',
-    examples: ['recall forget conversation:4d56', 'recall forget --containing "old address" --yes'],
+    examples: [
+      'recall forget conversation:4d56b1f8-5c1e-4e0b-9a53-0b7a2c9d1e6f',
+      'recall forget --containing "old address" --yes',
+    ],
     options: {
       containing: { value: '<text>', description: 'every memory that contains this text' },
       scope,

@@ -27,6 +27,14 @@ function writeFile(path: string, content: string): void {
 }
 
 describe('forget', () => {
+  it('takes the beginning of a key for none, and says so', async () => {
+    const shell = await shellWithSession()
+    expect(await shell.run('forget', 'conversation:pool')).toMatchObject({
+      code: 1,
+      out: "Nothing to forget. A key is named whole, as 'recall search --json' shows it.\n",
+    })
+  })
+
   it('shows first, then removes the archive, its row and its entry in the window, and keeps it forgotten', async () => {
     const shell = await shellWithSession()
     const shown = await shell.json<{ forgotten: boolean; memories: unknown[] }>(

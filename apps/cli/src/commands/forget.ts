@@ -58,7 +58,7 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
       receipt: sha256(JSON.stringify(addresses)).slice(0, 16),
     }
     if (options.json) io.out(`${JSON.stringify(receipt)}\n`)
-    else if (addresses.length === 0) io.out('Nothing to forget.\n')
+    else if (addresses.length === 0) io.out(nothingUnder(keys))
     else {
       const lines = addresses.map(
         ({ scope, namespace, key }) =>
@@ -82,6 +82,12 @@ const echoIn = (key: string): string | undefined => /^echo:(?:[^/]+\/)?([^/]+\/[
 
 const copiesOf = (echoes: readonly string[]): string =>
   `What begins with echo: is a copy, which the next 'recall echoes' in its project makes anew. Take out there, with 'recall echoes remove <entry> --yes', ${printable(echoes.join(', '))}, then delete the archive folder of its role, which keeps what was taken out.\n`
+
+/** Nothing is forgotten on a guess: who names the beginning of a key is told so. */
+const nothingUnder = (keys: readonly string[]): string =>
+  keys.length === 0
+    ? 'Nothing to forget.\n'
+    : "Nothing to forget. A key is named whole, as 'recall search --json' shows it.\n"
 
 const distinct = (addresses: readonly Address[]): Address[] => [
   ...new Map(
