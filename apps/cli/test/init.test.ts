@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -54,6 +55,32 @@ describe('what stands in the way', () => {
     )
     expect(readdirSync(shell.root, { recursive: true })).toEqual(before)
     if (is === 'file') expect(await shell.run('status')).toEqual({ code, out, err })
+  })
+
+  it.each(['memory', 'memory/conversations', 'memory/EPHEMERAL.md'])(
+    'makes nothing where %s is a link that no store follows',
+    async (path) => {
+      const shell = createShell()
+      const elsewhere = join(temporaryFolder(), 'elsewhere')
+      mkdirSync(join(shell.root, 'memory'))
+      rmSync(join(shell.root, path), { recursive: true, force: true })
+      symlinkSync(elsewhere, join(shell.root, path))
+      for (const isThere of [false, true]) {
+        if (isThere) mkdirSync(elsewhere)
+        expect(await shell.run('init')).toMatchObject({
+          code: 3,
+          err: expect.stringContaining(`${join(shell.root, path)} is a link to ${elsewhere}, which`),
+        })
+      }
+    },
+  )
+
+  it('takes a folder elsewhere in the root that memory/ is a link to', async () => {
+    const shell = createShell()
+    mkdirSync(join(shell.root, 'real'))
+    symlinkSync('real', join(shell.root, 'memory'))
+    expect((await shell.run('init')).code).toBe(0)
+    expect(existsSync(join(shell.root, 'real/MEMORY.md'))).toBe(true)
   })
 })
 
