@@ -8,6 +8,15 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
+/** What programs are told of an error. */
+export function errorDocument(error: unknown): { code?: string; message: string } {
+  const message = error instanceof Error ? error.message : String(error)
+  const { code } = (error ?? {}) as { code?: unknown }
+  if (typeof code === 'string') return { code, message }
+  if (exitCodeOf(error) !== exitCodes.wrongUse) return { message }
+  return { code: 'MEMORY_INVALID_INPUT' satisfies MemoryErrorCode, message }
+}
+
 /** Compares codes instead of classes: importing the class would load the whole contract, even for `--version`. */
 export function exitCodeOf(error: unknown): number {
   // By name: each command's bundle has its own copy of the class.

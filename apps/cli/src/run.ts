@@ -1,5 +1,5 @@
 import { commands } from './commands.ts'
-import { exitCodeOf, exitCodes } from './exit-codes.ts'
+import { errorDocument, exitCodeOf, exitCodes, UsageError } from './exit-codes.ts'
 import { parseCommandLine } from './parse-command-line.ts'
 import { commandHelp, programHelp } from './terminal/help.ts'
 import type { Io } from './terminal/io.ts'
@@ -9,10 +9,10 @@ const description =
   'Memory for AI agents: sessions archived, summarised and found again, in files you can read.'
 const examples = ['recall init', 'recall archive session.jsonl', 'recall search "pool leak"']
 
-/** Whether the arguments ask for help; those after `--` are no options. */
-function asksForHelp(argv: readonly string[]): boolean {
+/** Whether one of some options was given; what stands after `--` is none. */
+function asksFor(argv: readonly string[], ...options: string[]): boolean {
   const end = argv.indexOf('--')
-  return argv.slice(0, end < 0 ? argv.length : end).some((each) => each === '--help' || each === '-h')
+  return argv.slice(0, end < 0 ? argv.length : end).some((each) => options.includes(each))
 }
 
 const commonOption = /^--(?:json$|(?:root|layout)(?:=|$))/
@@ -37,7 +37,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
   const wanted = name === 'help' ? (rest[0] ?? '') : name
   const command = commands.find(({ name, alias }) => name === wanted || alias === wanted)
-  if (command && (name === 'help' || asksForHelp(rest))) {
+  if (command && (name === 'help' || asksFor(rest, '--help', '-h'))) {
     io.out(commandHelp(command))
     return exitCodes.fine
   }
@@ -47,14 +47,32 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
   if (!command) {
     const said = wanted.startsWith('-') ? `'${wanted}' is for a command` : `there is no command '${wanted}'`
-    io.err(`recall: ${said} (see 'recall --help')\n`)
-    return exitCodes.wrongUse
+    return fail(io, new UsageError(`${said} (see 'recall --help')`), asksFor(argv, '--json'))
   }
+  let isAnswered = false
+  const out = (text: string): void => {
+    isAnswered = true
+    io.out(text)
+  }
+  // Copies getters as such: what they read is costly, and may never be needed.
+  const answering: Io = Object.defineProperties({} as Io, {
+    ...Object.getOwnPropertyDescriptors(io),
+    out: { value: out, enumerable: true },
+  })
   try {
-    return (await command.run(io, parseCommandLine(command, rest), run)) ?? exitCodes.fine
+    return (await command.run(answering, parseCommandLine(command, rest), run)) ?? exitCodes.fine
   } catch (error) {
-    io.err(`recall: ${printable(error instanceof Error ? error.message : String(error))}\n`)
-    if (io.env.RECALL_DEBUG && error instanceof Error) io.err(`${error.stack}\n`)
-    return command.failsOpen ? exitCodes.fine : exitCodeOf(error)
+    const isJson = command.options.json !== undefined && asksFor(rest, '--json')
+    const code = fail(io, error, isJson && !isAnswered)
+    return command.failsOpen ? exitCodes.fine : code
   }
+}
+
+/** Says what went wrong to people, and in JSON to who asked for that. @returns the exit code */
+function fail(io: Io, error: unknown, isJson: boolean): number {
+  const document = errorDocument(error)
+  io.err(`recall: ${printable(document.message)}\n`)
+  if (io.env.RECALL_DEBUG && error instanceof Error) io.err(`${error.stack}\n`)
+  if (isJson) io.out(`${JSON.stringify({ error: document })}\n`)
+  return exitCodeOf(error)
 }

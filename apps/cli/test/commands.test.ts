@@ -122,6 +122,26 @@ describe('the rest', () => {
     expect(await createShell().run(...argv)).toEqual({ code: 2, out: '', err: `recall: ${why}\n` })
   })
 
+  it.each([
+    [['status', '--bogus', '--json'], 2, 'MEMORY_INVALID_INPUT', 'Unknown option'],
+    [['--json', 'stats'], 2, 'MEMORY_INVALID_INPUT', "there is no command 'stats'"],
+    [['search', 'pool', '--root', 'away', '--json'], 3, 'MEMORY_UNAVAILABLE', 'does not exist'],
+    [['echoes', 'show', 'x/traced-001', '--json'], 1, 'MEMORY_NOT_FOUND', 'x has no entry traced-001'],
+  ])('says in JSON what is wrong with %j', async (argv, exitCode, code, why) => {
+    const message = expect.stringContaining(why)
+    const { out, err, ...ran } = await createShell().run(...argv)
+    expect([ran.code, JSON.parse(out)]).toEqual([exitCode, { error: { code, message } }])
+    expect(err).toContain(why)
+  })
+
+  it('prints no second JSON document when it fails after the first', async () => {
+    const shell = await shellWithSession()
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), Buffer.from([0x23, 0xff]))
+    const { code, out } = await shell.run('export', '--json')
+    expect(code).toBe(3)
+    expect(out).not.toContain('"error"')
+  })
+
   it('says in one line that an option has no value', async () => {
     const { code, err } = await createShell().run('search', '-C', '-1', 'x')
     expect(code).toBe(2)

@@ -29,6 +29,7 @@ export async function uninit(io: Io, options: UninitOptions): Promise<number> {
     const answer = await io.ask('Delete the memory too, with every archived session? [no] ')
     if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
       io.err('recall: nothing was changed; add --yes to delete the memory without being asked\n')
+      if (options.json) io.out(`${JSON.stringify({ hosts: [], memories: [], removed: [], dryRun: false })}\n`)
       return exitCodes.no
     }
   }

@@ -1,3 +1,4 @@
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type KnownEcho, scoreEcho, surface } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { checkRoles, type EchoesOptions, mirror, type Project, parseReference, print } from './project.ts'
@@ -32,8 +33,8 @@ async function showOne({ io, echoes }: Project, reference: string, json: boolean
   const { role, id } = parseReference(reference)
   const echo = (await echoes.read(role)).echoes.find((each) => each.id === id)
   if (!echo) {
-    io.err(`recall: ${role} has no entry ${id} (see 'recall echoes show ${role}')\n`)
-    return exitCodes.no
+    const message = `${role} has no entry ${id} (see 'recall echoes show ${role}')`
+    throw new MemoryError(message, MemoryErrorCode.NOT_FOUND)
   }
   const score = scoreEcho(echo, io.now())
   print(io, json, { role, id, entry: echo.entry, score, sessions: echo.sessions }, () => {
