@@ -29,6 +29,22 @@ describe('search', () => {
     })
   })
 
+  it('shows no secret that a person typed, and says how to find it', async () => {
+    const shell = await shellWithSession()
+    const token = `ghp_${'a1B2'.repeat(9)}`
+    appendFileSync(
+      join(shell.root, 'memory/MEMORY.md'),
+      `\n## Zebra ${token}\n\nThe zebra token is ${token}.\n`,
+    )
+    for (const options of [[], ['--ranked'], ['--json'], ['--ranked', '--json'], ['-C', '5']]) {
+      const { code, out, err } = await shell.run('search', 'zebra', ...options)
+      expect(code).toBe(0)
+      expect(out).toContain('[redacted:')
+      expect(out).not.toContain('a1B2')
+      expect(err).toContain("recall: secrets are not shown: 'recall scrub' says in which files they are")
+    }
+  })
+
   it('shows of a long line the place that was looked for', async () => {
     const shell = await shellWithSession()
     const text = `## Pool\n\n${'It was drained. '.repeat(60)}The zebra fell in. ${'It was filled. '.repeat(60)}\n`

@@ -1,9 +1,25 @@
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createShell, poolSession, shellWithSession, temporaryFolder, writeSession } from './support.ts'
 
 describe('consume', () => {
+  it('shows no secret that a person typed, and says how to find it', async () => {
+    const shell = await shellWithSession()
+    const window = join(shell.root, 'memory/EPHEMERAL.md')
+    const token = `ghp_${'a1B2'.repeat(9)}`
+    writeFileSync(window, readFileSync(window, 'utf8').replace('connections', `connections with ${token}`))
+    appendFileSync(window, `\n---\n\nMind the token ${token}.\n`)
+    for (const options of [[], ['--json'], ['--clear']]) {
+      const { code, out, err } = await shell.run('consume', ...options)
+      expect(code).toBe(0)
+      expect(out.match(/\[redacted:/g)).toHaveLength(2)
+      expect(out).not.toContain('a1B2')
+      expect(err).toContain("recall: secrets are not shown: 'recall scrub'")
+    }
+    expect(readFileSync(window, 'utf8').trim()).toBe('')
+  })
+
   it('prints the window, and with --clear empties it for good', async () => {
     const shell = await shellWithSession()
     expect((await shell.run('consume', '--clear')).out).toContain('## Session pool-leak')

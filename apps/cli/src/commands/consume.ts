@@ -6,6 +6,7 @@ import { type RootOptions, withRoot } from '../memory/find-root.ts'
 import { withMemory } from '../memory/memory.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
+import { createRedaction } from '../terminal/redaction.ts'
 
 /** Prints the file of the window and, with `clear`, removes what was printed. */
 export async function consume(
@@ -16,13 +17,20 @@ export async function consume(
   return withMemory(io, withRoot(io, given, options), async (memory, { root, layout }) => {
     const { text, entries, notes } = await consumeWindow(memory)
     const file = readText(defaultFileSystem, join(root, layout.window))
-    if (options.json)
-      io.out(`${JSON.stringify({ entries, ...(notes ? { notes } : {}), cleared: options.clear ?? false })}\n`)
-    else if (text === '') io.out('The window is empty.\n')
+    const { redact, tell } = createRedaction(io)
+    if (options.json) {
+      const told = {
+        entries: entries.map((entry) => ({ ...entry, summary: redact(entry.summary) })),
+        ...(notes ? { notes: redact(notes) } : {}),
+        cleared: options.clear ?? false,
+      }
+      io.out(`${JSON.stringify(told)}\n`)
+    } else if (text === '') io.out('The window is empty.\n')
     else {
-      const shown = file?.content.trim() ?? text
+      const shown = redact(file?.content.trim() ?? text)
       io.out(`${io.terminal ? printable(shown) : shown}\n`)
     }
+    tell()
     // Print before clearing: a crash in between shows the window twice rather than never.
     if (!options.clear) return exitCodes.fine
     if (!((await io.taken?.()) ?? true)) {

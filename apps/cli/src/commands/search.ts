@@ -22,6 +22,7 @@ import { withStore } from '../memory/with-store.ts'
 import { count, formatSignals, paint } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
+import { createRedaction } from '../terminal/redaction.ts'
 
 export interface SearchCommandOptions extends RootOptions {
   json?: boolean
@@ -76,9 +77,16 @@ export async function search(io: Io, query: string, options: SearchCommandOption
     // The confidence of the best match is that of the whole answer.
     const confidence = best[0]?.confidence ?? 0
     const shown = options.ranked && confidence < (options.minConfidence ?? 0) ? [] : best
-    const { results, more: moreLines } = options.ranked
+    const { results: places, more: moreLines } = options.ranked
       ? { results: shown.map((hit) => toResult(hit, terms, options)), more: false }
       : lineByLine(store, shown, terms, options)
+    const { redact, tell } = createRedaction(io)
+    const results = places.map((result) => ({
+      ...result,
+      title: redact(result.title),
+      snippet: redact(result.snippet),
+      neighbours: result.neighbours.map(redact),
+    }))
     const more = moreLines || (shown.length > 0 && found.length > best.length)
     const tookMs = Number((process.hrtime.bigint() - started) / 100_000n) / 10
     if (options.json)
@@ -94,6 +102,7 @@ export async function search(io: Io, query: string, options: SearchCommandOption
         })}\n`,
       )
     else io.out(render(io, results, terms, options, tookMs))
+    tell()
     if (more && !options.json) io.err(`recall: there is more: a higher --limit shows it\n`)
     if (left > 0 && !options.json)
       io.err(`recall: ${count(left, 'passage')} found by words alone so far: recall reindex --model\n`)
