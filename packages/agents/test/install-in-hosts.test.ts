@@ -286,6 +286,30 @@ it('a hook beside which a person put another is brought up to date where it stan
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ hooks: left })
 })
 
+it.each([
+  ['claude', '.claude/settings.json', 'SessionStart'],
+  ['codex', '.codex/hooks.json', 'SessionStart'],
+  ['cursor', '.cursor/hooks.json', 'sessionStart'],
+])('what a person gave a hook of %s stays when it is installed again', async (name, file, event) => {
+  const home = await temporaryFolder()
+  const target = targets.find((each) => each.name === name) as Target
+  setUp(home, target).install()
+  const path = join(home, file)
+  const settings = JSON.parse(readFileSync(path, 'utf8'))
+  const [entry] = settings.hooks[event]
+  entry.matcher = 'startup'
+  const hook = entry.hooks?.[0] ?? entry
+  hook.timeout = 60
+  writeFileSync(path, JSON.stringify(settings))
+  expect(setUp(home, target).install()).toContainEqual({ path, status: 'kept' })
+  const moved = setUp(home, target, wiringIn(home, ['/opt/recall']))
+  moved.install()
+  hook.command = `/opt/${hook.command}`
+  expect(JSON.parse(readFileSync(path, 'utf8')).hooks[event]).toEqual([entry])
+  moved.uninstall()
+  expect(existsSync(path)).toBe(false)
+})
+
 it('a table in which Codex keeps what the person allowed stays until ours goes', async () => {
   const home = await temporaryFolder()
   const path = join(home, '.codex/config.toml')

@@ -21,7 +21,7 @@ export type JsonPart =
    * date, because the rest, such as its environment, is the person's.
    */
   | { at: readonly string[]; member: unknown; keep?: boolean; isOurs?: (present: unknown) => boolean }
-  /** An item of a list of hooks. */
+  /** An item of a list of hooks. Of ours only what starts it is brought up to date, as with a server. */
   | { at: readonly string[]; hook: unknown }
   /** A list of hooks that must not hold any of ours: those of an earlier installation are removed. */
   | { at: readonly string[]; noHook: true }
@@ -76,18 +76,24 @@ function addPart(body: string, part: Wanted, eol: string): string {
     if (isDeepStrictEqual(present, part.member) || (part.keep && present !== undefined)) return body
     if (isOthers(part, present)) throw anothers(part.at.at(-1) ?? '')
     if (!part.isOurs || !isRecord(present)) return change(body, [...part.at], part.member, eol)
-    return Object.entries(startOf(part.member)).reduce(
-      (edited, [name, value]) =>
-        isDeepStrictEqual(present[name], value) ? edited : change(edited, [...part.at, name], value, eol),
-      body,
-    )
+    return startAnew(body, [...part.at], present, part.member, eol)
   }
   if (present === undefined) return change(body, [...part.at], [part.hook], eol)
   const list = hookList(present, part.at)
   const place = ownPlace(list)
   if (place === undefined) return change(body, [...part.at, list.length], part.hook, eol, true)
-  if (isDeepStrictEqual(withHook(list, part.hook), list)) return body
-  return change(body, [...part.at, ...place], place.length === 1 ? part.hook : innerHooks(part.hook)[0], eol)
+  return startAnew(body, [...part.at, ...place], hookAt(list, place), commandOf(part.hook), eol)
+}
+
+/** Brings up to date what starts something of ours, member by member. */
+function startAnew(body: string, path: JSONPath, present: object, wanted: unknown, eol: string): string {
+  return Object.entries(startOf(wanted)).reduce(
+    (edited, [name, value]) =>
+      isDeepStrictEqual((present as Record<string, unknown>)[name], value)
+        ? edited
+        : change(edited, [...path, name], value, eol),
+    body,
+  )
 }
 
 const startOf = (member: unknown): Record<string, unknown> =>
@@ -95,25 +101,33 @@ const startOf = (member: unknown): Record<string, unknown> =>
     Object.entries(member as object).filter(([name]) => ['type', 'command', 'args'].includes(name)),
   )
 
-/** Where ours stands in a list of hooks: as an entry of its own, or in one that a person gave hooks of others, too. */
-function ownPlace(list: readonly unknown[]): [entry: number] | [entry: number, 'hooks', number] | undefined {
-  const own = list.findIndex(isOwnHook)
-  if (own !== -1) return [own]
+type HookPlace = [entry: number] | [entry: number, 'hooks', inner: number]
+
+/** Where the command of ours stands in a list of hooks: as an entry, or in one, which may hold hooks of others too. */
+function ownPlace(list: readonly unknown[]): HookPlace | undefined {
   for (const [entry, item] of list.entries()) {
     const inner = innerHooks(item).findIndex(isOwnHook)
     if (inner !== -1) return [entry, 'hooks', inner]
+    if (isOwnHook(item)) return [entry]
   }
   return undefined
 }
+
+const hookAt = (list: readonly unknown[], [entry, , inner]: HookPlace): object =>
+  (inner === undefined ? list[entry] : innerHooks(list[entry])[inner]) as object
 
 function withHook(list: readonly unknown[], hook: unknown): unknown[] {
   const place = ownPlace(list)
   if (place === undefined) return [...list, hook]
   const [entry, , inner] = place
-  if (inner === undefined) return list.with(entry, hook)
-  const shared = list[entry] as object
-  return list.with(entry, { ...shared, hooks: innerHooks(shared).with(inner, innerHooks(hook)[0]) })
+  const own = { ...hookAt(list, place), ...startOf(commandOf(hook)) }
+  if (inner === undefined) return list.with(entry, own)
+  const around = list[entry] as object
+  return list.with(entry, { ...around, hooks: innerHooks(around).with(inner, own) })
 }
+
+/** The command itself of a hook, which some hosts want in a list. */
+const commandOf = (hook: unknown): unknown => innerHooks(hook)[0] ?? hook
 
 const innerHooks = (item: unknown): unknown[] =>
   isRecord(item) && Array.isArray(item.hooks) ? item.hooks : []
