@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
@@ -211,5 +211,23 @@ describe('init for hosts', () => {
       code: 2,
       err: expect.stringContaining('missing.mjs does not exist'),
     })
+  })
+
+  it('lets no other process change settings meanwhile', async () => {
+    const shell = createHome()
+    const see = "(existsSync(home + '/.recall/hosts/lock') ? 'locked' : 'free')"
+    writeFileSync(
+      join(shell.root, 'mine.mjs'),
+      `import { existsSync } from 'node:fs'
+export const target = { name: 'mine', edits: ({ home }) => [{ path: home + '/.mine', byHand: '', add: () => ${see}, remove: (text) => text + ${see} }] }`,
+    )
+    const path = join(shell.root, '.mine')
+    writeFileSync(path, '')
+    await shell.run('init', '--target', './mine.mjs')
+    expect(read(path)).toBe('locked')
+    appendFileSync(path, ', and ')
+    await shell.run('uninit', '--target', './mine.mjs')
+    expect(read(path)).toBe('locked, and locked')
+    expect(existsSync(join(shell.root, '.recall/hosts'))).toBe(false)
   })
 })

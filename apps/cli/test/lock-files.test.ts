@@ -4,7 +4,12 @@ import { join } from 'node:path'
 import { thisProcess } from '@recall/core/process'
 import { layouts } from '@recall/store-file'
 import { expect, it } from 'vitest'
-import { takeArchivingLock, withNobodyArchiving, withNotesLocked } from '../src/hosts/lock-files.ts'
+import {
+  takeArchivingLock,
+  withNobodyArchiving,
+  withNotesLocked,
+  withReceiptsLocked,
+} from '../src/hosts/lock-files.ts'
 import { temporaryFolder } from './support.ts'
 
 const newPlace = () => {
@@ -72,4 +77,13 @@ it('deletes nothing while somebody archives', () => {
   remove()
   expect(deleted).toEqual([place.root, place.root])
   expect(existsSync(path)).toBe(false)
+})
+
+it('lets one at a time change the settings of hosts', () => {
+  const state = temporaryFolder()
+  withReceiptsLocked(state, () => {
+    const second = () => withReceiptsLocked(state, () => {}, 20)
+    expect(second).toThrow('just being wired into agents, or taken out of them: run the same again')
+  })
+  expect(withReceiptsLocked(state, () => 'free')).toBe('free')
 })

@@ -5,6 +5,7 @@ import { createFolder } from '@recall/core/process'
 import { archiveIndexHeader, defaultFileSystem, type Layout, layoutFile, layoutOf } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
+import { withReceiptsLocked } from '../hosts/lock-files.ts'
 import { type CreatedMemory, noteCreated } from '../hosts/memory-receipt.ts'
 import { machineOf, namedTargets, wiringOf } from '../hosts/wiring.ts'
 import { emptyMemory } from '../memory/empty-memory.ts'
@@ -41,14 +42,17 @@ export async function init(io: Io, given: string | undefined, asked: InitOptions
   const layout = await chooseLayout(io, root, options, chosen)
   requireRightKinds(root, layout)
   const memory = createMemory(root, layout, isDry)
-  if (!isDry && chosen.length > 0) noteCreated(stateFolder(io), root, memory)
+  const state = stateFolder(io)
+  if (!isDry && chosen.length > 0) withReceiptsLocked(state, () => noteCreated(state, root, memory))
   const wiring = wiringOf(io, root, layout, options)
   const machine = machineOf(io)
   const hosts: WiredHost[] = []
   for (const target of chosen) {
     const edits = target.edits(machine, wiring)
     const replace = options.json || options.yes || isDry ? [] : await givenUp(io, target.name, edits)
-    const files = install(target.name, edits, { state: stateFolder(io), dryRun: isDry, replace })
+    const make = () => install(target.name, edits, { state, dryRun: isDry, replace })
+    // A host at a time: nobody waits for the answer of a person.
+    const files = isDry ? make() : withReceiptsLocked(state, make)
     const notes = target.notes?.(machine, wiring) ?? []
     hosts.push({ target: target.name, title: target.title, files, notes })
   }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { type FileOutcome, installedNames, type Target, targets, uninstall } from '@recall/agents'
 import { layouts } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
+import { withReceiptsLocked } from '../hosts/lock-files.ts'
 import { type MemoryLeft, removeCreated, wholeReceipts } from '../hosts/memory-receipt.ts'
 import { machineOf, namedTargets, wiringOf } from '../hosts/wiring.ts'
 import { stateFolder } from '../memory/receipts.ts'
@@ -35,16 +36,22 @@ export async function uninit(io: Io, options: UninitOptions): Promise<number> {
   }
   // The edits only identify what to remove, so any wiring will do.
   const wiring = wiringOf(io, join(io.home, '.recall'), layouts.entity)
-  const hosts = names.map((name) => {
-    const target: Target | undefined = named?.find((each) => each.name === name) ?? find(name)
-    const edits = target?.edits(machineOf(io), wiring) ?? []
-    const files = uninstall(name, edits, { state, dryRun: isDry })
-    return { target: name, files: files.filter(({ status }) => status !== 'absent') }
-  })
-  const isLast = installedNames(state).length === 0 || (isDry && names.length === installed.length)
-  const { left, removed } = isLast
-    ? removeCreated(state, { purge: options.purge ?? false, dryRun: isDry })
-    : { left: [], removed: [] }
+  const takeBack = () => {
+    const hosts = names.map((name) => {
+      const target: Target | undefined = named?.find((each) => each.name === name) ?? find(name)
+      const edits = target?.edits(machineOf(io), wiring) ?? []
+      const files = uninstall(name, edits, { state, dryRun: isDry })
+      return { target: name, files: files.filter(({ status }) => status !== 'absent') }
+    })
+    const isLast = installedNames(state).length === 0 || (isDry && names.length === installed.length)
+    const { left, removed } = isLast
+      ? removeCreated(state, { purge: options.purge ?? false, dryRun: isDry })
+      : { left: [], removed: [] }
+    return { hosts, left, removed }
+  }
+  // Without the folder nothing was wired in, and the lock would make it.
+  const isFree = isDry || !existsSync(state)
+  const { hosts, left, removed } = isFree ? takeBack() : withReceiptsLocked(state, takeBack)
   if (!isDry) for (const folder of [state, dirname(state)]) removeIfEmpty(folder)
   const changed = hosts.some(({ files }) => files.length > 0) || left.length > 0 || removed.length > 0
   if (options.json) io.out(`${JSON.stringify({ hosts, memories: left, removed, dryRun: isDry })}\n`)

@@ -8,6 +8,8 @@ import type { MemoryPlace } from './host-sessions.ts'
 const longestSessionMs = 10 * 60_000
 /** Notes are written in milliseconds. */
 const longestNoteMs = 5000
+/** Settings of all hosts are written in a second. */
+const longestWiringMs = 60_000
 /** Longest that a hook waits for other hooks: hosts give some only 1.5 seconds. */
 const mostWaitMs = 500
 /** Time that a process has to write its identity into the lock it has just created. */
@@ -53,11 +55,22 @@ export function withNobodyArchiving<T>(place: MemoryPlace, section: () => T, wai
   // Without this folder there is no note of a session, and nobody archives.
   if (!existsSync(join(place.root, place.layout.internal))) return section()
   const lock = takeWithin(waitMs, 50, () => takeArchivingLock(place))
+  return whileHeld(lock, section, `a session is just being archived into ${place.root}`)
+}
+
+/**
+ * Runs a section that changes settings of hosts, with the receipts of what was changed, while no other process does.
+ *
+ * @throws MemoryError UNAVAILABLE when one goes on for too long
+ */
+export function withReceiptsLocked<T>(state: string, section: () => T, waitMs = 30_000): T {
+  const lock = takeWithin(waitMs, 10, () => takeLockFile(join(state, 'lock'), longestWiringMs))
+  return whileHeld(lock, section, 'recall is just being wired into agents, or taken out of them')
+}
+
+function whileHeld<T>(lock: LockFile | undefined, section: () => T, other: string): T {
   if (!lock) {
-    throw new MemoryError(
-      `a session is just being archived into ${place.root}: run the same again when that is done`,
-      MemoryErrorCode.UNAVAILABLE,
-    )
+    throw new MemoryError(`${other}: run the same again when that is done`, MemoryErrorCode.UNAVAILABLE)
   }
   try {
     return section()
