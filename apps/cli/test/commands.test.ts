@@ -105,6 +105,17 @@ describe('the rest', () => {
     ])
   })
 
+  it('export goes on after a scope in which a file cannot be read, names it and fails', async () => {
+    const shell = await shellWithSession()
+    const path = join(shell.root, 'memory/MEMORY.md')
+    writeFileSync(path, Buffer.from([0x23, 0xff]))
+    const { code, out, err } = await shell.run('export')
+    expect(code).toBe(3)
+    expect(err).toMatch(/^recall: long-term is not exported whole: .*MEMORY\.md is not UTF-8[^\n]*\n$/)
+    expect(out).toContain('"key":"session:pool-leak"')
+    expect(out).toContain('"key":"conversation:pool-leak"')
+  })
+
   it('takes common options before the command in any order', async () => {
     const { root } = await shellWithSession()
     const shell = createShell(temporaryFolder())

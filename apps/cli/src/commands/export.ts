@@ -2,6 +2,8 @@ import {
   conversationType,
   type Entry,
   entryMetadata,
+  isMemoryError,
+  MemoryError,
   type MemoryScope,
   memoryScopes,
   redactJson,
@@ -10,7 +12,8 @@ import {
   sessionSummaryType,
 } from '@recall/core'
 import { addCounts } from '../imports/add-counts.ts'
-import { everyEntry, everyNamespace } from '../memory/every-entry.ts'
+import { throwAll } from '../imports/unreadable.ts'
+import { everyEntry, everyNamespace, type KeptEntry } from '../memory/every-entry.ts'
 import type { RootOptions } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
 import { formatCounts } from '../terminal/format.ts'
@@ -19,6 +22,8 @@ import type { Io } from '../terminal/io.ts'
 /**
  * Prints one JSON line for each entry of every namespace, in all scopes or one: its metadata, what it is found by if
  * that is not its value, and its value with secrets redacted. Encrypted values stay encrypted.
+ *
+ * @throws MemoryError naming the scopes in which something cannot be read, once the others are printed
  */
 export async function exportMemory(
   io: Io,
@@ -26,32 +31,44 @@ export async function exportMemory(
 ): Promise<undefined> {
   const scopes = options.scope ? [options.scope] : memoryScopes
   const redactions: Record<string, number> = {}
+  const failed: MemoryError[] = []
   return withStore(io, options, async (store) => {
     for (const place of everyNamespace(store).flatMap((namespace) =>
       scopes.map((scope) => ({ namespace, scope })),
     )) {
-      for await (const { archived, ...entry } of everyEntry(store, place, { now: io.now() })) {
-        // A ciphertext reveals nothing, but may look like a secret.
-        const { value, counts } = entry.encrypted
-          ? { value: entry.value, counts: {} }
-          : redactJson(entry.value)
-        const found = foundBy(entry)
-        addCounts(redactions, counts)
-        addCounts(redactions, found.counts)
-        const line = {
-          ...entryMetadata(entry),
-          ...(entry.ttl === null ? {} : { ttl: entry.ttl }),
-          ...(archived ? { archived } : {}),
-          ...found.options,
-          value,
+      try {
+        for await (const entry of everyEntry(store, place, { now: io.now() })) {
+          const { line, counts } = lineOf(entry)
+          addCounts(redactions, counts)
+          io.out(`${JSON.stringify(line)}\n`)
         }
-        io.out(`${JSON.stringify(line)}\n`)
+      } catch (error) {
+        if (!isMemoryError(error)) throw error
+        failed.push(new MemoryError(`${place.scope} is not exported whole: ${error.message}`, error.code))
       }
     }
     if (Object.keys(redactions).length > 0)
       io.err(`recall: secrets replaced in what was exported: ${formatCounts(redactions)}; see recall scrub\n`)
+    throwAll(failed)
     return undefined
   })
+}
+
+/** An entry as it is exported, without secrets, and how many there were. */
+function lineOf({ archived, ...entry }: KeptEntry): { line: object; counts: Record<string, number> } {
+  // A ciphertext reveals nothing, but may look like a secret.
+  const { value, counts } = entry.encrypted ? { value: entry.value, counts: {} } : redactJson(entry.value)
+  const found = foundBy(entry)
+  const line = {
+    ...entryMetadata(entry),
+    ...(entry.ttl === null ? {} : { ttl: entry.ttl }),
+    ...(archived ? { archived } : {}),
+    ...found.options,
+    value,
+  }
+  const all: Record<string, number> = { ...counts }
+  addCounts(all, found.counts)
+  return { line, counts: all }
 }
 
 /** Entries that are a part of a document; what finds them is made of it anew. */
