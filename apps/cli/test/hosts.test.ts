@@ -1,4 +1,12 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createShell, poolSession, temporaryFolder, writeSession } from './support.ts'
@@ -211,6 +219,30 @@ describe('init for hosts', () => {
       code: 2,
       err: expect.stringContaining('missing.mjs does not exist'),
     })
+  })
+
+  it('takes an empty folder in the place of a wired memory for a disk that is not mounted', async () => {
+    const shell = createHome()
+    const root = join(shell.root, 'disk')
+    await shell.run('init', '--target', 'claude', '--root', root)
+    rmSync(root, { recursive: true })
+    mkdirSync(root)
+    const session = {
+      hook_event_name: 'SessionStart',
+      session_id: 's',
+      transcript_path: writeSession(shell.root, 's', poolSession),
+    }
+    const start = await shell.withInput(JSON.stringify(session)).run('hook', 'session-start', '--root', root)
+    expect(start).toMatchObject({ code: 0, out: expect.stringContaining('check that its disk is mounted') })
+    for (const argv of [['search', 'pool'], ['archive', session.transcript_path], ['export'], ['mcp']]) {
+      expect(await shell.run(...argv, '--root', root)).toMatchObject({
+        code: 3,
+        err: `recall: the memory that was wired into agents is not in ${root} any more: check that its disk is mounted, or run 'recall init' for a new one\n`,
+      })
+    }
+    expect(readdirSync(root)).toEqual([])
+    await shell.run('init', '--root', root)
+    expect((await shell.run('archive', session.transcript_path, '--root', root)).code).toBe(0)
   })
 
   it('lets no other process change settings meanwhile', async () => {

@@ -25,6 +25,7 @@ import {
 import { withNotesLocked } from '../hosts/lock-files.ts'
 import { nothingToTell, type SessionContext, sessionContext } from '../hosts/session-context.ts'
 import { findOwnRoot, type RootOptions } from '../memory/find-root.ts'
+import { requireWired } from '../memory/receipts.ts'
 import type { Io } from '../terminal/io.ts'
 
 export interface HookOptions extends RootOptions {
@@ -79,6 +80,7 @@ async function handle(io: Io, event: string, input: HookInput | null, options: H
     if (options.root !== undefined) return
     createFolder(root, 0o700)
   }
+  requireWired(io, root)
   const place: MemoryPlace = {
     root,
     layout: layoutOf(defaultFileSystem, root, options.layout),

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { MemoryError, MemoryErrorCode } from '@recall/core'
 import type { Io } from '../terminal/io.ts'
 
 /** What `init` created of a memory for hosts. */
@@ -33,14 +34,33 @@ function isReceipt(value: unknown): value is MemoryReceipt {
   )
 }
 
-/** The root of the memory that was wired into hosts; `undefined` unless there is just one. */
-export function wiredRoot(io: Pick<Io, 'home'>): string | undefined {
+/** The roots of memories that were wired into hosts. */
+function wiredRoots(io: Pick<Io, 'home'>): string[] {
   try {
-    const roots = readReceipts(stateFolder(io)).map(({ root }) => root)
-    const [root, ...others] = roots.filter((each) => existsSync(each))
-    return others.length === 0 ? root : undefined
+    return readReceipts(stateFolder(io)).map(({ root }) => root)
   } catch {
     // Receipts are for `init` and `uninit`, which say that they are damaged: all else goes on without.
-    return undefined
+    return []
   }
+}
+
+/** The root of the memory that was wired into hosts; `undefined` unless there is just one. */
+export function wiredRoot(io: Pick<Io, 'home'>): string | undefined {
+  const [root, ...others] = wiredRoots(io).filter((each) => existsSync(each))
+  return others.length === 0 ? root : undefined
+}
+
+/**
+ * Makes sure that a root which was wired into hosts still holds a memory: where a disk is not mounted, its mount point
+ * is an empty folder.
+ *
+ * @throws MemoryError UNAVAILABLE when it does not
+ */
+export function requireWired(io: Pick<Io, 'home'>, root: string): void {
+  if (existsSync(join(root, 'memory')) || !wiredRoots(io).includes(root)) return
+  throw new MemoryError(
+    `the memory that was wired into agents is not in ${root} any more: check that its disk is mounted, or run 'recall init' for a new one`,
+    MemoryErrorCode.UNAVAILABLE,
+    { details: { path: root } },
+  )
 }

@@ -2,6 +2,7 @@ import { type FileStore, type FileStoreSettings, openFileStore } from '@recall/s
 import type { Io } from '../terminal/io.ts'
 import { findRoot, type RootOptions } from './find-root.ts'
 import { layoutToWrite } from './one-layout.ts'
+import { requireWired } from './receipts.ts'
 
 /** Opens the store for the duration of a call, and closes it even after an error. */
 export async function withStore<T>(
@@ -10,6 +11,7 @@ export async function withStore<T>(
   call: (store: FileStore) => T | Promise<T>,
 ): Promise<T> {
   const root = findRoot(io, options)
+  requireWired(io, root)
   if (options.create) layoutToWrite(root, options.layout)
   const store = await openFileStore({
     root,
