@@ -7,19 +7,24 @@ import { createFolder } from './create-folder.ts'
 const folder = mkdtempSync(join(tmpdir(), 'recall-folders-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
+const isPosix = process.platform !== 'win32'
+const hasProc = existsSync('/proc/self')
+if (!isPosix) process.stderr.write('Tests of modes and links are skipped on Windows.\n')
+if (!hasProc) process.stderr.write('The test of a disk that takes no folders is skipped: no /proc.\n')
+
 describe('a folder that is created', () => {
-  it.skipIf(process.platform === 'win32')('gets its mode on each level that was missing', () => {
+  it.runIf(isPosix)('gets its mode on each level that was missing', () => {
     createFolder(join(folder, 'a/b'), 0o700)
     for (const level of ['a', 'a/b']) expect(statSync(join(folder, level)).mode & 0o777).toBe(0o700)
     createFolder(join(folder, 'a/b'), 0o755)
     expect(statSync(join(folder, 'a/b')).mode & 0o777).toBe(0o700)
   })
 
-  it.runIf(existsSync('/proc/self'))('is an error at once on a file system that takes none', () => {
+  it.runIf(hasProc)('is an error at once on a file system that takes none', () => {
     expect(() => createFolder('/proc/recall/memory')).toThrow('/proc/recall cannot be created (ENOENT)')
   })
 
-  it.skipIf(process.platform === 'win32')('is an error where a link leads nowhere', () => {
+  it.runIf(isPosix)('is an error where a link leads nowhere', () => {
     symlinkSync('nowhere', join(folder, 'link'))
     expect(() => createFolder(join(folder, 'link/memory'))).toThrow('link cannot be created (EEXIST)')
   })
