@@ -163,15 +163,21 @@ export function syncFolder(fileSystem: FileSystem, folder: string): void {
   }
 }
 
-/** Creates a folder and makes its name durable; does nothing when it exists. */
+/**
+ * Creates a folder, level by level, and makes its name durable; does nothing when it exists. Node's own recursive call
+ * says of a read-only disk that the folder is missing, and below `/proc` it never returns.
+ */
 export function ensureFolder(fileSystem: FileSystem, folder: string): void {
   if (fileSystem.existsSync(folder)) return
-  const first = fileSystem.mkdirSync(folder, { recursive: true })
-  if (first === undefined) return
   // Each new level is a name in the level above it.
-  for (let level = folder; level.length >= first.length; level = dirname(level)) {
-    syncFolder(fileSystem, dirname(level))
+  ensureFolder(fileSystem, dirname(folder))
+  try {
+    fileSystem.mkdirSync(folder)
+  } catch (error) {
+    // Another process was faster.
+    if (!fileSystem.existsSync(folder)) throw error
   }
+  syncFolder(fileSystem, dirname(folder))
 }
 
 /** Runs a call that writes to `path`; gives every failure a code and the path. */
