@@ -10,7 +10,9 @@ import { MemoryError, MemoryErrorCode } from '../errors.ts'
  */
 export function createFolder(path: string, mode?: number): void {
   if (existsSync(path)) return
-  createFolder(dirname(path), mode)
+  const above = dirname(path)
+  // A drive has nothing above it.
+  if (above !== path) createFolder(above, mode)
   try {
     mkdirSync(path, mode)
   } catch (cause) {

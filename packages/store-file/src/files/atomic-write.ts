@@ -170,7 +170,9 @@ export function syncFolder(fileSystem: FileSystem, folder: string): void {
 export function ensureFolder(fileSystem: FileSystem, folder: string): void {
   if (fileSystem.existsSync(folder)) return
   // Each new level is a name in the level above it.
-  ensureFolder(fileSystem, dirname(folder))
+  const above = dirname(folder)
+  // A drive has nothing above it.
+  if (above !== folder) ensureFolder(fileSystem, above)
   try {
     fileSystem.mkdirSync(folder)
   } catch (error) {
