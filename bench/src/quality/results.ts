@@ -35,7 +35,7 @@ export interface Abstention {
 }
 
 /** Below it saying nothing is better, as the interface says. */
-export const commonThreshold = 0.15
+export const commonThreshold = 0.2
 
 /** What a collection would have got from weights that were chosen on all the others. */
 export interface LeftOut {
