@@ -99,6 +99,8 @@ const ablations = {
   'the surroundings': { surroundings: 0 },
   'the document': { document: 0 },
   'the label': { label: 0 },
+  'the price of parts': { parts: 0 },
+  'meaning growing with the noise of words': { ambiguity: 0 },
   recency: { recency: 0 },
   'noise below the 50th': { words: 0.5, noise: 0.5 },
 } satisfies Record<string, Partial<typeof rankWeights>>
