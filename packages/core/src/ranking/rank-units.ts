@@ -69,9 +69,9 @@ export const rankWeights = {
   /** One standard deviation of the cosine, where words tell units apart. */
   meaning: 0.08,
   /** What that gains where all of the words' bound is noise. */
-  ambiguity: 0.5,
+  ambiguity: 0.7,
   /** One standard deviation at most, and where no word of the query is found: then meaning is all there is. */
-  mostMeaning: 0.25,
+  mostMeaning: 0.3,
   /** The part that each of its two neighbours has in what a turn means; the rest is its own. */
   neighbour: 0.15,
   /** Standard deviations that each doubling of the parts takes off: the best of many is near by chance. */
