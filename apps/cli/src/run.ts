@@ -4,6 +4,7 @@ import { parseCommandLine } from './parse-command-line.ts'
 import { commandHelp, programHelp } from './terminal/help.ts'
 import type { Io } from './terminal/io.ts'
 import { printable } from './terminal/printable.ts'
+import { watchOutput } from './terminal/watch-output.ts'
 
 const description =
   'Memory for AI agents: sessions archived, summarised and found again, in files you can read.'
@@ -49,21 +50,12 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     const said = wanted.startsWith('-') ? `'${wanted}' is for a command` : `there is no command '${wanted}'`
     return fail(io, new UsageError(`${said} (see 'recall --help')`), asksFor(argv, '--json'))
   }
-  let isAnswered = false
-  const out = (text: string): void => {
-    isAnswered = true
-    io.out(text)
-  }
-  // Copies getters as such: what they read is costly, and may never be needed.
-  const answering: Io = Object.defineProperties({} as Io, {
-    ...Object.getOwnPropertyDescriptors(io),
-    out: { value: out, enumerable: true },
-  })
+  const { watched, isAnswered } = watchOutput(io)
   try {
-    return (await command.run(answering, parseCommandLine(command, rest), run)) ?? exitCodes.fine
+    return (await command.run(watched, parseCommandLine(command, rest), run)) ?? exitCodes.fine
   } catch (error) {
     const isJson = command.options.json !== undefined && asksFor(rest, '--json')
-    const code = fail(io, error, isJson && !isAnswered)
+    const code = fail(io, error, isJson && !isAnswered())
     return command.failsOpen ? exitCodes.fine : code
   }
 }

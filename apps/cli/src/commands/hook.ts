@@ -27,6 +27,7 @@ import { nothingToTell, type SessionContext, sessionContext } from '../hosts/ses
 import { findOwnRoot, type RootOptions } from '../memory/find-root.ts'
 import { requireWired } from '../memory/receipts.ts'
 import type { Io } from '../terminal/io.ts'
+import { watchOutput } from '../terminal/watch-output.ts'
 
 export interface HookOptions extends RootOptions {
   /** Empty the window after the session was given it. */
@@ -41,17 +42,11 @@ const startBudgetMs = 4000
  * output holds only what the host expects. Slow work is left to a detached process.
  */
 export async function hook(io: Io, event: string, options: HookOptions): Promise<number> {
-  let isAnswered = false
-  const out = (text: string): void => {
-    isAnswered = true
-    io.out(text)
-  }
-  // Inherits all else, because copying it would read what is costly and may never be needed.
-  const answering: Io = Object.create(io, { out: { value: out } })
+  const { watched, isAnswered } = watchOutput(io)
   const input = event === 'drain' ? null : parseHookInput((await io.payload?.()) ?? '')
   let problem: string | undefined
   try {
-    await handle(answering, event, input, options)
+    await handle(watched, event, input, options)
   } catch (error) {
     problem = error instanceof Error ? error.message : String(error)
     // Hosts write this to their debug logs.
@@ -59,7 +54,7 @@ export async function hook(io: Io, event: string, options: HookOptions): Promise
   }
   // Some hosts take no answer for a broken hook, so they get one after an error, too.
   const isTold = event === 'session-start' && problem !== undefined
-  if (input && !isAnswered)
+  if (input && !isAnswered())
     io.out(isTold ? contextOutput(input, '', `Recall: ${problem}`) : silence(input.host))
   return exitCodes.fine
 }
@@ -75,12 +70,10 @@ async function handle(io: Io, event: string, input: HookInput | null, options: H
     return
   }
   const root = findOwnRoot(io, options)
-  if (!existsSync(root)) {
-    // If the memory was deleted after it was wired in, a hook must not create a new one.
-    if (options.root !== undefined) return
-    createFolder(root, 0o700)
-  }
+  // If the memory was deleted after it was wired in, a hook must not create a new one.
+  if (options.root !== undefined && !existsSync(root)) return
   requireWired(io, root)
+  createFolder(root, 0o700)
   const place: MemoryPlace = {
     root,
     layout: layoutOf(defaultFileSystem, root, options.layout),
