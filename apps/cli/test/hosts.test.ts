@@ -241,6 +241,13 @@ describe('init for hosts', () => {
       })
     }
     expect(readdirSync(root)).toEqual([])
+    rmSync(root, { recursive: true })
+    const unnamed = createShell(shell.root, null, { RECALL_ROOT: root }, JSON.stringify(session))
+    expect(await unnamed.run('hook', 'session-start')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('check that its disk is mounted'),
+    })
+    expect(existsSync(root)).toBe(false)
     await shell.run('init', '--root', root)
     expect((await shell.run('archive', session.transcript_path, '--root', root)).code).toBe(0)
   })
