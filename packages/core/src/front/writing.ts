@@ -1,0 +1,86 @@
+import type { Clock } from '../clock.ts'
+import { MemoryError, MemoryErrorCode } from '../errors.ts'
+import type { AtomicUpdate, BatchWrite, WriteOptions } from '../memory-manager.ts'
+import type { Address, Change, MemoryStore, Place } from '../memory-store.ts'
+import type { MemoryScope } from '../scope.ts'
+import { commitWithArchived } from '../stores/archive.ts'
+import type { EntryFactory } from './entry-factory.ts'
+import { batchSchema, parseInput, parseKey, updatesSchema } from './inputs.ts'
+import type { WithinQuota } from './quotas.ts'
+
+/** What a memory puts into a store, each write within the quota of its scope. */
+export interface Writing {
+  write(store: MemoryStore, address: Address, value: unknown, options?: WriteOptions): Promise<void>
+  /** All of them or none. */
+  writeAll(store: MemoryStore, place: Place, writes: readonly BatchWrite[]): Promise<void>
+  /** All of them or none. */
+  update(store: MemoryStore, place: Place, updates: readonly AtomicUpdate[]): Promise<void>
+  /** Takes an entry back from the store's archive. False when it is not there. */
+  restore(store: MemoryStore, address: Address): Promise<boolean>
+}
+
+export interface WritingOptions {
+  toEntry: EntryFactory
+  withinQuota: Record<MemoryScope, WithinQuota>
+  clock: Clock
+}
+
+export function createWriting({ toEntry, withinQuota, clock }: WritingOptions): Writing {
+  const toChange = async (
+    store: MemoryStore,
+    place: Place,
+    update: AtomicUpdate,
+    now: number,
+  ): Promise<Change> => {
+    const address = { ...place, key: parseKey(update.key) }
+    const seen = update.ifUpdatedAt
+    const expected = seen === undefined ? {} : { expected: { updatedAt: seen } }
+    if (update.operation === 'delete') return { remove: address, ...expected }
+    // Always later than the version it replaces: of two such updates in one millisecond, the second is refused.
+    const at = seen === undefined ? now : Math.max(now, seen + 1)
+    const entry = await toEntry(store, address, update.value, update.options, at)
+    return { put: entry, options: { overwrite: update.options?.overwrite ?? true, now }, ...expected }
+  }
+
+  const commit = async (
+    store: MemoryStore,
+    place: Place,
+    updates: readonly AtomicUpdate[],
+  ): Promise<void> => {
+    const { scope } = place
+    const now = clock()
+    if (new Set(updates.map(({ key }) => key)).size < updates.length) {
+      throw new MemoryError('a key may stand only once in a batch', MemoryErrorCode.INVALID_INPUT, { scope })
+    }
+    const changes: Change[] = []
+    for (const update of updates) changes.push(await toChange(store, place, update, now))
+    const puts = changes.flatMap((change) => ('put' in change ? change.put : []))
+    const removed = changes.flatMap((change) => ('put' in change ? [] : change.remove))
+    await withinQuota[scope](puts, removed, () => commitWithArchived(store, place, changes, now))
+  }
+
+  return {
+    async write(store, address, value, given) {
+      const now = clock()
+      const entry = await toEntry(store, address, value, given, now)
+      const putOptions = { overwrite: given?.overwrite ?? true, now }
+      await withinQuota[address.scope]([entry], [], () => store.put(entry, putOptions))
+    },
+
+    async writeAll(store, place, writes) {
+      const given = parseInput(batchSchema, writes, 'writes') as BatchWrite[]
+      const updates = given.map((write) => ({ ...write, operation: 'set' as const }))
+      await commit(store, place, updates)
+    },
+
+    async update(store, place, updates) {
+      await commit(store, place, parseInput(updatesSchema, updates, 'updates') as AtomicUpdate[])
+    },
+
+    async restore({ cold }, address) {
+      const entry = await cold?.get(address, clock())
+      if (!cold || !entry) return false
+      return withinQuota[address.scope]([entry], [], () => cold.restore(address, clock()))
+    },
+  }
+}
