@@ -20,6 +20,7 @@ export const parseOptions = () =>
       runtime: { type: 'string' },
       ablation: { type: 'boolean', default: false },
       stores: { type: 'boolean', default: false },
+      together: { type: 'boolean', default: false },
       'leave-one-out': { type: 'boolean', default: false },
     },
   })

@@ -1,6 +1,6 @@
 import type { Runtime } from '@recall/embeddings/local'
 import { type Options, say } from '../options.ts'
-import { readDataSet } from '../quality/data-set.ts'
+import { readDataSet, together } from '../quality/data-set.ts'
 import { fileName, qualityChart, qualityReport } from '../quality/quality-report.ts'
 import type { LeftOut } from '../quality/results.ts'
 import { machineFacts, writeResult } from '../report.ts'
@@ -15,13 +15,19 @@ export async function publishQuality(options: Options): Promise<boolean> {
     ...(postgres ? { postgres } : {}),
     ablation,
     stores,
+    // Each question is asked of a memory without its evidence, which takes too long to make of a large one.
+    abstention: !stores && !options.together,
     say,
   }
-  for (const path of data.split(',')) {
+  const read = data.split(',').map((path) => {
     const set = readDataSet(path)
+    return { set, hash: `${set.name}, sha256 ${hashOf(path, set)}` }
+  })
+  const all = { set: together(read.map(({ set }) => set)), hash: read.map(({ hash }) => hash).join('; ') }
+  for (const { set, hash } of options.together ? [all] : read) {
     say(`${set.name}: ${set.collections.length} collections`)
     const results = await measureQuality(set, settings)
-    const facts = { 'data set': `${set.name}, sha256 ${hashOf(path, set)}`, ...machineFacts() }
+    const facts = { 'data set': hash, ...machineFacts() }
     const named = stores ? { ...set, name: `${set.name}-stores` } : set
     const publish = (leftOut: readonly LeftOut[]): void => {
       writeResult(fileName(named.name, 'svg'), qualityChart(results))

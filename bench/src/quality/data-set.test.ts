@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { parseTime, readDataSet } from './data-set.ts'
+import { parseTime, readDataSet, together } from './data-set.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -149,4 +149,22 @@ it('says what it expected', () => {
   mkdirSync(join(folder, '7'))
   writeFileSync(join(folder, '7', 'chat.json'), '[]')
   expect(() => readDataSet(folder)).toThrow('probing_questions.json is missing')
+})
+
+it('makes one memory of several, in which what has the same name stays apart', () => {
+  const collection = (id: string) => ({
+    id,
+    docs: [{ id: 'D1', session: 's1', time: null, text: id }],
+    queries: [{ id: 'q', text: 'who?', gold: ['D1'], category: 'all' }],
+  })
+  const one = { name: 'one', collections: [collection('a'), collection('b')] }
+  const two = { name: 'two', collections: [collection('a')] }
+  const { collections } = together([one, two])
+  expect(collections).toHaveLength(1)
+  expect(collections[0]?.docs.map(({ id, session }) => [id, session])).toEqual([
+    ['one/a/D1', 'one/a/s1'],
+    ['one/b/D1', 'one/b/s1'],
+    ['two/a/D1', 'two/a/s1'],
+  ])
+  expect(collections[0]?.queries.map(({ gold }) => gold)).toEqual([['one/a/D1'], ['one/b/D1'], ['two/a/D1']])
 })

@@ -44,6 +44,37 @@ export function readDataSet(path: string): DataSet {
   throw new UsageError(`${path} holds no question with evidence in it.`)
 }
 
+/** All collections of some data sets as one memory, in which each question has everything else to be lost among. */
+export function together(sets: readonly DataSet[]): DataSet {
+  const collections = sets.flatMap(({ name, collections }) =>
+    collections.map((collection) => prefixed(collection, `${name}/${collection.id}/`)),
+  )
+  return {
+    name: 'together',
+    collections: [
+      {
+        id: 'together',
+        docs: collections.flatMap(({ docs }) => docs),
+        queries: collections.flatMap(({ queries }) => queries),
+      },
+    ],
+  }
+}
+
+const prefixed = ({ id, docs, queries }: Collection, prefix: string): Collection => ({
+  id,
+  docs: docs.map((doc) => ({
+    ...doc,
+    id: prefix + doc.id,
+    session: doc.session === null ? null : prefix + doc.session,
+  })),
+  queries: queries.map((query) => ({
+    ...query,
+    id: prefix + query.id,
+    gold: query.gold.map((gold) => prefix + gold),
+  })),
+})
+
 function readFolder(folder: string): DataSet {
   const chats = readdirSync(folder).filter((name) => existsSync(join(folder, name, 'chat.json')))
   return chats.length > 0 ? readBeam(folder, chats) : readBeir(folder)

@@ -34,6 +34,8 @@ export interface QualitySettings {
   ablation: boolean
   /** Instead the same memory in other stores: embedded, in a hub, and on this server when there is one. */
   stores: boolean
+  /** Also asks every question where its evidence is missing. */
+  abstention: boolean
   postgres?: string
   say(text: string): void
 }
@@ -43,7 +45,7 @@ export async function measureQuality(set: DataSet, settings: QualitySettings): P
   const embedder = documentCache(localEmbedder(runtime ? { runtime } : {}))
   const meaning = dense(embedder)
   const retrievers: Retriever[] = [
-    recallRetriever({ name: 'Recall', embedder, abstains: !settings.stores }),
+    recallRetriever({ name: 'Recall', embedder, abstains: settings.abstention }),
     recallRetriever({ name: 'Recall, words alone' }),
     ...(settings.stores
       ? inOtherStores(embedder, postgres)
