@@ -154,6 +154,13 @@ it('what is not made for one host names none', () => {
   expect(named).toEqual([])
 })
 
+it('no folder is made by the recursive call of Node, which never returns below /proc', () => {
+  const files = [...libraries, ...apps].flatMap(sourcesOf)
+  expect(files.filter((path) => /\bmkdir(?:Sync)?\([^\n]*\{\s*[^\n]*\brecursive:/.test(read(path)))).toEqual(
+    [],
+  )
+})
+
 it('no test is left out without a word about it', () => {
   const files = [...libraries, ...apps].flatMap(({ folder }) => filesIn(folder, '.ts')).filter(isTest)
   const left = files.flatMap((path) => {

@@ -1,17 +1,9 @@
-import {
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { lstatSync, readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import * as modules from 'node:module'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { Script } from 'node:vm'
+import { createFolder } from '@recall/core/process'
 
 /** What Node's typings lack: its own compile cache (since 22.1), and the hooks that compile a CommonJS file. */
 interface Internals {
@@ -47,7 +39,7 @@ function ownFolder(env: NodeJS.ProcessEnv): string | null {
     const folder = join(cacheHome(env), 'recall', 'code')
     // With an empty HOME: the working folder may be another's project, whose code must not run.
     if (!isAbsolute(folder)) return null
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    createFolder(folder, 0o700)
     const { uid, mode } = lstatSync(folder)
     const isOwn = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0)
     return isOwn ? folder : null

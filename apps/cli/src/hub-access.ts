@@ -1,6 +1,6 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { renamePatiently } from '@recall/core/process'
+import { createFolder, renamePatiently } from '@recall/core/process'
 import { UsageError } from './exit-codes.ts'
 import { ownName } from './memory/unfinished.ts'
 import type { Io } from './terminal/io.ts'
@@ -83,7 +83,7 @@ export function readKeyFile(path: string): HubAccess | null {
  * never read the file, and it is complete as soon as it exists.
  */
 export function reserveKeyFile(path: string) {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  createFolder(dirname(path), 0o700)
   const temporary = ownName(path, '.unfinished-')
   const file = openSync(temporary, 'wx', 0o600)
   return {

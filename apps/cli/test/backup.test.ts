@@ -204,6 +204,16 @@ describe('backup and restore', () => {
     expect(readdirSync(folder).sort()).toEqual(['memory.tar.gz', 'restored'])
   })
 
+  it.runIf(existsSync('/proc/self'))('says at once where no folder can be made', async () => {
+    const shell = await shellWithSession()
+    const file = join(shell.root, 'memory.tar.gz')
+    await shell.run('backup', file)
+    expect(await shell.run('restore', file, '--root', '/proc/recall/memory')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('/proc/recall cannot be created (ENOENT): see who may write there'),
+    })
+  })
+
   it.runIf(process.platform !== 'win32')('takes the place of no pipe or device', async () => {
     const shell = await shellWithSession()
     const socket = join(shell.root, 'socket')

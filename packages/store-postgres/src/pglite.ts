@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, realpathSync } from 'node:fs'
+import { chmodSync, existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PGlite, PGliteOptions } from '@electric-sql/pglite'
 import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
@@ -13,6 +13,7 @@ import {
   type TypesOf,
   type ValueSchemas,
 } from '@recall/core'
+import { createFolder } from '@recall/core/process'
 import { drizzle } from 'drizzle-orm/pglite'
 import type { Database } from './engines/database.ts'
 import { createEngine, type Engine } from './engines/embedded-engine.ts'
@@ -53,7 +54,7 @@ export async function openPglite({ folder, template }: EmbeddedOptions = {}): Pr
   try {
     const data = join(root, 'data')
     // PGlite makes its files readable by everybody, so the folder is closed, even if an earlier version made it.
-    mkdirSync(data, { recursive: true, mode: onlyMe })
+    createFolder(data, onlyMe)
     chmodSync(data, onlyMe)
     const isNew = !existsSync(join(data, 'PG_VERSION'))
     const files = { fs: new SyncingFiles(data), startParams: syncingStartParams }
@@ -68,14 +69,8 @@ export async function openPglite({ folder, template }: EmbeddedOptions = {}): Pr
 
 /** The real path of the folder, which is made when it is missing. */
 function placeOf(folder: string): string {
-  try {
-    mkdirSync(folder, { recursive: true, mode: onlyMe })
-    return realpathSync(folder)
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    const message = `'${folder}' cannot hold a database (${code}): check who may write there, or name another folder`
-    throw new MemoryError(message, MemoryErrorCode.UNAVAILABLE, { cause })
-  }
+  createFolder(folder, onlyMe)
+  return realpathSync(folder)
 }
 
 const optionsOf = (files: PGliteOptions, template: Blob | undefined): PGliteOptions => ({

@@ -11,7 +11,7 @@ import {
 import { open } from 'node:fs/promises'
 import { dirname, join, posix, resolve, sep } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
-import { renamePatiently } from '@recall/core/process'
+import { createFolder, renamePatiently } from '@recall/core/process'
 import { defaultFileSystem, layoutFile, layouts, layoutsOf } from '@recall/store-file'
 import { extract, type TarOptionsWithAliases } from 'tar'
 import { isLeftOut } from '../memory/derived-files.ts'
@@ -37,7 +37,7 @@ export async function restore(
   }
   const root = findRoot(io, options)
   if (existsSync(join(root, 'memory')) && readdirSync(join(root, 'memory')).length > 0) throw occupied(root)
-  mkdirSync(dirname(root), { recursive: true })
+  createFolder(dirname(root))
   // Unpacks beside the root and renames at the end, so that a failed restore leaves nothing half-done. In a root that
   // exists it does so inside, because that may be a disk of its own.
   const inside = join(root, 'memory')

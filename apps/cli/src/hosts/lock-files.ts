@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { isGone, type ProcessIdentity, pause, thisProcess } from '@recall/core/process'
+import { createFolder, isGone, type ProcessIdentity, pause, thisProcess } from '@recall/core/process'
 import type { MemoryPlace } from './host-sessions.ts'
 
 /** An archiver that has begun no other session for so long hangs. */
@@ -90,7 +90,7 @@ function takeWithin(waitMs: number, pauseMs: number, take: () => LockFile | unde
 }
 
 function takeLockFile(path: string, staleMs: number): LockFile | undefined {
-  mkdirSync(dirname(path), { recursive: true })
+  createFolder(dirname(path))
   for (;;) {
     try {
       writeFileSync(path, JSON.stringify(thisProcess()), { flag: 'wx' })

@@ -1,16 +1,7 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { renamePatiently } from '@recall/core/process'
+import { createFolder, renamePatiently } from '@recall/core/process'
 import { defaultFileSystem, layouts, layoutsOf } from '@recall/store-file'
 import { sha256 } from '../digest.ts'
 import { isDerived } from '../memory/derived-files.ts'
@@ -50,7 +41,7 @@ export function noteCreated(state: string, root: string, { created, folders }: C
     files: [...(known?.files ?? []), ...files],
     folders: [...new Set([...(known?.folders ?? []), ...folders])],
   }
-  mkdirSync(state, { recursive: true })
+  createFolder(state)
   const others = earlier.filter((each) => each !== known)
   writeReceipts(state, [...others, receipt])
 }

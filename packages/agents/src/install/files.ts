@@ -6,7 +6,6 @@ import {
   fstatSync,
   fsyncSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -46,8 +45,6 @@ export function missingFolders(path: string): string[] {
   for (let level = path; !existsSync(level); level = dirname(level)) missing.unshift(level)
   return missing
 }
-
-export const createFolder = (path: string): void => void mkdirSync(path, { recursive: true })
 
 /**
  * Replaces a file atomically: after a crash it is the old or the new one. A link stays a link, a file keeps its mode,

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { createFolder } from '@recall/core/process'
 import {
   ChangedMeanwhile,
-  createFolder,
   digest,
   leadsNowhere,
   missingFolders,

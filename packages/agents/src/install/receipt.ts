@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { createFolder } from '@recall/core/process'
 import * as z from 'zod/mini'
-import { createFolder, digest, readBytes, removeEmpty, replaceBytes } from './files.ts'
+import { digest, readBytes, removeEmpty, replaceBytes } from './files.ts'
 
 const receiptSchema = z.object({
   version: z.literal(1),

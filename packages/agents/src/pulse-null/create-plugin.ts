@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import {
   type Conversation,
@@ -10,6 +10,7 @@ import {
   type MemoryManager,
   type Message,
 } from '@recall/core'
+import { createFolder } from '@recall/core/process'
 import { isRecord, toContentBlocks } from '../reading/content-blocks.ts'
 import { toInstant } from '../reading/instants.ts'
 import { createMessageIds } from '../reading/message-ids.ts'
@@ -155,7 +156,7 @@ function entityRootIn(config: JsonValue): string | undefined {
 
 /** The curated file and the place for archives, where they are missing. */
 function createMissing(root: string, { layout: { curated, archives } }: InspectedMemory): void {
-  for (const folder of [dirname(curated), archives]) mkdirSync(join(root, folder), { recursive: true })
+  for (const folder of [dirname(curated), archives]) createFolder(join(root, folder))
   try {
     writeFileSync(join(root, curated), '# Memory\n', { flag: 'wx' })
   } catch (error) {

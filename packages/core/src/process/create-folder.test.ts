@@ -29,8 +29,9 @@ describe('a folder that is created', () => {
     expect(() => createFolder(join(folder, 'link/memory'))).toThrow('link cannot be created (EEXIST)')
   })
 
-  it('is an error below a file', () => {
+  it('is an error where a file stands, and below it', () => {
     writeFileSync(join(folder, 'file'), '')
-    expect(() => createFolder(join(folder, 'file/memory'))).toThrow('cannot be created')
+    for (const path of ['file', 'file/memory'])
+      expect(() => createFolder(join(folder, path))).toThrow('file cannot be created (EEXIST)')
   })
 })

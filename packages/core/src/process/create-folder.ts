@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '../errors.ts'
 
@@ -6,10 +6,10 @@ import { MemoryError, MemoryErrorCode } from '../errors.ts'
  * Creates a folder and those above it, level by level; does nothing when it exists. Node's own recursive call never
  * returns where a level cannot be made and the system says that it is missing, as below `/proc`.
  *
- * @throws MemoryError UNAVAILABLE when a level cannot be made
+ * @throws MemoryError UNAVAILABLE when a level cannot be made, or is a file
  */
 export function createFolder(path: string, mode?: number): void {
-  if (existsSync(path)) return
+  if (isFolder(path)) return
   const above = dirname(path)
   // A drive has nothing above it.
   if (above !== path) createFolder(above, mode)
@@ -17,7 +17,7 @@ export function createFolder(path: string, mode?: number): void {
     mkdirSync(path, mode)
   } catch (cause) {
     // Another process was faster.
-    if (existsSync(path)) return
+    if (isFolder(path)) return
     throw new MemoryError(
       `${path} cannot be created (${(cause as NodeJS.ErrnoException).code}): see who may write there, or name another folder`,
       MemoryErrorCode.UNAVAILABLE,
@@ -25,3 +25,7 @@ export function createFolder(path: string, mode?: number): void {
     )
   }
 }
+
+/** A level that this user may not look at counts as missing. */
+const isFolder = (path: string): boolean =>
+  existsSync(path) && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true

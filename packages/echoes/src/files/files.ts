@@ -7,7 +7,6 @@ import {
   fsyncSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -16,7 +15,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
-import { renamePatiently } from '@recall/core/process'
+import { createFolder, renamePatiently } from '@recall/core/process'
 
 /** The call's result, or `null` when the file or folder does not exist. Every other failure is thrown. */
 export function orAbsent<T>(call: () => T): T | null {
@@ -140,9 +139,12 @@ function writeTemporary(path: string, content: string): string {
 
 /** Creates a folder and makes its name durable; does nothing when it exists. */
 function ensureFolder(folder: string): void {
-  const first = mkdirSync(folder, { recursive: true })
-  if (first === undefined) return
-  for (let level = folder; level.length >= first.length; level = dirname(level)) syncFolder(dirname(level))
+  if (existsSync(folder)) return
+  const above = dirname(folder)
+  // A drive has nothing above it.
+  if (above !== folder) ensureFolder(above)
+  createFolder(folder)
+  syncFolder(above)
 }
 
 /** Makes the names in a folder durable. Windows cannot open folders and needs no such call. */

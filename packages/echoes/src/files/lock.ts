@@ -1,8 +1,14 @@
-import { linkSync, lstatSync, mkdirSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, lstatSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { isGone, type ProcessIdentity, renamePatiently, thisProcess } from '@recall/core/process'
+import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
+import {
+  createFolder,
+  isGone,
+  type ProcessIdentity,
+  renamePatiently,
+  thisProcess,
+} from '@recall/core/process'
 import { namesIn, orAbsent, readText } from './files.ts'
 
 /** Critical sections take milliseconds, so the holder of a lock that is held longer than this hangs. */
@@ -47,7 +53,7 @@ function acquire(folder: string): string | undefined {
   try {
     return takeNext(folder)
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
+    const { code } = (isMemoryError(cause) ? (cause.cause ?? cause) : cause) as NodeJS.ErrnoException
     if (code === undefined) throw cause
     throw new MemoryError(
       `${folder} cannot be written (${code}): make it writable for this user; who reads echoes notes there that they were used`,
@@ -58,7 +64,7 @@ function acquire(folder: string): string | undefined {
 }
 
 function takeNext(folder: string): string | undefined {
-  mkdirSync(folder, { recursive: true })
+  createFolder(folder)
   const newest = Math.max(0, ...numbersIn(folder))
   if (newest > 0 && !isFree(join(folder, String(newest)))) return undefined
   const own = newest + 1

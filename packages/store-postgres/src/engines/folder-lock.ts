@@ -1,16 +1,14 @@
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { readdirSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
-import { isGone, longestElsewhereMs, type ProcessIdentity, thisProcess } from '@recall/core/process'
+import {
+  createFolder,
+  isGone,
+  longestElsewhereMs,
+  type ProcessIdentity,
+  thisProcess,
+} from '@recall/core/process'
 
 export interface FolderLock {
   release(): void
@@ -31,7 +29,7 @@ let locks = 0
  * @throws MemoryError CONFLICT, naming the holder
  */
 export function lockFolder(folder: string): FolderLock {
-  mkdirSync(folder, { recursive: true })
+  createFolder(folder)
   const own = `lock-${process.pid}-${Date.now().toString(36)}-${++locks}.json`
   const path = join(folder, own)
   const holder: Holder = { ...thisProcess(), host: hostname() }
