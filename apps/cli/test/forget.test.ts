@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -33,6 +34,26 @@ describe('forget', () => {
       code: 1,
       out: "Nothing to forget. A key is named whole, as 'recall search --json' shows it.\n",
     })
+  })
+
+  it('takes what is there of several keys, and says which are not', async () => {
+    const shell = await shellWithSession()
+    const keys = ['conversation:pool-leak', 'nowhere', 'conversation:other']
+    expect(await shell.run('forget', ...keys)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('forget 2 memories'),
+      err: 'recall: nothing is kept under nowhere\nrecall: nothing is kept under conversation:other\n',
+    })
+    expect(await shell.json('forget', ...keys, '--yes')).toMatchObject({
+      forgotten: true,
+      missing: ['nowhere', 'conversation:other'],
+    })
+  })
+
+  it('counts as found a session of which only the entry in the window is left', async () => {
+    const shell = await shellWithSession()
+    rmSync(join(shell.root, 'memory/conversations/conversation-001.md'))
+    expect(await shell.run('forget', 'conversation:pool-leak')).toMatchObject({ code: 0, err: '' })
   })
 
   it('shows first, then removes the archive, its row and its entry in the window, and keeps it forgotten', async () => {

@@ -18,7 +18,7 @@ import { exitCodes, UsageError } from '../exit-codes.ts'
 import { compactionKey, compactionType } from '../hosts/host-sessions.ts'
 import { everyEntry, everyNamespace } from '../memory/every-entry.ts'
 import type { RootOptions } from '../memory/find-root.ts'
-import { sessionOf, withParents } from '../memory/forgotten.ts'
+import { sessionKeptIn, sessionOf, withParents } from '../memory/forgotten.ts'
 import { withStore } from '../memory/with-store.ts'
 import { firstFew } from '../terminal/first-few.ts'
 import { count } from '../terminal/format.ts'
@@ -45,6 +45,7 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
     }
     const addresses = distinct(found)
     if (options.yes) await remove(io, store, addresses)
+    const missing = keysWithNothing(keys, addresses)
     const ofEchoes = addresses.flatMap(({ key }) => echoIn(key) ?? [])
     const receipt = {
       forgotten: options.yes === true && addresses.length > 0,
@@ -54,6 +55,7 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
         key,
         ...(namespace === 'default' ? {} : { namespace }),
       })),
+      ...(missing.length > 0 ? { missing } : {}),
       ...(ofEchoes.length > 0 ? { echoes: ofEchoes } : {}),
       receipt: sha256(JSON.stringify(addresses)).slice(0, 16),
     }
@@ -72,8 +74,19 @@ export async function forget(io: Io, keys: string[], options: ForgetOptions): Pr
           : `\nRun the same with --yes to forget ${n}.\n`,
       )
       if (ofEchoes.length > 0) io.out(copiesOf(ofEchoes))
+      for (const key of missing) io.err(`recall: nothing is kept under ${printable(key)}\n`)
     }
-    return addresses.length > 0 ? exitCodes.fine : exitCodes.no
+    return addresses.length > 0 && missing.length === 0 ? exitCodes.fine : exitCodes.no
+  })
+}
+
+/** The keys under which nothing was found, and nothing of the sessions that they name. */
+function keysWithNothing(keys: readonly string[], found: readonly Address[]): string[] {
+  const named = new Set(found.map(({ key }) => key))
+  const sessions = new Set(found.map(sessionKeptIn))
+  return [...new Set(keys)].filter((key) => {
+    const session = sessionOf({ key })
+    return !named.has(key) && (session === undefined || !sessions.has(session))
   })
 }
 

@@ -18,7 +18,7 @@ export const withParents = (session: string): string[] =>
   session.split('/').map((_, i, parts) => parts.slice(0, i + 1).join('/'))
 
 /** The id of the session that an entry was kept of, if it was of one. */
-function sessionKeptIn(asked: Address & { value?: JsonValue }): string | undefined {
+export function sessionKeptIn(asked: Address & { value?: JsonValue }): string | undefined {
   const { scope, key } = asked
   if (scope === 'short-term') return /^session:(.+)$/.exec(key)?.[1]
   return scope === 'episodic'
