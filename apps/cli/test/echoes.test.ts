@@ -368,6 +368,15 @@ describe('found by others', () => {
     })
   })
 
+  it('says which role has nothing yet, and surfaces what the others know', async () => {
+    const shell = await project()
+    expect(await shell.run('echoes', 'surface', 'reviewer', 'reviwer', '--for', 'a list')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('Load what a list'),
+      err: 'recall: there is no role reviwer yet\n',
+    })
+  })
+
   it('is found by a search of the memory as long as it stands', async () => {
     const shell = await project()
     const search = () => shell.json<{ results: { key: string }[] }>('search', 'one query', '--ranked')

@@ -1,6 +1,7 @@
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { type KnownEcho, scoreEcho, surface } from '@recall/echoes'
 import { exitCodes, UsageError } from '../../exit-codes.ts'
+import { printable } from '../../terminal/printable.ts'
 import { checkRoles, type EchoesOptions, mirror, type Project, parseReference, print } from './project.ts'
 
 /** Shows the entries of all or some roles with their scores, or one entry in full. */
@@ -66,7 +67,11 @@ export async function surfaceFor(project: Project, roles: string[], options: Ech
     limit: options.limit,
     ...(workflow ? { workflow } : {}),
   })
-  if (echoes.roles().length > 0) await mirror(project, options)
+  const known = echoes.roles()
+  if (known.length > 0) await mirror(project, options)
+  // A role that has learned nothing yet is no mistake: what the team knows is shown all the same.
+  for (const role of roles.filter((each) => !known.includes(each)))
+    io.err(`recall: there is no role ${printable(role)} yet\n`)
   const entries = found.echoes.map(({ role, echo }) => ({ role, id: echo.id, entry: echo.entry }))
   print(io, options.json, { task, echoes: entries, text: found.text }, () =>
     found.text === '' ? '' : `${found.text}\n`,
