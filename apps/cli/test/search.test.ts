@@ -45,6 +45,24 @@ describe('search', () => {
     }
   })
 
+  it('shows no part of a key of several lines, wherever the lines that it shows begin', async () => {
+    const shell = await shellWithSession()
+    const lines = ['zebra key:', '-----BEGIN RSA PRIVATE KEY-----', 'c2hvcnQ', 'bGluZXM=']
+    const key = [...lines, '-----END RSA PRIVATE KEY-----', 'zebra end'].join('\n')
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), `# Memory\n\n## Keys\n\n${key}\n`)
+    for (const options of [[], ['--ranked']])
+      for (const [query, context] of [
+        ['zebra', '2'],
+        ['zebra', '1'],
+        ['bGluZXM', '0'],
+      ] as const) {
+        const { out, err } = await shell.run('search', query, '-C', context, ...options)
+        expect(out).toContain('[redacted:')
+        expect(out).not.toMatch(/c2hvcnQ|bGluZXM/)
+        expect(err).toContain('secrets are not shown')
+      }
+  })
+
   it('shows of a long line the place that was looked for', async () => {
     const shell = await shellWithSession()
     const text = `## Pool\n\n${'It was drained. '.repeat(60)}The zebra fell in. ${'It was filled. '.repeat(60)}\n`

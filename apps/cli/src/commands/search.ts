@@ -22,7 +22,7 @@ import { withStore } from '../memory/with-store.ts'
 import { count, formatSignals, paint } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
-import { createRedaction } from '../terminal/redaction.ts'
+import { createRedaction, type Redaction } from '../terminal/redaction.ts'
 
 export interface SearchCommandOptions extends RootOptions {
   json?: boolean
@@ -77,10 +77,10 @@ export async function search(io: Io, query: string, options: SearchCommandOption
     // The confidence of the best match is that of the whole answer.
     const confidence = best[0]?.confidence ?? 0
     const shown = options.ranked && confidence < (options.minConfidence ?? 0) ? [] : best
+    const { redact, excerpt, tell } = createRedaction(io)
     const { results: places, more: moreLines } = options.ranked
-      ? { results: shown.map((hit) => toResult(hit, terms, options)), more: false }
-      : lineByLine(store, shown, terms, options)
-    const { redact, tell } = createRedaction(io)
+      ? { results: shown.map((hit) => toResult(hit, terms, options, excerpt)), more: false }
+      : lineByLine(store, shown, terms, options, excerpt)
     const results = places.map((result) => ({
       ...result,
       title: redact(result.title),
@@ -136,7 +136,12 @@ async function embed(embedder: Embedder, query: string): Promise<StoreQuery['emb
 }
 
 /** The best line of a hit. */
-function toResult(hit: LocatedHit, terms: ReadonlySet<string>, options: SearchCommandOptions): Result {
+function toResult(
+  hit: LocatedHit,
+  terms: ReadonlySet<string>,
+  options: SearchCommandOptions,
+  excerpt: Excerpt,
+): Result {
   const lines = hit.text.split('\n')
   // The heading of a speaker says nothing, although it holds a word that people search for.
   const counts = lines.map((line) => countTerms(spokenText(`${line}\n`), terms))
@@ -146,7 +151,7 @@ function toResult(hit: LocatedHit, terms: ReadonlySet<string>, options: SearchCo
   return {
     ...describe(hit, options),
     line: hit.line + best,
-    snippet: around(lines, best, options.context),
+    snippet: around(lines, best, options.context, excerpt),
     neighbours: hit.neighbours ?? [],
   }
 }
@@ -157,6 +162,7 @@ function lineByLine(
   best: readonly LocatedHit[],
   terms: ReadonlySet<string>,
   options: SearchCommandOptions,
+  excerpt: Excerpt,
 ): { results: Result[]; more: boolean } {
   // Only those are made that are shown: in a long session, most lines may hold the words.
   const found: { words: number; results: (() => Result)[] }[] = []
@@ -169,11 +175,18 @@ function lineByLine(
     const lineOf = (at: number) => (): Result => {
       // Several memories may share a file: a line belongs to the last one that begins at or before it.
       const owner = hits.findLast((hit) => hit.line <= at + 1) ?? (hits[0] as LocatedHit)
-      return { ...describe(owner, options), line: at + 1, snippet: around(lines, at, options.context) }
+      return {
+        ...describe(owner, options),
+        line: at + 1,
+        snippet: around(lines, at, options.context, excerpt),
+      }
     }
     // A hit may be found by what no line of its text says, such as a tag.
     if (matching.length === 0)
-      found.push({ words: terms.size, results: hits.map((hit) => () => toResult(hit, terms, options)) })
+      found.push({
+        words: terms.size,
+        results: hits.map((hit) => () => toResult(hit, terms, options, excerpt)),
+      })
     else found.push({ words, results: matching.map(lineOf) })
   }
   // A line with all the words comes before those of better files that have only some, or the limit might cut it off.
@@ -208,8 +221,10 @@ function describe(hit: LocatedHit, { explain }: SearchCommandOptions) {
 
 const rounded = (share: number): number => Math.round(share * 1000) / 1000
 
-const around = (lines: readonly string[], at: number, context: number): string =>
-  lines.slice(Math.max(0, at - context), at + context + 1).join('\n')
+type Excerpt = Redaction['excerpt']
+
+const around = (lines: readonly string[], at: number, context: number, excerpt: Excerpt): string =>
+  excerpt(lines, Math.max(0, at - context), at + context + 1)
 
 function titleOf({ type, fields, key, text }: LocatedHit): string {
   if (type === 'conversation' && isJsonObject(fields)) {
