@@ -6,9 +6,11 @@ import {
   isJSONRPCRequest,
   isJSONRPCResultResponse,
   type JSONRPCMessage,
+  ProtocolErrorCode,
   type Transport,
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { createLongLineFilter, longestLine } from './long-lines.ts'
 
 /**
  * Longest wait, in milliseconds, for calls under way after the input has ended: the host is gone, or will not wait
@@ -27,15 +29,28 @@ interface UnderWay {
 
 /**
  * A transport over standard input and output whose input ends only when every request has been answered, or after
- * `mostWaitMs`: a host that writes its requests and closes the pipe still gets its answers.
+ * `mostWaitMs`: a host that writes its requests and closes the pipe still gets its answers. A request that is too long
+ * is refused, and the connection goes on.
  */
 export function createDrainingStdio(
   stdin: Readable,
   stdout: Writable,
 ): { transport: Transport; ended: Promise<void> } {
   const underWay = createUnderWay()
+  const withoutLongLines = createLongLineFilter((id) => {
+    const message = `a message of more than ${longestLine / 1024 / 1024} MB is not read`
+    const refusal = {
+      jsonrpc: '2.0',
+      id,
+      error: { code: ProtocolErrorCode.InvalidRequest, message },
+    } as const
+    transport.send(refusal).catch((error) => transport.onerror?.(error))
+  })
   const input = new Transform({
-    transform: (chunk, _encoding, done) => done(null, chunk),
+    transform(chunk, _encoding, done) {
+      for (const part of withoutLongLines(chunk)) this.push(part)
+      done()
+    },
     flush(done) {
       void (async () => {
         // The last lines may have been read but not handed on yet.
@@ -50,7 +65,10 @@ export function createDrainingStdio(
   stdin.once('error', (error) => transport.onerror?.(error))
   stdin.once('close', () => void (input.destroyed || input.end()))
 
-  const wire = new StdioServerTransport(input as unknown as typeof process.stdin, stdout)
+  const wire = new StdioServerTransport(input as unknown as typeof process.stdin, stdout, {
+    // Never reached: the lines are measured before.
+    maxBufferSize: 2 * longestLine,
+  })
   const transport: Transport = {
     async start() {
       wire.onmessage = (message) => {

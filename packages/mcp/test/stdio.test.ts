@@ -43,6 +43,27 @@ it('answers what was asked before the input broke, and leaves then', async () =>
   expect(errors).toMatchObject([{ message: 'the terminal is gone' }])
 })
 
+it.each([
+  ['first', `{"jsonrpc":"2.0","id":"long",`, '"method":"x"}', 'long'],
+  ['last', '{"method":"x",', `"params":{"id":1},"jsonrpc": "2.0", "id": 7}`, 7],
+  ['nowhere to be seen', '{"method":"x",', '"params":{"id":1}}', undefined],
+])('refuses a message that is too long, with its id %s, and goes on', async (_, begin, end, id) => {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()]
+  const { transport, ended } = createDrainingStdio(stdin, stdout)
+  transport.onmessage = (message) => void transport.send({ jsonrpc: '2.0', id: 1, result: { message } })
+  await transport.start()
+  stdin.write(ping + begin)
+  for (let megabytes = 0; megabytes < 21; megabytes++) stdin.write(`"a":"${' '.repeat(1024 * 1024)}",`)
+  stdin.end(`${end}\n${ping}`)
+  await ended
+  const answers: { id?: unknown; error?: object }[] = String(stdout.read())
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(answers.map((answer) => answer.id)).toEqual([1, id, 1])
+  expect(answers[1]?.error).toEqual({ code: -32600, message: 'a message of more than 10 MB is not read' })
+})
+
 /** A transport whose output has just broken, after it was asked something. */
 async function whoseReaderLeft() {
   const stdin = new PassThrough()
