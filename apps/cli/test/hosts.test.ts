@@ -252,6 +252,28 @@ describe('init for hosts', () => {
     expect((await shell.run('archive', session.transcript_path, '--root', root)).code).toBe(0)
   })
 
+  it('makes no second memory for a wired one that is away with its folder', async () => {
+    const shell = createHome()
+    const root = join(shell.root, 'disk/memory')
+    await shell.run('init', '--target', 'claude', '--root', root)
+    rmSync(join(shell.root, 'disk'), { recursive: true })
+    const session = writeSession(shell.root, 's', poolSession)
+    for (const argv of [['search', 'pool'], ['archive', session], ['import', session], ['export']]) {
+      expect(await shell.run(...argv)).toMatchObject({
+        code: 3,
+        err: expect.stringContaining(`is not in ${root} any more: check that its disk is mounted`),
+      })
+    }
+    expect(await shell.run('status')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('→ check that its disk is mounted'),
+    })
+    expect(existsSync(join(shell.root, '.recall/memory'))).toBe(false)
+    await shell.run('init')
+    expect((await shell.run('archive', session)).code).toBe(0)
+    expect(existsSync(join(root, 'memory/conversations/conversation-001.md'))).toBe(true)
+  })
+
   it('lets no other process change settings meanwhile', async () => {
     const shell = createHome()
     const see = "(existsSync(home + '/.recall/hosts/lock') ? 'locked' : 'free')"

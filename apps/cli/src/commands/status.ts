@@ -13,6 +13,7 @@ import {
 } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { findRoot, type RootOptions, withRoot } from '../memory/find-root.ts'
+import { isAway } from '../memory/receipts.ts'
 import { count, formatBytes, paint } from '../terminal/format.ts'
 import type { Io } from '../terminal/io.ts'
 import { printable } from '../terminal/printable.ts'
@@ -76,7 +77,7 @@ function dashboard(io: Io, state: MemoryStatus, health: string, reason: string):
     `${colour.bold('Recall')}  ${colour.dim(state.root)}`,
     '',
     `  ${mark} ${health}${reason ? colour.dim(`  ${reason}`) : ''}`,
-    ...(Object.values(state.present).every(Boolean) ? [] : ["    → 'recall init' creates what is missing"]),
+    ...(Object.values(state.present).every(Boolean) ? [] : [`    → ${remedy(io, state.root)}`]),
     '',
     `  MEMORY.md   ${bar(io, memory.lines, memory.limit)}  ${memory.lines} of ${memory.limit} lines${memory.lines > memory.limit ? " → 'recall distill' shortens it" : ''}`,
     `  window      ${bar(io, ephemeral.entries, ephemeral.max)}  ${fill(ephemeral)}`,
@@ -91,6 +92,11 @@ function dashboard(io: Io, state: MemoryStatus, health: string, reason: string):
   ]
   return `${lines.join('\n')}\n`
 }
+
+const remedy = (io: Io, root: string): string =>
+  isAway(io, root)
+    ? "check that its disk is mounted, or run 'recall init' for a new one"
+    : "'recall init' creates what is missing"
 
 /** Whoever lowers the limit finds more in the window than it says, until the next session enters. */
 const fill = ({ entries, max }: MemoryStatus['ephemeral']): string =>

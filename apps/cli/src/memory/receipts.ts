@@ -44,20 +44,27 @@ function wiredRoots(io: Pick<Io, 'home'>): string[] {
   }
 }
 
-/** The root of the memory that was wired into hosts; `undefined` unless there is just one. */
+/**
+ * The root of the memory that was wired into hosts; `undefined` unless there is just one. One that is away counts when
+ * none is there: whoever wrote elsewhere meanwhile would have two memories.
+ */
 export function wiredRoot(io: Pick<Io, 'home'>): string | undefined {
-  const [root, ...others] = wiredRoots(io).filter((each) => existsSync(each))
+  const roots = wiredRoots(io)
+  const present = roots.filter((each) => existsSync(each))
+  const [root, ...others] = present.length > 0 ? present : roots
   return others.length === 0 ? root : undefined
 }
 
 /**
- * Makes sure that a root which was wired into hosts still holds a memory: where a disk is not mounted, its mount point
- * is an empty folder.
- *
- * @throws MemoryError UNAVAILABLE when it does not
+ * Whether a root that was wired into hosts holds no memory any more: where a disk is not mounted, its mount point is an
+ * empty folder.
  */
+export const isAway = (io: Pick<Io, 'home'>, root: string): boolean =>
+  !existsSync(join(root, 'memory')) && wiredRoots(io).includes(root)
+
+/** @throws MemoryError UNAVAILABLE when a root that was wired into hosts is away */
 export function requireWired(io: Pick<Io, 'home'>, root: string): void {
-  if (existsSync(join(root, 'memory')) || !wiredRoots(io).includes(root)) return
+  if (!isAway(io, root)) return
   throw new MemoryError(
     `the memory that was wired into agents is not in ${root} any more: check that its disk is mounted, or run 'recall init' for a new one`,
     MemoryErrorCode.UNAVAILABLE,
