@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -272,6 +273,18 @@ describe('init for hosts', () => {
     await shell.run('init')
     expect((await shell.run('archive', session)).code).toBe(0)
     expect(existsSync(join(root, 'memory/conversations/conversation-001.md'))).toBe(true)
+  })
+
+  it('says of no memory that is away that it was deleted', async () => {
+    const shell = createHome()
+    const root = join(shell.root, 'disk/memory')
+    await shell.run('init', '--target', 'claude', '--root', root)
+    renameSync(join(shell.root, 'disk'), join(shell.root, 'away'))
+    const { out } = await shell.run('uninit', '--purge', '--yes')
+    expect(out).toContain(`There is no memory at ${root}. If its disk is away, it stays there.\n`)
+    expect(out).not.toContain('Deleted')
+    expect(existsSync(join(shell.root, 'away/memory/memory/MEMORY.md'))).toBe(true)
+    expect(existsSync(join(shell.root, '.recall'))).toBe(false)
   })
 
   it('lets no other process change settings meanwhile', async () => {

@@ -4,7 +4,7 @@ import { type FileOutcome, installedNames, type Target, targets, uninstall } fro
 import { layouts } from '@recall/store-file'
 import { exitCodes } from '../exit-codes.ts'
 import { withReceiptsLocked } from '../hosts/lock-files.ts'
-import { type MemoryLeft, removeCreated, wholeReceipts } from '../hosts/memory-receipt.ts'
+import { removeCreated, wholeReceipts } from '../hosts/memory-receipt.ts'
 import { machineOf, namedTargets, wiringOf } from '../hosts/wiring.ts'
 import { stateFolder } from '../memory/receipts.ts'
 import type { Io } from '../terminal/io.ts'
@@ -44,18 +44,19 @@ export async function uninit(io: Io, options: UninitOptions): Promise<number> {
       return { target: name, files: files.filter(({ status }) => status !== 'absent') }
     })
     const isLast = installedNames(state).length === 0 || (isDry && names.length === installed.length)
-    const { left, removed } = isLast
+    const created = isLast
       ? removeCreated(state, { purge: options.purge ?? false, dryRun: isDry })
-      : { left: [], removed: [] }
-    return { hosts, left, removed }
+      : { left: [], removed: [], away: [] }
+    return { hosts, ...created }
   }
   // Without the folder nothing was wired in, and the lock would make it.
   const isFree = isDry || !existsSync(state)
-  const { hosts, left, removed } = isFree ? takeBack() : withReceiptsLocked(state, takeBack)
+  const { hosts, left, removed, away } = isFree ? takeBack() : withReceiptsLocked(state, takeBack)
   if (!isDry) for (const folder of [state, dirname(state)]) removeIfEmpty(folder)
-  const changed = hosts.some(({ files }) => files.length > 0) || left.length > 0 || removed.length > 0
+  const changed =
+    hosts.some(({ files }) => files.length > 0) || [left, removed, away].some(({ length }) => length > 0)
   if (options.json) io.out(`${JSON.stringify({ hosts, memories: left, removed, dryRun: isDry })}\n`)
-  else io.out(changed ? summary(hosts, { left, removed, isDry }) : 'Recall is wired into no host.\n')
+  else io.out(changed ? summary(hosts, { left, removed, away, isDry }) : 'Recall is wired into no host.\n')
   return hosts.some(({ files }) => files.some(({ status }) => status === 'refused'))
     ? exitCodes.failed
     : exitCodes.fine
@@ -69,7 +70,7 @@ function removeIfEmpty(folder: string): void {
 
 function summary(
   hosts: readonly { target: string; files: FileOutcome[] }[],
-  { left, removed, isDry }: { left: readonly MemoryLeft[]; removed: readonly string[]; isDry: boolean },
+  { left, removed, away, isDry }: ReturnType<typeof removeCreated> & { isDry: boolean },
 ): string {
   const lines = [
     ...hosts.flatMap(({ target, files }) => [
@@ -87,6 +88,7 @@ function summary(
         : `Your memory stays at ${root}. To delete it as well: recall uninit --purge`,
     ),
     ...removed.map((root) => `Deleted the memory at ${root}.`),
+    ...away.map((root) => `There is no memory at ${root}. If its disk is away, it stays there.`),
     ...(isDry ? ['Nothing was changed: this was a dry run.'] : []),
   ]
   return `${lines.join('\n').trimEnd()}\n`

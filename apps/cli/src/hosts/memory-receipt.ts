@@ -58,14 +58,16 @@ export interface MemoryLeft {
  * Removes what `init` created and nobody has written to since. With `purge` it also removes the memory itself:
  * archives, window, index, and the curated memory if `init` created it. What existed before stays.
  *
- * @returns `left`, the memories that stay, and `removed`, the roots that are gone or, in a dry run, would be
+ * @returns `left`, the memories that stay, `removed`, the roots that are gone or, in a dry run, would be, and `away`,
+ * those where no memory was
  */
 export function removeCreated(
   state: string,
   options: { purge: boolean; dryRun: boolean },
-): { left: MemoryLeft[]; removed: string[] } {
+): { left: MemoryLeft[]; removed: string[]; away: string[] } {
   const receipts = wholeReceipts(state)
-  const outcomes = receipts.map(({ root, files, folders }): MemoryLeft => {
+  const present = receipts.filter(({ root }) => existsSync(join(root, 'memory')))
+  const outcomes = present.map(({ root, files, folders }): MemoryLeft => {
     if (files.length === 0 && folders.length === 0) return { root, kept: [root], isOlder: true }
     const isUnused =
       files.every(({ path, digest }) => isSame(join(root, path), digest)) && !holdsMore(root, files)
@@ -83,7 +85,11 @@ export function removeCreated(
   if (!options.dryRun && still.length > 0) {
     writeReceipts(state, still)
   } else if (!options.dryRun) rmSync(nameIn(state), { force: true })
-  return { left, removed: outcomes.flatMap(({ root, kept }) => (kept.length > 0 ? [] : root)) }
+  return {
+    left,
+    removed: outcomes.flatMap(({ root, kept }) => (kept.length > 0 ? [] : root)),
+    away: receipts.filter((each) => !present.includes(each)).map(({ root }) => root),
+  }
 }
 
 function clear(root: string, files: MemoryReceipt['files'], folders: string[], purge: boolean): void {
