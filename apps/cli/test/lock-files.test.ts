@@ -87,3 +87,9 @@ it('lets one at a time change the settings of hosts', () => {
   })
   expect(withReceiptsLocked(state, () => 'free')).toBe('free')
 })
+
+it.runIf(existsSync('/proc/self'))('says which folder cannot be written', () => {
+  expect(() => withReceiptsLocked('/proc/self', () => {})).toThrow(
+    /^\/proc\/self cannot be written \(E[A-Z]+\): see that this user may write there/,
+  )
+})

@@ -1,13 +1,4 @@
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join, posix, resolve, sep } from 'node:path'
 import { isMemoryError, MemoryError, MemoryErrorCode } from '@recall/core'
@@ -47,7 +38,7 @@ export async function restore(
   try {
     await removedIfEnded(io, { paths: [staging], told: 'nothing was restored' }, async () => {
       // It becomes the root, which is private to its user.
-      mkdirSync(staging, { mode: 0o700 })
+      createFolder(staging, 0o700)
       const [link] = unpack(source, staging)
       const problem = link === undefined ? whyNoMemory(staging) : `${link} is a link`
       if (problem)

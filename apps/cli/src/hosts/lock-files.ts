@@ -99,12 +99,19 @@ function takeLockFile(path: string, staleMs: number): LockFile | undefined {
         release: () => rmSync(path, { force: true }),
       }
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw notWritten(dirname(path), error)
       if (isHeld(path, staleMs)) return undefined
       rmSync(path, { force: true })
     }
   }
 }
+
+const notWritten = (folder: string, cause: unknown): MemoryError =>
+  new MemoryError(
+    `${folder} cannot be written (${(cause as NodeJS.ErrnoException).code}): see that this user may write there, and that the disk has room`,
+    MemoryErrorCode.UNAVAILABLE,
+    { cause, details: { path: folder } },
+  )
 
 function touch(path: string): void {
   try {
