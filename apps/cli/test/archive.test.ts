@@ -42,6 +42,18 @@ describe('archive', () => {
     expect((await shell.run('search', '--ranked', 'client')).out).toContain('The leaking pool')
   })
 
+  it('names of a long session how many parts it has', async () => {
+    const shell = createShell()
+    const turns = Array.from({ length: 4 }, (_, i) => ({
+      role: 'user',
+      text: `${i} ${'word '.repeat(90_000)}`,
+    }))
+    const path = writeSession(temporaryFolder(), 'long', turns as typeof poolSession)
+    expect((await shell.run('archive', path)).out).toContain(
+      '  as conversation:long, in 4 parts · summary by',
+    )
+  })
+
   it('changes nothing when the same session is archived again', async () => {
     const shell = await shellWithSession()
     const files = ['conversations/conversation-001.md', 'ARCHIVE.md', 'EPHEMERAL.md'].map((name) =>

@@ -64,7 +64,7 @@ function describe({
   }[status]
   const lines = [printable(path), `  ${what}${title ? ` · ${printable(title)}` : ''}`]
   if (status === 'archived' || status === 'updated')
-    lines.push(`  as ${parts.map(({ key }) => key).join(', ')} · summary by ${summarizedBy}`)
+    lines.push(`  as ${namesOf(parts)} · summary by ${summarizedBy}`)
   if (Object.keys(redactions).length > 0) {
     lines.push(
       `  secrets replaced: ${formatCounts(redactions)}. They were in the transcript, so consider them known: replace them at their source`,
@@ -74,4 +74,12 @@ function describe({
   if (kept.length > 0)
     lines.push(`  kept an earlier version with messages this one lacks: ${kept.join(', ')}`)
   return `${lines.join('\n')}\n`
+}
+
+const mostNamed = 3
+
+/** The keys of an archive. A long session has dozens, which differ in their number alone. */
+function namesOf(parts: ArchiveResult['parts']): string {
+  const keys = parts.map(({ key }) => printable(key))
+  return keys.length > mostNamed ? `${keys[0]}, in ${keys.length} parts` : keys.join(', ')
 }
