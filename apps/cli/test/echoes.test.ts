@@ -73,6 +73,10 @@ describe('echoes', () => {
         out: '',
         err: expect.stringContaining('there is no role revewer'),
       })
+    expect(await shell.run('echoes', 'reset', 'revewer')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('there is no role revewer'),
+    })
   })
 
   it('says what it can do when it is asked for something else', async () => {

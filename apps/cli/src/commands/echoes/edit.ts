@@ -3,6 +3,7 @@ import { exitCodes, UsageError } from '../../exit-codes.ts'
 import { count } from '../../terminal/format.ts'
 import {
   afterChange,
+  checkRoles,
   type EchoesOptions,
   layerOf,
   type Project,
@@ -72,6 +73,7 @@ export async function reset(project: Project, args: string[], options: EchoesOpt
   const [role, ...more] = args
   if (!role || more.length > 0) throw new UsageError('reset takes one role')
   if (role.includes('/')) return remove(project, args, options)
+  checkRoles(project, [role])
   const all = options.etched ? (await echoes.read(role)).echoes.map(({ id }) => id) : undefined
   return carryOut(project, await echoes.planRemoval(role, all), options)
 }
