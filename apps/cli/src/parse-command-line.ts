@@ -92,7 +92,9 @@ function strictly<T>(command: CommandSpec, call: () => T): T {
   } catch (error) {
     // Node goes on with advice, on the same line or on further ones.
     const [reason] = (error as Error).message.split(/\.(?: To specify|\n)/)
-    throw new UsageError(`${reason} (see 'recall ${command.name} --help')`)
+    const option = /^Option '(.*)' argument is ambiguous$/.exec(reason ?? '')?.[1]
+    const said = option ? `${option} takes a value, and what follows it looks like an option` : reason
+    throw new UsageError(`${said} (see 'recall ${command.name} --help')`)
   }
 }
 

@@ -135,6 +135,12 @@ describe('the rest', () => {
 
   it.each([
     [['status', '--bogus', '--json'], 2, 'MEMORY_INVALID_INPUT', 'Unknown option'],
+    [
+      ['search', 'x', '--limit', '-1', '--json'],
+      2,
+      'MEMORY_INVALID_INPUT',
+      '--limit takes a value, and what',
+    ],
     [['--json', 'stats'], 2, 'MEMORY_INVALID_INPUT', "there is no command 'stats'"],
     [['search', 'pool', '--root', 'away', '--json'], 3, 'MEMORY_UNAVAILABLE', 'does not exist'],
     [['echoes', 'show', 'x/traced-001', '--json'], 1, 'MEMORY_NOT_FOUND', 'x has no entry traced-001'],
@@ -156,7 +162,7 @@ describe('the rest', () => {
   it('says in one line that an option has no value', async () => {
     const { code, err } = await createShell().run('search', '-C', '-1', 'x')
     expect(code).toBe(2)
-    expect(err).toMatch(/^recall: Option '-C[^\n]*\(see 'recall search --help'\)\n$/)
+    expect(err).toMatch(/^recall: -C takes a value[^\n]*\(see 'recall search --help'\)\n$/)
   })
 
   it('completion prints a script for each shell and refuses others', async () => {
