@@ -43,6 +43,18 @@ describe('settings that cannot be edited', () => {
     for (const [name, state] of Object.entries(before)) expect(left[name]).toBe(state)
   })
 
+  it.each([
+    ['{"hooks": []}', "'hooks' is no object"],
+    ['{"hooks": {"PreCompact": {}}}', "'hooks.PreCompact' is no list"],
+  ])('says what stands in the way in %s', async (content, reason) => {
+    const home = await temporaryFolder()
+    write(home, { '.claude/settings.json': content })
+    const refused = setUp(home, claude)
+      .install()
+      .filter(({ status }) => status === 'refused')
+    expect(refused).toMatchObject([{ reason }])
+  })
+
   it('a settings file that others may write as well stays theirs to write', async () => {
     const home = await temporaryFolder()
     write(home, { '.claude/settings.json': '{}\n' })

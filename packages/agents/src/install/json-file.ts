@@ -200,12 +200,9 @@ function withPart(root: unknown, part: Wanted): unknown {
 }
 
 function at(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((inner, name) => {
+  return path.reduce<unknown>((inner, name, depth) => {
     if (inner === undefined) return undefined
-    if (!isRecord(inner))
-      throw new CannotEdit(
-        `'${path.join('.')}' has no place: '${name}' would stand in a value that is no object`,
-      )
+    if (!isRecord(inner)) throw new CannotEdit(`'${path.slice(0, depth).join('.')}' is no object`)
     return Object.hasOwn(inner, name) ? inner[name] : undefined
   }, value)
 }
