@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { join, resolve } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   asTarget,
   type FileEdit,
@@ -289,4 +289,16 @@ describe('custom targets', () => {
     uninstall()
     expect(snapshot(home)).toEqual(before)
   })
+})
+
+it('takes back from any folder what was named from the working folder', async () => {
+  const home = await temporaryFolder()
+  const before = process.cwd()
+  onTestFinished(() => process.chdir(before))
+  const [options, edits] = [{ state: join(home, 'state') }, [ownFile('host/rules.md', 'ours')]]
+  process.chdir(home)
+  expect(install('mine', edits, options)).toMatchObject([{ path: resolve('host/rules.md') }])
+  process.chdir(before)
+  expect(uninstall('mine', [], options)).toMatchObject([{ status: 'removed' }])
+  expect(existsSync(join(home, 'host'))).toBe(false)
 })

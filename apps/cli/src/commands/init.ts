@@ -103,7 +103,7 @@ function rootFor(io: Io, options: InitOptions, chosen: readonly Target[]): strin
   if (chosen.length === 0 || options.root || io.env.RECALL_ROOT) return findRoot(io, options)
   // In the user layout, everything lies in the host's own folder.
   const isForClaude = options.layout === 'user' && chosen.some(({ name }) => name === 'claude')
-  return isForClaude ? io.env.CLAUDE_CONFIG_DIR || join(io.home, '.claude') : usualRoot(io)
+  return isForClaude ? rootAt(io, io.env.CLAUDE_CONFIG_DIR || join(io.home, '.claude')) : usualRoot(io)
 }
 
 function createMemory(root: string, layout: Layout, isDry: boolean): CreatedMemory {

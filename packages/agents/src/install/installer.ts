@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { createFolder } from '@recall/core/process'
 import {
   ChangedMeanwhile,
@@ -47,7 +47,7 @@ export interface InstallOptions {
 export function install(name: string, edits: readonly FileEdit[], options: InstallOptions): FileOutcome[] {
   const folder = join(options.state, name)
   const receipt = openReceipt(folder)
-  return edits.map((edit) =>
+  return edits.map(atFullPath).map((edit) =>
     orRefused(edit, edit.byHand, () => {
       const before = readBytes(edit.path)
       const text = textOf(before)
@@ -70,6 +70,9 @@ export function install(name: string, edits: readonly FileEdit[], options: Insta
     }),
   )
 }
+
+/** A host's folder may be named from the working folder, and is taken back from another one. */
+const atFullPath = (edit: FileEdit): FileEdit => ({ ...edit, path: resolve(edit.path) })
 
 const theirs = ({ path, byHand }: FileEdit): FileOutcome => ({
   path,
@@ -99,9 +102,10 @@ function baseline(edit: FileEdit, receipt: OpenReceipt, before: Buffer | null): 
 export function uninstall(name: string, edits: readonly FileEdit[], options: InstallOptions): FileOutcome[] {
   const folder = join(options.state, name)
   const receipt = openReceipt(folder)
-  const known = new Map(edits.map((edit) => [edit.path, edit]))
+  const placed = edits.map(atFullPath)
+  const known = new Map(placed.map((edit) => [edit.path, edit]))
   // Changes of an earlier version that this one would not make are taken back too.
-  const paths = [...new Set([...edits.map(({ path }) => path), ...receipt.files.map(({ path }) => path)])]
+  const paths = [...new Set([...placed.map(({ path }) => path), ...receipt.files.map(({ path }) => path)])]
   const outcomes = paths.reverse().map((path) => {
     const edit = known.get(path)
     return orRefused({ path }, `Take out what mentions recall in ${path}.`, () =>
