@@ -453,6 +453,15 @@ describe('scrub', () => {
     expect((await shell.json<{ files: unknown[] }>('scrub')).files).toHaveLength(45)
   })
 
+  it('does not say of a file that it could not read that it holds none', async () => {
+    const shell = await shellWithSession()
+    writeFileSync(join(shell.root, 'memory/MEMORY.md'), Buffer.from([0x23, 0xff]))
+    expect(await shell.run('scrub')).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/MEMORY\.md: not looked at: .*\nNo secrets found in the others\.\n$/),
+    })
+  })
+
   it('names the files that no search reads when they hold secrets, and leaves them as they are', async () => {
     const shell = await shellWithSession()
     const secret = ['sk_', 'live_', '4eC39HqLyjWDarjtT1zdp7dc'].join('')

@@ -40,7 +40,8 @@ export async function scrub(
       ]
       for (const line of [...firstFew(named, 'file'), ...firstFew(asTheyAre, 'file')])
         io.out(`${printable(line)}\n`)
-      if (secret.length > 0 || beside.length === 0) io.out(conclusion(secret.length, apply))
+      if (secret.length > 0 || beside.length === 0)
+        io.out(conclusion(secret.length, apply, unread.length > 0))
       if (beside.length > 0)
         io.out('\nFiles that no search reads are left as they are: mend or delete them.\n')
     }
@@ -61,8 +62,8 @@ function onceForEachText(redact: typeof redactText): typeof redactText {
   }
 }
 
-function conclusion(files: number, applied: boolean): string {
-  if (files === 0) return 'No secrets found.\n'
+function conclusion(files: number, applied: boolean, isPart: boolean): string {
+  if (files === 0) return isPart ? 'No secrets found in the others.\n' : 'No secrets found.\n'
   if (!applied) return `\nRun 'recall scrub --yes' to replace them in ${count(files, 'file')}.\n`
   return `\n${count(files, 'file')} cleaned. The secrets were stored in plain text until now: replace them at their source.\n`
 }
