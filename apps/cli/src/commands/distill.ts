@@ -35,7 +35,12 @@ export async function distill(
       io.out(`${JSON.stringify({ applied, plan })}\n`)
       return undefined
     }
-    const lines = [`MEMORY.md has ${plan.lines} of ${plan.limit} lines.`]
+    const had = `${plan.lines} of ${plan.limit} lines`
+    const lines = [
+      applied
+        ? `MEMORY.md had ${had}, and has ${planDistill(files.read() ?? '').lines} now.`
+        : `MEMORY.md has ${had}.`,
+    ]
     if (plan.extractions.length === 0) {
       lines.push(
         plan.lines <= plan.limit
