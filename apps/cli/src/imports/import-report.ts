@@ -77,5 +77,7 @@ export const describeFailed = (failed: readonly Failure[]): string[] =>
 /** Why a file was not imported, without its path. */
 export function reasonOf(error: MemoryError, path: string): string {
   const message = withoutFormats(error, path)
-  return message.startsWith(`${path} `) ? message.slice(path.length + 1) : message
+  // Of a conversation the message names the export that it is in.
+  const named = [`${path} `, `${path.replace(/#[^#]*$/, '')}: `].find((each) => message.startsWith(each))
+  return message.slice(named?.length ?? 0)
 }
