@@ -20,6 +20,15 @@ describe('archive', () => {
     expect(readFileSync(join(root, 'memory/EPHEMERAL.md'), 'utf8')).toMatch(/^## Session pool-leak — /)
   })
 
+  it('says that it makes a memory where there was none, and only then', async () => {
+    const shell = createShell()
+    const path = writeSession(temporaryFolder(), 'pool-leak', poolSession)
+    expect((await shell.run('archive', path)).err).toBe(
+      `recall: there was no memory in ${shell.root}: this is a new one\n`,
+    )
+    expect((await shell.run('archive', path)).err).toBe('')
+  })
+
   it('keeps what a session is called, and shows it', async () => {
     const shell = createShell()
     const path = join(temporaryFolder(), 'named.jsonl')
@@ -355,6 +364,7 @@ describe('archive', () => {
 
   it('says once which formats it understands, however many files have none of them', async () => {
     const shell = createShell()
+    await shell.run('init')
     const folder = temporaryFolder()
     writeSession(folder, 'good', poolSession)
     for (const name of ['one', 'two']) writeFileSync(join(folder, `${name}.jsonl`), 'hello {')

@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { type FileStore, type FileStoreSettings, openFileStore } from '@recall/store-file'
 import type { Io } from '../terminal/io.ts'
+import { printable } from '../terminal/printable.ts'
 import { findRoot, type RootOptions } from './find-root.ts'
 import { layoutToWrite } from './one-layout.ts'
 import { requireWired } from './receipts.ts'
@@ -13,6 +16,7 @@ export async function withStore<T>(
   const root = findRoot(io, options)
   requireWired(io, root)
   if (options.create) layoutToWrite(root, options.layout)
+  const isNew = options.create && !existsSync(join(root, 'memory'))
   const store = await openFileStore({
     root,
     onNotice: (text) => io.err(`recall: ${text}\n`),
@@ -21,6 +25,8 @@ export async function withStore<T>(
     ...(options.embedder ? { embedder: options.embedder } : {}),
     ...(options.lockTimeoutMs === undefined ? {} : { lockTimeoutMs: options.lockTimeoutMs }),
   })
+  // A memory that nobody wired in may be on a disk that is away, and then this one is not where it is looked for.
+  if (isNew) io.err(`recall: there was no memory in ${printable(root)}: this is a new one\n`)
   try {
     return await call(store)
   } finally {
