@@ -124,6 +124,29 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     expect(await stateOf(again)).toEqual([-1, hidden])
   })
 
+  it('repeated by their author are the original of nothing that others say afterwards', async () => {
+    await decide(`quarantine/${await save(thief)}`)
+    await save(thief)
+    expect(await stateOf(await save(ada))).toEqual([0, null])
+  })
+
+  it.each([
+    ['once that is hidden', (first: string) => decide(`quarantine/${first}`)],
+    [
+      'from the next maintenance on, where that was hidden before',
+      async (first: string) => {
+        await database().update(memories).set({ quality: -2 }).where(eq(memories.id, first))
+        await hub.maintain()
+      },
+    ],
+  ])('repeated by their author are the original of nothing that others say, %s', async (_, hide) => {
+    const [first, again, copy] = [await save(thief), await save(thief), await save(ada)]
+    await database().update(memories).set({ duplicateOf: again }).where(eq(memories.id, copy))
+    await hide(first)
+    expect(await stateOf(copy)).toEqual([0, null])
+    expect(await stateOf(again)).toEqual([-1, first])
+  })
+
   it('may be deleted with it when their author is in quarantine', async () => {
     const hidden = await save(thief)
     const again = await save(thief)

@@ -1,9 +1,10 @@
 import { mayBeCut } from '@recall/core'
 import { type Database, memories, memoryLinks } from '@recall/store-postgres'
-import { and, gt, inArray, isNull } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNotNull, isNull, not, or } from 'drizzle-orm'
 import type { Principal } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import { templateCopies } from '../trust/freed-copies.ts'
+import { repeatsHidden } from '../trust/repeats-hidden.ts'
 import { type NearMemory, nearestMemories, visible } from './nearest.ts'
 import { sharedWords } from './shared-words.ts'
 
@@ -49,10 +50,30 @@ export async function judgeMemory(
     const isLater = self !== undefined && Date.parse(memory.createdAt) > Date.parse(self.createdAt)
     return { memory, relation: relationOf(hub, memory), isLater }
   })
-  const copied = links.find((link) => isCopy(hub, link) && !link.isLater)?.memory
-  const quality = author.tier === 'unverified' || copied || isTemplate(hub, author, near) ? -1 : 0
+  const repeated = links.filter((link) => isCopy(hub, link) && !link.isLater).map(({ memory }) => memory.id)
+  const duplicateOf = await originalAmong(hub, author, repeated)
+  const quality = author.tier === 'unverified' || duplicateOf || isTemplate(hub, author, near) ? -1 : 0
   const crowded = isCrowd(hub, author, around)
-  return { links, values: { embedding: vector, quality, crowded, duplicateOf: copied?.id ?? null } }
+  return { links, values: { embedding: vector, quality, crowded, duplicateOf } }
+}
+
+/** What a memory that repeats several is marked as a copy of: the first that is no copy itself, where there is one. */
+async function originalAmong(
+  { database, call }: Hub,
+  author: Pick<Principal, 'id'>,
+  repeated: readonly string[],
+): Promise<string | null> {
+  if (repeated.length === 0) return null
+  const isOriginal = or(eq(memories.agentId, author.id), not(repeatsHidden('memories')))
+  const [original] = await call(() =>
+    database
+      .select({ id: memories.id })
+      .from(memories)
+      .where(and(inArray(memories.id, [...repeated]), isOriginal))
+      .orderBy(isNotNull(memories.duplicateOf), memories.createdAt, memories.id)
+      .limit(1),
+  )
+  return original?.id ?? null
 }
 
 /**

@@ -1,22 +1,29 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { changeMemories } from './change-memories.ts'
+import { repeatsHidden } from './repeats-hidden.ts'
 
 /** From this many near-duplicates by the same agent on, a memory counts as a template. */
 export const templateCopies = 5
 
-/** Selects what nobody but its author is shown any more: tombstones, and memories in quarantine. */
-export const withdrawn = sql`select id from memories where deleted_at is not null or quality <= -2`
+/**
+ * Selects what nobody but its author is shown any more: tombstones, memories in quarantine, and what their authors
+ * repeat of those.
+ */
+export const withdrawn = sql`
+  select id from memories where deleted_at is not null or quality <= -2 or ${repeatsHidden('memories')}`
 
 /**
- * Condition on `other`: what the author of a row of `memories` said before, and an administrator hid. To say it again is
- * no way around the quarantine, so that remains the original, also as a tombstone.
+ * Condition on `other`: what the author of a row of `memories` said before, and an administrator hid, or a repetition of
+ * that. To say it again is no way around the quarantine, so that remains the original, also as a tombstone.
  */
-const hiddenOfAuthor = sql`other.quality <= -2 and other.agent_id = memories.agent_id`
+const hiddenOfAuthor = sql`
+  (other.quality <= -2 or ${repeatsHidden('other')}) and other.agent_id = memories.agent_id`
 
 /** Condition on `other`: what a row of `memories` may be a copy of without the withdrawn ones. */
 const remains = (gone: SQL): SQL =>
-  sql`(other.deleted_at is null and other.quality > -2 and other.id not in (${gone}) or ${hiddenOfAuthor})`
+  sql`(other.deleted_at is null and other.quality > -2 and other.id not in (${gone})
+    and not ${repeatsHidden('other')} or ${hiddenOfAuthor})`
 
 /**
  * Lets what repeats withdrawn memories count as what it says: it is a copy of them no more, but maybe of another one.

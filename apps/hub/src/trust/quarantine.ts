@@ -9,6 +9,7 @@ import { type Decision, noteDecision } from './decisions.ts'
 import { freeCopies, withdrawn } from './freed-copies.ts'
 import { linkCopies, markCopies, markTwins, standingFor } from './marked-copies.ts'
 import { isOfUse } from './promotion.ts'
+import { repeatsHidden } from './repeats-hidden.ts'
 
 const oneMore = sql`${agents.quarantines} + 1`
 
@@ -26,7 +27,9 @@ export async function quarantineMemory(hub: Hub, id: string, decision: Decision)
       return memory.id
     }),
   )
-  await freeCopies(hub, sql`select id from memories where id = ${hidden}::uuid and quality <= -2`)
+  const repeated = sql`duplicate_of = ${hidden}::uuid and ${repeatsHidden('memories')}`
+  const isHidden = sql`id = ${hidden}::uuid and quality <= -2`
+  await freeCopies(hub, sql`select id from memories where ${isHidden} or ${repeated}`)
 }
 
 /**
