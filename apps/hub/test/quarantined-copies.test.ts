@@ -114,6 +114,16 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     expect(await stateOf(first)).toEqual([-2, null])
   })
 
+  it('count as what they say when that is restored and was deleted since', async () => {
+    const first = await save(thief)
+    const again = await save(thief)
+    await decide(`quarantine/${first}`)
+    await thief.delete(first)
+    expect(await stateOf(again)).toEqual([-1, first])
+    await decide(`restore/${first}`)
+    expect(await stateOf(again)).toEqual([0, null])
+  })
+
   it('of which their author wrote one that is in quarantine stay copies of that when the other is withdrawn', async () => {
     const hidden = await save(thief)
     await decide(`quarantine/${hidden}`)

@@ -65,6 +65,8 @@ export async function restoreMemory(hub: Hub, id: string, decision: Decision): P
     }),
   )
   await markCopies(hub, sql`o.id = ${restored}::uuid`)
+  // What its author repeated stayed a copy of it while it was in quarantine.
+  await freeCopies(hub, sql`select id from memories where id = ${restored}::uuid and deleted_at is not null`)
 }
 
 async function memoryToJudge(transaction: Database, id: string) {
