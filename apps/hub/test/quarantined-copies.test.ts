@@ -103,6 +103,34 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     },
   )
 
+  it.each([
+    ['memory', 'a trusted agent', 1],
+    ['agent', 'a trusted agent', 1],
+    ['memory', 'a newcomer', 0],
+    ['agent', 'a newcomer', 0],
+  ] as const)(
+    'that were written while the %s was, by %s, are one with it when it is restored',
+    async (what, _, trust) => {
+      const first = await save(ada)
+      const path = what === 'memory' ? first : `agents/${ada.id}`
+      await decide(what === 'memory' ? `quarantine/${path}` : `${path}/quarantine`)
+      const meanwhile = await save(await hub.agent('other', trust))
+      expect(await stateOf(meanwhile)).toEqual([trust - 1, null])
+      await decide(what === 'memory' ? `restore/${path}` : `${path}/restore`)
+      const states = [await stateOf(first), await stateOf(meanwhile)]
+      if (trust > 0)
+        expect(states).toEqual([
+          [-1, meanwhile],
+          [0, null],
+        ])
+      else
+        expect(states).toEqual([
+          [what === 'memory' ? 0 : -1, null],
+          [-1, first],
+        ])
+    },
+  )
+
   it('count as what they say when they are restored themselves', async () => {
     const first = await save(thief)
     const again = await save(thief)

@@ -119,21 +119,20 @@ export async function lockLinked(transaction: Database, links: readonly Link[]):
   return links.filter(({ memory }) => left.some(({ id }) => id === memory.id))
 }
 
-/** Keeps links, each from the later memory to the earlier one. */
+/** Keeps links, each from the later memory to the earlier one, where they are not kept already. */
 export async function keepLinks(
   transaction: Database,
   memoryId: string,
   links: readonly Link[],
 ): Promise<void> {
   if (links.length === 0) return
-  await transaction.insert(memoryLinks).values(
-    links.map(({ memory, relation, isLater }) => ({
-      memoryId: isLater ? memory.id : memoryId,
-      relatedId: isLater ? memoryId : memory.id,
-      relation,
-      similarity: memory.similarity,
-    })),
-  )
+  const rows = links.map(({ memory, relation, isLater }) => ({
+    memoryId: isLater ? memory.id : memoryId,
+    relatedId: isLater ? memoryId : memory.id,
+    relation,
+    similarity: memory.similarity,
+  }))
+  await transaction.insert(memoryLinks).values(rows).onConflictDoNothing()
 }
 
 const relationOf = ({ config }: Hub, { similarity }: NearMemory): 'duplicate_candidate' | 'similar' =>

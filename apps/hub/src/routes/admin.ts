@@ -1,8 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
+import { memories } from '@recall/store-postgres'
+import { eq } from 'drizzle-orm'
 import type { Context } from 'hono'
 import type { Hub, HubEnv } from '../hub.ts'
+import { linkHidden } from '../pipelines/link-hidden.ts'
 import { wrongType } from '../problems.ts'
+import { isNamed } from '../short-id.ts'
 import type { Decision } from '../trust/decisions.ts'
 import { forgetPrivate } from '../trust/forget-private.ts'
 import { confirmHeartbeat, systemState } from '../trust/heartbeat.ts'
@@ -113,7 +117,9 @@ export function adminRoutes(hub: Hub) {
         responses: answers(200, done, 'Restored'),
       }),
       async (context) => {
-        await restoreMemory(hub, context.req.valid('param').id, decisionOf(context))
+        const { id } = context.req.valid('param')
+        await linkHidden(hub, isNamed(id))
+        await restoreMemory(hub, id, decisionOf(context))
         return context.json({ success: true as const }, 200)
       },
     )
@@ -145,7 +151,9 @@ export function adminRoutes(hub: Hub) {
         responses: answers(200, done, 'Restored'),
       }),
       async (context) => {
-        await restoreAgent(hub, context.req.valid('param').id, decisionOf(context))
+        const { id } = context.req.valid('param')
+        await linkHidden(hub, eq(memories.agentId, id))
+        await restoreAgent(hub, id, decisionOf(context))
         return context.json({ success: true as const }, 200)
       },
     )

@@ -1,0 +1,34 @@
+import { memories } from '@recall/store-postgres'
+import { and, eq, isNotNull, lte, type SQL } from 'drizzle-orm'
+import type { Hub } from '../hub.ts'
+import { callReferring } from '../trust/change-memories.ts'
+import { judgeMemory, keepLinks, lockLinked } from './judge-memory.ts'
+
+/**
+ * Links memories in quarantine to what others wrote meanwhile, who were not compared with them. Without the links none
+ * would be a copy of the other once the quarantine is lifted.
+ *
+ * @param among condition on the memories to link
+ */
+export async function linkHidden(hub: Hub, among: SQL): Promise<void> {
+  const { database, call } = hub
+  const hidden = and(among, lte(memories.quality, -2), isNotNull(memories.embedding))
+  const rows = await call(() => database.select({ id: memories.id }).from(memories).where(hidden))
+  for (const { id } of rows) await callReferring(hub, () => linkOne(hub, id))
+}
+
+async function linkOne(hub: Hub, id: string): Promise<void> {
+  const { agentId, content, embedding, createdAt } = memories
+  const [memory] = await hub.database
+    .select({ agentId, content, embedding, createdAt })
+    .from(memories)
+    .where(eq(memories.id, id))
+  if (!memory?.embedding) return
+  // Its quality is not judged.
+  const author = { id: memory.agentId, tier: 'unverified' as const }
+  const self = { id, createdAt: memory.createdAt.toISOString() }
+  const { links } = await judgeMemory(hub, author, memory.content, memory.embedding, self)
+  await hub.database.transaction(async (transaction) => {
+    await keepLinks(transaction, id, await lockLinked(transaction, links))
+  })
+}
