@@ -1,10 +1,10 @@
 import { mayBeCut } from '@recall/core'
 import { type Database, memories, memoryLinks } from '@recall/store-postgres'
-import { and, eq, gt, inArray, isNotNull, isNull, not, or } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import type { Principal } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import { templateCopies } from '../trust/freed-copies.ts'
-import { repeatsHidden } from '../trust/repeats-hidden.ts'
+import { isOriginalForOthers, mayBeOriginal } from '../trust/originals.ts'
 import { type NearMemory, nearestMemories, visible } from './nearest.ts'
 import { sharedWords } from './shared-words.ts'
 
@@ -60,11 +60,12 @@ export async function judgeMemory(
 /** What a memory that repeats several is marked as a copy of: the first that is no copy itself, where there is one. */
 async function originalAmong(
   { database, call }: Hub,
-  author: Pick<Principal, 'id'>,
+  author: Pick<Principal, 'id' | 'tier'>,
   repeated: readonly string[],
 ): Promise<string | null> {
   if (repeated.length === 0) return null
-  const isOriginal = or(eq(memories.agentId, author.id), not(repeatsHidden('memories')))
+  const isTrusted = sql`${author.tier !== 'unverified'}::boolean`
+  const isOriginal = or(eq(memories.agentId, author.id), isOriginalForOthers('memories', isTrusted))
   const [original] = await call(() =>
     database
       .select({ id: memories.id })
@@ -104,7 +105,14 @@ export async function markLaterCopies(
   await transaction
     .update(memories)
     .set({ duplicateOf: memoryId, quality: -1 })
-    .where(and(inArray(memories.id, copies), isNull(memories.duplicateOf), gt(memories.quality, -2)))
+    .where(
+      and(
+        inArray(memories.id, copies),
+        isNull(memories.duplicateOf),
+        gt(memories.quality, -2),
+        sql`exists (select from memories o where o.id = ${memoryId}::uuid and ${mayBeOriginal('o', 'memories')})`,
+      ),
+    )
 }
 
 /** Those links whose memories were not deleted meanwhile. They cannot be until the transaction ends. */

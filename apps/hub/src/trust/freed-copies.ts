@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { changeMemories } from './change-memories.ts'
-import { repeatsHidden } from './repeats-hidden.ts'
+import { mayBeOriginal, repeatsHidden } from './originals.ts'
 
 /** From this many near-duplicates by the same agent on, a memory counts as a template. */
 export const templateCopies = 5
@@ -23,7 +23,7 @@ const hiddenOfAuthor = sql`
 /** Condition on `other`: what a row of `memories` may be a copy of without the withdrawn ones. */
 const remains = (gone: SQL): SQL =>
   sql`(other.deleted_at is null and other.quality > -2 and other.id not in (${gone})
-    and not ${repeatsHidden('other')} or ${hiddenOfAuthor})`
+    and ${mayBeOriginal('other', 'memories')} or ${hiddenOfAuthor})`
 
 /**
  * Lets what repeats withdrawn memories count as what it says: it is a copy of them no more, but maybe of another one.

@@ -2,6 +2,7 @@ import type { Database } from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { callReferring, changeMemories } from './change-memories.ts'
+import { mayBeOriginal } from './originals.ts'
 
 /** Longer than from one maintenance to the next. */
 const recentMs = 2 * 24 * 60 * 60 * 1000
@@ -18,6 +19,7 @@ export const standingFor = ({ config }: Pick<Hub, 'config'>, among: SQL): SQL =>
   where memories.id in (l.memory_id, l.related_id) and l.similarity >= ${config.thresholds.autoDuplicate}::real
     and other.deleted_at is null and other.quality > -2 and other.duplicate_of is null and ${among}
     and (other.quality = 0 or (other.created_at, other.id) < (memories.created_at, memories.id))
+    and ${mayBeOriginal('other', 'memories')}
   order by other.created_at, other.id limit 1
 )`
 
@@ -31,13 +33,14 @@ export async function markCopies(hub: Hub, among: SQL): Promise<void> {
   const isCopy = sql`l.similarity >= ${hub.config.thresholds.autoDuplicate}::real`
   const original = sql`
     select o.id from memory_links l join memories o on o.id = l.related_id
-    where l.memory_id = memories.id and ${isCopy} and ${stands('o')}
+    where l.memory_id = memories.id and ${isCopy} and ${stands('o')} and ${mayBeOriginal('o', 'memories')}
       and (o.created_at, o.id) < (memories.created_at, memories.id)
     order by o.created_at, o.id limit 1`
   // All in one join: the planner would look for the original of each memory that there is.
   const copies = sql`
     select m.id from memory_links l join memories m on m.id = l.memory_id join memories o on o.id = l.related_id
-    where ${isCopy} and ${stands('m')} and ${stands('o')} and (o.created_at, o.id) < (m.created_at, m.id) and ${among}`
+    where ${isCopy} and ${stands('m')} and ${stands('o')} and ${mayBeOriginal('o', 'm')}
+      and (o.created_at, o.id) < (m.created_at, m.id) and ${among}`
   await changeMemories(
     hub,
     sql`duplicate_of = (${original}), quality = -1`,

@@ -8,8 +8,8 @@ import { callReferring, changeMemories, rowsAtOnce } from './change-memories.ts'
 import { type Decision, noteDecision } from './decisions.ts'
 import { freeCopies, withdrawn } from './freed-copies.ts'
 import { linkCopies, markCopies, markTwins, standingFor } from './marked-copies.ts'
+import { repeatsHidden } from './originals.ts'
 import { isOfUse } from './promotion.ts'
-import { repeatsHidden } from './repeats-hidden.ts'
 
 const oneMore = sql`${agents.quarantines} + 1`
 

@@ -1,0 +1,36 @@
+import { type SQL, sql } from 'drizzle-orm'
+
+/**
+ * Condition on a memory: its author repeats in it what an administrator hid. Nobody else finds it, so that it is the
+ * original of nothing that others say.
+ *
+ * @param memory name of the table in the statement
+ */
+export const repeatsHidden = (memory: string): SQL =>
+  sql.raw(`exists (
+    select from memories hidden
+    where hidden.id = ${memory}.duplicate_of and hidden.quality <= -2 and hidden.agent_id = ${memory}.agent_id
+  )`)
+
+/** Condition on a memory: its author is unverified, and nobody trusted has had use for it. */
+const isUnproven = (memory: string): SQL =>
+  sql.raw(`(${memory}.quality < 0
+    and exists (select from agents a where a.id = ${memory}.agent_id and a.trust_level = 0))`)
+
+/**
+ * Condition on a memory that was there before: what others say may be a copy of it. A newcomer makes no copy of what a
+ * trusted agent says by having said it first, or it could hide what is likely to be said, or to be said again.
+ *
+ * @param isTrusted condition: who said it later is trusted
+ */
+export const isOriginalForOthers = (memory: string, isTrusted: SQL): SQL =>
+  sql`(not ${repeatsHidden(memory)} and not (${isUnproven(memory)} and ${isTrusted}))`
+
+/** Condition on two memories: the second may be a copy of the first, as far as their authors go. */
+export const mayBeOriginal = (memory: string, copy: string): SQL => {
+  const isTrusted = sql.raw(
+    `exists (select from agents a where a.id = ${copy}.agent_id and a.trust_level > 0)`,
+  )
+  const isOwn = sql.raw(`${memory}.agent_id = ${copy}.agent_id`)
+  return sql`(${isOwn} or ${isOriginalForOthers(memory, isTrusted)})`
+}
