@@ -185,6 +185,24 @@ describe.each(engines)('copies of what is put in quarantine, on %s,', (_, open) 
     expect(await stateOf(again)).toEqual([-1, first])
   })
 
+  it.each([
+    ['deleted', (first: string) => ada.delete(first)],
+    ['put in quarantine', (first: string) => decide(`quarantine/${first}`)],
+  ])(
+    'are no originals when they become repetitions of it, because that of both is %s',
+    async (_, withdraw) => {
+      const first = await save(ada)
+      const [hidden, again] = [await save(thief), await save(thief)]
+      const copy = await save(await hub.agent('bob', 1))
+      await decide(`quarantine/${hidden}`)
+      await withdraw(first)
+      expect([await stateOf(again), await stateOf(copy)]).toEqual([
+        [-1, hidden],
+        [0, null],
+      ])
+    },
+  )
+
   it('may be deleted with it when their author is in quarantine', async () => {
     const hidden = await save(thief)
     const again = await save(thief)

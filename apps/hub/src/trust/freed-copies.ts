@@ -20,10 +20,26 @@ export const withdrawn = sql`
 const hiddenOfAuthor = sql`
   (other.quality <= -2 or ${repeatsHidden('other')}) and other.agent_id = memories.agent_id`
 
+/**
+ * Condition on `other`, which loses its original: of what its author said before, something is hidden. It becomes a copy
+ * of that, and so the original of nothing that others say.
+ */
+const becomesRepetition = ({ autoDuplicate }: Hub['config']['thresholds']): SQL => sql`(
+  other.agent_id <> memories.agent_id and exists (
+    select from memory_links own join memories hidden on hidden.id = own.related_id
+    where own.memory_id = other.id and own.similarity >= ${autoDuplicate}::real
+      and hidden.quality <= -2 and hidden.agent_id = other.agent_id
+  )
+)`
+
 /** Condition on `other`: what a row of `memories` may be a copy of without the withdrawn ones. */
-const remains = (gone: SQL): SQL =>
+const remains = ({ thresholds }: Hub['config'], gone: SQL): SQL =>
   sql`(other.deleted_at is null and other.quality > -2 and other.id not in (${gone})
-    and ${mayBeOriginal('other', 'memories')} or ${hiddenOfAuthor})`
+    and ${mayBeOriginal('other', 'memories')}
+    and (
+      other.duplicate_of is null or other.duplicate_of not in (${gone}) or not ${becomesRepetition(thresholds)}
+    )
+    or ${hiddenOfAuthor})`
 
 /**
  * Lets what repeats withdrawn memories count as what it says: it is a copy of them no more, but maybe of another one.
@@ -57,7 +73,7 @@ export const copiesOf = (gone: SQL): SQL => sql`duplicate_of in (${gone})
 export const otherOriginal = ({ config }: Pick<Hub, 'config'>, gone: SQL): SQL => sql`(
   select other.id from memory_links l join memories other on other.id = l.related_id
   where l.memory_id = memories.id and l.similarity >= ${config.thresholds.autoDuplicate}::real
-    and ${remains(gone)}
+    and ${remains(config, gone)}
     and (
       other.duplicate_of is null
       or other.duplicate_of in (${gone}) and (other.created_at, other.id) < (memories.created_at, memories.id)
@@ -71,17 +87,17 @@ export const otherOriginal = ({ config }: Pick<Hub, 'config'>, gone: SQL): SQL =
  *
  * @param gone selects the ids of the withdrawn memories
  */
-export const repeatsOnly = ({ config: { thresholds } }: Pick<Hub, 'config'>, gone: SQL): SQL => sql`
+export const repeatsOnly = ({ config }: Pick<Hub, 'config'>, gone: SQL): SQL => sql`
   memories.quality = -1 and memories.deleted_at is null
   and memories.agent_id in (select a.id from agents a where a.trust_level > 0)
   and memories.id in (
     select l.memory_id from memory_links l
-    where l.related_id in (${gone}) and l.similarity >= ${thresholds.autoDuplicate}::real
+    where l.related_id in (${gone}) and l.similarity >= ${config.thresholds.autoDuplicate}::real
   )
   and not exists (
     select from memory_links l join memories other on other.id = l.related_id
-    where l.memory_id = memories.id and l.similarity >= ${thresholds.autoDuplicate}::real
-      and ${remains(gone)}
+    where l.memory_id = memories.id and l.similarity >= ${config.thresholds.autoDuplicate}::real
+      and ${remains(config, gone)}
   )
   and (
     select count(*) from memory_links l join memories other on other.id = l.related_id
