@@ -1,6 +1,7 @@
 import { isMemoryError, MemoryErrorCode } from '@recall/core'
 import { asMemoryErrors, pendingMigrations, rowsOf, vectorIndexNames } from '@recall/store-postgres'
 import { type SQL, sql } from 'drizzle-orm'
+import type { Redis } from 'ioredis'
 import type { HubConfig } from './config/config.ts'
 import type { Dependencies } from './open-dependencies.ts'
 import { embedText } from './pipelines/embed.ts'
@@ -102,9 +103,25 @@ export async function examine(
   })
   if (redis) {
     await check('redis', async () => {
-      await redis.ping()
-      return { ok: true, says: 'answers' }
+      try {
+        await connected(redis)
+        await redis.ping()
+        return { ok: true, says: 'answers' }
+      } catch (error) {
+        const why = (error as Error).message
+        return {
+          ok: false,
+          says: `does not answer (${why}): each hub counts requests for itself until it does`,
+        }
+      }
     })
   }
   return findings
 }
+
+/** Redis connects in the background: resolves when it has connected, and rejects when it has failed. */
+const connected = (redis: Redis): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (redis.status === 'ready') resolve()
+    else redis.once('ready', resolve).once('error', reject)
+  })
