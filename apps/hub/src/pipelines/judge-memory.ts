@@ -4,7 +4,7 @@ import { and, eq, gt, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import type { Principal } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import { templateCopies } from '../trust/freed-copies.ts'
-import { isOriginalForOthers, mayBeOriginal } from '../trust/originals.ts'
+import { isHidden, isOriginalForOthers, mayBeOriginal } from '../trust/originals.ts'
 import { type NearMemory, nearestMemories, visible } from './nearest.ts'
 import { sharedWords } from './shared-words.ts'
 
@@ -57,7 +57,10 @@ export async function judgeMemory(
   return { links, values: { embedding: vector, quality, crowded, duplicateOf } }
 }
 
-/** What a memory that repeats several is marked as a copy of: the first that is no copy itself, where there is one. */
+/**
+ * What a memory that repeats several is marked as a copy of: the first that counts itself, or that its author said before
+ * and that is hidden. A copy is the original of nothing: what only repeats that may be unlike all that counts.
+ */
 async function originalAmong(
   { database, call }: Hub,
   author: Pick<Principal, 'id' | 'tier'>,
@@ -65,12 +68,13 @@ async function originalAmong(
 ): Promise<string | null> {
   if (repeated.length === 0) return null
   const isTrusted = sql`${author.tier !== 'unverified'}::boolean`
-  const isOriginal = or(eq(memories.agentId, author.id), isOriginalForOthers('memories', isTrusted))
+  const isOwn = eq(memories.agentId, author.id)
+  const counts = and(isNull(memories.duplicateOf), or(isOwn, isOriginalForOthers('memories', isTrusted)))
   const [original] = await call(() =>
     database
       .select({ id: memories.id })
       .from(memories)
-      .where(and(inArray(memories.id, [...repeated]), isOriginal))
+      .where(and(inArray(memories.id, [...repeated]), or(counts, and(isOwn, isHidden('memories')))))
       .orderBy(isNotNull(memories.duplicateOf), memories.createdAt, memories.id)
       .limit(1),
   )
@@ -110,7 +114,10 @@ export async function markLaterCopies(
         inArray(memories.id, copies),
         isNull(memories.duplicateOf),
         gt(memories.quality, -2),
-        sql`exists (select from memories o where o.id = ${memoryId}::uuid and ${mayBeOriginal('o', 'memories')})`,
+        sql`exists (
+          select from memories o
+          where o.id = ${memoryId}::uuid and o.duplicate_of is null and ${mayBeOriginal('o', 'memories')}
+        )`,
       ),
     )
 }

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { changeMemories } from './change-memories.ts'
-import { mayBeOriginal, repeatsHidden } from './originals.ts'
+import { isHidden, mayBeOriginal, repeatsHidden } from './originals.ts'
 
 /** From this many near-duplicates by the same agent on, a memory counts as a template. */
 export const templateCopies = 5
@@ -17,8 +17,7 @@ export const withdrawn = sql`
  * Condition on `other`: what the author of a row of `memories` said before, and an administrator hid, or a repetition of
  * that. To say it again is no way around the quarantine, so that remains the original, also as a tombstone.
  */
-const hiddenOfAuthor = sql`
-  (other.quality <= -2 or ${repeatsHidden('other')}) and other.agent_id = memories.agent_id`
+const hiddenOfAuthor = sql`(${isHidden('other')} and other.agent_id = memories.agent_id)`
 
 /**
  * Condition on `other`, which loses its original: of what its author said before, something is hidden. It becomes a copy
@@ -32,14 +31,20 @@ const becomesRepetition = ({ autoDuplicate }: Hub['config']['thresholds']): SQL 
   )
 )`
 
-/** Condition on `other`: what a row of `memories` may be a copy of without the withdrawn ones. */
-const remains = ({ thresholds }: Hub['config'], gone: SQL): SQL =>
-  sql`(other.deleted_at is null and other.quality > -2 and other.id not in (${gone})
+/**
+ * Condition on `other`: what a row of `memories` may be a copy of without the withdrawn ones. That is no copy itself, or
+ * loses its original as well and was there before: so no two are copies of each other.
+ */
+const remains = ({ thresholds }: Hub['config'], gone: SQL): SQL => sql`(
+  other.deleted_at is null and other.quality > -2 and other.id not in (${gone})
     and ${mayBeOriginal('other', 'memories')}
     and (
-      other.duplicate_of is null or other.duplicate_of not in (${gone}) or not ${becomesRepetition(thresholds)}
+      other.duplicate_of is null
+      or other.duplicate_of in (${gone}) and (other.created_at, other.id) < (memories.created_at, memories.id)
+        and not ${becomesRepetition(thresholds)}
     )
-    or ${hiddenOfAuthor})`
+  or ${hiddenOfAuthor}
+)`
 
 /**
  * Lets what repeats withdrawn memories count as what it says: it is a copy of them no more, but maybe of another one.
@@ -66,7 +71,7 @@ export const copiesOf = (gone: SQL): SQL => sql`duplicate_of in (${gone})
 /**
  * SQL for what a row of `memories` is a copy of without the withdrawn ones: the earliest that it repeats, if there is one.
  * Without that mark it would stay of low signal when the other one is withdrawn as well, and count by itself for its
- * author. Of those that lose their original together an earlier one is taken, so that no two are copies of each other.
+ * author.
  *
  * @param gone selects the ids of the withdrawn memories
  */
@@ -74,10 +79,6 @@ export const otherOriginal = ({ config }: Pick<Hub, 'config'>, gone: SQL): SQL =
   select other.id from memory_links l join memories other on other.id = l.related_id
   where l.memory_id = memories.id and l.similarity >= ${config.thresholds.autoDuplicate}::real
     and ${remains(config, gone)}
-    and (
-      other.duplicate_of is null
-      or other.duplicate_of in (${gone}) and (other.created_at, other.id) < (memories.created_at, memories.id)
-    )
   order by other.created_at, other.id limit 1
 )`
 
@@ -94,11 +95,8 @@ export const repeatsOnly = ({ config }: Pick<Hub, 'config'>, gone: SQL): SQL => 
     select l.memory_id from memory_links l
     where l.related_id in (${gone}) and l.similarity >= ${config.thresholds.autoDuplicate}::real
   )
-  and not exists (
-    select from memory_links l join memories other on other.id = l.related_id
-    where l.memory_id = memories.id and l.similarity >= ${config.thresholds.autoDuplicate}::real
-      and ${remains(config, gone)}
-  )
+  and (memories.duplicate_of is null or memories.duplicate_of in (${gone}))
+  and ${otherOriginal({ config }, gone)} is null
   and (
     select count(*) from memory_links l join memories other on other.id = l.related_id
     where l.memory_id = memories.id and l.relation = 'duplicate_candidate' and other.agent_id = memories.agent_id

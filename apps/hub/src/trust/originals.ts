@@ -12,6 +12,10 @@ export const repeatsHidden = (memory: string): SQL =>
     where hidden.id = ${memory}.duplicate_of and hidden.quality <= -2 and hidden.agent_id = ${memory}.agent_id
   )`)
 
+/** Condition on a memory: nobody but its author finds it, because an administrator hid it or what it repeats. */
+export const isHidden = (memory: string): SQL =>
+  sql`(${sql.raw(memory)}.quality <= -2 or ${repeatsHidden(memory)})`
+
 /** Condition on a memory: its author is unverified, and nobody trusted has had use for it. */
 const isUnproven = (memory: string): SQL =>
   sql.raw(`(${memory}.quality < 0
