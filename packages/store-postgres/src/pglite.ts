@@ -6,8 +6,6 @@ import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { vector } from '@electric-sql/pglite-pgvector'
 import {
   createMemoryManager,
-  MemoryError,
-  MemoryErrorCode,
   type MemoryManager,
   type MemoryManagerOptions,
   type TypesOf,
