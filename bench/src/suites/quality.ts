@@ -102,7 +102,7 @@ const ablations = {
   'the document': { document: 0 },
   'the label': { label: 0 },
   'the price of parts': { parts: 0 },
-  'meaning growing with the noise of words': { ambiguity: 0 },
+  'the meaning of notes growing with the noise of words': { ambiguity: 0 },
   recency: { recency: 0 },
   'noise below the 50th': { words: 0.5, noise: 0.5 },
 } satisfies Record<string, Partial<typeof rankWeights>>
@@ -138,7 +138,7 @@ export async function leaveOneOut(set: DataSet, settings: QualitySettings): Prom
 
 /** Each telling weight a third lower and higher. */
 const steps = (weights: typeof rankWeights): Record<string, number>[] =>
-  (['context', 'surroundings', 'document', 'meaning', 'label'] as const).flatMap((name) =>
+  (['context', 'surroundings', 'document', 'turnMeaning', 'noteMeaning', 'label'] as const).flatMap((name) =>
     [2 / 3, 4 / 3].map((factor) => ({ [name]: round(weights[name] * factor, 3) })),
   )
 

@@ -231,6 +231,6 @@ const conversationQuestions = [
   'where did the dog come from',
   'what is the name of the puppy',
   'another marathon in autumn',
-  'who repairs vehicles cheaply',
+  'who knows somebody that repairs vehicles cheaply',
   'the voyage to Vienna and its crew',
 ]

@@ -1,14 +1,15 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { confidenceOf } from './confidence.ts'
+import { confidenceOf, type Evidence } from './confidence.ts'
 
 const score = fc.double({ min: 0, max: 1, noNaN: true })
+const evidence = fc.constantFrom<Evidence>('words', 'turn', 'note')
 
 it('lies between 0 and 1, rises with the score and falls with the tenth', () => {
   fc.assert(
-    fc.property(score, score, score, fc.boolean(), (a, b, tenth, byMeaning) => {
+    fc.property(score, score, score, evidence, (a, b, tenth, evidence) => {
       const [low, high] = [Math.min(a, b), Math.max(a, b)]
-      const of = (best: number, tenth: number): number => confidenceOf(best, tenth, byMeaning)
+      const of = (best: number, tenth: number): number => confidenceOf(best, tenth, evidence)
       expect(of(high, tenth)).toBeGreaterThanOrEqual(of(low, tenth))
       expect(of(high, tenth)).toBeGreaterThanOrEqual(0)
       expect(of(high, tenth)).toBeLessThanOrEqual(1)
@@ -17,13 +18,16 @@ it('lies between 0 and 1, rises with the score and falls with the tenth', () => 
   )
 })
 
-it('trusts what stands out more than what is one of many alike', () => {
-  expect(confidenceOf(0.5, 0.1, true)).toBeGreaterThan(2 * confidenceOf(0.5, 0.5, true))
-  expect(confidenceOf(0.5, 0.5, true)).toBeGreaterThan(0.15)
-  expect(confidenceOf(0.02, 0, true)).toBeLessThan(0.1)
-})
+it.each(['words', 'turn', 'note'] as const)(
+  'trusts what stands out more than one of many alike: %s',
+  (evidence) => {
+    expect(confidenceOf(0.5, 0.1, evidence)).toBeGreaterThan(1.5 * confidenceOf(0.5, 0.5, evidence))
+    expect(confidenceOf(0.5, 0.5, evidence)).toBeGreaterThan(0.15)
+    expect(confidenceOf(0.01, 0, evidence)).toBeLessThan(0.1)
+  },
+)
 
-it('takes as much for surer where words alone reach it', () => {
-  expect(confidenceOf(0.4, 0.2, false)).toBeGreaterThan(confidenceOf(0.4, 0.2, true))
-  expect(confidenceOf(0.01, 0, false)).toBeLessThan(0.1)
+it('is less sure of the same strength where meaning adds more to it', () => {
+  const [words, turn, note] = (['words', 'turn', 'note'] as const).map((each) => confidenceOf(0.4, 0.2, each))
+  expect([words, turn, note]).toEqual([words, turn, note].sort().reverse())
 })

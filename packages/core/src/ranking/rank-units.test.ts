@@ -84,13 +84,14 @@ describe('rankUnits', () => {
 
   it('lets neither the parts of a long turn count for each other, nor those of a note', () => {
     const spread = { mean: 0.5, deviation: 0.1 }
-    const evidence = { bm25: 3, similarity: 0.7, surroundings: 1, labelled: true }
-    const alone = unit('c', 0, { bm25: 3, similarity: 0.7 })
-    const [single] = rankUnits([alone], { ...query, spread })
-    const parts = [4, 5, 6].map((number) => unit('a', number, { ...evidence, parts: 3 }))
-    for (const given of [query, talk])
-      for (const { score } of rankUnits(parts, { ...given, spread }))
-        expect(score).toBeLessThan(single?.score ?? 0)
+    const evidence = { bm25: 3, similarity: 0.7, parts: 3 }
+    const parts = [4, 5, 6].map((number) =>
+      unit('a', number, { ...evidence, surroundings: 1, labelled: true }),
+    )
+    for (const given of [query, talk]) {
+      const [alone] = rankUnits([unit('a', 0, evidence)], { ...given, spread })
+      for (const { score } of rankUnits(parts, { ...given, spread })) expect(score).toBe(alone?.score)
+    }
   })
 
   it('expects the best of many parts to be nearer by chance', () => {
@@ -135,7 +136,7 @@ describe('rankUnits', () => {
     expect(order(turns, talk)).toEqual(['b0', 'a0'])
   })
 
-  it('trusts meaning more, the less words tell apart', () => {
+  it('trusts the meaning of notes more, the less words tell apart', () => {
     const candidates = [
       unit('words', 0, { bm25: 5, similarity: 0.6 }),
       unit('meaning', 0, { similarity: 0.9 }),
@@ -143,6 +144,26 @@ describe('rankUnits', () => {
     const spread = { mean: 0.5, deviation: 0.1 }
     expect(order(candidates, { ...query, spread })).toEqual(['words0', 'meaning0'])
     expect(order(candidates, { ...query, spread, bm25Noise: 4 })).toEqual(['meaning0', 'words0'])
+  })
+
+  it('trusts the meaning of turns less, the more words could say', () => {
+    const turns = [
+      unit('words', 0, { bm25: 1.8, similarity: 0.6 }),
+      unit('words', 1),
+      unit('meaning', 0, { similarity: 0.9 }),
+      unit('meaning', 1),
+    ]
+    const talk = {
+      ...query,
+      spread: { mean: 0.5, deviation: 0.1 },
+      coverage: new Map([
+        ['words', 0],
+        ['meaning', 0],
+      ]),
+    }
+    expect(order(turns, talk)[0]).toBe('meaning0')
+    const rarer = turns.map((turn) => ({ ...turn, bm25: turn.bm25 * 40 }))
+    expect(order(rarer, { ...talk, bm25Bound: 400 })[0]).toBe('words0')
   })
 
   it('trusts meaning most where no word is found', () => {

@@ -1,4 +1,4 @@
-import { confidenceOf, confidenceRank } from './confidence.ts'
+import { confidenceOf, confidenceRank, type Evidence } from './confidence.ts'
 
 /**
  * One ranking for every store: how well each unit (a turn, a section, a few paragraphs) answers a query, judged by
@@ -66,8 +66,10 @@ export const rankWeights = {
   context: 0.4,
   /** The whole query, found in the turn and the few around it. */
   surroundings: 0.2,
-  /** One standard deviation of the cosine, where words tell units apart. */
-  meaning: 0.08,
+  /** One standard deviation of the cosine of a turn, for a query whose words say no more than usual. */
+  turnMeaning: 0.1,
+  /** One standard deviation of the cosine of a note, where words tell notes apart. */
+  noteMeaning: 0.08,
   /** What that gains where all of the words' bound is noise. */
   ambiguity: 0.7,
   /** One standard deviation at most, and where no word of the query is found: then meaning is all there is. */
@@ -89,6 +91,9 @@ export type RankWeights = typeof rankWeights
 /** Of more parts than this, a turn with hundreds of tool calls for example, most are about something else. */
 const manyParts = 8
 
+/** The words' bound of an average question to an average memory. */
+const usualBound = 36
+
 /** The rank from which on matches count as noise. */
 export const noiseRank = 50
 
@@ -109,13 +114,14 @@ export function rankUnits<Document>(
 ): RankedUnit<Document>[] {
   const words = wordStrengths(candidates, query, weights)
   const deviations = deviationsAbove(candidates, query.spread)
-  const worthOfMeaning = deviationWorth(candidates, query, weights)
+  const worth = deviationWorth(candidates, query, weights)
   const ranked: Omit<RankedUnit<Document>, 'confidence'>[] = []
   for (const candidate of candidates) {
     const { document, unit, parts } = candidate
     const coverage = query.coverage?.get(document)
+    const isTurn = coverage !== undefined
     // What takes several units to say is understood without the turns around it.
-    const isShortTurn = coverage !== undefined && parts === 1
+    const isShortTurn = isTurn && parts === 1
     const beside = isShortTurn ? words.beside(document, unit) : 0
     const own = { words: words.at(document, unit), deviation: deviations.at(document, unit) }
     if (own.words === 0 && beside === 0 && own.deviation < leastDeviations) continue
@@ -126,7 +132,7 @@ export function rankUnits<Document>(
       words: own.words,
       context: weights.context * beside,
       surroundings: isShortTurn ? weights.surroundings * (candidate.surroundings ?? 0) : 0,
-      meaning: deviation * worthOfMeaning,
+      meaning: deviation * (isTurn ? worth.ofTurn : worth.ofNote),
       document: weights.document * (coverage ?? 0),
       label: isShortTurn && candidate.labelled ? weights.label : 0,
       recency: weights.recency * 2 ** (-Math.max(0, candidate.ageMs) / recencyHalfLifeMs),
@@ -135,16 +141,23 @@ export function rankUnits<Document>(
   }
   ranked.sort((a, b) => b.score - a.score)
   const tenth = ranked[confidenceRank - 1]?.score ?? 0
-  const byMeaning = ranked[0] !== undefined && hasMeaning(ranked[0], candidates)
-  return ranked.map((each) => ({ ...each, confidence: confidenceOf(each.score, tenth, byMeaning) }))
+  const evidence = ranked[0] ? evidenceOf(ranked[0], candidates, query) : 'words'
+  return ranked.map((each) => ({ ...each, confidence: confidenceOf(each.score, tenth, evidence) }))
 }
 
 /** Of a memory that is embedded in part, or not yet, the best unit may have been found by its words alone. */
-const hasMeaning = <Document>(
-  { document, unit }: Pick<RankedUnit<Document>, 'document' | 'unit'>,
+function evidenceOf<Document>(
+  best: Pick<RankedUnit<Document>, 'document' | 'unit'>,
   candidates: readonly UnitEvidence<Document>[],
-): boolean =>
-  candidates.some((each) => each.document === document && each.unit === unit && each.similarity !== undefined)
+  { coverage }: QueryEvidence<Document>,
+): Evidence {
+  const hasMeaning = candidates.some(
+    ({ document, unit, similarity }) =>
+      document === best.document && unit === best.unit && similarity !== undefined,
+  )
+  if (!hasMeaning) return 'words'
+  return coverage?.has(best.document) ? 'turn' : 'note'
+}
 
 /** Figures of units, by document and unit; 0 where there is none. */
 function createFigures<Document>() {
@@ -199,16 +212,21 @@ function deviationsAbove<Document>(
 const leastDeviations = 1.5
 
 /**
- * Weight of one standard deviation of the cosine for this query. It grows with the share of the words' bound that
- * many units reach alike: where words tell little apart, meaning has to.
+ * Weight of one standard deviation of the cosine for this query. Of notes it grows with the share of the words' bound
+ * that many units reach alike: where words tell little apart, meaning has to. People who talk repeat their words, so of
+ * turns that says nothing. But the bound grows with how many words a query has and how rare they are, and so with the
+ * memory: the higher it is, the more a match of words is worth beside one of meaning.
  */
 function deviationWorth<Document>(
   candidates: readonly UnitEvidence<Document>[],
   { bm25Bound, bm25Noise }: QueryEvidence<Document>,
-  { meaning, ambiguity, mostMeaning }: RankWeights,
-): number {
-  if (candidates.every(({ bm25 }) => bm25 <= 0)) return mostMeaning
-  return Math.min(mostMeaning, meaning + ambiguity * (bm25Noise / bm25Bound))
+  { turnMeaning, noteMeaning, ambiguity, mostMeaning }: RankWeights,
+): { ofTurn: number; ofNote: number } {
+  if (candidates.every(({ bm25 }) => bm25 <= 0)) return { ofTurn: mostMeaning, ofNote: mostMeaning }
+  return {
+    ofTurn: turnMeaning * Math.min(1, Math.sqrt(usualBound / bm25Bound)),
+    ofNote: Math.min(mostMeaning, noteMeaning + ambiguity * (bm25Noise / bm25Bound)),
+  }
 }
 
 /** Turns parts that add up to a strength into shares that add up to a score of 0..1. */

@@ -9,7 +9,8 @@ import type {
   Place,
   StoreQuery,
 } from '../memory-store.ts'
-import { confidenceOf, confidenceRank } from '../ranking/confidence.ts'
+import { confidenceOf, confidenceRank, type Evidence } from '../ranking/confidence.ts'
+import { conversationType } from '../session-keys.ts'
 import { addressOf } from './entry-identity.ts'
 import { byOrder } from './found-order.ts'
 
@@ -32,19 +33,19 @@ export async function findWithArchived(
 ): Promise<FoundAnywhere[]> {
   const page = await findInBoth(store, cold, query)
   if (query.text === undefined || page.length === 0) return page
-  const { tenth, byMeaning } = await bestOfBoth(store, cold, query)
-  return page.map((match) => ({ ...match, confidence: confidenceOf(match.score, tenth, byMeaning) }))
+  const { tenth, evidence } = await bestOfBoth(store, cold, query)
+  return page.map((match) => ({ ...match, confidence: confidenceOf(match.score, tenth, evidence) }))
 }
 
 /**
- * The score of the tenth unit of both stores together, 0 when there are fewer, and whether vectors took part in finding
- * the best one: an archive may keep none.
+ * The score of the tenth unit of both stores together, 0 when there are fewer, and what the best one was compared by: an
+ * archive may keep no vectors.
  */
 async function bestOfBoth(
   store: MemoryStore,
   cold: ColdStore,
   query: StoreQuery,
-): Promise<{ tenth: number; byMeaning: boolean }> {
+): Promise<{ tenth: number; evidence: Evidence }> {
   const best = await findInBoth(store, cold, {
     ...query,
     sortBy: 'relevance',
@@ -56,7 +57,8 @@ async function bestOfBoth(
   })
   const scores = best.flatMap(({ passages = [] }) => passages.map(({ score = 0 }) => score))
   const tenth = scores.sort((a, b) => b - a)[confidenceRank - 1] ?? 0
-  return { tenth, byMeaning: best[0]?.mode === 'hybrid' }
+  const isTurn = best[0]?.entry.type === conversationType
+  return { tenth, evidence: best[0]?.mode !== 'hybrid' ? 'words' : isTurn ? 'turn' : 'note' }
 }
 
 /** Where both stores hold a key, the archived copy is left out. */
