@@ -14,17 +14,26 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build } from 'tsup'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 const app = fileURLToPath(new URL('..', import.meta.url))
 
 let folder = ''
 let home = ''
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'recall-compile-'))
-  const tsup = join(app, 'node_modules/tsup/dist/cli-default.js')
-  const options = ['src/compile-cache.ts', '--no-config', '--format', 'cjs', '--out-dir', folder, '--silent']
-  execFileSync(process.execPath, [tsup, ...options], { cwd: app })
+  await build({
+    entry: [join(app, 'src/compile-cache.ts')],
+    config: false,
+    format: 'cjs',
+    outDir: folder,
+    silent: true,
+    // Nothing of ours need be built to be tested.
+    esbuildOptions: (options) => {
+      options.conditions = ['@recall/source']
+    },
+  })
   const program = "require('./compile-cache.cjs').keepCompiledCode(process.env)\nrequire('./large.cjs')\n"
   writeFileSync(join(folder, 'main.cjs'), program)
 })
