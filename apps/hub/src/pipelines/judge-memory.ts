@@ -24,37 +24,54 @@ export interface Link {
   isLater: boolean
 }
 
+/** A memory that is already stored, and waited for its vector or was hidden. */
+export interface Stored {
+  id: string
+  createdAt: string
+}
+
 /**
  * Judges a memory by its vector: its neighbours, its links and its first quality. Of two that say the same the later
  * one is the copy.
  *
  * @param content what the vector was made of
- * @param self the memory, when it is already stored and waited for its vector
  */
 export async function judgeMemory(
   hub: Hub,
   author: Pick<Principal, 'id' | 'tier'>,
   content: string,
   vector: number[],
-  self?: { id: string; createdAt: string },
+  self?: Stored,
 ) {
-  const { config, database, search, embedder } = hub
-  const values = { agent: author.id, model: embedder.model }
-  const [seen] = await search(() => nearestVisible(database, vector, values))
-  const around = (seen?.memories ?? []).filter(({ id }) => id !== self?.id).slice(0, neighbours)
-  const near = around
-    .filter(({ similarity }) => similarity >= config.thresholds.related)
-    .map((memory) => ({ ...memory, similarity: similarityOf(hub, content, memory) }))
-    .sort((a, b) => b.similarity - a.similarity)
-  const links = near.map((memory): Link => {
-    const isLater = self !== undefined && Date.parse(memory.createdAt) > Date.parse(self.createdAt)
-    return { memory, relation: relationOf(hub, memory), isLater }
-  })
+  const { links, around } = await linksOf(hub, author.id, content, vector, self)
+  const near = links.map(({ memory }) => memory)
   const repeated = links.filter((link) => isCopy(hub, link) && !link.isLater).map(({ memory }) => memory.id)
   const duplicateOf = await originalAmong(hub, author, repeated)
   const quality = author.tier === 'unverified' || duplicateOf || isTemplate(hub, author, near) ? -1 : 0
   const crowded = isCrowd(hub, author, around)
   return { links, values: { embedding: vector, quality, crowded, duplicateOf } }
+}
+
+/** The links of a memory, the most similar first, and what is visible around it. */
+export async function linksOf(
+  hub: Hub,
+  agent: string,
+  content: string,
+  vector: number[],
+  self?: Stored,
+): Promise<{ links: Link[]; around: NearMemory[] }> {
+  const { config, database, search, embedder } = hub
+  const [seen] = await search(() => nearestVisible(database, vector, { agent, model: embedder.model }))
+  const around = (seen?.memories ?? []).filter(({ id }) => id !== self?.id).slice(0, neighbours)
+  const links = around
+    .filter(({ similarity }) => similarity >= config.thresholds.related)
+    .map((memory) => ({ ...memory, similarity: similarityOf(hub, content, memory) }))
+    .sort((a, b) => b.similarity - a.similarity)
+    .map((memory): Link => {
+      const isLater = self !== undefined && Date.parse(memory.createdAt) > Date.parse(self.createdAt)
+      return { memory, relation: relationOf(hub, memory), isLater }
+    })
+  return { links, around }
 }
 
 /**

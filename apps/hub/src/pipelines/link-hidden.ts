@@ -2,7 +2,7 @@ import { memories } from '@recall/store-postgres'
 import { and, eq, isNotNull, lte, type SQL } from 'drizzle-orm'
 import type { Hub } from '../hub.ts'
 import { callReferring } from '../trust/change-memories.ts'
-import { judgeMemory, keepLinks, lockLinked } from './judge-memory.ts'
+import { keepLinks, linksOf, lockLinked } from './judge-memory.ts'
 
 /**
  * Links memories in quarantine to what others wrote meanwhile, who were not compared with them. Without the links none
@@ -24,10 +24,8 @@ async function linkOne(hub: Hub, id: string): Promise<void> {
     .from(memories)
     .where(eq(memories.id, id))
   if (!memory?.embedding) return
-  // Its quality is not judged.
-  const author = { id: memory.agentId, tier: 'unverified' as const }
   const self = { id, createdAt: memory.createdAt.toISOString() }
-  const { links } = await judgeMemory(hub, author, memory.content, memory.embedding, self)
+  const { links } = await linksOf(hub, memory.agentId, memory.content, memory.embedding, self)
   await hub.database.transaction(async (transaction) => {
     await keepLinks(transaction, id, await lockLinked(transaction, links))
   })
