@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { confidenceOf, type Evidence } from './confidence.ts'
+import { type Basis, confidenceOf } from './confidence.ts'
 
 const score = fc.double({ min: 0, max: 1, noNaN: true })
-const evidence = fc.constantFrom<Evidence>('words', 'turn', 'note')
+const basis = fc.constantFrom<Basis>('words', 'turn', 'note')
 
 it('lies between 0 and 1, rises with the score and falls with the tenth', () => {
   fc.assert(
-    fc.property(score, score, score, evidence, (a, b, tenth, evidence) => {
+    fc.property(score, score, score, basis, (a, b, tenth, basis) => {
       const [low, high] = [Math.min(a, b), Math.max(a, b)]
-      const of = (best: number, tenth: number): number => confidenceOf(best, tenth, evidence)
+      const of = (best: number, tenth: number): number => confidenceOf(best, tenth, basis)
       expect(of(high, tenth)).toBeGreaterThanOrEqual(of(low, tenth))
       expect(of(high, tenth)).toBeGreaterThanOrEqual(0)
       expect(of(high, tenth)).toBeLessThanOrEqual(1)
@@ -20,10 +20,10 @@ it('lies between 0 and 1, rises with the score and falls with the tenth', () => 
 
 it.each(['words', 'turn', 'note'] as const)(
   'trusts what stands out more than one of many alike: %s',
-  (evidence) => {
-    expect(confidenceOf(0.5, 0.1, evidence)).toBeGreaterThan(1.5 * confidenceOf(0.5, 0.5, evidence))
-    expect(confidenceOf(0.5, 0.5, evidence)).toBeGreaterThan(0.15)
-    expect(confidenceOf(0.01, 0, evidence)).toBeLessThan(0.1)
+  (basis) => {
+    expect(confidenceOf(0.5, 0.1, basis)).toBeGreaterThan(1.5 * confidenceOf(0.5, 0.5, basis))
+    expect(confidenceOf(0.5, 0.5, basis)).toBeGreaterThan(0.15)
+    expect(confidenceOf(0.01, 0, basis)).toBeLessThan(0.1)
   },
 )
 

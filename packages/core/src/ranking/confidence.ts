@@ -2,7 +2,7 @@
  * What the best match was compared by: its words alone, or its vector as well, as a turn of a conversation or as a note.
  * Strengths of notes are higher, because their meaning counts for more, and those of words alone lower.
  */
-export type Evidence = 'words' | 'turn' | 'note'
+export type Basis = 'words' | 'turn' | 'note'
 
 /**
  * Likelihood, 0..1, that a memory holds the answer to a question, judged by one match: its strength, plus twice its
@@ -16,12 +16,12 @@ export type Evidence = 'words' | 'turn' | 'note'
  *
  * @param score of the match, 0..1, as `rankUnits` gives it
  * @param tenth score of the tenth match; 0 when there are fewer
- * @param evidence what the best match was compared by
+ * @param basis what the best match was compared by
  */
-export function confidenceOf(score: number, tenth: number, evidence: Evidence): number {
+export function confidenceOf(score: number, tenth: number, basis: Basis): number {
   const strength = strengthOf(score)
   const standing = Math.max(0, strength + 2 * (strength - strengthOf(tenth)))
-  const { oddsOfStandingOne, steepness } = fitted[evidence]
+  const { oddsOfStandingOne, steepness } = fitted[basis]
   const odds = oddsOfStandingOne * standing ** steepness
   return odds / (1 + odds)
 }

@@ -1,4 +1,4 @@
-import { confidenceOf, confidenceRank, type Evidence } from './confidence.ts'
+import { type Basis, confidenceOf, confidenceRank } from './confidence.ts'
 
 /**
  * One ranking for every store: how well each unit (a turn, a section, a few paragraphs) answers a query, judged by
@@ -141,16 +141,16 @@ export function rankUnits<Document>(
   }
   ranked.sort((a, b) => b.score - a.score)
   const tenth = ranked[confidenceRank - 1]?.score ?? 0
-  const evidence = ranked[0] ? evidenceOf(ranked[0], candidates, query) : 'words'
-  return ranked.map((each) => ({ ...each, confidence: confidenceOf(each.score, tenth, evidence) }))
+  const basis = ranked[0] ? basisOf(ranked[0], candidates, query) : 'words'
+  return ranked.map((each) => ({ ...each, confidence: confidenceOf(each.score, tenth, basis) }))
 }
 
 /** Of a memory that is embedded in part, or not yet, the best unit may have been found by its words alone. */
-function evidenceOf<Document>(
+function basisOf<Document>(
   best: Pick<RankedUnit<Document>, 'document' | 'unit'>,
   candidates: readonly UnitEvidence<Document>[],
   { coverage }: QueryEvidence<Document>,
-): Evidence {
+): Basis {
   const hasMeaning = candidates.some(
     ({ document, unit, similarity }) =>
       document === best.document && unit === best.unit && similarity !== undefined,

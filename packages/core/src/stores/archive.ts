@@ -9,7 +9,7 @@ import type {
   Place,
   StoreQuery,
 } from '../memory-store.ts'
-import { confidenceOf, confidenceRank, type Evidence } from '../ranking/confidence.ts'
+import { type Basis, confidenceOf, confidenceRank } from '../ranking/confidence.ts'
 import { conversationType } from '../session-keys.ts'
 import { addressOf } from './entry-identity.ts'
 import { byOrder } from './found-order.ts'
@@ -33,8 +33,8 @@ export async function findWithArchived(
 ): Promise<FoundAnywhere[]> {
   const page = await findInBoth(store, cold, query)
   if (query.text === undefined || page.length === 0) return page
-  const { tenth, evidence } = await bestOfBoth(store, cold, query)
-  return page.map((match) => ({ ...match, confidence: confidenceOf(match.score, tenth, evidence) }))
+  const { tenth, basis } = await bestOfBoth(store, cold, query)
+  return page.map((match) => ({ ...match, confidence: confidenceOf(match.score, tenth, basis) }))
 }
 
 /**
@@ -45,7 +45,7 @@ async function bestOfBoth(
   store: MemoryStore,
   cold: ColdStore,
   query: StoreQuery,
-): Promise<{ tenth: number; evidence: Evidence }> {
+): Promise<{ tenth: number; basis: Basis }> {
   const best = await findInBoth(store, cold, {
     ...query,
     sortBy: 'relevance',
@@ -58,7 +58,7 @@ async function bestOfBoth(
   const scores = best.flatMap(({ passages = [] }) => passages.map(({ score = 0 }) => score))
   const tenth = scores.sort((a, b) => b - a)[confidenceRank - 1] ?? 0
   const isTurn = best[0]?.entry.type === conversationType
-  return { tenth, evidence: best[0]?.mode !== 'hybrid' ? 'words' : isTurn ? 'turn' : 'note' }
+  return { tenth, basis: best[0]?.mode !== 'hybrid' ? 'words' : isTurn ? 'turn' : 'note' }
 }
 
 /** Where both stores hold a key, the archived copy is left out. */
