@@ -43,16 +43,17 @@ export interface ReadingOptions {
 }
 
 export function createReading({ schemas, embedder, sealer, cached, clock }: ReadingOptions): Reading {
-  /** The plain value, decrypted if it is sealed, and checked. */
-  const valueIn = async (entry: Entry): Promise<unknown> =>
-    checkRead(schemas, entry.scope, entry.key, await open(entry))
-
+  /** The plain value, decrypted if it is sealed. */
   const open = async (entry: Entry): Promise<JsonValue> => {
     const { value } = entry
     if (!isEnvelope(value)) return value
     if (!sealer) throw missingKey(value.kid, entry)
     return sealer.open(entry, value)
   }
+
+  /** The plain value, checked. */
+  const valueIn = async (entry: Entry): Promise<unknown> =>
+    checkRead(schemas, entry.scope, entry.key, await open(entry))
 
   const toMatch = async <T>(match: FoundAnywhere, explain: boolean): Promise<MemoryMatch<T>> => {
     const { entry, score, confidence, mode, passage, passages, archived, signals } = match
