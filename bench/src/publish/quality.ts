@@ -23,8 +23,10 @@ export async function publishQuality(options: Options): Promise<boolean> {
     const set = readDataSet(path)
     return { set, hash: `${set.name}, sha256 ${hashOf(path, set)}` }
   })
-  const all = { set: together(read.map(({ set }) => set)), hash: read.map(({ hash }) => hash).join('; ') }
-  for (const { set, hash } of options.together ? [all] : read) {
+  const measured = options.together
+    ? [{ set: together(read.map(({ set }) => set)), hash: read.map(({ hash }) => hash).join('; ') }]
+    : read
+  for (const { set, hash } of measured) {
     say(`${set.name}: ${set.collections.length} collections`)
     const results = await measureQuality(set, settings)
     const facts = { 'data set': hash, ...machineFacts() }
