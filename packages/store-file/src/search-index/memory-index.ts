@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { MemoryError, MemoryErrorCode } from '@recall/core'
 import { modifiedAt } from '../files/file-stamp.ts'
 import { orAbsent } from '../files/file-system.ts'
-import { folderOf, fromShown, shownPath } from '../files/paths.ts'
+import { fromShown, shownPath } from '../files/paths.ts'
 import type { Source } from '../layout/sources.ts'
 import { removeSetAside } from '../sqlite/damage.ts'
 import type { OpenDatabase } from '../sqlite/driver.ts'
@@ -10,6 +10,7 @@ import { createFileIndexer, type FileIndexerOptions } from './file-indexer.ts'
 import { createFolderWalk } from './folder-walk.ts'
 import { createFolderWatch } from './folder-watch.ts'
 import { createIndexInUse, type IndexInUse } from './index-in-use.ts'
+import { createOwnChanges } from './own-changes.ts'
 import { indexName } from './seal.ts'
 import type { SearchIndex } from './search-index.ts'
 import { openWriterNotes } from './writer-notes.ts'
@@ -56,8 +57,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     madeOf: JSON.stringify([layout.window, layout.archiveIndex, layout.archives]),
     isShared: () => notes.others().alive,
   })
-  const pending = new Set<string>()
-  const ownChanges = new Map<string, { before: number; after: number; broken: boolean }>()
+  const own = createOwnChanges(fileSystem, root)
   let timer: NodeJS.Timeout | undefined
   /** `undefined` outside of `lookingOnce`; within it the index as the first look left it, `null` before that. */
   let looked: SearchIndex | null | undefined
@@ -65,18 +65,13 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
   const flush = (): void => {
     clearTimeout(timer)
     timer = undefined
-    if (pending.size === 0) return
+    if (own.paths().size === 0) return
     const { index, temporary } = inUse.open()
     index.transaction(() => {
-      indexPaths(index, pending)
-      for (const [path, change] of ownChanges) {
-        const state = index.folder(path)
-        // We made the only changes since the folder was last in step, so its new time is in step, too.
-        if (!change.broken && state.modified === change.before) index.folderModified(state.id, change.after)
-      }
+      indexPaths(index, own.paths())
+      own.keepFoldersInStep(index)
     })
-    pending.clear()
-    ownChanges.clear()
+    own.clear()
     // A temporary index is ours alone: other processes still need the notes.
     if (!temporary) notes.done()
   }
@@ -184,18 +179,11 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
     /** Notes that a file is about to change. Call `changed` when it has. */
     changing(path: string): void {
       notes.add(path)
-      const place = folderOf(path)
-      const before = modifiedAt(fileSystem, fromShown(root, place))
-      const known = ownChanges.get(place)
-      if (!known) ownChanges.set(place, { before, after: before, broken: false })
-      else if (known.after !== before) known.broken = true
+      own.changing(path)
     },
 
     changed(path: string): void {
-      pending.add(path)
-      const place = folderOf(path)
-      const change = ownChanges.get(place)
-      if (change) change.after = modifiedAt(fileSystem, fromShown(root, place))
+      own.changed(path)
       timer ??= setTimeout(() => {
         try {
           inUse.guarded(flush)
@@ -248,7 +236,7 @@ export function createMemoryIndex(options: MemoryIndexOptions) {
         onNotice(`the search index could not be brought up to date: ${(error as Error).message}`)
       }
       try {
-        notes.close(pending.size > 0 || isTemporary)
+        notes.close(own.paths().size > 0 || isTemporary)
       } catch (error) {
         onNotice(`${folder} could not be tidied up: ${(error as Error).message}`)
       }
