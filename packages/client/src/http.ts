@@ -99,7 +99,7 @@ export function createHttp(options: HttpOptions): Send {
     }
     if (response.ok) return parse<T>(text, shape, base.host)
     if (isRedirect(response)) throw redirected(response, base)
-    throw problemOf(response, text)
+    throw problemOf(response, text, base.host)
   }
 
   return async <T>(method: string, path: string, shape: Shape, given: RequestOptions = {}): Promise<T> => {
@@ -244,12 +244,15 @@ function unreachable(cause: unknown, host: string): MemoryError {
 
 const codes: ReadonlySet<unknown> = new Set(Object.values(MemoryErrorCode))
 
-/** Makes the error for an answer: with its code or, if a proxy answered, with one for its status. */
-function problemOf(response: Response, text: string): MemoryError {
+/** Makes the error for an answer: with its code or, if something else than a hub answered, with one for its status. */
+function problemOf(response: Response, text: string, host: string): MemoryError {
   const problem = problemIn(text)
   const code = codes.has(problem.code) ? (problem.code as MemoryErrorCode) : codeOfStatus(response.status)
   const seconds = Number(response.headers.get('Retry-After') ?? Number.NaN)
-  const says = typeof problem.detail === 'string' ? problem.detail : `the hub answered ${response.status}`
+  const says =
+    typeof problem.detail === 'string'
+      ? problem.detail
+      : `${host} answered ${response.status}, and not as a hub does: is it a Recall hub?`
   return new MemoryError(says, code, {
     details: {
       status: response.status,
@@ -265,7 +268,8 @@ const problemIn = (text: string): { code?: unknown; detail?: unknown; errors?: u
 /** The code for a status, which several codes may share: a server's failure gets one that allows a retry. */
 function codeOfStatus(status: number): MemoryErrorCode {
   if (status === 408 || status === 504) return MemoryErrorCode.TIMEOUT
-  if (status >= 500) return MemoryErrorCode.UNAVAILABLE
+  // Only a hub can know that it has no such memory.
+  if (status >= 500 || status === 404) return MemoryErrorCode.UNAVAILABLE
   const found = Object.entries(errorStatus).find(([, known]) => known.status === status)
   return found ? (found[0] as MemoryErrorCode) : MemoryErrorCode.INVALID_INPUT
 }

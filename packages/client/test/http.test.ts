@@ -237,7 +237,7 @@ it('takes for words only what is text in the answer of a proxy', async () => {
     Response.json({ code: 422, detail: [{ loc: ['q'] }], errors: 'one' }, { status: 422 }),
   ])
   const error = await hub.whoami().catch((failure: unknown) => failure)
-  expect(error).toMatchObject({ message: 'the hub answered 422', details: { status: 422 } })
+  expect(error).toMatchObject({ message: 'hub.example answered 422, and not as a hub does: is it a Recall hub?', details: { status: 422 } })
   expect(error).not.toHaveProperty('details.issues')
 })
 
@@ -248,8 +248,8 @@ it('takes a page of a proxy for no hub', async () => {
     new Response('<html>'),
   ])
   expect((await failure(page.hub.whoami())).code).toBe(MemoryErrorCode.UNAVAILABLE)
-  const gone = hubOf([new Response('<html>', { status: 404 })])
-  expect((await failure(gone.hub.get('1'))).code).toBe(MemoryErrorCode.NOT_FOUND)
+  const gone = hubOf(Array.from({ length: 3 }, () => new Response('<html>', { status: 404 })))
+  expect((await failure(gone.hub.get('1'))).code).toBe(MemoryErrorCode.UNAVAILABLE)
 })
 
 it.each([
@@ -257,7 +257,7 @@ it.each([
   [408, MemoryErrorCode.TIMEOUT],
   [502, MemoryErrorCode.UNAVAILABLE],
   [504, MemoryErrorCode.TIMEOUT],
-  [404, MemoryErrorCode.NOT_FOUND],
+  [404, MemoryErrorCode.UNAVAILABLE],
   [418, MemoryErrorCode.INVALID_INPUT],
   [300, MemoryErrorCode.INVALID_INPUT],
   [399, MemoryErrorCode.INVALID_INPUT],
