@@ -138,7 +138,7 @@ describe('init for hosts', () => {
     const { code, out } = await shell.run('uninit', '--purge', '--yes')
     expect([code, out]).toEqual([0, `Deleted the memory at ${root}.\n`])
     expect(existsSync(root)).toBe(false)
-    expect((await shell.run('uninit', '--purge', '--yes')).out).toBe('Recall is wired into no host.\n')
+    expect((await shell.run('uninit', '--purge')).out).toBe('Recall is wired into no host.\n')
   })
 
   it('leaves a memory that was there before it was wired in, and says so', async () => {
@@ -175,6 +175,8 @@ describe('init for hosts', () => {
     const { code, out } = await shell.run('init', '--target', 'claude')
     expect(code).toBe(3)
     expect(out).toContain('by hand')
+    expect(out).toContain('once what was refused is put in by hand')
+    expect(out).not.toContain('From now on')
     expect(out).toContain('SessionStart')
     expect(read(join(shell.root, '.claude/settings.json'))).toBe('{ broken')
   })

@@ -63,10 +63,10 @@ export async function init(io: Io, given: string | undefined, asked: InitOptions
       `${JSON.stringify({ ...report, ...(hosts.length > 0 ? { hosts } : {}), ...(hosts.length > 0 || isDry ? { dryRun: isDry } : {}) })}\n`,
     )
   } else io.out(summary(report, hosts, isDry, isFoundFromAnywhere(io, root)))
-  return hosts.some(({ files }) => files.some(({ status }) => status === 'refused'))
-    ? exitCodes.failed
-    : exitCodes.fine
+  return hosts.some(isRefused) ? exitCodes.failed : exitCodes.fine
 }
+
+const isRefused = ({ files }: WiredHost): boolean => files.some(({ status }) => status === 'refused')
 
 /** The hosts that the user named, or those on this machine if the user agrees. */
 async function chooseTargets(io: Io, options: InitOptions): Promise<Target[]> {
@@ -186,7 +186,7 @@ function summary(
     ...kept.map((path) => `  kept     ${path}`),
     ...hosts.flatMap(describeHost),
     '',
-    ...(isDry ? ['Nothing was changed: this was a dry run.'] : hosts.length > 0 ? wired : unwired),
+    ...(isDry ? ['Nothing was changed: this was a dry run.'] : hosts.length > 0 ? wired(hosts) : unwired),
     // Without a root it would wire the usual memory in, and not this one.
     ...(isFound && !isDry && hosts.length === 0 ? [wiringLater] : []),
     ...(isDry ? [] : elsewhere),
@@ -200,8 +200,10 @@ const unwired = [
   '       recall status                 see how it is doing',
 ]
 const wiringLater = '       recall init --target <name>   wire it into an agent, such as claude'
-const wired = [
-  'From now on these agents have this memory, as far as each of them lets it in.',
+const wired = (hosts: readonly WiredHost[]): string[] => [
+  hosts.some(isRefused)
+    ? 'These agents have this memory once what was refused is put in by hand.'
+    : 'From now on these agents have this memory, as far as each of them lets it in.',
   '',
   'Next:  recall import                 bring in the sessions that you already had',
   '       recall search <words>         find anything in them',

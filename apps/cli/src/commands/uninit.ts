@@ -26,7 +26,9 @@ export async function uninit(io: Io, options: UninitOptions): Promise<number> {
   const installed = installedNames(state)
   const named = options.target === undefined ? undefined : namedTargets(io, options.target)
   const names = named?.map(({ name }) => name) ?? installed
-  if (options.purge && !options.yes && !isDry) {
+  // Without the folder nothing was wired in, and the lock would make it.
+  const isUnwired = !existsSync(state)
+  if (options.purge && !options.yes && !isDry && !isUnwired) {
     const answer = await io.ask('Delete the memory too, with every archived session? [no] ')
     if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
       io.err('recall: nothing was changed; add --yes to delete the memory without being asked\n')
@@ -49,9 +51,7 @@ export async function uninit(io: Io, options: UninitOptions): Promise<number> {
       : { left: [], removed: [], away: [] }
     return { hosts, ...created }
   }
-  // Without the folder nothing was wired in, and the lock would make it.
-  const isFree = isDry || !existsSync(state)
-  const { hosts, left, removed, away } = isFree ? takeBack() : withReceiptsLocked(state, takeBack)
+  const { hosts, left, removed, away } = isDry || isUnwired ? takeBack() : withReceiptsLocked(state, takeBack)
   if (!isDry) for (const folder of [state, dirname(state)]) removeIfEmpty(folder)
   const changed =
     hosts.some(({ files }) => files.length > 0) || [left, removed, away].some(({ length }) => length > 0)
