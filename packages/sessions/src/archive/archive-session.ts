@@ -83,11 +83,42 @@ async function archive(
   source: ConversationArchive['source'],
   options: ArchiveOptions,
 ): Promise<ArchiveOutcome> {
-  const { clock = systemClock, undated, lmTimeoutMs } = options
   const maxEntries = parseMaxEntries(options.maxEntries)
   const partSize = parsePartSize(options.partSize)
   checkConversation(conversation)
-  const { sessionId, facts } = conversation
+  const written = await placeParts(memory, conversation, source, { ...options, partSize })
+  const isWanted = source === 'session' && (options.inWindow ?? true)
+  const { placed, messageCount, redactions } = written
+  return {
+    sessionId: conversation.sessionId,
+    status: statusOf(placed),
+    parts: placed.map(({ key, status }) => ({ key, status })),
+    messageCount,
+    summarizedBy: placed.at(-1)?.digest.summarizedBy,
+    redactions,
+    kept: placed.flatMap((each) => each.kept),
+    window: await updateWindow(memory, conversation, written, { isWanted, maxEntries }),
+  }
+}
+
+/** A conversation whose parts are in the memory. */
+interface PlacedConversation {
+  placed: PlacedPart[]
+  messageCount: number
+  /** Whether anybody said anything in it. */
+  isSpoken: boolean
+  /** From the earliest to the latest message, for people. */
+  duration: string
+  redactions: Readonly<Record<string, number>>
+}
+
+async function placeParts(
+  memory: MemoryManager,
+  { sessionId, facts, messages }: Conversation,
+  source: ConversationArchive['source'],
+  options: ArchiveOptions & { partSize: number },
+): Promise<PlacedConversation> {
+  const { clock = systemClock, undated, lmTimeoutMs, partSize } = options
   const cleaner = createMessageCleaner()
   const span = createTimeSpan()
   const placed: PlacedPart[] = []
@@ -117,7 +148,7 @@ async function archive(
     if (isAsked && latest.digest.summarizedBy === byAlgorithm) lm = undefined
   }
 
-  for await (const message of conversation.messages) {
+  for await (const message of messages) {
     checkMessage(message)
     const clean = cleaner.clean(message)
     if (!part.hasRoomFor(clean)) {
@@ -129,36 +160,30 @@ async function archive(
     messageCount++
   }
   if (part.messageCount > 0) await place()
+  return { placed, messageCount, isSpoken, duration: span.duration(), redactions: cleaner.redactions }
+}
 
+/** Adds a session to the rolling window if it belongs there. Keeps what a person wrote into its summary in any case. */
+async function updateWindow(
+  memory: MemoryManager,
+  { sessionId, facts, parent }: Conversation,
+  { placed, messageCount, isSpoken, duration }: PlacedConversation,
+  { isWanted, maxEntries }: { isWanted: boolean; maxEntries: number },
+): Promise<ArchiveOutcome['window']> {
   const before = placed.flatMap((each) => each.before)
-  const isWanted = source === 'session' && (options.inWindow ?? true)
-  const isInWindow = isWanted && conversation.parent === undefined && isSpoken
-  if (!isInWindow && placed.some(({ status }) => status === 'replaced'))
-    await keepEditOf(memory, sessionId, before)
-  const window = isInWindow
-    ? await addToWindow(
-        memory,
-        {
-          sessionId,
-          ...spanOf(placed.map(({ digest }) => digest)),
-          duration: span.duration(),
-          messageCount,
-          archive: placed[0]?.key ?? '',
-          ...projectOf(facts),
-        },
-        { maxEntries, before },
-      )
-    : 'skipped'
-  return {
-    sessionId,
-    status: statusOf(placed),
-    parts: placed.map(({ key, status }) => ({ key, status })),
-    messageCount,
-    summarizedBy: placed.at(-1)?.digest.summarizedBy,
-    redactions: cleaner.redactions,
-    kept: placed.flatMap((each) => each.kept),
-    window,
+  if (!isWanted || parent !== undefined || !isSpoken) {
+    if (placed.some(({ status }) => status === 'replaced')) await keepEditOf(memory, sessionId, before)
+    return 'skipped'
   }
+  const session = {
+    sessionId,
+    ...spanOf(placed.map(({ digest }) => digest)),
+    duration,
+    messageCount,
+    archive: placed[0]?.key ?? '',
+    ...projectOf(facts),
+  }
+  return addToWindow(memory, session, { maxEntries, before })
 }
 
 function statusOf(placed: readonly PlacedPart[]): ArchiveOutcome['status'] {
