@@ -237,7 +237,10 @@ it('takes for words only what is text in the answer of a proxy', async () => {
     Response.json({ code: 422, detail: [{ loc: ['q'] }], errors: 'one' }, { status: 422 }),
   ])
   const error = await hub.whoami().catch((failure: unknown) => failure)
-  expect(error).toMatchObject({ message: 'hub.example answered 422, and not as a hub does: is it a Recall hub?', details: { status: 422 } })
+  expect(error).toMatchObject({
+    message: 'hub.example answered 422, and not as a hub does: is it a Recall hub?',
+    details: { status: 422 },
+  })
   expect(error).not.toHaveProperty('details.issues')
 })
 
