@@ -1,4 +1,4 @@
-import { foldLetters, indexedTerms } from '@recall/core'
+import { countTermsIn } from '@recall/core'
 
 /**
  * Indices of the lines that contain the most of a query's words, and how many these are. Front matter, if the file may
@@ -15,22 +15,13 @@ export function matchingLines(
   const found: { at: number; count: number }[] = []
   let whole = 0
   for (let at = mayHaveFrontMatter ? bodyStart(lines) : 0; at < lines.length && whole < enough; at++) {
-    const count = countTerms(lines[at] as string, terms)
+    const count = countTermsIn(lines[at] as string, terms)
     if (count > 0) found.push({ at, count })
     if (count === terms.size) whole++
   }
   // Not spread: a pasted log has more matching lines than a call can have arguments.
   const words = found.reduce((highest, { count }) => Math.max(highest, count), 0)
   return { lines: found.filter(({ count }) => count === words).map(({ at }) => at), words }
-}
-
-/** How many of the terms a text holds. */
-export function countTerms(text: string, terms: ReadonlySet<string>): number {
-  const folded = foldLetters(text).toLowerCase()
-  // Splitting a text into words costs much more than ruling them out. A stem may end differently from its word, but
-  // begins with the same two letters: `key` has the stem `kei`.
-  if (![...terms].some((term) => folded.includes(term.slice(0, 2)))) return 0
-  return new Set(indexedTerms(text).flatMap(({ term }) => (terms.has(term) ? [term] : []))).size
 }
 
 function bodyStart(lines: readonly string[]): number {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
   compareCodePoints,
+  countTermsIn,
   type Embedder,
   embedTexts,
   excerptOf,
@@ -16,7 +17,7 @@ import {
 } from '@recall/core'
 import { type FileStore, hasUnreadableVectors, keptModel, type LocatedHit, layouts } from '@recall/store-file'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import { countTerms, matchingLines } from '../matching-lines.ts'
+import { matchingLines } from '../matching-lines.ts'
 import { findRoot, type RootOptions } from '../memory/find-root.ts'
 import { withStore } from '../memory/with-store.ts'
 import { count, formatSignals, paint } from '../terminal/format.ts'
@@ -144,7 +145,7 @@ function toResult(
 ): Result {
   const lines = hit.text.split('\n')
   // The heading of a speaker says nothing, although it holds a word that people search for.
-  const counts = lines.map((line) => countTerms(spokenText(`${line}\n`), terms))
+  const counts = lines.map((line) => countTermsIn(spokenText(`${line}\n`), terms))
   const most = Math.max(...counts)
   // A hit by meaning may hold none of the words: then show the first line of prose.
   const best = Math.max(0, most > 0 ? counts.indexOf(most) : lines.findIndex((line) => /^[^#\s]/.test(line)))

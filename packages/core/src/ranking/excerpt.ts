@@ -1,5 +1,5 @@
 import { beginningOf } from '../text/beginning-of.ts'
-import { indexedTerms, wordsOf } from './words.ts'
+import { termsIn } from './words.ts'
 
 /** Share of an excerpt that leads up to the first of the words that it is made for. */
 const leadShare = 0.25
@@ -21,9 +21,7 @@ export function excerptOf(text: string, terms: ReadonlySet<string>, length: numb
 
 /** The first place of at most `length` characters with the most different terms. */
 function densest(text: string, terms: ReadonlySet<string>, length: number): { start: number; end: number } {
-  const found = wordsOf(text).flatMap(({ start, end }) =>
-    indexedTerms(text.slice(start, end)).flatMap(({ term }) => (terms.has(term) ? { term, start, end } : [])),
-  )
+  const found = [...termsIn(text, terms)]
   const inside = new Map<string, number>()
   let best = { start: 0, end: 0, terms: 0 }
   let first = 0

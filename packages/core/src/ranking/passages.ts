@@ -1,5 +1,5 @@
 import type { MatchedPassage } from '../memory-manager.ts'
-import { indexedTerms } from './words.ts'
+import { countTermsIn } from './words.ts'
 
 /** Texts up to this length are one passage. */
 const passageLength = 1200
@@ -8,17 +8,13 @@ const passageLength = 1200
 export function bestPassage(text: string, terms: readonly string[]): MatchedPassage {
   const paragraphs =
     text.length <= passageLength ? [text] : text.split(/\n{2,}/).filter((part) => part.trim())
-  const wanted = new Set(terms)
-  let best = 0
-  let bestCount = -1
-  paragraphs.forEach((paragraph, i) => {
-    const found = new Set(indexedTerms(paragraph).map(({ term }) => term))
-    const count = [...wanted].filter((term) => found.has(term)).length
-    if (count > bestCount) {
-      best = i
-      bestCount = count
-    }
-  })
+  const best = paragraphs.length > 1 ? richest(paragraphs, new Set(terms)) : 0
   const neighbours = [paragraphs[best - 1], paragraphs[best + 1]].filter((part) => part !== undefined)
   return { text: paragraphs[best] ?? '', ...(neighbours.length > 0 ? { neighbours } : {}) }
+}
+
+/** Index of the first of the texts that hold the most of the terms. */
+function richest(texts: readonly string[], terms: ReadonlySet<string>): number {
+  const counts = texts.map((text) => countTermsIn(text, terms))
+  return counts.indexOf(counts.reduce((most, count) => Math.max(most, count)))
 }

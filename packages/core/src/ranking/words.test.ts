@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { indexedTerms, queryTerms, queryWords, wordsOf } from './words.ts'
+import { countTermsIn, indexedTerms, queryTerms, queryWords, termsIn, wordsOf } from './words.ts'
 
 const terms = (text: string): string[] => wordsOf(text).map(({ term }) => term)
 
@@ -88,4 +88,45 @@ it('splits a text of ASCII alone as it does beside other letters', () => {
       expect(indexedTerms(text)).toEqual(indexedTerms(beside).slice(0, -1))
     }),
   )
+})
+
+describe('termsIn', () => {
+  const text = fc.array(
+    fc.oneof(
+      fc.constantFrom(
+        'keys ',
+        'HTTPServer',
+        'flies.',
+        ' Café',
+        '全文検索',
+        'Straße ',
+        'ﬁxing ',
+        'ies ',
+        '\ue000x',
+      ),
+      fc.string({ unit: 'binary', maxLength: 5 }),
+    ),
+    { maxLength: 12 },
+  )
+
+  it('finds what the text is found by, and nothing else', () => {
+    fc.assert(
+      fc.property(text, fc.array(fc.nat(30), { maxLength: 4 }), (parts, places) => {
+        const held = indexedTerms(parts.join('')).map(({ term }) => term)
+        const wanted = new Set([...places.flatMap((place) => held[place] ?? []), 'absent'])
+        expect(countTermsIn(parts.join(''), wanted)).toBe(wanted.size - (held.includes('absent') ? 0 : 1))
+      }),
+    )
+  })
+
+  it('says which run of letters each is in', () => {
+    const found = [...termsIn('Say searchMemories, then search.', new Set(['search', 'memori']))]
+    const memories = { start: 4, end: 18 }
+    expect(found).toEqual([
+      { term: 'search', ...memories },
+      { term: 'memori', ...memories },
+      { term: 'search', start: 25, end: 31 },
+    ])
+    expect([...termsIn('anything', new Set())]).toEqual([])
+  })
 })

@@ -43,6 +43,30 @@ export function wordsOf(text: string): Word[] {
 export const indexedTerms = (text: string): { term: string }[] =>
   rawWords(text).map((word) => ({ term: termOf(word) }))
 
+/** Where a text holds some of these terms, in order, each with the bounds of the run of letters that it is in. */
+export function* termsIn(text: string, terms: ReadonlySet<string>): Generator<Word> {
+  // Splitting and stemming cost much more than ruling out. A stem may end differently from its word, but begins with
+  // the same two letters: `key` has the stem `kei`.
+  const beginnings = new RegExp([...terms].map((term) => term.slice(0, 2)).join('|'))
+  const mayHold = (part: string): boolean => beginnings.test(foldLetters(part).toLowerCase())
+  if (terms.size === 0 || !mayHold(text)) return
+  for (const { 0: run, index } of text.matchAll(runsFor(text))) {
+    if (!mayHold(run)) continue
+    for (const { term } of indexedTerms(run))
+      if (terms.has(term)) yield { term, start: index, end: index + run.length }
+  }
+}
+
+/** How many of the terms a text holds. */
+export function countTermsIn(text: string, terms: ReadonlySet<string>): number {
+  const found = new Set<string>()
+  for (const { term } of termsIn(foldLetters(text), terms)) {
+    found.add(term)
+    if (found.size === terms.size) break
+  }
+  return found.size
+}
+
 /** The distinct terms of a query, stop words left out. */
 export function queryTerms(text: string): string[] {
   const raw = askedWords(text)
