@@ -39,75 +39,113 @@ const isSpace = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byt
  */
 export async function* readJsonItems(
   path: string,
-  options: ReadItemsOptions,
+  { maxItemBytes, chunkBytes = 256 * 1024 }: ReadItemsOptions,
 ): AsyncGenerator<JsonItem, void> {
-  const { maxItemBytes, chunkBytes = 256 * 1024 } = options
   const file = await openFile(path)
   try {
     const chunk = Buffer.allocUnsafe(chunkBytes)
-    let offset = 0
+    const placeOf = createListScanner()
     let number = 0
-    let inList = false
-    let depth = 0
-    let inString = false
-    let escaped = false
-    /** Where the current item begins in the file; -1 between items. */
-    let start = -1
-    let pieces: Buffer[] = []
-    const keep = (piece: Buffer, length: number): void => {
-      // The chunk is reused for the next read, so what outlives it must be a copy.
-      if (length <= maxItemBytes) pieces.push(Buffer.from(piece))
-      else pieces = []
-    }
-    const take = (end: number, ended: boolean): JsonItem => {
-      const length = end - start
-      const bytes = length <= maxItemBytes ? Buffer.concat(pieces) : null
-      const item = { number: ++number, start, length, bytes, ended }
-      start = -1
-      pieces = []
-      return item
-    }
-    for (;;) {
+    let item: PartOfItem | undefined
+    for (let offset = 0; ; ) {
       const { bytesRead } = await file.read(chunk, 0, chunkBytes, null)
       if (bytesRead === 0) break
+      /** Where in the chunk the item begins or goes on. */
+      let from = 0
       for (let i = 0; i < bytesRead; i++) {
-        const byte = chunk[i] as number
-        if (inString) {
-          if (escaped) escaped = false
-          else if (byte === backslash) escaped = true
-          else if (byte === quote) inString = false
-          continue
+        const place = placeOf(chunk[i] as number, offset + i)
+        if (place === 'beyond') return
+        if (place === 'begins') {
+          item = { start: offset + i, length: 0, pieces: [] }
+          from = i
+        } else if (place === 'ended' && item) {
+          add(item, chunk.subarray(from, i), maxItemBytes)
+          yield toItem(item, ++number, maxItemBytes, true)
+          item = undefined
         }
-        if (!inList) {
-          if (byte === openList) inList = true
-          else if (!isSpace(byte) && byteOrderMark[offset + i] !== byte) return
-          continue
-        }
-        if (depth === 0 && (byte === comma || byte === closeList)) {
-          if (start !== -1) {
-            keep(chunk.subarray(Math.max(0, start - offset), i), offset + i - start)
-            yield take(offset + i, true)
-          }
-          if (byte === closeList) return
-          continue
-        }
-        if (start === -1) {
-          if (isSpace(byte)) continue
-          start = offset + i
-        }
-        if (byte === quote) inString = true
-        else if (byte === openObject || byte === openList) depth++
-        else if (byte === closeObject || byte === closeList) depth--
       }
+      if (item) add(item, chunk.subarray(from, bytesRead), maxItemBytes)
       offset += bytesRead
-      if (start !== -1) {
-        keep(chunk.subarray(Math.max(0, start - (offset - bytesRead)), bytesRead), offset - start)
-      }
     }
-    if (start !== -1) yield take(offset, false)
+    if (item) yield toItem(item, ++number, maxItemBytes, false)
   } catch (error) {
     throw toMemoryError(path, error)
   } finally {
     await file.close()
+  }
+}
+
+/** What was read of an element so far. */
+interface PartOfItem {
+  start: number
+  length: number
+  /** Empty when the element is longer than the cap. */
+  pieces: Buffer[]
+}
+
+function add(item: PartOfItem, piece: Buffer, maxBytes: number): void {
+  item.length += piece.length
+  // The chunk is reused for the next read, so what outlives it must be a copy.
+  if (item.length <= maxBytes) item.pieces.push(Buffer.from(piece))
+  else item.pieces = []
+}
+
+const toItem = (
+  { start, length, pieces }: PartOfItem,
+  number: number,
+  maxBytes: number,
+  ended: boolean,
+): JsonItem => ({
+  number,
+  start,
+  length,
+  bytes: length <= maxBytes ? Buffer.concat(pieces) : null,
+  ended,
+})
+
+/**
+ * A byte of a file that is to be a list: the first of an element, one that follows in it, the one behind it, one
+ * between two, or one that is no part of a list any more, or was none from the start.
+ */
+type Place = 'begins' | 'inside' | 'ended' | 'between' | 'beyond'
+
+/** Tells of each byte of a file, in their order, what it is. */
+function createListScanner(): (byte: number, at: number) => Place {
+  let list: 'ahead' | 'open' | 'closed' = 'ahead'
+  let inItem = false
+  let depth = 0
+  let inString = false
+  let escaped = false
+
+  const scanAhead = (byte: number, at: number): Place => {
+    if (byte === openList) list = 'open'
+    else if (!isSpace(byte) && byteOrderMark[at] !== byte) return 'beyond'
+    return 'between'
+  }
+
+  const scanEnd = (byte: number): Place => {
+    const place = inItem ? 'ended' : 'between'
+    inItem = false
+    if (byte === closeList) list = 'closed'
+    return place
+  }
+
+  return (byte, at) => {
+    if (inString) {
+      if (escaped) escaped = false
+      else if (byte === backslash) escaped = true
+      else if (byte === quote) inString = false
+      return 'inside'
+    }
+    if (list === 'ahead') return scanAhead(byte, at)
+    if (list === 'closed') return 'beyond'
+    if (depth === 0 && (byte === comma || byte === closeList)) return scanEnd(byte)
+    if (!inItem && isSpace(byte)) return 'between'
+    if (byte === quote) inString = true
+    else if (byte === openObject || byte === openList) depth++
+    else if (byte === closeObject || byte === closeList) depth--
+    const place = inItem ? 'inside' : 'begins'
+    inItem = true
+    return place
   }
 }
