@@ -10,6 +10,11 @@ export interface Embedder {
    * for every model. Default: 0 and 0.2.
    */
   readonly unrelated?: { readonly mean: number; readonly deviation: number }
+  /**
+   * Unicode's names of the scripts that the model was trained on, for example `Latin`. A query that is mostly in others
+   * is answered by its words alone. Default: all scripts.
+   */
+  readonly scripts?: readonly string[]
   /** Longest text that the model sees whole, in its own tokens; longer texts are cut at the end. */
   readonly maxTokens?: number
   /** Most texts that the model handles well in one call; callers with more may split them to report progress. */

@@ -17,6 +17,7 @@ export {
   type MemoryPolicies,
   shortTermTtl,
 } from './front/create-memory-manager.ts'
+export { embedQuery } from './front/embed-query.ts'
 export { embedTexts } from './front/embed-texts.ts'
 export { embedWhole, mayBeCut } from './front/embed-whole.ts'
 export { type Envelope, isEnvelope, type KeyRing } from './front/encryption.ts'

@@ -10,13 +10,14 @@ import { unlessAborted } from './unless-aborted.ts'
  * @param max vectors to keep; one of 384 dimensions takes 1.5 KB
  */
 export function cachedEmbedder(embedder: Embedder, { max = 10_000 }: { max?: number } = {}): Embedder {
-  const { model, dimensions, unrelated, maxTokens, maxBatch } = embedder
+  const { model, dimensions, unrelated, scripts, maxTokens, maxBatch } = embedder
   const known = new LRUCache<string, Promise<Float32Array>>({ max })
 
   return {
     model,
     dimensions,
     ...(unrelated === undefined ? {} : { unrelated }),
+    ...(scripts === undefined ? {} : { scripts }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(maxBatch === undefined ? {} : { maxBatch }),
     async embed(texts, mode, options) {

@@ -22,6 +22,8 @@ export interface ModelFiles {
   queryPrefix: string
   /** Mean and deviation of the cosine of two texts that have nothing in common, measured. */
   unrelated: { mean: number; deviation: number }
+  /** Unicode's names of the scripts that its vocabulary holds words of. */
+  scripts: readonly string[]
   weights: ModelFile
   tokenizer: ModelFile
 }
@@ -34,6 +36,7 @@ export const bgeSmallEn: ModelFiles = {
   pooling: 'cls',
   queryPrefix: '',
   unrelated: { mean: 0.51, deviation: 0.068 },
+  scripts: ['Latin'],
   weights: {
     url: locate('onnx/model_quantized.onnx'),
     sha256: '6c9c6101a956d62dfb5e7190c538226c0c5bb9cb27b651234b6df063ee7dbfe4',

@@ -4,7 +4,7 @@ import {
   compareCodePoints,
   countTermsIn,
   type Embedder,
-  embedTexts,
+  embedQuery,
   excerptOf,
   isJsonObject,
   type MemoryScope,
@@ -58,7 +58,7 @@ export async function search(io: Io, query: string, options: SearchCommandOption
   const embedder = await embedderFor(io, options)
   return withStore(io, { ...options, ...(embedder ? { embedder } : {}) }, async (store) => {
     const terms = new Set(queryTerms(query))
-    const embedding = embedder && (await embed(embedder, query))
+    const embedding = embedder && (await embedQuery(embedder, query))
     // Embed recent writes first, so that they are found by meaning, too.
     const left = embedding ? await store.embedRecent(io.now()) : 0
     const question: Omit<StoreQuery, 'scope'> = {
@@ -128,12 +128,6 @@ async function embedderFor(io: Io, options: SearchCommandOptions): Promise<Embed
   if (!hasVectors && places.some((place) => hasUnreadableVectors(place)))
     io.err('recall: the vectors cannot be read, found by words alone: recall reindex --model\n')
   return hasVectors ? (await import('../memory/embedder.ts')).openEmbedder(io) : undefined
-}
-
-async function embed(embedder: Embedder, query: string): Promise<StoreQuery['embedding']> {
-  const [vector = []] = await embedTexts(embedder, [query], 'query')
-  const { model, unrelated } = embedder
-  return { model, vector: [...vector], ...(unrelated ? { unrelated } : {}) }
 }
 
 /** The best line of a hit. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Embedder } from '../embedder.ts'
+import { wordVector } from '../ranking/word-vector.ts'
 import { embedWhole, mayBeCut } from './embed-whole.ts'
 
 /** Knows two subjects, one by each letter, and keeps what it was given. */
@@ -63,4 +64,13 @@ it('leaves nothing out, tears no character, and gives no more than the model rea
       }
     }),
   )
+})
+
+it('tells what the model cannot read apart by its words', async () => {
+  const { embedder, calls } = recording({ maxTokens: 100 })
+  const texts = ['a', 'Где течёт пул?', 'b', 'Сборка падает']
+  const [a, leak, b, build] = await embedWhole({ ...embedder, scripts: ['Latin'] }, texts, 'document')
+  expect([a, b]).toEqual(await embedWhole(embedder, ['a', 'b'], 'document'))
+  expect([leak, build]).toEqual([wordVector('Где течёт пул?', 3), wordVector('Сборка падает', 3)])
+  expect(calls.flat()).not.toContain('Сборка падает')
 })

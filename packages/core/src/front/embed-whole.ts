@@ -1,14 +1,31 @@
 import type { Embedder } from '../embedder.ts'
+import { wordVector } from '../ranking/word-vector.ts'
+import { canRead } from './can-read.ts'
 import { embedTexts, unitVector } from './embed-texts.ts'
 
 /**
  * One vector of unit length for each text, of all of it: where it may be longer than the model reads, the mean of the
  * vectors of its parts, each weighed by its length. What is said in one part is found, though less surely than where it
- * stands alone.
+ * stands alone. A text in a script that the model does not know gets a vector of its words.
  *
  * @throws MemoryError as `embedTexts`
  */
 export async function embedWhole(
+  embedder: Embedder,
+  texts: readonly string[],
+  mode: 'document' | 'query',
+  options?: { signal?: AbortSignal },
+): Promise<Float32Array[]> {
+  const isRead = texts.map((text) => canRead(embedder, text))
+  const read = texts.filter((_, i) => isRead[i])
+  const vectors = await embedParts(embedder, read, mode, options)
+  return texts.map((text, i) =>
+    isRead[i] ? (vectors.shift() as Float32Array) : wordVector(text, embedder.dimensions),
+  )
+}
+
+/** As `embedWhole`, for texts that the model can read. */
+async function embedParts(
   embedder: Embedder,
   texts: readonly string[],
   mode: 'document' | 'query',

@@ -3,7 +3,7 @@ import { parseFilter } from '../filter/parse-filter.ts'
 import type { SearchOptions, SearchQuery } from '../memory-manager.ts'
 import type { MemoryStore, Place, StoreQuery } from '../memory-store.ts'
 import { namedDates } from '../ranking/named-dates.ts'
-import { embedTexts } from './embed-texts.ts'
+import { embedQuery } from './embed-query.ts'
 import { noVectors } from './entry-factory.ts'
 
 /**
@@ -47,7 +47,5 @@ async function embeddingOf(
   embedder: Embedder | undefined,
 ): Promise<StoreQuery['embedding']> {
   if (text === undefined || !embedder || !(capabilities.semantic || capabilities.meaning)) return undefined
-  const [vector] = await embedTexts(embedder, [text], 'query')
-  const { model, unrelated } = embedder
-  return vector && { model, vector: [...vector], ...(unrelated ? { unrelated } : {}) }
+  return embedQuery(embedder, text)
 }

@@ -57,6 +57,7 @@ export function localEmbedder(options: LocalEmbedderOptions = {}): LocalEmbedder
     model: model.id,
     dimensions: model.dimensions,
     unrelated: model.unrelated,
+    scripts: model.scripts,
     maxTokens: model.maxTokens,
 
     get runtime() {

@@ -77,6 +77,7 @@ export function workerEmbedder(options: { runtime?: Runtime; threads?: number } 
     model: bgeSmallEn.id,
     dimensions: bgeSmallEn.dimensions,
     unrelated: bgeSmallEn.unrelated,
+    scripts: bgeSmallEn.scripts,
     maxTokens: bgeSmallEn.maxTokens,
     async embed(texts, mode, { signal } = {}) {
       signal?.throwIfAborted()
