@@ -144,5 +144,17 @@ export const searchVectors: Theme = {
       },
       { embedder },
     ),
+
+    law(
+      'A text in a script that the embedder does not know is looked for by its words alone.',
+      async ({ memory }) => {
+        await memory.write('long-term', 'дом', 'пёс спит во дворе')
+        await memory.write('long-term', 'сад', 'дождь над садом')
+        await memory.write('long-term', 'note', 'nothing of either')
+        const found = await memory.search('long-term', { text: 'Где спит пёс?' })
+        expect(found.map(({ key, mode }) => [key, mode])).toEqual([['дом', 'lexical']])
+      },
+      { embedder: { ...embedder, scripts: ['Latin'] } },
+    ),
   ],
 }
