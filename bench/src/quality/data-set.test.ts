@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { parseTime, readDataSet, together } from './data-set.ts'
+import { readDataSet, together } from './data-set.ts'
+import { parseTime } from './formats/parse-time.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -121,6 +122,27 @@ it('reads a BEIR folder', () => {
     docs: [{ id: 'd1', session: null, time: null, text: 'T\n\nbody' }],
     queries: [{ id: 'q1', text: 'what', gold: ['d1'], category: 'all' }],
   })
+})
+
+it('reads SQuAD, but for what it asks in vain', () => {
+  const qas = [
+    { id: 'q1', question: 'what', answers: [{ text: 'body', answer_start: 0 }] },
+    { id: 'q2', question: 'never', is_impossible: true },
+  ]
+  const paragraphs = [
+    { context: 'other', qas: [] },
+    { context: 'body', qas },
+  ]
+  expect(readDataSet(file({ version: '1.1', data: [{ title: 'T', paragraphs }] })).collections).toEqual([
+    {
+      id: 'set',
+      docs: [
+        { id: '0', session: null, time: null, text: 'other' },
+        { id: '1', session: null, time: null, text: 'body' },
+      ],
+      queries: [{ id: 'q1', text: 'what', gold: ['1'], category: 'all' }],
+    },
+  ])
 })
 
 it('reads our own form, however much of it is left out', () => {
