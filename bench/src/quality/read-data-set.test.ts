@@ -1,0 +1,174 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { parseTime } from './formats/parse-time.ts'
+import { readDataSet } from './read-data-set.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'recall-quality-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const file = (content: unknown): string => {
+  const path = join(folder, 'set.json')
+  writeFileSync(path, JSON.stringify(content))
+  return path
+}
+
+it('reads the times that data sets hold', () => {
+  expect(parseTime('1:56 pm on 8 May, 2023')).toBe('2023-05-08T13:56:00.000Z')
+  expect(parseTime('12:05 am on 1 June, 2023')).toBe('2023-06-01T00:05:00.000Z')
+  expect(parseTime('29.12.2023, 22:42:04')).toBe('2023-12-29T22:42:04.000Z')
+  expect(parseTime('2023-05-20 (Sat) 02:21')).toBe('2023-05-20T02:21:00.000Z')
+  expect(parseTime('one day')).toBeNull()
+  expect(parseTime(null)).toBeNull()
+})
+
+it('reads LoCoMo, and repairs how it names turns', () => {
+  const { collections } = readDataSet(
+    file([
+      {
+        sample_id: 'c',
+        conversation: {
+          session_1: [
+            { speaker: 'Ana', dia_id: 'D1:1', text: 'Hi' },
+            { speaker: 'Ben', dia_id: 'D1:2', text: 'Look', blip_caption: 'a cat' },
+          ],
+          session_1_date_time: '1:56 pm on 8 May, 2023',
+        },
+        qa: [
+          { question: 'What?', evidence: ['D1:1; D1:02'], category: 1 },
+          { question: 'Never?', evidence: ['D1:1'], category: 5 },
+          { question: 'Nowhere?', evidence: [], category: 1 },
+        ],
+      },
+    ]),
+  )
+  expect(collections[0]?.docs[1]).toEqual({
+    id: 'D1:2',
+    session: 'session_1',
+    time: '2023-05-08T13:56:00.000Z',
+    text: 'Ben: Look [shares photo: a cat]',
+  })
+  expect(collections[0]?.queries).toEqual([
+    { id: 'c#0', text: 'What?', gold: ['D1:1', 'D1:2'], category: '1' },
+  ])
+})
+
+it('reads LongMemEval, but for what it asks in vain', () => {
+  const item = {
+    question_id: 'q',
+    question: 'Where?',
+    question_type: 'single',
+    haystack_dates: ['2023/05/20 (Sat) 02:21'],
+    haystack_session_ids: ['s'],
+    haystack_sessions: [
+      [
+        { role: 'user', content: 'hello' },
+        { role: 'assistant', content: 'there', has_answer: true },
+      ],
+    ],
+  }
+  const { collections } = readDataSet(file([item, { ...item, question_id: 'q_abs' }]))
+  expect(collections.map(({ queries }) => queries.length)).toEqual([1, 0])
+  expect(collections[0]?.queries[0]?.gold).toEqual(['s:1'])
+  expect(collections[0]?.docs[0]).toMatchObject({ session: 's', time: '2023-05-20T02:21:00.000Z' })
+})
+
+it('reads BEAM, but for what it asks of a whole chat', () => {
+  mkdirSync(join(folder, '7', 'probing_questions'), { recursive: true })
+  const chat = [
+    {
+      batch_number: 2,
+      turns: [
+        [
+          { id: 4, role: 'user', content: 'When? ->-> 1,2', time_anchor: 'March-15-2024' },
+          { id: 5, role: 'assistant', content: 'In May.' },
+        ],
+      ],
+    },
+  ]
+  const questions = {
+    abstention: [{ question: 'Never?' }],
+    summarization: [{ question: 'All?', source_chat_ids: [4, 5] }],
+    knowledge_update: [{ question: 'When?', source_chat_ids: { before: [5], after: [4, 9, 5] } }],
+  }
+  writeFileSync(join(folder, '7', 'chat.json'), JSON.stringify(chat))
+  writeFileSync(join(folder, '7', 'probing_questions', 'probing_questions.json'), JSON.stringify(questions))
+  const time = '2024-03-15T00:00:00.000Z'
+  expect(readDataSet(folder).collections).toEqual([
+    {
+      id: '7',
+      docs: [
+        { id: '4', session: 'batch 2', time, text: 'user: When?' },
+        { id: '5', session: 'batch 2', time, text: 'assistant: In May.' },
+      ],
+      queries: [
+        { id: '7#knowledge_update#0', text: 'When?', gold: ['5', '4'], category: 'knowledge_update' },
+      ],
+    },
+  ])
+})
+
+it('reads a BEIR folder', () => {
+  mkdirSync(join(folder, 'qrels'))
+  writeFileSync(join(folder, 'corpus.jsonl'), '{"_id":"d1","title":"T","text":"body"}\n')
+  writeFileSync(join(folder, 'queries.jsonl'), '{"_id":"q1","text":"what"}\n{"_id":"q2","text":"none"}\n')
+  writeFileSync(join(folder, 'qrels/test.tsv'), 'query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td1\t0\n')
+  expect(readDataSet(folder).collections[0]).toEqual({
+    id: expect.any(String),
+    docs: [{ id: 'd1', session: null, time: null, text: 'T\n\nbody' }],
+    queries: [{ id: 'q1', text: 'what', gold: ['d1'], category: 'all' }],
+  })
+})
+
+it('reads SQuAD, but for what it asks in vain', () => {
+  const qas = [
+    { id: 'q1', question: 'what', answers: [{ text: 'body', answer_start: 0 }] },
+    { id: 'q2', question: 'never', is_impossible: true },
+  ]
+  const paragraphs = [
+    { context: 'other', qas: [] },
+    { context: 'body', qas },
+  ]
+  expect(readDataSet(file({ version: '1.1', data: [{ title: 'T', paragraphs }] })).collections).toEqual([
+    {
+      id: 'set',
+      docs: [
+        { id: '0', session: null, time: null, text: 'other' },
+        { id: '1', session: null, time: null, text: 'body' },
+      ],
+      queries: [{ id: 'q1', text: 'what', gold: ['1'], category: 'all' }],
+    },
+  ])
+})
+
+it('reads our own form, however much of it is left out', () => {
+  const docs = [{ id: 'd', text: 'body' }]
+  const queries = [
+    { id: 'q', text: 'what', gold: ['d'] },
+    { id: 'vain', text: 'never' },
+  ]
+  expect(readDataSet(file({ collections: [{ id: 'c', docs, queries }] }))).toEqual({
+    name: 'set',
+    collections: [
+      {
+        id: 'c',
+        docs: [{ id: 'd', session: null, time: null, text: 'body' }],
+        queries: [{ id: 'q', text: 'what', gold: ['d'], category: 'all' }],
+      },
+    ],
+  })
+})
+
+it('says what it expected', () => {
+  expect(() => readDataSet(file({ turns: [] }))).toThrow('is no data set')
+  expect(() => readDataSet(file({ collections: [] }))).toThrow('holds no question')
+  expect(() => readDataSet(join(folder, 'absent'))).toThrow('cannot be read as JSON: ENOENT')
+  expect(() => readDataSet(folder)).toThrow('test.tsv is missing')
+  mkdirSync(join(folder, '7'))
+  writeFileSync(join(folder, '7', 'chat.json'), '[]')
+  expect(() => readDataSet(folder)).toThrow('probing_questions.json is missing')
+})
