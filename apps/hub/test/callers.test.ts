@@ -31,6 +31,23 @@ describe.each(engines)('who calls the hub on %s', (_, open) => {
     expect(statuses).toEqual([201, 429, 201])
   })
 
+  it('counts a registration that it refuses', async () => {
+    const settings = {
+      ...noLimits,
+      limits: { ...noLimits.limits, register: [{ requests: 2, seconds: 60 }] },
+    }
+    const limited = await openHub(database(), settings)
+    const register = async (body: unknown): Promise<number> =>
+      (await limited.request('POST', '/api/v1/agents/register', { body })).status
+    const statuses = [
+      await register({ name: '' }),
+      await register('{"name": '),
+      await register({ name: '' }),
+      await register({ name: 'eve' }),
+    ]
+    expect(statuses).toEqual([400, 400, 429, 429])
+  })
+
   it('looks the same to every key that is not known, and learns none from how long it took', async () => {
     const { key } = await hub.agent('ada')
     const wrongFirst = `recall_${key.at(7) === 'A' ? 'B' : 'A'}${key.slice(8)}`

@@ -7,7 +7,7 @@ import { unauthenticated } from '../access/principal.ts'
 import type { Hub } from '../hub.ts'
 import { newRoutes } from './app.ts'
 import { answers, jsonBody, keyed } from './describe.ts'
-import { counting } from './limit-agent.ts'
+import { counting, countingBy } from './limit-agent.ts'
 import { nameSchema, registeredSchema } from './schemas.ts'
 
 /** Routes for an agent's identity. Registering is the only one that needs no key. */
@@ -19,12 +19,11 @@ export function agentRoutes(hub: Hub, addressOf: (context: Context) => string) {
         method: 'post',
         path: '/agents/register',
         summary: 'Become an agent. The key is shown this once.',
+        middleware: countingBy((context) => limits.ofAddress(addressOf(context))),
         request: { body: jsonBody(z.object({ name: nameSchema }).openapi('NewAgent')) },
         responses: answers(201, registeredSchema, 'The agent and its key'),
       }),
       async (context) => {
-        const headers = await limits.ofAddress(addressOf(context))
-        for (const [name, value] of Object.entries(headers)) context.header(name, value)
         const { name } = context.req.valid('json')
         const key = newApiKey()
         const [agent] = await call(() =>

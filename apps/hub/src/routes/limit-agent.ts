@@ -29,9 +29,13 @@ export const counting =
   }
 
 /** Like `counting`, under a limit that is the same for all tiers. */
-export const countingAlike =
-  (count: (agent: string) => Promise<LimitHeaders>): MiddlewareHandler<HubEnv> =>
+export const countingAlike = (count: (agent: string) => Promise<LimitHeaders>): MiddlewareHandler<HubEnv> =>
+  countingBy((context) => count(context.get('principal').id))
+
+/** Like `counting`, by whatever tells callers apart. */
+export const countingBy =
+  (count: (context: Context<HubEnv>) => Promise<LimitHeaders>): MiddlewareHandler<HubEnv> =>
   async (context, next) => {
-    show(context, await count(context.get('principal').id))
+    show(context, await count(context))
     await next()
   }
