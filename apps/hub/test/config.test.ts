@@ -199,13 +199,14 @@ describe('settings', () => {
 it('docs/operations.md shows every setting without a variable, with its default', () => {
   const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
   const shown = JSON.parse(/^```json\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '')
-  const { limits, thresholds, trust, privateBytes, privateNamespaces } = parseConfig({})
+  const { limits, thresholds, trust, privateBytes, privateTotalBytes, privateNamespaces } = parseConfig({})
   const { unverified } = limits.tiers
   expect(shown).toEqual({
     limits: { ...limits, tiers: { unverified } },
     thresholds,
     trust,
     privateBytes,
+    privateTotalBytes,
     privateNamespaces,
   })
 })

@@ -115,6 +115,24 @@ describe.each(engines)('the quota of private memory on %s', (_, open) => {
     expect(await statuses('🐘'.repeat(500), 'two', 'one')).toEqual([200, 200, 413])
   })
 
+  it('is limited for all namespaces of an agent together, which may delete what is beyond', async () => {
+    const { key } = await hub.agent('eve')
+    /** Each is sent to another process: what one has counted is known to it for a while. */
+    const inProcess = async (operation: string, body: object): Promise<number> => {
+      const process = await openHub(hub.database, { ...noLimits, privateBytes, privateTotalBytes: 1500 })
+      return (await process.request('POST', `/api/v1/private/working/${operation}`, { key, body })).status
+    }
+    const fill = (namespace: string): Promise<number> =>
+      inProcess('put', { namespace, entry: { key: 'k', value: ofBytes(900), text } })
+    expect(await fill('one')).toBe(200)
+    expect(await fill('two')).toBe(200)
+    expect(await fill('three')).toBe(413)
+    expect(await fill('one')).toBe(413)
+    expect(await inProcess('remove', { namespace: 'two', key: 'k' })).toBe(200)
+    expect(await fill('three')).toBe(200)
+    expect(await put({ key: 'k', value: 1 })).toBe(200)
+  })
+
   it('gives an agent no namespace more when it asks for many at once', async () => {
     const narrow = await openHub(hub.database, { ...noLimits, privateNamespaces: 2 })
     const { key } = await narrow.agent('ada')

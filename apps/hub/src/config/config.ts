@@ -21,6 +21,8 @@ const windowSeconds = orText(
     .positive()
     .max(Math.floor(most / 1000)),
 )
+/** Of a disk, which has more than Postgres takes for a number. */
+const bytes = orText(number.int(whole).positive().max(Number.MAX_SAFE_INTEGER))
 /** A century at most: dates end somewhere. */
 const days = orText(number.int(whole).positive().max(36_500))
 const similarity = orText(number.min(0).max(1))
@@ -204,6 +206,8 @@ const configSchema = z
     maxBody: count.default(8 * megabyte),
     /** Largest private memory of one agent in each scope of a namespace, in bytes. */
     privateBytes: privateBytesSchema.prefault({}),
+    /** Largest private memory of one agent in all scopes of all its namespaces together, archives included, in bytes. */
+    privateTotalBytes: bytes.default(10 * 1024 * megabyte),
     /** Most namespaces in which one agent keeps private memories. Each namespace has its own quotas. */
     privateNamespaces: count.default(1000),
     /** What to do with secrets in private memories: replace them, or keep them. */

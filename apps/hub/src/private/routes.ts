@@ -20,6 +20,7 @@ import { newRoutes } from '../routes/app.ts'
 import { answers, jsonBody, keyed } from '../routes/describe.ts'
 import { countingAlike } from '../routes/limit-agent.ts'
 import { entryFromWire } from './private-entries.ts'
+import { createTotalQuota } from './total-quota.ts'
 import * as wire from './wire.ts'
 
 /** The context of one call. */
@@ -31,6 +32,8 @@ interface Call {
   now: number
   hub: Hub
   agent: string
+  /** @throws MemoryError QUOTA_EXCEEDED when all namespaces of the agent hold too much together */
+  refuseBeyondTotal(agent: string): Promise<void>
 }
 
 const operation = <
@@ -185,6 +188,7 @@ const operations = {
  */
 export function privateRoutes(hub: Hub) {
   const routes = newRoutes()
+  const refuseBeyondTotal = createTotalQuota(hub)
   for (const [name, { summary, schema, answer, run }] of Object.entries(operations)) {
     routes.openapi(
       createRoute({
@@ -208,7 +212,8 @@ export function privateRoutes(hub: Hub) {
         })
         const shelf = input.archived ? store.cold : store
         const place = { namespace: input.namespace, scope: context.req.valid('param').scope }
-        const made = await run({ store, shelf, place, now: input.now ?? hub.clock(), hub, agent: id }, input)
+        const now = input.now ?? hub.clock()
+        const made = await run({ store, shelf, place, now, hub, agent: id, refuseBeyondTotal }, input)
         return context.json(made as never, 200)
       },
     )
@@ -248,10 +253,11 @@ const namespaceLock = 727_004
  * Registers the namespace of a first write. Maintenance may free it before that write is there: the next one registers
  * it again, also beyond the limit.
  *
- * @throws MemoryError QUOTA_EXCEEDED when the agent already has as many namespaces as it may have; FORBIDDEN when it was
- * disabled: another process may still know its key, and an administrator may just have deleted its memory
+ * @throws MemoryError QUOTA_EXCEEDED when the agent already has as many namespaces as it may have, or they hold too much
+ * together; FORBIDDEN when it was disabled: another process may still know its key, and an administrator may just have
+ * deleted its memory
  */
-async function noteNamespace({ hub, store, agent, place }: Call): Promise<void> {
+async function noteNamespace({ hub, store, agent, place, refuseBeyondTotal }: Call): Promise<void> {
   const { database, config } = hub
   const { namespace, scope } = place
   const isNoted = and(
@@ -265,6 +271,7 @@ async function noteNamespace({ hub, store, agent, place }: Call): Promise<void> 
       .where(and(eq(agents.id, agent), isNull(agents.disabledAt))),
   )
   if (!writer) throw agentDisabled()
+  await refuseBeyondTotal(agent)
   if (writer.isNoted) return
   const isUsed = (await store.stats(place)).entries > 0
   const noted = await hub.call(() =>
